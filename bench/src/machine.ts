@@ -30,7 +30,9 @@ export async function describeMachine(postgresql: string): Promise<Machine> {
   };
 }
 
-async function findCommit(): Promise<string> {
+/** The commit of the checkout, or that of which a bundle was made. */
+export async function findCommit(): Promise<string> {
+  if (process.env.BENCH_COMMIT) return process.env.BENCH_COMMIT;
   try {
     const { stdout: commit } = await run('git', ['rev-parse', '--short=12', 'HEAD']);
     const { stdout: changes } = await run('git', ['status', '--porcelain']);

@@ -10,6 +10,11 @@ export function numberBetween(min: number, max: number, { whole = true } = {}) {
   };
 }
 
+/** Parses an option that is a list of different values, separated by commas, in ascending order. */
+export function listOf(parse: (text: string) => number) {
+  return (text: string): number[] => [...new Set(text.split(',').map(parse))].sort((a, b) => a - b);
+}
+
 /** Adds the options that all benchmarks have: the folder of the data, and the output of the results. */
 export function addCommonOptions(command: Command): Command {
   return command

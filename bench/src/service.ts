@@ -1,15 +1,19 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { createGantryClient, type GantryClient } from '@gantry/client';
 import { BenchmarkFailed } from './failure.ts';
 import { findFreePort } from './free-port.ts';
 import { type Metrics, parseMetrics, residentMegabytes } from './metrics.ts';
+import { root } from './root.ts';
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+/** What `npm start` runs. Not with npm itself, which a bundle does not contain. */
+const { scripts } = createRequire(import.meta.url)(join(root, 'package.json')) as {
+  readonly scripts: { readonly start: string };
+};
 const START_DEADLINE_MS = 120_000;
 const STOP_DEADLINE_MS = 60_000;
 const ADMIN = { email: 'admin@gantry.local', password: 'only-for-the-benchmark' };
@@ -20,6 +24,8 @@ const KEPT_CHARS = 8_000;
 /** Gantry in processes of its own, started as described in README. */
 export interface Service {
   readonly url: string;
+  /** The first of its processes. */
+  readonly pid: number;
   /** A client that is logged in as administrator. */
   readonly client: GantryClient;
   /** The present metrics. */
@@ -38,14 +44,15 @@ export interface ServiceOptions {
 }
 
 /**
- * Starts Gantry with `npm start`, waits until it is ready, and logs in.
+ * Starts Gantry as `npm start` does, waits until it is ready, and logs in.
  * @throws BenchmarkFailed with its output when it ends or is not ready within two minutes
  */
 export async function startService({ dataDir, databaseUrl, env }: ServiceOptions): Promise<Service> {
   const port = await findFreePort();
   const url = `http://127.0.0.1:${port}`;
-  const child = spawn('npm', ['start', '--silent'], {
-    cwd: ROOT,
+  const child = spawn(scripts.start, {
+    shell: true,
+    cwd: root,
     // Set to empty rather than omitted, so that a .env file has no effect.
     env: {
       ...process.env,
@@ -100,6 +107,7 @@ export async function startService({ dataDir, databaseUrl, env }: ServiceOptions
   const metrics = async (): Promise<Metrics> => parseMetrics(await (await fetch(`${url}/metrics`)).text());
   return {
     url,
+    pid: child.pid ?? Number.NaN,
     client,
     metrics,
     memory: async () => residentMegabytes(await metrics()),

@@ -11,6 +11,8 @@ import { createUndo } from './undo.ts';
 export interface Stage extends AsyncDisposable {
   readonly gantry: Service;
   readonly databaseUrl: string;
+  /** The number of processes of Gantry. */
+  readonly workers: number;
   /** The version of PostgreSQL. */
   readonly postgresql: string;
   readonly sensors: readonly Sensor[];
@@ -38,12 +40,12 @@ export async function setStage(folder: string, server: string | undefined, worke
   };
   const makeFolder = async (name: string): Promise<string> => {
     const path = join(folder, name);
-    await mkdir(path);
+    await mkdir(path, { recursive: true });
     return path;
   };
 
   try {
-    const given = server === undefined ? undefined : await createDatabase(server, 'own');
+    const given = server === undefined ? undefined : await createDatabase(server, `own_${workers}`);
     const dataDir = await makeFolder('gantry');
     undo.add(() => stopLeftoverDatabase(dataDir));
     const gantry = await startService({
@@ -56,6 +58,7 @@ export async function setStage(folder: string, server: string | undefined, worke
     return {
       gantry,
       databaseUrl,
+      workers,
       postgresql: await checkServer(databaseUrl),
       sensors: await registerSensors(gantry.client, SENSORS),
       async createTwin() {

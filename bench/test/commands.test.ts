@@ -38,19 +38,33 @@ describe('the benchmarks from the command line', () => {
 
   it('measure ingestion, with a database of their own', { timeout: 180_000 }, async () => {
     const few = ['--seconds', '0.4', '--warmup', '0.1', '--rounds', '1', '--connections', '8'];
-    const { code, output, errors } = await bench('ingest', ...few, '--json');
+    const { code, output, errors } = await bench('ingest', ...few, '--workers', '1,2', '--json');
     expect(code, errors).toBe(0);
     const { data, machine } = JSON.parse(output);
     expect(machine).toMatchObject({ node: process.version, postgresql: expect.stringMatching(/^\d+/) });
-    expect(data.measurements.map(({ contestant }: { contestant: string }) => contestant)).toEqual([
-      'floor',
-      'stock',
-      'insert',
-      'single',
-      'batch',
+    expect(data.measurements).toMatchObject([
+      { contestant: 'floor', workers: null },
+      { contestant: 'stock', workers: null },
+      { contestant: 'insert', workers: null },
+      { contestant: 'single', workers: 1 },
+      { contestant: 'batch', workers: 1 },
+      { contestant: 'single', workers: 2 },
+      { contestant: 'batch', workers: 2 },
     ]);
-    for (const { requestsPerSecond, p50, p99, memory } of data.measurements) {
-      expect(Math.min(requestsPerSecond, p50, memory)).toBeGreaterThan(0);
+    for (const {
+      requestsPerSecond,
+      p50,
+      p99,
+      memory,
+      nodeMicros,
+      generatorMicros,
+      idle,
+    } of data.measurements) {
+      expect(Math.min(requestsPerSecond, p50, memory, generatorMicros)).toBeGreaterThan(0);
+      if (process.platform === 'linux') {
+        expect(nodeMicros).toBeGreaterThan(0);
+        expect(idle).toBeLessThan(1);
+      }
       expect(p99).toBeGreaterThanOrEqual(p50);
     }
     const [, , , single, batch] = data.measurements;

@@ -11,6 +11,11 @@ const roundOf = (round: number, own: Partial<Record<Contestant, Partial<Measurem
     p99: 10,
     memory: 100,
     generatorLoad: 0.5,
+    generatorMicros: 10,
+    nodeMicros: 60,
+    postgresMicros: 40,
+    idle: 0.2,
+    workers: null,
     acknowledged: 1,
   };
   const rates = { floor: 20_000, stock: 1_500, insert: 1_125, single: 9_000, batch: 180 };

@@ -28,6 +28,12 @@ const driveAt = (url: string, signal = new AbortController().signal) =>
     warmupSeconds: 0.1,
     seconds: 0.4,
     acknowledged: acknowledgedByIngest,
+    readTimes: async () => ({
+      server: process.cpuUsage().user / 1e6,
+      postgresql: Number.NaN,
+      idle: 0,
+      total: 0,
+    }),
     signal,
   });
 
@@ -53,6 +59,7 @@ describe('the load', () => {
     expect(load.requests).toBeGreaterThan(8);
     expect(load.requests).toBeLessThan(answered);
     expect(load.latencies[0]).toBeGreaterThanOrEqual(15);
+    expect(load.used).toMatchObject({ nodeMicros: expect.any(Number), postgresMicros: null });
     // One after another, as many as the machine has time for.
     const bodies = new Set(makeBodies(['key'], 64, 1).map(({ text }) => text));
     expect([...seen].filter((body) => !bodies.has(body))).toEqual([]);

@@ -1,13 +1,7 @@
 import { createGantryClient } from '@gantry/client';
-import { TOTP } from 'otpauth';
+import { codeOf } from './codes.ts';
 import { expect, expectAccessible, test } from './fixtures.ts';
 import { PASSWORD } from './service.ts';
-
-/** The code of the present step, or of one after it: the service accepts each once. */
-const codeOf = (secret: string, step = 0): string =>
-  new TOTP({ secret, digits: 6, period: 30, algorithm: 'SHA1' }).generate({
-    timestamp: Date.now() + step * 30_000,
-  });
 
 test('a second factor is set up, asked for, replaced by a recovery code, and switched off', async ({
   service,

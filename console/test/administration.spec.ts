@@ -71,7 +71,7 @@ test.describe('users', () => {
   });
 });
 
-test('the activity log tells who did what, and leads to what it was about', async ({ service, openAs }) => {
+test('the activity log shows who did what, and links to the object', async ({ service, openAs }) => {
   const sensor = await service.sensor({ name: 'Log camera' });
   const page = await openAs('ADMIN', '/administration/activity?action=sensors.create');
   await page.getByRole('row').filter({ hasText: 'Log camera' }).click();

@@ -98,10 +98,7 @@ test.describe('connections', () => {
     await expect(page.getByRole('complementary')).toContainText('WX1234A');
   });
 
-  test('a message that nobody understands says why, and is found by its status', async ({
-    service,
-    openAs,
-  }) => {
+  test('an unreadable message shows the reason, and is found by its status', async ({ service, openAs }) => {
     const { id: sensorId } = await service.sensor({ name: 'Of a wrong format' });
     const { id, url } = await service.admin.api.connections.create.mutate({ sensorId, format: 'hikvision' });
     await sendPassage(url);
@@ -243,7 +240,7 @@ test.describe('connections', () => {
     await expect(page.getByText('1 message was lost')).toBeVisible();
   });
 
-  test('who may not manage sensors sees no connections, and is told so at the address of one', async ({
+  test('a user who may not manage sensors sees no connections, and gets a reason at the address of one', async ({
     service,
     openAs,
   }) => {

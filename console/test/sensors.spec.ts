@@ -35,7 +35,7 @@ test.describe('sensors', () => {
     await expect(page.getByRole('region', { name: 'Latest event' })).toContainText('1AB 2345');
   });
 
-  test('the key is copied without being shown, shown by an act of its own, and rotated with an overlap', async ({
+  test('the key is copied without being shown, shown by a separate action, and rotated with an overlap', async ({
     service,
     openAs,
   }) => {
@@ -75,7 +75,7 @@ test.describe('sensors', () => {
     await expect(page.getByRole('region', { name: 'API key' })).toHaveCount(0);
   });
 
-  test('its status is told as time and as a table, and changes while somebody looks', async ({
+  test('its status is shown over time and as a table, and is updated while the page is open', async ({
     service,
     openAs,
   }) => {

@@ -78,10 +78,13 @@ test('plates that are hidden from a role are said to be, on every page that woul
   for (const path of ['/', '/events', '/incidents', `/incidents/${incident.id}`, '/reports', '/watchlist']) {
     await test.step(path, async () => {
       await page.goto(service.url + path);
-      await expect(page.getByText('are hidden from your role').first()).toBeVisible();
+      await expect(page.getByText('are hidden from your role')).toHaveCount(1);
       await expect(page.locator('body')).not.toContainText('HIDDEN 1');
     });
   }
+  await page.goto(`${service.url}/reports`);
+  await expect(page.getByRole('heading', { name: 'Time until review' })).toBeVisible();
+  await expect(page.getByText('are hidden from your role')).toHaveCount(1);
   await page.goto(`${service.url}/events?event=${eventId}`);
   await expect(page.getByRole('complementary').first()).toContainText('•••');
   await page.context().close();

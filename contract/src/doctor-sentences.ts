@@ -124,6 +124,11 @@ export const doctorSentences = {
     finding: 'The server is a standby, which only reads.',
     remedy: 'Name the primary in DATABASE_URL.',
   },
+  databaseNodesAway: {
+    about: 'database',
+    finding: 'Nodes of the database cluster do not answer, so most events are refused: {{nodes}}.',
+    remedy: 'Start them, or check their connection to the coordinator.',
+  },
   databaseMayNotCreate: {
     about: 'database',
     finding: 'The role may not create tables in the schema public, which is needed every month.',

@@ -14,12 +14,13 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { getPriority, tmpdir } from 'node:os';
+import { getPriority, tmpdir, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Pool } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { findDistribution, prepareBinaries } from '../src/platform/database/embedded/binaries.ts';
+import { memorySettings } from '../src/platform/database/embedded/cluster.ts';
 import { type EmbeddedDatabase, startEmbeddedDatabase } from '../src/platform/database/embedded/embedded.ts';
 import { findDatabaseHome, SHARED_HOME } from '../src/platform/database/embedded/home.ts';
 import { isServerOf, readLock } from '../src/platform/database/embedded/lock.ts';
@@ -171,6 +172,18 @@ describe('the embedded database', () => {
     const { connectionString } = await start();
     const guess = connectionString.replace(/:[\w-]{32}@/, ':guess@');
     await expect(ask(guess, 'SELECT 1')).rejects.toThrow('password authentication failed');
+  });
+
+  it('takes an eighth of the memory for pages, within limits', async () => {
+    const buffers = (gigabytes: number) => memorySettings(gigabytes * 1024 ** 3);
+    expect(buffers(1)).toEqual({ shared_buffers: '256MB', effective_cache_size: '1024MB' });
+    expect(buffers(8)).toEqual({ shared_buffers: '1024MB', effective_cache_size: '4096MB' });
+    expect(buffers(64)).toEqual({ shared_buffers: '2048MB', effective_cache_size: '32768MB' });
+    const { connectionString } = await start();
+    const size = "SELECT (pg_size_bytes(current_setting('shared_buffers')) / 1024 ^ 2)::int";
+    const [megabytes] = await ask(connectionString, size);
+    const limit = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
+    expect(`${megabytes}MB`).toBe(memorySettings(limit).shared_buffers);
   });
 
   it('serves as many connections as several processes may open, and some more for administrators', async () => {

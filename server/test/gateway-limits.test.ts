@@ -70,7 +70,7 @@ describe('a connection that sends too much', () => {
     expect(() => limits.begin(connection('a'), request())).toThrow('Too many messages');
   });
 
-  it('has an allowance for each sensor that it speaks for', async () => {
+  it('has an allowance for each sensor whose messages it carries', async () => {
     let now = 0;
     const sensor = { id: 's', eventsPerMin: 3_000 } as never;
     const limits = createConnectionLimits(1, { find: async () => sensor }, () => now);

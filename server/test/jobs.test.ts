@@ -293,7 +293,7 @@ describe('jobs of one group', () => {
 });
 
 describe('when the process ends', () => {
-  it('it waits for the jobs in progress, tells them so, and begins no others', async () => {
+  it('it signals the jobs in progress, waits for them, and begins no others', async () => {
     const told: boolean[] = [];
     const runner = createJobRunner<number>({
       concurrency: 1,

@@ -94,7 +94,7 @@ afterAll(async () => {
 });
 
 describe('a process whose listener connection is silently lost', () => {
-  it('reconnects, and knows the changes made meanwhile', async () => {
+  it('reconnects, and reads the changes made meanwhile', async () => {
     const { id, apiKey } = await near.ok(
       'sensors.create',
       { name: 'Old name', deviceId: 'one', type: 'CAMERA' },

@@ -13,6 +13,8 @@ interface Shape {
   readonly stretches: readonly Stretch[];
   /** Hours with the only trams, which are also the only events of severity LOW. */
   readonly trams: readonly string[];
+  /** Whether each month has a partition, as if it had been the current one when it was written. */
+  readonly monthly?: boolean;
 }
 
 const SPARSE_STRETCHES: readonly Stretch[] = [
@@ -65,9 +67,15 @@ export const SENSORS = Array.from(
 
 const DAY_MS = 86_400_000;
 
-const provideMonths = async (pool: pg.Pool, stretches: readonly Stretch[]): Promise<void> => {
-  const partitions = createPartitions(pool, Date.now);
+const provideMonths = async (
+  pool: pg.Pool,
+  stretches: readonly Stretch[],
+  monthly: boolean,
+): Promise<void> => {
+  let now = Date.now();
+  const partitions = createPartitions(pool, () => now);
   for (const [start, length] of stretches) {
+    if (monthly) now = Date.parse(start);
     const days = 1 + Number(/^(\d+) days/.exec(length)?.[1] ?? 0);
     for (let day = 0; day <= days; day += 1) await partitions.ensure(Date.parse(start) + day * DAY_MS);
   }
@@ -179,7 +187,7 @@ export const createLongHistory = async (shape: Shape): Promise<LongHistory> => {
       await database.drop();
     },
   };
-  await provideMonths(pool, [...stretches, ...trams]);
+  await provideMonths(pool, [...stretches, ...trams], shape.monthly ?? false);
   await fill(pool, stretches, trams, 0.25);
   await history.foldAll();
   await pool.query(`

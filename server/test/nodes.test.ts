@@ -333,7 +333,7 @@ describe('a service on a cluster', () => {
         }
   });
 
-  it('tells streams nothing of an event that was deleted, and goes on', async () => {
+  it('sends no message about a deleted event to streams, and continues', async () => {
     await using cluster = await PretendedCluster.start(2);
     await cluster.client.query(`INSERT INTO pg_dist_partition VALUES ('events', 'h', 's')`);
     await using gantry = await startGantryOn(cluster.url);

@@ -72,10 +72,10 @@ const page =
   (filters: Partial<ListEventsInput>, interval = ENDLESS, depth = 0): Asking =>
   async () => {
     const input = listEventsInput.parse(filters);
-    const { total } = await listEvents(db, input, interval);
+    const { total } = await listEvents(db, input, interval, false);
     expect(total).toBeGreaterThan(0);
     sent = [];
-    await listEvents(db, { ...input, skip: Math.floor(depth * total) }, interval);
+    await listEvents(db, { ...input, skip: Math.floor(depth * total) }, interval, false);
   };
 
 const sorted = (
@@ -153,10 +153,10 @@ const ROWS: readonly Row[] = [
   listed({ licensePlateNumber: 'B-123' }, 'events_by_plate', PERIODS),
   listed({ licensePlateNumber: 'B-123*' }, 'events_by_plate', PKEY, PERIODS),
   listed({ licensePlateNumber: '*123' }, 'events_by_plate_end', PKEY, PERIODS),
-  ['the latest', () => listRecentEvents(db, { limit: 10 }, Date.now()), PKEY, PERIODS],
+  ['the latest', () => listRecentEvents(db, { limit: 10 }, Date.now(), false), PKEY, PERIODS],
   [
     'the latest of a type',
-    () => listRecentEvents(db, { limit: 10, eventType: 'INCIDENT' }, Date.now()),
+    () => listRecentEvents(db, { limit: 10, eventType: 'INCIDENT' }, Date.now(), false),
     'events_by_type',
     PERIODS,
   ],

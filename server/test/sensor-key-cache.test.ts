@@ -43,7 +43,7 @@ describe('the cache of sensor keys', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('remembers a limited number of unknown keys, the latest ones', async () => {
+  it('keeps a limited number of unknown keys, the latest ones', async () => {
     const { keys, asked } = cacheOver(new Map());
     for (let n = 1; n <= 30_000; n++) await keys.find(keyOf(n));
     expect(asked).toHaveLength(30_000);

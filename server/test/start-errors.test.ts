@@ -61,7 +61,7 @@ describe('a service that cannot start names the setting', () => {
 });
 
 describe('a Node.js that is too old', () => {
-  it.each(['16.20.2', '18.20.8', '20.18.3'])('is told so in one sentence (%s)', async (version) => {
+  it.each(['16.20.2', '18.20.8', '20.18.3'])('is refused with one sentence (%s)', async (version) => {
     const old = join(folder, 'old.cjs');
     await writeFile(old, `Object.defineProperty(process, 'versions', { value: { node: '${version}' } });`);
     const started = spawnService(folder, {}, ['-r', old, GANTRY, 'start']);

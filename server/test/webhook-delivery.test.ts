@@ -558,7 +558,7 @@ describe('when something fails', () => {
 });
 
 describe('old deliveries', () => {
-  it('are removed 30 days after they were made; dead and pending ones stay', async () => {
+  it('are removed 30 days after they were created; dead and pending ones are kept', async () => {
     const hook = await addHook('http://127.0.0.1:1/');
     const [old, recent, dead, pending] = await enqueue(hook, 4);
     const age = (id: string | undefined, days: number, status: string) =>

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { isBlockedPort } from '@gantry/contract/blocked-ports';
 import { Command } from 'commander';
 import { workThroughPast } from './demo/control-room.ts';
 import { type DemoFeatures, findFeatures } from './demo/features.ts';
@@ -128,6 +129,9 @@ async function playDemo(program: readonly string[]): Promise<void> {
   const host = process.env.HOST || '127.0.0.1';
   const port = Number(process.env.PORT || 4000);
   if (!(port > 0)) throw new SimulationError('The demo needs a fixed PORT: choose one above 0');
+  if (isBlockedPort(port)) {
+    throw new SimulationError(`Browsers refuse to connect to port ${port}: choose another PORT for the demo`);
+  }
   const service = await startService({ program, env, host, port, signal });
   let endedByItself = false;
   void service.ended.then(() => {

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -131,5 +131,14 @@ it('the demo fills a service, allows logins, and restarts with its data', async 
   expect(await again.ended).toBe(0);
 
   await database.drop();
+  await rm(dataDir, { recursive: true });
+});
+
+it('the demo refuses a port at which no browser can open it, before it starts a service', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'gantry-demo-'));
+  const demo = run('demo', [], { DATA_DIR: dataDir, PORT: '4190' });
+  expect(await demo.ended).toBe(1);
+  expect(demo.text()).toBe('Browsers refuse to connect to port 4190: choose another PORT for the demo\n');
+  expect(await readdir(dataDir)).toEqual([]);
   await rm(dataDir, { recursive: true });
 });

@@ -2,12 +2,16 @@ import { checkCounts } from '../counts.ts';
 import { checkpoint } from '../database.ts';
 import { acknowledgedByIngest } from '../ingest/answers.ts';
 import { makeBodies } from '../ingest/bodies.ts';
-import type { Metrics } from '../metrics.ts';
 import { percentile } from '../percentile.ts';
+import {
+  type ProcessorUse,
+  processorTimesOf,
+  type ReadProcessorTimes,
+  usedBetween,
+} from '../processor-time.ts';
 import type { Stage } from '../stage.ts';
 import { connect, hikvisionMessages, type MakeMessage, plateRecognizerMessages } from './messages.ts';
 import { checkMessages, countMessages, processedMessages, waitUntilProcessed } from './processed.ts';
-import { postgresTime, type ReadProcessorTime } from './processor-time.ts';
 import { send } from './send.ts';
 
 /** The traffic to compare, in the order of measurement. */
@@ -30,8 +34,8 @@ export interface RoundOptions {
   readonly onMeasured: (measurement: Measurement) => void;
 }
 
-/** The result of one way in one round. */
-export interface Measurement {
+/** The result of one way in one round. Processor time is counted until every message was an event. */
+export interface Measurement extends ProcessorUse {
   readonly way: Way;
   /** From 1. */
   readonly round: number;
@@ -42,10 +46,6 @@ export interface Measurement {
   /** From request to answer, in milliseconds. */
   readonly p50: number;
   readonly p99: number;
-  /** Processor time of the service per message, in microseconds, until it was an event. */
-  readonly nodeMicros: number;
-  /** The same of PostgreSQL; null where it is not known. */
-  readonly postgresMicros: number | null;
   /** Processor time of the load generator per second. */
   readonly generatorLoad: number;
   /** Acknowledged messages, including those outside the measured time. */
@@ -70,11 +70,11 @@ export async function runRounds(stage: Stage, options: RoundOptions): Promise<Me
     same: hikvisionMessages(cameras, { pictureBytes, isSame: true, seed }),
     hikvision: hikvisionMessages(cameras, { pictureBytes, isSame: false, seed: seed + 1 }),
   };
-  const readPostgres = await postgresTime(stage.databaseUrl);
+  const readTimes = await processorTimesOf(gantry.pid, stage.databaseUrl);
   const measurements: Measurement[] = [];
   for (let round = 1; round <= options.rounds; round++) {
     for (const way of Object.keys(WAYS) as Way[]) {
-      const figures = await measure(stage, way, makers[way], readPostgres, options);
+      const figures = await measure(stage, way, makers[way], readTimes, options);
       const measurement = { way, round, ...figures };
       options.onMeasured(measurement);
       measurements.push(measurement);
@@ -97,14 +97,14 @@ async function measure(
   stage: Stage,
   way: Way,
   make: MakeMessage,
-  readPostgres: ReadProcessorTime,
+  readTimes: ReadProcessorTimes,
   options: RoundOptions,
 ): Promise<Omit<Measurement, 'way' | 'round'>> {
   const { gantry, databaseUrl } = stage;
   const isGateway = way !== 'ingest';
   await checkpoint(databaseUrl);
   const [counts, statuses] = [await stage.count(), await countMessages(databaseUrl)];
-  const [metrics, postgres] = [await gantry.metrics(), await readPostgres()];
+  const [metrics, times] = [await gantry.metrics(), await readTimes()];
   const started = performance.now();
   const { acknowledged, perSecond, latencies, generatorLoad } = await send({
     ...options,
@@ -113,27 +113,19 @@ async function measure(
     make,
     isAcknowledged: (body) => isGateway || acknowledgedByIngest(body) === 1,
   });
-  const after = isGateway
-    ? await waitUntilProcessed(stage, processedMessages(metrics) + acknowledged)
-    : await gantry.metrics();
+  if (isGateway) await waitUntilProcessed(stage, processedMessages(metrics) + acknowledged);
   const seconds = (performance.now() - started) / 1000;
-  const postgresSeconds = (await readPostgres()) - postgres;
+  const used = usedBetween(times, await readTimes(), acknowledged);
   const answered = isGateway ? acknowledged : 0;
   await checkMessages(WAYS[way], stage, statuses, { answered, refused: 0 });
   checkCounts(WAYS[way], acknowledged, counts, await stage.count());
-  const micros = (used: number): number => (used * 1e6) / acknowledged;
   return {
+    ...used,
     answeredPerSecond: perSecond,
     storedPerSecond: acknowledged / seconds,
     p50: percentile(latencies, 0.5),
     p99: percentile(latencies, 0.99),
-    nodeMicros: micros(processorSeconds(after) - processorSeconds(metrics)),
-    postgresMicros: Number.isNaN(postgresSeconds) ? null : micros(postgresSeconds),
     generatorLoad,
     acknowledged,
   };
-}
-
-function processorSeconds(metrics: Metrics): number {
-  return metrics.get('process_cpu_seconds_total') ?? Number.NaN;
 }

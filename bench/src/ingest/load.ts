@@ -1,6 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import autocannon from 'autocannon';
 import { BenchmarkFailed } from '../failure.ts';
+import { type ProcessorUse, type ReadProcessorTimes, usedBetween } from '../processor-time.ts';
 import type { Body } from './bodies.ts';
 
 export interface LoadOptions {
@@ -17,6 +18,8 @@ export interface LoadOptions {
   readonly seconds: number;
   /** Returns the number of events that an answer acknowledges. */
   readonly acknowledged: (body: string) => number;
+  /** Reads the processor time of the server. */
+  readonly readTimes: ReadProcessorTimes;
   readonly signal: AbortSignal;
 }
 
@@ -32,6 +35,8 @@ export interface Load {
   readonly latencies: Float64Array;
   /** Processor time of the generator per second. Near 1 the generator is the bottleneck, not the server. */
   readonly generatorLoad: number;
+  /** Processor time in the measured time, per event. */
+  readonly used: ProcessorUse;
 }
 
 /** A connection of autocannon: after `responseMax` requests it waits for the last answer and ends. */
@@ -95,6 +100,7 @@ export async function drive(options: LoadOptions): Promise<Load> {
 
   const isOver = (): boolean => flaw !== null || signal.aborted;
   await pauseUnless(isOver, options.warmupSeconds);
+  const timesBefore = await options.readTimes();
   const started = performance.now();
   const cpuBefore = process.cpuUsage();
   measuring = true;
@@ -102,6 +108,7 @@ export async function drive(options: LoadOptions): Promise<Load> {
   measuring = false;
   const seconds = (performance.now() - started) / 1000;
   const cpu = process.cpuUsage(cpuBefore);
+  const times = await options.readTimes();
   for (const connection of open) connection.responseMax = 1;
   const [{ requests }] = await finished;
 
@@ -116,6 +123,7 @@ export async function drive(options: LoadOptions): Promise<Load> {
     seconds,
     latencies: Float64Array.from(latencies).sort(),
     generatorLoad: (cpu.user + cpu.system) / 1e6 / seconds,
+    used: usedBetween(timesBefore, times, latencies.length * eventsPerBody),
   };
 }
 

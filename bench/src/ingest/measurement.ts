@@ -1,4 +1,5 @@
 import { percentile } from '../percentile.ts';
+import type { ProcessorUse } from '../processor-time.ts';
 import type { Load } from './load.ts';
 
 /** The servers to compare, in the order of measurement. */
@@ -12,8 +13,10 @@ export const CONTESTANTS = {
 export type Contestant = keyof typeof CONTESTANTS;
 
 /** The result of one run of one server. */
-export interface Measurement {
+export interface Measurement extends ProcessorUse {
   readonly contestant: Contestant;
+  /** The number of processes of Gantry; null for other servers. */
+  readonly workers: number | null;
   /** From 1. */
   readonly round: number;
   readonly requestsPerSecond: number;
@@ -28,6 +31,8 @@ export interface Measurement {
   readonly memory: number;
   /** Processor time of the load generator per second. */
   readonly generatorLoad: number;
+  /** Processor time of the load generator per event, in microseconds. */
+  readonly generatorMicros: number;
   /** Acknowledged events, including those outside the measured time. */
   readonly acknowledged: number;
 }
@@ -36,17 +41,20 @@ export interface Measurement {
 export function measurementOf(
   load: Load,
   eventsPerRequest: number,
-  about: Pick<Measurement, 'contestant' | 'round' | 'groupSize' | 'memory'>,
+  about: Pick<Measurement, 'contestant' | 'workers' | 'round' | 'groupSize' | 'memory'>,
 ): Measurement {
   const requestsPerSecond = load.requests / load.seconds;
+  const eventsPerSecond = requestsPerSecond * eventsPerRequest;
   return {
     ...about,
+    ...load.used,
     requestsPerSecond,
-    eventsPerSecond: requestsPerSecond * eventsPerRequest,
+    eventsPerSecond,
     p50: percentile(load.latencies, 0.5),
     p99: percentile(load.latencies, 0.99),
     p999: percentile(load.latencies, 0.999),
     generatorLoad: load.generatorLoad,
+    generatorMicros: (load.generatorLoad * 1e6) / eventsPerSecond,
     acknowledged: load.acknowledged,
   };
 }

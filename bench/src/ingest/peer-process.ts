@@ -1,12 +1,14 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
 import { BenchmarkFailed } from '../failure.ts';
+import { root } from '../root.ts';
 
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const BUILT = 'bench/dist/peers';
+/** Bundled CommonJS packages load the modules of Node with it. */
+export const REQUIRE = `import { createRequire as createRequireOfBundle } from 'node:module';
+const require = createRequireOfBundle(import.meta.url);`;
 
 /** The file of a peer in `peers/`. */
 export type PeerName = 'floor' | 'stock' | 'insert';
@@ -14,22 +16,29 @@ export type PeerName = 'floor' | 'stock' | 'insert';
 /** A server for comparison with Gantry, in a process of its own. */
 export interface Peer {
   readonly url: string;
+  readonly pid: number;
   /** Resident memory in megabytes. */
   memory(): Promise<number>;
   stop(): Promise<void>;
 }
 
-/** Builds the peers in the same way as Gantry (server/build.js), so that none has the overhead of a loader. */
+/**
+ * Builds the peers in the same way as Gantry (server/build.js), so that none has the overhead of a loader. A bundle
+ * contains them, and no sources.
+ */
 export async function buildPeers(): Promise<void> {
+  if (!existsSync(join(root, 'bench/src'))) return;
+  const { build } = await import('esbuild');
   await build({
-    absWorkingDir: ROOT,
+    absWorkingDir: root,
     entryPoints: ['floor', 'stock', 'insert'].map((name) => `bench/src/ingest/peers/${name}.ts`),
     outdir: BUILT,
     bundle: true,
     platform: 'node',
     target: 'node20',
     format: 'esm',
-    packages: 'external',
+    external: ['pg-native'],
+    banner: { js: REQUIRE },
     alias: { '@gantry/contract': './contract/src' },
     logLevel: 'warning',
   });
@@ -41,7 +50,7 @@ export async function buildPeers(): Promise<void> {
  * @throws BenchmarkFailed when it ends instead
  */
 export async function startPeer(name: PeerName, argument: unknown = {}): Promise<Peer> {
-  const child = fork(join(ROOT, BUILT, `${name}.js`), [JSON.stringify(argument)], {
+  const child = fork(join(root, BUILT, `${name}.js`), [JSON.stringify(argument)], {
     execArgv: [],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
@@ -51,6 +60,7 @@ export async function startPeer(name: PeerName, argument: unknown = {}): Promise
   if (typeof port !== 'number') throw new BenchmarkFailed(`The peer ${name} did not start`);
   return {
     url: `http://127.0.0.1:${port}`,
+    pid: child.pid ?? Number.NaN,
     memory: async () => {
       const answer = once(child, 'message');
       child.send('memory');

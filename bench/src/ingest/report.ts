@@ -1,9 +1,14 @@
 import { median } from '../percentile.ts';
 import { figure, formatTable } from '../table.ts';
 import type { Verdict } from './goals.ts';
-import { CONTESTANTS, type Contestant, type Measurement } from './measurement.ts';
+import { CONTESTANTS, type Measurement } from './measurement.ts';
 
-const NAMES = Object.keys(CONTESTANTS) as Contestant[];
+const NAMES = Object.keys(CONTESTANTS);
+
+/** The name of a server, with the number of its processes where several are compared. */
+function nameOf({ contestant, workers }: Pick<Measurement, 'contestant' | 'workers'>): string {
+  return CONTESTANTS[contestant] + (workers === null || workers === 1 ? '' : `, ${workers} workers`);
+}
 
 const FIGURES = [
   'requestsPerSecond',
@@ -13,20 +18,18 @@ const FIGURES = [
   'p999',
   'groupSize',
   'memory',
+  'nodeMicros',
+  'postgresMicros',
+  'generatorMicros',
+  'idle',
   'generatorLoad',
 ] as const;
 
 /** One progress line about a run. */
-export function lineOf({
-  contestant,
-  round,
-  eventsPerSecond,
-  p99,
-  acknowledged,
-  groupSize,
-}: Measurement): string {
+export function lineOf(measurement: Measurement): string {
+  const { round, eventsPerSecond, p99, acknowledged, groupSize } = measurement;
   return (
-    `round ${round}  ${CONTESTANTS[contestant].padEnd(31)} ${figure(eventsPerSecond).padStart(8)} events/s  ` +
+    `round ${round}  ${nameOf(measurement).padEnd(37)} ${figure(eventsPerSecond).padStart(8)} events/s  ` +
     `p99 ${figure(p99).padStart(5)} ms  ${figure(acknowledged)} acknowledged` +
     (groupSize === null ? '' : `, in groups of ${figure(groupSize)}`)
   );
@@ -53,15 +56,19 @@ function measurementTable(measurements: readonly Measurement[]): string {
     'p99.9 ms',
     'group',
     'memory MB',
+    'node µs',
+    'PostgreSQL µs',
+    'generator µs',
+    'idle',
     'generator',
   ];
   const columns = [{ title: 'server' }, ...titles.map((title) => ({ title, figures: true }))];
-  const rows = NAMES.map((contestant) => {
-    const own = measurements.filter((measurement) => measurement.contestant === contestant);
+  const rows = [...new Set(measurements.map(nameOf))].map((name) => {
+    const own = measurements.filter((each) => nameOf(each) === name);
     const cells = FIGURES.map((key) =>
       figure(median(own.map((measurement) => measurement[key] ?? Number.NaN))),
     );
-    return [`${NAMES.indexOf(contestant) + 1}. ${CONTESTANTS[contestant]}`, ...cells];
+    return [`${NAMES.indexOf(own[0]?.contestant ?? '') + 1}. ${name}`, ...cells];
   });
   return formatTable(columns, rows);
 }

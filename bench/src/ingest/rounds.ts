@@ -1,11 +1,12 @@
 import { checkCounts } from '../counts.ts';
 import { checkIndexedColumns, checkpoint, countEvents } from '../database.ts';
 import { groupSizeBetween } from '../metrics.ts';
+import { processorTimesOf } from '../processor-time.ts';
 import type { Stage } from '../stage.ts';
 import { acknowledgedByBatch, acknowledgedByIngest } from './answers.ts';
 import { makeBatchBodies, makeBodies } from './bodies.ts';
 import { drive, type LoadOptions } from './load.ts';
-import { CONTESTANTS, type Contestant, type Measurement, measurementOf } from './measurement.ts';
+import { CONTESTANTS, type Measurement, measurementOf } from './measurement.ts';
 import { buildPeers, type Peer, type PeerName, startPeer } from './peer-process.ts';
 
 export interface RoundOptions {
@@ -26,53 +27,46 @@ const BODIES = 8192;
 const BATCH_BODIES = 256;
 
 /** The traffic for a server, without the server. */
-type Traffic = Omit<LoadOptions, 'who' | 'url'>;
+type Traffic = Omit<LoadOptions, 'who' | 'url' | 'readTimes'>;
 
 type Run = (round: number) => Promise<Measurement>;
 
 /**
  * Measures all servers in turn, in each round. All of them run from the first round to the last, so none is colder
  * than another, and those that are not measured are idle.
+ * @param stages one for each number of workers to compare, on the same PostgreSQL server
  */
-export async function runRounds(stage: Stage, options: RoundOptions): Promise<Measurement[]> {
+export async function runRounds(
+  stages: readonly [Stage, ...Stage[]],
+  options: RoundOptions,
+): Promise<Measurement[]> {
+  const [stage] = stages;
   await buildPeers();
   const peerDatabase = await stage.createTwin();
-  const apiKeys = stage.sensors.map(({ apiKey }) => apiKey);
-  const { warmupSeconds, seconds, signal, seed } = options;
-  const ingest: Traffic = {
-    bodies: makeBodies(apiKeys, BODIES, seed),
-    connections: options.connections,
-    acknowledged: acknowledgedByIngest,
-    warmupSeconds,
-    seconds,
-    signal,
-  };
-  const ingestBatch: Traffic = {
-    ...ingest,
-    bodies: makeBatchBodies(apiKeys, { count: BATCH_BODIES, size: options.batchSize }, seed),
-    connections: options.batchConnections,
-    acknowledged: acknowledgedByBatch,
-  };
-
+  const { ingest } = trafficOf(stage, options);
   const peers: Peer[] = [];
   const peerRun = async (name: PeerName, argument?: unknown): Promise<Run> => {
     const peer = await startPeer(name, argument);
     peers.push(peer);
-    return (round) => measurePeer(peer, name, round, ingest);
+    const readTimes = await processorTimesOf(peer.pid, stage.databaseUrl);
+    return (round) => measurePeer(peer, name, round, { ...ingest, readTimes });
   };
   const measurements: Measurement[] = [];
   try {
     const insert = await peerRun('insert', { databaseUrl: peerDatabase, sensors: stage.sensors });
-    const runs: Record<Contestant, Run> = {
-      floor: await peerRun('floor'),
-      stock: await peerRun('stock'),
-      insert: (round) => withCountedRows(peerDatabase, () => insert(round)),
-      single: (round) => measureGantry(stage, 'single', round, ingest),
-      batch: (round) => measureGantry(stage, 'batch', round, ingestBatch),
-    };
+    const runs: Run[] = [
+      await peerRun('floor'),
+      await peerRun('stock'),
+      (round) => withCountedRows(peerDatabase, () => insert(round)),
+    ];
+    for (const each of stages) {
+      const traffic = trafficOf(each, options);
+      runs.push((round) => measureGantry(each, 'single', round, traffic.ingest));
+      runs.push((round) => measureGantry(each, 'batch', round, traffic.ingestBatch));
+    }
     for (let round = 1; round <= options.rounds; round++) {
-      for (const contestant of Object.keys(CONTESTANTS) as Contestant[]) {
-        const measurement = await runs[contestant](round);
+      for (const run of runs) {
+        const measurement = await run(round);
         options.onMeasured(measurement);
         measurements.push(measurement);
       }
@@ -80,23 +74,45 @@ export async function runRounds(stage: Stage, options: RoundOptions): Promise<Me
   } finally {
     for (const peer of peers) await peer.stop();
   }
-  await checkIndexedColumns(CONTESTANTS.single, stage.databaseUrl);
+  for (const each of stages) await checkIndexedColumns(CONTESTANTS.single, each.databaseUrl);
   await checkIndexedColumns(CONTESTANTS.insert, peerDatabase);
   return measurements;
+}
+
+/** The traffic for Gantry: single events, which the peers get too, and batches. */
+function trafficOf(stage: Stage, options: RoundOptions): { ingest: Traffic; ingestBatch: Traffic } {
+  const apiKeys = stage.sensors.map(({ apiKey }) => apiKey);
+  const { warmupSeconds, seconds, signal, seed } = options;
+  const ingest = {
+    bodies: makeBodies(apiKeys, BODIES, seed),
+    connections: options.connections,
+    acknowledged: acknowledgedByIngest,
+    warmupSeconds,
+    seconds,
+    signal,
+  };
+  const ingestBatch = {
+    ...ingest,
+    bodies: makeBatchBodies(apiKeys, { count: BATCH_BODIES, size: options.batchSize }, seed),
+    connections: options.batchConnections,
+    acknowledged: acknowledgedByBatch,
+  };
+  return { ingest, ingestBatch };
 }
 
 async function measurePeer(
   peer: Peer,
   contestant: PeerName,
   round: number,
-  traffic: Traffic,
+  traffic: Omit<LoadOptions, 'who' | 'url'>,
 ): Promise<Measurement> {
   const load = await drive({
     ...traffic,
     who: CONTESTANTS[contestant],
     url: `${peer.url}/trpc/events.ingest`,
   });
-  return measurementOf(load, 1, { contestant, round, groupSize: null, memory: await peer.memory() });
+  const memory = await peer.memory();
+  return measurementOf(load, 1, { contestant, workers: null, round, groupSize: null, memory });
 }
 
 /** The peer that inserts has neither totals nor statistics, so only its rows are counted. */
@@ -118,7 +134,7 @@ async function measureGantry(
   round: number,
   traffic: Traffic,
 ): Promise<Measurement> {
-  const { gantry } = stage;
+  const { gantry, workers } = stage;
   const procedure = contestant === 'single' ? 'events.ingest' : 'events.ingestBatch';
   await checkpoint(stage.databaseUrl);
   const [countBefore, metricsBefore] = [await stage.count(), await gantry.metrics()];
@@ -126,9 +142,16 @@ async function measureGantry(
     ...traffic,
     who: CONTESTANTS[contestant],
     url: `${gantry.url}/trpc/${procedure}`,
+    readTimes: await processorTimesOf(gantry.pid, stage.databaseUrl),
   });
   const groupSize = groupSizeBetween(metricsBefore, await gantry.metrics());
   const memory = await gantry.memory();
   checkCounts(CONTESTANTS[contestant], load.acknowledged, countBefore, await stage.count());
-  return measurementOf(load, traffic.bodies[0]?.events ?? 0, { contestant, round, groupSize, memory });
+  return measurementOf(load, traffic.bodies[0]?.events ?? 0, {
+    contestant,
+    workers,
+    round,
+    groupSize,
+    memory,
+  });
 }

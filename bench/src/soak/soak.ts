@@ -1,10 +1,12 @@
 import { statfs } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { checkCounts } from '../counts.ts';
 import { databaseSize } from '../database.ts';
 import { BenchmarkFailed } from '../failure.ts';
 import { acknowledgedByIngest } from '../ingest/answers.ts';
 import { makeBodies } from '../ingest/bodies.ts';
 import { drive } from '../ingest/load.ts';
+import { processorTimesOf } from '../processor-time.ts';
 import type { Stage } from '../stage.ts';
 import { startDiskProbe } from './disk-probe.ts';
 import { startPacer } from './pacer.ts';
@@ -40,6 +42,9 @@ const MEASURING = { connections: 128, warmupSeconds: 3, seconds: 5 };
 /** Enough to see how much an event takes on the disk, where the rate is given. */
 const SAMPLING = { connections: 32, warmupSeconds: 0, seconds: 0.5 };
 
+/** How long the load runs before it is measured, because code that has just started is slow. */
+const WARM_UP_MS = 5_000;
+
 /** For the WAL and the server itself. */
 const SPARE_BYTES = 4e9;
 
@@ -60,6 +65,7 @@ export async function soak(stage: Stage, options: SoakOptions): Promise<Soaked> 
     url,
     bodies,
     acknowledged: acknowledgedByIngest,
+    readTimes: await processorTimesOf(stage.gantry.pid, stage.databaseUrl),
     signal,
   });
   const rate = options.rate ?? Math.floor(most.requests / most.seconds / 2);
@@ -67,6 +73,8 @@ export async function soak(stage: Stage, options: SoakOptions): Promise<Soaked> 
 
   const before = await stage.count();
   const pacer = startPacer({ url, bodies, rate, connections });
+  await sleep(WARM_UP_MS, null, { signal });
+  pacer.take();
   const disk = startDiskProbe(folder);
   const server = await startServerProbe(stage.databaseUrl);
   let watched: Watched;

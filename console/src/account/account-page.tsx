@@ -5,6 +5,7 @@ import { PasswordDialog } from '../session/password-dialog.tsx';
 import { useUser } from '../session/session.ts';
 import { PageHeader } from '../shell/page-header.tsx';
 import { Button } from '../ui/button.tsx';
+import { Icon } from '../ui/icon.tsx';
 import { LinkButton } from '../ui/link-button.tsx';
 import { Facts, Panel } from '../ui/panel.tsx';
 import { SecondFactorPanel } from './second-factor-panel.tsx';
@@ -17,19 +18,26 @@ export function AccountPage() {
   return (
     <>
       <PageHeader title={t('title')}>
-        <LinkButton to="/account/sessions" icon="activity">
-          {t('sessions')}
-        </LinkButton>
+        {!isMissing && (
+          <LinkButton to="/account/sessions" icon="activity">
+            {t('sessions')}
+          </LinkButton>
+        )}
       </PageHeader>
       <div className="min-h-0 grow overflow-y-auto px-4 py-3">
         <div className="grid max-w-6xl gap-3 lg:grid-cols-2">
           {isMissing && (
-            <p role="alert" className="rounded-md border border-medium bg-medium-surface p-3 lg:col-span-2">
+            <p
+              role="alert"
+              className="flex items-center gap-2 rounded-md border border-medium bg-medium-surface p-3 lg:col-span-2"
+            >
+              <Icon name="medium" className="shrink-0 text-medium" />
               {t('factor.missing')}
             </p>
           )}
+          {isMissing && <SecondFactorPanel />}
           <IdentityPanel />
-          <SecondFactorPanel />
+          {!isMissing && <SecondFactorPanel />}
           {!isMissing && <TokensPanel className="lg:col-span-2" />}
         </div>
       </div>

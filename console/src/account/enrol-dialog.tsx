@@ -10,7 +10,10 @@ import { QrCode } from './qr-code.tsx';
 import { RecoveryCodes } from './recovery-codes.tsx';
 
 interface EnrolDialogProps {
+  /** Nothing was set up. */
   readonly onClose: () => void;
+  /** The second factor is on, and the recovery codes were shown. */
+  readonly onEnrolled: () => void;
 }
 
 interface Started {
@@ -19,7 +22,7 @@ interface Started {
 }
 
 /** Sets up a second factor in three steps: the password, the code of the app, the recovery codes. */
-export function EnrolDialog({ onClose }: EnrolDialogProps) {
+export function EnrolDialog({ onClose, onEnrolled }: EnrolDialogProps) {
   const { t } = useTranslation('account');
   const [started, setStarted] = useState<Started | null>(null);
   const form = useForm({
@@ -27,7 +30,7 @@ export function EnrolDialog({ onClose }: EnrolDialogProps) {
     save: (input) => api.secondFactor.start.mutate(input),
     onSuccess: setStarted,
   });
-  if (started) return <ConfirmDialog started={started} onClose={onClose} />;
+  if (started) return <ConfirmDialog started={started} onClose={onClose} onEnrolled={onEnrolled} />;
   return (
     <FormDialog title={t('factor.setUpTitle')} form={form} onClose={onClose} action={t('factor.next')}>
       <p>{t('factor.passwordText')}</p>
@@ -36,14 +39,18 @@ export function EnrolDialog({ onClose }: EnrolDialogProps) {
   );
 }
 
-function ConfirmDialog({ started, onClose }: EnrolDialogProps & { readonly started: Started }) {
+interface ConfirmDialogProps extends EnrolDialogProps {
+  readonly started: Started;
+}
+
+function ConfirmDialog({ started, onClose, onEnrolled }: ConfirmDialogProps) {
   const { t } = useTranslation('account');
   const form = useForm({
     read: (entered) => ({ code: entered.text('code') }),
     save: (input) => api.secondFactor.confirm.mutate(input),
   });
   if (form.result) {
-    return <RecoveryCodes title={t('factor.isOn')} codes={form.result.recoveryCodes} onClose={onClose} />;
+    return <RecoveryCodes title={t('factor.isOn')} codes={form.result.recoveryCodes} onClose={onEnrolled} />;
   }
   const { secret, uri } = started;
   return (

@@ -1,11 +1,12 @@
 import type { SecondFactorState } from '@gantry/contract/second-factor';
 import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Failure } from '../service/failure.tsx';
 import { queryClient } from '../service/queries.ts';
 import { service } from '../service/service.ts';
-import { setFactorMissing } from '../session/factor-missing.ts';
+import { setFactorMissing, useFactorMissing } from '../session/factor-missing.ts';
 import { Moment } from '../time/moment.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
@@ -33,13 +34,19 @@ export function SecondFactorPanel() {
 
 function State({ state }: { readonly state: SecondFactorState }) {
   const { t, i18n } = useTranslation('account');
+  const navigate = useNavigate();
+  const isMissing = useFactorMissing();
   const [open, setOpen] = useState<'enrol' | 'renew' | 'disable' | null>(null);
   const { enabled, enabledSince, recoveryCodesLeft: left } = state;
   const close = () => {
     setOpen(null);
-    setFactorMissing(false);
-    // Everything, because the service may have refused all else until now.
     void queryClient.invalidateQueries();
+  };
+  const closeEnrolled = () => {
+    close();
+    if (!isMissing) return;
+    setFactorMissing(false);
+    void navigate({ to: '/', replace: true });
   };
   const codesLeft = t('factor.left', { count: left, n: left.toLocaleString(i18n.language) });
   return (
@@ -85,12 +92,12 @@ function State({ state }: { readonly state: SecondFactorState }) {
             </Button>
           </>
         ) : (
-          <Button icon="key" onClick={() => setOpen('enrol')}>
+          <Button kind={isMissing ? 'primary' : 'plain'} icon="key" onClick={() => setOpen('enrol')}>
             {t('factor.setUp')}
           </Button>
         )}
       </div>
-      {open === 'enrol' && <EnrolDialog onClose={close} />}
+      {open === 'enrol' && <EnrolDialog onClose={close} onEnrolled={closeEnrolled} />}
       {open === 'renew' && <RenewDialog onClose={close} />}
       {open === 'disable' && <DisableDialog onClose={close} />}
     </div>

@@ -25,7 +25,7 @@ export function readLook(): Look {
   return { ...(colors as Record<ColorToken, string>), font: getComputedStyle(document.body).fontFamily };
 }
 
-/** A stripe over an area, so that it is told from another one without its colour. */
+/** A stripe over an area, which distinguishes it from others without colour. */
 export function stripes(color: string) {
   return {
     color,

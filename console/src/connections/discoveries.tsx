@@ -18,7 +18,7 @@ const AGAIN_MS = 10_000;
 /** Maximum length of the name of a sensor. */
 const NAME_MAX = 50;
 
-/** Devices that a recorder speaks for and that are no sensors yet. Absent while there are none. */
+/** Devices of a recorder that are not assigned to a sensor. Absent while there are none. */
 export function Discoveries({
   connectionId,
   recorder,

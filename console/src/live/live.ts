@@ -1,7 +1,7 @@
 import { GantryError } from '@gantry/client';
 import type { AnyMessage } from '@gantry/contract/live';
+import { noticeRefusal } from '../service/queries.ts';
 import { api } from '../service/service.ts';
-import { setSessionEnded } from '../session/ended.ts';
 import { currentConnection, setConnection } from './connection.ts';
 
 // A browser opens six connections to a host and a stream keeps one. So one tab of a browser follows the service, and hands
@@ -80,8 +80,9 @@ async function lead(
           if (state === 'connecting' && error) share({ broken: Date.now() });
         },
         onError: (error) => {
-          if (error instanceof GantryError && error.code === 'UNAUTHORIZED') setSessionEnded(true);
-          share({ broken: Date.now() });
+          noticeRefusal(error);
+          // A refusal is no break: a second factor has to be set up first.
+          if (!(error instanceof GantryError && error.code === 'FORBIDDEN')) share({ broken: Date.now() });
           resolve();
         },
         onComplete: resolve,

@@ -2,6 +2,7 @@ import type { AnyMessage } from '@gantry/contract/live';
 import { type QueryKey, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import { service } from '../service/service.ts';
+import { useFactorMissing } from '../session/factor-missing.ts';
 import { useSession } from '../session/session.ts';
 import { askAgain, askAllAgain } from './ask-again.ts';
 import { onLive, startLive } from './live.ts';
@@ -34,13 +35,14 @@ const TOGETHER_MS = 500;
 /** Follows the service while somebody is signed in, and has what changed asked for again. */
 export function useFollowing(): void {
   const token = useSession()?.token;
+  const isRefused = useFactorMissing();
   const client = useQueryClient();
   useEffect(() => {
-    if (token === undefined) return;
+    if (token === undefined || isRefused) return;
     const stop = new AbortController();
     startLive(stop.signal);
     return () => stop.abort();
-  }, [token]);
+  }, [token, isRefused]);
   useEffect(() => {
     const waiting = new Map<AnyMessage['type'], ReturnType<typeof setTimeout>>();
     let hasBegun = false;

@@ -33,7 +33,7 @@ function isLanguage(value: unknown): value is Language {
   return typeof value === 'string' && Object.hasOwn(languages, value);
 }
 
-/** The user's choice, else the first language of the browser that the console speaks. */
+/** The user's choice, otherwise the first language of the browser that the console supports. */
 function preferred(): Language {
   const chosen = stored.get();
   if (chosen) return chosen;

@@ -27,7 +27,7 @@ export function AnalyticsPage() {
 
 const intervals: readonly AnalyticsInterval[] = ['hour', 'day', 'week'];
 
-/** What the service takes unless it is told. */
+/** The service's default. */
 function intervalFor(days: DayRange): AnalyticsInterval {
   const count = daysIn(days);
   if (count <= 3) return 'hour';

@@ -1,7 +1,7 @@
 import type { Analytics } from '@gantry/contract/analytics';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import { PlatesHidden, useSeesPlates } from '../session/plates.tsx';
+import { useSeesPlates } from '../session/plates.tsx';
 import { Moment } from '../time/moment.tsx';
 import { ScrolledTable } from '../ui/scrolled-table.tsx';
 
@@ -10,10 +10,11 @@ interface RepeatPlatesProps {
   readonly from: Date;
 }
 
-/** The plates that were seen most often, and the way to their events. */
+/** The plates that were seen most often, and the way to their events; nothing for roles that see no plates, as the page says above. */
 export function RepeatPlates({ analytics: { repeatPlates }, from }: RepeatPlatesProps) {
   const { t, i18n } = useTranslation('reports');
   const seesPlates = useSeesPlates();
+  if (!seesPlates) return null;
   const { since, plates } = repeatPlates;
   return (
     <section className="flex min-w-0 flex-col gap-2 rounded-md border bg-surface p-3">
@@ -26,11 +27,7 @@ export function RepeatPlates({ analytics: { repeatPlates }, from }: RepeatPlates
         )}
       </header>
       {plates.length === 0 ? (
-        seesPlates ? (
-          <p className="text-muted">{t('plates.none')}</p>
-        ) : (
-          <PlatesHidden />
-        )
+        <p className="text-muted">{t('plates.none')}</p>
       ) : (
         <ScrolledTable
           label={t('plates.title')}

@@ -11,7 +11,7 @@ import { useNotices } from '../undo/undo.tsx';
 import { RotateDialog } from './rotate-dialog.tsx';
 
 /**
- * The key that the sensor speaks with. It can be copied without being seen; showing it is an act of its own. The service
+ * The API key of the sensor. It can be copied without being shown; showing it is a separate action. The service
  * records both.
  */
 export function KeyPanel({ sensor: { id, name } }: { readonly sensor: Pick<Sensor, 'id' | 'name'> }) {

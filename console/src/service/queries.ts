@@ -10,7 +10,8 @@ const PASSING = new Set(['UNREACHABLE', 'SERVICE_UNAVAILABLE', 'TOO_MANY_REQUEST
 const MOST_RETRIES = 3;
 const MOST_WAIT_S = 10;
 
-function noticeEnd(error: unknown): void {
+/** Notes what a refusal says of the session: that it has ended, or that a second factor has to be set up first. */
+export function noticeRefusal(error: unknown): void {
   if (!(error instanceof GantryError) || !currentSession()) return;
   if (error.code === 'UNAUTHORIZED') setSessionEnded(true);
   if (error.code === 'FORBIDDEN' && error.message === SECOND_FACTOR_MISSING) setFactorMissing(true);
@@ -18,8 +19,8 @@ function noticeEnd(error: unknown): void {
 
 /** Everything that the pages know of the service. */
 export const queryClient = new QueryClient({
-  queryCache: new QueryCache({ onError: noticeEnd }),
-  mutationCache: new MutationCache({ onError: noticeEnd }),
+  queryCache: new QueryCache({ onError: noticeRefusal }),
+  mutationCache: new MutationCache({ onError: noticeRefusal }),
   defaultOptions: {
     queries: {
       // The stream says what has changed; without it the pages ask again by themselves.

@@ -5,7 +5,7 @@ import { serviceAddress } from './address.ts';
 /** A slow connection may need long for a large call, in milliseconds. */
 const TIMEOUT_MS = 120_000;
 
-/** Plain calls with large inputs, such as pictures. @param onSent told how much of the input is sent, from 0 to 1 */
+/** Plain calls with large inputs, such as pictures. @param onSent receives the share that was sent, from 0 to 1 */
 export function uploading(onSent: (part: number) => void): GantryClient['api'] {
   const client = createGantryClient({
     url: serviceAddress,

@@ -3,6 +3,7 @@ import { useMutation } from '@tanstack/react-query';
 import { queryClient } from '../service/queries.ts';
 import { api } from '../service/service.ts';
 import { setSessionEnded } from './ended.ts';
+import { setFactorMissing } from './factor-missing.ts';
 import { currentSession, keepSession, type Session } from './session.ts';
 
 interface Credentials {
@@ -28,6 +29,7 @@ export function acceptSession(session: Session): void {
   const isSame = currentSession()?.user.id === session.user.id;
   keepSession(session);
   setSessionEnded(false);
+  setFactorMissing(false);
   if (isSame) void queryClient.invalidateQueries();
   else queryClient.clear();
 }

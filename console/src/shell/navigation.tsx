@@ -12,6 +12,8 @@ const collapsed = createStored('navigation', false, (value) => typeof value === 
 export function Navigation() {
   const { t } = useTranslation('shell');
   const isCollapsed = collapsed.use();
+  const pages = usePagesOfUser();
+  if (pages.length === 0) return null;
   return (
     <nav
       aria-label={t('navigation')}
@@ -20,7 +22,7 @@ export function Navigation() {
         isCollapsed ? 'sm:w-14' : 'sm:w-48',
       )}
     >
-      {usePagesOfUser().map(({ to, name, icon }) => (
+      {pages.map(({ to, name, icon }) => (
         <Link
           key={to}
           to={to}

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { Search } from '../search/search.tsx';
+import { useFactorMissing } from '../session/factor-missing.ts';
 import { AlertBell } from '../watchlist/alert-watch.tsx';
 import { Clock } from './clock.tsx';
 import { ConnectionDot } from './connection-dot.tsx';
@@ -7,17 +8,18 @@ import { UserMenu } from './user-menu.tsx';
 
 /** The search, the clock of the site, the link to the service, and the user. */
 export function TopBar() {
+  const isRefused = useFactorMissing();
   return (
     <header className="flex items-center gap-2 border-b bg-surface px-3 py-1.5">
       <Link to="/" className="flex items-center gap-2 rounded-md pe-2 font-semibold">
         <img src="/icon.svg" alt="" className="size-6" />
         <span className="max-sm:sr-only">Gantry</span>
       </Link>
-      <Search />
+      {!isRefused && <Search />}
       <div className="ms-auto flex items-center gap-3">
         <AlertBell />
         <Clock />
-        <ConnectionDot />
+        {!isRefused && <ConnectionDot />}
         <UserMenu />
       </div>
     </header>

@@ -23,7 +23,7 @@ interface AllRows<Row> {
 
 /**
  * Reads all pages of a list, one after the other.
- * @param onProgress is told which share of them is there, from 0 to 1
+ * @param onProgress receives the share of them that was loaded, from 0 to 1
  * @throws what `load` throws
  */
 export async function loadAllRows<Row>(

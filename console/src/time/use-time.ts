@@ -16,7 +16,7 @@ export function useTime(): TimeFormat {
   return latest.format;
 }
 
-/** All cells of all lists write times in the same way, and a format is dear to make. */
+/** All cells of all lists write times in the same way, and a format is expensive to create. */
 let latest: {
   readonly zone: string;
   readonly language: string;

@@ -12,7 +12,7 @@ import { useVehicles } from './use-vehicles.ts';
 
 const PERCENTILES = ['v15', 'v50', 'v85', 'v95'] as const;
 
-/** Each percentile has its own line and shape, so that none is told by its colour alone. */
+/** Each percentile has its own line and shape, so that percentiles are distinguished not only by colour. */
 const looks = {
   v15: { token: 'low', dash: 'dotted', symbol: 'triangle', width: 1.5 },
   v50: { token: 'text', dash: 'solid', symbol: 'rect', width: 1.5 },

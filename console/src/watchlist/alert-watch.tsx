@@ -31,7 +31,7 @@ function Watch() {
     if (!isNewAlert(message.alert)) return;
     const severity = t(`common:severity.${priority}`);
     const place = locationName ?? sensorName ?? '';
-    // Who passes by a wall is not told the plate.
+    // A wall display does not show the plate to passers-by.
     setSaid(t('alerts.said', { severity, plate: kiosk ? '' : licensePlateNumber, place }));
     void soundAlert(id, priority);
   });

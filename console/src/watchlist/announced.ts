@@ -6,7 +6,7 @@ const MOST = 1_000;
 /** An alert can arrive this long after the time at which it was raised, in milliseconds. */
 const LATE_MS = 60_000;
 
-/** The alerts that this tab was told of. Each tab keeps its own, since any of them may be the one that is heard. */
+/** The alerts that this tab received. Each tab keeps its own, because any of them may be the one that plays the sound. */
 const announced = new Set(toldBefore());
 let followedSince: number | null = null;
 

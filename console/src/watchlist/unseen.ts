@@ -10,7 +10,7 @@ interface Told {
   readonly isSeen: boolean;
 }
 
-/** The latest alerts that this browser was told of. */
+/** The latest alerts that this browser received. */
 const stored = createStored<readonly Told[]>('watchlist.told', [], (value) => Array.isArray(value));
 
 const isUnseen = ({ isOpen, isSeen }: Told): boolean => isOpen && !isSeen;
@@ -34,7 +34,7 @@ function note(id: string, isOpen: boolean): void {
   const all = stored.get();
   const known = all.find((each) => each.id === id);
   if (known?.isOpen === isOpen) return;
-  // One that was acknowledged before it was told of needs nobody's look.
+  // An alert that was acknowledged before it was received needs no attention.
   const told = { id, isOpen, isSeen: known?.isSeen ?? !isOpen };
   stored.set([...all.filter((each) => each.id !== id), told].slice(-MOST));
 }

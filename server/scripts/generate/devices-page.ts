@@ -177,21 +177,21 @@ your service (\`GATEWAY_URL\`).
 - **How a device identifies itself.** By the token in the address; where it cannot send to such an address, by user name and password (Basic or
   Digest), by a header (\`x-api-key\`, \`Authorization: Bearer\` or \`Token\`), by the signature of the body (Verkada), or by a key in the body
   (OpenALPR). Formats with fixed paths are found by their user name.
-- **What it is answered.** 200 (or what its maker expects) as soon as the message is stored as it came, whatever it means. 401 or 404 for an
-  unknown sender, 413 above 10 MB, and 503 while the database is away. A message of a device that does not send again is put on disk first, and
-  is played when the database is back.
+- **What it is answered.** 200 (or what its maker expects) as soon as the message is stored unchanged, whatever its content. 401 or 404 for an
+  unknown sender, 413 above 10 MB, and 503 while the database is unavailable. A message of a device that does not send again is put on disk first, and
+  is stored in the database when it is available again.
 - **Repetitions.** A message is one event, however often it arrives. Where a maker sends neither a time nor an id, the same message within 60
   seconds is a repetition; of radars within 5.
-- **Too many messages.** A connection that sends far more than its sensor is expected to gets 429, and says how many messages were refused.
+- **Too many messages.** A connection that sends far more than its sensor is expected to gets 429, and shows how many messages were refused.
 - **What becomes of a message.** \`connections.getMessages\` and the console show every message for \`DEVICE_MESSAGE_DAYS\` with its pictures,
   its status, the reason, and the events it became. After a change of the connection, \`connections.replay\` reads messages again; events that
   exist are not stored twice.
 - **Time.** A time without an offset is in the time zone of the connection. A time that is missing, unreadable, or more than five minutes ahead
   is replaced by the time of receipt, and \`metadata.clock\` of the event says \`receipt\`.
-- **Recorders.** One recorder may speak for many cameras: \`options.sensors\` assigns channels, MAC addresses, serial numbers or names to
-  sensors. A device that is not assigned is listed as a discovery, and becomes a sensor with one call, including what it has sent meanwhile.
+- **Recorders.** One recorder may report for many cameras: \`options.sensors\` assigns channels, MAC addresses, serial numbers or names to
+  sensors. A device that is not assigned is listed as a discovery, and becomes a sensor with one call, including the messages that it has sent meanwhile.
 - **Figures of several vehicles** are kept as messages. They are no events, and never count for V85 or violations.
-- **A bad link:** [gantry-edge](../edge/README.md) keeps messages beside the device.
+- **An unreliable link:** [gantry-edge](../edge/README.md) keeps messages beside the device.
 - **Before you connect anything:** \`npm run gateway -- try <format> <file>\` prints what a captured body would become.
 
 Menu names differ between versions of firmware.

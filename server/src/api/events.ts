@@ -146,7 +146,9 @@ export const eventsRouter = router({
     .meta({ question: true, summary: 'List the latest events' })
     .input(recentEventsInput)
     .output(z.array(event))
-    .query(({ ctx, input }) => listRecentEvents(ctx.app.db, input, ctx.app.clock.now())),
+    .query(async ({ ctx: { app }, input }) =>
+      listRecentEvents(app.db, input, app.clock.now(), await app.nodes.isDistributed()),
+    ),
 
   markAsProcessed: allowed('manageIncidents')
     .meta({

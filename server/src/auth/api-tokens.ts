@@ -34,7 +34,7 @@ export async function createApiToken(
   const token = `${API_TOKEN_PREFIX}${randomBytes(32).toString('hex')}`;
   return inTransaction(app.db, async (tx) => {
     const { sessionEpoch } = await lockAccount(tx, actor.id);
-    // The sessions were ended while this call was on its way, and with them the API tokens.
+    // The user's sessions and API tokens were ended during this call.
     if (sessionEpoch !== actor.sessionEpoch) throw new AppError('unauthorized', 'Invalid or expired token');
     if ((await countApiTokens(tx, actor.id)) >= MAX_API_TOKENS) {
       throw new AppError('badRequest', `You have ${MAX_API_TOKENS} API tokens: revoke one first`);

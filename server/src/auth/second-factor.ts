@@ -33,8 +33,8 @@ export async function viewSecondFactor({ app, actor }: SessionContext): Promise<
 }
 
 /**
- * Makes a secret for the caller, which is not in force until it is confirmed. An earlier one that was not confirmed is
- * replaced.
+ * Creates a second factor for the caller, which is not in force until it is confirmed. It replaces an earlier one that
+ * was not confirmed.
  * @throws AppError `badRequest` for a wrong password; `conflict` when the caller has a second factor
  */
 export async function startSecondFactor(

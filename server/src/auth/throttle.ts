@@ -26,7 +26,7 @@ export interface LoginThrottle {
    */
   begin(email: string, address: string): Promise<Attempt>;
   /**
-   * Counts an attempt with the code of a second factor, whatever the address: only who knows the password comes so far.
+   * Counts an attempt with the code of a second factor, from any address: the password was already correct.
    * It counts as a failure until it is reported otherwise.
    * @throws AppError `tooManyRequests` while there were too many failures
    */

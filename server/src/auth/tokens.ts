@@ -43,7 +43,7 @@ const ALGORITHM = 'HS256';
 
 /**
  * @param secret signs the tokens; at least 32 bytes
- * @param clock tells the time in Unix milliseconds by which they are issued and expire
+ * @param clock gives the time (Unix milliseconds) at which tokens are issued and expire
  */
 export function createTokens(secret: string, clock: () => number): Tokens {
   const key = new TextEncoder().encode(secret);

@@ -1,6 +1,6 @@
 import { Secret, TOTP } from 'otpauth';
 
-// Codes of authenticator apps: RFC 6238 with what all of them support, SHA-1, six digits and thirty seconds.
+// Codes of authenticator apps: RFC 6238 with SHA-1, six digits and thirty seconds, which all apps support.
 
 const PERIOD_SECONDS = 30;
 const DIGITS = 6;

@@ -1,4 +1,6 @@
+import { drizzle } from 'drizzle-orm/node-postgres';
 import pg from 'pg';
+import type { Asking } from '../platform/database/nodes.ts';
 
 /** The name of these connections in `pg_stat_activity`. */
 export const CONNECTION_NAME = 'gantry backup';
@@ -18,6 +20,8 @@ const SETTINGS = [
 /** A connection for copying whole tables, which may take hours. */
 export interface CopyConnection extends AsyncDisposable {
   readonly client: pg.Client;
+  /** The same connection, for stores that are not part of this folder. */
+  readonly db: Asking;
 }
 
 /** Opens it. Disposing closes it at once, even while a statement is running. */
@@ -34,6 +38,7 @@ export async function openCopyConnection(connectionString: string): Promise<Copy
   for (const setting of SETTINGS) await client.query(setting);
   return {
     client,
+    db: drizzle(client),
     async [Symbol.asyncDispose]() {
       // PostgreSQL ends a transaction and gives back locks when the connection is closed.
       const hasEnded = client.end();

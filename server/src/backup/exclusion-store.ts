@@ -30,6 +30,11 @@ export async function excludeOthers(client: ClientBase): Promise<void> {
   }
 }
 
+/** Begins a transaction that may lock tables. */
+export async function beginTransaction(client: ClientBase): Promise<void> {
+  await client.query('BEGIN');
+}
+
 /** Begins the transaction whose statements all see the database as it is now. */
 export async function beginSnapshot(client: ClientBase): Promise<void> {
   await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');

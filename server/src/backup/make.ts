@@ -10,8 +10,8 @@ import { ignoreErrno } from '../platform/errno.ts';
 import { syncFolder } from '../platform/process/data-folder.ts';
 import { readCompressed, writeCompressed, writeSmall } from './archive-file.ts';
 import { cleanPool } from './clean-pool.ts';
-import { openCopyConnection } from './connection.ts';
-import { beginSnapshot, excludeOthers, keepTables } from './exclusion-store.ts';
+import { type CopyConnection, openCopyConnection } from './connection.ts';
+import { excludeOthers, keepTables } from './exclusion-store.ts';
 import { claimBackupFolder, createDraft, type Draft, POOL, removeOldBackups } from './folder.ts';
 import {
   type ArchivedFile,
@@ -26,6 +26,7 @@ import {
 } from './manifest.ts';
 import { addToPool, forEachPicture, isInPool, readPicture, readPictureList } from './pictures.ts';
 import { BackupRefused, explaining } from './refusal.ts';
+import { takeSnapshot } from './snapshot.ts';
 import {
   COPY_PICTURES,
   type CopiedTable,
@@ -102,7 +103,7 @@ export async function makeBackup(options: MakeOptions): Promise<BackupResult> {
   await using _claim = await claimBackupFolder(options.folder);
   await excludeOthers(client);
   return await explaining(options.folder, async () => {
-    const made = await writeBackup(client, options);
+    const made = await writeBackup(connection, options);
     const removed = options.keep === null ? [] : await removeOldBackups(options.folder, options.keep);
     if (removed.length > 0) await cleanPool(options.folder, options.log);
     return { ...made, removed, seconds: (performance.now() - began) / 1_000 };
@@ -110,13 +111,14 @@ export async function makeBackup(options: MakeOptions): Promise<BackupResult> {
 }
 
 async function writeBackup(
-  client: pg.Client,
+  connection: CopyConnection,
   options: MakeOptions,
 ): Promise<Omit<BackupResult, 'removed' | 'seconds'>> {
-  await beginSnapshot(client);
+  const { client } = connection;
+  const isDistributed = await takeSnapshot(connection, options.connectionString);
   const facts = await readFacts(client);
   const draft = await createDraft(options.folder, facts.madeAt);
-  const database = await writeDatabase(client, draft, options);
+  const database = await writeDatabase(client, draft, isDistributed, options);
   await client.query('COMMIT');
   const pictures = await copyPictures(draft, database.pictures, database.advance, options);
   const secrets = await writeSecrets(draft, options.dataDir);
@@ -155,10 +157,11 @@ interface WrittenDatabase {
 async function writeDatabase(
   client: pg.Client,
   draft: Draft,
+  isDistributed: boolean,
   options: MakeOptions,
 ): Promise<WrittenDatabase> {
   const known = await tablesOfMigrations(migrationsFolder);
-  const tables = await listTables(client, known, 'backup');
+  const tables = await listTables(client, known, 'backup', isDistributed);
   await keepTables(
     client,
     tables.map(({ name }) => name),

@@ -56,7 +56,7 @@ export async function moveDatabase({
   const names = new Set(migrations.map(({ name }) => name));
   {
     await using target = await openCopyConnection(to);
-    await requireEmptyDatabase(target.client, names);
+    await requireEmptyDatabase(target, names);
   }
   onStep('the schema');
   await migrate(to, { folder: migrationsFolder, only: names, log });

@@ -53,7 +53,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoreRes
   await waitForDatabase(connectionString, { allowUnsafe: options.allowUnsafe, log });
   {
     await using connection = await openCopyConnection(connectionString);
-    await requireEmptyDatabase(connection.client, names);
+    await requireEmptyDatabase(connection, names);
   }
   onStep('the pictures');
   const pictures = await restorePictures(options);

@@ -31,14 +31,15 @@ interface TableRow {
   refers_to: string[];
 }
 
-const TABLES = `
+/** @param sizeOfEvents the function for the size of a partition of events */
+const tablesBy = (sizeOfEvents: string) => `
   SELECT tables.relname AS name, parents.relname AS parent, pg_get_expr(tables.relpartbound, tables.oid) AS bounds,
     ARRAY(
       SELECT attname::text FROM pg_attribute
       WHERE attrelid = tables.oid AND attnum > 0 AND NOT attisdropped AND attgenerated = '' AND atttypid <> 'xid8'::regtype
       ORDER BY attnum
     ) AS columns,
-    pg_table_size(tables.oid)::text AS bytes,
+    CASE WHEN parents.relname = 'events' THEN ${sizeOfEvents}(tables.oid) ELSE pg_table_size(tables.oid) END::text AS bytes,
     ARRAY(
       SELECT confrelid::regclass::text FROM pg_constraint
       WHERE conrelid = tables.oid AND contype = 'f' AND confrelid <> conrelid
@@ -57,14 +58,18 @@ export type CopyPurpose = 'backup' | 'move';
 /**
  * The tables of Gantry in this database, those that others refer to first.
  * @param known the names of tables that migrations create; other tables of the schema are not ours
+ * @param isDistributed whether events are on the nodes of a cluster
  */
 export async function listTables(
   client: ClientBase,
   known: ReadonlySet<string>,
   purpose: CopyPurpose,
+  isDistributed = false,
 ): Promise<CopiedTable[]> {
   const left = new Set(purpose === 'backup' ? [...NEVER_COPIED, ...NOT_BACKED_UP] : NEVER_COPIED);
-  const { rows } = await client.query<TableRow>(TABLES);
+  const { rows } = await client.query<TableRow>(
+    tablesBy(isDistributed ? 'citus_table_size' : 'pg_table_size'),
+  );
   const tables = rows.flatMap(({ name, parent, bounds, columns, bytes, refers_to }) => {
     const ofEvents = parent === 'events';
     if (left.has(name) || !(ofEvents || known.has(name))) return [];

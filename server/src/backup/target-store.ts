@@ -1,5 +1,6 @@
 import type { ClientBase } from 'pg';
-import { CONNECTION_NAME } from './connection.ts';
+import { areEventsDistributed } from '../platform/database/nodes.ts';
+import { CONNECTION_NAME, type CopyConnection } from './connection.ts';
 import { BackupRefused } from './refusal.ts';
 
 /** The tables in which an installation that was started has rows. */
@@ -23,7 +24,7 @@ const HOW_TO_EMPTY =
  * @throws BackupRefused when the database is not empty, or a service is connected to it
  */
 export async function requireEmptyDatabase(
-  client: ClientBase,
+  { client, db }: Pick<CopyConnection, 'client' | 'db'>,
   migrations: ReadonlySet<string>,
 ): Promise<void> {
   await refuseWhileServed(client);
@@ -32,6 +33,11 @@ export async function requireEmptyDatabase(
     const [other] = tables;
     if (other === undefined) return;
     throw new BackupRefused(`The database has tables of something else, such as ${other}. ${HOW_TO_EMPTY}`);
+  }
+  if (await areEventsDistributed(db)) {
+    throw new BackupRefused(
+      'The events of this database are distributed over a cluster: use an empty database on the coordinator (set DATABASE_URL), and run gantry db distribute on it afterwards',
+    );
   }
   for (const table of TELLING) {
     if (!tables.has(table)) continue;

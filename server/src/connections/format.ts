@@ -38,8 +38,8 @@ export interface PartOfPassage {
   /** For how long to wait for further reports, in seconds. */
   readonly waitSeconds: number;
   /**
-   * Other ids under which the device may have reported this vehicle before it knew that they are one: what is held
-   * under them becomes part of this passage, and what arrives under them later creates nothing.
+   * Other ids under which the device may have reported this vehicle. Reports held under them become part of this
+   * passage; reports that arrive under them later create no event.
    */
   readonly joins?: readonly string[];
 }

@@ -20,7 +20,7 @@ export interface Interpretable {
 export type ReadingRules = Pick<KnownConnection, 'format' | 'timeZone' | 'options'>;
 
 /**
- * What a message says.
+ * The reading of a message.
  * @param zone the time zone of the service, for connections without one
  * @param map evaluates mappings
  */

@@ -1,6 +1,6 @@
 type Json = Readonly<Record<string, unknown>>;
 
-/** The value as an object; an empty one when it is none, so that missing branches can be read on. */
+/** The value as an object; an empty one otherwise, so that missing branches can be read. */
 export function objectOf(value: unknown): Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {};
 }

@@ -21,7 +21,7 @@ const MAX_WAITING = 1_000;
 /** After this many consecutive evaluations that had to be stopped, an expression is not evaluated for a while. */
 const MAX_STOPS = 3;
 const PAUSE_MS = 30_000;
-/** Expressions whose stops are remembered. */
+/** Maximum number of expressions whose stops are counted. */
 const MAX_REMEMBERED = 1_000;
 const PAUSED = `The mapping was stopped ${MAX_STOPS} times in a row and is tried again after ${PAUSE_MS / 1000} s`;
 

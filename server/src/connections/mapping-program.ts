@@ -6,9 +6,9 @@ import { MAPPING_LIMITS, type MappingAnswer, type MappingJob, READY } from './ma
 // The program of the process that evaluates mappings: server/dist/mapping-program.js. It has no environment variables,
 // cannot compile code from texts, and ends with its parent.
 
-/** How deep functions may call each other. */
+/** Maximum depth of function calls. */
 const MAX_CALLS = 500;
-/** Items of an array that an expression makes. */
+/** Maximum number of items of an array that an expression creates. */
 const MAX_ITEMS = 100_000;
 /** Texts that are made at once, `$pad` for example, in characters. */
 const MAX_TEXT = 1_000_000;

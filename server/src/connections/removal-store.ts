@@ -22,7 +22,7 @@ export async function removeOldReferences(db: Executor, before: number, most: nu
   return rowCount ?? 0;
 }
 
-/** Removes what is remembered of reports, so that a later repetition would be a new event. */
+/** Removes the keys of reports. A later repetition becomes a new event. */
 export async function removeOldReports(db: Executor, before: number, most: number): Promise<number> {
   const { rowCount } = await db.execute(sql`
     DELETE FROM device_reports WHERE (connection_id, key_hash) IN (

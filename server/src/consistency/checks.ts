@@ -1,7 +1,9 @@
 import type { SwitchableFeature } from '@gantry/contract/system';
 import pg from 'pg';
+import { areEventsDistributed } from '../platform/database/nodes.ts';
+import { inSnapshotOfNodes, pauseEvents } from '../platform/database/nodes-snapshot.ts';
 import { createDatabase } from '../platform/database/pool.ts';
-import { inTransaction } from '../platform/database/transaction.ts';
+import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
 import type { Difference } from './check.ts';
 import { effectsChecks } from './effects-store.ts';
 import { feedChecks } from './feed-store.ts';
@@ -34,21 +36,29 @@ export interface ChecksOptions {
 
 /**
  * Recomputes all data derived from events and from actions of users, while the service is running, and reports
- * differences. It reads every event once for each check: about a minute for ten million.
- * @throws Error when the database is unreachable
+ * differences. It reads every event once for each check: about a minute for ten million. On a cluster, no events are
+ * stored while something is corrected.
+ * @throws Error when the database, or a node of a cluster, is unreachable
  */
 export async function runChecks(options: ChecksOptions): Promise<CheckResult[]> {
   const { connectionString, features, isRepairing, limit, onResult } = options;
-  // A separate connection without time-outs, because a check may take minutes.
-  const pool = new pg.Pool({ connectionString, max: 1, application_name: 'gantry check' });
+  // Separate connections without time-outs, because a check may take minutes.
+  const pool = new pg.Pool({ connectionString, max: 2, application_name: 'gantry check' });
   pool.on('error', () => undefined);
   const db = createDatabase(pool);
   try {
+    const isDistributed = await areEventsDistributed(db);
     const results: CheckResult[] = [];
     const due = checks.filter(({ feature }) => feature === undefined || features.includes(feature));
     for (const { name, compares, find, repair } of due) {
-      const differences = await find(db, limit);
-      const repaired = isRepairing && differences.length > 0 ? await inTransaction(db, repair) : null;
+      const differences = await (isDistributed
+        ? inSnapshotOfNodes(db, (tx) => find(tx, limit))
+        : find(db, limit));
+      const mend = async (tx: Transaction): Promise<number> => {
+        if (isDistributed) await pauseEvents(tx);
+        return repair(tx);
+      };
+      const repaired = isRepairing && differences.length > 0 ? await inTransaction(db, mend) : null;
       const result = { name, compares, differences, repaired };
       onResult(result);
       results.push(result);

@@ -4,7 +4,8 @@ import { locks } from '../platform/database/locks.ts';
 import type { Executor, Transaction } from '../platform/database/transaction.ts';
 import type { Check, Difference } from './check.ts';
 
-// Each of these is read by one statement, so that events stored meanwhile are either in both sides or in neither.
+// Each of these is read by one statement, so that events stored meanwhile are either in both sides or in neither. On a
+// cluster that takes a snapshot of all nodes as well (checks.ts).
 
 const HOURS = sql`
   SELECT hour, ${totalsKeys}, coalesce(counted.n, 0) AS counted, coalesce(kept.n, 0) AS kept

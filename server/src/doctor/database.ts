@@ -3,6 +3,7 @@ import { migrationsFolder } from '../installation.ts';
 import type { Config } from '../platform/config.ts';
 import { readDatabaseTime } from '../platform/database/database-time.ts';
 import { dueOf, readMigrations } from '../platform/database/migrate.ts';
+import { areEventsDistributed, listAbsentNodes } from '../platform/database/nodes.ts';
 import { FURTHER_CONNECTIONS } from '../platform/database/pools.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { machineTime } from '../platform/machine-time.ts';
@@ -31,6 +32,7 @@ export async function examineDatabase(db: Executor, config: Config): Promise<Fin
     ...examineServer(state),
     // Those of the embedded server cannot be changed.
     ...(config.DATABASE_URL ? examineWal(state, await readCheckpointState(db, state)) : []),
+    ...(await examineNodes(db)),
     examineConnections(state, config),
     await examineClock(db),
     ...(await examineSchema(db, state)),
@@ -52,6 +54,11 @@ function examineServer(state: ServerState): Finding[] {
   if (!autovacuum) found.push(problem('autovacuumOff'));
   if (used_ids > MANY_IDS) found.push(problem('transactionIds', { percent: Math.round(used_ids * 100) }));
   return found;
+}
+
+async function examineNodes(db: Executor): Promise<Finding[]> {
+  const nodes = (await areEventsDistributed(db)) ? await listAbsentNodes(db) : [];
+  return nodes.length === 0 ? [] : [problem('databaseNodesAway', { nodes: [...nodes] })];
 }
 
 /** The settings of a server that make commits wait under load. */

@@ -108,7 +108,8 @@ export function recordPlateLookUp(
 export async function lookUpEvents(ctx: ActorContext, input: ListEventsInput): Promise<Page<Event>> {
   const { app, actor, caller } = ctx;
   requirePlateSearch(ctx, input);
-  const page = await listEvents(app.db, input, resolveInterval(input, app.settings.current().timezone));
+  const interval = resolveInterval(input, app.settings.current().timezone);
+  const page = await listEvents(app.db, input, interval, await app.nodes.isDistributed());
   const { licensePlateNumber: plate, reason } = input;
   if (plate !== undefined) {
     const { skip, take: _, sortBy: __, sortOrder: ___, ...search } = input;

@@ -94,7 +94,7 @@ export function connectToBroker({ address, log, receive, report }: BrokerClientP
     while (inFlight[0]?.isStored) {
       const { messageId, link: itsLink } = inFlight.shift() as InFlight;
       if (messageId === undefined || itsLink !== link || !client.connected) continue;
-      // biome-ignore lint/complexity/useLiteralKeys: it is private to TypeScript, and reached in no other way
+      // biome-ignore lint/complexity/useLiteralKeys: it is private to TypeScript, and there is no other access
       client['_sendPacket']({ cmd: 'puback', messageId });
     }
     if (!mayGoOn()) return;

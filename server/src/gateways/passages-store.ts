@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { PartOfPassage, Report } from '../connections/format.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 
-/** The observation of one vehicle, of which a device reports several times. */
+/** The observation of one vehicle, which a device reports several times. */
 export interface PassageKey {
   readonly connectionId: string;
   readonly sensorId: string;

@@ -33,11 +33,11 @@ import type { PassageKey } from './passages-store.ts';
 import { firstRepetition } from './repetitions-store.ts';
 import { type DatedReport, type ReportOutcome, storeReport } from './store-report.ts';
 
-/** Makes events of stored messages. Disposing finishes those in progress; the others are processed when their leases end. */
+/** Converts stored messages to events. Disposing finishes those in progress; the others wait until their leases end. */
 export interface Processor extends AsyncDisposable {
   /** Whether it can take another message of the connection now; those that it does not take are left to the sweep. */
   hasRoom(connectionId: string): boolean;
-  /** Processes a message that this process took and has just stored. */
+  /** Processes a message that this process has just stored. */
   accept(message: ClaimedMessage): void;
   /** Processes messages whose lease has ended. */
   sweep(isOver: () => boolean): Promise<void>;
@@ -156,7 +156,7 @@ export function createProcessor(app: GatewayApp, db: Database): Processor {
    * @param held receives the passages of its reports
    */
   const begin = async (message: ClaimedMessage, held: PassageKey[]): Promise<() => Promise<Verdict>> => {
-    // A message that is processed again must be read with what was changed before.
+    // A message that is processed again must be read with the present settings of its connection.
     const { connectionId, claim } = message;
     const connection = await (claim > 0
       ? app.connections.read(connectionId)

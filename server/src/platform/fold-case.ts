@@ -12,6 +12,19 @@ export function fold(text: string): string {
     .replaceAll('i\u0307', 'i');
 }
 
+/** `fold` for a task in which few texts occur many times: it folds each once. */
+export function rememberingFold(): typeof fold {
+  const known = new Map<string, string>();
+  return (text) => {
+    let folded = known.get(text);
+    if (folded === undefined) {
+      folded = fold(text);
+      known.set(text, folded);
+    }
+    return folded;
+  };
+}
+
 /** Letters that fold to the same letter, in lower case. */
 const FORMS: Readonly<Record<string, readonly string[]>> = { i: ['i', 'ı', 'i\u0307'], σ: ['σ', 'ς'] };
 

@@ -1,3 +1,4 @@
+import { isBlockedPort } from '@gantry/contract/blocked-ports';
 import type { Logger } from 'pino';
 import { version } from '../installation.ts';
 import type { Config } from '../platform/config.ts';
@@ -15,15 +16,25 @@ export interface WelcomeParts {
   readonly url: string;
 }
 
+/** What is said of a port at which no browser opens the console; null for any other. */
+function portWarning(url: string): string | null {
+  const port = Number(new URL(url).port);
+  if (!isBlockedPort(port)) return null;
+  return `Browsers refuse to connect to port ${port}, so the console cannot be opened there: choose another PORT`;
+}
+
 /**
- * Logs that the service is listening, for output that is no terminal and may be stored. It is one record, whatever the
- * log level, and never contains a password or an e-mail address.
+ * Logs that the service is listening, for output that is no terminal and may be stored. It is logged whatever the log
+ * level, and never contains a password or an e-mail address.
  */
 export function logWelcome({ service: { firstAdministrator }, url }: WelcomeParts, log: Logger): void {
   const { passwordFile } = firstAdministrator ?? {};
   const administrator = firstAdministrator ? 'created' : 'existing';
   const fields = { url, version, administrator, ...(passwordFile && { passwordFile }) };
-  log.child({}, { level: 'info' }).info(fields, `Gantry ${version} listens on ${url}`);
+  const always = log.child({}, { level: 'info' });
+  always.info(fields, `Gantry ${version} listens on ${url}`);
+  const warning = portWarning(url);
+  if (warning) always.warn(warning);
 }
 
 /** The lines shown on a terminal once the service is listening, with a generated password. */
@@ -32,6 +43,8 @@ export function welcome({ config, service: { firstAdministrator }, url }: Welcom
     `Gantry ${version} listens on ${url}`,
     `  API: ${url}/trpc · documentation: ${url}/docs · health: ${url}/ready`,
   ];
+  const warning = portWarning(url);
+  if (warning) lines.push(`  ${warning}`);
   if (!firstAdministrator) return lines;
   const { email, password, passwordFile } = firstAdministrator;
   lines.push(`  Administrator: ${email}`);

@@ -1,5 +1,6 @@
 import type { FlowPoint } from '@gantry/contract/traffic';
 import { sumsBySpelling } from '../events/list/spelling.ts';
+import type { fold } from '../platform/fold-case.ts';
 import { type History, heldAt } from '../platform/history.ts';
 import type { Rollups } from './rollups-store.ts';
 import { describeSpeeds, type Judged, judge, type Speeds, sumOfSpeeds } from './speeds.ts';
@@ -53,12 +54,19 @@ export function bucketsOf(
   return parts.map(sumOf);
 }
 
-/** The figures of an interval. Without vehicles and without any sensor that was not silent, the volume is unknown. */
-export function describeBucket({ speeds, judged, byType }: Bucket, completeness: number) {
+/**
+ * The figures of an interval. Without vehicles and without any sensor that was not silent, the volume is unknown.
+ * @param foldName `fold`, from memory
+ */
+export function describeBucket(
+  { speeds, judged, byType }: Bucket,
+  completeness: number,
+  foldName: typeof fold,
+) {
   return {
     ...describeSpeeds(speeds, judged),
     volume: speeds.volume > 0 || completeness > 0 ? speeds.volume : null,
-    byVehicleType: listByType(byType),
+    byVehicleType: listByType(byType, foldName),
     completeness,
   };
 }
@@ -98,8 +106,25 @@ function bucketOf(rollups: Rollups, n: number, limits: History<number | null>): 
   };
 }
 
-function listByType({ types, volumes }: VolumesByType): FlowPoint['byVehicleType'] {
-  return sumsBySpelling(types.map((type, n) => [type, volumes[n] ?? 0] as const))
-    .filter(([, volume]) => volume > 0)
-    .map(([type, volume]) => ({ vehicleType: type || null, volume }));
+/** Lists types as `sumsBySpelling` does, but without its sums where no type has two spellings, which is usual. */
+function listByType({ types, volumes }: VolumesByType, foldName: typeof fold): FlowPoint['byVehicleType'] {
+  if (isSpelledTwice(types, foldName))
+    return sumsBySpelling(types.map((type, n) => [type, volumes[n] ?? 0] as const))
+      .filter(([, volume]) => volume > 0)
+      .map(([type, volume]) => ({ vehicleType: type || null, volume }));
+  const listed: FlowPoint['byVehicleType'] = [];
+  for (let n = 0; n < types.length; n++) {
+    const volume = volumes[n] ?? 0;
+    if (volume > 0) listed.push({ vehicleType: types[n] || null, volume });
+  }
+  return listed.sort(
+    (a, b) => b.volume - a.volume || ((a.vehicleType ?? '') < (b.vehicleType ?? '') ? -1 : 1),
+  );
+}
+
+function isSpelledTwice(types: readonly string[], foldName: typeof fold): boolean {
+  for (let n = 1; n < types.length; n++)
+    for (let before = 0; before < n; before++)
+      if (foldName(types[before] ?? '') === foldName(types[n] ?? '')) return true;
+  return false;
 }

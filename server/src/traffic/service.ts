@@ -1,4 +1,5 @@
 import type { Flow, FlowInput } from '@gantry/contract/traffic';
+import { rememberingFold } from '../platform/fold-case.ts';
 import { requireRange } from '../platform/range.ts';
 import { type Parts, rangeOf, readBuckets, readCompleteness } from './figures.ts';
 import { type Bucket, describeBucket, sumOf } from './flow.ts';
@@ -25,15 +26,17 @@ export async function getFlow({ db, settings, clock }: Parts, input: FlowInput):
   ]);
   const peak = await readPeak(db, place, { buckets: parts, bounds: fine, hours }, input.vehicleType);
   const buckets = minutes > 60 ? intoLonger(parts, fine, bounds) : parts;
+  const times = bounds.map((bound) => new Date(bound));
+  const foldName = rememberingFold();
   return {
     timezone,
     interval: input.interval,
     points: buckets.map((bucket, n) => ({
-      ...describeBucket(bucket, completeness.shares[n] ?? 0),
-      start: new Date(bounds[n] ?? 0),
-      end: new Date(bounds[n + 1] ?? 0),
+      ...describeBucket(bucket, completeness.shares[n] ?? 0, foldName),
+      start: times[n] ?? new Date(0),
+      end: times[n + 1] ?? new Date(0),
     })),
-    ...describeBucket(sumOf(buckets), completeness.whole),
+    ...describeBucket(sumOf(buckets), completeness.whole, foldName),
     ...peak,
     speedLimit: place.speedLimit,
   };

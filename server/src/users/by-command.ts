@@ -9,15 +9,15 @@ import type { Database } from '../platform/database/pool.ts';
 import { inTransaction } from '../platform/database/transaction.ts';
 import { findUserId, insertUser, lockUser, updateLockedUser } from './store.ts';
 
-// What the administrator of the machine does to accounts, without being logged in. The activity log has it under the
-// account itself.
+// Changes to accounts by the administrator of the machine, who is not logged in. The activity log records them under
+// the changed account.
 
 interface CommandApp {
   readonly db: Database;
   readonly passwords: Passwords;
 }
 
-/** Where such an action comes from, in the activity log. */
+/** The origin of such a change in the activity log. */
 function callerOf(command: string): Caller {
   return {
     requestId: '',

@@ -51,7 +51,7 @@ async function link(ctx: Context, tx: Transaction, account: ExternalUser): Promi
   return userId;
 }
 
-/** With a random password that nobody is shown; an administrator can set another one. */
+/** The random password is never shown; an administrator can set another one. */
 async function createUser(
   { app }: Context,
   tx: Transaction,
@@ -62,7 +62,7 @@ async function createUser(
   return (await insertUser(tx, fields)).id;
 }
 
-/** Gives the user the role of the provider, unless it would end the last active administrator. */
+/** Gives the user the role of the provider, unless that would demote the last active administrator. */
 async function keepInStep(
   { app, caller }: Context,
   tx: Transaction,

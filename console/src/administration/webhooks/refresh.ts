@@ -7,7 +7,7 @@ export function refreshWebhooks(): Promise<void> {
   return queryClient.invalidateQueries({ queryKey: service.webhooks.pathKey() });
 }
 
-/** What a webhook can be told of. */
+/** What a webhook can be notified of. */
 export const webhookKinds = [
   'event.ingested',
   'event.violation',

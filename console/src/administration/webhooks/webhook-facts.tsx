@@ -6,7 +6,7 @@ import { Details } from '../activity/detail-value.tsx';
 import { useKindName } from './kind-name.ts';
 import { WebhookState } from './webhook-state.tsx';
 
-/** What a webhook is told of, and where that goes. */
+/** What a webhook is notified of, and at which address. */
 export function WebhookFacts({ webhook }: { readonly webhook: WatchedWebhook }) {
   const { t, i18n } = useTranslation('administration');
   const kindName = useKindName();

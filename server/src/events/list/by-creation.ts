@@ -1,11 +1,13 @@
 import type { Event } from '@gantry/contract/events';
 import type { Page } from '@gantry/contract/page';
 import { sql } from 'drizzle-orm';
+import { areEventsDistributed } from '../../platform/database/nodes.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import { ENDLESS } from '../../platform/time.ts';
 import { countedEvents, idWithinAny } from '../counts/totals.ts';
 import { conditionsOf, type EventQuery } from './by-time.ts';
 import { where } from './filters.ts';
+import { narrowByCreation } from './narrow.ts';
 import { occupiedSpans } from './occupied-months.ts';
 import { type Direction, orders, readPage, readSorted, type Window } from './page.ts';
 import { countByPeriod, findHourSpan, rangesOf } from './seek.ts';
@@ -94,10 +96,14 @@ async function seek(
   const ahead = firstRank - first.before;
   const behind = last.before + last.n - firstRank - length;
   const isAscending = ahead <= behind;
-  const events = await readPage(db, { conditions }, orders.createdAt[isAscending ? 'asc' : 'desc'], {
-    skip: Math.max(0, isAscending ? ahead : behind),
-    take: length,
-  });
+  const way = isAscending ? 'asc' : 'desc';
+  const reading = { direction: way, skip: Math.max(0, isAscending ? ahead : behind), take: length } as const;
+  const isFar = reading.skip > NEAR && (await areEventsDistributed(db));
+  const narrowed = isFar
+    ? await narrowByCreation(db, conditions, reading)
+    : { conditions: [], skip: reading.skip };
+  const source = { conditions: [...conditions, ...narrowed.conditions] };
+  const events = await readPage(db, source, orders.createdAt[way], { skip: narrowed.skip, take: length });
   return isAscending === (direction === 'asc') ? events : events.reverse();
 }
 

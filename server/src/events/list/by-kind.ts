@@ -64,7 +64,7 @@ async function countGroups<Key>(
 
 async function readGroups(
   db: Executor,
-  { filters, interval }: EventQuery,
+  sought: EventQuery,
   groups: readonly Group[],
   direction: Direction,
   { skip, take }: Window,
@@ -75,8 +75,8 @@ async function readGroups(
     const n = years.reduce((sum, year) => sum + year.n, 0);
     const window = { skip: Math.max(0, skip - before), take: take - items.length };
     if (window.skip < n && window.take > 0) {
-      const sought = { filters: [...filters, filter], interval };
-      items.push(...(await readByTime(db, sought, direction, window, years)));
+      const ofGroup = { ...sought, filters: [...sought.filters, filter] };
+      items.push(...(await readByTime(db, ofGroup, direction, window, years)));
     }
     before += n;
   }

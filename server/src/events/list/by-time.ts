@@ -1,7 +1,6 @@
 import type { Event } from '@gantry/contract/events';
 import type { Page } from '@gantry/contract/page';
 import type { SQL } from 'drizzle-orm';
-import { areEventsDistributed } from '../../platform/database/nodes.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import type { Interval } from '../../platform/time.ts';
 import { runsOf, startOf } from '../counts/covering.ts';
@@ -15,13 +14,15 @@ import { type Count, countByPeriod, findHourSpan, rangesOf } from './seek.ts';
 export interface EventQuery {
   readonly filters: readonly TotalledFilter[];
   readonly interval: Interval;
+  /** Whether events are on several nodes (`Nodes`). */
+  readonly isDistributed: boolean;
 }
 
 /** Up to this offset an index is read from its end instead of seeking. */
 const NEAR = 1_000;
 
 /** @param spans the parts of the interval that contain the events */
-export function conditionsOf({ filters }: EventQuery, spans: readonly Interval[]): SQL[] {
+export function conditionsOf({ filters }: Pick<EventQuery, 'filters'>, spans: readonly Interval[]): SQL[] {
   return [...idWithinAny(spans), ...filters.map(({ onEvents }) => onEvents)];
 }
 
@@ -98,7 +99,7 @@ async function seek(
   const reading = fromNearerEnd(direction, within, stretch.n);
   const [range] = ranges;
   const isFar = reading.skip > NEAR && range !== undefined && ranges.length === 1;
-  if (!isFar || !(await areEventsDistributed(db))) return readFrom(db, { conditions, ranges }, reading);
+  if (!isFar || !sought.isDistributed) return readFrom(db, { conditions, ranges }, reading);
   const narrowed = await narrow(db, { range, conditions }, reading);
   return readFrom(db, { conditions, ranges: [narrowed.range] }, narrowed.reading);
 }

@@ -19,35 +19,46 @@ const sorts = {
   severity: listBySeverity,
 } as const;
 
-/** One page of the events that meet the filters, with their number at the same moment. */
-export function listEvents(db: Executor, input: ListEventsInput, interval: Interval): Promise<Page<Event>> {
+/**
+ * One page of the events that meet the filters, with their number at the same moment.
+ * @param isDistributed whether events are on several nodes
+ */
+export function listEvents(
+  db: Executor,
+  input: ListEventsInput,
+  interval: Interval,
+  isDistributed: boolean,
+): Promise<Page<Event>> {
   if (input.sensorId !== undefined && !isUuid(input.sensorId))
     return Promise.resolve({ items: [], total: 0 });
   return inSnapshot(db, async (seen) => {
     const filters = await countedFilters(seen, input);
     const others = rowFilters(input);
     return others.length > 0 || input.locationName !== undefined
-      ? listBySearch(seen, { filters, others, interval }, input)
-      : sorts[input.sortBy](seen, { filters, interval }, input.sortOrder, input);
+      ? listBySearch(seen, { filters, others, interval, isDistributed }, input)
+      : sorts[input.sortBy](seen, { filters, interval, isDistributed }, input.sortOrder, input);
   });
 }
 
 /**
  * The latest events, newest first. This month and the previous one are searched before the whole history.
  * @param now the time in Unix milliseconds
+ * @param isDistributed whether events are on several nodes
  */
 export function listRecentEvents(
   db: Executor,
   input: { limit: number; eventType?: EventType | undefined },
   now: number,
+  isDistributed: boolean,
 ): Promise<Event[]> {
   const filters = input.eventType === undefined ? [] : [ofType(input.eventType)];
   const window = { skip: 0, take: input.limit };
   return inSnapshot(db, async (seen) => {
     const lately = { from: startOf('month', startOf('month', now) - 1), until: ENDLESS.until };
-    const conditions = conditionsOf({ filters, interval: ENDLESS }, [lately]);
+    const conditions = conditionsOf({ filters }, [lately]);
     const latest = await readPage(seen, { conditions }, orders.timestamp.desc, window);
     if (latest.length === input.limit) return latest;
-    return (await listByTime(seen, { filters, interval: ENDLESS }, 'desc', window)).items;
+    const sought = { filters, interval: ENDLESS, isDistributed };
+    return (await listByTime(seen, sought, 'desc', window)).items;
   });
 }

@@ -18,6 +18,9 @@ export interface Nodes {
   readCommitted<Found>(read: () => Promise<Found>, isComplete: (found: Found) => boolean): Promise<Found>;
 }
 
+/** A connection, a pool or a transaction on which a statement can be run. */
+export type Asking = Pick<Database, 'execute'>;
+
 /** Pauses between two reads, in milliseconds: a node usually commits within one of the first. */
 const FIRST_PAUSE_MS = 5;
 const LONGEST_PAUSE_MS = 1_000;
@@ -99,7 +102,7 @@ export async function readDatabaseBytes(db: Executor, isDistributed: boolean): P
 }
 
 /** Whether events are on several nodes. The extension alone does not distribute them. */
-export async function areEventsDistributed(db: Executor): Promise<boolean> {
+export async function areEventsDistributed(db: Asking): Promise<boolean> {
   const { rows: found } = await db.execute<{ present: boolean }>(
     sql`SELECT to_regclass('pg_dist_partition') IS NOT NULL AS present`,
   );
@@ -111,7 +114,7 @@ export async function areEventsDistributed(db: Executor): Promise<boolean> {
 }
 
 /** The transactions that are prepared on any node and neither committed nor rolled back. */
-async function listUnfinishedCommits(db: Executor): Promise<ReadonlySet<string>> {
+export async function listUnfinishedCommits(db: Asking): Promise<ReadonlySet<string>> {
   const names = await askAllNodes(
     db,
     `SELECT coalesce(string_agg(gid, ','), '') FROM pg_prepared_xacts
@@ -127,18 +130,19 @@ interface NodeAnswer extends Record<string, unknown> {
   readonly answer: string | null;
 }
 
-async function askNodes(db: Executor, question: string): Promise<NodeAnswer[]> {
+async function askNodes(db: Asking, question: string): Promise<NodeAnswer[]> {
   const { rows } = await db.execute<NodeAnswer>(sql`
     SELECT coalesce(nodename || ':' || nodeport, 'coordinator') AS node, CASE WHEN success THEN result END AS answer
     FROM run_command_on_all_nodes(${question}) LEFT JOIN pg_dist_node USING (nodeid) ORDER BY 1`);
   return rows;
 }
 
-async function listAbsentNodes(db: Executor): Promise<readonly string[]> {
+/** The addresses of the nodes of a cluster that do not answer. */
+export async function listAbsentNodes(db: Asking): Promise<readonly string[]> {
   return (await askNodes(db, 'SELECT 1')).filter(({ answer }) => answer === null).map(({ node }) => node);
 }
 
-async function askAllNodes(db: Executor, question: string): Promise<string[]> {
+async function askAllNodes(db: Asking, question: string): Promise<string[]> {
   return (await askNodes(db, question)).map(({ node, answer }) => {
     if (answer === null) throw nodeAway(node);
     return answer;

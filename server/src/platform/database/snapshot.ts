@@ -3,14 +3,15 @@ import type { Pool, PoolClient } from 'pg';
 import type { Database } from './pool.ts';
 import { type Executor, over, transact } from './transaction.ts';
 
-const BEGIN = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
+/** Begins a transaction whose statements see the database as of the first one. */
+export const BEGIN_SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 
 /**
  * Runs `work` in a snapshot: all its statements see the database as of the first one, and it cannot write. Inside a
  * transaction it becomes part of that and sees the same as it.
  */
 export function inSnapshot<Result>(db: Executor, work: (db: Executor) => Promise<Result>): Promise<Result> {
-  return '$client' in db ? transact(db.$client, (client) => work(over(client)), BEGIN) : work(db);
+  return '$client' in db ? transact(db.$client, (client) => work(over(client)), BEGIN_SNAPSHOT) : work(db);
 }
 
 /** Maximum pause of the reader between two statements before the server ends the transaction. */
@@ -26,7 +27,7 @@ export async function inLongSnapshot<Result>(
 ): Promise<Result> {
   const client = await pool.connect();
   try {
-    await client.query(BEGIN);
+    await client.query(BEGIN_SNAPSHOT);
     // The first statement takes the snapshot.
     await client.query("SELECT set_config('idle_in_transaction_session_timeout', $1, true)", [LONGEST_PAUSE]);
     await client.query('SAVEPOINT start');

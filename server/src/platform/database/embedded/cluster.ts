@@ -44,9 +44,7 @@ const SETTINGS = {
   full_page_writes: 'on',
   synchronous_commit: 'on',
 
-  // Memory, and locks for queries on many monthly partitions with all their indexes.
-  shared_buffers: '256MB',
-  effective_cache_size: '1GB',
+  // Memory for each query, and locks for those on many monthly partitions with all their indexes.
   work_mem: '16MB',
   maintenance_work_mem: '128MB',
   max_locks_per_transaction: '256',
@@ -58,6 +56,9 @@ const SETTINGS = {
   min_wal_size: '512MB',
   // Without it, Linux writes evicted pages every 30 s, all at once, and commits wait for up to 80 ms.
   backend_flush_after: '256kB',
+
+  // A fifth of the usual pace of autovacuum, which visits all small tables once a minute.
+  autovacuum_vacuum_cost_delay: '10ms',
 
   // For flash storage, and for queries too short to be worth compiling.
   random_page_cost: '1.1',
@@ -81,6 +82,22 @@ const SETTINGS = {
   log_timezone: 'UTC',
   cluster_name: OWNER,
 } as const;
+
+/** The share of memory for pages of tables and indexes, and its limits in megabytes. */
+const BUFFERS = { share: 1 / 8, least: 256, most: 2048 };
+
+/** The share of memory in which the system and the server together are expected to keep such pages. */
+const CACHE_SHARE = 1 / 2;
+
+/** @param memory of the machine or, if it is smaller, the limit of the container, in bytes */
+export function memorySettings(memory: number): Record<string, string> {
+  const megabytes = memory / 1024 ** 2;
+  const buffers = Math.min(BUFFERS.most, Math.max(BUFFERS.least, Math.floor(megabytes * BUFFERS.share)));
+  return {
+    shared_buffers: `${buffers}MB`,
+    effective_cache_size: `${Math.max(4 * BUFFERS.least, Math.floor(megabytes * CACHE_SHARE))}MB`,
+  };
+}
 
 /** The share of the disk that the WAL may take, and its limits in megabytes. */
 const WAL = { share: 0.05, least: 1024, most: 8192 };

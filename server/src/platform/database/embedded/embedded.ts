@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { realpath, symlink } from 'node:fs/promises';
+import { totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ignoreErrno } from '../../errno.ts';
 import { claimDataFolder, keepSecret, makeDataFolder } from '../../process/data-folder.ts';
 import { isAlive } from '../../process/processes.ts';
 import { findDistribution, prepareBinaries } from './binaries.ts';
-import { type Cluster, checkVersion, createCluster, walSettings } from './cluster.ts';
+import { type Cluster, checkVersion, createCluster, memorySettings, walSettings } from './cluster.ts';
 import { addressOf, DATABASE, ensureDatabase } from './connection.ts';
 import {
   type DatabaseHome,
@@ -107,7 +108,11 @@ async function prepareCluster(
     account: home.account,
     password,
     connections,
-    settings: { ...(await walSettings(dirname(home.cluster))), ...settings },
+    settings: {
+      ...memorySettings(memoryLimit()),
+      ...(await walSettings(dirname(home.cluster))),
+      ...settings,
+    },
   };
   signal?.throwIfAborted();
   if (!home.exists) await createCluster(cluster, signal);
@@ -115,6 +120,12 @@ async function prepareCluster(
   // Leads to the database if the data folder is moved, and shows people where it is.
   if (home.isOutside) await ignoreErrno(symlink(home.cluster, join(dataDir, 'postgres')), 'EEXIST');
   return { ...cluster, folder: await realpath(home.cluster) };
+}
+
+/** The memory of the machine or, if it is smaller, the limit of the container, in bytes. */
+function memoryLimit(): number {
+  // 0 if it is unknown, and more than the machine has if there is none.
+  return Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
 }
 
 function missingPassword(home: DatabaseHome, dataDir: string): EmbeddedDatabaseError {
