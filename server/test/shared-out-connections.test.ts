@@ -224,8 +224,8 @@ describe('one process', () => {
     };
     const isAll = (counts: Record<string, number>) =>
       Object.entries(expected).every(([name, n]) => (counts[name] ?? 0) >= n);
-    // A report is generated quickly, unless it has to wait.
-    await whileLocked('events', async () => {
+    // A report is generated quickly, and counts are folded one after the other, unless they have to wait.
+    await whileLocked('events, event_totals_unfolded, traffic_unfolded', async () => {
       await gantry.ok('reports.generate', { kind: 'VIOLATIONS', format: 'CSV', ...range }, { token: admin });
       // The thread has a lower priority than the rest, so a busy machine starts it late.
       await eventually(sum, (counts) => (counts['gantry reports'] ?? 0) > 0, 60_000);

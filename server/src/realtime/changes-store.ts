@@ -6,7 +6,7 @@ import { locks } from '../platform/database/locks.ts';
 import { channels } from '../platform/database/notify.ts';
 import { prepare } from '../platform/database/prepared.ts';
 import type { Executor } from '../platform/database/transaction.ts';
-import type { Mark, Position } from './position.ts';
+import { compare, type Mark, type Position } from './position.ts';
 
 /** How long a client may be disconnected and still receive everything that it missed. */
 export const KEPT_HOURS = 24;
@@ -74,28 +74,57 @@ interface FeedRow {
 /** Number of rows of a page. A row holds a commit group of up to a thousand events. */
 const PAGE = 50;
 
-// Plan: one range of changes_pkey, nested under the horizon. 0.1 ms for a page with little in it.
-const READ = {
-  name: 'read-changes',
-  text: `
-    SELECT horizon, now() AS now,
-      EXISTS (SELECT FROM changes WHERE xid >= horizon AND xid < beyond) AS is_held_up,
-      change.xid, change.seq::text, change.topic, change.at, change.event_ids, change.body
-    FROM (
-      SELECT pg_snapshot_xmin(pg_current_snapshot()) AS horizon, pg_snapshot_xmax(pg_current_snapshot()) AS beyond
-    ) AS oldest
-    LEFT JOIN LATERAL (
-      SELECT * FROM changes
-      WHERE (xid, seq) >= ($1::xid8, $2::bigint) AND xid < horizon
-      ORDER BY xid, seq LIMIT ${PAGE}
-    ) AS change ON true
-    ORDER BY change.xid, change.seq`,
-};
+/** The numbers between which changes may be missing: from the oldest unfinished transaction of the server on. */
+const LIMITS = `
+  SELECT pg_snapshot_xmin(pg_current_snapshot()) AS horizon, pg_snapshot_xmax(pg_current_snapshot()) AS beyond`;
 
-/** The changes committed from a position on, up to where no other change can appear in between. */
+/**
+ * The same, from the oldest unfinished transaction of this database on. One counts as that of another database only if
+ * its lock or its preparation says so, so one that ends meanwhile is waited for.
+ */
+const LIMITS_HERE = `
+  SELECT coalesce((
+      SELECT unfinished FROM pg_snapshot_xip(snapshot) AS unfinished
+      WHERE NOT EXISTS (
+          SELECT FROM pg_locks JOIN pg_stat_activity AS session ON session.pid = pg_locks.pid
+          WHERE locktype = 'transactionid' AND granted AND mode = 'ExclusiveLock' AND transactionid = unfinished::xid
+            AND datname <> current_database()
+        ) AND NOT EXISTS (
+          SELECT FROM pg_prepared_xacts WHERE transaction = unfinished::xid AND database <> current_database()
+        )
+      ORDER BY 1 LIMIT 1
+    ), pg_snapshot_xmax(snapshot)) AS horizon, pg_snapshot_xmax(snapshot) AS beyond
+  FROM pg_current_snapshot() AS snapshot`;
+
+// Plan: one range of changes_pkey, nested under the horizon. 0.1 ms for a page with little in it.
+const readWithin = (limits: string): string => `
+  SELECT horizon, now() AS now,
+    EXISTS (SELECT FROM changes WHERE xid >= horizon AND xid < beyond) AS is_held_up,
+    change.xid, change.seq::text, change.topic, change.at, change.event_ids, change.body
+  FROM (${limits}) AS oldest
+  LEFT JOIN LATERAL (
+    SELECT * FROM changes
+    WHERE (xid, seq) >= ($1::xid8, $2::bigint) AND xid < horizon
+    ORDER BY xid, seq LIMIT ${PAGE}
+  ) AS change ON true
+  ORDER BY change.xid, change.seq`;
+
+const READ = { name: 'read-changes', text: readWithin(LIMITS) };
+const READ_HERE = { name: 'read-changes-here', text: readWithin(LIMITS_HERE) };
+
+/**
+ * The changes committed from a position on, up to where no other change can appear in between. They do not wait for
+ * transactions of other databases of the server, which PostgreSQL numbers together with those of this one.
+ */
 export async function readChanges(pool: Pool, from: Position): Promise<FeedPage> {
+  const page = await readPage(pool, READ, from);
+  const isStuck = page.isHeldUp && page.changes.length === 0 && compare(page.next, from) <= 0;
+  return isStuck ? readPage(pool, READ_HERE, from) : page;
+}
+
+async function readPage(pool: Pool, statement: typeof READ, from: Position): Promise<FeedPage> {
   const values = [String(from.xid), String(from.seq)];
-  const { rows } = await pool.query<FeedRow>({ ...READ, values });
+  const { rows } = await pool.query<FeedRow>({ ...statement, values });
   const [first] = rows;
   if (!first) throw new Error('PostgreSQL did not return the horizon of the feed of changes');
   const changes = rows.flatMap((row) =>
@@ -114,17 +143,21 @@ export async function readChanges(pool: Pool, from: Position): Promise<FeedPage>
   );
   const last = changes.at(-1);
   const isFull = changes.length === PAGE;
-  const next =
+  const end =
     isFull && last
       ? { xid: last.xid, seq: last.seq + 1n, index: 0 }
       : { xid: BigInt(first.horizon), seq: 0n, index: 0 };
+  // An earlier read may have gone beyond the transactions of other databases.
+  const next = compare(end, from) < 0 ? from : end;
   return { changes, next, isFull, isHeldUp: first.is_held_up, at: first.now.getTime() };
 }
 
 /** The feed at one moment. */
 export interface FeedMoment {
-  /** The end of what can be read. The oldest unfinished transaction limits it. */
+  /** Where a new subscriber begins. The oldest unfinished transaction of the server limits it. */
   readonly mark: Mark;
+  /** The number of the next transaction. No change that was ever read has it. */
+  readonly end: bigint;
   /** Whether the transaction with a number had finished. Some finished ones come after the mark. */
   readonly isPast: (xid: bigint) => boolean;
 }
@@ -141,6 +174,7 @@ export async function readFeedMoment(pool: Pool): Promise<FeedMoment> {
   const endXid = BigInt(end);
   return {
     mark: { position: { xid: BigInt(oldest), seq: 0n, index: 0 }, at: row.now.getTime() },
+    end: endXid,
     isPast: (xid) => xid < endXid && !unfinishedXids.has(xid),
   };
 }

@@ -161,5 +161,5 @@ async function resumeFrom(
   if (mark.at <= recent.at - KEPT_HOURS * 3_600_000) return null;
   // Another process, or this one for another subscriber, may have read further than the hub.
   const isKnown = mark.position.xid <= recent.position.xid;
-  return isKnown || mark.position.xid <= (await readFeedMoment(pool)).mark.position.xid ? mark : null;
+  return isKnown || mark.position.xid <= (await readFeedMoment(pool)).end ? mark : null;
 }

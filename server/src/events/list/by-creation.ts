@@ -1,7 +1,6 @@
 import type { Event } from '@gantry/contract/events';
 import type { Page } from '@gantry/contract/page';
 import { sql } from 'drizzle-orm';
-import { areEventsDistributed } from '../../platform/database/nodes.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import { ENDLESS } from '../../platform/time.ts';
 import { countedEvents, idWithinAny } from '../counts/totals.ts';
@@ -39,7 +38,7 @@ export async function listByCreation(
   if (window.skip >= total) return { items: [], total };
   const order = orders.createdAt[direction];
   if (isEndless(sought) && window.skip > NEAR)
-    return { items: await seek(db, direction, window, total), total };
+    return { items: await seek(db, sought, direction, window, total), total };
   if (isEndless(sought) || total > FEW) {
     const conditions = conditionsOf(sought, await occupiedSpans(db, sought.interval));
     return { items: await readPage(db, { conditions }, order, window), total };
@@ -79,6 +78,7 @@ async function findHours(db: Executor, firstRank: number, lastRank: number): Pro
 /** Reads a page of all events in the order of arrival, after finding the hours that contain it. */
 async function seek(
   db: Executor,
+  { isDistributed }: EventQuery,
   direction: Direction,
   { skip, take }: Window,
   total: number,
@@ -98,10 +98,10 @@ async function seek(
   const isAscending = ahead <= behind;
   const way = isAscending ? 'asc' : 'desc';
   const reading = { direction: way, skip: Math.max(0, isAscending ? ahead : behind), take: length } as const;
-  const isFar = reading.skip > NEAR && (await areEventsDistributed(db));
-  const narrowed = isFar
-    ? await narrowByCreation(db, conditions, reading)
-    : { conditions: [], skip: reading.skip };
+  const narrowed =
+    isDistributed && reading.skip > NEAR
+      ? await narrowByCreation(db, conditions, reading)
+      : { conditions: [], skip: reading.skip };
   const source = { conditions: [...conditions, ...narrowed.conditions] };
   const events = await readPage(db, source, orders.createdAt[way], { skip: narrowed.skip, take: length });
   return isAscending === (direction === 'asc') ? events : events.reverse();

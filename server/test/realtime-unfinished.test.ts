@@ -1,0 +1,83 @@
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import { eventually, type Gantry, startGantry } from './harness.ts';
+import { openStream, type Stream } from './sse.ts';
+
+// Transactions that are unfinished while events are stored. Those of this database may still add earlier changes.
+
+let gantry: Gantry;
+let token: string;
+let apiKey: string;
+beforeAll(async () => {
+  gantry = await startGantry();
+  token = await gantry.tokenFor('VIEWER');
+  apiKey = await gantry.registerSensor();
+});
+afterAll(() => gantry.stop());
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const clean of cleanups.splice(0).reverse()) await clean();
+});
+
+/** Begins a transaction that has a number, in another database of the server. */
+async function beginElsewhere(): Promise<void> {
+  const client = new pg.Client({ connectionString: inject('databaseServer') });
+  await client.connect();
+  cleanups.push(() => client.end());
+  await client.query('BEGIN; SELECT pg_current_xact_id()');
+}
+
+async function follow(lastEventId?: string): Promise<Stream> {
+  const stream = await openStream(gantry.url, 'events.onIngested', {
+    token,
+    ...(lastEventId && { lastEventId }),
+  });
+  cleanups.push(() => stream.close());
+  return stream;
+}
+
+const idsOf = ({ messages }: Stream): string[] =>
+  messages.flatMap(({ data }) => (data.type === 'event' ? [data.event.id] : []));
+
+const received = (stream: Stream, ids: readonly string[]) =>
+  eventually(
+    async () => idsOf(stream),
+    (got) => got.length >= ids.length,
+  ).then((got) => expect(got).toEqual(ids));
+
+describe('streams', () => {
+  it('do not wait for a transaction of another database of the server', async () => {
+    const early = await follow();
+    await beginElsewhere();
+    const first = await gantry.ingest(apiKey);
+    await received(early, [first]);
+
+    const late = await follow();
+    const second = await gantry.ingest(apiKey);
+    await received(early, [first, second]);
+    await received(late, [second]);
+
+    const at = early.messages.findLast(({ data }) => data.type === 'event' && data.event.id === first)?.id;
+    await received(await follow(at), [second]);
+  });
+
+  it('wait for one of this database, whose changes come earlier', async () => {
+    const stream = await follow();
+    const client = await gantry.pool.connect();
+    cleanups.push(() => client.release(true));
+    await client.query('BEGIN; SELECT pg_current_xact_id()');
+    const asked = vi.spyOn(gantry.pool, 'query');
+    cleanups.push(() => asked.mockRestore());
+    const id = await gantry.ingest(apiKey);
+    await eventually(
+      async () =>
+        asked.mock.calls.filter(([query]) => (query as { name?: string }).name === 'read-changes-here')
+          .length,
+      (reads) => reads > 2,
+    );
+    expect(idsOf(stream)).toEqual([]);
+    await client.query('ROLLBACK');
+    await received(stream, [id]);
+  });
+});
