@@ -37,7 +37,8 @@ describe('the benchmarks from the command line', () => {
   afterAll(() => server[Symbol.asyncDispose]());
 
   it('measure ingestion, with a database of their own', { timeout: 180_000 }, async () => {
-    const few = ['--seconds', '0.4', '--warmup', '0.1', '--rounds', '1', '--connections', '8'];
+    const seconds = String(lengthOf({ gate: 0.2, full: 0.4 }));
+    const few = ['--seconds', seconds, '--warmup', '0.05', '--rounds', '1', '--connections', '8'];
     const { code, output, errors } = await bench('ingest', ...few, '--workers', '1,2', '--json');
     expect(code, errors).toBe(0);
     const { data, machine } = JSON.parse(output);

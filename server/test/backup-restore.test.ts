@@ -26,7 +26,7 @@ import { lengthOf } from './test-length.ts';
 
 const EMPTY = 'template1';
 /** More than fit into the buffers on the way. */
-const MANY = lengthOf({ gate: 100_000, full: 300_000 });
+const MANY = lengthOf({ gate: 40_000, full: 300_000 });
 
 let gantry: Gantry;
 let apiKey: string;

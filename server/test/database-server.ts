@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
+import { createPartitions } from '../src/events/partitions.ts';
 import { migrationsFolder } from '../src/installation.ts';
 import { startEmbeddedDatabase } from '../src/platform/database/embedded/embedded.ts';
 import { migrate } from '../src/platform/database/migrate.ts';
@@ -18,7 +19,7 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** A server on which tests may create databases. */
     databaseServer: string;
-    /** The name of a migrated, empty database on it, as a template. */
+    /** The name of a migrated database without events on it, as a template. */
     databaseTemplate: string;
     /** A data folder with an unused embedded database, as a template. */
     dataFolderTemplate: string;
@@ -64,6 +65,13 @@ const makeLoginCheap = async (server: string): Promise<void> => {
   } finally {
     await client.end();
   }
+};
+
+/** Every service creates these partitions when it starts, unless its database has them. */
+const addPartitions = async (database: string): Promise<void> => {
+  const pool = new pg.Pool({ connectionString: database, max: 1 });
+  await createPartitions(pool, Date.now).ensureAhead();
+  await pool.end();
 };
 
 const run = (program: string): Promise<unknown> =>
@@ -115,6 +123,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const templateUrl = new URL(server);
   templateUrl.pathname = `/${template}`;
   await migrate(templateUrl.href, { folder: migrationsFolder });
+  await addPartitions(templateUrl.href);
 
   project.provide('databaseServer', server);
   project.provide('databaseTemplate', template);

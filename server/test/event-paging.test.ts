@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => gantry.stop());
 
 const PAGE = 50;
-const PAGES = lengthOf({ gate: 112, full: 168 });
+const PAGES = lengthOf({ gate: 56, full: 168 });
 const BATCH = 700;
 
 /** Stores events with consecutive times, up to now. @returns their ids */

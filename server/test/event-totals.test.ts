@@ -5,6 +5,13 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 import { lengthOf } from './test-length.ts';
 
+/** In one go: events, those that are marked, archived or deleted, and those that are reviewed. */
+const ENOUGH = {
+  events: lengthOf({ gate: 120, full: 200 }),
+  changed: lengthOf({ gate: 45, full: 90 }),
+  reviewed: lengthOf({ gate: 8, full: 20 }),
+};
+
 const KEYS = 'event_type, violation_type, vehicle_type, severity, processed, archived';
 
 let gantry: Gantry;
@@ -45,17 +52,21 @@ const reviewTwice = async (id: string): Promise<void> => {
 
 /** Sends events, and marks, archives, reviews and deletes some of them. */
 const haveALife = async (seed: number): Promise<void> => {
-  const events = fc.sample(anEvent, { numRuns: 200, seed });
+  const events = fc.sample(anEvent, { numRuns: ENOUGH.events, seed });
   const { results } = await gantry.ok('events.ingestBatch', { apiKey, events });
   const verbs = ['events.markAsProcessed', 'events.markAsArchived', 'events.delete'];
   await Promise.all(
     results
-      .slice(0, 90)
+      .slice(0, ENOUGH.changed)
       .map(({ eventId: id }: { eventId: string }, n: number) =>
         gantry.ok(verbs[n % 3] ?? '', { id }, { token }),
       ),
   );
-  await Promise.all(results.slice(90, 110).map(({ eventId }: { eventId: string }) => reviewTwice(eventId)));
+  await Promise.all(
+    results
+      .slice(ENOUGH.changed, ENOUGH.changed + ENOUGH.reviewed)
+      .map(({ eventId }: { eventId: string }) => reviewTwice(eventId)),
+  );
 };
 
 const expectTotalsToBeRight = async (): Promise<void> => {

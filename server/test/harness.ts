@@ -11,6 +11,7 @@ import { appRouter } from '../src/api/router.ts';
 import { type App, createApp, type Overrides } from '../src/app.ts';
 import type { PasswordCost } from '../src/auth/passwords.ts';
 import { readConfig } from '../src/platform/config.ts';
+import { send, type TextAnswer } from './http-client.ts';
 import { noteSecrets, suiteLog } from './leaks.ts';
 
 /** The administrator of every test service. */
@@ -61,6 +62,9 @@ const isMutation = (procedure: string): boolean => {
   return found._def.type === 'mutation';
 };
 
+const parseBody = ({ headers, text }: Pick<TextAnswer, 'headers' | 'text'>): unknown =>
+  headers.get('content-type')?.startsWith('application/json') ? JSON.parse(text) : text;
+
 /** A running service as seen by a client without a library. */
 export class Caller {
   readonly url: string;
@@ -73,9 +77,8 @@ export class Caller {
   /** Any request; a JSON answer is parsed. */
   async fetch(path: string, init?: RequestInit): Promise<HttpAnswer> {
     const response = await fetch(`${this.url}${path}`, init);
-    const text = await response.text();
-    const isJson = response.headers.get('content-type')?.startsWith('application/json');
-    return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
+    const { status, headers } = response;
+    return { status, headers, body: parseBody({ headers, text: await response.text() }) };
   }
 
   /** Calls a procedure with the method that it requires. */
@@ -91,16 +94,27 @@ export class Caller {
       ...headers,
     };
     if (isMutation(procedure)) {
-      const answer = await this.fetch(`/trpc/${procedure}`, {
-        method: 'POST',
-        headers: { ...(input !== undefined && { 'content-type': 'application/json' }), ...sent },
-        ...(input !== undefined && { body: envelope }),
-      });
+      const answer = await this.#send(
+        'POST',
+        `/trpc/${procedure}`,
+        { ...(input !== undefined && { 'content-type': 'application/json' }), ...sent },
+        input === undefined ? undefined : envelope,
+      );
       noteSecrets(answer.body?.result?.data?.json);
       return answer;
     }
     const query = input === undefined ? '' : `?input=${encodeURIComponent(envelope)}`;
-    return this.fetch(`/trpc/${procedure}${query}`, { headers: sent });
+    return this.#send('GET', `/trpc/${procedure}${query}`, sent);
+  }
+
+  async #send(
+    method: 'GET' | 'POST',
+    path: string,
+    headers: Readonly<Record<string, string>>,
+    body?: string,
+  ): Promise<HttpAnswer> {
+    const answer = await send(`${this.url}${path}`, method, headers, body);
+    return { status: answer.status, headers: answer.headers, body: parseBody(answer) };
   }
 
   /** Calls a procedure that must succeed and returns its value; dates are ISO text. */

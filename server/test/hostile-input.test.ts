@@ -9,6 +9,7 @@ import { appRouter } from '../src/api/router.ts';
 import { describeProcedures } from '../src/http/docs/procedures.ts';
 import { ADMIN, createTestDatabase } from './harness.ts';
 import { hostileJson, hostileMeta, hostileRaw, hostileText, nearly } from './hostile-values.ts';
+import { send as sendRequest } from './http-client.ts';
 import { readSuites } from './public-suites.ts';
 import { type ServiceProcess, spawnService, untilItServes } from './service-process.ts';
 import { countRows } from './table-counts.ts';
@@ -82,20 +83,15 @@ const readBeginning = async (response: Response, leave: () => void): Promise<str
 };
 
 const send = async (path: string, type: string, body: string, as: string): Promise<Answer> => {
-  const leaving = new AbortController();
   const headers = { authorization: `Bearer ${as}`, 'content-type': 'application/json' };
   const url = `${service.url}/trpc/${path}`;
-  if (type === 'mutation') {
-    const response = await fetch(url, { method: 'POST', headers, body });
-    return { status: response.status, text: await response.text() };
-  }
+  if (type === 'mutation') return sendRequest(url, 'POST', headers, body);
   const query = encodeURIComponent(body.toWellFormed());
-  const response = await fetch(`${url}?input=${query.slice(0, GET_MAX).replace(/%.?$/, '')}`, {
-    headers,
-    signal: leaving.signal,
-  });
-  if (type !== 'subscription' || response.status !== 200)
-    return { status: response.status, text: await response.text() };
+  const address = `${url}?input=${query.slice(0, GET_MAX).replace(/%.?$/, '')}`;
+  if (type === 'query') return sendRequest(address, 'GET', headers);
+  const leaving = new AbortController();
+  const response = await fetch(address, { headers, signal: leaving.signal });
+  if (response.status !== 200) return { status: response.status, text: await response.text() };
   const text = await readBeginning(response, () => leaving.abort());
   const failed = /event: serialized-error[\s\S]*"httpStatus":(\d+)/.exec(text)?.[1];
   return { status: failed === undefined ? 200 : Number(failed), text: '' };

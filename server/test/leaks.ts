@@ -1,4 +1,4 @@
-import { appendFileSync } from 'node:fs';
+import { openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { inject } from 'vitest';
@@ -6,7 +6,15 @@ import { createLog } from '../src/platform/log.ts';
 
 // Collects the logs of this worker's services and the secrets of its tests, which are compared at the end of the run.
 
-const fileOf = (kind: 'log' | 'secrets'): string => join(inject('logFolder'), `${process.pid}.${kind}`);
+type Kind = 'log' | 'secrets';
+const files = new Map<Kind, number>();
+
+/** Appends to a file of this worker, which stays open: there are tens of thousands of lines. */
+const append = (kind: Kind, text: string): void => {
+  const file = files.get(kind) ?? openSync(join(inject('logFolder'), `${process.pid}.${kind}`), 'a');
+  files.set(kind, file);
+  writeSync(file, text);
+};
 
 /** Members of inputs and answers that only their owner may read, with the names under which leaks are reported. */
 const KINDS: Readonly<Record<string, string>> = {
@@ -29,7 +37,7 @@ const noted = new Set<string>();
 const note = (kind: string, value: string): void => {
   if (value.length < SHORTEST || value.length > 2_000 || noted.has(value)) return;
   noted.add(value);
-  appendFileSync(fileOf('secrets'), `${JSON.stringify([kind, value])}\n`);
+  append('secrets', `${JSON.stringify([kind, value])}\n`);
 };
 
 /** Records the secrets in an input or an answer, for the comparison at the end of the run. */
@@ -48,13 +56,13 @@ export const noteSecrets = (value: unknown): void => {
 
 /** Keeps the output of a service in a process of its own, without its welcome, which names the administrator. */
 export const keepOutput = (text: string): void =>
-  appendFileSync(fileOf('log'), `${text.replace(/^ {2}Administrator: .*$/gm, '')}\n`);
+  append('log', `${text.replace(/^ {2}Administrator: .*$/gm, '')}\n`);
 
 /** The log of the services in this process, which is also printed when TEST_LOG_LEVEL is set. */
 export const suiteLog = (): Logger =>
   createLog(process.env.TEST_LOG_LEVEL ?? 'warn', {
     write: (line) => {
-      appendFileSync(fileOf('log'), line);
+      append('log', line);
       if (process.env.TEST_LOG_LEVEL !== undefined) process.stdout.write(line);
     },
   });

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { foldTotals } from '../src/events/counts/fold-store.ts';
 import { lockMarks, type Marks, setMarks } from '../src/events/marks-store.ts';
+import { listEventMonths } from '../src/events/months-store.ts';
 import { createPartitions } from '../src/events/partitions.ts';
 import { removeEvent } from '../src/events/remove-store.ts';
 import { createDatabase, createPool, type Database } from '../src/platform/database/pool.ts';
@@ -187,6 +188,8 @@ export const createLongHistory = async (shape: Shape): Promise<LongHistory> => {
       await database.drop();
     },
   };
+  // The template has those of the present, which this history need not contain.
+  for (const { table } of await listEventMonths(db)) await pool.query(`DROP TABLE ${table}`);
   await provideMonths(pool, [...stretches, ...trams], shape.monthly ?? false);
   await fill(pool, stretches, trams, 0.25);
   await history.foldAll();

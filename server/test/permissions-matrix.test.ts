@@ -4,6 +4,7 @@ import { decodeJwt, SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { appRouter } from '../src/api/router.ts';
 import { ADMIN, type Gantry, startGantry } from './harness.ts';
+import { send } from './http-client.ts';
 import { mayCall, type Who } from './permissions-table.ts';
 import { countRows } from './table-counts.ts';
 
@@ -69,28 +70,33 @@ interface Outcome {
   readonly message: string;
 }
 
+const outcomeOf = (status: number, text: string): Outcome => ({
+  status,
+  message: JSON.parse(text).error?.json.message ?? '',
+});
+
 /** Calls with an empty input, which most procedures refuse, but only after checking the caller. */
 const call = async (path: string, type: string, authorization?: string): Promise<Outcome> => {
-  const leaving = new AbortController();
   const headers = {
     ...(authorization !== undefined && { authorization }),
     'content-type': 'application/json',
   };
-  const response = await fetch(
-    `${gantry.url}/trpc/${path}${type === 'mutation' ? '' : '?input=%7B%22json%22%3A%7B%7D%7D'}`,
-    {
-      signal: leaving.signal,
-      headers,
-      ...(type === 'mutation' && { method: 'POST', body: '{"json":{}}' }),
-    },
-  );
-  if (type === 'subscription' && response.status === 200) {
+  const url = `${gantry.url}/trpc/${path}${type === 'mutation' ? '' : '?input=%7B%22json%22%3A%7B%7D%7D'}`;
+  if (type === 'subscription') {
+    const leaving = new AbortController();
+    const response = await fetch(url, { signal: leaving.signal, headers });
+    if (response.status !== 200) return outcomeOf(response.status, await response.text());
     leaving.abort();
     return { status: 200, message: '' };
   }
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads answers as a client without types does
-  const body: any = await response.json();
-  return { status: response.status, message: body.error?.json.message ?? '' };
+  const isMutation = type === 'mutation';
+  const { status, text } = await send(
+    url,
+    isMutation ? 'POST' : 'GET',
+    headers,
+    isMutation ? '{"json":{}}' : undefined,
+  );
+  return outcomeOf(status, text);
 };
 
 const LETS_IN = expect.not.stringMatching(

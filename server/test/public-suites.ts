@@ -106,7 +106,7 @@ const readSignatures = ({ fetchAs }: Reach): void => {
         const { kty, k = '' } = group.private ?? group.public ?? { kty: '' };
         const secret = Buffer.from(k, 'base64url').toString('latin1');
         if (kty !== 'oct' || Buffer.byteLength(secret) < 32) continue;
-        const tokens = createTokens(secret, Date.now);
+        const tokens = await createTokens(secret, Date.now);
         for (const { jws } of group.tests) expect(await tokens.verify(String(jws))).toBeNull();
       }
     });

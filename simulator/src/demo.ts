@@ -12,6 +12,7 @@ import { type DemoLogin, ensureDemoUsers, loginsFile } from './demo/users.ts';
 import { ensureWatchlist } from './demo/watchlist.ts';
 import { type Fleet, prepareFleet } from './fleet.ts';
 import { sendHistory } from './history.ts';
+import { numberBetween } from './number-between.ts';
 import { readInitialPassword } from './password.ts';
 import { createScreen } from './screen.ts';
 import { assemble, type Crew, historyLine, logIn, runCrew, SimulationError, watch } from './simulation.ts';
@@ -22,9 +23,8 @@ import { MINUTE_MS } from './stream.ts';
 const SEED = 7;
 const SENSORS = 12;
 const DAY_MS = 86_400_000;
-const HISTORY_DAYS = 30;
 
-/** Some 25,000 events in a month: enough for every page and chart, and fast to create. */
+/** Some 25,000 events in 30 days: enough for every page and chart, and fast to create. */
 const HISTORY_PACE = { rate: 0.0023, steady: false };
 const LIVE_PACE = { rate: 1, steady: false };
 
@@ -81,11 +81,12 @@ async function prepare(
   { sensors, created }: Fleet,
   staff: Staff,
   features: DemoFeatures,
+  historyDays: number,
 ): Promise<Prepared> {
   const crew = assemble(url, sensors, signal);
 
   const to = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS;
-  const start = to - HISTORY_DAYS * DAY_MS;
+  const start = to - historyDays * DAY_MS;
   // If sensors had to be registered, the database is another one, and earlier events are not in it.
   const mark = created > 0 ? null : await readMark(dataDir);
   const from = Math.max(start, Math.min(mark ?? start, to));
@@ -101,14 +102,14 @@ async function prepare(
   return { crew, from: to };
 }
 
-async function demonstrate({ url }: Service): Promise<void> {
+async function demonstrate({ url }: Service, historyDays: number): Promise<void> {
   const admin = await logInAsAdmin(url);
   const { logins, isNew } = await ensureDemoUsers(admin.client.api, dataDir);
   const fleet = await prepareFleet(admin.client.api, SEED, SENSORS);
   const staff = await gatherStaff(url, logins, admin);
   try {
     const features = await findFeatures(staff.operator.client.api);
-    const { crew, from } = await prepare(url, fleet, staff, features);
+    const { crew, from } = await prepare(url, fleet, staff, features, historyDays);
     if (signal.aborted) return;
     await writeMark(dataDir, from);
 
@@ -125,7 +126,7 @@ async function demonstrate({ url }: Service): Promise<void> {
   }
 }
 
-async function playDemo(program: readonly string[]): Promise<void> {
+async function playDemo(program: readonly string[], { historyDays }: Options): Promise<void> {
   const host = process.env.HOST || '127.0.0.1';
   const port = Number(process.env.PORT || 4000);
   if (!(port > 0)) throw new SimulationError('The demo needs a fixed PORT: choose one above 0');
@@ -139,7 +140,7 @@ async function playDemo(program: readonly string[]): Promise<void> {
     stop();
   });
   try {
-    await demonstrate(service);
+    await demonstrate(service, historyDays);
   } finally {
     await service.stop();
   }
@@ -149,19 +150,23 @@ async function playDemo(program: readonly string[]): Promise<void> {
 
 const command = new Command('gantry demo')
   .description(
-    'Start a service of its own on PORT (4000) with sensors, a month of events and sample users, and let sensors report to it until Ctrl-C. Its data is kept in DATA_DIR (./data-demo); a folder or database that only .env names is not touched.',
+    'Start a service of its own on PORT (4000) with sensors, past events and sample users, and let sensors report to it until Ctrl-C. Its data is kept in DATA_DIR (./data-demo); a folder or database that only .env names is not touched.',
   )
+  .option('--history-days <days>', 'days of past events', numberBetween(1, 365, true), 30)
   // As of the other commands: 2 for wrong arguments.
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2));
+
+interface Options {
+  readonly historyDays: number;
+}
 
 /**
  * Runs the demo until it is stopped, and ends the process.
  * @param program the arguments of Node that start its service
  */
 export async function run(args: readonly string[], program: readonly string[]): Promise<void> {
-  command.parse(args, { from: 'user' });
   try {
-    await playDemo(program);
+    await playDemo(program, command.parse(args, { from: 'user' }).opts<Options>());
     process.exit(0);
   } catch (error) {
     screen.end();

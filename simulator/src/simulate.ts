@@ -5,6 +5,7 @@ import { sendHistory } from './history.ts';
 import { actAs } from './makers/acting.ts';
 import { connectFleet } from './makers/connect.ts';
 import { type MakerName, makerNames, makers } from './makers/makers.ts';
+import { numberBetween } from './number-between.ts';
 import { readInitialPassword } from './password.ts';
 import { pause } from './retry.ts';
 import { count, createScreen } from './screen.ts';
@@ -13,15 +14,6 @@ import { stopOnSignals } from './stop.ts';
 import { MINUTE_MS, type Pace } from './stream.ts';
 
 const DAY_MS = 86_400_000;
-
-function numberBetween(min: number, max: number, whole: boolean) {
-  return (text: string) => {
-    const value = Number(text);
-    if (text.trim() !== '' && value >= min && value <= max && (!whole || Number.isInteger(value)))
-      return value;
-    throw new InvalidArgumentError(`Use a ${whole ? 'whole ' : ''}number from ${min} to ${max}.`);
-  };
-}
 
 function address(text: string): string {
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;

@@ -3,10 +3,14 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createGantryClient, type GantryClient } from '@gantry/client';
-import type { IncidentStatus } from '@gantry/contract/incidents';
+import { type IncidentStatus, incidentStatus } from '@gantry/contract/incidents';
 import { expect, it } from 'vitest';
 import { createTestDatabase, eventually } from '../../server/test/harness.ts';
+import { lengthOf } from '../../server/test/test-length.ts';
 import { run } from './process.ts';
+
+const DAY_MS = 86_400_000;
+const DAYS = lengthOf({ gate: 7, full: 30 });
 
 /** What the control room of the demo has done so far. */
 const workDone = async ({ incidents, watchlist }: GantryClient['api']) => {
@@ -42,7 +46,9 @@ it('the demo fills a service, allows logins, and restarts with its data', async 
     PORT: String(port),
   };
 
-  const demo = run('demo', [], env);
+  /** Before it, incidents have been dealt with. */
+  const twoDaysAgo = new Date(Date.now() - 2 * DAY_MS);
+  const demo = run('demo', ['--history-days', String(DAYS)], env);
   await demo.until(/The demo is ready/);
   await demo.until(/Ctrl-C stops everything/);
   const logins = [...demo.text().matchAll(/^ {2}(\w+@gantry\.local) +([A-Z]+) +(\S+)$/gm)].map(
@@ -58,24 +64,25 @@ it('the demo fills a service, allows logins, and restarts with its data', async 
   await operator.login(logins[0]?.email ?? '', logins[0]?.password ?? '');
   const { events, sensors } = operator.api;
   const stats = await events.getStats.query();
-  expect(stats.total).toBeGreaterThan(20_000);
-  expect(stats.total).toBeLessThan(32_000);
+  expect(stats.total).toBeGreaterThan(DAYS * 660);
+  expect(stats.total).toBeLessThan(DAYS * 1_060);
   expect(stats.byType).toHaveLength(6);
-  expect(stats.archived).toBeGreaterThan(300);
+  expect(stats.archived).toBeGreaterThan(lengthOf({ gate: 55, full: 300 }));
   expect(stats.processed).toBeGreaterThan(stats.archived);
   const [reviewed] = (await events.getAll.query({ processed: true, take: 1 })).events;
   const { processedBy } = await events.getById.query({ id: reviewed?.id ?? '' });
   expect(processedBy?.name).toBe('Olivia Park');
 
   const work = await workDone(operator.api);
-  const within = (status: IncidentStatus, least: number, most: number): void => {
-    expect(work.statuses.get(status)).toBeGreaterThanOrEqual(least);
-    expect(work.statuses.get(status)).toBeLessThanOrEqual(most);
-  };
-  expect(work.total).toBeGreaterThan(70);
-  expect(work.total).toBeLessThan(250);
-  within('CLOSED', work.total * 0.6, work.total);
-  within('RESOLVED', 1, work.total * 0.4);
+  expect(work.total).toBeGreaterThan(lengthOf({ gate: 12, full: 70 }));
+  expect(work.total).toBeLessThan(DAYS * 8.4);
+  const olderWith = async (status: readonly IncidentStatus[]): Promise<number> =>
+    (await operator.api.incidents.getAll.query({ endDate: twoDaysAgo, status: [...status], take: 1 })).total;
+  const older = await olderWith(incidentStatus.options);
+  expect(older).toBeGreaterThan((DAYS - 2) * 1.5);
+  expect(await olderWith(['CLOSED', 'RESOLVED'])).toBe(older);
+  expect(await olderWith(['CLOSED'])).toBeGreaterThan(older * 0.6);
+  expect(await olderWith(['RESOLVED'])).toBeGreaterThanOrEqual(lengthOf({ gate: 0, full: 1 }));
   expect(work.closed.some(({ title }) => /^Collision at .+ @ /.test(title))).toBe(true);
   expect(
     work.closed.every(({ assignedTo }) => /^(Olivia Park|Felix Stone)$/.test(assignedTo?.name ?? '')),
@@ -95,9 +102,9 @@ it('the demo fills a service, allows logins, and restarts with its data', async 
 
   expect(work.entries).toHaveLength(7);
   expect(work.entries.every(({ createdBy }) => createdBy.name === 'Olivia Park')).toBe(true);
-  expect(work.alerts.total).toBeGreaterThan(30);
-  expect(work.alerts.total).toBeLessThan(250);
-  expect(work.seen).toBeGreaterThan(work.alerts.total * 0.7);
+  expect(work.alerts.total).toBeGreaterThan(lengthOf({ gate: 4, full: 30 }));
+  expect(work.alerts.total).toBeLessThan(DAYS * 8.4);
+  expect(work.seen).toBeGreaterThan(work.alerts.total * lengthOf({ gate: 0.5, full: 0.7 }));
   expect(demo.text()).toMatch(/Watchlist: 7 plates, [0-9]+ alerts, [0-9]+ of them open/);
 
   const online = async () => (await sensors.getAll.query({ status: 'ONLINE' })).total;
@@ -114,7 +121,7 @@ it('the demo fills a service, allows logins, and restarts with its data', async 
   expect(await demo.ended).toBe(0);
   await expect(fetch(`${url}/ready`)).rejects.toThrow();
 
-  const again = run('demo', [], env);
+  const again = run('demo', ['--history-days', String(DAYS)], env);
   await again.until(/Ctrl-C stops everything/);
   expect(again.text()).not.toContain(logins[0]?.password);
   await operator.login(logins[0]?.email ?? '', logins[0]?.password ?? '');

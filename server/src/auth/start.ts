@@ -29,7 +29,7 @@ export async function startAuth(
 ): Promise<AuthServices> {
   resources.use(startPruningSessions({ db, log }));
   return {
-    tokens: createTokens(secret, clock.now),
+    tokens: await createTokens(secret, clock.now),
     passwords: await createPasswords(passwordCost),
     loginThrottle: createLoginThrottle(pool),
     secrets: createSecretBox(secret),

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomUUID, subtle } from 'node:crypto';
 import { type SessionUser, TOKEN_LIFETIME_SECONDS } from '@gantry/contract/auth';
 import { isUuid } from '@gantry/contract/id';
 import { jwtVerify, SignJWT } from 'jose';
@@ -45,9 +45,14 @@ const ALGORITHM = 'HS256';
  * @param secret signs the tokens; at least 32 bytes
  * @param clock gives the time (Unix milliseconds) at which tokens are issued and expire
  */
-export function createTokens(secret: string, clock: () => number): Tokens {
-  const key = new TextEncoder().encode(secret);
-  if (key.length < 32) throw new Error('JWT_SECRET must have at least 32 bytes');
+export async function createTokens(secret: string, clock: () => number): Promise<Tokens> {
+  const bytes = new TextEncoder().encode(secret);
+  if (bytes.length < 32) throw new Error('JWT_SECRET must have at least 32 bytes');
+  // jose would import raw bytes, or a secret KeyObject, again for every token.
+  const key = await subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, [
+    'sign',
+    'verify',
+  ]);
   return {
     async issue({ id, email, role, firstName, lastName }, session) {
       const now = Math.floor(clock() / 1000);

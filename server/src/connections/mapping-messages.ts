@@ -11,11 +11,17 @@ export type MappingAnswer = { readonly result: string | null } | { readonly refu
 /** The program is loaded. */
 export const READY = 'ready';
 
-/** Limits of one evaluation. */
-export const MAPPING_LIMITS = {
+/** How long one evaluation may take. */
+export interface TimeLimits {
   /** Milliseconds of evaluation after which the program stops it itself. */
-  timeMs: 1_000,
+  readonly timeMs: number;
   /** Milliseconds after which the process is killed: regular expressions cannot be stopped otherwise. */
+  readonly killMs: number;
+}
+
+/** Limits of one evaluation. The program receives `timeMs` as its argument. */
+export const MAPPING_LIMITS = {
+  timeMs: 1_000,
   killMs: 1_500,
   /** Heap of the process, in MB. */
   heapMb: 96,
@@ -24,3 +30,8 @@ export const MAPPING_LIMITS = {
   /** Length of the result, in characters of JSON. */
   resultMax: 1_000_000,
 } as const;
+
+/** Why an evaluation was stopped, as a sentence. */
+export function tookMoreThan(timeMs: number): string {
+  return `The mapping took more than ${timeMs / 1000} s and was stopped`;
+}

@@ -1,13 +1,17 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { mappingProgram } from '../installation.ts';
-import { MAPPING_LIMITS, type MappingAnswer, type MappingJob, READY } from './mapping-messages.ts';
-
-const { timeMs, killMs, heapMb } = MAPPING_LIMITS;
+import {
+  MAPPING_LIMITS,
+  type MappingAnswer,
+  type MappingJob,
+  READY,
+  type TimeLimits,
+  tookMoreThan,
+} from './mapping-messages.ts';
 
 /** How a process ends that is out of memory: the signal, and the exit code on Windows. */
 const OUT_OF_MEMORY = ['SIGABRT', 134];
 
-const STOPPED = `The mapping took more than ${timeMs / 1000} s and was stopped`;
 const TOO_MUCH_MEMORY = 'The mapping took more memory than it may have and was stopped';
 
 /**
@@ -23,12 +27,15 @@ export interface MappingProcess {
   end(): void;
 }
 
-/** Starts a process, which keeps neither a program nor its environment from ending. */
-export function startMappingProcess(): MappingProcess {
-  const child = fork(mappingProgram, {
+/**
+ * Starts a process, which keeps neither a program nor its environment from ending.
+ * @param limits of one evaluation; tests have shorter ones
+ */
+export function startMappingProcess({ timeMs, killMs }: TimeLimits = MAPPING_LIMITS): MappingProcess {
+  const child = fork(mappingProgram, [String(timeMs)], {
     env: {},
     execArgv: [
-      `--max-old-space-size=${heapMb}`,
+      `--max-old-space-size=${MAPPING_LIMITS.heapMb}`,
       '--max-semi-space-size=8',
       '--disallow-code-generation-from-strings',
       '--disable-proto=delete',
@@ -52,7 +59,7 @@ export function startMappingProcess(): MappingProcess {
       if (answer !== undefined) return { answer: answer as MappingAnswer, hasEnded: false };
       if (end === 'late') {
         child.kill('SIGKILL');
-        return { answer: { refusal: STOPPED }, hasEnded: true };
+        return { answer: { refusal: tookMoreThan(timeMs) }, hasEnded: true };
       }
       if (!OUT_OF_MEMORY.includes(end ?? '')) throw new Error(`the process of mappings ended with ${end}`);
       return { answer: { refusal: TOO_MUCH_MEMORY }, hasEnded: true };

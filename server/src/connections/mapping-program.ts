@@ -1,7 +1,13 @@
 import { Worker } from 'node:worker_threads';
 import jsonata from 'jsonata';
 import { LRUCache } from 'lru-cache';
-import { MAPPING_LIMITS, type MappingAnswer, type MappingJob, READY } from './mapping-messages.ts';
+import {
+  MAPPING_LIMITS,
+  type MappingAnswer,
+  type MappingJob,
+  READY,
+  tookMoreThan,
+} from './mapping-messages.ts';
 
 // The program of the process that evaluates mappings: server/dist/mapping-program.js. It has no environment variables,
 // cannot compile code from texts, and ends with its parent.
@@ -15,7 +21,8 @@ const MAX_TEXT = 1_000_000;
 /** Deeper results are refused, because everything that reads them is recursive. */
 const MAX_DEPTH = 50;
 
-const { timeMs, resultMax } = MAPPING_LIMITS;
+const { resultMax } = MAPPING_LIMITS;
+const timeMs = Number(process.argv[2]);
 const TOO_LARGE = `The result of the mapping is larger than ${resultMax / 1e6} MB`;
 
 /** A result that is not accepted; the message is a sentence. */
@@ -88,7 +95,7 @@ interface Failure {
 function sentenceOf(what: string, failure: unknown): string {
   const { message, position, code, error } = failure as Failure;
   if (code === 'D3121' && error) return sentenceOf(what, error);
-  if (code === 'D1012') return `The mapping took more than ${timeMs / 1000} s and was stopped`;
+  if (code === 'D1012') return tookMoreThan(timeMs);
   const where = typeof position === 'number' ? ` at character ${position}` : '';
   return `The mapping ${what}${where}: ${String(message).slice(0, 500)}`;
 }
