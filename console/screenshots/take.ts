@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -103,7 +103,9 @@ async function startDemo(): Promise<{ stop(): Promise<void> }> {
     ADMIN_PASSWORD: PASSWORD,
     WEBHOOK_ALLOW_HOSTS: '127.0.0.1',
   };
-  const child = spawn(process.execPath, ['--import', 'tsx', 'simulator/src/demo.ts'], { cwd: ROOT, env });
+  for (const build of ['server/build.js', 'console/build.js'])
+    execFileSync(process.execPath, [build], { cwd: ROOT, stdio: 'inherit' });
+  const child = spawn(process.execPath, ['server/bin/gantry.cjs', 'demo'], { cwd: ROOT, env });
   await untilReady(child);
   return {
     async stop() {
