@@ -87,6 +87,12 @@ test.describe('sensors', () => {
     await service.admin.api.sensors.heartbeat.mutate({ apiKey });
     await expect(history.getByRole('row').nth(1)).toContainText('Heartbeat received');
     await expect(page.locator('main > header')).toContainText('Online');
+
+    const other = await service.sensor({ name: 'Sends events only' });
+    await service.admin.api.events.ingest.mutate({ apiKey: other.apiKey, eventType: 'VEHICLE_DETECTION' });
+    const second = await openAs('OPERATOR', `/sensors/${other.id}`);
+    const itsHistory = second.getByRole('region', { name: 'Availability' });
+    await expect(itsHistory.getByRole('row').nth(1)).toContainText('Event received');
   });
 
   test('one that requires heartbeats stays offline whatever it sends', async ({ service, openAs }) => {
