@@ -21,7 +21,7 @@ const optionFields = {
     .record(trimmedText(200, 1), id)
     .optional()
     .describe(
-      'For a recorder that speaks for many cameras: the sensor of each channel, MAC address, serial number or camera name. Without it, everything belongs to the sensor of the connection.',
+      'For a recorder with several cameras: the sensor for each channel, MAC address, serial number or camera name. Without it, all messages belong to the sensor of the connection.',
     ),
   speedUnit: z
     .enum(['km/h', 'mph'])

@@ -151,7 +151,7 @@ describe('gantry admin', () => {
 });
 
 describe('gantry doctor', () => {
-  it('finds what must be mended, and exits with 1', async () => {
+  it('finds what must be corrected, and exits with 1', async () => {
     const { code, out } = await gantry(0, ['doctor', '--json']);
     const { isHealthy, findings } = JSON.parse(out);
     // The server of the tests is fast rather than safe.

@@ -4,19 +4,19 @@ import { formats } from '../../src/connections/formats.ts';
 interface Support {
   /** What is read, and what is not. */
   readonly reads: string;
-  /** What was tried with messages of real devices. */
+  /** What was verified with messages of real devices. */
   readonly captured: string;
-  /** What rests on documentation alone. */
+  /** What is known from documentation only. */
   readonly documented: string;
 }
 
 const NOTHING = 'Nothing';
 
-/** What each format supports, and on what that rests. */
+/** What each format supports, and how that is known. */
 const SUPPORT: Readonly<Record<DeviceFormat, Support>> = {
   hikvision: {
     reads:
-      'ANPR with pictures, TFS violations, AID incidents, vehicle detection, and the answer of a plate query, as multipart, bare XML or JSON, with any namespace. `videoloss` and inactive alarms are signs of life. TPS figures are kept apart.',
+      'ANPR with pictures, TFS violations, AID incidents, vehicle detection, and the answer of a plate query, as multipart, bare XML or JSON, with any namespace. `videoloss` and inactive alarms are signs of life. TPS figures do not become events.',
     captured:
       'ANPR of DeepinView V5.8, field detection of a recorder, the plate query, the multipart framing',
     documented: 'TFS, AID, the JSON variant',
@@ -52,7 +52,7 @@ const SUPPORT: Readonly<Record<DeviceFormat, Support>> = {
     documented: 'Heartbeats, MQTT',
   },
   'axis-aoa': {
-    reads: 'AXIS Object Analytics over MQTT: scenarios that concern one vehicle. Counts are kept apart.',
+    reads: 'AXIS Object Analytics over MQTT: scenarios that concern one vehicle. Counts do not become events.',
     captured: NOTHING,
     documented: 'Everything',
   },
@@ -69,7 +69,7 @@ const SUPPORT: Readonly<Record<DeviceFormat, Support>> = {
   },
   milesight: {
     reads:
-      'Plates with attributes and violations, as JSON by POST, or as a query by GET, which may contain only the plate. Counts are kept apart. Local time needs the time zone of the connection.',
+      'Plates with attributes and violations, as JSON by POST, or as a query by GET, which may contain only the plate. Counts do not become events. Local time needs the time zone of the connection.',
     captured: NOTHING,
     documented: 'Everything',
   },
@@ -111,20 +111,20 @@ const SUPPORT: Readonly<Record<DeviceFormat, Support>> = {
   },
   fiware: {
     reads:
-      'NGSI-v2 and NGSI-LD notifications and entities: TrafficViolation, RoadAccident. TrafficFlowObserved and ItemFlowObserved are kept apart.',
+      'NGSI-v2 and NGSI-LD notifications and entities: TrafficViolation, RoadAccident. TrafficFlowObserved and ItemFlowObserved do not become events.',
     captured: 'The examples of the data models',
     documented: 'Notifications',
   },
   datex2: {
     reads:
-      'DATEX II 2 and 3 in XML, SOAP and JSON: situations become incidents. Measured data is kept apart.',
+      'DATEX II 2 and 3 in XML, SOAP and JSON: situations become incidents. Measured data does not become events.',
     captured:
       'Situations and measured data of Finland, France and the Netherlands, the official JSON example',
     documented: 'SOAP push',
   },
   sensorthings: {
     reads:
-      'Observations of OGC SensorThings: speeds of single vehicles. Figures of several vehicles are kept apart.',
+      'Observations of OGC SensorThings: speeds of single vehicles. Figures of several vehicles do not become events.',
     captured: 'A list of observations',
     documented: 'MQTT',
   },
@@ -136,8 +136,8 @@ const SUPPORT: Readonly<Record<DeviceFormat, Support>> = {
   },
   gantry: {
     reads:
-      'The JSON of `events.ingest` without the key: one event, an array, or `{events: [...]}`, by HTTP and MQTT.',
-    captured: 'Its own',
+      'The JSON of `events.ingest` without the key: one event, an array, or `{events: [...]}`.',
+    captured: 'The messages of its own tests',
     documented: NOTHING,
   },
 };
@@ -176,21 +176,21 @@ your service (\`GATEWAY_URL\`).
 
 - **How a device identifies itself.** By the token in the address; where it cannot send to such an address, by user name and password (Basic or
   Digest), by a header (\`x-api-key\`, \`Authorization: Bearer\` or \`Token\`), by the signature of the body (Verkada), or by a key in the body
-  (OpenALPR). Formats with fixed paths are found by their user name.
-- **What it is answered.** 200 (or what its maker expects) as soon as the message is stored unchanged, whatever its content. 401 or 404 for an
+  (OpenALPR). On fixed paths, the user name identifies the connection.
+- **The answer.** 200 (or what its maker expects) as soon as the message is stored unchanged, whatever its content. 401 or 404 for an
   unknown sender, 413 above 10 MB, and 503 while the database is unavailable. A message of a device that does not send again is put on disk first, and
   is stored in the database when it is available again.
 - **Repetitions.** A message is one event, however often it arrives. Where a maker sends neither a time nor an id, the same message within 60
   seconds is a repetition; of radars within 5.
-- **Too many messages.** A connection that sends far more than its sensor is expected to gets 429, and shows how many messages were refused.
-- **What becomes of a message.** \`connections.getMessages\` and the console show every message for \`DEVICE_MESSAGE_DAYS\` with its pictures,
+- **Too many messages.** A connection that sends far more than its sensor is expected to send gets 429, and shows how many messages were refused.
+- **The result of a message.** \`connections.getMessages\` and the console show every message for \`DEVICE_MESSAGE_DAYS\` with its pictures,
   its status, the reason, and the events it became. After a change of the connection, \`connections.replay\` reads messages again; events that
   exist are not stored twice.
 - **Time.** A time without an offset is in the time zone of the connection. A time that is missing, unreadable, or more than five minutes ahead
   is replaced by the time of receipt, and \`metadata.clock\` of the event says \`receipt\`.
 - **Recorders.** One recorder may report for many cameras: \`options.sensors\` assigns channels, MAC addresses, serial numbers or names to
   sensors. A device that is not assigned is listed as a discovery, and becomes a sensor with one call, including the messages that it has sent meanwhile.
-- **Figures of several vehicles** are kept as messages. They are no events, and never count for V85 or violations.
+- **Figures of several vehicles** are kept as messages. They are not events, and never count for V85 or violations.
 - **An unreliable link:** [gantry-edge](../edge/README.md) keeps messages beside the device.
 - **Before you connect anything:** \`npm run gateway -- try <format> <file>\` prints what a captured body would become.
 

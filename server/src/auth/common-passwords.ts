@@ -7,7 +7,7 @@ export const COMMON_PASSWORD = 'is one of the 10,000 most common passwords: choo
 
 let keys: ReadonlySet<string> | null = null;
 
-/** Whether it is one of the 10,000 most common passwords, without regard to case and to signs at both ends. */
+/** Whether it is one of the 10,000 most common passwords, without regard to case and to punctuation and symbols at both ends. */
 export function isCommonPassword(password: string): boolean {
   keys ??= readList(commonPasswordList);
   return keys.has(commonKeyOf(password));

@@ -10,7 +10,10 @@ const EVERY_MS = 600_000;
 /** Number of API tokens, and of logins at the provider, that one statement removes. */
 const AT_ONCE = 1_000;
 
-/** Removes expired sessions, API tokens that ended long ago, and revocations of expired tokens every ten minutes, until it is disposed of. */
+/**
+ * Removes expired sessions, API tokens that ended long ago, and revocations of expired tokens every ten minutes, until it
+ * is disposed of.
+ */
 export function startPruningSessions({ db, log }: { db: Database; log: Logger }): AsyncDisposable {
   return startPeriodic(
     { everyMs: EVERY_MS, log, failure: 'old sessions could not be removed now; the next run will try again' },

@@ -33,7 +33,7 @@ export async function viewSecondFactor({ app, actor }: SessionContext): Promise<
 }
 
 /**
- * Creates a second factor for the caller, which is not in force until it is confirmed. It replaces an earlier one that
+ * Creates a second factor for the caller, which is not active until it is confirmed. It replaces an earlier one that
  * was not confirmed.
  * @throws AppError `badRequest` for a wrong password; `conflict` when the caller has a second factor
  */
@@ -49,9 +49,9 @@ export async function startSecondFactor(
 }
 
 /**
- * Puts the second factor into force with its first code, which cannot be used again.
+ * Activates the second factor with its first code, which cannot be used again.
  * @returns recovery codes
- * @throws AppError `badRequest` for a wrong code, or when none was started; `conflict` when it is in force;
+ * @throws AppError `badRequest` for a wrong code, or when none was started; `conflict` when it is active already;
  * `tooManyRequests` after too many failures
  */
 export async function confirmFirstCode(ctx: SessionContext, { code }: { code: string }) {

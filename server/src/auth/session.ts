@@ -35,7 +35,7 @@ export async function findActor(ctx: Anybody): Promise<SignedInUser | null> {
   return actor?.lacksSecondFactor ? null : actor;
 }
 
-/** The user of the request's token, whatever the user has to set up first; null without a valid token. */
+/** The user of the request's token, even if a second factor is yet to be set up; null without a valid token. */
 export async function findSignedIn({ app, caller }: Anybody): Promise<SignedInUser | null> {
   const bearer = bearerToken(caller.authorization);
   if (bearer === null) return null;

@@ -64,7 +64,7 @@ export async function replacePassword(
 
 /**
  * Locks the account of an active user against changes by other transactions.
- * @returns the number that grows whenever the sessions of the user end
+ * @returns the session epoch, which grows whenever the sessions of the user end
  * @throws AppError `notFound`
  */
 export async function lockAccount(tx: Transaction, id: string): Promise<{ readonly sessionEpoch: number }> {

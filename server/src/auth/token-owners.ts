@@ -15,9 +15,9 @@ export interface ValidOwner extends TokenOwner {
 }
 
 /**
- * The owners of the tokens with these hashes that are valid now. A token never has a permission that its role or its
- * owner's lacks: where the owner's role was lowered, the token acts with that one. It is not valid while each of the
- * two roles has permissions that the other does not have.
+ * The owners of the tokens with these hashes that are valid now. A token acts with its own role or
+ * with that of its owner, whichever has fewer permissions. It is not valid while each of the two has permissions that
+ * the other lacks.
  */
 export async function findValidOwners(db: Executor, hashes: readonly string[]): Promise<ValidOwner[]> {
   return (await findTokenOwners(db, hashes)).flatMap((owner) => {
@@ -26,7 +26,7 @@ export async function findValidOwners(db: Executor, hashes: readonly string[]): 
   });
 }
 
-/** The one of two roles whose permissions the other one has too; null if there is none. */
+/** The role whose permissions the other one has too; null if each has permissions that the other lacks. */
 function lowerRole(one: Role, other: Role): Role | null {
   if (mayActAs(other, one)) return one;
   return mayActAs(one, other) ? other : null;

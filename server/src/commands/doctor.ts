@@ -10,7 +10,7 @@ function tell({ findings, isHealthy }: DoctorReport): void {
     print(`${SIGNS[level]}  ${finding}`);
     if (remedy !== null) print(`         ${remedy}`);
   }
-  print(isHealthy ? '\nNothing must be mended.' : '\nThe problems above must be mended.');
+  print(isHealthy ? '\nThere are no problems.' : '\nThe problems above must be corrected.');
 }
 
 /** The findings about the database, or why nothing can be said about it. */
@@ -50,7 +50,7 @@ export function addDoctor(program: Command): void {
       'after',
       `
 Examines Node.js, the settings, the data folder, the database and the work of the service, which may be running or not.
-Changes nothing. Exits with 1 if something must be mended (PROBLEM).`,
+Changes nothing. Exits with 1 if something must be corrected (PROBLEM).`,
     )
     .action(doctor);
 }

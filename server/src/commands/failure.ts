@@ -6,7 +6,7 @@ import { describeError, safeText } from '../platform/describe-error.ts';
 /** The exit codes of all commands. */
 export const exitCodes = {
   done: 0,
-  /** It failed, or it found something that has to be mended. */
+  /** It failed, or it found something that has to be corrected. */
   failed: 1,
   /** The arguments are wrong and nothing was done; or, for a command that looks for faults, it could not look. */
   usage: 2,

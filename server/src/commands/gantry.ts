@@ -23,7 +23,7 @@ const program = new Command('gantry')
     'after',
     `
 Settings are read from .env in the current folder and from the environment; docs/configuration.md describes them.
-Exit codes: 0 done, 1 failed or found something that has to be mended, 2 wrong usage.`,
+Exit codes: 0 done, 1 failed or found something that has to be corrected, 2 wrong usage.`,
   )
   .showHelpAfterError('(--help lists the commands and options)')
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? exitCodes.done : exitCodes.usage));

@@ -2,7 +2,7 @@ import type { Caller } from '../platform/context.ts';
 import { invalidInput } from '../platform/error.ts';
 import type { FormatName } from './format.ts';
 
-/** The maximum that Hikvision cameras accept. */
+/** The longest address that Hikvision cameras accept, in characters. */
 const MAX_URL = 127;
 
 /**

@@ -22,7 +22,7 @@ const EARLIEST_MS = Date.UTC(2000, 0, 1);
 export interface Composition {
   /** When the message arrived, in Unix milliseconds; of a repeated report, when the first one arrived. */
   readonly receivedAt: number;
-  /** When it happened according to the device, in Unix milliseconds; null if that is unknown or not believed. */
+  /** When it happened according to the device, in Unix milliseconds; null if that is unknown or implausible. */
   readonly believedAt: number | null;
   readonly connectionId: string;
   readonly messageId: string;
@@ -58,7 +58,7 @@ export function composeEvent(report: Report, composition: Composition): Composed
 }
 
 /**
- * The time that a device reports, if it can be believed: not more than 5 minutes after it arrived, and not older than
+ * The time that a device reports, if it is plausible: at most 5 minutes after the time of receipt, and not older than
  * events may be.
  * @param oldestDays maximum age in days; null accepts everything
  */

@@ -3,15 +3,15 @@ import { DateTime } from 'luxon';
 /** No device reports anything older; smaller numbers are counters or times since the device was started. */
 const EARLIEST_MS = Date.UTC(2000, 0, 1);
 
-/** Longer texts are no times, and would take long to compare with patterns. */
+/** Longer texts are not times, and matching them against patterns would be slow. */
 const MAX_LENGTH = 100;
 
 /** How many milliseconds a unit lasts, by the number of digits of a time in it: s, ms, µs, ns. */
 const UNIT_MS: Readonly<Record<number, number>> = { 10: 1_000, 13: 1, 16: 1 / 1_000, 19: 1 / 1_000_000 };
 
 /**
- * The time of an epoch in seconds, milliseconds, microseconds or nanoseconds, which its number of digits tells apart.
- * Seconds may have a fraction.
+ * The time of a Unix epoch in seconds, milliseconds, microseconds or nanoseconds; the number of digits determines the
+ * unit. Seconds may have a fraction.
  * @returns Unix milliseconds; null for any other number of digits, and for times before the year 2000
  */
 export function epochTime(value: unknown): number | null {
@@ -24,7 +24,7 @@ export function epochTime(value: unknown): number | null {
 
 /**
  * The time of an ISO 8601 text, in its extended or basic form, with up to nanoseconds and an offset of hours alone
- * (`+07`). A blank may stand for the `T`.
+ * (`+07`). A space may replace the `T`.
  * @param zone IANA time zone for a text without an offset
  * @returns Unix milliseconds; null for any other text
  */

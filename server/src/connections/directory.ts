@@ -46,7 +46,7 @@ export async function createDirectory(parts: DirectoryParts): Promise<Connection
   let searches = 0;
   let second = 0;
 
-  /** Null, as for an unknown connection, when that limit is exceeded. */
+  /** Null, as for an unknown connection, when the limit is exceeded. */
   const search = async (find: () => Promise<KnownConnection | null>): Promise<KnownConnection | null> => {
     const now = Math.floor(performance.now() / 1_000);
     if (now !== second) {

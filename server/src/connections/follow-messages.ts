@@ -20,10 +20,10 @@ type Entry = { readonly id: string } & (
   | { readonly note: StreamNote }
 );
 
-/** Changes read at once. */
+/** Maximum number of changes that one query reads. */
 const PAGE = 100;
 
-/** How often changes are looked for although none were announced: one may be held back by an earlier transaction. */
+/** How often to look for changes without a notification: an earlier transaction may have held one back. */
 const LOOK_MS = 1_000;
 
 /** After this long without a message, a note is sent. */
@@ -59,7 +59,7 @@ export async function* followMessages(
   };
   app.messageSignals.on('changed', changed);
   try {
-    let toldAt = Number.NEGATIVE_INFINITY;
+    let sentAt = Number.NEGATIVE_INFINITY;
     while (!over.aborted) {
       isAnnounced = false;
       const page = await listChangedMessages(app.db, id, from, PAGE);
@@ -67,12 +67,12 @@ export async function* followMessages(
         if (over.aborted) break;
         from = position;
         yield { id: writePosition(from), topic: 'message', payload: message };
-        toldAt = performance.now();
+        sentAt = performance.now();
       }
       if (page.length === PAGE || isAnnounced) continue;
-      if (performance.now() - toldAt >= IDLE_MS) {
+      if (performance.now() - sentAt >= IDLE_MS) {
         yield { id: writePosition(from), note: { type: 'upToDate', at: new Date(app.clock.now()) } };
-        toldAt = performance.now();
+        sentAt = performance.now();
       }
       const announced = new Promise<void>((resolve) => {
         wake = resolve;

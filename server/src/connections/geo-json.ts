@@ -3,7 +3,7 @@ import { arrayOf, objectOf } from './json-values.ts';
 
 type Place = NonNullable<ObservedEvent['location']>;
 
-/** The first position of a GeoJSON geometry or feature; null when there is none on earth. */
+/** The first position of a GeoJSON geometry or feature; null when it has no valid position. */
 export function placeOfGeoJson(value: unknown, address?: string | null): Place | null {
   const { coordinates, geometry, geometries } = objectOf(value);
   if (geometry !== undefined) return placeOfGeoJson(geometry, address);

@@ -71,7 +71,7 @@ export function withEnoughConfidence(
       };
 }
 
-/** What becomes of a message without reports. */
+/** The status of a message without reports. */
 export function statusWithoutReports(is: Reading['is']): MessageStatus {
   switch (is) {
     case 'heartbeat':
@@ -88,7 +88,7 @@ export function statusWithoutReports(is: Reading['is']): MessageStatus {
 
 const REASON_MAX = 1_000;
 
-/** The sentences as one text of limited length; null without any. */
+/** The sentences as one text of limited length; null if there are none. */
 export function reasonOf(sentences: readonly (string | null)[]): string | null {
   const text = [...new Set(sentences.filter((each) => each))].join('; ').replaceAll('\0', '').toWellFormed();
   if (text === '') return null;

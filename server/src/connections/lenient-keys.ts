@@ -5,7 +5,7 @@ export type Fields = (...names: readonly string[]) => unknown;
 
 /**
  * Reads an object whose keys may be written in any case, with or without underscores, hyphens and blanks: versions of
- * a maker's firmware differ in that. Null and empty texts are no values.
+ * a maker's firmware differ in that. Null and empty texts count as absent.
  */
 export function fieldsOf(value: unknown): Fields {
   const byKey = new Map<string, unknown>();

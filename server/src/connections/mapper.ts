@@ -32,7 +32,7 @@ interface Waiting extends MappingJob {
 
 interface Stops {
   readonly count: number;
-  /** When it is tried again, as by `performance.now`. */
+  /** When it is tried again, in the time of `performance.now`. */
   readonly until: number;
 }
 

@@ -1,4 +1,4 @@
-/** Asks the program of mappings to evaluate an expression, or only to compile it. */
+/** A request to the mapping process to evaluate an expression, or only to compile it. */
 export interface MappingJob {
   readonly expression: string;
   /** The input as JSON; null to compile only. */

@@ -9,26 +9,26 @@ import {
   tookMoreThan,
 } from './mapping-messages.ts';
 
-/** How a process ends that is out of memory: the signal, and the exit code on Windows. */
+/** How a process that has run out of memory ends: the signal, and the exit code on Windows. */
 const OUT_OF_MEMORY = ['SIGABRT', 134];
 
-const TOO_MUCH_MEMORY = 'The mapping took more memory than it may have and was stopped';
+const TOO_MUCH_MEMORY = 'The mapping exceeded its memory limit and was stopped';
 
 /**
- * A process that evaluates one mapping at a time. It is not a thread, because one that is out of memory can end the
- * whole service, whatever its `resourceLimits` are.
+ * A process that evaluates one mapping at a time. It is not a thread, because a thread that runs out of memory can
+ * end the whole service in spite of its `resourceLimits`.
  */
 export interface MappingProcess {
   /**
    * @returns the answer, and whether the process had to be ended for it
-   * @throws Error when the process cannot be started, or ends for a reason of its own
+   * @throws Error when the process cannot be started, or ends for another reason
    */
   run(job: MappingJob): Promise<{ answer: MappingAnswer; hasEnded: boolean }>;
   end(): void;
 }
 
 /**
- * Starts a process, which keeps neither a program nor its environment from ending.
+ * Starts a process, which does not keep this one from exiting while it is idle.
  * @param limits of one evaluation; tests have shorter ones
  */
 export function startMappingProcess({ timeMs, killMs }: TimeLimits = MAPPING_LIMITS): MappingProcess {
@@ -40,11 +40,11 @@ export function startMappingProcess({ timeMs, killMs }: TimeLimits = MAPPING_LIM
       '--disallow-code-generation-from-strings',
       '--disable-proto=delete',
     ],
-    // A process that is out of memory writes a report of many lines.
+    // A process that runs out of memory writes a report of many lines.
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
   const ready = nextMessage(child).then(({ answer }) => {
-    if (answer !== READY) throw new Error('the process of mappings did not start');
+    if (answer !== READY) throw new Error('the mapping process did not start');
     hold(child, false);
   });
   ready.catch(() => undefined);
@@ -61,7 +61,7 @@ export function startMappingProcess({ timeMs, killMs }: TimeLimits = MAPPING_LIM
         child.kill('SIGKILL');
         return { answer: { refusal: tookMoreThan(timeMs) }, hasEnded: true };
       }
-      if (!OUT_OF_MEMORY.includes(end ?? '')) throw new Error(`the process of mappings ended with ${end}`);
+      if (!OUT_OF_MEMORY.includes(end ?? '')) throw new Error(`the mapping process ended with ${end}`);
       return { answer: { refusal: TOO_MUCH_MEMORY }, hasEnded: true };
     },
     end: () => void child.kill('SIGKILL'),

@@ -10,13 +10,13 @@ import {
 } from './mapping-messages.ts';
 
 // The program of the process that evaluates mappings: server/dist/mapping-program.js. It has no environment variables,
-// cannot compile code from texts, and ends with its parent.
+// cannot compile code from strings, and ends with its parent.
 
 /** Maximum depth of function calls. */
 const MAX_CALLS = 500;
 /** Maximum number of items of an array that an expression creates. */
 const MAX_ITEMS = 100_000;
-/** Texts that are made at once, `$pad` for example, in characters. */
+/** Maximum length of a text that one function call creates, `$pad` for example, in characters. */
 const MAX_TEXT = 1_000_000;
 /** Deeper results are refused, because everything that reads them is recursive. */
 const MAX_DEPTH = 50;
@@ -84,7 +84,7 @@ function isLambda(value: object): boolean {
   return '_jsonata_lambda' in value || '_jsonata_function' in value;
 }
 
-/** An error of JSONata: not always an Error. One in `$eval` holds the error of the expression in it. */
+/** An error of JSONata: not always an Error. One in `$eval` contains the error of the inner expression. */
 interface Failure {
   readonly message?: unknown;
   readonly position?: unknown;
@@ -100,7 +100,7 @@ function sentenceOf(what: string, failure: unknown): string {
   return `The mapping ${what}${where}: ${String(message).slice(0, 500)}`;
 }
 
-/** Ends the process when its parent has ended while an expression is evaluated, and messages are not received. */
+/** Ends the process when its parent has ended, also during an evaluation, in which `disconnect` is not received. */
 function endWithParent(): void {
   new Worker(
     `const parent = process.ppid;

@@ -59,7 +59,7 @@ export async function getMessage(db: Executor, id: string): Promise<MessageDetai
   return { ...message, parts: JSON.parse(row.parts) as StoredPart[] };
 }
 
-/** A stored message as it is read again. */
+/** A stored message that is to be interpreted again. */
 export interface MessageToRead {
   readonly id: string;
   readonly connectionId: string;
@@ -72,7 +72,7 @@ export interface MessageToRead {
 }
 
 /**
- * A message of a connection as it is read again.
+ * A message of a connection that is to be interpreted again.
  * @param id null for the last one
  * @throws AppError `notFound` when there is none
  */
@@ -126,7 +126,7 @@ export async function replayMessages(
         AND ${id === undefined ? sql`true` : sql`id = ${id}::uuid`}
         AND ${status === undefined ? sql`true` : sql`status = ${status}`}
       ORDER BY id DESC LIMIT ${REPLAYED_AT_ONCE})`);
-  // Empty, because it is for the processes that process them.
+  // An empty payload announces that messages are due.
   await notify(tx, channels.messages, '');
   return rowCount ?? 0;
 }
@@ -152,7 +152,7 @@ export interface StreamPosition {
 
 const NIL = '00000000-0000-0000-0000-000000000000';
 
-/** The present end of the stream: what is committed from now on is after it, and perhaps a little of what was before. */
+/** The current end of the stream. Later commits are after it; some of the latest earlier ones may be, too. */
 export async function endOfMessages(db: Executor): Promise<StreamPosition> {
   const { rows } = await db.execute<{ xid: string }>(
     sql`SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS xid`,
@@ -168,7 +168,7 @@ export interface ChangedMessage {
 
 /**
  * The messages of a connection that changed after the position, in the order of the stream. A transaction that may
- * still commit holds back those after it, so that none is passed over.
+ * still commit holds back those after it, so that none is skipped.
  */
 export async function listChangedMessages(
   db: Executor,

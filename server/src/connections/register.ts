@@ -17,7 +17,7 @@ type RegisterContext = ActorContext<
   Core & ConnectionServices & SensorServices & Pick<RealtimeServices, 'outbox'>
 >;
 
-/** What to make of a discovered device. */
+/** How to register a discovered device. */
 export interface Registration {
   readonly id: string;
   readonly sensorId?: string | undefined;

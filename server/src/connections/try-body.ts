@@ -6,7 +6,7 @@ import { createMapper } from './mapper.ts';
 import { readParts } from './read-parts.ts';
 import { splitBody } from './split-body.ts';
 
-/** A body of a device's message, without a connection to which it came. */
+/** The body of a device's message, without the connection that received it. */
 export interface BodyToTry {
   readonly format: FormatName;
   readonly body: Buffer;

@@ -52,7 +52,7 @@ export function anyConfidence(value: unknown): Confidence | null {
   return found && { ...found, confidenceRaw: typeof value === 'string' ? value : number };
 }
 
-/** A position in decimal degrees; null for one that is not set (0, 0) or cannot be. */
+/** A position in decimal degrees; null for one that is not set (0, 0) or out of range. */
 export function positionOf(latitude: unknown, longitude: unknown): ObservedEvent['location'] {
   const [north, east] = [numberOf(latitude), numberOf(longitude)];
   if (north === null || east === null || (north === 0 && east === 0)) return null;

@@ -1,4 +1,4 @@
-/** The usual names of violations, by what the names of makers contain. The first that fits counts. */
+/** The usual names of violations, by patterns of the makers' names. The first match counts. */
 const NAMES: readonly (readonly [RegExp, string])[] = [
   [/low.?speed|under.?speed|slow/i, 'LOW_SPEED'],
   [/speed|超速/i, 'SPEEDING'],
@@ -14,8 +14,8 @@ const NAMES: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * The usual name of a violation that a maker calls by this name, such as `SPEEDING` for `TrafficOverSpeed`; the name as
- * it is, if it is none of the usual ones. Violations with usual names can be counted across makers.
+ * The usual name for a maker's name of a violation, such as `SPEEDING` for `TrafficOverSpeed`; the maker's name if there
+ * is none. Violations with usual names can be counted across makers.
  */
 export function violationNamed(name: string): string {
   return NAMES.find(([pattern]) => pattern.test(name))?.[1] ?? name;

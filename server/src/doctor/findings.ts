@@ -11,7 +11,7 @@ type Values<Code extends FindingCode> = [keyof FindingValues<Code>] extends [nev
   ? []
   : [values: FindingValues<Code>];
 
-/** Something that must be mended. */
+/** Something that must be corrected. */
 export function problem<Code extends FindingCode>(code: Code, ...[values]: Values<Code>): Finding {
   return found('PROBLEM', code, values);
 }

@@ -124,7 +124,7 @@ export function createHttpDoor(parts: HttpDoorParts): HttpDoor {
     const { request } = exchange;
     const target = gatewayTarget(request.url ?? '');
     if (!target || target.formats.length === 0) {
-      throw new Refusal(404, 'There is no such format of devices');
+      throw new Refusal(404, 'There is no such device format');
     }
     exchange.format = target.formats[0] ?? 'unknown';
     const { method = '' } = request;
@@ -180,36 +180,36 @@ export function createHttpDoor(parts: HttpDoorParts): HttpDoor {
     const { request, response, format, connection } = exchange;
     if (response.destroyed) return;
     drain(request, response);
-    const said = (status: number, message: string, headers: Refusal['headers'] = {}): void => {
+    const reply = (status: number, message: string, headers: Refusal['headers'] = {}): void => {
       send(exchange, status, { contentType: 'text/plain; charset=utf-8', body: `${message}\n` }, headers);
     };
     if (error instanceof Refusal) {
       noteRefusal(exchange, error);
-      said(error.status, error.message, error.headers);
+      reply(error.status, error.message, error.headers);
       return;
     }
     if (error instanceof AppError && error.kind === 'tooManyRequests') {
       const seconds = Math.ceil(error.retryAfterSeconds ?? 1);
       if (connection) missed.note(connection, 'limited');
-      said(429, error.message, { 'retry-after': String(seconds) });
+      reply(429, error.message, { 'retry-after': String(seconds) });
       return;
     }
     if (error instanceof WireError && error.code === 'PAYLOAD_TOO_LARGE') {
       noteRefusal(exchange, { status: 413, message: error.message, headers: {} });
-      said(413, error.message);
+      reply(413, error.message);
       return;
     }
     if (error instanceof WireError && error.code === 'BAD_REQUEST') {
       response.destroy();
       return;
     }
-    // There was no memory for the body.
+    // There was not enough memory for the body.
     const isUnread = error instanceof WireError && error.code === 'SERVICE_UNAVAILABLE';
     if (isUnread && connection && !formatNamed(connection.format).repeats) missed.note(connection, 'lost');
     if (!(error instanceof AppError || error instanceof WireError)) {
       app.log.error({ err: error, format }, 'a message of a device could not be received');
     }
-    said(503, 'The message cannot be stored now: send it again in a moment', { 'retry-after': '1' });
+    reply(503, 'The message cannot be stored now: send it again in a moment', { 'retry-after': '1' });
   };
 
   return {

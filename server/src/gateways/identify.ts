@@ -15,9 +15,9 @@ export type Identified =
 type IdentifyingApp = Pick<GatewayApp, 'connections'>;
 
 /**
- * The sender of a request by its request line and headers; null when they contain nothing about it, so that the body
- * must identify it.
- * @throws AppError `unavailable` when the database cannot be asked now
+ * The sender of a request by its request line and headers; null when they do not identify the sender, so that the
+ * body must.
+ * @throws AppError `unavailable` when the database is unavailable
  */
 export async function identifyByHead(
   app: IdentifyingApp,

@@ -6,7 +6,7 @@ import { AppError } from '../platform/error.ts';
 import type { KnownSensors } from '../sensors/known-sensors.ts';
 import type { KnownSensor } from '../sensors/sensor-keys.ts';
 
-/** Keeps a connection that sends too much from taking the place of others. Each process has limits of its own. */
+/** Limits what each connection may send, so that it does not delay others. Each process has limits of its own. */
 export interface ConnectionLimits {
   /**
    * Deducts messages from the allowance of the connection, which is that of one sensor for each sensor whose messages it
@@ -69,7 +69,7 @@ export function createConnectionLimits(
       if (now.requests > 0 && (now.requests >= MOST_REQUESTS || now.bytes + bytes > MOST_BYTES)) {
         throw new AppError(
           'tooManyRequests',
-          'Too many messages of this connection are in progress: send it again in a moment',
+          'Too many messages of this connection are in progress: send this one again in a moment',
           { retryAfterSeconds: 1 },
         );
       }

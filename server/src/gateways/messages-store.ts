@@ -63,7 +63,8 @@ const INSERT_ONLY = `${INSERT} SELECT id FROM stored`;
 const INSERT_AND_MARK = `${INSERT}, marked AS (${markStored(`$${columns.length + 3}`)}) SELECT id FROM stored`;
 
 /**
- * Stores messages, and notes that their images are on disk. This process then works on those that it took, until the lease ends; the others are due at once.
+ * Stores messages, and notes that their images are on disk. This process then works on those that it took, until the
+ * lease ends; the others are due at once.
  * @returns for each, whether it was not stored before
  */
 export async function insertMessages(
@@ -138,7 +139,7 @@ export async function claimMessages(
     .sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-/** What became of a message. */
+/** The result of processing a message. */
 export interface MessageResult {
   readonly id: string;
   readonly claim: number;

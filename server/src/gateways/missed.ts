@@ -3,7 +3,7 @@ import type { Database } from '../platform/database/pool.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { type MissedMessages, recordMissed } from './missed-store.ts';
 
-/** Why a message was not stored: too many of its connection, or no room on disk while the database was away. */
+/** Why a message was not stored: too many of its connection, or no room on disk while the database was unavailable. */
 export type MissReason = 'limited' | 'lost';
 
 /** Counts messages that were not stored, in the metrics and for their connections. */

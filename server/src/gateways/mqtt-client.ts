@@ -79,8 +79,8 @@ export function connectToBroker({ address, log, receive, report }: BrokerClientP
   let link = 0;
   let goOn: (() => void) | null = null;
 
-  // The library acknowledges a message before it reads the next one. As these are handled like messages of QoS 0, it goes
-  // on, and they are acknowledged here.
+  // The library acknowledges a message before it reads the next one. Treated as messages of QoS 0,
+  // they do not hold it up, and are acknowledged here.
   const messageIds = new WeakMap<object, number>();
   client.on('packetreceive', (packet) => {
     if (packet.cmd !== 'publish' || packet.qos !== 1 || packet.messageId === undefined) return;
@@ -154,20 +154,20 @@ export function connectToBroker({ address, log, receive, report }: BrokerClientP
     subscribed.clear();
     settle();
   });
-  const tell = (err: Error): void => {
+  const logFailure = (err: Error): void => {
     if (isReported) return;
     isReported = true;
-    log.error({ err, broker }, 'the MQTT broker cannot be used; it is tried again');
+    log.error({ err, broker }, 'the MQTT broker cannot be used; trying again');
   };
   client.on('close', () => {
     link++;
     report(false);
     // With TLS 1.3, this is how a broker refuses the certificate of a client.
     if (!isAccepted && !isEnding)
-      tell(new Error('The broker closed the connection before it accepted the client'));
+      logFailure(new Error('The broker closed the connection before it accepted the client'));
     isAccepted = false;
   });
-  client.on('error', tell);
+  client.on('error', logFailure);
 
   return {
     follow(topics) {

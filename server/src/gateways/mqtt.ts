@@ -16,7 +16,7 @@ import { isTopicFilter, matchesTopic } from './topic.ts';
 /** In the usual topics of a format, this stands for the device ID of the sensor. */
 const DEVICE_ID = '{deviceId}';
 
-/** A connection and the topics that it listens to. */
+/** A connection and the topics that it subscribes to. */
 interface Subscriber {
   readonly connection: KnownConnection;
   readonly topics: readonly string[];
@@ -119,7 +119,8 @@ async function addressOf(
     await file('MQTT_CERT_FILE'),
     await file('MQTT_KEY_FILE'),
   ];
-  // The same for all processes, and another for every installation: the broker ends a session that is taken over.
+  // The same in all processes and different for each installation: a broker ends the session of a client when another
+  // one uses the same id.
   const own = createHash('sha256').update(`mqtt ${secret}`).digest('hex').slice(0, 12);
   return {
     url,

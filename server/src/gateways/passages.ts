@@ -20,7 +20,7 @@ import { type DatedReport, type ReportOutcome, storeReport } from './store-repor
 export interface Passages {
   /** Adds a report to its passage, and stores the passage if this was the last one. */
   hold(dated: DatedReport): Promise<ReportOutcome>;
-  /** Gives a message that was recorded as held its event, if the passage became one meanwhile. */
+  /** Records the event of a message that was recorded as held, if the passage became one meanwhile. */
   settle(messageId: string, passage: PassageKey): Promise<void>;
   /** Stores the passages that are due. @returns their number */
   sweep(most: number): Promise<number>;

@@ -59,7 +59,7 @@ const MOST_CHARS_OF_ONE = 8_000_000;
 
 const CLAIMED_AT_ONCE = 100;
 
-/** After this many failures a message is not tried again, and can be processed by hand. */
+/** After this many failures a message is not tried again, and is processed only by a replay. */
 const MOST_FAILURES = 12;
 const FIRST_RETRY_MS = 2_000;
 const LONGEST_RETRY_MS = 600_000;
@@ -152,7 +152,7 @@ export function createProcessor(app: GatewayApp, db: Database): Processor {
   };
 
   /**
-   * Reads the message. What must happen in order is done when this resolves, and the result is that of the function.
+   * Reads the message. When this resolves, all that depends on the order is done; the returned function gives the result.
    * @param held receives the passages of its reports
    */
   const begin = async (message: ClaimedMessage, held: PassageKey[]): Promise<() => Promise<Verdict>> => {
@@ -171,18 +171,18 @@ export function createProcessor(app: GatewayApp, db: Database): Processor {
       zone: app.settings.current().timezone,
       map: app.mapper.map,
     });
-    const said = [reading.note, ...message.flaws];
+    const notes = [reading.note, ...message.flaws];
     const { reports } = reading;
     if (reports.length === 0) {
       const names = reading.device ?? [];
       const sensorId = sensorOf(connection, names);
       if (sensorId === null) {
-        return nothing('UNKNOWN_DEVICE', [await discover(connection, message, names), ...said]);
+        return nothing('UNKNOWN_DEVICE', [await discover(connection, message, names), ...notes]);
       }
       app.lastContacts.recordByConnection(sensorId);
       const status = statusWithoutReports(reading.is);
       if (status === 'ALIVE') await recordSignOfLife(app, sensorId);
-      return nothing(status, said);
+      return nothing(status, notes);
     }
     const started: Promise<ReportOutcome>[] = [];
     for (const [index, report] of reports.entries()) {
@@ -200,7 +200,7 @@ export function createProcessor(app: GatewayApp, db: Database): Processor {
       } else started.push(dating.then((dated) => storeReport(app, dated)));
     }
     for (const each of started) each.catch(() => undefined);
-    return async () => verdictOf(await Promise.all(started), said);
+    return async () => verdictOf(await Promise.all(started), notes);
   };
 
   const failed = (message: ClaimedMessage, err: unknown): MessageResult => {
@@ -305,7 +305,7 @@ function sha256(text: string): string {
 }
 
 /** The most important outcome of the reports is that of the message. */
-function verdictOf(outcomes: readonly ReportOutcome[], said: readonly (string | null)[]): Verdict {
+function verdictOf(outcomes: readonly ReportOutcome[], notes: readonly (string | null)[]): Verdict {
   const kinds = new Set(outcomes.map(({ kind }) => kind));
   const status = kinds.has('stored')
     ? 'STORED'
@@ -318,7 +318,7 @@ function verdictOf(outcomes: readonly ReportOutcome[], said: readonly (string | 
           : 'REFUSED';
   return {
     status,
-    reason: reasonOf([...outcomes.map((outcome) => ('note' in outcome ? outcome.note : null)), ...said]),
+    reason: reasonOf([...outcomes.map((outcome) => ('note' in outcome ? outcome.note : null)), ...notes]),
     eventIds: [...new Set(outcomes.flatMap((outcome) => ('eventId' in outcome ? outcome.eventId : [])))],
   };
 }

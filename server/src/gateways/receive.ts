@@ -14,7 +14,7 @@ import type { Missed } from './missed.ts';
 import type { Processor } from './process.ts';
 import type { Spool } from './spool.ts';
 
-/** Stores messages of devices, whatever way they came. Disposing waits for those in progress. */
+/** Stores messages of devices, however they arrive. Disposing waits for those in progress. */
 export interface Receiver extends AsyncDisposable {
   /**
    * Resolves when the message is stored; it is interpreted afterwards.

@@ -4,7 +4,7 @@ import { storeReported } from '../ingest/pipeline.ts';
 import { AppError } from '../platform/error.ts';
 import type { GatewayApp } from './context.ts';
 
-/** What became of one report. */
+/** The result of storing a report. */
 export type ReportOutcome =
   | { readonly kind: 'stored' | 'duplicate'; readonly eventId: string; readonly note: string | null }
   | { readonly kind: 'held' }
@@ -31,7 +31,7 @@ const IMAGE = /^\/images\/([0-9a-f]{64})$/;
  */
 export async function storeReport(app: GatewayApp, dated: DatedReport): Promise<ReportOutcome> {
   const sensor = await app.knownSensors.find(dated.sensorId);
-  if (!sensor) return { kind: 'unknownDevice', note: `There is no sensor ${dated.sensorId} any more` };
+  if (!sensor) return { kind: 'unknownDevice', note: `The sensor ${dated.sensorId} no longer exists` };
   const composed = composeEvent(dated.report, dated);
   if ('refusal' in composed) return { kind: 'refused', note: composed.refusal };
   const pictures = composed.event.images.flatMap((address) => IMAGE.exec(address)?.[1] ?? []);

@@ -76,7 +76,7 @@ async function keepInStep(
   if (isLastAdministrator) {
     app.log.warn(
       { userId, role },
-      'the last active administrator keeps that role, whatever the login provider says',
+      'the last active administrator keeps that role, although the login provider gives another one',
     );
     return;
   }

@@ -18,7 +18,7 @@ describe('AXIS Object Analytics', () => {
     expect(await readPayload(axisAoa, 'axis-aoa-mqtt-crossline.json')).toEqual({
       is: 'aggregate',
       reports: [],
-      note: 'Counts and occupancies of a scenario are no single vehicles',
+      note: 'Counts and occupancies of a scenario are not single vehicles',
       device: ['B8A44F941234'],
     });
   });

@@ -11,7 +11,7 @@ export function emailOf({ email: address, email_verified: isVerified }: Claims):
   return email.safeParse(address).data ?? null;
 }
 
-/** The names of the user. Users have both, so what the provider does not say is replaced. */
+/** The names of the user. Users have both, so a missing one is replaced. */
 export function nameOf(claims: Claims): { firstName: string; lastName: string } {
   const { given_name, family_name, name, preferred_username } = claims;
   const [first, ...rest] = textOf(name).split(/\s+/);

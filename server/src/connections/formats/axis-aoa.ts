@@ -17,8 +17,8 @@ const VEHICLE = /^(?:car|truck|bus|bike|motorcycle|motorbike|van|vehicle|otherve
 const SCENARIO = /ObjectAnalytics\/(?:\w+:)?(Device\d+Scenario(?:\d+|ANY))(\w*)/i;
 
 /**
- * AXIS Object Analytics over MQTT. A scenario that is triggered by one object says which, and is an event when that is
- * a vehicle. Counts since the last reset, occupancies and thresholds are figures of several objects.
+ * AXIS Object Analytics over MQTT. A scenario that is triggered by a single object names it, and is an event if
+ * the object is a vehicle. Counts since the last reset, occupancies and thresholds are figures of several objects.
  */
 export const axisAoa: Format = {
   name: 'axis-aoa',
@@ -62,7 +62,7 @@ function readingOf(body: Json, topic: string | null, context: ReadingContext): R
   const isFigure =
     Object.keys(data).some((key) => /^(?:total|count|occupancy)/i.test(key)) || scenario[2] !== '';
   if (isFigure) {
-    return without('aggregate', 'Counts and occupancies of a scenario are no single vehicles', device);
+    return without('aggregate', 'Counts and occupancies of a scenario are not single vehicles', device);
   }
   const classes = (textOf(given('classTypes', 'classType', 'reason', 'class', 'objectType')) ?? '')
     .split(/[,;|\s]+/)
@@ -99,7 +99,7 @@ function reportOf({ body, data, kind, scenario, device, context }: Triggered): R
   const object = textOf(given('objectId'));
   const trigger = textOf(given('triggerTime'));
   const moment = trigger ?? textOf(body.timestamp);
-  // Device1ScenarioANY repeats what each scenario says, so the object and its time identify the report.
+  // Device1ScenarioANY repeats the reports of each scenario, so the object and its time identify the report.
   const what = object ?? scenario;
   return {
     key: moment === null ? null : reportKey(device[0], what, moment),

@@ -28,7 +28,7 @@ const APPLICATIONS = 'axis/+/event/tns:axis/CameraApplicationPlatform';
 
 /**
  * AXIS License Plate Verifier (by FF Group) as it pushes events: multipart with the parts `event` and `image`, or JSON
- * with the images in `ImageArray`; and its events as the camera publishes them over MQTT (by the documentation). One car
+ * with the images in `ImageArray`; and its events as the camera publishes them over MQTT (according to the documentation). One car
  * is reported as new, updated and lost.
  */
 export const axisLpv: Format = {
@@ -189,7 +189,7 @@ function isCar(value: unknown): boolean {
   return field('carID', 'carState', 'plateUTF8', 'plateText', 'plateUnicode', 'plateASCII') !== undefined;
 }
 
-/** The form of heartbeats is not confirmed: they are what identifies the camera and no car. */
+/** The form of heartbeats is not confirmed: a message that names the camera but no car counts as one. */
 function withoutCar(message: DeviceMessage, values: readonly unknown[]): Reading {
   for (const value of values) {
     const field = fieldsOf(value);

@@ -9,10 +9,10 @@ const VEHICLES: ReadonlySet<string> = new Set(
   'car truck bus motorcycle motorbike van vehicle suv pickup'.split(' '),
 );
 
-/** Other labels in a memo, which are no plates. Those with digits cannot occur: labels are words. */
+/** Other labels in a memo, which are not plates. Labels are words, without digits. */
 const WORD = /^\p{L}[\p{L} ]*$/u;
 
-/** Longer entries of a memo are no labels. */
+/** Longer entries of a memo are not labels. */
 const MAX_LABEL = 100;
 
 /** A plate, or the report that none was read, with the prediction of the module. */

@@ -19,8 +19,8 @@ const ACKNOWLEDGEMENT =
 
 /**
  * Publications of DATEX II: XML of versions 2 and 3, alone, in a message container or in SOAP, and JSON of version 3. Records
- * of situations are incidents; measurements are figures, except of individual vehicles. The payloads at hand are captured from
- * Finland, France and the Netherlands; the JSON is the official example; SOAP and individual vehicles follow the schemas.
+ * of situations are incidents; measurements are figures, except of individual vehicles. Tested with payloads captured in
+ * Finland, France and the Netherlands and with the official JSON example; SOAP and individual vehicles follow the schemas.
  */
 export const datex2: Format = {
   name: 'datex2',
@@ -38,7 +38,7 @@ export const datex2: Format = {
     if (bodies.length === 0) return without('unreadable', 'The body is neither XML nor JSON');
     return readingOfAll(
       bodies.flatMap((body) => foundIn(body, context)),
-      'The message is no publication of DATEX II',
+      'The message is not a publication of DATEX II',
     );
   },
   answer: () => ({ contentType: 'text/xml; charset=utf-8', body: ACKNOWLEDGEMENT }),
@@ -46,7 +46,7 @@ export const datex2: Format = {
     'Ask the operator of the traffic information system or of the national access point for a push subscription (DATEX II, SituationPublication).',
     `As the address of the client, give ${url}.`,
     `If the operator requires credentials, give the user name ${username} and the password ${password} (Basic), or the header "Authorization: Bearer ${token}".`,
-    'Where only pull is offered, fetch the snapshot on a computer of yours in an interval, and send it unchanged: curl --compressed <snapshot> | curl --data-binary @- -H "Content-Type: application/xml" followed by the address.',
+    'Where only pull is offered, fetch the snapshot at intervals on a computer of your own, and send it unchanged: curl --compressed <snapshot> | curl --data-binary @- -H "Content-Type: application/xml" followed by the address.',
     'Every version of a situation record becomes one incident event, however often it is sent. Measured data and travel times are kept with the messages, but are not events.',
   ],
 };

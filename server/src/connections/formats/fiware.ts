@@ -46,8 +46,8 @@ const SEVERITIES = {
 
 /**
  * Entities of a context broker, in notifications of NGSI-v2 and NGSI-LD or bare, normalized, concise or key-values.
- * The models are those of smart-data-models.org, whose official examples are the only payloads at hand; notifications
- * follow the documentation of Orion.
+ * The models are those of smart-data-models.org. Tested only with their official examples; notifications follow the
+ * documentation of Orion.
  */
 export const fiware: Format = {
   name: 'fiware',

@@ -92,7 +92,7 @@ function eventOf(body: Json, after: Json, pictures: readonly string[], context: 
   const label = textOf(after.label) ?? '';
   if (!VEHICLES.has(label)) return without('nothing', `${label || 'The object'} is not a vehicle`);
   if (after.false_positive === true)
-    return without('nothing', 'Frigate takes the object for a false positive');
+    return without('nothing', 'Frigate considers the object a false positive');
   const id = reportKey(textOf(after.id));
   const { plate, score, name } = plateIn(after);
   const isEnd = body.type === 'end' || (after.end_time !== null && after.end_time !== undefined);
@@ -202,7 +202,7 @@ function plateAlone(
 
 /**
  * The plate of an object. Frigate names known plates in `sub_label`, and recognizers outside Frigate write the plate
- * itself there; names of delivery services and owners in it are no plates.
+ * itself there; names of delivery services and owners in it are not plates.
  */
 function plateIn(after: Json): { plate: string | null; score: unknown; name: string | null } {
   const [read, readScore] = textWithScore(after.recognized_license_plate);

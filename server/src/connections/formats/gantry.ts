@@ -67,7 +67,7 @@ function itemsOf(body: unknown): readonly unknown[] {
 function reportOf(item: unknown, device: readonly string[], zone: string): Report | string {
   const { apiKey: _, ...fields } = objectOf(item);
   const { timestamp, idempotencyKey } = fields;
-  // Without a time, the key counts with the time at which the event first arrived.
+  // The contract requires a time with a key. The time of receipt replaces this one.
   const keyed = idempotencyKey != null && timestamp == null ? { timestamp: '2000-01-01' } : {};
   const parsed = reportedEvent.safeParse(
     typeof item === 'object' && !Array.isArray(item) ? { ...fields, ...keyed } : item,

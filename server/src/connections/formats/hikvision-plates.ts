@@ -31,8 +31,8 @@ export function pollReport(plate: unknown, { zone }: ReadingContext): Report {
 }
 
 /**
- * Firmware writes `20200424T1616270000` for `20200424T161627+0000`. An offset without its sign can be believed when it
- * is zero; otherwise the time counts as local.
+ * Firmware writes `20200424T1616270000` for `20200424T161627+0000`. An offset without its sign is used only if it
+ * is zero; otherwise the time is local.
  */
 function captureTime(text: string | null, zone: string): number | null {
   const found = /^(\d{8}T\d{6})(\d{4})$/.exec(text ?? '');

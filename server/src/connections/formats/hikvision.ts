@@ -15,7 +15,7 @@ import type { DeviceMessage, MessagePart } from '../message.ts';
 import { incidentReport, plateReport, type Source, violationReport } from './hikvision-alerts.ts';
 import { pollReport } from './hikvision-plates.ts';
 
-/** What Hikvision's cameras and recorders send about themselves. */
+/** Types of messages that Hikvision's cameras and recorders send about themselves. */
 const DEVICE_STATUS =
   /^(?:videoloss|shelteralarm|tamperdetection|scenechangedetection|defocus|badvideo|videomismatch|resolutionmismatch|disk|hdd|raid|recording|nicbroken|ipconflict|illaccess|overheat|fan|poe|heartbeat|keepalive)/;
 
@@ -39,9 +39,9 @@ export const hikvision: Format = {
     return [
       'Open the web page of the camera or recorder, and go to Configuration > Network > Advanced Settings > HTTP Listening; newer firmware calls it Alarm Server, under Configuration > Event > Alarm Setting.',
       `Destination IP or Host Name: ${host}`,
-      `URL: ${path} (the field admits 128 characters)`,
+      `URL: ${path} (the field accepts 128 characters)`,
       `Protocol: ${protocol}. Port: ${port}.`,
-      `If the page asks for an authentication, choose Digest, or Basic, with the user name ${username} and the password ${password}. Otherwise leave it at None: the URL identifies the camera.`,
+      `If the page asks for authentication, choose Digest, or Basic, with the user name ${username} and the password ${password}. Otherwise leave it at None: the URL identifies the camera.`,
       'Save, and press Test if there is such a button.',
       'In the settings of Road Traffic (license plates), and of every other event that is to be sent, open Linkage Method and select Notify Surveillance Center; in the picture settings, select the pictures to upload.',
       'Set time zone and NTP server under Configuration > System > Time Settings, because the events have the time of the camera.',
@@ -60,7 +60,7 @@ function read({ parts }: DeviceMessage, context: ReadingContext): Reading {
   const alerts = alertsOf(parts);
   if (alerts.length === 0) {
     return valuesOf(parts).length > 0
-      ? without('nothing', 'The message is no EventNotificationAlert')
+      ? without('nothing', 'The message is not an EventNotificationAlert')
       : without('unreadable', unreadableReason(parts, 'XML or JSON with an EventNotificationAlert'));
   }
   const readings = alerts.map(({ alert, pictures }) => readAlert(alert, pictures, context));

@@ -27,7 +27,7 @@ const INSTEAD = { HEARTBEAT: 'heartbeat', STATUS: 'status', AGGREGATE: 'aggregat
  * array of events, of which every key is optional: plate, speed (in `options.speedUnit`), speedLimit, type, violation,
  * description, vehicleType, severity, location {latitude, longitude, address}, images, tags, confidence (to 1 or to 100),
  * metadata, time (ISO 8601, or an epoch of s, ms, µs or ns), key (unique within the connection), and device (a name or
- * several, for `options.sensors`). `{"type": "HEARTBEAT"}`, STATUS and AGGREGATE are signs of life and figures.
+ * several, for `options.sensors`). The types HEARTBEAT, STATUS and AGGREGATE mark a message that is not an event.
  */
 export const mapped: Format = {
   name: 'mapped',
@@ -56,7 +56,7 @@ export const mapped: Format = {
     'Trigger one message. It is kept, although it does not become an event yet, and is shown with its body in the messages of the connection.',
     'Write a mapping in JSONata: its input is {body, fields, pictures, path, topic, receivedAt}, its result one event or an array of events with the keys plate, speed, type, violation, description, vehicleType, location, images, tags, time, key, device and metadata.',
     'For example: {"plate": body.data.plate, "speed": body.data.kmh, "time": body.timestamp, "key": body.id, "device": body.camera.name}',
-    'Try the mapping on the last message (connections.tryReading) before you save it as options.mapping. A key that the device repeats with a message that it sends again prevents double events.',
+    'Try the mapping on the last message (connections.tryReading) before you save it as options.mapping. A key that the device repeats with a message that it sends again prevents duplicate events.',
     'Replay the messages that arrived before the mapping was saved.',
   ],
 };

@@ -41,7 +41,7 @@ export const ops243: Format = {
   transports: ['http', 'mqtt'],
   authentication: ['basic', 'header', 'mqtt'],
   repeats: false,
-  // A frame such as `A+045` is soon that of another vehicle.
+  // Before long, an equal frame such as `A+045` is from another vehicle.
   repetitionMs: 5_000,
   read({ parts }, context) {
     const found: Found[] = [];

@@ -15,7 +15,7 @@ const OF_MANY =
 /**
  * Observations of the OGC SensorThings API 1.0 and 1.1: alone, in an array or page (`value`), in a data array, or over
  * MQTT. An observation is a vehicle only when that is certain: its result has a plate or speed, or its datastream says that it
- * is a speed, and not of several vehicles. The tutorial's page of counts is the only payload at hand.
+ * is a speed, and not of several vehicles. Tested only with the tutorial's page of counts.
  */
 export const sensorthings: Format = {
   name: 'sensorthings',

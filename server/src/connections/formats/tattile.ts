@@ -42,7 +42,7 @@ function read({ parts }: DeviceMessage, context: ReadingContext): Reading {
   const values = valuesOf(parts);
   if (values.length === 0)
     return without('unreadable', unreadableReason(parts, 'XML or JSON from a Tattile camera'));
-  // Messages of other makers have a `plate` in small letters.
+  // Messages of other makers have a `plate` in lower case.
   const messages = values.flatMap((value) =>
     objectsIn(value).filter(
       (object) => fieldAt(object, 'PLATE_STRING') !== undefined || Object.hasOwn(object, 'PLATE'),
