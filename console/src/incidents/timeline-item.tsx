@@ -36,7 +36,9 @@ export function TimelineItem({ entry }: { readonly entry: IncidentTimelineEntry 
         </p>
         {note !== null && (
           <p className="mt-0.5 whitespace-pre-wrap">
-            <bdi className="block border-s-2 ps-2">{note}</bdi>
+            <span className="block border-s-2 ps-2">
+              <bdi>{note}</bdi>
+            </span>
           </p>
         )}
         {pictures.length > 0 && <NotePictures images={pictures} by={by?.name ?? t('byService')} />}

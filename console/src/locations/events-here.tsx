@@ -47,7 +47,11 @@ export function EventsHere({ name }: { readonly name: string }) {
                   <bdi>
                     {violationType === null ? t(`events:types.${eventType}`) : names.violation(violationType)}
                   </bdi>
-                  {licensePlateNumber && <bdi className="ms-2 font-mono">{licensePlateNumber}</bdi>}
+                  {licensePlateNumber && (
+                    <span className="ms-2 font-mono">
+                      <bdi>{licensePlateNumber}</bdi>
+                    </span>
+                  )}
                 </span>
                 {vehicleSpeed !== null && (
                   <span className="figures whitespace-nowrap text-muted" dir="ltr">

@@ -37,9 +37,13 @@ export function NewestEvents() {
               <span className="one-line min-w-0 grow">
                 <span>{t(`events:types.${event.eventType}`)}</span>
                 {!kiosk && event.licensePlateNumber && (
-                  <bdi className="ms-2 font-mono">{event.licensePlateNumber}</bdi>
+                  <span className="ms-2 font-mono">
+                    <bdi>{event.licensePlateNumber}</bdi>
+                  </span>
                 )}
-                <bdi className="ms-2 text-muted">{event.locationName ?? event.sensorName}</bdi>
+                <span className="ms-2 text-muted">
+                  <bdi>{event.locationName ?? event.sensorName}</bdi>
+                </span>
               </span>
               {event.severity && event.severity !== 'LOW' && <SeverityBadge severity={event.severity} />}
             </Link>
