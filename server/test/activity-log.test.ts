@@ -32,7 +32,7 @@ describe('the activity log', () => {
       { id, decision: 'CONFIRMED' },
       { token: operator },
     );
-    await gantry.ok('events.delete', { id }, { token: admin });
+    await gantry.ok('events.delete', { id }, { token: admin, headers: { 'user-agent': 'control-room/1.0' } });
     const { activities, total, pageCount } = await log({ about: id.toUpperCase() });
     expect(activities).toEqual([
       {
@@ -41,7 +41,7 @@ describe('the activity log', () => {
         action: 'events.delete',
         timestamp: expect.any(String),
         ipAddress: '127.0.0.1',
-        userAgent: expect.any(String),
+        userAgent: 'control-room/1.0',
         details: { eventId: id },
       },
       expect.objectContaining({

@@ -52,7 +52,8 @@ const SUPPORT: Readonly<Record<DeviceFormat, Support>> = {
     documented: 'Heartbeats, MQTT',
   },
   'axis-aoa': {
-    reads: 'AXIS Object Analytics over MQTT: scenarios that concern one vehicle. Counts do not become events.',
+    reads:
+      'AXIS Object Analytics over MQTT: scenarios that concern one vehicle. Counts do not become events.',
     captured: NOTHING,
     documented: 'Everything',
   },
@@ -135,8 +136,7 @@ const SUPPORT: Readonly<Record<DeviceFormat, Support>> = {
     documented: NOTHING,
   },
   gantry: {
-    reads:
-      'The JSON of `events.ingest` without the key: one event, an array, or `{events: [...]}`.',
+    reads: 'The JSON of `events.ingest` without the key: one event, an array, or `{events: [...]}`.',
     captured: 'The messages of its own tests',
     documented: NOTHING,
   },
