@@ -102,7 +102,7 @@ async function make() {
         main: 'server/src/main.ts',
         'report-worker': 'server/src/reports/worker.ts',
         'mapping-program': 'server/src/connections/mapping-program.ts',
-        'backup-program': 'server/src/backup/program.ts',
+        'backup-program': 'server/src/operations/backup/program.ts',
       },
     }),
     build({

@@ -79,9 +79,9 @@ const FLOORS: readonly (readonly string[])[] = [
   ['auth', 'system'],
   ['users', 'realtime'],
   ['events', 'sensors'],
-  ['images', 'incidents', 'locations', 'traffic', 'views', 'watchlist', 'webhooks'],
-  ['ingest', 'analytics', 'backup', 'connections', 'doctor', 'reports', 'retention'],
-  ['api', 'consistency', 'gateways', 'http', 'transfer', 'workers'],
+  ['images', 'incidents', 'locations', 'traffic', 'watchlist', 'webhooks'],
+  ['ingest', 'analytics', 'connections', 'operations', 'reports', 'retention'],
+  ['api', 'gateways', 'http', 'workers'],
   ['app.ts'],
   ['main.ts', 'commands'],
 ];
@@ -163,8 +163,8 @@ describe('the boundaries between rooms', () => {
         .sort(),
     ).toEqual([
       'server/src/commands/gateway.ts',
-      'server/src/doctor/database.ts',
-      'server/src/doctor/gateways.ts',
+      'server/src/operations/doctor/database.ts',
+      'server/src/operations/doctor/gateways.ts',
       'server/src/platform/clock.ts',
       'server/src/platform/database/embedded/binaries.ts',
       'server/src/platform/database/embedded/postmaster.ts',

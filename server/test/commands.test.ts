@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Secret, TOTP } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { examineWal } from '../src/doctor/database.ts';
+import { examineWal } from '../src/operations/doctor/database.ts';
 import { createPool } from '../src/platform/database/pool.ts';
 import { runGantry } from './gantry-command.ts';
 import { ADMIN, createTestDatabase, eventually } from './harness.ts';

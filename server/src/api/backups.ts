@@ -1,5 +1,5 @@
 import { backup, backupsPage, listBackupsInput } from '@gantry/contract/backups';
-import { createBackup, listBackups } from '../backup/service.ts';
+import { createBackup, listBackups } from '../operations/backup/service.ts';
 import { allowed, router } from './procedures.ts';
 
 export const backupsRouter = router({

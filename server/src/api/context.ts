@@ -1,8 +1,8 @@
 import type { AuthServices } from '../auth/start.ts';
-import type { BackupServices } from '../backup/start.ts';
 import type { ConnectionServices } from '../connections/start.ts';
 import type { ImageServices } from '../images/start.ts';
 import type { IngestServices } from '../ingest/start.ts';
+import type { BackupServices } from '../operations/backup/start.ts';
 import type { Core } from '../platform/context.ts';
 import type { RealtimeServices } from '../realtime/start.ts';
 import type { ReportServices } from '../reports/start.ts';

@@ -7,7 +7,7 @@ import {
   updateTimezoneInput,
   updateTimezoneOutput,
 } from '@gantry/contract/system';
-import { examine } from '../doctor/examine.ts';
+import { examine } from '../operations/doctor/examine.ts';
 import { changeTimezoneSettings, getHealth, getLicense, getSettings } from '../system/service.ts';
 import { getTimezoneSettings } from '../system/store.ts';
 import { allowed, open, router } from './procedures.ts';

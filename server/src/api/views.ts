@@ -9,7 +9,13 @@ import {
   setDefaultViewInput,
   updateViewInput,
 } from '@gantry/contract/views';
-import { createView, deleteView, setDefaultView, updateView, viewSavedViews } from '../views/service.ts';
+import {
+  createView,
+  deleteView,
+  setDefaultView,
+  updateView,
+  viewSavedViews,
+} from '../users/views/service.ts';
 import { allowed, router, signedIn } from './procedures.ts';
 
 const SHARING = 'Users with the role VIEWER can save views for themselves, but not share them (FORBIDDEN).';

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { BackupResult } from '../backup/make.ts';
+import type { BackupResult } from '../operations/backup/make.ts';
 import type { Config } from '../platform/config.ts';
 import { openDatabaseOf } from '../platform/database/open.ts';
 import { loadConfig } from '../platform/load-config.ts';
@@ -22,7 +22,7 @@ function folderOf(argument: string | undefined, config: Config): string {
 }
 
 async function backup(argument: string | undefined, { keep, json }: BackupOptions): Promise<void> {
-  const { makeRecordedBackup } = await import('../backup/recorded.ts');
+  const { makeRecordedBackup } = await import('../operations/backup/recorded.ts');
   const { openBlobs } = await import('../images/open-blobs.ts');
   const config = loadConfig();
   const folder = folderOf(argument, config);

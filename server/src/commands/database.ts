@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { CheckResult } from '../consistency/checks.ts';
+import type { CheckResult } from '../operations/consistency/checks.ts';
 import { MOST_SHARDS } from '../platform/database/distribute/steps.ts';
 import { openDatabaseOf } from '../platform/database/open.ts';
 import { loadConfig } from '../platform/load-config.ts';
@@ -20,7 +20,7 @@ const tell = ({ name, compares, differences, repaired }: CheckResult): void => {
 };
 
 async function check({ repair = false, limit, json }: CheckOptions): Promise<void> {
-  const { runChecks } = await import('../consistency/checks.ts');
+  const { runChecks } = await import('../operations/consistency/checks.ts');
   const config = loadConfig();
   await using database = await openDatabaseOf(config);
   const results = await runChecks({

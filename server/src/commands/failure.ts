@@ -1,4 +1,4 @@
-import { BackupRefused } from '../backup/refusal.ts';
+import { BackupRefused } from '../operations/backup/refusal.ts';
 import { ConfigError } from '../platform/config.ts';
 import { sqlState } from '../platform/database/failure.ts';
 import { describeError, safeText } from '../platform/describe-error.ts';

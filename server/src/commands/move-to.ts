@@ -12,7 +12,7 @@ async function moveTo(address: string, { json }: { readonly json: boolean }): Pr
   if (!/^postgres(ql)?:\/\/.+/.test(address) || !URL.canParse(address)) {
     throw new WrongUsage('The address must be one such as postgres://user:password@host:5432/gantry');
   }
-  const { moveDatabase } = await import('../backup/move.ts');
+  const { moveDatabase } = await import('../operations/backup/move.ts');
   const config = loadConfig();
   if (config.DATABASE_URL !== undefined) {
     throw new CommandFailed(

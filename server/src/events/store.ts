@@ -5,7 +5,9 @@ import { sql } from 'drizzle-orm';
 import type { Executor } from '../platform/database/transaction.ts';
 import { notFound } from '../platform/error.ts';
 import { findNames } from '../users/names-store.ts';
+import type { StoredRow } from './event-row.ts';
 import { timeOfId } from './id.ts';
+import { plateKey } from './plate.ts';
 import { severityOfRank } from './severity.ts';
 
 /** The columns of an event that lists show. */
@@ -95,4 +97,56 @@ export async function getEvent(db: Executor, id: string): Promise<EventDetail> {
     archivedAt: row.archived_at === null ? null : new Date(row.archived_at),
     archivedBy: nameOf(row.archived_by),
   };
+}
+
+interface StoredEvent extends Record<string, unknown> {
+  id: string;
+  event_type: EventType;
+  violation_type: string | null;
+  vehicle_type: string | null;
+  severity: number | null;
+  sensor_id: string;
+  sensor_name: string;
+  location_id: string | null;
+  location_name: string | null;
+  plate: string | null;
+  vehicle_speed: number | null;
+  description: string | null;
+  location: string | null;
+  metadata: string | null;
+  created_at: string;
+  processed: boolean;
+  archived: boolean;
+}
+
+/** Stored events without images, tags and content hash; ids that do not exist are left out. */
+export async function findStoredRows(db: Executor, ids: readonly string[]): Promise<StoredRow[]> {
+  const { rows } = await db.execute<StoredEvent>(sql`
+    SELECT id, event_type, violation_type, vehicle_type, severity, sensor_id, sensor_name, location_id, location_name,
+      plate, vehicle_speed, description, location::text, metadata::text, created_at, processed, archived
+    FROM events WHERE id = ANY (${sql.param(ids)}::uuid[])`);
+  return rows.map((row) => ({
+    id: row.id,
+    time: timeOfId(row.id),
+    eventType: row.event_type,
+    violationType: row.violation_type,
+    vehicleType: row.vehicle_type,
+    severity: row.severity,
+    sensorId: row.sensor_id,
+    sensorName: row.sensor_name,
+    locationId: row.location_id,
+    locationName: row.location_name,
+    plate: row.plate,
+    plateKey: row.plate === null ? null : plateKey(row.plate),
+    vehicleSpeed: row.vehicle_speed,
+    description: row.description,
+    locationJson: row.location,
+    metadataJson: row.metadata,
+    imagesJson: null,
+    tagsJson: null,
+    contentHash: null,
+    createdAt: new Date(row.created_at),
+    processed: row.processed,
+    archived: row.archived,
+  }));
 }

@@ -1,8 +1,4 @@
-import type { EventType } from '@gantry/contract/events';
 import { sql } from 'drizzle-orm';
-import type { StoredRow } from '../events/event-row.ts';
-import { timeOfId } from '../events/id.ts';
-import { plateKey } from '../events/plate.ts';
 import { uuidArray } from '../platform/database/arrays.ts';
 import { prepare } from '../platform/database/prepared.ts';
 import type { Executor } from '../platform/database/transaction.ts';
@@ -81,56 +77,4 @@ export async function countLateFollowUp(db: Executor, seconds: number): Promise<
     SELECT count(*) AS events, extract(epoch FROM now() - min(at))::float8 AS oldest
     FROM events_to_follow_up WHERE at < now() - make_interval(secs => ${seconds})`);
   return { events: rows[0]?.events ?? 0, oldestSeconds: rows[0]?.oldest ?? 0 };
-}
-
-interface StoredEvent extends Record<string, unknown> {
-  id: string;
-  event_type: EventType;
-  violation_type: string | null;
-  vehicle_type: string | null;
-  severity: number | null;
-  sensor_id: string;
-  sensor_name: string;
-  location_id: string | null;
-  location_name: string | null;
-  plate: string | null;
-  vehicle_speed: number | null;
-  description: string | null;
-  location: string | null;
-  metadata: string | null;
-  created_at: string;
-  processed: boolean;
-  archived: boolean;
-}
-
-/** Stored events without images, tags and content hash; ids that do not exist are left out. */
-export async function findStoredRows(db: Executor, ids: readonly string[]): Promise<StoredRow[]> {
-  const { rows } = await db.execute<StoredEvent>(sql`
-    SELECT id, event_type, violation_type, vehicle_type, severity, sensor_id, sensor_name, location_id, location_name,
-      plate, vehicle_speed, description, location::text, metadata::text, created_at, processed, archived
-    FROM events WHERE id = ANY (${sql.param(ids)}::uuid[])`);
-  return rows.map((row) => ({
-    id: row.id,
-    time: timeOfId(row.id),
-    eventType: row.event_type,
-    violationType: row.violation_type,
-    vehicleType: row.vehicle_type,
-    severity: row.severity,
-    sensorId: row.sensor_id,
-    sensorName: row.sensor_name,
-    locationId: row.location_id,
-    locationName: row.location_name,
-    plate: row.plate,
-    plateKey: row.plate === null ? null : plateKey(row.plate),
-    vehicleSpeed: row.vehicle_speed,
-    description: row.description,
-    locationJson: row.location,
-    metadataJson: row.metadata,
-    imagesJson: null,
-    tagsJson: null,
-    contentHash: null,
-    createdAt: new Date(row.created_at),
-    processed: row.processed,
-    archived: row.archived,
-  }));
 }

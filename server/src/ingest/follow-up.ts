@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { StoredRow } from '../events/event-row.ts';
+import { findStoredRows } from '../events/store.ts';
 import { isBadRow, isDatabaseAway, isTimeout } from '../platform/database/failure.ts';
 import type { Nodes } from '../platform/database/nodes.ts';
 import type { Database } from '../platform/database/pool.ts';
@@ -9,7 +10,6 @@ import { TIMINGS, type Timings } from '../platform/timings.ts';
 import {
   claimFollowUps,
   countLateFollowUp,
-  findStoredRows,
   type LateFollowUp,
   type LeftToFollowUp,
   listOverdueFollowUps,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runChecks } from '../../src/consistency/checks.ts';
+import { runChecks } from '../../src/operations/consistency/checks.ts';
 import { readConfig } from '../../src/platform/config.ts';
 import { describeSchema } from '../../src/platform/database/describe-schema.ts';
 import { distribute } from '../../src/platform/database/distribute/distribute.ts';

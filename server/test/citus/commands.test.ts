@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runChecks } from '../../src/consistency/checks.ts';
+import { runChecks } from '../../src/operations/consistency/checks.ts';
 import { readConfig } from '../../src/platform/config.ts';
 import { distribute } from '../../src/platform/database/distribute/distribute.ts';
 import { runGantry } from '../gantry-command.ts';

@@ -1,0 +1,49 @@
+import { drizzle } from 'drizzle-orm/node-postgres';
+import pg from 'pg';
+import type { Asking } from '../../platform/database/nodes.ts';
+
+/** The name of these connections in `pg_stat_activity`. */
+export const CONNECTION_NAME = 'gantry backup';
+
+/** Text that any server reads back as the same value, and no time limits. */
+const SETTINGS = [
+  'SET client_encoding = UTF8',
+  "SET timezone = 'UTC'",
+  'SET datestyle = ISO',
+  'SET intervalstyle = postgres',
+  'SET extra_float_digits = 1',
+  'SET bytea_output = hex',
+  'SET statement_timeout = 0',
+  'SET idle_in_transaction_session_timeout = 0',
+];
+
+/** A connection for copying whole tables, which may take hours. */
+export interface CopyConnection extends AsyncDisposable {
+  readonly client: pg.Client;
+  /** The same connection, for stores that are not part of this folder. */
+  readonly db: Asking;
+}
+
+/** Opens it. Disposing closes it at once, even while a statement is running. */
+export async function openCopyConnection(connectionString: string): Promise<CopyConnection> {
+  const client = new pg.Client({
+    connectionString,
+    application_name: CONNECTION_NAME,
+    connectionTimeoutMillis: 10_000,
+    keepAlive: true,
+  });
+  // The statement in progress fails with the same error.
+  client.on('error', () => undefined);
+  await client.connect();
+  for (const setting of SETTINGS) await client.query(setting);
+  return {
+    client,
+    db: drizzle(client),
+    async [Symbol.asyncDispose]() {
+      // PostgreSQL ends a transaction and gives back locks when the connection is closed.
+      const hasEnded = client.end();
+      (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
+      await hasEnded.catch(() => undefined);
+    },
+  };
+}

@@ -1,0 +1,301 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type pg from 'pg';
+import { to as copyTo } from 'pg-copy-streams';
+import type { Logger } from 'pino';
+import type { BlobStore } from '../../images/blobs.ts';
+import { migrationsFolder, version } from '../../installation.ts';
+import { tablesOfMigrations } from '../../platform/database/migrate.ts';
+import { ignoreErrno } from '../../platform/errno.ts';
+import { syncFolder } from '../../platform/process/data-folder.ts';
+import { readCompressed, writeCompressed, writeSmall } from './archive-file.ts';
+import { cleanPool } from './clean-pool.ts';
+import { type CopyConnection, openCopyConnection } from './connection.ts';
+import { excludeOthers, keepTables } from './exclusion-store.ts';
+import { claimBackupFolder, createDraft, type Draft, POOL, removeOldBackups } from './folder.ts';
+import {
+  type ArchivedFile,
+  type ArchivedTable,
+  CHECKSUM_FILE,
+  MANIFEST_FILE,
+  type Manifest,
+  manifestFormat,
+  PICTURES_FILE,
+  SECRETS_FOLDER,
+  TABLES_FOLDER,
+} from './manifest.ts';
+import { addToPool, forEachPicture, isInPool, readPicture, readPictureList } from './pictures.ts';
+import { BackupRefused, explaining } from './refusal.ts';
+import { takeSnapshot } from './snapshot.ts';
+import {
+  COPY_PICTURES,
+  type CopiedTable,
+  copyOut,
+  countPictures,
+  type DatabaseFacts,
+  hasSchema,
+  listTables,
+  readFacts,
+  readSequences,
+  type SequenceValue,
+} from './tables-store.ts';
+
+/** The secrets of the data folder that belong to the data. The password of the embedded database does not. */
+export const SECRETS = ['jwt-secret'] as const;
+
+/** With more pictures missing, the store itself is likely to be wrong. */
+const MOST_LACKING = 1_000;
+
+export interface MakeOptions {
+  readonly connectionString: string;
+  /** The store of the pictures. */
+  readonly blobs: BlobStore;
+  /** The data folder, for its secrets. */
+  readonly dataDir: string;
+  /** The folder of backups. */
+  readonly folder: string;
+  /** How many backups to keep there; null: all. */
+  readonly keep: number | null;
+  readonly log: Pick<Logger, 'warn'>;
+  /** Called with a number from 0 to 1. */
+  readonly onProgress?: (done: number) => void;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A finished backup. */
+export interface BackupResult {
+  readonly name: string;
+  /** Its folder. */
+  readonly path: string;
+  readonly madeAt: Date;
+  readonly seconds: number;
+  readonly rows: number;
+  readonly events: number;
+  /** Size of the archive without pictures. */
+  readonly bytes: number;
+  readonly pictures: {
+    readonly count: number;
+    readonly bytes: number;
+    /** Those that the pool did not have. */
+    readonly copied: number;
+    readonly copiedBytes: number;
+    /** Those that were missing or damaged in the store. */
+    readonly lacking: number;
+  };
+  /** Names of old backups that were removed. */
+  readonly removed: readonly string[];
+}
+
+/**
+ * Makes a backup while the service runs: the database as of one moment, and every picture that it names. It appears
+ * in the folder complete, or not at all.
+ * @throws BackupRefused when it cannot be made here and now, with what to do
+ */
+export async function makeBackup(options: MakeOptions): Promise<BackupResult> {
+  const began = performance.now();
+  await using connection = await openCopyConnection(options.connectionString);
+  const { client } = connection;
+  if (!(await hasSchema(client))) {
+    throw new BackupRefused(
+      'There is no Gantry in this database: set DATABASE_URL or DATA_DIR to that of the service',
+    );
+  }
+  await using _claim = await claimBackupFolder(options.folder);
+  await excludeOthers(client);
+  return await explaining(options.folder, async () => {
+    const made = await writeBackup(connection, options);
+    const removed = options.keep === null ? [] : await removeOldBackups(options.folder, options.keep);
+    if (removed.length > 0) await cleanPool(options.folder, options.log);
+    return { ...made, removed, seconds: (performance.now() - began) / 1_000 };
+  });
+}
+
+async function writeBackup(
+  connection: CopyConnection,
+  options: MakeOptions,
+): Promise<Omit<BackupResult, 'removed' | 'seconds'>> {
+  const { client } = connection;
+  const isDistributed = await takeSnapshot(connection, options.connectionString);
+  const facts = await readFacts(client);
+  const draft = await createDraft(options.folder, facts.madeAt);
+  const database = await writeDatabase(client, draft, isDistributed, options);
+  await client.query('COMMIT');
+  const pictures = await copyPictures(draft, database.pictures, database.advance, options);
+  const secrets = await writeSecrets(draft, options.dataDir);
+  const manifest = describe(facts, database, pictures, secrets);
+  const files = [...manifest.tables.map(({ file }) => file), manifest.pictures.file, ...secrets];
+  const described = await writeSmall(draft.path, MANIFEST_FILE, `${JSON.stringify(manifest, null, 1)}\n`);
+  await writeSmall(draft.path, CHECKSUM_FILE, `${described.sha256}  ${MANIFEST_FILE}\n`);
+  options.signal?.throwIfAborted();
+  const path = await draft.finish();
+  options.onProgress?.(1);
+  return {
+    name: draft.name,
+    path,
+    madeAt: facts.madeAt,
+    rows: sum(manifest.tables.map(({ rows }) => rows)),
+    events: sum(manifest.tables.map(({ rows, bounds }) => (bounds ? rows : 0))),
+    bytes: sum([...files, described].map(({ bytes }) => bytes)),
+    pictures: {
+      count: pictures.count,
+      bytes: pictures.bytes,
+      copied: pictures.copied,
+      copiedBytes: pictures.copiedBytes,
+      lacking: pictures.lacking.length,
+    },
+  };
+}
+
+interface WrittenDatabase {
+  readonly tables: readonly ArchivedTable[];
+  readonly sequences: readonly SequenceValue[];
+  readonly pictures: ArchivedFile;
+  /** Counts bytes that were done, for the progress. */
+  readonly advance: (bytes: number) => void;
+}
+
+async function writeDatabase(
+  client: pg.Client,
+  draft: Draft,
+  isDistributed: boolean,
+  options: MakeOptions,
+): Promise<WrittenDatabase> {
+  const known = await tablesOfMigrations(migrationsFolder);
+  const tables = await listTables(client, known, 'backup', isDistributed);
+  await keepTables(
+    client,
+    tables.map(({ name }) => name),
+  );
+  const all = sum(tables.map(({ bytes }) => bytes)) + (await countPictures(client)).bytes;
+  let done = 0;
+  const advance = (bytes: number): void => {
+    done += bytes;
+    options.onProgress?.(Math.min(0.99, done / Math.max(1, all)));
+  };
+  const written: ArchivedTable[] = [];
+  for (const table of tables) written.push(await writeTable(client, draft, table, advance, options.signal));
+  const sequences = await readSequences(client);
+  const source = client.query(copyTo(COPY_PICTURES));
+  const pictures = await writeCompressed(draft.path, PICTURES_FILE, source, { signal: options.signal });
+  return { tables: written, sequences, pictures, advance };
+}
+
+async function writeTable(
+  client: pg.Client,
+  draft: Draft,
+  table: CopiedTable,
+  advance: (bytes: number) => void,
+  signal: AbortSignal | undefined,
+): Promise<ArchivedTable> {
+  const source = client.query(copyTo(copyOut(client, table)));
+  const name = `${TABLES_FOLDER}/${table.name}.copy.gz`;
+  const file = await writeCompressed(draft.path, name, source, { signal, onBytes: advance });
+  return {
+    name: table.name,
+    bounds: table.bounds && { ...table.bounds },
+    columns: [...table.columns],
+    rows: source.rowCount,
+    file,
+  };
+}
+
+interface CopiedPictures {
+  readonly count: number;
+  readonly bytes: number;
+  readonly copied: number;
+  readonly copiedBytes: number;
+  readonly lacking: readonly string[];
+}
+
+/**
+ * Copies those pictures of the list that the pool does not have. A picture is stored before the event that names it,
+ * and retention removes none while a backup runs, so those that are missing were missing before.
+ */
+async function copyPictures(
+  draft: Draft,
+  list: ArchivedFile,
+  advance: (bytes: number) => void,
+  { blobs, folder, log, signal }: MakeOptions,
+): Promise<CopiedPictures> {
+  const pool = join(folder, POOL);
+  const result = { count: 0, bytes: 0, copied: 0, copiedBytes: 0, lacking: [] as string[] };
+  const folders = new Set<string>();
+  await forEachPicture(
+    readPictureList(readCompressed(draft.path, list)),
+    async (picture) => {
+      if (!(await isInPool(pool, picture))) {
+        const bytes = await readPicture(blobs, picture);
+        if (bytes === null) {
+          result.lacking.push(picture.sha256);
+          if (result.lacking.length > MOST_LACKING) throw tooManyLacking();
+          return;
+        }
+        folders.add(await addToPool(pool, picture.sha256, bytes));
+        result.copied++;
+        result.copiedBytes += bytes.length;
+      }
+      result.count++;
+      result.bytes += picture.bytes;
+      advance(picture.bytes);
+    },
+    signal,
+  );
+  await syncPool(pool, folders);
+  if (result.lacking.length > 0) {
+    log.warn(
+      { pictures: result.lacking.length, first: result.lacking[0] },
+      'pictures that the database names are missing or damaged in the store; the backup is complete without them',
+    );
+  }
+  return result;
+}
+
+function tooManyLacking(): BackupRefused {
+  return new BackupRefused(
+    `More than ${MOST_LACKING} pictures that the database names are missing in the store: check DATA_DIR and S3_BUCKET, which must be those of the service`,
+  );
+}
+
+async function syncPool(pool: string, folders: ReadonlySet<string>): Promise<void> {
+  if (folders.size === 0) return;
+  const above = new Set([...folders].map((folder) => join(folder, '..')));
+  for (const folder of [...folders, ...above, pool, join(pool, '..')]) await syncFolder(folder);
+}
+
+async function writeSecrets(draft: Draft, dataDir: string): Promise<ArchivedFile[]> {
+  const files: ArchivedFile[] = [];
+  for (const name of SECRETS) {
+    const text = await ignoreErrno(readFile(join(dataDir, name), 'utf8'), 'ENOENT');
+    if (text !== undefined) files.push(await writeSmall(draft.path, `${SECRETS_FOLDER}/${name}`, text));
+  }
+  return files;
+}
+
+function describe(
+  facts: DatabaseFacts,
+  database: WrittenDatabase,
+  pictures: CopiedPictures,
+  secrets: readonly ArchivedFile[],
+): Manifest {
+  return {
+    ...manifestFormat,
+    gantryVersion: version,
+    installationId: facts.installationId,
+    madeAt: facts.madeAt.toISOString(),
+    postgresql: facts.postgresql,
+    migrations: facts.migrations.map(({ name, checksum }) => ({ name, checksum })),
+    tables: [...database.tables],
+    sequences: database.sequences.map(({ table, column, value }) => ({ table, column, value })),
+    pictures: {
+      file: database.pictures,
+      count: pictures.count,
+      bytes: pictures.bytes,
+      lacking: [...pictures.lacking],
+    },
+    secrets: [...secrets],
+  };
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, each) => total + each, 0);
+}

@@ -1,0 +1,141 @@
+import { createHash } from 'node:crypto';
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import pLimit from 'p-limit';
+import type { BlobStore } from '../../images/blobs.ts';
+import { ignoreErrno } from '../../platform/errno.ts';
+
+/** Files that are copied at once. */
+const AT_ONCE = 8;
+
+/** Pictures that wait for their turn, so that a list of any length needs little memory. */
+const WAITING = 64;
+
+/** A picture of a list: its hash and its size. */
+export interface ListedPicture {
+  readonly sha256: string;
+  readonly bytes: number;
+}
+
+/** Where a picture is in the folder of all pictures of backups. */
+export function pathInPool(pool: string, sha256: string): string {
+  return join(pool, sha256.slice(0, 2), sha256.slice(2, 4), sha256);
+}
+
+/** Reads a list of pictures: a hash, a tab and a size in each line. */
+export async function* readPictureList(text: Readable): AsyncGenerator<ListedPicture> {
+  for await (const line of createInterface({ input: text, crlfDelay: Number.POSITIVE_INFINITY })) {
+    const [sha256 = '', bytes] = line.split('\t');
+    yield { sha256, bytes: Number(bytes) };
+  }
+}
+
+/** Does work for each picture, several at once. The first failure ends it. */
+export async function forEachPicture(
+  pictures: AsyncIterable<ListedPicture>,
+  work: (picture: ListedPicture) => Promise<void>,
+  signal?: AbortSignal,
+): Promise<void> {
+  const inTurn = pLimit(AT_ONCE);
+  const underway = new Set<Promise<void>>();
+  let failure: unknown;
+  let hasFailed = false;
+  for await (const picture of pictures) {
+    signal?.throwIfAborted();
+    if (hasFailed) break;
+    const one: Promise<void> = inTurn(() => (hasFailed ? undefined : work(picture)))
+      .catch((error: unknown) => {
+        failure ??= error;
+        hasFailed = true;
+      })
+      .finally(() => underway.delete(one)) as Promise<void>;
+    underway.add(one);
+    if (underway.size >= WAITING) await Promise.race(underway);
+  }
+  await Promise.all(underway);
+  if (hasFailed) throw failure;
+}
+
+/** The bytes of a picture of a store; null when they are missing, or not those that the hash names. */
+export async function readPicture(blobs: BlobStore, { sha256 }: ListedPicture): Promise<Buffer | null> {
+  const content = await blobs.get(sha256);
+  if (content === null) return null;
+  const bytes = await buffer(content);
+  return hashOf(bytes) === sha256 ? bytes : null;
+}
+
+/** The SHA-256 of bytes, in hexadecimal digits. */
+export function hashOf(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+/** Whether the pool has the picture already. Its content is checked when it is restored. */
+export async function isInPool(pool: string, { sha256, bytes }: ListedPicture): Promise<boolean> {
+  return (await ignoreErrno(stat(pathInPool(pool, sha256)), 'ENOENT'))?.size === bytes;
+}
+
+/**
+ * Adds a picture to the pool. Its content is on disk when this resolves; its name is once its folder is synchronised.
+ * @returns its folder
+ */
+export async function addToPool(pool: string, sha256: string, bytes: Uint8Array): Promise<string> {
+  const path = pathInPool(pool, sha256);
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  // One process writes to the pool at a time, so a draft under this name is that of a killed one.
+  const draft = `${path}.new`;
+  const file = await open(draft, 'w', 0o600);
+  try {
+    await file.writeFile(bytes);
+    await file.datasync();
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  } finally {
+    await file.close();
+  }
+  await rename(draft, path);
+  return dirname(path);
+}
+
+/**
+ * Removes the pictures of the pool that no list names, and what killed backups left there.
+ * @param lists in the order of hashes, as the pool is read
+ * @returns the number of pictures that were removed
+ */
+export async function removeUnlisted(
+  pool: string,
+  lists: readonly AsyncIterator<ListedPicture>[],
+): Promise<number> {
+  const heads = await Promise.all(
+    lists.map(async (list) => (await list.next()).value?.sha256 as string | undefined),
+  );
+  const isListed = async (sha256: string): Promise<boolean> => {
+    let found = false;
+    for (const [at, list] of lists.entries()) {
+      for (let head = heads[at]; head !== undefined && head < sha256; ) {
+        head = (await list.next()).value?.sha256;
+        heads[at] = head;
+      }
+      if (heads[at] === sha256) found = true;
+    }
+    return found;
+  };
+  let removed = 0;
+  for (const first of await sortedNames(pool)) {
+    for (const second of await sortedNames(join(pool, first))) {
+      for (const name of await sortedNames(join(pool, first, second))) {
+        if (/^[0-9a-f]{64}$/.test(name) && (await isListed(name))) continue;
+        await rm(join(pool, first, second, name), { force: true });
+        removed++;
+      }
+    }
+  }
+  return removed;
+}
+
+async function sortedNames(folder: string): Promise<string[]> {
+  return ((await ignoreErrno(readdir(folder), 'ENOENT', 'ENOTDIR')) ?? []).sort();
+}

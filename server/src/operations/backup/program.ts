@@ -1,0 +1,47 @@
+import { constants, setPriority } from 'node:os';
+import { openBlobs } from '../../images/open-blobs.ts';
+import { safeText } from '../../platform/describe-error.ts';
+import { makeBackup } from './make.ts';
+import type { BackupJob, BackupMessage } from './program-messages.ts';
+import { BackupRefused } from './refusal.ts';
+
+// The program of the process that makes a backup for the service: server/dist/backup-program.js. The service answers
+// its callers meanwhile, so this one has less priority.
+
+const PROGRESS_MS = 1_000;
+
+function say(message: BackupMessage): void {
+  if (process.connected) process.send?.(message);
+}
+
+async function make({ config, connectionString, folder, keep }: BackupJob): Promise<void> {
+  let told = performance.now();
+  await using blobs = await openBlobs(config);
+  const made = await makeBackup({
+    connectionString,
+    blobs,
+    dataDir: config.DATA_DIR,
+    folder,
+    keep,
+    log: { warn: (details: object, warning: string) => say({ warning, details }) } as never,
+    onProgress(progress) {
+      if (performance.now() - told < PROGRESS_MS) return;
+      told = performance.now();
+      say({ progress });
+    },
+  });
+  say({ made });
+}
+
+setPriority(constants.priority.PRIORITY_LOW);
+// The service has ended. What was written is removed by the next backup.
+process.on('disconnect', () => process.exit(0));
+// A signal to the whole group is meant for the service, which ends this process itself.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
+process.once('message', (job: BackupJob) => {
+  make(job)
+    .catch((error: unknown) =>
+      say(error instanceof BackupRefused ? { refusal: error.message } : { failure: safeText(error) }),
+    )
+    .finally(() => process.disconnect());
+});

@@ -1,0 +1,64 @@
+import pg from 'pg';
+import type { Logger } from 'pino';
+import { createDatabase, type Database } from '../../platform/database/pool.ts';
+import { safeText } from '../../platform/describe-error.ts';
+import { startPeriodic } from '../../platform/periodic.ts';
+import { CONNECTION_NAME } from './connection.ts';
+import { type BackupResult, type MakeOptions, makeBackup } from './make.ts';
+import { BackupRefused } from './refusal.ts';
+import { beginBackup, hasRuns, noteCompleted, noteEnded, noteProgress } from './runs-store.ts';
+
+const ALIVE_MS = 5_000;
+
+interface RecordedOptions extends MakeOptions {
+  readonly log: Logger;
+}
+
+/**
+ * Makes a backup for the command, and records it in the database, so that the service knows its age.
+ * @throws BackupRefused as `makeBackup` does, and when the service is making one
+ */
+export async function makeRecordedBackup(options: RecordedOptions): Promise<BackupResult> {
+  const pool = new pg.Pool({
+    connectionString: options.connectionString,
+    max: 1,
+    application_name: CONNECTION_NAME,
+  });
+  pool.on('error', () => undefined);
+  const db = createDatabase(pool);
+  try {
+    return (await hasRuns(db)) ? await makeAndNote(db, options) : await makeBackup(options);
+  } finally {
+    await pool.end();
+  }
+}
+
+async function makeAndNote(db: Database, options: RecordedOptions): Promise<BackupResult> {
+  const { folder, log } = options;
+  const id = await beginBackup(db, { origin: 'COMMAND', folder, startedBy: null });
+  if (id === null) {
+    throw new BackupRefused('Another backup of this database is in progress: wait until it has finished');
+  }
+  let progress = 0;
+  const beats = startPeriodic(
+    { everyMs: ALIVE_MS, log, failure: 'the progress of the backup could not be recorded' },
+    () => noteProgress(db, id, progress),
+  );
+  try {
+    const made = await makeBackup({
+      ...options,
+      onProgress: (done) => {
+        progress = done;
+        options.onProgress?.(done);
+      },
+    });
+    await beats[Symbol.asyncDispose]();
+    await noteCompleted(db, id, made);
+    return made;
+  } catch (error) {
+    await beats[Symbol.asyncDispose]();
+    const told = error instanceof BackupRefused ? error.message : safeText(error);
+    await noteEnded(db, id, 'FAILED', told).catch(() => undefined);
+    throw error;
+  }
+}

@@ -1,0 +1,30 @@
+import { hasErrno } from '../../platform/errno.ts';
+
+/** The reason why a backup, a restore or a move is not done, as one sentence that says what to do. */
+export class BackupRefused extends Error {
+  override readonly name = 'BackupRefused';
+}
+
+/** What each error of the file system means for a folder that is written to. */
+const MEANINGS: readonly (readonly [codes: readonly string[], told: (folder: string) => string])[] = [
+  [
+    ['ENOSPC', 'EDQUOT'],
+    (folder) => `The disk of ${folder} is full: make room, or choose another folder, and try again`,
+  ],
+  [
+    ['EACCES', 'EPERM', 'EROFS'],
+    (folder) => `${folder} cannot be written: give it to the user that runs this, or choose another folder`,
+  ],
+  [['ENOTDIR', 'EEXIST'], (folder) => `${folder} is not a folder: choose another one`],
+  [['ENOENT'], (folder) => `The folder above ${folder} does not exist: create it, or choose another one`],
+];
+
+/** Runs work on a folder. Errors of the file system that its owner can mend become a {@link BackupRefused}. */
+export async function explaining<Result>(folder: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    const told = MEANINGS.find(([codes]) => hasErrno(error, ...codes))?.[1];
+    throw told ? new BackupRefused(told(folder), { cause: error }) : error;
+  }
+}

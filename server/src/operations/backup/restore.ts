@@ -1,0 +1,150 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import type { BlobStore } from '../../images/blobs.ts';
+import { migrationsFolder } from '../../installation.ts';
+import { sqlState } from '../../platform/database/failure.ts';
+import { migrate } from '../../platform/database/migrate.ts';
+import { waitForDatabase } from '../../platform/database/wait.ts';
+import { ignoreErrno } from '../../platform/errno.ts';
+import { syncFolder } from '../../platform/process/data-folder.ts';
+import { readCompressed } from './archive-file.ts';
+import { openCopyConnection } from './connection.ts';
+import { analyze, loadTables } from './load-store.ts';
+import { type Manifest, SECRETS_FOLDER } from './manifest.ts';
+import { forEachPicture, pathInPool, readPictureList } from './pictures.ts';
+import { BackupRefused, explaining } from './refusal.ts';
+import { requireEmptyDatabase } from './target-store.ts';
+import { poolOf } from './verify.ts';
+
+export interface RestoreOptions {
+  /** The folder of one backup, which was verified. */
+  readonly archive: string;
+  readonly manifest: Manifest;
+  readonly connectionString: string;
+  readonly allowUnsafe: boolean;
+  readonly blobs: BlobStore;
+  readonly dataDir: string;
+  readonly log: Logger;
+  /** Called with what is being done, as part of a sentence. */
+  readonly onStep?: (step: string) => void;
+}
+
+/** What a restore brought back. */
+export interface RestoreResult {
+  readonly rows: number;
+  readonly events: number;
+  readonly pictures: number;
+  readonly seconds: number;
+  /** Names of the migrations that were applied afterwards. */
+  readonly migrated: readonly string[];
+}
+
+/**
+ * Restores a verified archive into an empty installation. Until its one transaction is committed, the database has
+ * the schema only, so an interrupted restore is repeated: the pictures that it stored are found again.
+ * @throws BackupRefused when the installation is not empty
+ */
+export async function restoreBackup(options: RestoreOptions): Promise<RestoreResult> {
+  const began = performance.now();
+  const { archive, manifest, connectionString, log, onStep = () => {} } = options;
+  const names = new Set(manifest.migrations.map(({ name }) => name));
+  await checkSecrets(options);
+  await waitForDatabase(connectionString, { allowUnsafe: options.allowUnsafe, log });
+  {
+    await using connection = await openCopyConnection(connectionString);
+    await requireEmptyDatabase(connection, names);
+  }
+  onStep('the pictures');
+  const pictures = await restorePictures(options);
+  onStep('the schema');
+  await migrate(connectionString, { folder: migrationsFolder, only: names, log });
+  onStep('the tables');
+  await using connection = await openCopyConnection(connectionString);
+  const counts = await explainingFull(() =>
+    loadTables(
+      connection.client,
+      {
+        tables: manifest.tables,
+        sequences: manifest.sequences,
+        open: ({ name }) => {
+          const table = manifest.tables.find((each) => each.name === name);
+          if (!table) throw new Error(`The archive has no table ${name}`);
+          return readCompressed(archive, table.file);
+        },
+        isFromThePast: true,
+        lackingPictures: manifest.pictures.lacking,
+      },
+      () => restoreSecrets(options),
+    ),
+  );
+  onStep('the statistics');
+  const migrated = await migrate(connectionString, { folder: migrationsFolder, log });
+  await analyze(connection.client);
+  let rows = 0;
+  let events = 0;
+  for (const { name, bounds } of manifest.tables) {
+    rows += counts.get(name) ?? 0;
+    if (bounds) events += counts.get(name) ?? 0;
+  }
+  return { rows, events, pictures, migrated, seconds: (performance.now() - began) / 1_000 };
+}
+
+async function explainingFull<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (sqlState(error) !== '53100') throw error;
+    throw new BackupRefused(
+      'The disk of the database is full: make room and restore again. Nothing was restored',
+      {
+        cause: error,
+      },
+    );
+  }
+}
+
+async function restorePictures({ archive, manifest, blobs, dataDir }: RestoreOptions): Promise<number> {
+  const pool = poolOf(archive);
+  const lacking = new Set(manifest.pictures.lacking);
+  let stored = 0;
+  await explaining(dataDir, () =>
+    forEachPicture(
+      readPictureList(readCompressed(archive, manifest.pictures.file)),
+      async ({ sha256, bytes }) => {
+        if (lacking.has(sha256)) return;
+        // Left by an interrupted restore: a file appears in a store when it is complete.
+        if ((await blobs.stat(sha256))?.bytes !== bytes) {
+          await blobs.put(sha256, await readFile(pathInPool(pool, sha256)));
+        }
+        stored++;
+      },
+    ),
+  );
+  return stored;
+}
+
+/** @throws BackupRefused when the data folder has other secrets, which belong to another installation */
+async function checkSecrets({ archive, manifest, dataDir }: RestoreOptions): Promise<void> {
+  for (const { name } of manifest.secrets) {
+    const path = join(dataDir, name.slice(SECRETS_FOLDER.length + 1));
+    const present = await ignoreErrno(readFile(path, 'utf8'), 'ENOENT');
+    if (present !== undefined && present !== (await readFile(join(archive, name), 'utf8'))) {
+      throw new BackupRefused(
+        `${path} belongs to another installation: choose a new data folder with DATA_DIR, or remove that file`,
+      );
+    }
+  }
+}
+
+async function restoreSecrets({ archive, manifest, dataDir }: RestoreOptions): Promise<void> {
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  for (const { name } of manifest.secrets) {
+    const path = join(dataDir, name.slice(SECRETS_FOLDER.length + 1));
+    await ignoreErrno(
+      writeFile(path, await readFile(join(archive, name)), { mode: 0o600, flag: 'wx' }),
+      'EEXIST',
+    );
+  }
+  await syncFolder(dataDir);
+}

@@ -1,0 +1,157 @@
+import type { Backup, BackupOrigin, BackupStatus } from '@gantry/contract/backups';
+import type { Page } from '@gantry/contract/page';
+import { sql } from 'drizzle-orm';
+import type { Executor } from '../../platform/database/transaction.ts';
+import { findNames } from '../../users/names-store.ts';
+import type { BackupResult } from './make.ts';
+
+/** A backup without a sign of life for this long has lost its process. */
+const SILENT_MINUTES = 2;
+
+const ERROR_MAX = 500;
+
+/** Whether the schema has the record of backups: not yet if a newer version makes a backup before it migrates. */
+export async function hasRuns(db: Executor): Promise<boolean> {
+  const { rows } = await db.execute<{ there: boolean }>(
+    sql`SELECT to_regclass('backups') IS NOT NULL AS there`,
+  );
+  return rows[0]?.there === true;
+}
+
+/** Records that a backup begins. @returns its id; null when one is in progress */
+export async function beginBackup(
+  db: Executor,
+  { origin, folder, startedBy }: { origin: BackupOrigin; folder: string; startedBy: string | null },
+): Promise<string | null> {
+  await db.execute(sql`
+    UPDATE backups SET status = 'STOPPED', finished_at = now()
+    WHERE status = 'RUNNING' AND alive_at < now() - make_interval(mins => ${SILENT_MINUTES})`);
+  const { rows } = await db.execute<{ id: string }>(sql`
+    INSERT INTO backups (origin, folder, started_by) VALUES (${origin}, ${folder}, ${startedBy}::uuid)
+    ON CONFLICT DO NOTHING RETURNING id`);
+  return rows[0]?.id ?? null;
+}
+
+/** Records how far a backup is, and that its process is alive. */
+export async function noteProgress(db: Executor, id: string, progress: number): Promise<void> {
+  await db.execute(sql`
+    UPDATE backups SET progress = ${progress}, alive_at = now() WHERE id = ${id}::uuid AND status = 'RUNNING'`);
+}
+
+/** Records a finished backup. */
+export async function noteCompleted(db: Executor, id: string, made: BackupResult): Promise<void> {
+  await db.execute(sql`
+    UPDATE backups SET status = 'COMPLETED', finished_at = now(), progress = 1, name = ${made.name}, rows = ${made.rows},
+      events = ${made.events}, bytes = ${made.bytes}, pictures = ${made.pictures.count},
+      new_picture_bytes = ${made.pictures.copiedBytes}, lacking_pictures = ${made.pictures.lacking}
+    WHERE id = ${id}::uuid`);
+}
+
+/** Records a backup that was not finished. */
+export async function noteEnded(
+  db: Executor,
+  id: string,
+  status: Extract<BackupStatus, 'STOPPED' | 'FAILED'>,
+  error: string | null,
+): Promise<void> {
+  await db.execute(sql`
+    UPDATE backups SET status = ${status}, finished_at = now(), error = ${error?.slice(0, ERROR_MAX).toWellFormed() ?? null}
+    WHERE id = ${id}::uuid AND status = 'RUNNING'`);
+}
+
+interface BackupRow extends Record<string, unknown> {
+  id: string;
+  status: BackupStatus;
+  origin: BackupOrigin;
+  started_by: string | null;
+  started_at: string;
+  finished_at: string | null;
+  progress: number;
+  folder: string;
+  name: string | null;
+  rows: number | null;
+  events: number | null;
+  bytes: number | null;
+  pictures: number | null;
+  new_picture_bytes: number | null;
+  lacking_pictures: number | null;
+  error: string | null;
+}
+
+/** One page of the backups, newest first. */
+export async function listBackupRuns(
+  db: Executor,
+  { skip, take, id }: { skip: number; take: number; id?: string },
+): Promise<Page<Backup>> {
+  const { rows } = await db.execute<BackupRow>(sql`
+    SELECT * FROM backups WHERE ${id === undefined ? sql`true` : sql`id = ${id}::uuid`}
+    ORDER BY started_at DESC, id DESC LIMIT ${take} OFFSET ${skip}`);
+  const { rows: counted } = await db.execute<{ total: number }>(sql`SELECT count(*) AS total FROM backups`);
+  const nameOf = await findNames(
+    db,
+    rows.map((row) => row.started_by),
+  );
+  const items = rows.map(
+    (row): Backup => ({
+      id: row.id,
+      status: row.status,
+      origin: row.origin,
+      startedBy: nameOf(row.started_by),
+      startedAt: new Date(row.started_at),
+      finishedAt: row.finished_at === null ? null : new Date(row.finished_at),
+      progress: row.progress,
+      folder: row.folder,
+      name: row.name,
+      events: row.events,
+      rows: row.rows,
+      bytes: row.bytes,
+      pictures: row.pictures,
+      newPictureBytes: row.new_picture_bytes,
+      lackingPictures: row.lacking_pictures,
+      error: row.error,
+    }),
+  );
+  return { items, total: counted[0]?.total ?? 0 };
+}
+
+/** What is known of the backups of this database. Times are Unix milliseconds by the clock of the database. */
+export interface BackupsSoFar {
+  readonly now: number;
+  readonly installedAt: number;
+  readonly lastStart: number | null;
+  readonly lastStatus: BackupStatus | null;
+  readonly lastEnd: number | null;
+  readonly lastFailure: number | null;
+  /** The last complete one. */
+  readonly completed: { readonly start: number; readonly end: number; readonly bytes: number } | null;
+}
+
+export async function readBackupsSoFar(db: Executor): Promise<BackupsSoFar> {
+  const { rows } = await db.execute<Record<string, number | string | null>>(sql`
+    SELECT ${ms(sql`now()`)} AS now, (SELECT ${ms(sql`installed_at`)} FROM settings) AS installed,
+      ${ms(sql`last.started_at`)} AS last_start, last.status AS last_status, ${ms(sql`last.finished_at`)} AS last_end,
+      (SELECT ${ms(sql`max(finished_at)`)} FROM backups WHERE status = 'FAILED') AS failure,
+      ${ms(sql`done.started_at`)} AS done_start, ${ms(sql`done.finished_at`)} AS done_end,
+      done.bytes + done.new_picture_bytes AS bytes
+    FROM (SELECT) AS one
+    LEFT JOIN LATERAL (SELECT * FROM backups ORDER BY started_at DESC, id DESC LIMIT 1) AS last ON true
+    LEFT JOIN LATERAL (
+      SELECT * FROM backups WHERE status = 'COMPLETED' ORDER BY started_at DESC, id DESC LIMIT 1
+    ) AS done ON true`);
+  const [row] = rows;
+  const timeAt = (name: string): number | null => (row?.[name] == null ? null : Number(row[name]));
+  const [start, end] = [timeAt('done_start'), timeAt('done_end')];
+  return {
+    now: timeAt('now') ?? 0,
+    installedAt: timeAt('installed') ?? 0,
+    lastStart: timeAt('last_start'),
+    lastStatus: (row?.last_status ?? null) as BackupStatus | null,
+    lastEnd: timeAt('last_end'),
+    lastFailure: timeAt('failure'),
+    completed: start === null || end === null ? null : { start, end, bytes: timeAt('bytes') ?? 0 },
+  };
+}
+
+function ms(time: ReturnType<typeof sql>) {
+  return sql`(extract(epoch FROM ${time}) * 1000)::float8`;
+}

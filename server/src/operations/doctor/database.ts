@@ -1,0 +1,106 @@
+import type { Finding } from '@gantry/contract/doctor';
+import { migrationsFolder } from '../../installation.ts';
+import type { Config } from '../../platform/config.ts';
+import { readDatabaseTime } from '../../platform/database/database-time.ts';
+import { dueOf, readMigrations } from '../../platform/database/migrate.ts';
+import { areEventsDistributed, listAbsentNodes } from '../../platform/database/nodes.ts';
+import { FURTHER_CONNECTIONS } from '../../platform/database/pools.ts';
+import type { Executor } from '../../platform/database/transaction.ts';
+import { machineTime } from '../../platform/machine-time.ts';
+import { advice, fine, problem } from './findings.ts';
+import {
+  type CheckpointState,
+  listAppliedMigrations,
+  readCheckpointState,
+  readServerState,
+  type ServerState,
+} from './store.ts';
+
+/** The same limit beyond which the service reports that it is degraded. */
+const SKEW_MS = 5_000;
+const LONG_TRANSACTION_S = 3_600;
+const NEWEST_TESTED = 18;
+/** Autovacuum frees transaction ids at a tenth by default, so something prevents it at this share. */
+const MANY_IDS = 0.4;
+/** Some are requested by backups and by the stop of a server. */
+const MANY_CHECKPOINTS = 20;
+
+/** The database server and its schema. */
+export async function examineDatabase(db: Executor, config: Config): Promise<Finding[]> {
+  const state = await readServerState(db);
+  return [
+    ...examineServer(state),
+    // Those of the embedded server cannot be changed.
+    ...(config.DATABASE_URL ? examineWal(state, await readCheckpointState(db, state)) : []),
+    ...(await examineNodes(db)),
+    examineConnections(state, config),
+    await examineClock(db),
+    ...(await examineSchema(db, state)),
+  ];
+}
+
+function examineServer(state: ServerState): Finding[] {
+  const { version, off, encoding, standby, may_create, longest_transaction, autovacuum, used_ids } = state;
+  const major = Math.floor(version / 10_000);
+  const found = [fine('databaseAnswers', { version: `${major}.${version % 10_000}` })];
+  if (major < 15) found.push(problem('databaseTooOld', { version: String(major) }));
+  if (major > NEWEST_TESTED) found.push(advice('databaseUntested', { version: String(major) }));
+  if (encoding !== 'UTF8') found.push(problem('databaseEncoding', { encoding }));
+  if (standby) found.push(problem('databaseStandby'));
+  if (may_create !== true) found.push(problem('databaseMayNotCreate'));
+  if (off.length > 0) found.push(problem('databaseUnsafe', { settings: off }));
+  if (longest_transaction > LONG_TRANSACTION_S)
+    found.push(advice('longTransaction', { minutes: Math.round(longest_transaction / 60) }));
+  if (!autovacuum) found.push(problem('autovacuumOff'));
+  if (used_ids > MANY_IDS) found.push(problem('transactionIds', { percent: Math.round(used_ids * 100) }));
+  return found;
+}
+
+async function examineNodes(db: Executor): Promise<Finding[]> {
+  const nodes = (await areEventsDistributed(db)) ? await listAbsentNodes(db) : [];
+  return nodes.length === 0 ? [] : [problem('databaseNodesAway', { nodes: [...nodes] })];
+}
+
+/** The settings of a server that make commits wait under load. */
+export function examineWal(
+  { wal_compression }: Pick<ServerState, 'wal_compression'>,
+  checkpoints: CheckpointState | null,
+): Finding[] {
+  const found: Finding[] = [];
+  if (['on', 'pglz'].includes(wal_compression)) found.push(advice('walCompression'));
+  if (checkpoints) {
+    const { requested, timed, limit } = checkpoints;
+    if (requested > MANY_CHECKPOINTS && requested > timed)
+      found.push(advice('checkpointsBySize', { requested, all: requested + timed, limit }));
+  }
+  return found;
+}
+
+function examineConnections({ connections, used_by_others }: ServerState, config: Config): Finding {
+  const needed = config.WORKERS * (config.DATABASE_POOL_SIZE + FURTHER_CONNECTIONS);
+  const isEnough = needed + used_by_others <= connections;
+  return (isEnough ? fine : problem)('connections', { needed, others: used_by_others, allowed: connections });
+}
+
+async function examineClock(db: Executor): Promise<Finding> {
+  const before = machineTime();
+  const there = await readDatabaseTime(db);
+  const here = (before + machineTime()) / 2;
+  const difference = Math.abs(here - there);
+  return (difference <= SKEW_MS ? fine : problem)('clocks', { seconds: Math.round(difference / 100) / 10 });
+}
+
+async function examineSchema(db: Executor, { invalid_indexes }: ServerState): Promise<Finding[]> {
+  const applied = await listAppliedMigrations(db);
+  if (applied === null) return [advice('schemaEmpty')];
+  const found: Finding[] = [];
+  try {
+    const due = dueOf(await readMigrations(migrationsFolder), applied);
+    if (due.length > 0)
+      found.push(advice('migrationsWait', { migrations: due.length, first: due[0]?.name ?? '' }));
+  } catch (error) {
+    found.push(problem('schemaForeign', { reason: (error as Error).message }));
+  }
+  if (invalid_indexes.length > 0) found.push(problem('invalidIndexes', { indexes: invalid_indexes }));
+  return found.length > 0 ? found : [fine('schemaFine')];
+}

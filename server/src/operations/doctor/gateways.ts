@@ -1,0 +1,37 @@
+import type { Finding } from '@gantry/contract/doctor';
+import type { Config } from '../../platform/config.ts';
+import type { Executor } from '../../platform/database/transaction.ts';
+import { machineTime } from '../../platform/machine-time.ts';
+import { readSpoolState, spoolFolderOf } from '../../platform/spool-folder.ts';
+import { advice, fine, problem } from './findings.ts';
+import { readGatewayState } from './store.ts';
+
+/** From here on, the space for messages on disk counts as full. */
+const FULL_SHARE = 0.8;
+
+/** With a service that runs, and its database, messages leave the disk within seconds. */
+const LATE_MINUTES = 2;
+
+/** Messages of devices that wait on the disk of this machine. */
+export async function examineSpool({ DATA_DIR, GATEWAY_SPOOL_MB: megabytes }: Config): Promise<Finding[]> {
+  const folder = spoolFolderOf(DATA_DIR);
+  const { messages, bytes, oldestAt, aside } = await readSpoolState(folder);
+  const found: Finding[] = [];
+  const share = megabytes === 0 ? 0 : bytes / (megabytes * 1_000_000);
+  if (share >= FULL_SHARE) {
+    found.push(problem('spoolFull', { percent: Math.min(100, Math.round(share * 100)), megabytes }));
+  }
+  const minutes = oldestAt === null ? 0 : Math.floor((machineTime() - oldestAt) / 60_000);
+  if (minutes >= LATE_MINUTES) found.push(problem('spoolWaiting', { messages, minutes }));
+  if (aside > 0) found.push(advice('spoolAside', { folder, files: aside }));
+  return found;
+}
+
+/** Messages that were lost or refused. Its tables must be those of this version. */
+export async function examineConnectionsOfDevices(db: Executor): Promise<Finding[]> {
+  const { lost, losing, limited } = await readGatewayState(db);
+  const found: Finding[] = [];
+  if (losing > 0) found.push(advice('lostMessages', { messages: lost, connections: losing }));
+  if (limited > 0) found.push(advice('limitedMessages', { connections: limited }));
+  return found.length > 0 ? found : [fine('gatewaysFine')];
+}

@@ -1,0 +1,19 @@
+import type { Finding } from '@gantry/contract/doctor';
+import { openBlobs } from '../../images/open-blobs.ts';
+import type { Config } from '../../platform/config.ts';
+import { safeText } from '../../platform/describe-error.ts';
+import { problem } from './findings.ts';
+
+const NO_PICTURE = '0'.repeat(64);
+
+/** Whether the S3-compatible store of pictures answers. Pictures in the data folder are examined with it. */
+export async function examinePictures(config: Config): Promise<Finding[]> {
+  if (config.S3_BUCKET === undefined) return [];
+  await using blobs = await openBlobs(config);
+  try {
+    await blobs.stat(NO_PICTURE);
+    return [];
+  } catch (error) {
+    return [problem('pictureStore', { reason: safeText(error) })];
+  }
+}
