@@ -87,7 +87,9 @@ describe('the upkeep of partitions', () => {
       (found) =>
         found?.isOurs === true &&
         found.rows >= 3_000 &&
-        found.unvisited + found.sinceVacuum + found.sinceAnalyze === 0,
+        found.sinceVacuum < 3_000 &&
+        // The work may have begun while events were arriving; what is left is then too little for more of it.
+        dueWork([found], 0, Date.now()).length === 0,
     );
     expect((await readMonthActivity(gantry.pool)).every(({ isOurs }) => isOurs)).toBe(true);
     expect(
