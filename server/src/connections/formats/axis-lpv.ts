@@ -150,7 +150,7 @@ interface Sighting {
   readonly at: number;
 }
 
-/** Numbers of cars begin again when the app is restarted, so the hour is part of the id. */
+/** Car numbers start again when the app is restarted, so the hour is part of the id. */
 function passageOf({ device, carId, state, plate, at }: Sighting): PartOfPassage | null {
   if (carId === null) return null;
   const hour = Math.floor(at / HOUR_MS);

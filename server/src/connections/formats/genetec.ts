@@ -21,7 +21,7 @@ export const genetec: Format = {
   label: 'Genetec AutoVu (Sharp, HTTP)',
   transports: ['http'],
   authentication: ['basic'],
-  // Whether a Sharp sends again after an error is not confirmed.
+  // Whether a Sharp camera resends after an error is not confirmed.
   repeats: false,
   read,
   instructions: ({ url, username, password }) => [

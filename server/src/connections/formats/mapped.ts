@@ -35,7 +35,7 @@ export const mapped: Format = {
   transports: ['http', 'mqtt'],
   authentication: ['basic', 'digest', 'header', 'mqtt'],
   repeats: false,
-  // What the body says is not known, so only a repetition right after it is assumed to be one.
+  // The meaning of the body is not known, so only an equal message shortly afterwards counts as a repetition.
   repetitionMs: 10_000,
   async read(message, context) {
     const { options, map } = context;
