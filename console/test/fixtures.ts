@@ -96,7 +96,7 @@ export async function openAlone(browser: Browser, service: TestService, path: st
   return page;
 }
 
-/** What never may happen, whatever a story is about: an error in a page, or a request to another host. */
+/** What no story may cause: an error in a page, or a request to another host. */
 function watch(page: Page, home: string, troubles: string[]): void {
   page.on('pageerror', (error) => troubles.push(`error in the page: ${error.message}`));
   page.on('console', (message) => {

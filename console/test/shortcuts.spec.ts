@@ -67,10 +67,10 @@ async function isReady(page: Page): Promise<void> {
   await expect(page.getByRole('status', { name: 'Loading' })).toHaveCount(0);
 }
 
-/** The pages that continuous integration tries; it leaves out stories with the tag @long. */
+/** The pages tested in continuous integration, which leaves out stories with the tag @long. */
 const TRIED_ALWAYS = ['events', 'incidents, as a board', 'users'];
 
-test.describe('every shortcut that the sheet lists does what it says', () => {
+test.describe('every shortcut in the sheet does what its description says', () => {
   test.describe.configure({ mode: 'parallel' });
   for (const story of stories) {
     const tag = TRIED_ALWAYS.includes(story.name) ? [] : ['@long'];

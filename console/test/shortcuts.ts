@@ -356,7 +356,7 @@ async function sensors(service: TestService): Promise<{ readonly search: string;
   const made = await several(2, (at) => service.sensor({ name: `${search} ${at}` }));
   return { search, ids: made.map(idOf) };
 }
-/** Two messages that nobody can read, the newest first. */
+/** Two unreadable messages, the newest first. */
 async function connected(
   service: TestService,
 ): Promise<{ readonly connection: string; readonly ids: string[] }> {
@@ -502,7 +502,7 @@ export const stories: readonly PageStory[] = [
         await press();
         await expect(page.getByLabel('Note', { exact: true })).toBeFocused();
       },
-      // To where the user came from: the story comes from there.
+      // Back to the page from which the user came, which is where the story begins.
       Escape: leadsTo(/\/account\/sessions$/),
     },
   },

@@ -97,14 +97,14 @@ describe.skipIf(!process.env.LONG_TESTS)('the packages (npm run test:long)', () 
       expect(service.url, service.output()).not.toBe('');
       const page = await fetch(service.url, { headers: { accept: 'text/html' } });
       expect(await page.text()).toContain('<div id="root">');
-      const told = run(node, ['story.js', service.url, 'admin@gantry.local', PASSWORD], clients);
-      expect(told).toContain('story passed: ADMIN true true');
+      const output = run(node, ['story.js', service.url, 'admin@gantry.local', PASSWORD], clients);
+      expect(output).toContain('story passed: ADMIN true true');
     } finally {
       expect(await service.stop()).toBe(0);
     }
   });
 
-  it('contain commands that tell how they are used', () => {
+  it('contain commands that describe their usage', () => {
     expect(run('npx', ['gantry', '--help'], services)).toContain('start');
     expect(run('npx', ['gantry-edge', '--help'], services)).toContain('--spool');
   });

@@ -124,7 +124,7 @@ describe('a device', () => {
   });
 
   it.each([{ apiKey: '' }, { apiKey: 5 }, { apiKey: null }, {}, null, 'text', [], 5, undefined])(
-    'that sends %j as its input is told to send its key',
+    'that sends %j as its input is asked to send its key',
     async (input) => {
       const { status, body } = await gantry.call('events.ingest', input);
       expect(status).toBe(400);
