@@ -3,7 +3,7 @@ import type { Role } from '@gantry/contract/permissions';
 import { type Browser, type BrowserContext, test as base, expect, type Page } from '@playwright/test';
 import { PASSWORD, startService, type TestService } from './service.ts';
 
-// A story is told by driving the real page, service and database:
+// A story drives the real page, service and database:
 //
 //   test('an operator confirms an event', async ({ service, openAs }) => {
 //     const { apiKey } = await service.sensor();

@@ -86,7 +86,7 @@ test('every page that would show plates states that they are hidden from the rol
   await page.goto(`${service.url}/events?event=${eventId}`);
   await expect(page.getByRole('complementary').first()).toContainText('•••');
   await page.context().close();
-  // Who may see them is told nothing.
+  // A user who may see plates gets no such notice.
   const admin = await openAlone(browser, service, '/');
   await expect(admin.getByRole('region', { name: 'Newest events' })).toContainText('06 HIDDEN 1');
   await expect(admin.getByText('are hidden from your role')).toHaveCount(0);

@@ -109,7 +109,7 @@ describe('an alert that is acknowledged', () => {
 });
 
 describe('an incident opened by a backlog of events', () => {
-  it('is marked, and does not count in the time to acknowledge', async () => {
+  it('is marked, and is not counted in the time to acknowledge', async () => {
     const [old, live] = [await addSensor(), await addSensor()];
     const before = await ok('incidents.getStats');
     expect(before.meanTimeToAcknowledge ?? 0).toBeLessThan(60);

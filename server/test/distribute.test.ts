@@ -60,7 +60,7 @@ describe('distributing', () => {
     expect(await schemaOf(cluster)).toBe(before);
   });
 
-  it('brings back a database that was distributed with reference tables and without that foreign key', async () => {
+  it('restores a database that was distributed with reference tables and without that foreign key', async () => {
     await using cluster = await PretendedCluster.start(1);
     const { client } = cluster;
     const before = await schemaOf(cluster);
@@ -84,7 +84,7 @@ describe('distributing', () => {
     expect((await client.query('SELECT FROM sensor_status_history')).rowCount).toBe(1);
   });
 
-  it('says how many events it moves, and then frees their space', async () => {
+  it('reports how many events it moves, and then frees their space', async () => {
     await using cluster = await PretendedCluster.start(1);
     await cluster.client.query(STORE_EVENTS);
     expect(await run(cluster)).toContain('250 events will be moved');

@@ -122,7 +122,7 @@ describe('a migration in batches', () => {
 });
 
 describe('a migration that locks a table for long', () => {
-  it('says beforehand how long, and what has to wait', async () => {
+  it('announces how long it takes, and what has to wait', async () => {
     await (await connect()).query('ANALYZE things');
     await apply('0002-all.sql', '-- gantry: locks things 1000 things, and all\nUPDATE things SET of_new = 1');
     expect(lines).toEqual([
@@ -134,7 +134,7 @@ describe('a migration that locks a table for long', () => {
     ]);
   });
 
-  it('says so of rows that were added since the table was analysed, as by an earlier migration of the same start', async () => {
+  it('counts rows that were added since the table was analysed, for example by an earlier migration of the same start', async () => {
     const client = await connect();
     await client.query('CREATE TABLE fresh (n int)');
     await apply('0001-empty.sql', '-- gantry: locks fresh 1000 fresh\nUPDATE fresh SET n = 1');

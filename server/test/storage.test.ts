@@ -57,7 +57,7 @@ describe('storage.getStats', () => {
     expect(stats.months.every(({ bytes }: { bytes: number }) => bytes > 0)).toBe(true);
   });
 
-  it('says what retention removes next', async () => {
+  it('reports what retention removes next', async () => {
     await ask('setRetention', { events: { default: 30 } });
     const { nextRemoval } = await ask('getStats');
     expect(nextRemoval).toMatchObject({ events: 2, activity: 0 });

@@ -163,7 +163,7 @@ describe('watchlist.create', () => {
     expect(await totalEntries()).toBe(before);
   });
 
-  it('says what a pattern requires', async () => {
+  it('explains what a pattern requires', async () => {
     const { data } = await refusal('watchlist.create', { pattern: '*A-', reason: 'x' });
     expect(data.issues[0].message).toMatch(/at least two characters/);
   });

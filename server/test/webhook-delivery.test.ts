@@ -104,7 +104,7 @@ const settled = async (id = '', status = 'DELIVERED', ms = 20_000): Promise<Row>
 };
 const idsOf = (received: readonly Received[]) => received.map(({ headers }) => headers['x-gantry-delivery']);
 
-/** Adds a delivery of which nobody is told: the next sweep finds it. @returns its id */
+/** Adds a delivery without a notification: the next sweep finds it. @returns its id */
 const insertUnannounced = async (webhookId: string): Promise<string> => {
   const { rows } = await pool.query<{ id: string }>(
     `INSERT INTO webhook_deliveries (webhook_id, kind, body) VALUES ($1, 'test', '{}') RETURNING id`,

@@ -91,7 +91,7 @@ describe('observations', () => {
     ['{}', 'nothing'],
     ['<a/>', 'unreadable'],
     ['{"value"', 'unreadable'],
-  ])('that are %s do no harm', async (body, is) => {
+  ])('that are %s are handled without an error', async (body, is) => {
     expect((await readBody(sensorthings, body)).is).toBe(is);
   });
 });
