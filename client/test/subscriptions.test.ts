@@ -46,7 +46,7 @@ describe('a subscription', () => {
     expect(addresses.join(' ')).not.toContain(client.token);
   });
 
-  it('brings everything in one stream, each message with the type of its topic', async () => {
+  it('delivers all topics in one stream, each message with the type of its topic', async () => {
     const client = createGantryClient(gantry.url);
     await client.login(ADMIN.email, ADMIN.password);
     const received: string[] = [];

@@ -81,7 +81,7 @@ describe.skipIf(!process.env.LONG_TESTS)('the packages (npm run test:long)', () 
   }, 15 * MINUTES);
   afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }));
 
-  it('give the client types under strict, whatever the resolution of modules', () => {
+  it('give the client types under strict, for each module resolution', () => {
     cpSync(join(here, 'story.ts'), join(clients, 'story.ts'));
     const tsc = ['node_modules/typescript/bin/tsc', '--strict', 'story.ts'];
     run(process.execPath, [...tsc, '--module', 'nodenext', '--noEmit'], clients);

@@ -124,7 +124,7 @@ describe('an API token', () => {
     ]);
   });
 
-  it('becomes invalid at once when its user or an administrator revokes it, which nobody else can', async () => {
+  it('becomes invalid at once when it is revoked, which only its user and administrators can do', async () => {
     const owner = await newUser('OPERATOR');
     const other = await newUser('OPERATOR');
     const [one, two] = [await newToken(owner.token), await newToken(owner.token)];

@@ -169,7 +169,7 @@ describe('a damaged or foreign archive', () => {
     await expect(verifyArchive(archive)).rejects.toThrow(message);
   });
 
-  it('is refused when it has more rows than it says', async () => {
+  it('is refused when its manifest states more rows than it has', async () => {
     const archive = await copyOfGood();
     await editManifest(archive, (m) => ({ ...m, tables: m.tables.map((t) => ({ ...t, rows: t.rows + 1 })) }));
     const database = await createTestDatabase('template1');

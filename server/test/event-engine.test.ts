@@ -316,7 +316,7 @@ describe('the partitions of events', () => {
     }
   });
 
-  it('are created again when somebody dropped one', async () => {
+  it('are created again when one was dropped', async () => {
     const month = startOfMonth(-7);
     await sendAt(iso(month));
     await gantry.pool.query(`DROP TABLE ${nameOf(month)}`);

@@ -165,7 +165,7 @@ describe('of several users at once', () => {
 });
 
 describe('the refusal of a change', () => {
-  it('says that an event opened the incident', async () => {
+  it('states that an event opened the incident', async () => {
     const { rows } = await gantry.pool.query(
       `WITH made AS (
          INSERT INTO incidents (title, type, severity) VALUES ('T', 'OTHER', 2) RETURNING id

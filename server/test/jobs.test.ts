@@ -231,7 +231,7 @@ describe('a job', () => {
     expect(await waitForDone(3)).toEqual([1, 2, 1]);
   });
 
-  it('of a process that is gone is performed by another one, but not before its lease expires', async () => {
+  it('of a process that has ended is performed by another one, but not before its lease expires', async () => {
     await add(1);
     await pool.query(`UPDATE chores SET attempts = 1, due_at = now() + interval '1 second'`);
     const { rows } = await pool.query('SELECT due_at FROM chores');

@@ -55,7 +55,7 @@ afterEach(async () => {
 });
 
 describe('a migration that gets its locks at once', () => {
-  it('does not wait, however patient it would be', async () => {
+  it('does not wait, whatever its time limit is', async () => {
     const patience = { waitMs: 3_600_000, pauseMs: 3_600_000, inAllMs: 3_600_000 };
     expect(await apply('0002-other.sql', 'CREATE TABLE others ()', patience)).toEqual(['0002-other.sql']);
   });
@@ -64,7 +64,7 @@ describe('a migration that gets its locks at once', () => {
 describe('a migration of a locked table', () => {
   const ALTER = 'ALTER TABLE things ADD COLUMN further text';
 
-  it('lets readers proceed, says who holds the lock, and succeeds when it is released', async () => {
+  it('lets readers proceed, names the holder of the lock, and succeeds when it is released', async () => {
     const holder = await connect();
     await holder.query('BEGIN; SELECT FROM things LIMIT 1');
     const applied = apply('0002-further.sql', ALTER);

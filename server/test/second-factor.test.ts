@@ -245,7 +245,7 @@ describe('a second factor', () => {
     expect(await actionsOf(me.id)).toContain('users.resetSecondFactor');
   });
 
-  it('says what to do when the key of the service has changed; recovery codes still work', async () => {
+  it('explains what to do when the key of the service has changed; recovery codes still work', async () => {
     const { id, email, secret, recoveryCodes } = await protectedUser();
     const sealed = createSecretBox('another secret of at least 32 bytes!!').seal(secret);
     await gantry.pool.query('UPDATE second_factors SET secret = $1 WHERE user_id = $2', [sealed, id]);

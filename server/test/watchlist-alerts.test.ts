@@ -431,7 +431,7 @@ describe('watchlist.undoAcknowledgeAlertBatch', () => {
   const undo = async (ids: readonly string[], own: string) =>
     (await gantry.ok('watchlist.undoAcknowledgeAlertBatch', { ids }, { token: own })).results;
 
-  it('opens what the user acknowledged, and leaves what others did', async () => {
+  it('reopens the alerts that the user acknowledged, and no others', async () => {
     const [field, operator] = [await gantry.tokenFor('FIELD'), await gantry.tokenFor('OPERATOR')];
     const [mine, theirs] = [await take(field), await take(operator)];
     const opened = { ...mine, acknowledgedAt: null, acknowledgedBy: null, note: null };

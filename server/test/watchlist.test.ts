@@ -378,7 +378,7 @@ describe('every watchlist procedure', () => {
     }
   });
 
-  it.each(role.options)('lets %s do what the table of permissions says', async (name) => {
+  it.each(role.options)('grants %s what the table of permissions contains', async (name) => {
     const own = await gantry.tokenFor(name);
     const may = (permission: 'manageIncidents' | 'manageWatchlist') =>
       (permissions[permission] as readonly string[]).includes(name);

@@ -213,7 +213,7 @@ describe('an attempt', () => {
     expect((await settled(id)).last_answer).toMatch(/^\ufffd\ufffdA/);
   });
 
-  it('has failed when nobody listens, when the connection breaks, and when the answer is not HTTP', async () => {
+  it('has failed when the connection is refused or breaks, and when the answer is not HTTP', async () => {
     const gone = await startReceiver();
     await gone[Symbol.asyncDispose]();
     const breaking = await receive((response) => response.destroy());
@@ -523,7 +523,7 @@ describe('when something fails', () => {
     expect(new Set(idsOf(receiver.received))).toEqual(new Set(ids));
   });
 
-  it('a delivery whose process is gone is made by another one', async () => {
+  it('a delivery whose process has ended is made by another one', async () => {
     const receiver = await receive();
     const hook = await addHook(receiver.url);
     const [id] = await enqueue(hook);

@@ -197,7 +197,7 @@ describe('a query', () => {
     },
   );
 
-  it.each(['{"take":1}', '[]', '1', '""', 'false'])('says how to wrap %s', async (input) => {
+  it.each(['{"take":1}', '[]', '1', '""', 'false'])('explains how to wrap %s', async (input) => {
     const { status, body } = await get('sensors.getAll', input);
     expect(status).toBe(400);
     expect(body.error.json.message).toBe('Send the input as {"json": …}');

@@ -155,7 +155,7 @@ describe('a service of several workers', () => {
     expect(calls.reduce((sum, n) => sum + n)).toBe(30);
   });
 
-  it('returns the metrics of all of them, whichever is asked, each described once', async () => {
+  it('returns the metrics of all of them from each, each described once', async () => {
     for (let n = 0; n < WORKERS; n++) {
       const { body, headers } = await service.fetch('/metrics', { headers: { connection: 'close' } });
       expect(headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);

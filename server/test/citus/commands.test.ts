@@ -211,7 +211,7 @@ describe.skipIf(CITUS_SERVERS.length < 3)('a database that was distributed while
     });
   });
 
-  it('is moved by a backup, which move-to says', async () => {
+  it('is moved by a backup, as move-to advises', async () => {
     const { code, err } = await run('move-to', 'postgres://nobody@127.0.0.1:1/gantry');
     expect({ code, err }).toEqual({
       code: 1,
