@@ -24,7 +24,7 @@ test.describe('users', () => {
     await form.getByLabel('First name').fill('Dana');
     await form.getByLabel('Last name').fill('Reyes');
     await form.getByRole('button', { name: 'Add user' }).click();
-    // What was wrong stands beside the field, and what was entered is still there.
+    // The error is shown beside the field, and the input is kept.
     await expect(form.getByText('Use at least 8 characters')).toBeVisible();
     await expect(form.getByLabel('First name')).toHaveValue('Dana');
     await form.getByLabel('First password').fill(PASSWORD);

@@ -194,7 +194,7 @@ test.describe('the list', () => {
     await expect(page.getByText('The search has not begun.')).toBeVisible();
     await expect(page.getByRole('button', { name: 'Search without a reason' })).toBeVisible();
     expect(await lookUps('plt9001')).toEqual([]);
-    // Slower than an Enter that belongs to what was typed before, which is no answer.
+    // Slower than an Enter that belongs to the previous input, which does not count as an answer.
     await page.keyboard.type('Case 4711', { delay: 80 });
     await page.keyboard.press('Enter');
     await expect(page.getByRole('row', { name: 'PLT-900 1' })).toBeVisible();
@@ -204,7 +204,7 @@ test.describe('the list', () => {
     expect(recorded.length).toBeGreaterThan(0);
     for (const { details } of recorded) expect(details).toMatchObject({ reason: 'Case 4711' });
 
-    // Another plate is another search; this one goes on without a reason.
+    // Another plate is another search; this one continues without a reason.
     await page.keyboard.press('f');
     await page.getByRole('dialog', { name: 'Filter' }).getByLabel('Plate').fill('PLT 9*');
     await page.keyboard.press('Enter');

@@ -13,7 +13,7 @@ import { PASSWORD, startService, type TestService } from './service.ts';
 //     …
 //   });
 //
-// All stories of a worker share one service, so each makes what it looks at, and looks for that.
+// All stories of a worker share one service, so each creates its own objects and looks only for these.
 
 interface Choices {
   readonly theme?: 'light' | 'dark';
@@ -73,7 +73,7 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
 
 export { expect };
 
-/** Has the pages of a browser find in its storage what the console keeps there, by name. What it stored since stays. */
+/** Puts values that the console stores, by name, into the storage of a browser. Values that it stored since are kept. */
 export async function remember(
   context: BrowserContext,
   stored: { readonly session?: object; readonly language?: string; readonly theme?: string },

@@ -35,7 +35,7 @@ async function hold(page: Page, procedure: string, n: number) {
   return { asked: asked.isOpen, release: released.open };
 }
 
-/** Holds the start of the stream back. @returns lets it begin */
+/** Delays the start of the stream. @returns a function that releases it */
 async function holdStream(page: Page): Promise<() => void> {
   const { isOpen, open } = gate();
   await page.route('**/trpc/live.onAny*', async (route) => {

@@ -4,10 +4,10 @@ import type { TestService } from './service.ts';
 
 // What each shortcut does, page by page, for the story that presses all of them.
 
-/** What a page shows in a try. Each try makes its own, so none finds what another one changed. */
+/** The objects of a page in a trial. Each trial creates its own, so that none depends on changes of another. */
 export interface Made {
   readonly address: string;
-  /** Of what the page lists, or of the one that it shows. */
+  /** The ids of the objects in the list, or of the one that the page shows. */
   readonly ids?: readonly string[];
 }
 
@@ -18,9 +18,9 @@ export interface Trial extends Made {
   press(): Promise<void>;
 }
 
-/** Presses a shortcut, and expects what it alone does. */
+/** Presses a shortcut, and expects its effect. */
 export type Try = (trial: Trial) => Promise<void>;
-/** By the keys as the sheet writes them. */
+/** By the keys in the notation of the sheet. */
 export type Tries = Readonly<Record<string, Try>>;
 
 export interface PageStory {
@@ -162,7 +162,7 @@ const filters = (parameter: string): Tries => ({ f: opens('Filter'), Escape: lea
 
 const statusOf = ({ service }: Trial, id: string | undefined) =>
   service.admin.api.incidents.getById.query({ id: id ?? '' });
-/** Expects what the service says of the incident after the press. */
+/** Expects the state of the incident in the service after the press. */
 const incidentBecomes =
   (at: number, expected: Record<string, unknown>): Try =>
   async (trial) => {
@@ -328,7 +328,7 @@ const days: Tries = { '[': leadsTo(/startDate=2026-04-01/), ']': leadsTo(/startD
 const MAY = 'startDate=2026-05-01&endDate=2026-05-31';
 const is = (address: string) => async (): Promise<Made> => ({ address });
 
-/** What is the same on every page, once `at` is what the page shows. */
+/** The shortcuts that are the same on every page. */
 export const everywhere: Tries = {
   '?': opens('Keyboard shortcuts'),
   '/': opens('Search'),

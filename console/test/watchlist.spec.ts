@@ -20,7 +20,7 @@ async function raise(service: TestService, times = 1): Promise<string> {
 const read = (service: TestService, apiKey: string, licensePlateNumber: string) =>
   service.admin.api.events.ingest.mutate({ apiKey, eventType: 'PLATE_RECOGNITION', licensePlateNumber });
 
-/** Has the pages of a browser count what they play, from the next load on. */
+/** Counts the tones that the pages of a browser play, from the next load on. */
 async function countTones(page: Page): Promise<void> {
   await page.context().addInitScript(() => {
     const start = OscillatorNode.prototype.start;

@@ -115,7 +115,7 @@ afterAll(() => gantry.stop());
 
 type Input = object | undefined;
 
-/** An input with which each procedure shows what is planted; null where nothing can be shown. */
+/** An input with which each procedure shows the planted plate; null if it cannot show any. */
 const inputs = (): Partial<Record<ProcedurePath, Input>> => {
   const { eventId: id, incidentId, entryId, alertId, connectionId, messageId } = planted;
   return {

@@ -171,7 +171,7 @@ describe('a stream of several topics after the service was restarted', () => {
     const config = { ...shared, DATA_DIR: `${shared.DATA_DIR}/restarted`, JWT_SECRET };
     const before = await createApp(config, log);
     const first = new Caller(await before.listen());
-    // The other service has the same database, and says what the stream should have sent.
+    // The other service uses the same database, and shows what the stream should have sent.
     const each = await followEach(gantry);
     const cut = await follow(first, 'live.onAny');
     await Promise.all(Array.from({ length: 4 }, () => happen(first)));

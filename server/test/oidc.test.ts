@@ -149,7 +149,7 @@ describe('a login at an OpenID Connect provider', () => {
     const linked = await logIn(account('hopper', { email: 'Hopper@City.example' }));
     const { user } = (await complete(linked.code, linked.verifier)).body.result.data.json;
     expect(user).toMatchObject({ id, firstName: 'Grace', role: 'OPERATOR' });
-    // The role changed, so what was issued for the former one is no longer valid.
+    // The role changed, so the session of the former role is no longer valid.
     expect((await gantry.call('auth.me', undefined, { token: old })).status).toBe(401);
     account('hopper', { email: 'other@city.example', email_verified: false, groups: 'watchers' });
     const later = await logIn('hopper');

@@ -6,7 +6,7 @@ import { createApp } from '../src/app.ts';
 import { Caller, eventually, type Gantry, startGantry } from './harness.ts';
 import { openStream } from './sse.ts';
 
-// Past changes are not sent as new: neither those made while nobody was subscribed, nor those in a restored dump.
+// Past changes are not sent as new: neither those made while there was no subscriber, nor those in a restored dump.
 
 const READ_FEED_MS = 250;
 

@@ -185,7 +185,7 @@ describe('a database that cannot be used', () => {
     const asked = performance.now();
     started.process.kill('SIGTERM');
     expect(await started.ended).toBe(0);
-    // Otherwise it goes on waiting until 30 s have passed, and fails.
+    // Otherwise it would wait until 30 s have passed, and fail.
     expect(performance.now() - asked).toBeLessThan(15_000);
     expect(started.output()).toContain('stopped while starting');
   });

@@ -85,7 +85,7 @@ const byWorker = async (service: ServiceProcess, pattern: RegExp): Promise<numbe
   );
 };
 
-/** Few leave the processors to what starts meanwhile; more of them meet more moments. */
+/** A few leave processor time to the starting workers; more of them cover more moments. */
 const CLIENTS = lengthOf({ gate: 4, full: 12 });
 /** How many events are acknowledged before something breaks, and after. */
 const ENOUGH = lengthOf({ gate: 60, full: 200 });
