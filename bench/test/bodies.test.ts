@@ -17,7 +17,7 @@ describe('the bodies of the load', () => {
     expect(makeBatchBodies(KEYS, size, 1)).toEqual(makeBatchBodies(KEYS, size, 1));
   });
 
-  it('are all different and come from every sensor', () => {
+  it('are all different and cover every sensor', () => {
     expect(new Set(bodies.map(({ text }) => text)).size).toBe(3000);
     expect(new Set(events.map(({ apiKey }) => apiKey))).toEqual(new Set(KEYS));
   });

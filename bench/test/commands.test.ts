@@ -197,7 +197,7 @@ describe('the benchmarks from the command line', () => {
       ['query', '--events', '1000000000'],
       /1,110,000,000 events need about .* of disk, and .* has .*: request fewer with --events/,
     ],
-  ])('say why and end with 1 when %s', { timeout: 60_000 }, async (_, args, reason) => {
+  ])('report the reason and exit with 1 when %s', { timeout: 60_000 }, async (_, args, reason) => {
     const { code, errors } = await bench(...args);
     expect(code).toBe(1);
     expect(errors).toMatch(reason);

@@ -55,7 +55,7 @@ describe.runIf(process.platform === 'linux')('processor time', () => {
     expect(nodeMicros).toBeLessThan(postgresMicros ?? 0);
   });
 
-  it('is not known of a process that does not exist, and never NaN', async () => {
+  it('is unknown, and not NaN, for a process that does not exist', async () => {
     const unknown = { server: Number.NaN, postgresql: Number.NaN, idle: 1, total: 2 };
     expect(usedBetween(unknown, { ...unknown, idle: 2, total: 6 }, 1)).toEqual({
       nodeMicros: null,

@@ -177,9 +177,9 @@ describe('errors', () => {
     expect(error.retryAfter).toBeGreaterThan(0);
   });
 
-  it('distinguish an unreachable service from another one, and from an aborted call', async () => {
-    const nobody = createGantryClient('http://127.0.0.1:9');
-    expect(await failure(nobody.api.system.health.query())).toMatchObject({
+  it('distinguish an unreachable service from one that is not Gantry, and from an aborted call', async () => {
+    const unreachable = createGantryClient('http://127.0.0.1:9');
+    expect(await failure(unreachable.api.system.health.query())).toMatchObject({
       code: 'UNREACHABLE',
       httpStatus: undefined,
       message: expect.stringContaining('Cannot reach http://127.0.0.1:9'),

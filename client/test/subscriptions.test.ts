@@ -46,10 +46,10 @@ describe('a subscription', () => {
     expect(addresses.join(' ')).not.toContain(client.token);
   });
 
-  it('brings everything in one stream, each message with the type of its topic', async () => {
+  it('delivers all topics in one stream, each message with the type of its topic', async () => {
     const client = createGantryClient(gantry.url);
     await client.login(ADMIN.email, ADMIN.password);
-    const told: string[] = [];
+    const received: string[] = [];
     let isReady = false;
     const subscription = client.api.live.onAny.subscribe(
       { topics: ['events', 'sensors', 'incidents', 'watchlist'] },
@@ -57,15 +57,15 @@ describe('a subscription', () => {
         onData: ({ data }) => {
           switch (data.type) {
             case 'events':
-              return told.push(`${data.event.eventType} at ${data.event.timestamp instanceof Date}`);
+              return received.push(`${data.event.eventType} at ${data.event.timestamp instanceof Date}`);
             case 'sensors':
-              return told.push(`${data.change.from} to ${data.change.to}`);
+              return received.push(`${data.change.from} to ${data.change.to}`);
             case 'incidents':
-              return told.push(`${data.change.action} ${data.change.incident.status}`);
+              return received.push(`${data.change.action} ${data.change.incident.status}`);
             case 'watchlist':
-              return told.push(`${data.alert.priority} ${data.alert.licensePlateNumber}`);
+              return received.push(`${data.alert.priority} ${data.alert.licensePlateNumber}`);
             case 'missed':
-              return told.push(`missed ${data.count}`);
+              return received.push(`missed ${data.count}`);
             case 'upToDate':
               isReady = true;
           }
@@ -78,7 +78,7 @@ describe('a subscription', () => {
     );
     const has = (count: number) =>
       eventually(
-        async () => told.length,
+        async () => received.length,
         (length) => length === count,
       );
     await client.api.watchlist.create.mutate({ pattern: 'ANY 1', reason: 'stolen', priority: 'HIGH' });
@@ -90,7 +90,7 @@ describe('a subscription', () => {
     await client.api.events.ingest.mutate({ apiKey, ...plate });
     await has(4);
     subscription.unsubscribe();
-    expect(told).toEqual(['OFFLINE to ONLINE', 'create OPEN', 'PLATE_RECOGNITION at true', 'HIGH ANY 1']);
+    expect(received).toEqual(['OFFLINE to ONLINE', 'create OPEN', 'PLATE_RECOGNITION at true', 'HIGH ANY 1']);
   });
 
   it('continues after its connection was cut, without a gap', async () => {
@@ -108,13 +108,13 @@ describe('a subscription', () => {
       },
     });
     await client.login(ADMIN.email, ADMIN.password);
-    const told: string[] = [];
+    const received: string[] = [];
     let notes = 0;
     const subscription = client.api.events.onIngested.subscribe(
       {},
       {
         onData: ({ data }) => {
-          if (data.type === 'event') told.push(data.event.id);
+          if (data.type === 'event') received.push(data.event.id);
           else notes++;
         },
       },
@@ -130,19 +130,19 @@ describe('a subscription', () => {
     };
     await send();
     await eventually(
-      async () => told.length,
+      async () => received.length,
       (length) => length === 1,
     );
     await cuts[0]?.();
     for (let n = 0; n < 10; n++) await send();
     await eventually(
-      async () => told.length,
+      async () => received.length,
       (length) => length >= sent.length,
       20_000,
     );
     subscription.unsubscribe();
     expect(cuts.length).toBeGreaterThan(1);
-    expect(told).toEqual(sent);
+    expect(received).toEqual(sent);
   });
 
   it('that is refused throws a GantryError', async () => {

@@ -14,7 +14,7 @@ function receiver(status: number, answer: string): Promise<Server> {
 }
 
 test.describe('users', () => {
-  test('are added, changed and deleted, with the consequence named first', async ({ openAs }) => {
+  test('are added, changed and deleted after a dialog that names the consequence', async ({ openAs }) => {
     const page = await openAs('ADMIN', '/administration');
     await expect(page).toHaveURL(/\/administration\/users$/);
     await page.getByRole('button', { name: 'Add user' }).click();
@@ -24,7 +24,7 @@ test.describe('users', () => {
     await form.getByLabel('First name').fill('Dana');
     await form.getByLabel('Last name').fill('Reyes');
     await form.getByRole('button', { name: 'Add user' }).click();
-    // What was wrong stands beside the field, and what was entered is still there.
+    // The error is shown beside the field, and the input is kept.
     await expect(form.getByText('Use at least 8 characters')).toBeVisible();
     await expect(form.getByLabel('First name')).toHaveValue('Dana');
     await form.getByLabel('First password').fill(PASSWORD);
@@ -55,7 +55,7 @@ test.describe('users', () => {
     await expect(page.getByRole('cell', { name: 'Dana Reyes' })).toHaveCount(0);
   });
 
-  test('see where they are signed in, and end a session', async ({ service, openAs }) => {
+  test('list and end their own sessions', async ({ service, openAs }) => {
     const page = await openAs('VIEWER', '/');
     const email = await service.userOf('VIEWER');
     await service.admin.api.auth.login.mutate({ email, password: PASSWORD });
@@ -71,7 +71,7 @@ test.describe('users', () => {
   });
 });
 
-test('the activity log shows who did what, and links to the object', async ({ service, openAs }) => {
+test('the activity log shows users and actions, and links to the object', async ({ service, openAs }) => {
   const sensor = await service.sensor({ name: 'Log camera' });
   const page = await openAs('ADMIN', '/administration/activity?action=sensors.create');
   await page.getByRole('row').filter({ hasText: 'Log camera' }).click();
@@ -171,7 +171,7 @@ test('retention is saved only after a preview, and a hold protects its events', 
   await api.storage.setRetention.mutate({ events: { default: null } });
 });
 
-test('the time zone is found by its name, shown before it is saved, and holds for everybody', async ({
+test('the time zone is found by name, previewed before it is saved, and applies to all users', async ({
   service,
   openAs,
 }) => {
@@ -191,7 +191,7 @@ test('the time zone is found by its name, shown before it is saved, and holds fo
   });
 });
 
-test('nobody else is shown the administration', async ({ openAs }) => {
+test('other roles cannot open the administration pages', async ({ openAs }) => {
   const page = await openAs('OPERATOR', '/administration/users');
   await expect(page.getByText('Your role does not include this page')).toBeVisible();
 });

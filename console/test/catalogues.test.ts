@@ -48,7 +48,7 @@ it('name every action that the service records', () => {
   expect(offered.sort()).toEqual(recorded);
 });
 
-it('have a sentence for every finding of the examination, in English that of the service', () => {
+it('have a sentence for every finding of system.doctor; the English one is that of the service', () => {
   const ofService = Object.entries<{ finding: string; remedy?: string }>(doctorSentences).map(
     ([code, { finding, remedy }]) => [code, remedy === undefined ? { finding } : { finding, remedy }],
   );

@@ -23,7 +23,7 @@ const hours = (from: string, count: number): FlowPoint[] =>
   });
 
 describe('days', () => {
-  it('are those of a preset or a month, whatever its length', () => {
+  it('are those of a preset or of a month of any length', () => {
     expect(rangeOfPreset('last7', '2026-03-02')).toEqual({ startDate: '2026-02-24', endDate: '2026-03-02' });
     expect(rangeOfPreset('lastMonth', '2028-03-31')).toEqual(rangeOfMonth('2028-02'));
     expect(daysIn(rangeOfMonth('2028-02'))).toBe(29);
@@ -32,7 +32,7 @@ describe('days', () => {
     expect(nameOfRange({ startDate: '2026-05-02', endDate: '2026-05-31' }, '2026-11-22')).toBeNull();
   });
 
-  it('are moved by their number, and months by months', () => {
+  it('move by their own length, and whole months by a month', () => {
     expect(besides({ startDate: '2026-03-01', endDate: '2026-03-07' }, -1)).toEqual({
       startDate: '2026-02-22',
       endDate: '2026-02-28',
@@ -40,7 +40,7 @@ describe('days', () => {
     expect(besides(rangeOfMonth('2026-03'), -1)).toEqual(rangeOfMonth('2026-02'));
   });
 
-  it('are compared with the same days of the week a year before', () => {
+  it('are compared with the same weekdays of the previous year', () => {
     const subject = { place: { locationId: 'a' }, days: { startDate: '2026-11-16', endDate: '2026-11-22' } };
     expect(comparedWith(subject, { compare: 'yearBefore' })?.days).toEqual({
       startDate: '2025-11-17',
@@ -51,7 +51,7 @@ describe('days', () => {
 });
 
 describe('two periods', () => {
-  it('lie on each other by the time of day, also where a day has 25 hours or 23', () => {
+  it('are aligned by the time of day, also on days of 23 or 25 hours', () => {
     const autumn = hours('2026-10-24T22:00:00Z', 25);
     const usual = hours('2026-10-17T22:00:00Z', 24);
     const pairs = overlay(autumn, usual, berlin);

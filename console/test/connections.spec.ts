@@ -19,7 +19,7 @@ const rows = (page: Page) => page.locator('tr[data-key]');
 const pane = (page: Page) => page.getByRole('complementary', { name: 'Message' });
 
 test.describe('connections', () => {
-  test('an operator connects a camera, and sees what to enter in it once', async ({ service, openAs }) => {
+  test('an operator connects a camera; the values to enter are shown once', async ({ service, openAs }) => {
     const { id } = await service.sensor({ name: 'To be connected' });
     const page = await openAs('OPERATOR', `/sensors/${id}`);
     const panel = page.getByRole('region', { name: 'Connections' });
@@ -67,7 +67,7 @@ test.describe('connections', () => {
     await expect(page.locator('body')).not.toContainText(password);
   });
 
-  test('a message appears as it came, with what became of it; read again it makes no second event', async ({
+  test('a message is shown unchanged with its result; replaying it creates no second event', async ({
     service,
     openAs,
   }) => {
@@ -98,7 +98,10 @@ test.describe('connections', () => {
     await expect(page.getByRole('complementary')).toContainText('WX1234A');
   });
 
-  test('an unreadable message shows the reason, and is found by its status', async ({ service, openAs }) => {
+  test('an unreadable message shows the reason and can be filtered by status', async ({
+    service,
+    openAs,
+  }) => {
     const { id: sensorId } = await service.sensor({ name: 'Of a wrong format' });
     const { id, url } = await service.admin.api.connections.create.mutate({ sensorId, format: 'hikvision' });
     await sendPassage(url);
@@ -125,7 +128,7 @@ test.describe('connections', () => {
     await expect(rows(page)).toHaveCount(2);
   });
 
-  test('a camera of a recorder that nobody knows becomes a sensor, with what it sent meanwhile', async ({
+  test('an unassigned camera of a recorder becomes a sensor, and its earlier messages become events', async ({
     service,
     openAs,
   }) => {
@@ -162,7 +165,7 @@ test.describe('connections', () => {
     expect((await api.events.getAll.query({ sensorId: sensors[0]?.id ?? '' })).total).toBe(1);
   });
 
-  test('a mapping is written, tried with the last message, saved, and used when messages are read again', async ({
+  test('a mapping is written, tried on the last message, saved, and applied by a replay', async ({
     service,
     openAs,
   }) => {
@@ -192,7 +195,7 @@ test.describe('connections', () => {
     expect((await api.events.getAll.query({ sensorId })).total).toBe(1);
   });
 
-  test('a connection is rotated, which shows new values, and deleted, which leads to its sensor', async ({
+  test('rotating a connection shows new values; deleting it leads to its sensor', async ({
     service,
     openAs,
   }) => {
@@ -218,7 +221,7 @@ test.describe('connections', () => {
     );
   });
 
-  test('messages that were refused or lost are counted on the page', async ({ service, openAs }) => {
+  test('the page counts refused and lost messages', async ({ service, openAs }) => {
     const { id: sensorId } = await service.sensor({ name: 'Sends too much' });
     const { id } = await service.admin.api.connections.create.mutate({ sensorId, format: 'hikvision' });
     const page = await openAs('OPERATOR', `/sensors/${sensorId}/connections/${id}`);
@@ -240,7 +243,7 @@ test.describe('connections', () => {
     await expect(page.getByText('1 message was lost')).toBeVisible();
   });
 
-  test('a user who may not manage sensors sees no connections, and gets a reason at the address of one', async ({
+  test('a user who may not manage sensors sees no connections; the page of one gives the reason', async ({
     service,
     openAs,
   }) => {
@@ -254,7 +257,7 @@ test.describe('connections', () => {
     await expect(page.getByRole('button', { name: 'Rotate' })).toHaveCount(0);
   });
 
-  test('on a phone the message covers the list, and nothing is wider than the window', async ({
+  test('on a phone the message covers the list, and the page does not scroll sideways', async ({
     service,
     openAs,
   }) => {

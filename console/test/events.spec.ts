@@ -29,7 +29,7 @@ const PIXEL =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 test.describe('triage', () => {
-  test('confirms, rejects with a reason, and undoes without the mouse; the next event opens by itself', async ({
+  test('confirms, rejects with a reason, and undoes by keyboard; the next event opens automatically', async ({
     service,
     openAs,
   }) => {
@@ -68,7 +68,10 @@ test.describe('triage', () => {
     await expect(page.getByRole('button', { name: 'Dirt on the lens' })).toBeVisible();
   });
 
-  test('says who was faster, and does not overwrite the decision', async ({ service, openAs }) => {
+  test('names the user who decided first, and does not overwrite the decision', async ({
+    service,
+    openAs,
+  }) => {
     const { ids } = await report(service, 'FASTER', ['FST 1']);
     const [id = ''] = ids;
     const page = await openAs('OPERATOR', `/events?violationType=FASTER&event=${id}`);
@@ -82,7 +85,7 @@ test.describe('triage', () => {
     expect(reviews.map(({ decision }) => decision)).toEqual(['REJECTED']);
   });
 
-  test('confirms what it shows as processed by somebody without a review', async ({ service, openAs }) => {
+  test('confirms an event that somebody processed without a review', async ({ service, openAs }) => {
     const { ids } = await report(service, 'PROCESSED', ['PRO 1']);
     const [id = ''] = ids;
     await service.admin.api.events.markAsProcessed.mutate({ id });
@@ -93,7 +96,7 @@ test.describe('triage', () => {
     page.on('request', (request) => {
       if (request.url().includes('/trpc/events.review')) sent.push(request.postData());
     });
-    // Before the reviews are there, nobody has seen what they would replace, and nothing is decided.
+    // Until the reviews are loaded, the user has not seen what a decision would replace, and none is sent.
     await expect(async () => {
       await page.keyboard.press('1');
       await expect(row).toContainText('Operator Tester', { timeout: 2_000 });
@@ -101,7 +104,7 @@ test.describe('triage', () => {
     expect(sent[0]).toContain('"expectedProcessed":true');
   });
 
-  test('takes back that an event was archived', async ({ service, openAs }) => {
+  test('undoes archiving an event', async ({ service, openAs }) => {
     const { ids } = await report(service, 'UNARCHIVE', ['UNA 1']);
     const page = await openAs('OPERATOR', `/events?violationType=UNARCHIVE&event=${ids[0]}`);
     await expect(page.getByRole('button', { name: /^Archive/ })).toBeVisible();
@@ -113,7 +116,7 @@ test.describe('triage', () => {
     expect(archived).toBe(false);
   });
 
-  test('opens an incident with place and evidence by one key', async ({ service, openAs }) => {
+  test('opens an incident with place and evidence with one key', async ({ service, openAs }) => {
     const { ids, sensor } = await report(service, 'INCIDENT_KEY', ['INC 1'], {
       description: 'Wrong way driver',
     });
@@ -130,7 +133,7 @@ test.describe('triage', () => {
     expect(incident.events.map((event) => event.id)).toEqual(ids);
   });
 
-  test('is not offered to a role that may not decide', async ({ service, openAs }) => {
+  test('is not offered to a role without the permission', async ({ service, openAs }) => {
     const { ids } = await report(service, 'ONLOOKER', ['ONL 1']);
     const page = await openAs('VIEWER', `/events?violationType=ONLOOKER&event=${ids[0]}`);
     await expect(page.getByRole('heading', { name: 'ONL 1' })).toBeVisible();
@@ -141,7 +144,7 @@ test.describe('triage', () => {
 });
 
 test.describe('the list', () => {
-  test('holds new rows back until they are asked for', async ({ service, openAs }) => {
+  test('holds new rows back until the user requests them', async ({ service, openAs }) => {
     const { sensor } = await report(service, 'LIVE', ['LIV 1']);
     const page = await openAs('OPERATOR', '/events?violationType=LIVE');
     const first = page.getByRole('row').nth(1);
@@ -164,7 +167,7 @@ test.describe('the list', () => {
     await expect(page.getByText('3 events')).toBeVisible();
   });
 
-  test('shows text from devices as text, whatever it is', async ({ service, openAs }) => {
+  test('shows any text from devices as plain text', async ({ service, openAs }) => {
     const { ids } = await report(service, 'TEXT', ['<b>X</b>', 'ا'.repeat(40)], {
       description: `<img src=x onerror=alert(1)>${'x'.repeat(4000)}`,
       vehicleType: `a${'\u0301'.repeat(99)}`,
@@ -178,7 +181,7 @@ test.describe('the list', () => {
     await expect(page).not.toHaveURL(/event=/);
   });
 
-  test('asks why a plate is looked up before it does, and keeps the reason out of the address', async ({
+  test('asks for a reason before it looks up a plate, and keeps the reason out of the address', async ({
     service,
     openAs,
   }) => {
@@ -191,7 +194,7 @@ test.describe('the list', () => {
     await expect(page.getByText('The search has not begun.')).toBeVisible();
     await expect(page.getByRole('button', { name: 'Search without a reason' })).toBeVisible();
     expect(await lookUps('plt9001')).toEqual([]);
-    // Slower than an Enter that belongs to what was typed before, which is no answer.
+    // Slower than an Enter that belongs to the previous input, which does not count as an answer.
     await page.keyboard.type('Case 4711', { delay: 80 });
     await page.keyboard.press('Enter');
     await expect(page.getByRole('row', { name: 'PLT-900 1' })).toBeVisible();
@@ -201,7 +204,7 @@ test.describe('the list', () => {
     expect(recorded.length).toBeGreaterThan(0);
     for (const { details } of recorded) expect(details).toMatchObject({ reason: 'Case 4711' });
 
-    // Another plate is another search; this one goes on without a reason.
+    // Another plate is another search; this one continues without a reason.
     await page.keyboard.press('f');
     await page.getByRole('dialog', { name: 'Filter' }).getByLabel('Plate').fill('PLT 9*');
     await page.keyboard.press('Enter');
@@ -216,7 +219,7 @@ test.describe('the list', () => {
     for (const { details } of await lookUps('PLT 9*')) expect(details).not.toHaveProperty('reason');
   });
 
-  test('shows the pictures of an event, larger and one after the other', async ({ service, openAs }) => {
+  test('shows the pictures of an event enlarged, one at a time', async ({ service, openAs }) => {
     const { ids } = await report(service, 'PICTURE', ['PIC 1'], {
       images: [PIXEL, 'https://elsewhere.example/1.jpg'],
     });
@@ -234,7 +237,10 @@ test.describe('the list', () => {
 });
 
 test.describe('a long list', () => {
-  test('keeps the active row in view, and tells screen readers where it is', async ({ service, openAs }) => {
+  test('keeps the active row in view, and reports its position to screen readers', async ({
+    service,
+    openAs,
+  }) => {
     await report(
       service,
       'LONG',
@@ -251,7 +257,7 @@ test.describe('a long list', () => {
 });
 
 test.describe('many events at once', () => {
-  test('are confirmed, and what failed is listed', async ({ service, openAs }) => {
+  test('are confirmed, and the failures are listed', async ({ service, openAs }) => {
     const plates = Array.from({ length: 130 }, (_, n) => `BLK ${n}`);
     const { ids } = await report(service, 'BULK', plates);
     const taken = ids[120] ?? '';
@@ -281,7 +287,7 @@ test.describe('many events at once', () => {
     };
     expect(await reviewed()).toBe(129);
 
-    // One step undoes all of it, and nothing of somebody else.
+    // One step undoes the whole action, and nothing that another user did.
     await page.keyboard.press('z');
     await expect(bar).toContainText('129 of 129 undone', { timeout: 60_000 });
     expect(await reviewed()).toBe(0);
@@ -292,10 +298,7 @@ test.describe('many events at once', () => {
     expect(archived).toBe(true);
   });
 
-  test('are archived, and that is undone for those that were not archived before', async ({
-    service,
-    openAs,
-  }) => {
+  test('are archived; undo restores those that were not archived before', async ({ service, openAs }) => {
     const { ids } = await report(service, 'BULK_ARCHIVE', ['ARC 1', 'ARC 2', 'ARC 3']);
     await service.admin.api.events.markAsArchived.mutate({ id: ids[1] ?? '' });
     const page = await openAs('OPERATOR', '/events?violationType=BULK_ARCHIVE');
@@ -310,7 +313,7 @@ test.describe('many events at once', () => {
     expect(events.filter(({ archived }) => archived).map(({ id }) => id)).toEqual([ids[1]]);
   });
 
-  test('are selected by Ctrl+A inside the list, and deleted after a question that names their number', async ({
+  test('are selected with Ctrl+A in the list, and deleted after a confirmation that states their number', async ({
     service,
     openAs,
   }) => {
@@ -326,7 +329,7 @@ test.describe('many events at once', () => {
     await expect(page.getByText('No event matches these filters')).toBeVisible();
   });
 
-  test('are exported exactly as they are filtered', async ({ service, openAs }) => {
+  test('are exported with exactly the filters of the list', async ({ service, openAs }) => {
     await report(service, 'EXPORT', ['EXP 1', 'EXP 2']);
     const page = await openAs('OPERATOR', '/events?violationType=EXPORT');
     await expect(page.getByText('2 events')).toBeVisible();
@@ -347,10 +350,7 @@ test.describe('many events at once', () => {
 });
 
 test.describe('saved views', () => {
-  test('are saved, shared, and the default of everybody when a page is opened', async ({
-    service,
-    openAs,
-  }) => {
+  test('are saved, shared, and made the default of a page for all users', async ({ service, openAs }) => {
     await report(service, 'VIEW', ['VIE 1']);
     const page = await openAs('ADMIN', '/events?violationType=VIEW');
     await page.getByRole('button', { name: 'Views' }).click();
@@ -382,7 +382,7 @@ test.describe('saved views', () => {
     await expect(page.getByRole('button', { name: 'Make default' })).toBeVisible();
   });
 
-  test('are renamed and deleted, and both are undone', async ({ service, openAs }) => {
+  test('are renamed and deleted, and both can be undone', async ({ service, openAs }) => {
     const page = await openAs('OPERATOR', '/locations?search=nowhere');
     const create = (name: string) =>
       page.evaluate(
@@ -413,8 +413,8 @@ test.describe('saved views', () => {
   });
 });
 
-test.describe('the search everywhere', () => {
-  test('leads to sensors and pages, and says that a search for a plate is recorded', async ({
+test.describe('the global search', () => {
+  test('leads to sensors and pages, and warns that a search for a plate is recorded', async ({
     service,
     openAs,
   }) => {

@@ -10,7 +10,10 @@ async function saved(page: Page, name: string | RegExp): Promise<string> {
   return readFile(await file.path(), 'utf8');
 }
 
-test('users are saved as CSV as they are filtered, and no text is a formula', async ({ service, openAs }) => {
+test('users are exported as CSV with the filters of the list, and no cell is a formula', async ({
+  service,
+  openAs,
+}) => {
   await service.admin.api.users.create.mutate({
     email: 'formula@example.org',
     password: 'Correct-Horse-7-Battery',
@@ -27,7 +30,7 @@ test('users are saved as CSV as they are filtered, and no text is a formula', as
   await expect(page.getByText('1 row saved')).toBeVisible();
 });
 
-test('the activity log is saved with all its pages', async ({ service, openAs }) => {
+test('the export of the activity log contains all pages', async ({ service, openAs }) => {
   const { api } = service.admin;
   const { id, apiKey: _ } = await service.sensor();
   for (let n = 0; n < 105; n++) await api.sensors.update.mutate({ id, name: `Renamed ${n}` });
@@ -36,7 +39,7 @@ test('the activity log is saved with all its pages', async ({ service, openAs })
   expect(file.split('\r\n').filter((line) => /^\d{4}-/.test(line))).toHaveLength(105);
 });
 
-test('what a pointer shows is shown to the keyboard, too', async ({ openAs }) => {
+test('tooltips appear on keyboard focus, too', async ({ openAs }) => {
   const page = await openAs('ADMIN', '/administration/users');
   await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
   const close = page.getByRole('button', { name: 'Show only the icons of the pages' });

@@ -43,7 +43,7 @@ const compressed = (names: Iterable<string>): number =>
   );
 
 describe('the first load', () => {
-  it('keeps within its budget on every page, in every language', () => {
+  it('stays within its budget on every page in every language', () => {
     const pages = (manifest[ENTRY]?.dynamicImports ?? []).filter((name) => name.endsWith('-page.tsx'));
     expect(pages.length).toBeGreaterThan(20);
     const isInside = (page: string) =>
@@ -62,7 +62,7 @@ describe('the first load', () => {
     expect(Math.min(...sizes.map(([, bytes]) => bytes))).toBeGreaterThan(100_000);
   });
 
-  it('begins without the map, the charts, dialogs and menus', () => {
+  it('contains neither the map nor charts, dialogs and menus', () => {
     const late = [
       'src/map/vector-map.tsx',
       'src/chart/echarts.ts',
@@ -76,7 +76,7 @@ describe('the first load', () => {
 });
 
 describe('the built console', () => {
-  it('has the library that checks the inputs of the service nowhere', () => {
+  it('does not contain the library that validates inputs of the service', () => {
     const scripts = readdirSync(join(dist, 'assets')).filter((name) => name.endsWith('.js'));
     const found = scripts.filter((name) =>
       /\b_zod\b|ZodError/.test(readFileSync(join(dist, 'assets', name), 'utf8')),

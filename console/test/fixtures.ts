@@ -3,7 +3,7 @@ import type { Role } from '@gantry/contract/permissions';
 import { type Browser, type BrowserContext, test as base, expect, type Page } from '@playwright/test';
 import { PASSWORD, startService, type TestService } from './service.ts';
 
-// A story is told by driving the real page, service and database:
+// A story drives the real page, service and database:
 //
 //   test('an operator confirms an event', async ({ service, openAs }) => {
 //     const { apiKey } = await service.sensor();
@@ -13,7 +13,7 @@ import { PASSWORD, startService, type TestService } from './service.ts';
 //     …
 //   });
 //
-// All stories of a worker share one service, so each makes what it looks at, and looks for that.
+// All stories of a worker share one service, so each creates its own objects and looks only for these.
 
 interface Choices {
   readonly theme?: 'light' | 'dark';
@@ -73,7 +73,7 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
 
 export { expect };
 
-/** Has the pages of a browser find in its storage what the console keeps there, by name. What it stored since stays. */
+/** Puts values that the console stores, by name, into the storage of a browser. Values that it stored since are kept. */
 export async function remember(
   context: BrowserContext,
   stored: { readonly session?: object; readonly language?: string; readonly theme?: string },
@@ -96,7 +96,7 @@ export async function openAlone(browser: Browser, service: TestService, path: st
   return page;
 }
 
-/** What never may happen, whatever a story is about: an error in a page, or a request to another host. */
+/** What no story may cause: an error in a page, or a request to another host. */
 function watch(page: Page, home: string, troubles: string[]): void {
   page.on('pageerror', (error) => troubles.push(`error in the page: ${error.message}`));
   page.on('console', (message) => {

@@ -35,7 +35,7 @@ async function hold(page: Page, procedure: string, n: number) {
   return { asked: asked.isOpen, release: released.open };
 }
 
-/** Holds the start of the stream back. @returns lets it begin */
+/** Delays the start of the stream. @returns a function that releases it */
 async function holdStream(page: Page): Promise<() => void> {
   const { isOpen, open } = gate();
   await page.route('**/trpc/live.onAny*', async (route) => {
@@ -57,7 +57,7 @@ const live = (page: Page) => page.getByText('Live', { exact: true });
 const newest = (page: Page) => page.getByRole('region', { name: 'Newest events' });
 
 test.describe('nothing is missing', () => {
-  test('where the stream begins while the list is under way', async ({ service, openAs }) => {
+  test('when the stream begins while the list is loading', async ({ service, openAs }) => {
     const { send } = await sensorThatReports(service);
     const page = await openAs('ADMIN', '/account/sessions');
     const answer = await hold(page, 'events.getRecent', 1);
@@ -71,7 +71,7 @@ test.describe('nothing is missing', () => {
     await expect(newest(page)).toContainText('GAP 1');
   });
 
-  test('where an answer from before arrives after the message of the stream', async ({ service, openAs }) => {
+  test('when an older answer arrives after the message of the stream', async ({ service, openAs }) => {
     const { send } = await sensorThatReports(service);
     await send('GAP 2');
     const page = await openAs('ADMIN', '/account/sessions');
@@ -90,7 +90,7 @@ test.describe('nothing is missing', () => {
     await expect(newest(page)).toContainText('GAP 3', { timeout: 1 });
   });
 
-  test('where an event comes while the list of events is under way', async ({ service, openAs }) => {
+  test('when an event arrives while the list of events is loading', async ({ service, openAs }) => {
     const { id, send } = await sensorThatReports(service);
     await send('GAP 4');
     const watching = await openAs('ADMIN', '/');
@@ -106,7 +106,7 @@ test.describe('nothing is missing', () => {
     await expect(page.getByRole('button', { name: 'Show 1 new event' })).toBeVisible();
   });
 
-  test('where a sensor, an incident and an alert come before the stream begins', async ({
+  test('when a sensor, an incident and an alert are created before the stream begins', async ({
     service,
     openAs,
   }) => {

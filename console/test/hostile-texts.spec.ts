@@ -2,11 +2,11 @@ import type { Page, Request } from '@playwright/test';
 import { expect, test } from './fixtures.ts';
 import type { TestService } from './service.ts';
 
-// Texts of devices and users are shown as texts, whatever they contain, and no page becomes wider than its window for them.
+// Any text of devices and users is shown as plain text, and makes no page wider than its window.
 
 const CODE = '<img src=x onerror="globalThis.isAttacked=true"><script>globalThis.isAttacked=true</script>';
 
-/** Each as long as a field takes. */
+/** Each as long as the field allows. */
 const texts = {
   'no blank': (most: number) => 'W'.repeat(Math.min(most, 4_000)),
   'combining marks': (most: number) => `a${'\u0301\u0334\u035b'.repeat(3_334)}`.slice(0, most),
@@ -17,7 +17,7 @@ type Kind = keyof typeof texts;
 
 let count = 0;
 
-/** Whatever has a text, with this one. @returns the addresses of pages that show one of them */
+/** Creates an object of each kind with this text. @returns the addresses of pages that show them */
 async function fill(service: TestService, kind: Kind): Promise<string[]> {
   const { api } = service.admin;
   const of = (most: number) => texts[kind](most);
@@ -187,7 +187,7 @@ for (const width of [1440, 390]) {
   const always = OPENED_ALWAYS[width] ?? [];
   const others = kinds.filter((kind) => !always.includes(kind));
 
-  test(`no text breaks a page that is ${width} pixels wide`, async ({ service, openAs }) => {
+  test(`hostile texts do not break a page ${width} pixels wide`, async ({ service, openAs }) => {
     test.setTimeout(200_000);
     const addresses = [...LISTS];
     for (const kind of kinds) {
@@ -198,7 +198,7 @@ for (const width of [1440, 390]) {
     await lookOverAll(page, service.url, addresses);
   });
 
-  test(`nor does any other kind of text, ${width} pixels wide`, { tag: '@long' }, async ({
+  test(`further kinds of hostile text do not break a page ${width} pixels wide`, { tag: '@long' }, async ({
     service,
     openAs,
   }) => {

@@ -15,14 +15,14 @@ function open(service: TestService, given: { assignedTo?: string; description?: 
   });
 }
 
-/** Keeps news from a page, so that it shows what was so when it was opened. */
+/** Blocks the stream of a page, so that it keeps showing the state at which it was opened. */
 const keepNews = (page: Page) => page.route('**/trpc/live.onAny**', (route) => route.abort());
 
 const isNarrowEnough = (page: Page) =>
   page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth);
 
 test.describe('the board', () => {
-  test('takes an incident through its life by keys', async ({ service, openAs }) => {
+  test('moves an incident through all states by keyboard', async ({ service, openAs }) => {
     const { title } = await open(service);
     const page = await openAs('OPERATOR', `/incidents?search=${encodeURIComponent(title)}`);
     const column = (name: string) => page.getByRole('region', { name, exact: true });
@@ -43,7 +43,7 @@ test.describe('the board', () => {
     await expect(page).toHaveURL(/\/incidents\?.*search=/);
   });
 
-  test('becomes a list that the address keeps, with filters of several states', async ({
+  test('switches to a list that stays in the address, and filters by several states', async ({
     service,
     openAs,
   }) => {
@@ -63,8 +63,8 @@ test.describe('the board', () => {
   });
 });
 
-test.describe('somebody who was faster', () => {
-  test('is named, with what they did, and nothing of theirs is overwritten', async ({ service, openAs }) => {
+test.describe('a concurrent change by another user', () => {
+  test('is shown with its author and is not overwritten', async ({ service, openAs }) => {
     const { id } = await open(service);
     const page = await openAs('OPERATOR', '/');
     await keepNews(page);
@@ -79,7 +79,7 @@ test.describe('somebody who was faster', () => {
     await expect(page.getByRole('button', { name: 'Start work' })).toBeVisible();
   });
 
-  test('does not take away what was typed, and both changes stay', async ({ service, openAs }) => {
+  test('does not discard the input, and both changes are kept', async ({ service, openAs }) => {
     const { id } = await open(service);
     const page = await openAs('OPERATOR', '/');
     await keepNews(page);
@@ -99,7 +99,7 @@ test.describe('somebody who was faster', () => {
     expect([title, severity]).toEqual(['Typed by the operator', 'CRITICAL']);
   });
 
-  test('leaves the note of a step that came too late, to be kept as a note', async ({ service, openAs }) => {
+  test('keeps the note of a command that was refused, and offers to add it', async ({ service, openAs }) => {
     const { id } = await open(service);
     await service.admin.api.incidents.acknowledge.mutate({ id });
     await service.admin.api.incidents.start.mutate({ id });
@@ -120,7 +120,7 @@ test.describe('somebody who was faster', () => {
   });
 });
 
-test('what one does, the other sees without a reload, and gives it to a colleague', async ({
+test('another user sees changes without a reload, and reassigns the incident', async ({
   service,
   openAs,
 }) => {
@@ -143,7 +143,7 @@ test('what one does, the other sees without a reload, and gives it to a colleagu
   expect(timeline.filter(({ action }) => action === 'assign')).toHaveLength(2);
 });
 
-test('a new incident begins with what its event says, and has it as evidence', async ({
+test('a new incident is prefilled from its event, which is attached as evidence', async ({
   service,
   openAs,
 }) => {
@@ -169,7 +169,7 @@ test('a new incident begins with what its event says, and has it as evidence', a
 });
 
 test.describe('a role', () => {
-  test('is offered only what it may do, and the rest is said', async ({ service, openAs }) => {
+  test('is offered only permitted actions, and the reason for the others', async ({ service, openAs }) => {
     const me = await service.admin.api.auth.me.query();
     const { id } = await open(service, { assignedTo: me.id });
     const page = await openAs('FIELD', `/incidents/${id}`);
@@ -178,21 +178,21 @@ test.describe('a role', () => {
     await expect(page.getByLabel('Note', { exact: true })).toHaveCount(0);
   });
 
-  test('without the permission is told which one it needs, and is not led there', async ({ openAs }) => {
+  test('without the permission sees which one is required, and no link to the page', async ({ openAs }) => {
     const page = await openAs('VIEWER', '/incidents');
     await expect(page.getByText('It needs the permission Manage Incidents')).toBeVisible();
     await expect(page.getByRole('link', { name: 'Incidents' })).toHaveCount(0);
     await expect(page.getByRole('link', { name: 'Watchlist' })).toHaveCount(0);
   });
 
-  test('in the field acknowledges and notes on a phone', async ({ service, openAs }) => {
+  test('FIELD acknowledges incidents and adds notes on a phone', async ({ service, openAs }) => {
     const { id, title } = await open(service);
     const path = `/incidents?search=${encodeURIComponent(title)}`;
     const page = await openAs('FIELD', path, { width: 390, isTouched: true });
     await expect(page.getByRole('button', { name: 'Acknowledge' })).toBeVisible();
     expect.soft(await smallerThan(page.getByRole('main'), 40)).toEqual([]);
     await page.getByRole('button', { name: 'Acknowledge' }).click();
-    // The card moves to another column meanwhile; whoever pressed where it was would miss it.
+    // The card moves to another column meanwhile; a press at its former position would miss it.
     const acknowledged = page.getByRole('region', { name: 'Acknowledged' });
     await acknowledged.getByRole('link', { name: title }).click();
     await page.getByLabel('Note', { exact: true }).fill('On site');
@@ -206,7 +206,7 @@ test.describe('a role', () => {
   });
 });
 
-test('text of any kind is shown as text and breaks no layout', async ({ service, openAs }) => {
+test('any text is shown as plain text and does not break the layout', async ({ service, openAs }) => {
   const { id } = await open(service, { description: `<img src=x onerror=alert(1)>${'x'.repeat(4000)}` });
   await service.admin.api.incidents.addNote.mutate({ id, note: `a${'\u0301'.repeat(1900)}` });
   await service.admin.api.incidents.update.mutate({ id, title: 'w'.repeat(200) });

@@ -6,7 +6,7 @@ const ENDINGS: readonly Ending[] = ['process killed', 'all killed', 'all termina
 const countStreams = (requests: readonly string[]): number =>
   requests.filter((url) => url.includes('/trpc/live.onAny')).length;
 
-test.describe('the link to the service', () => {
+test.describe('the connection to the service', () => {
   test('is one stream for all tabs of a browser', async ({ openAs }) => {
     const first = await openAs('OPERATOR', '/events');
     await expect(first.getByText('Live', { exact: true })).toBeVisible();
@@ -54,7 +54,7 @@ test.describe('the link to the service', () => {
     await expect(second.getByRole('region', { name: 'Newest events' })).toContainText('BETWEEN TABS');
   });
 
-  test('is said to be broken within seconds however the service ends, and nothing is missing when it is back', async ({
+  test('is reported as lost within seconds however the service ends, and nothing is missing when it is back', async ({
     browser,
   }) => {
     test.setTimeout(240_000);

@@ -1,7 +1,7 @@
 import { expect, expectAccessible, test } from './fixtures.ts';
 
 test.describe('locations', () => {
-  test('an operator creates one, sees the sensors there and its traffic, changes and deletes it', async ({
+  test('an operator creates one, sees its sensors and its traffic, changes and deletes it', async ({
     service,
     openAs,
   }) => {
@@ -29,7 +29,7 @@ test.describe('locations', () => {
     await expect(refusal.or(page.getByRole('heading', { name: 'Locations' }))).toBeVisible();
   });
 
-  test('the list is searched from its address, and its map has the same in words', async ({
+  test('the list is filtered by its address, and its map has a text equivalent', async ({
     service,
     openAs,
   }) => {

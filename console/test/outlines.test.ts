@@ -36,7 +36,7 @@ describe('the outlines of the map', () => {
     expect(along).toEqual([]);
   });
 
-  it('have land whose rings run on beyond 180 degrees, closed along the pole where they go around it', () => {
+  it('have land whose rings continue beyond 180 degrees, closed along the pole where they surround it', () => {
     const rings = land.flatMap(unrollRings);
     // The Antarctic runs back along the pole.
     const beforePole = (ring: readonly Position[]) =>

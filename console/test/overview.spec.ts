@@ -2,7 +2,7 @@ import { expect, expectAccessible, test } from './fixtures.ts';
 import { ADMIN, PASSWORD, startService } from './service.ts';
 
 test.describe('the overview', () => {
-  test('says what to do first where there is no sensor', async ({ browser }) => {
+  test('shows the first steps when there is no sensor', async ({ browser }) => {
     test.slow();
     const fresh = await startService();
     try {
@@ -24,7 +24,7 @@ test.describe('the overview', () => {
     }
   });
 
-  test('shows what needs attention first, and the places with what is wrong there', async ({
+  test('shows first what needs attention, and the places with their problems', async ({
     service,
     openAs,
   }) => {
@@ -50,7 +50,7 @@ test.describe('the overview', () => {
     await expectAccessible(page);
   });
 
-  test('shows new events as they come in, and its form for the wall hides plates and the navigation', async ({
+  test('shows new events as they arrive; its wall display hides plates and the navigation', async ({
     service,
     openAs,
   }) => {

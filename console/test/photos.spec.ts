@@ -10,7 +10,7 @@ const open = (service: TestService) =>
     severity: 'HIGH',
   });
 
-/** A road under the sky, as a BMP; as large as a phone takes it, unless said otherwise. */
+/** A road under the sky, as a BMP; by default as large as one from a phone. */
 function photo(name: string, shade = 90, width = 3_000) {
   const height = width / 2;
   const header = Buffer.alloc(54);
@@ -30,7 +30,7 @@ function photo(name: string, shade = 90, width = 3_000) {
 const isNarrowEnough = (page: Page) =>
   page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth);
 
-test('somebody in the field adds photos to a note on a phone, also when the connection fails', async ({
+test('a FIELD user adds photos to a note on a phone, also when the connection fails', async ({
   service,
   openAs,
 }) => {
@@ -84,7 +84,7 @@ test('somebody in the field adds photos to a note on a phone, also when the conn
   expect(added?.details?.images).toHaveLength(2);
 });
 
-test('a photo needs no text, and a file that is no picture is named and left out', async ({
+test('a photo needs no text; a file that is not a picture is named and left out', async ({
   service,
   openAs,
 }) => {

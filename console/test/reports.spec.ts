@@ -59,7 +59,7 @@ test.describe('reports', () => {
     await expect(page.getByText('No schedules yet')).toBeVisible();
   });
 
-  test('offer a role only what it may do', async ({ openAs }) => {
+  test('offer a role only the permitted actions', async ({ openAs }) => {
     const viewer = await openAs('VIEWER', '/reports/files');
     await expect(viewer.getByRole('heading', { name: 'Reports' })).toBeVisible();
     await expect(viewer.getByRole('button', { name: 'Generate a report' })).toHaveCount(0);
@@ -67,7 +67,7 @@ test.describe('reports', () => {
     await expect(field.getByText('viewReports')).toBeVisible();
   });
 
-  test('have figures of the events, and are accessible', async ({ service, openAs }) => {
+  test('show figures of the events, and are accessible', async ({ service, openAs }) => {
     const { apiKey } = await service.sensor();
     await service.admin.api.events.ingest.mutate({
       apiKey,

@@ -24,7 +24,7 @@ async function signOut(page: Page): Promise<void> {
   await page.getByRole('menuitem', { name: 'Sign out' }).click();
 }
 
-test('who has to have a second factor is led to it, and to the overview once it is set up', async ({
+test('a user who requires a second factor is sent to its setup, and then to the overview', async ({
   browser,
 }) => {
   const context = await browser.newContext({ viewport: { width: 390, height: 844 } });
@@ -51,7 +51,7 @@ test('who has to have a second factor is led to it, and to the overview once it 
   await expect(page.getByRole('navigation')).toHaveCount(0);
   await expect(page).toHaveURL(`${service.url}/account`);
 
-  // Another user at the same screen is not.
+  // Another user at the same screen is not sent there.
   await signOut(page);
   await signIn(page, 'VIEWER');
   await expect(overview).toBeVisible();

@@ -3,13 +3,13 @@ import type { Page } from '@playwright/test';
 import { expect, expectAccessible, test } from './fixtures.ts';
 import { PASSWORD, type TestService } from './service.ts';
 
-// What somebody else changed meanwhile is shown and not overwritten; and what an address names opens, wherever it is.
+// Concurrent changes of other users are shown and not overwritten; an address opens its object even outside the current list.
 
 let made = 0;
 const watch = (service: TestService, reason = 'Stolen') =>
   service.admin.api.watchlist.create.mutate({ pattern: `SEEN ${++made}`, reason });
 
-test('a plate that somebody else changed is shown as theirs before it is saved too', async ({
+test('a plate that another user changed is saved only after the user has seen that change', async ({
   service,
   openAs,
 }) => {
@@ -33,7 +33,7 @@ test('a plate that somebody else changed is shown as theirs before it is saved t
   });
 });
 
-test('retention rules that somebody else changed are not overwritten', async ({ service, openAs }) => {
+test('retention rules that another user changed are not overwritten', async ({ service, openAs }) => {
   const page = await openAs('ADMIN', '/administration/storage');
   await page.getByLabel('Images', { exact: true }).selectOption('days');
   await page.getByLabel('Days for Images').fill('400');
@@ -66,7 +66,7 @@ test.describe('an address opens', () => {
     await expect(page.getByText(NOTHING)).toHaveCount(0);
   };
 
-  test('an alert and a plate that the list does not hold, and says when there is none', async ({
+  test('an alert and a plate that are not in the list, and reports an unknown one', async ({
     service,
     openAs,
   }) => {

@@ -3,7 +3,7 @@ import { expect, expectAccessible, test } from './fixtures.ts';
 const ANKARA = { latitude: 39.92, longitude: 32.85 };
 
 test.describe('sensors', () => {
-  test('an operator creates one, is told what is wrong beside the fields, and sends its first event with the command', async ({
+  test('an operator creates one, sees errors beside the fields, and sends its first event with the command', async ({
     service,
     openAs,
   }) => {
@@ -64,7 +64,7 @@ test.describe('sensors', () => {
     await service.admin.api.sensors.heartbeat.mutate({ apiKey });
   });
 
-  test('whoever may not manage sensors is offered neither the key nor changes', async ({
+  test('a user who may not manage sensors is offered neither the key nor changes', async ({
     service,
     openAs,
   }) => {
@@ -95,7 +95,7 @@ test.describe('sensors', () => {
     await expect(itsHistory.getByRole('row').nth(1)).toContainText('Event received');
   });
 
-  test('one that requires heartbeats stays offline whatever it sends', async ({ service, openAs }) => {
+  test('one that requires heartbeats stays offline when it sends events', async ({ service, openAs }) => {
     const { id, apiKey } = await service.sensor({ name: 'Needs heartbeats' });
     const page = await openAs('OPERATOR', `/sensors/${id}`);
     const details = page.getByRole('region', { name: 'Details' });
@@ -113,7 +113,7 @@ test.describe('sensors', () => {
     await expect(page.locator('main > header')).toContainText('Online');
   });
 
-  test('list and map are two forms of one address, and the list beside the map needs no mouse', async ({
+  test('list and map share one address, and the list beside the map works by keyboard', async ({
     service,
     openAs,
   }) => {

@@ -24,7 +24,7 @@ export interface TestService {
   readonly admin: GantryClient;
   /** The e-mail address of a user of the role; the password is `PASSWORD`. */
   userOf(role: Role): Promise<string>;
-  /** Registers a sensor, with what is given in place of defaults. */
+  /** Registers a sensor; the given fields replace the defaults. */
   sensor(given?: {
     name?: string;
     type?: 'CAMERA' | 'RADAR' | 'ANPR' | 'SPEED_DETECTOR' | 'EDGE_CONTROLLER';

@@ -2,7 +2,7 @@ import { expect, test } from './fixtures.ts';
 import { ADMIN, PASSWORD } from './service.ts';
 
 test.describe('signing in', () => {
-  test('leads back to the address that was asked for, and says why it was refused', async ({
+  test('leads back to the requested address, and shows why a login was refused', async ({
     service,
     page,
   }) => {
@@ -20,7 +20,7 @@ test.describe('signing in', () => {
 });
 
 test.describe('a session that ends', () => {
-  test('asks to sign in over the page, which stays as it is', async ({ service, openAs }) => {
+  test('shows the sign-in dialog over the page, which is kept', async ({ service, openAs }) => {
     const page = await openAs('OPERATOR', '/sensors');
     await page.getByRole('button', { name: 'New sensor' }).first().click();
     const typed = page.getByLabel('Device ID');
@@ -42,7 +42,7 @@ test.describe('a session that ends', () => {
 });
 
 test.describe('an address', () => {
-  test('with a bad parameter shows the view without it, and says so', async ({ openAs }) => {
+  test('with an invalid parameter shows the view without it, and a notice', async ({ openAs }) => {
     const page = await openAs('VIEWER', '/events?eventType=NONSENSE&licensePlateNumber=34*&foo=1');
     await expect(page.getByRole('status').filter({ hasText: 'not understood' })).toContainText(
       /foo, eventType|eventType, foo/,

@@ -25,7 +25,7 @@ test.afterAll(async () => {
   await provider?.close();
 });
 
-test('a user signs in at the provider, comes back to the page that was asked for, and is told why another login failed', async ({
+test('a user signs in at the provider, returns to the requested page, and sees why another login failed', async ({
   browser,
 }) => {
   const context = await browser.newContext();
@@ -56,9 +56,7 @@ test('a user signs in at the provider, comes back to the page that was asked for
   await context.close();
 });
 
-test('plates that are hidden from a role are said to be, on every page that would show them', async ({
-  browser,
-}) => {
+test('every page that would show plates states that they are hidden from the role', async ({ browser }) => {
   const { api } = service.admin;
   const { apiKey } = await service.sensor({ name: 'Hidden plates' });
   const { eventId } = await api.events.ingest.mutate({
@@ -88,7 +86,7 @@ test('plates that are hidden from a role are said to be, on every page that woul
   await page.goto(`${service.url}/events?event=${eventId}`);
   await expect(page.getByRole('complementary').first()).toContainText('•••');
   await page.context().close();
-  // Who may see them is told nothing.
+  // A user who may see plates gets no such notice.
   const admin = await openAlone(browser, service, '/');
   await expect(admin.getByRole('region', { name: 'Newest events' })).toContainText('06 HIDDEN 1');
   await expect(admin.getByText('are hidden from your role')).toHaveCount(0);

@@ -1,9 +1,7 @@
 import { expect, test } from './fixtures.ts';
 
 test.describe('the keyboard', () => {
-  test('has a sheet that lists the shortcuts, and none of them fires while somebody types', async ({
-    openAs,
-  }) => {
+  test('has a sheet that lists the shortcuts, none of which fires in a text field', async ({ openAs }) => {
     const page = await openAs('OPERATOR', '/events');
     await expect(page.getByRole('heading', { name: 'Events' })).toBeVisible();
     await page.keyboard.press('?');
@@ -31,8 +29,8 @@ test.describe('the keyboard', () => {
   });
 });
 
-test.describe('what opens under a button', () => {
-  test('is reached and left by the keyboard, and by a second press', async ({ openAs }) => {
+test.describe('a menu or form under a button', () => {
+  test('is opened and closed by keyboard, and closed by a second click', async ({ openAs }) => {
     const page = await openAs('OPERATOR', '/events');
     const account = page.getByRole('button', { name: 'Account' });
     await account.focus();
@@ -54,8 +52,8 @@ test.describe('what opens under a button', () => {
   });
 });
 
-test.describe('the choices of a user', () => {
-  test('of a theme and a language stay, and Arabic runs from right to left', async ({ openAs }) => {
+test.describe('the preferences of a user', () => {
+  test('for theme and language are kept, and Arabic is laid out from right to left', async ({ openAs }) => {
     const page = await openAs('OPERATOR', '/events');
     await page.getByRole('button', { name: 'Account' }).click();
     await page.getByRole('menuitem', { name: 'Light' }).click();
@@ -68,7 +66,7 @@ test.describe('the choices of a user', () => {
     await expect(page.locator('html')).toHaveAttribute('data-theme', 'light');
   });
 
-  test('of UTC holds for every time on the page', async ({ service, openAs }) => {
+  test('for UTC apply to every time on the page', async ({ service, openAs }) => {
     await service.admin.api.system.timezone.updateTimezoneSettings.mutate({ timezone: 'Asia/Kolkata' });
     const page = await openAs('OPERATOR', '/events');
     const clock = page.getByTitle('Show times in UTC');

@@ -17,7 +17,7 @@ async function listed(page: Page, heading: string): Promise<string[]> {
 
 const ARROWS = new Set(['Up', 'Down', 'Left', 'Right']);
 
-/** Presses what the sheet writes: `g e` are two keys, `⇧ x` is x with Shift. */
+/** Presses keys in the notation of the sheet: `g e` are two keys, `⇧ x` is x with Shift. */
 async function press(page: Page, keys: string): Promise<void> {
   if (keys.startsWith('⇧ ')) return page.keyboard.press(`Shift+${keys.slice(2).toUpperCase()}`);
   for (const key of keys.split(' ')) await page.keyboard.press(ARROWS.has(key) ? `Arrow${key}` : key);
@@ -67,10 +67,10 @@ async function isReady(page: Page): Promise<void> {
   await expect(page.getByRole('status', { name: 'Loading' })).toHaveCount(0);
 }
 
-/** The pages that continuous integration tries; it leaves out stories with the tag @long. */
+/** The pages tested in continuous integration, which leaves out stories with the tag @long. */
 const TRIED_ALWAYS = ['events', 'incidents, as a board', 'users'];
 
-test.describe('every shortcut that the sheet lists does what it says', () => {
+test.describe('every shortcut in the sheet does what its description says', () => {
   test.describe.configure({ mode: 'parallel' });
   for (const story of stories) {
     const tag = TRIED_ALWAYS.includes(story.name) ? [] : ['@long'];
@@ -89,14 +89,14 @@ test.describe('every shortcut that the sheet lists does what it says', () => {
       expect(ofAll.toSorted()).toEqual([...Object.keys(everywhere), 'z'].toSorted());
       for (const [keys, one] of Object.entries(story.tries))
         await attempt(page, service, await story.make(service), keys, one);
-      // These change nothing of what the page is about.
+      // These do not change the objects of the page.
       for (const [keys, one] of Object.entries(everywhere)) await attempt(page, service, first, keys, one);
       await undoes(page, service, address);
     });
   }
 });
 
-/** `z` takes back what was done on another page a moment ago. */
+/** `z` undoes an action on another page a moment ago. */
 async function undoes(page: Page, service: TestService, address: string): Promise<void> {
   await test.step('z', async () => {
     const { id } = await service.admin.api.incidents.create.mutate({

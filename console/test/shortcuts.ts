@@ -4,23 +4,23 @@ import type { TestService } from './service.ts';
 
 // What each shortcut does, page by page, for the story that presses all of them.
 
-/** What a page shows in a try. Each try makes its own, so none finds what another one changed. */
+/** The objects of a page in a trial. Each trial creates its own, so that none depends on changes of another. */
 export interface Made {
   readonly address: string;
-  /** Of what the page lists, or of the one that it shows. */
+  /** The ids of the objects in the list, or of the one that the page shows. */
   readonly ids?: readonly string[];
 }
 
-export interface Told extends Made {
+export interface Trial extends Made {
   readonly page: Page;
   readonly service: TestService;
   /** Presses the shortcut. */
   press(): Promise<void>;
 }
 
-/** Presses a shortcut, and expects what it alone does. */
-export type Try = (told: Told) => Promise<void>;
-/** By the keys as the sheet writes them. */
+/** Presses a shortcut, and expects its effect. */
+export type Try = (trial: Trial) => Promise<void>;
+/** By the keys in the notation of the sheet. */
 export type Tries = Readonly<Record<string, Try>>;
 
 export interface PageStory {
@@ -71,7 +71,7 @@ const isAt = async (page: Page, parameter: string, row: number) =>
   expect
     .poll(() => new URL(page.url()).searchParams.get(parameter)?.replaceAll('"', ''))
     .toBe((await rowsOf(page))[row]);
-const go = async ({ page }: Told, parameter: string, row: number) => {
+const go = async ({ page }: Trial, parameter: string, row: number) => {
   await expect(page.locator('[data-key], [data-card]')).not.toHaveCount(0);
   for (let at = 0; at <= row; at++) {
     await page.keyboard.press('j');
@@ -81,20 +81,20 @@ const go = async ({ page }: Told, parameter: string, row: number) => {
 
 /** The cursor of a list, which the address has. */
 const list = (parameter: string, opened?: RegExp): Tries => ({
-  async j(told) {
-    await go(told, parameter, 0);
-    await told.press();
-    await isAt(told.page, parameter, 1);
+  async j(trial) {
+    await go(trial, parameter, 0);
+    await trial.press();
+    await isAt(trial.page, parameter, 1);
   },
-  async k(told) {
-    await go(told, parameter, 1);
-    await told.press();
-    await isAt(told.page, parameter, 0);
+  async k(trial) {
+    await go(trial, parameter, 1);
+    await trial.press();
+    await isAt(trial.page, parameter, 0);
   },
   ...(opened && {
-    async Enter(told) {
-      await go(told, parameter, 0);
-      await leadsTo(opened)(told);
+    async Enter(trial) {
+      await go(trial, parameter, 0);
+      await leadsTo(opened)(trial);
     },
   }),
 });
@@ -108,7 +108,7 @@ const isCurrent = async (page: Page, row: number) =>
         .evaluateAll((all) => all.map((each) => each.getAttribute('data-key'))),
     )
     .toEqual([(await rowsOf(page))[row]]);
-const goTo = async ({ page }: Told, row: number) => {
+const goTo = async ({ page }: Trial, row: number) => {
   await expect(page.locator('tr[data-key]')).not.toHaveCount(0);
   for (let at = 0; at <= row; at++) {
     await page.keyboard.press('j');
@@ -118,19 +118,19 @@ const goTo = async ({ page }: Told, row: number) => {
 
 /** The cursor of a list, which the address does not have. */
 const plainList = (enter: Try): Tries => ({
-  async j(told) {
-    await goTo(told, 0);
-    await told.press();
-    await isCurrent(told.page, 1);
+  async j(trial) {
+    await goTo(trial, 0);
+    await trial.press();
+    await isCurrent(trial.page, 1);
   },
-  async k(told) {
-    await goTo(told, 1);
-    await told.press();
-    await isCurrent(told.page, 0);
+  async k(trial) {
+    await goTo(trial, 1);
+    await trial.press();
+    await isCurrent(trial.page, 0);
   },
-  async Enter(told) {
-    await goTo(told, 0);
-    await enter(told);
+  async Enter(trial) {
+    await goTo(trial, 0);
+    await enter(trial);
   },
 });
 
@@ -143,39 +143,39 @@ const schedule = ({ admin: { api } }: TestService) =>
   api.reports.createSchedule.mutate({ kind: 'DAILY_SUMMARY', format: 'PDF', every: 'DAILY', hour: 6 });
 
 const selection = (parameter: string): Tries => ({
-  async x(told) {
-    await go(told, parameter, 0);
-    await told.press();
-    await expect(told.page.locator('tr[data-key] input:checked')).toHaveCount(1);
+  async x(trial) {
+    await go(trial, parameter, 0);
+    await trial.press();
+    await expect(trial.page.locator('tr[data-key] input:checked')).toHaveCount(1);
   },
-  async '⇧ x'(told) {
-    await go(told, parameter, 0);
-    await told.page.keyboard.press('x');
-    await told.page.keyboard.press('j');
-    await isAt(told.page, parameter, 1);
-    await told.press();
-    await expect(told.page.locator('tr[data-key] input:checked')).toHaveCount(2);
+  async '⇧ x'(trial) {
+    await go(trial, parameter, 0);
+    await trial.page.keyboard.press('x');
+    await trial.page.keyboard.press('j');
+    await isAt(trial.page, parameter, 1);
+    await trial.press();
+    await expect(trial.page.locator('tr[data-key] input:checked')).toHaveCount(2);
   },
 });
 
 const filters = (parameter: string): Tries => ({ f: opens('Filter'), Escape: leaves(parameter) });
 
-const statusOf = ({ service }: Told, id: string | undefined) =>
+const statusOf = ({ service }: Trial, id: string | undefined) =>
   service.admin.api.incidents.getById.query({ id: id ?? '' });
-/** Expects what the service says of the incident after the press. */
+/** Expects the state of the incident in the service after the press. */
 const incidentBecomes =
   (at: number, expected: Record<string, unknown>): Try =>
-  async (told) => {
-    await told.press();
-    await expect.poll(() => statusOf(told, told.ids?.[at])).toMatchObject(expected);
+  async (trial) => {
+    await trial.press();
+    await expect.poll(() => statusOf(trial, trial.ids?.[at])).toMatchObject(expected);
   };
 /** The commands of an incident, once `select` has put the cursor on the one of the ids. */
-const incidentCommands = (select: (told: Told, at: number) => Promise<void>): Tries => {
+const incidentCommands = (select: (trial: Trial, at: number) => Promise<void>): Tries => {
   const after =
     (at: number, attempt: Try): Try =>
-    async (told) => {
-      await select(told, at);
-      await attempt(told);
+    async (trial) => {
+      await select(trial, at);
+      await attempt(trial);
     };
   return {
     '1': after(0, incidentBecomes(0, { status: 'ACKNOWLEDGED' })),
@@ -198,40 +198,40 @@ async function incidents(service: TestService): Promise<{ readonly title: string
   await calls.start.mutate({ id: ids[2] ?? '' });
   return { title, ids };
 }
-const goToIncident = async ({ page, ids }: Told, at: number) => {
+const goToIncident = async ({ page, ids }: Trial, at: number) => {
   const url = new URL(page.url());
   url.searchParams.set('incident', ids?.[at] ?? '');
   await page.goto(url.href);
   await expect(page.locator('[data-key], [data-card]')).not.toHaveCount(0);
 };
 const boardAcross = (back: boolean): Try => {
-  return async (told) => {
-    await go(told, 'incident', 0);
+  return async (trial) => {
+    await go(trial, 'incident', 0);
     if (back) {
-      await told.page.keyboard.press('l');
-      await isAt(told.page, 'incident', 1);
+      await trial.page.keyboard.press('l');
+      await isAt(trial.page, 'incident', 1);
     }
-    await told.press();
-    await isAt(told.page, 'incident', back ? 0 : 1);
+    await trial.press();
+    await isAt(trial.page, 'incident', back ? 0 : 1);
   };
 };
 /** Two cards in one column, so that the cursor can move along it. */
 const boardAlong =
   (back: boolean): Try =>
-  async (told) => {
-    const { title } = await incidents(told.service);
+  async (trial) => {
+    const { title } = await incidents(trial.service);
     const open = await several(2, (at) =>
-      told.service.admin.api.incidents.create.mutate({
+      trial.service.admin.api.incidents.create.mutate({
         title: `${title} open ${at}`,
         type: 'OTHER',
         severity: 'LOW',
       }),
     );
-    await told.page.goto(`${told.service.url}/incidents?search=${title} open`);
-    await expect(told.page.locator('[data-card]')).toHaveCount(open.length);
-    await go(told, 'incident', back ? 1 : 0);
-    await told.press();
-    await isAt(told.page, 'incident', back ? 0 : 1);
+    await trial.page.goto(`${trial.service.url}/incidents?search=${title} open`);
+    await expect(trial.page.locator('[data-card]')).toHaveCount(open.length);
+    await go(trial, 'incident', back ? 1 : 0);
+    await trial.press();
+    await isAt(trial.page, 'incident', back ? 0 : 1);
   };
 
 /** The smallest PNG of a colour: one pixel. */
@@ -308,17 +308,17 @@ async function alerts(service: TestService): Promise<{ readonly entryId: string;
   return { entryId, ids: (await alertsOf()).map(idOf) };
 }
 const alertCommands: Tries = {
-  async '1'(told) {
-    await go(told, 'alert', 0);
-    const [first] = await rowsOf(told.page);
-    await told.press();
-    const ask = async () => (await told.service.admin.api.watchlist.getAlerts.query({ take: 100 })).alerts;
+  async '1'(trial) {
+    await go(trial, 'alert', 0);
+    const [first] = await rowsOf(trial.page);
+    await trial.press();
+    const ask = async () => (await trial.service.admin.api.watchlist.getAlerts.query({ take: 100 })).alerts;
     await expect.poll(async () => (await ask()).find(({ id }) => id === first)?.acknowledgedAt).toBeTruthy();
   },
-  async n(told) {
-    await go(told, 'alert', 0);
-    await told.press();
-    await expect(told.page.getByRole('textbox', { name: /note/i })).toBeFocused();
+  async n(trial) {
+    await go(trial, 'alert', 0);
+    await trial.press();
+    await expect(trial.page.getByRole('textbox', { name: /note/i })).toBeFocused();
   },
 };
 
@@ -328,7 +328,7 @@ const days: Tries = { '[': leadsTo(/startDate=2026-04-01/), ']': leadsTo(/startD
 const MAY = 'startDate=2026-05-01&endDate=2026-05-31';
 const is = (address: string) => async (): Promise<Made> => ({ address });
 
-/** What is the same on every page, once `at` is what the page shows. */
+/** The shortcuts that are the same on every page. */
 export const everywhere: Tries = {
   '?': opens('Keyboard shortcuts'),
   '/': opens('Search'),
@@ -356,7 +356,7 @@ async function sensors(service: TestService): Promise<{ readonly search: string;
   const made = await several(2, (at) => service.sensor({ name: `${search} ${at}` }));
   return { search, ids: made.map(idOf) };
 }
-/** Two messages that nobody can read, the newest first. */
+/** Two unreadable messages, the newest first. */
 async function connected(
   service: TestService,
 ): Promise<{ readonly connection: string; readonly ids: string[] }> {
@@ -411,22 +411,22 @@ export const stories: readonly PageStory[] = [
     tries: {
       ...eventTries,
       j: leadsToNext,
-      async k(told) {
-        await told.page.keyboard.press('j');
-        await isAt(told.page, 'event', 1);
-        await told.press();
-        await isAt(told.page, 'event', 0);
+      async k(trial) {
+        await trial.page.keyboard.press('j');
+        await isAt(trial.page, 'event', 1);
+        await trial.press();
+        await isAt(trial.page, 'event', 0);
       },
-      async x(told) {
-        await told.press();
-        await expect(told.page.locator('tr[data-key] input:checked')).toHaveCount(1);
+      async x(trial) {
+        await trial.press();
+        await expect(trial.page.locator('tr[data-key] input:checked')).toHaveCount(1);
       },
-      async '⇧ x'(told) {
-        await told.page.keyboard.press('x');
-        await told.page.keyboard.press('j');
-        await isAt(told.page, 'event', 1);
-        await told.press();
-        await expect(told.page.locator('tr[data-key] input:checked')).toHaveCount(2);
+      async '⇧ x'(trial) {
+        await trial.page.keyboard.press('x');
+        await trial.page.keyboard.press('j');
+        await isAt(trial.page, 'event', 1);
+        await trial.press();
+        await expect(trial.page.locator('tr[data-key] input:checked')).toHaveCount(2);
       },
       Escape: leaves('event'),
       '1': decides('CONFIRMED'),
@@ -466,9 +466,9 @@ export const stories: readonly PageStory[] = [
       h: boardAcross(true),
       Right: boardAcross(false),
       Left: boardAcross(true),
-      async Enter(told) {
-        await go(told, 'incident', 0);
-        await leadsTo(new RegExp(`/incidents/${UUID}$`))(told);
+      async Enter(trial) {
+        await go(trial, 'incident', 0);
+        await leadsTo(new RegExp(`/incidents/${UUID}$`))(trial);
       },
       ...incidentCommands(goToIncident),
     },
@@ -502,7 +502,7 @@ export const stories: readonly PageStory[] = [
         await press();
         await expect(page.getByLabel('Note', { exact: true })).toBeFocused();
       },
-      // To where the user came from: the story comes from there.
+      // Back to the page from which the user came, which is where the story begins.
       Escape: leadsTo(/\/account\/sessions$/),
     },
   },
@@ -535,13 +535,13 @@ export const stories: readonly PageStory[] = [
       ...filters('search'),
       c: opens('Watch a plate'),
       // The plate under the cursor is open, in a window that has the keys.
-      async j(told) {
-        await told.press();
-        await isAt(told.page, 'plate', 0);
+      async j(trial) {
+        await trial.press();
+        await isAt(trial.page, 'plate', 0);
       },
-      async k(told) {
-        await told.press();
-        await isAt(told.page, 'plate', 0);
+      async k(trial) {
+        await trial.press();
+        await isAt(trial.page, 'plate', 0);
       },
     },
   },
@@ -592,15 +592,15 @@ export const stories: readonly PageStory[] = [
       f: opens('Filter'),
       Escape: leaves('message'),
       e: opens('Edit connection'),
-      async j(told) {
-        await told.press();
-        await isAt(told.page, 'message', 1);
+      async j(trial) {
+        await trial.press();
+        await isAt(trial.page, 'message', 1);
       },
-      async k(told) {
-        await told.page.keyboard.press('j');
-        await isAt(told.page, 'message', 1);
-        await told.press();
-        await isAt(told.page, 'message', 0);
+      async k(trial) {
+        await trial.page.keyboard.press('j');
+        await isAt(trial.page, 'message', 1);
+        await trial.press();
+        await isAt(trial.page, 'message', 0);
       },
     },
   },
@@ -697,10 +697,10 @@ export const stories: readonly PageStory[] = [
         await press();
         await expect(page.locator('tr[data-key]').nth(0)).toHaveAttribute('aria-current', 'true');
       },
-      async Enter(told) {
-        await told.page.keyboard.press('j');
-        await expect(told.page.locator('tr[data-key]').nth(0)).toHaveAttribute('aria-current', 'true');
-        await leadsTo(new RegExp(`/webhooks/${UUID}`))(told);
+      async Enter(trial) {
+        await trial.page.keyboard.press('j');
+        await expect(trial.page.locator('tr[data-key]').nth(0)).toHaveAttribute('aria-current', 'true');
+        await leadsTo(new RegExp(`/webhooks/${UUID}`))(trial);
       },
     },
   },
@@ -738,9 +738,9 @@ export const stories: readonly PageStory[] = [
   ].map((address) => ({ name: address, make: is(address), tries: {} })),
 ];
 
-async function leadsToNext(told: Told): Promise<void> {
-  await told.press();
-  await isAt(told.page, 'event', 1);
+async function leadsToNext(trial: Trial): Promise<void> {
+  await trial.press();
+  await isAt(trial.page, 'event', 1);
 }
 
 function webhook(service: TestService) {

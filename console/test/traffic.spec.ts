@@ -47,7 +47,7 @@ async function saved(page: Page, button: string): Promise<Buffer> {
 }
 
 test.describe('traffic', () => {
-  test('shows the V85 of a street in May, from the start page on', async ({ service, openAs }) => {
+  test('shows the V85 of a street in May, starting from the start page', async ({ service, openAs }) => {
     const { name, flow } = await streetInMay(service);
     const page = await openAs('ANALYST', '/');
     await expect(page.getByRole('heading', { name: 'Overview' })).toBeVisible();
@@ -64,7 +64,7 @@ test.describe('traffic', () => {
     await expect(v85).toContainText('km/h');
   });
 
-  test('has a table for each chart, and both as files', async ({ service, openAs }) => {
+  test('has a table for each chart, and downloads of both', async ({ service, openAs }) => {
     const { address } = await streetInMay(service, '=HYPERLINK("x")');
     const page = await openAs('VIEWER', address);
     const volume = page.getByRole('region', { name: 'Volume', exact: true });
@@ -87,7 +87,7 @@ test.describe('traffic', () => {
     expect(types).toContain(`"'=HYPERLINK(""x"")",40,1`);
   });
 
-  test('shows the figures of a chart one by one to the keyboard, and says them', async ({
+  test('lets the keyboard step through the figures of a chart, and announces them', async ({
     service,
     openAs,
   }) => {
@@ -111,7 +111,7 @@ test.describe('traffic', () => {
     await expect(said).toHaveCount(0);
   });
 
-  test('compares two periods, and says which zone its hours are in', async ({ service, openAs }) => {
+  test('compares two periods, and names the time zone of its hours', async ({ service, openAs }) => {
     const { address } = await streetInMay(service);
     await service.admin.api.system.timezone.updateTimezoneSettings.mutate({ timezone: 'Europe/Berlin' });
     const page = await openAs('ANALYST', `${address}&compare=before&interval=nonsense`);
@@ -128,7 +128,7 @@ test.describe('traffic', () => {
     await service.admin.api.system.timezone.updateTimezoneSettings.mutate({ timezone: 'UTC' });
   });
 
-  test('is accessible, of all places and of one', async ({ service, openAs }) => {
+  test('is accessible for all places and for one', async ({ service, openAs }) => {
     const { address, name } = await streetInMay(service);
     for (const look of LOOKS) {
       const page = await openAs('ADMIN', '/traffic', look);

@@ -20,7 +20,7 @@ async function raise(service: TestService, times = 1): Promise<string> {
 const read = (service: TestService, apiKey: string, licensePlateNumber: string) =>
   service.admin.api.events.ingest.mutate({ apiKey, eventType: 'PLATE_RECOGNITION', licensePlateNumber });
 
-/** Has the pages of a browser count what they play, from the next load on. */
+/** Counts the tones that the pages of a browser play, from the next load on. */
 async function countTones(page: Page): Promise<void> {
   await page.context().addInitScript(() => {
     const start = OscillatorNode.prototype.start;
@@ -35,7 +35,7 @@ async function countTones(page: Page): Promise<void> {
 const tones = (tab: Page) => tab.evaluate(() => (globalThis as { tones?: number }).tones ?? 0);
 
 test.describe('an alert', () => {
-  test('is in the title of every page until it is looked at, and is acknowledged with a note', async ({
+  test('is in the title of every page until it is opened, and is acknowledged with a note', async ({
     service,
     openAs,
   }) => {
@@ -59,7 +59,10 @@ test.describe('an alert', () => {
     await expect(page.getByRole('complementary').getByRole('button', { name: 'Acknowledge' })).toBeEnabled();
   });
 
-  test('that somebody else acknowledged first says who, and keeps the note', async ({ service, openAs }) => {
+  test('that another user acknowledged first names that user, and keeps the note', async ({
+    service,
+    openAs,
+  }) => {
     const plate = await raise(service);
     const page = await openAs('OPERATOR', '/');
     await page.route('**/trpc/live.onAny**', (route) => route.abort());
@@ -97,7 +100,7 @@ test.describe('an alert', () => {
   });
 });
 
-test('a sound is off until it is switched on, and is then heard in one tab of the browser', async ({
+test('the sound is off by default, and plays in one tab of the browser once it is switched on', async ({
   service,
   openAs,
 }) => {
@@ -130,7 +133,7 @@ test('a sound is off until it is switched on, and is then heard in one tab of th
   expect((await tones(page)) + (await tones(other))).toBe(before);
 });
 
-test('an alert whose acknowledgement is undone counts again where nobody looked at it, and is not heard again', async ({
+test('an alert whose acknowledgement is undone counts as new again if it was not opened, and plays no sound', async ({
   service,
   openAs,
 }) => {
@@ -166,7 +169,7 @@ test('an alert whose acknowledgement is undone counts again where nobody looked 
   await page.keyboard.press('e');
   await acknowledge();
   await undo();
-  // The next one comes after them in the stream.
+  // The next alert follows them in the stream.
   await raise(service);
   await expect(bell).toHaveText('1');
   await expect.poll(() => tones(page)).toBe(2 * heard);
@@ -202,7 +205,7 @@ test('a plate is watched, changed and taken off the list', async ({ service, ope
   await expect(row).toHaveCount(0);
 });
 
-test('FIELD sees the plates and changes none', async ({ service, openAs }) => {
+test('FIELD sees the plates and cannot change them', async ({ service, openAs }) => {
   const plate = await raise(service);
   const page = await openAs('FIELD', '/watchlist?part=plates', { width: 390 });
   await page.getByRole('cell', { name: plate }).click();

@@ -81,7 +81,7 @@ describe.skipIf(!process.env.LONG_TESTS)('the packages (npm run test:long)', () 
   }, 15 * MINUTES);
   afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }));
 
-  it('give the client types under strict, whatever the resolution of modules', () => {
+  it('give the client types under strict, for each module resolution', () => {
     cpSync(join(here, 'story.ts'), join(clients, 'story.ts'));
     const tsc = ['node_modules/typescript/bin/tsc', '--strict', 'story.ts'];
     run(process.execPath, [...tsc, '--module', 'nodenext', '--noEmit'], clients);
@@ -97,14 +97,14 @@ describe.skipIf(!process.env.LONG_TESTS)('the packages (npm run test:long)', () 
       expect(service.url, service.output()).not.toBe('');
       const page = await fetch(service.url, { headers: { accept: 'text/html' } });
       expect(await page.text()).toContain('<div id="root">');
-      const told = run(node, ['story.js', service.url, 'admin@gantry.local', PASSWORD], clients);
-      expect(told).toContain('story passed: ADMIN true true');
+      const output = run(node, ['story.js', service.url, 'admin@gantry.local', PASSWORD], clients);
+      expect(output).toContain('story passed: ADMIN true true');
     } finally {
       expect(await service.stop()).toBe(0);
     }
   });
 
-  it('contain commands that tell how they are used', () => {
+  it('contain commands that describe their usage', () => {
     expect(run('npx', ['gantry', '--help'], services)).toContain('start');
     expect(run('npx', ['gantry-edge', '--help'], services)).toContain('--spool');
   });

@@ -83,7 +83,7 @@ describe('the edge buffer, with a service', () => {
   const eventOf = (n: number): string =>
     JSON.stringify({ eventType: 'SPEED_DETECTION', vehicleSpeed: 30 + (n % 50), metadata: { n } });
 
-  it('passes on what it reads from standard input, and ends with it', async () => {
+  it('forwards its standard input, and ends with it', async () => {
     const before = await stored();
     const { child, ended, log } = startEdge(['--url', service.url, '--spool', newFolder()], {
       GANTRY_API_KEY: apiKey,
@@ -94,7 +94,7 @@ describe('the edge buffer, with a service', () => {
     expect(log()).toMatch(/1 messages were refused .*This is not JSON/);
   });
 
-  it('loses nothing and doubles nothing when it is killed again and again', async () => {
+  it('loses and duplicates nothing when it is killed repeatedly', async () => {
     const before = await stored();
     const folder = newFolder();
     const args = ['--url', service.url, '--spool', folder, '--listen', '0', '--no-stdin'];
@@ -151,7 +151,7 @@ describe('the edge buffer, with a service', () => {
     expect(await last.ended).toEqual([0, null]);
   });
 
-  it('keeps what the service refuses, with the reason, and passes on the rest', async () => {
+  it('keeps refused events with the reason, and forwards the others', async () => {
     const before = await stored();
     const folder = newFolder();
     const { child, ended } = startEdge(['--url', service.url, '--spool', folder], { GANTRY_API_KEY: apiKey });
@@ -165,7 +165,7 @@ describe('the edge buffer, with a service', () => {
     });
   });
 
-  it('passes on the lines of a radar to a connection, which reads them, each once', async () => {
+  it('forwards the lines of a radar to a connection, each once', async () => {
     const token = await service.tokenFor('ADMIN');
     const input = { name: 'Radar', deviceId: 'edge-radar', type: 'RADAR' };
     const sensor = await service.ok('sensors.create', input, { token });
@@ -221,7 +221,7 @@ describe('the edge buffer, with a service', () => {
 });
 
 describe('the edge buffer, without a link', () => {
-  it('sends the backlog oldest first, and new events beside it', async () => {
+  it('sends the backlog oldest first, and new events in parallel', async () => {
     let isUp = false;
     const batches: number[][] = [];
     let release: () => void = () => undefined;

@@ -68,7 +68,7 @@ describe('the spool', () => {
     expect(await readAll(folder)).toEqual(['a', 'b', 'c']);
   });
 
-  it('leaves out a damaged record and says where it was', async () => {
+  it('skips a damaged record and reports its position', async () => {
     const folder = newFolder();
     await write(folder, ['first', 'second', 'third']);
     const [file = ''] = await readdir(folder);
@@ -89,7 +89,7 @@ describe('the spool', () => {
 });
 
 describe('the progress', () => {
-  it('divides what waits from what arrives, and survives a restart', async () => {
+  it('separates waiting records from new ones, and survives a restart', async () => {
     const folder = newFolder();
     await write(folder, ['x'.repeat(991)]);
     const progress = await readProgress(folder, 0, 1_001);

@@ -91,13 +91,13 @@ describe('an alert that is acknowledged', () => {
     await ok('events.ingest', { apiKey, eventType: 'PLATE_RECOGNITION', licensePlateNumber: 'ACK 1' });
     const [raised] = await eventually(
       async () => alerts(),
-      (told) => told.length === 1,
+      ({ length }) => length === 1,
     );
     expect(raised).toMatchObject({ acknowledgedAt: null, acknowledgedBy: null, note: null });
     const acknowledged = await ok('watchlist.acknowledgeAlert', { id: raised.id, note: 'On our way' });
     await eventually(
       async () => alerts(),
-      (told) => told.length === 2,
+      ({ length }) => length === 2,
     );
     expect(alerts()[1]).toEqual(acknowledged);
     expect(acknowledged).toMatchObject({ note: 'On our way', acknowledgedBy: { name: expect.any(String) } });
@@ -109,7 +109,7 @@ describe('an alert that is acknowledged', () => {
 });
 
 describe('an incident opened by a backlog of events', () => {
-  it('is marked, and does not count in the time to acknowledge', async () => {
+  it('is marked, and is not counted in the time to acknowledge', async () => {
     const [old, live] = [await addSensor(), await addSensor()];
     const before = await ok('incidents.getStats');
     expect(before.meanTimeToAcknowledge ?? 0).toBeLessThan(60);

@@ -125,7 +125,7 @@ it('records once in a while that a user views an image', async () => {
 });
 
 describe('the activity log', () => {
-  it('is kept for at least 90 days, and a change of that is recorded', async () => {
+  it('is kept for at least 90 days, and a change of that period is recorded', async () => {
     for (const procedure of ['storage.setRetention', 'storage.previewRetention']) {
       const { status, body } = await gantry.call(procedure, { activity: 89 }, { token });
       expect(status).toBe(400);

@@ -124,7 +124,7 @@ describe('an API token', () => {
     ]);
   });
 
-  it('ends at once when it is revoked, by its user or an administrator only', async () => {
+  it('becomes invalid at once when it is revoked, which only its user and administrators can do', async () => {
     const owner = await newUser('OPERATOR');
     const other = await newUser('OPERATOR');
     const [one, two] = [await newToken(owner.token), await newToken(owner.token)];
@@ -172,7 +172,7 @@ describe('an API token', () => {
     ).toBe(401);
   });
 
-  it('stays revoked when its user is activated again, which the activity log counts', async () => {
+  it('stays revoked when its user is activated again; the activity log has the number', async () => {
     const owner = await newUser('OPERATOR');
     const [one, two] = [await newToken(owner.token), await newToken(owner.token)];
     await gantry.ok('users.update', { id: owner.id, isActive: false }, { token: admin });
@@ -189,7 +189,7 @@ describe('an API token', () => {
     ]);
   });
 
-  it('acts with the role of its user once that is lower, in streams too, and with its own again later', async () => {
+  it('acts with the role of its user while that is lower than its own, in streams too', async () => {
     const owner = await newUser('OPERATOR');
     const { token } = await newToken(owner.token);
     const stream = await openStream(gantry.url, 'events.onIngested', { token });

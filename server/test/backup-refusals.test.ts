@@ -162,14 +162,14 @@ describe('a damaged or foreign archive', () => {
     ],
     ['of something else', (a) => editManifest(a, () => ({ hello: 'world' })), /is not a backup of Gantry/],
   ];
-  it.each(cases)('%s is refused before anything changes', async (_, spoil, told) => {
+  it.each(cases)('%s is refused before anything changes', async (_, spoil, message) => {
     const archive = await copyOfGood();
     await verifyArchive(archive);
     await spoil(archive);
-    await expect(verifyArchive(archive)).rejects.toThrow(told);
+    await expect(verifyArchive(archive)).rejects.toThrow(message);
   });
 
-  it('is refused when it has more rows than it says', async () => {
+  it('is refused when its manifest states more rows than it has', async () => {
     const archive = await copyOfGood();
     await editManifest(archive, (m) => ({ ...m, tables: m.tables.map((t) => ({ ...t, rows: t.rows + 1 })) }));
     const database = await createTestDatabase('template1');
@@ -193,14 +193,14 @@ describe('a damaged or foreign archive', () => {
     await database.drop();
   });
 
-  it('does not exist where no backup is', async () => {
+  it('is reported where there is no backup', async () => {
     await expect(findArchive(join(home, 'nowhere'))).rejects.toThrow(/is not a folder that can be read/);
     await expect(findArchive(home)).rejects.toThrow(/^There is no backup in /);
   });
 });
 
 describe('a target', () => {
-  it('is refused while a service runs on it, and with tables of something else', async () => {
+  it('is refused while a service runs on it, and when it has other tables', async () => {
     const manifest = await verifyArchive(good);
     const options = {
       archive: good,
@@ -253,7 +253,7 @@ describe('a folder for backups', () => {
     await chmod(folder, 0o700);
   });
 
-  it('on a full disk gets no part of a backup, and a whole one once there is room', async (test) => {
+  it('on a full disk keeps no partial backup, and receives a complete one once there is space', async (test) => {
     const folder = await mkdtemp(join(home, 'full-'));
     try {
       await run('mount', ['-t', 'tmpfs', '-o', 'size=128k,mode=0700', 'tmpfs', folder]);
@@ -287,7 +287,7 @@ describe('the commands', () => {
   };
   const settings = () => ({ DATABASE_URL: urlOf(), DATA_DIR: gantry.app.context.config.DATA_DIR });
 
-  it('make and check backups, and refuse in one line', async () => {
+  it('make and check backups, and report a refusal in one line', async () => {
     const folder = await mkdtemp(join(home, 'command-'));
     const made = await gantryCommand(['backup', folder, '--json'], settings());
     expect(made).toMatchObject({ code: 0, stderr: '' });
@@ -324,7 +324,7 @@ describe('the commands', () => {
 });
 
 describe('scheduled backups', () => {
-  it('are made by the service, listed, kept in number, and measured', async () => {
+  it('are made by the service, listed, limited in number, and measured', async () => {
     const asked = await gantry.ok('backups.create', undefined, { token });
     expect(asked).toMatchObject({
       status: 'RUNNING',
@@ -362,7 +362,7 @@ describe('scheduled backups', () => {
     expect(metrics).toContain('gantry_backup_failing 0');
   });
 
-  it('that fail are recorded, and make the health of the service degraded, not the service unready', async () => {
+  it('that fail are recorded and degrade the health of the service, which stays ready', async () => {
     const folder = join(home, 'scheduled');
     await rm(folder, { recursive: true });
     await writeFile(folder, 'no folder');

@@ -134,7 +134,7 @@ describe('a backup', () => {
     expect(there.map(({ relname }) => relname).filter((name) => !known.has(name))).toEqual([]);
   });
 
-  it('restores events, pictures and accounts elsewhere, and what follows is as if nothing had happened', async () => {
+  it('restores events, pictures and accounts elsewhere, and the service continues normally', async () => {
     const report = { timestamp: new Date().toISOString(), idempotencyKey: randomUUID() };
     const picture = png({ shade: 7 });
     const withPicture = await gantry.ingest(apiKey, { ...report, images: [dataUrl(picture, 'image/png')] });
@@ -190,7 +190,7 @@ describe('a backup', () => {
     }
   });
 
-  it('does not copy a picture again, and removes old backups with the pictures that only they name', async () => {
+  it('does not copy a picture again, and removes old backups with the pictures that only they reference', async () => {
     const own = await mkdtemp(join(folder, 'own-'));
     await gantry.ingest(apiKey, { images: [dataUrl(png({ shade: 8 }), 'image/png')] });
     const first = await back(gantry, { folder: own });
@@ -210,7 +210,7 @@ describe('a backup', () => {
     await verifyArchive(third.path);
   });
 
-  it('leaves nothing behind when it is stopped, and the next one removes what a killed one left', async () => {
+  it('leaves nothing behind when it is stopped; the next one removes the files of a killed one', async () => {
     const own = await mkdtemp(join(folder, 'own-'));
     await mkdir(join(own, '.partial-gantry-20260101T000000Z', 'tables'), { recursive: true });
     const stopping = AbortSignal.timeout(0);
@@ -243,7 +243,7 @@ describe('a backup', () => {
     await gantry.ok('storage.setRetention', { events: { default: null, byType: {} } }, { token });
   });
 
-  it('is complete without a picture that is missing in the store, and says so', async () => {
+  it('is completed without a picture that is missing in the store, and reports it', async () => {
     const own = await mkdtemp(join(folder, 'own-'));
     const id = await gantry.ingest(apiKey, { images: [dataUrl(png({ shade: 9 }), 'image/png')] });
     const [{ hash }] = await rowsOf(

@@ -11,7 +11,7 @@ describe('a port that browsers refuse', () => {
   } as const;
   const warning = /^ *Browsers refuse to connect to port 4190, so the console cannot be opened there/;
 
-  it('is said to be one at the start, on a terminal and in the log', () => {
+  it('is reported at the start, on a terminal and in the log', () => {
     const records: { level: number; msg: string }[] = [];
     const log = pino({ level: 'error' }, { write: (line) => records.push(JSON.parse(line)) });
     logWelcome(parts, log);
@@ -21,7 +21,7 @@ describe('a port that browsers refuse', () => {
     expect(welcome({ ...parts, url: 'http://127.0.0.1:4000' }).join()).not.toContain('Browsers');
   });
 
-  it('is one that fetch refuses, too', async () => {
+  it('is refused by fetch, too', async () => {
     const isRefused = (port: number) =>
       fetch(`http://127.0.0.1:${port}`, { signal: AbortSignal.timeout(1) }).catch(
         ({ cause }) => cause?.message,

@@ -145,7 +145,7 @@ describe('the boundaries between rooms', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('lets one file read the clock of the machine, for few others', () => {
+  it('allow one file to read the clock of the machine, and few files to import it', () => {
     const clock = 'server/src/platform/machine-time.ts';
     const READS =
       /\bDate\.now\b|\bnew Date(?!\()|\bnew Date\(\)|(?<!new )\bDate\(|\bDateTime\.(now|local|utc)\(\)/;
@@ -216,7 +216,7 @@ describe('the boundaries between rooms', () => {
     expect(offenders(wrong)).toEqual([]);
   });
 
-  it('allow no barrels and no folders for odds and ends', () => {
+  it('allow neither barrels nor folders for miscellaneous code', () => {
     const wrong = sources.filter((file) =>
       /(^|\/)(utils?|helpers?|common|manager|misc|index)(\.ts|\/)/.test(file),
     );

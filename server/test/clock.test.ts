@@ -124,12 +124,15 @@ describe('a process whose clock is wrong', () => {
   const isThere = async (id: string): Promise<boolean> =>
     (await gantry.call('events.getById', { id }, { token })).status === 200;
 
-  it.each([-DAY, -6 * MINUTE, 6 * MINUTE, DAY])('accepts valid events, %i ms off', async (by) => {
-    setClock(by);
-    expect((await send({ timestamp: at(0) })).status).toBe(200);
-    const { body } = await send();
-    expect(Math.abs((await timeOf(body.result.data.json.eventId)) - Date.now())).toBeLessThan(MINUTE);
-  });
+  it.each([-DAY, -6 * MINUTE, 6 * MINUTE, DAY])(
+    'accepts valid events with a difference of %i ms',
+    async (by) => {
+      setClock(by);
+      expect((await send({ timestamp: at(0) })).status).toBe(200);
+      const { body } = await send();
+      expect(Math.abs((await timeOf(body.result.data.json.eventId)) - Date.now())).toBeLessThan(MINUTE);
+    },
+  );
 
   it('asks for an event again that only one of the clocks would refuse', async () => {
     setClock(DAY);

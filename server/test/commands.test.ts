@@ -44,7 +44,7 @@ afterAll(async () => {
 });
 
 describe('gantry', () => {
-  it('exits with 2 for wrong usage, and says what is wrong', async () => {
+  it('exits with 2 for wrong usage, and explains the error', async () => {
     expect(await gantry(0, ['bogus'])).toMatchObject({
       code: 2,
       err: expect.stringContaining("unknown command 'bogus'"),
@@ -365,7 +365,7 @@ describe('gantry events', () => {
     ]);
   });
 
-  it('says that the service must run, and names a file that is missing', async () => {
+  it('reports that the service must run, and names a missing file', async () => {
     await writeFile(
       join(folder, 'one.jsonl'),
       JSON.stringify({

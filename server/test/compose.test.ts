@@ -44,7 +44,7 @@ describe('the event of a report', () => {
     });
   });
 
-  it('has the time of receipt when that of the device is not believed', () => {
+  it('has the time of receipt when that of the device is implausible', () => {
     const { timestamp, metadata } = eventOf({}, 'k', { ...around, believedAt: null } as never);
     expect(timestamp).toBe('2026-07-01T12:00:00.000Z');
     expect(metadata).toMatchObject({ clock: 'receipt' });
@@ -105,7 +105,7 @@ describe('the event of a report', () => {
     ['29 days old', at - 29 * 86_400_000, at - 29 * 86_400_000],
     ['not a number', Number.NaN, null],
     ['31 days old', at - 31 * 86_400_000, null],
-  ])('believes a time or not: %s', (_, occurredAt, expected) => {
+  ])('decides whether a time is plausible: %s', (_, occurredAt, expected) => {
     expect(believedTime(occurredAt, at, 30)).toBe(expected);
   });
 });

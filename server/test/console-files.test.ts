@@ -103,7 +103,7 @@ describe('a page of the console', () => {
     '/a/b.c/d',
     '/docs-of-ours',
     '//events',
-  ])('%s is answered with index.html, which is asked for anew each time', async (path) => {
+  ])('%s is answered with index.html, which browsers revalidate each time', async (path) => {
     const { status, headers, body } = await page(path);
     expect([status, body]).toEqual([200, INDEX]);
     expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -296,7 +296,7 @@ describe('everything else that the service serves', () => {
     ).toBeNull();
   });
 
-  it('needs no console to have been built', async () => {
+  it('works without a built console', async () => {
     const { status, headers, body } = await page('/', {}, bare);
     expect(status).toBe(200);
     expect(headers.get('content-type')).toBe('text/html; charset=utf-8');

@@ -117,7 +117,7 @@ describe('traffic counts', () => {
     expect(await readFigures()).toEqual(before);
   });
 
-  it('differ from the counts of analytics, which say since when they are complete', async () => {
+  it('differ from the counts of analytics, which state since when they are complete', async () => {
     const said = await ask('reports.getAnalytics', {
       startDate: day(newer),
       endDate: day(next - 1),

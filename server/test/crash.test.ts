@@ -202,7 +202,7 @@ describe('the service', () => {
   });
 
   it.each(['the service', 'the service and its database'])(
-    'loses nothing that it acknowledged when %s is killed under load, and comes back by itself',
+    'loses nothing that it acknowledged when %s is killed under load, and recovers by itself',
     async (victim) => {
       const [before, seen] = [stored.size, pictures.size];
       const gone = loadUntilGone();

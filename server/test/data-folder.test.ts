@@ -64,7 +64,7 @@ describe('the claim on a data folder', () => {
     expect(await readdir(dataDir)).toHaveLength(1);
   });
 
-  it('refuses a second one in the same process, and says who holds it and what to do', async () => {
+  it('refuses a second one in the same process, and names the holder and the remedy', async () => {
     await using _claim = await claimDataFolder(dataDir);
     await expect(claimDataFolder(dataDir)).rejects.toThrow(DataFolderInUse);
     await expect(claimDataFolder(dataDir)).rejects.toThrow(
@@ -108,7 +108,7 @@ describe('the claim on a data folder', () => {
     }
   });
 
-  it('of a dead process is void when its number belongs to another process', async () => {
+  it('of a dead process is invalid when its number belongs to another process', async () => {
     await keepSecret(dataDir, 'any', () => 'thing');
     await plantClaim(7, { pid: process.ppid, startTime: 'not when the parent of this process began' });
     await using _claim = await claimDataFolder(dataDir);
@@ -141,7 +141,7 @@ describe('the claim on a data folder', () => {
     await vi.waitFor(async () => expect((await lstat(path)).mtimeMs).toBeGreaterThan(before), 5_000);
   });
 
-  it('says what to do when the folder cannot be created', async () => {
+  it('explains what to do when the folder cannot be created', async () => {
     await writeFile(dataDir, 'a file, not a folder');
     await expect(claimDataFolder(dataDir)).rejects.toThrow(
       /cannot be used .* choose another folder with DATA_DIR/,

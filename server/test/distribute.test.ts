@@ -33,10 +33,10 @@ describe('distributing', () => {
     [5, 10],
   ])('on %i nodes creates functions, tables and then events in %i shards', async (nodes, shards) => {
     await using cluster = await PretendedCluster.start(nodes);
-    const told = await run(cluster);
+    const output = await run(cluster);
     expect(await cluster.calls()).toEqual(withShards(shards));
-    expect(told).toContain(`0 events will be moved, into ${shards} shards on ${nodes} node`);
-    expect(told).toContain(`events are in ${shards} shards.`);
+    expect(output).toContain(`0 events will be moved, into ${shards} shards on ${nodes} node`);
+    expect(output).toContain(`events are in ${shards} shards.`);
   });
 
   it('counts a coordinator that holds shards as a node', async () => {
@@ -60,7 +60,7 @@ describe('distributing', () => {
     expect(await schemaOf(cluster)).toBe(before);
   });
 
-  it('brings back a database that was distributed with reference tables and without that foreign key', async () => {
+  it('restores a database that was distributed with reference tables and without that foreign key', async () => {
     await using cluster = await PretendedCluster.start(1);
     const { client } = cluster;
     const before = await schemaOf(cluster);
@@ -84,7 +84,7 @@ describe('distributing', () => {
     expect((await client.query('SELECT FROM sensor_status_history')).rowCount).toBe(1);
   });
 
-  it('says how many events it moves, and then frees their space', async () => {
+  it('reports how many events it moves, and then frees their space', async () => {
     await using cluster = await PretendedCluster.start(1);
     await cluster.client.query(STORE_EVENTS);
     expect(await run(cluster)).toContain('250 events will be moved');
@@ -106,8 +106,8 @@ describe('distributing', () => {
     await cluster.client.query(STORE_EVENTS);
     await run(cluster);
     const calls = await cluster.calls();
-    const told = await run(cluster, { shards: 8 });
-    expect(told).toBe(
+    const output = await run(cluster, { shards: 8 });
+    expect(output).toBe(
       'Events are in 4 shards already; --shards 8 does not change that.\nEverything is in place: events are in 4 shards. Nothing to do.',
     );
     expect(await cluster.calls()).toEqual(calls);

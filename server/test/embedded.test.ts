@@ -270,7 +270,7 @@ describe('after a violent end', () => {
     expect(await outcome).toMatch(/done|cut off/);
   });
 
-  it('the service keeps trying while another program uses the port, and continues when that is gone', async () => {
+  it('the service keeps trying while another program uses the port, and continues once the port is free', async () => {
     const database = await start();
     process.kill(await serverPid(), 'SIGKILL');
     const squatter = createServer();

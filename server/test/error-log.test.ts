@@ -28,7 +28,7 @@ const without = async (table: string, work: () => Promise<unknown>): Promise<voi
 };
 
 describe('the log of a service whose database fails', () => {
-  it('contains no secret of the statements that failed, but says what failed', async () => {
+  it('contains no secret of the failed statements, but describes the failure', async () => {
     const token = await gantry.tokenFor('ADMIN');
     const apiKey = await gantry.registerSensor();
     const { id: sensorId } = (await gantry.ok('sensors.getAll', {}, { token })).sensors[0];

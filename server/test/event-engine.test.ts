@@ -116,7 +116,7 @@ describe('an event that the database refuses', () => {
   );
   afterAll(() => gantry.pool.query('ALTER TABLE events DROP CONSTRAINT no_poison'));
 
-  it('fails alone, with a message that says that sending it again is of no use', async () => {
+  it('fails alone, with the message that it cannot be stored', async () => {
     const description = randomUUID();
     const poisoned = new Set([0, 13, 14, 99, 199]);
     const answers = await Promise.all(
@@ -253,7 +253,7 @@ describe('while the database is unavailable', () => {
     expect(await wrongTotals()).toEqual([]);
   });
 
-  it('without an error no event waits forever: the first are refused in time, the next ones at once', async () => {
+  it('no event waits indefinitely without an error: the first are refused in time, further ones at once', async () => {
     // Together they stay under the 30 s that a call may take.
     expect(TIMINGS.commitMs + TIMINGS.eventTurnMs).toBeLessThan(25_000);
     await using own = await startGantry({ overrides: { timings: { commitMs: 1_000, eventTurnMs: 1_000 } } });
@@ -316,7 +316,7 @@ describe('the partitions of events', () => {
     }
   });
 
-  it('are created again when somebody dropped one', async () => {
+  it('are created again when one was dropped', async () => {
     const month = startOfMonth(-7);
     await sendAt(iso(month));
     await gantry.pool.query(`DROP TABLE ${nameOf(month)}`);

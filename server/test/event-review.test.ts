@@ -221,7 +221,7 @@ describe('an id that is not of an event', () => {
 });
 
 describe('reviewing', () => {
-  it('requires a login first', async () => {
+  it('requires a login', async () => {
     for (const verb of VERBS) {
       const { status, body } = await gantry.call(verb, { id: 7 });
       expect([status, body.error.json.message]).toEqual([401, 'No token provided']);

@@ -17,8 +17,8 @@ const t = initTRPC.create({
 });
 
 const ofTrpc = async (messages: () => AsyncGenerator<unknown>): Promise<string> => {
-  const router = t.router({ told: t.procedure.subscription(messages) });
-  const req = new Request('http://localhost/trpc/told', { headers: { accept: 'text/event-stream' } });
+  const router = t.router({ stream: t.procedure.subscription(messages) });
+  const req = new Request('http://localhost/trpc/stream', { headers: { accept: 'text/event-stream' } });
   return (await fetchRequestHandler({ endpoint: '/trpc', router, req })).text();
 };
 

@@ -113,7 +113,7 @@ describe('the totals of events', () => {
     }
   });
 
-  it('are folded by one process at a time, and by another when that one is gone', async () => {
+  it('are folded by one process at a time, and by another when that one has ended', async () => {
     const url = gantry.app.context.config.DATABASE_URL ?? '';
     const other = await startGantry({ config: { DATABASE_URL: url } });
     try {

@@ -85,7 +85,7 @@ describe('the rate limit of a sensor', () => {
     expect(() => limits.take(sensorOf('b', 1), 1)).toThrow('more than 200 events per minute');
   });
 
-  it('is by default beyond what a machine can reach', () => {
+  it('is by default higher than a machine can reach', () => {
     const limits = createRateLimits(60_000, () => 0);
     for (let n = 0; n < 1_000; n++) limits.take(sensorOf('a', 20), 1_000);
   });

@@ -51,7 +51,7 @@ describe('a feature that is switched off', () => {
     expect(body.error.json.message).toBe('No token provided');
   });
 
-  it('includes every stream, when it is realtime', async () => {
+  it('includes every stream, if it is realtime', async () => {
     const token = await few.tokenFor('ADMIN');
     for (const procedure of ['events.onIngested', 'watchlist.onAlert', 'sensors.onStatusChanged']) {
       const stream = await openStream(few.url, procedure, { token });
@@ -79,7 +79,7 @@ describe('a feature that is switched off', () => {
 });
 
 describe('a feature that is switched on', () => {
-  it('works, and its flag says so', async () => {
+  it('works, and its flag is set', async () => {
     const { features } = await all.ok('system.getSettings');
     expect(features).toMatchObject({ incidents: true, realtime: true, locations: true, sensors: true });
     const license = await all.ok('system.getLicense');

@@ -85,10 +85,10 @@ describe('the first start without users', () => {
 
   it('by several processes at once creates one administrator, whose password one of them prints', async () => {
     const results = await Promise.all(Array.from({ length: 6 }, () => start()));
-    const told = results.filter((result) => result !== null);
-    expect(told).toHaveLength(1);
+    const created = results.filter((result) => result !== null);
+    expect(created).toHaveLength(1);
     expect(await everybody()).toHaveLength(1);
-    expect(await opens('admin@gantry.local', told[0]?.password ?? '')).toBe(true);
+    expect(await opens('admin@gantry.local', created[0]?.password ?? '')).toBe(true);
   });
 
   it('by machines with folders of their own leaves a password only where the administrator was created', async () => {

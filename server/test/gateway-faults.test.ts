@@ -174,11 +174,11 @@ describe('a service that is killed or stopped', () => {
           async () => sent,
           (count) => count >= 10 + round * 7,
         );
-        // The last time it stops in order, in the midst of messages of which each was sent by all.
+        // The last round stops the service in order, while messages that every sender sends are in progress.
         service.process.kill(round === 2 ? 'SIGTERM' : 'SIGKILL');
         await Promise.all([...sending, service.ended]);
         service = await startProcess(settings);
-        // A sender that repeats what it is not sure of.
+        // A sender that repeats messages although they were answered.
         for (const plate of [...answered].slice(-3)) {
           await post(service, path, plateReading(plate, '2026-03-01T10:00:00Z'));
         }

@@ -25,7 +25,7 @@ const lineOf = async (metric: RegExp): Promise<string | undefined> =>
 const beat = { Active: 'keepAlive', DeviceID: 'a' };
 
 describe('a connection that sends too much', () => {
-  it('is refused with 429 and says so, while others are served', async () => {
+  it('is refused with 429 and shows the refusals, while others are served', async () => {
     const mad = await connect(gantry, 'dahua');
     const calm = await connect(gantry, 'dahua');
     const statuses = new Map<number, number>();
@@ -133,7 +133,7 @@ describe('a picture that arrives again', () => {
 });
 
 describe('a device that does not send again', () => {
-  it('has its lost messages counted when there is no room on disk', async () => {
+  it('has its lost messages counted when there is no space on disk', async () => {
     await using small = await startGantry({ config: { GATEWAY_SPOOL_MB: '0' } });
     const made = await connect(small, 'platerecognizer');
     const { gateways } = small.app.context as never as { gateways: { $client: { query: unknown } } };

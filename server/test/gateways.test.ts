@@ -113,7 +113,7 @@ describe('a message of a device', () => {
     expect(JSON.parse(detail.parts[0].text)).toEqual(event({ vehicleSpeed: 48 }));
   });
 
-  it('is one event, however often and in whatever time it arrives', async () => {
+  it('is one event, however often and whenever it arrives', async () => {
     const made = await connect(gantry, 'gantry');
     const before = await events();
     for (const body of [keyed(), keyed({ timestamp: '2126-01-01T00:00:00Z' })]) {
@@ -256,7 +256,7 @@ describe('a message of a device', () => {
 });
 
 describe('a sender', () => {
-  it('that is unknown is refused, with a challenge where it can answer one', async () => {
+  it('that is unknown is refused, with a challenge if it can answer one', async () => {
     const made = await connect(gantry, 'dahua');
     const unknown = `/gateway/dahua/${'a'.repeat(24)}`;
     expect((await sendJson(unknown, {})).status).toBe(404);

@@ -199,7 +199,7 @@ const CHEAP: PasswordCost = { memoryCost: 64, timeCost: 1, parallelism: 1 };
 
 /**
  * Starts the whole service on a database of its own and a free port.
- * @param options.overrides besides a cheap hash of passwords; `passwordCost: undefined` for that of an installation
+ * @param options.overrides in addition to a cheap password hash; `passwordCost: undefined` selects the cost of an installation
  */
 export const startGantry = async (
   options: { config?: Record<string, string>; log?: Logger; overrides?: Overrides } = {},

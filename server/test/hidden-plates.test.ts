@@ -115,7 +115,7 @@ afterAll(() => gantry.stop());
 
 type Input = object | undefined;
 
-/** An input with which each procedure shows what is planted; null where nothing can be shown. */
+/** An input with which each procedure shows the planted plate; null if it cannot show any. */
 const inputs = (): Partial<Record<ProcedurePath, Input>> => {
   const { eventId: id, incidentId, entryId, alertId, connectionId, messageId } = planted;
   return {
@@ -158,7 +158,7 @@ const readOnly =
 describe('users from whom plates are hidden', () => {
   const paths = Object.keys(mayCall) as ProcedurePath[];
 
-  it('would see it in these answers otherwise', async () => {
+  it('would otherwise see plates in these answers', async () => {
     const given = inputs();
     const showing: string[] = [];
     for (const path of paths.filter((each) => readOnly.test(each) && !/\.on[A-Z]/.test(each))) {
@@ -227,7 +227,7 @@ describe('users from whom plates are hidden', () => {
   });
 
   it.each(['live.onAny', 'events.onIngested', 'incidents.onChanged', 'watchlist.onAlert'])(
-    'see none in the stream %s',
+    'see no plate in the stream %s',
     async (procedure) => {
       const token = await gantry.tokenFor('OPERATOR');
       const of = async (who: string) => {
@@ -246,7 +246,7 @@ describe('users from whom plates are hidden', () => {
     },
   );
 
-  it('see none in the raw messages of devices', async () => {
+  it('see no plate in the raw messages of devices', async () => {
     const token = await gantry.tokenFor('OPERATOR');
     for (const [path, input] of [
       ['connections.getMessage', { id: planted.messageId }],
@@ -265,7 +265,7 @@ describe('users from whom plates are hidden', () => {
     expect(messages[0]).toMatchObject({ pictures: [] });
   });
 
-  it('cannot search for one', async () => {
+  it('cannot search for a plate', async () => {
     const token = await gantry.tokenFor('OPERATOR');
     const filters = { licensePlateNumber: 'XQ*' };
     const report = { kind: 'EVENTS', format: 'CSV', startDate: '2026-01-01', endDate: '2026-01-02', filters };
@@ -301,7 +301,7 @@ describe('users from whom plates are hidden', () => {
     expect((await get(planted.notePicture, token)).status).toBe(200);
   });
 
-  it('download only reports without plates, which theirs are', async () => {
+  it('download only reports without plates, such as their own', async () => {
     const token = await gantry.tokenFor('OPERATOR');
     const file = (id: string) =>
       gantry.fetch(`/reports/${id}/file`, { headers: { authorization: `Bearer ${token}` } });

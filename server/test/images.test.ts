@@ -62,7 +62,7 @@ describe('an image that comes with an event', () => {
     });
   });
 
-  it('is stored once, however many events have it, and keeps its place among addresses', async () => {
+  it('is stored once for any number of events, and keeps its position among addresses', async () => {
     const bytes = png({ shade: 7 });
     const address = `/images/${sha256(bytes)}`;
     const sent = ['https://cameras.example.org/7.jpg', dataUrl(bytes, 'image/png'), 'frames/12'];
@@ -74,7 +74,7 @@ describe('an image that comes with an event', () => {
     expect((await filesStored()).filter((name) => name === sha256(bytes))).toHaveLength(1);
   });
 
-  it('does not make a retry a different event, in whatever form it comes', async () => {
+  it('does not turn a retry into a different event, in any form', async () => {
     const bytes = png({ shade: 8 });
     const keyed = { timestamp: '2026-01-05T10:00:00Z', idempotencyKey: 'picture-8' };
     const first = await report([dataUrl(bytes, 'image/png')], keyed);

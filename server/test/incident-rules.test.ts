@@ -75,7 +75,7 @@ describe('the table of states', () => {
   const roles: readonly Role[] = ['ADMIN', 'OPERATOR', 'FIELD', 'ANALYST', 'VIEWER'];
   const assignments = ['nobody', 'self', 'somebody else'] as const;
 
-  it.each(roles)('decides what %s can do in every state, whoever the assignee is', async (role) => {
+  it.each(roles)('decides what %s can do in every state, for any assignee', async (role) => {
     const self = await addPerson('Sam', 'Self', role);
     const assignees = { nobody: null, self: self.id, 'somebody else': owner.id };
     for (const status of incidentStatus.options)
@@ -165,7 +165,7 @@ describe('of several users at once', () => {
 });
 
 describe('the refusal of a change', () => {
-  it('says that an event opened the incident', async () => {
+  it('states that an event opened the incident', async () => {
     const { rows } = await gantry.pool.query(
       `WITH made AS (
          INSERT INTO incidents (title, type, severity) VALUES ('T', 'OTHER', 2) RETURNING id

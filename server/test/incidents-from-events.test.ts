@@ -38,7 +38,7 @@ const detail = (id: string) => gantry.ok('incidents.getById', { id }, { token })
 const act = (verb: string, input: object) => gantry.ok(`incidents.${verb}`, input, { token });
 
 describe('an event of type INCIDENT', () => {
-  it('opens an incident that says where and what it is', async () => {
+  it('opens an incident with its place and description', async () => {
     const { id: locationId } = await gantry.ok(
       'locations.create',
       { name: 'Main Street / 5th Avenue' },
@@ -217,7 +217,7 @@ describe('a thousand of them in one batch', () => {
     expect({ eventCount, steps: timeline.length }).toEqual({ eventCount: 500, steps: 500 });
   });
 
-  it('take a handful of statements', async () => {
+  it('require only a few statements', async () => {
     const sensor = await addSensor();
     const known = {
       id: sensor.id,
@@ -251,7 +251,7 @@ describe('a thousand of them in one batch', () => {
     expect(after[0].n).toBe(1000);
   });
 
-  it('need no statement when there are none', async () => {
+  it('require no statement when there are none', async () => {
     const sent: string[] = [];
     const db = drizzle({ client: gantry.pool, logger: { logQuery: (text) => sent.push(text) } });
     await openIncidents(gantry.app.context, db, []);

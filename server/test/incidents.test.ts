@@ -281,7 +281,7 @@ describe('incidents.create', () => {
     expect(await counts()).toEqual(before);
   });
 
-  it('says which of several events does not exist', async () => {
+  it('names the event that does not exist', async () => {
     const { data } = await refusal('create', { title: 'T', type: 'OTHER', eventIds: [eventId, 'x'] });
     expect(data.issues[0].path).toBe('eventIds.1');
   });

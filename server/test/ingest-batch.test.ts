@@ -34,7 +34,7 @@ describe('events.ingestBatch', () => {
     }
   });
 
-  it('stores the valid events, and says for each invalid one what is wrong', async () => {
+  it('stores the valid events, and explains each refusal', async () => {
     const before = await countEvents();
     const { success, results } = await sendAll([
       { ...EVENT, description: 'good' },

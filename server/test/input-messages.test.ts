@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => gantry.stop());
 
-describe('the refusal of an input says what to send', () => {
+describe('the refusal of an input describes a valid one', () => {
   it.each([
     ['sensors.getAll', { take: 1000 }, 'take must be at most 100'],
     ['sensors.getAll', { take: 0 }, 'take must be at least 1'],

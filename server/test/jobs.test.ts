@@ -231,7 +231,7 @@ describe('a job', () => {
     expect(await waitForDone(3)).toEqual([1, 2, 1]);
   });
 
-  it('of a process that is gone is performed by another one, but not before its lease expires', async () => {
+  it('of a process that has ended is performed by another one, but not before its lease expires', async () => {
     await add(1);
     await pool.query(`UPDATE chores SET attempts = 1, due_at = now() + interval '1 second'`);
     const { rows } = await pool.query('SELECT due_at FROM chores');
@@ -245,12 +245,12 @@ describe('a job', () => {
 
 describe('jobs of one group', () => {
   it('are performed a few at once, and do not delay those of another group', async () => {
-    const told = new AbortController();
+    const release = new AbortController();
     const begun: number[] = [];
     await startWorking({
       perform: async ({ id }) => {
         begun.push(id);
-        if (id < 10) await once(told.signal, 'abort');
+        if (id < 10) await once(release.signal, 'abort');
         done.push(id);
       },
     });
@@ -262,7 +262,7 @@ describe('jobs of one group', () => {
     for (const n of [10, 11, 12]) await add(n, { place: 'elsewhere' });
     expect(inOrder(await waitForDone(3))).toEqual([10, 11, 12]);
     expect(inOrder(begun)).toEqual([0, 1, 10, 11, 12]);
-    told.abort();
+    release.abort();
   });
 
   it('are found even if they are added during the search', async () => {
@@ -294,28 +294,28 @@ describe('jobs of one group', () => {
 
 describe('when the process ends', () => {
   it('it signals the jobs in progress, waits for them, and begins no others', async () => {
-    const told: boolean[] = [];
+    const signalled: boolean[] = [];
     const runner = createJobRunner<number>({
       concurrency: 1,
       log,
       failure: 'not now',
-      claim: async () => [told.length],
+      claim: async () => [signalled.length],
       perform: async (_, ending) => {
-        told.push(ending.aborted);
+        signalled.push(ending.aborted);
         if (!ending.aborted) await once(ending, 'abort');
-        told.push(ending.aborted);
+        signalled.push(ending.aborted);
       },
     });
     runner.wake();
     await eventually(
-      async () => told.length,
+      async () => signalled.length,
       (count) => count === 1,
     );
     await runner[Symbol.asyncDispose]();
-    expect(told).toEqual([false, true]);
+    expect(signalled).toEqual([false, true]);
     runner.wake();
     await runner[Symbol.asyncDispose]();
-    expect(told).toEqual([false, true]);
+    expect(signalled).toEqual([false, true]);
   });
 
   it('and the database is unavailable, that takes no longer than a few seconds', async () => {
@@ -332,7 +332,7 @@ describe('when the process ends', () => {
 });
 
 describe('when the database becomes unavailable', () => {
-  it('jobs are performed again once it is back', async () => {
+  it('jobs are performed again once it is available', async () => {
     await startWorking();
     await add(0);
     await waitForDone(1);
@@ -365,11 +365,11 @@ describe('when the database becomes unavailable', () => {
       );
 
     it('the result of a job is recorded, it is not waited for, and is performed again', async () => {
-      const told = new AbortController();
+      const release = new AbortController();
       await startWorking({
         perform: async ({ id, attempts }) => {
           if (id === 1 && attempts === 1) await locking.query('SELECT FROM chores WHERE id = 1 FOR UPDATE');
-          if (id === 0 && attempts === 1) await once(told.signal, 'abort');
+          if (id === 0 && attempts === 1) await once(release.signal, 'abort');
           done.push(id);
         },
       });
@@ -379,7 +379,7 @@ describe('when the database becomes unavailable', () => {
       await unlock();
       await add(2);
       expect((await waitForDone(2, 30_000)).slice(0, 2)).toEqual([1, 2]);
-      told.abort();
+      release.abort();
       await waitUntilNothingIsLeft();
       expect(inOrder(new Set(done))).toEqual([0, 1, 2]);
     });

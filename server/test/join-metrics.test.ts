@@ -2,7 +2,7 @@ import { Counter, Histogram, Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
 import { joinMetrics } from '../src/workers/join-metrics.ts';
 
-const tell = (worker: string, calls: number): Promise<string> => {
+const render = (worker: string, calls: number): Promise<string> => {
   const registry = new Registry();
   registry.setDefaultLabels({ worker });
   const registers = [registry];
@@ -19,7 +19,7 @@ const tell = (worker: string, calls: number): Promise<string> => {
 
 describe('the metrics of several processes', () => {
   it('are merged, each described once, with the samples of all', async () => {
-    const joined = joinMetrics([await tell('1', 5), await tell('2', 7)]);
+    const joined = joinMetrics([await render('1', 5), await render('2', 7)]);
     expect(joined).toBe(`# HELP calls Calls of\\nall kinds
 # TYPE calls counter
 calls{kind="# HELP yourself",worker="1"} 5
@@ -39,7 +39,7 @@ seconds_count{worker="2"} 1
   });
 
   it('of one process are unchanged', async () => {
-    const text = await tell('1', 5);
+    const text = await render('1', 5);
     expect(joinMetrics([text])).toBe(text);
   });
 });

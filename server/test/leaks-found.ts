@@ -20,17 +20,17 @@ export const findLeaks = async (folder: string): Promise<string[]> => {
     .filter((line) => line !== '')
     .map((line): [string, string] => JSON.parse(line));
   const leaks = new Map<string, string>();
-  const tell = (kind: string, at: number): void => {
+  const report = (kind: string, at: number): void => {
     if (!leaks.has(kind)) leaks.set(kind, log.slice(log.lastIndexOf('\n', at) + 1).split('\n')[0] ?? '');
   };
   for (const [kind, form] of FORMS) {
     const at = log.search(form);
-    if (at !== -1) tell(kind, at);
+    if (at !== -1) report(kind, at);
   }
   for (const [kind, secret] of secrets) {
     // In JSON, secrets are escaped.
     const at = log.indexOf(JSON.stringify(secret).slice(1, -1));
-    if (at !== -1) tell(kind, at);
+    if (at !== -1) report(kind, at);
   }
   return [...leaks].map(([kind, line]) => `${kind}: ${line.slice(0, 500)}`);
 };

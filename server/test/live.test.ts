@@ -67,7 +67,7 @@ const watchPlate = async (service: Caller): Promise<void> => {
 /** What one call of `happen` causes: an event that opens an incident and one of a watched plate, and a status change. */
 const CAUSED = { events: 2, sensors: 1, incidents: 1, watchlist: 1 };
 
-/** Has a new sensor tell of something on every topic. */
+/** Has a new sensor cause messages on every topic. */
 const happen = async (service: Caller): Promise<void> => {
   const { apiKey } = await addSensor(service);
   await Promise.all([
@@ -171,7 +171,7 @@ describe('a stream of several topics after the service was restarted', () => {
     const config = { ...shared, DATA_DIR: `${shared.DATA_DIR}/restarted`, JWT_SECRET };
     const before = await createApp(config, log);
     const first = new Caller(await before.listen());
-    // The other service has the same database, and says what the stream should have sent.
+    // The other service uses the same database, and shows what the stream should have sent.
     const each = await followEach(gantry);
     const cut = await follow(first, 'live.onAny');
     await Promise.all(Array.from({ length: 4 }, () => happen(first)));
@@ -229,9 +229,9 @@ describe('a stream of several topics that is not read', () => {
     await until(() => text.includes(last), 30_000);
     socket.destroy();
     const missed = [...text.matchAll(/"type":"missed","count":(\d+)/g)].map(([, count]) => Number(count));
-    const told = [...text.matchAll(/"type":"(events|sensors)"/g)].map(([, topic]) => topic);
-    expect(told).toContain('sensors');
-    expect(told.length + missed.reduce((sum, count) => sum + count, 0)).toBe(batches * 1_001 + 1);
+    const received = [...text.matchAll(/"type":"(events|sensors)"/g)].map(([, topic]) => topic);
+    expect(received).toContain('sensors');
+    expect(received.length + missed.reduce((sum, count) => sum + count, 0)).toBe(batches * 1_001 + 1);
     await close(sensors);
   });
 });
@@ -281,7 +281,7 @@ describe('the permission to follow topics', () => {
 });
 
 describe('the message about a payload', () => {
-  const told = async function* (payload: object) {
+  const feed = async function* (payload: object) {
     yield { id: '1.1.1.1', topic: 'sensors' as const, payload };
   };
 
@@ -289,11 +289,11 @@ describe('the message about a payload', () => {
     const change = { sensorId: 's' };
     const names = { sensors: 'change' };
     const both = await Promise.all(
-      [0, 1].map(async () => (await messagesByTopic(names, told(change)).next()).value),
+      [0, 1].map(async () => (await messagesByTopic(names, feed(change)).next()).value),
     );
     expect(both[0]?.[1]).toBe(both[1]?.[1]);
     expect(both[0]).toEqual(tracked('1.1.1.1', { type: 'sensors', change }));
-    const { value: alone } = await messagesOf('change', told(change)).next();
+    const { value: alone } = await messagesOf('change', feed(change)).next();
     expect(alone).toEqual(tracked('1.1.1.1', { type: 'change', change }));
   });
 });

@@ -55,7 +55,7 @@ afterEach(async () => {
 });
 
 describe('a migration that gets its locks at once', () => {
-  it('does not wait, however patient it would be', async () => {
+  it('does not wait, whatever its time limit is', async () => {
     const patience = { waitMs: 3_600_000, pauseMs: 3_600_000, inAllMs: 3_600_000 };
     expect(await apply('0002-other.sql', 'CREATE TABLE others ()', patience)).toEqual(['0002-other.sql']);
   });
@@ -64,7 +64,7 @@ describe('a migration that gets its locks at once', () => {
 describe('a migration of a locked table', () => {
   const ALTER = 'ALTER TABLE things ADD COLUMN further text';
 
-  it('lets readers proceed, says who holds the lock, and succeeds when it is released', async () => {
+  it('lets readers proceed, names the holder of the lock, and succeeds when it is released', async () => {
     const holder = await connect();
     await holder.query('BEGIN; SELECT FROM things LIMIT 1');
     const applied = apply('0002-further.sql', ALTER);
@@ -122,7 +122,7 @@ describe('a migration in batches', () => {
 });
 
 describe('a migration that locks a table for long', () => {
-  it('says beforehand how long, and what has to wait', async () => {
+  it('announces how long it takes, and what has to wait', async () => {
     await (await connect()).query('ANALYZE things');
     await apply('0002-all.sql', '-- gantry: locks things 1000 things, and all\nUPDATE things SET of_new = 1');
     expect(lines).toEqual([
@@ -134,7 +134,7 @@ describe('a migration that locks a table for long', () => {
     ]);
   });
 
-  it('says so of rows that were added since the table was analysed, as by an earlier migration of the same start', async () => {
+  it('counts rows that were added since the table was analysed, for example by an earlier migration of the same start', async () => {
     const client = await connect();
     await client.query('CREATE TABLE fresh (n int)');
     await apply('0001-empty.sql', '-- gantry: locks fresh 1000 fresh\nUPDATE fresh SET n = 1');

@@ -17,7 +17,7 @@ export interface MixedLoadOptions {
   readonly token: string;
   readonly clients: number;
   readonly seconds: number;
-  /** It goes on for longer, up to a minute, until so many events are stored. */
+  /** It continues for up to a minute, until this number of events is stored. */
   readonly atLeast: number;
 }
 

@@ -94,7 +94,7 @@ describe('the MQTT client', () => {
     expect(one.received.at(-1)).toBe('b');
   });
 
-  it('stores several messages at the same time, and acknowledges none before those that came before it', async () => {
+  it('stores several messages at the same time, and acknowledges them in the order of their arrival', async () => {
     const { url } = await broker();
     const id = randomUUID();
     const waiting = new Map<string, () => void>();

@@ -77,7 +77,7 @@ describe.skipIf(!hasOpenssl)('MQTT over TLS', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('receives messages with its own authority and a certificate of its own, also after the broker was killed', async () => {
+  it('receives messages with a private authority and a client certificate, also after the broker was killed', async () => {
     await using gantry = await startGantry({
       config: {
         MQTT_URL: broker.url,

@@ -67,7 +67,7 @@ describe('messages over MQTT', () => {
       timestamp: new Date().toISOString(),
       idempotencyKey: randomUUID(),
     };
-    // Until the subscription is made, the broker has nobody to send the message to.
+    // Until the subscription exists, the broker has no recipient for the message.
     await eventually(
       async () => {
         await publish(`gantry/${deviceId}/events`, event);

@@ -52,7 +52,7 @@ describe('an error that a node reports about rows', () => {
     ['canceling statement due to statement timeout'],
     ['terminating connection due to administrator command'],
     ['a device wrote: duplicate key value violates unique constraint "events_pkey"'],
-  ])('stays without a state for any other message, and is no fault of the row: %s', (message) => {
+  ])('has no state for any other message, and does not count as an error of the row: %s', (message) => {
     expect(sqlState(copyError(message))).toBe('XX000');
     expect(isBadRow(copyError(message))).toBe(false);
   });
@@ -151,7 +151,7 @@ describe('on a cluster, which loses the codes of errors', () => {
     ]);
   });
 
-  it('a bad event is refused alone, and the database does not count as away', async () => {
+  it('only the invalid event is refused, and the database does not count as unavailable', async () => {
     await gantry.pool.query(`ALTER TABLE events ADD CONSTRAINT no_poison CHECK (vehicle_type <> 'POISON')`);
     const rows = [eventWith(), eventWith({ vehicleType: 'POISON' }), eventWith()];
     const results = await Promise.allSettled(rows.map((row) => writer.write(row)));
@@ -161,7 +161,7 @@ describe('on a cluster, which loses the codes of errors', () => {
     await gantry.pool.query('ALTER TABLE events DROP CONSTRAINT no_poison');
   });
 
-  it('a partition that somebody dropped is created again', async () => {
+  it('a dropped partition is created again', async () => {
     const { rows } = await gantry.pool.query<{ name: string }>(
       `SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = 'events'::regclass`,
     );
@@ -185,7 +185,7 @@ describe('rows that were announced but are not visible on a node yet', () => {
     expect(asked.reads).toBe(3);
   });
 
-  it('are read once more after the commits that were unfinished have finished, whatever begins meanwhile', async () => {
+  it('are read once more after the unfinished commits have finished, regardless of later ones', async () => {
     const { find, asked } = clusterWith([['c1'], ['c1', 'c2'], ['c2', 'c3'], ['c3']], [['a']]);
     expect(await find()).toEqual(['a']);
     expect(asked).toEqual({ commits: 3, reads: 3 });
@@ -197,7 +197,7 @@ describe('rows that were announced but are not visible on a node yet', () => {
     expect(asked).toEqual({ commits: 1, reads: 1 });
   });
 
-  it('are not taken for deleted when a node does not answer', async () => {
+  it('are not considered deleted while a node does not answer', async () => {
     const failing = repeatRead(
       async () => [],
       () => false,

@@ -73,7 +73,7 @@ const account = (subject: string, claims: object = {}): string => {
 const countUsers = (email: string) => gantry.count(`users WHERE email = '${email}'`);
 
 describe('a login at a provider that is down', () => {
-  it('says so on the sign-in page, while passwords work', async () => {
+  it('is reported on the sign-in page, while passwords work', async () => {
     const page = await begin(newChallenge().challenge);
     expect(`${page.origin}${page.pathname}`).toBe(`${gantry.url}/sign-in`);
     expect(new URLSearchParams(page.hash.slice(1)).get('oidcError')).toBe(UNREACHABLE);
@@ -149,7 +149,7 @@ describe('a login at an OpenID Connect provider', () => {
     const linked = await logIn(account('hopper', { email: 'Hopper@City.example' }));
     const { user } = (await complete(linked.code, linked.verifier)).body.result.data.json;
     expect(user).toMatchObject({ id, firstName: 'Grace', role: 'OPERATOR' });
-    // The role changed, so what was issued for the former one is no longer valid.
+    // The role changed, so the session of the former role is no longer valid.
     expect((await gantry.call('auth.me', undefined, { token: old })).status).toBe(401);
     account('hopper', { email: 'other@city.example', email_verified: false, groups: 'watchers' });
     const later = await logIn('hopper');
@@ -268,14 +268,14 @@ describe('a login at an OpenID Connect provider', () => {
     else expect([code, error]).toEqual([null, NOT_COMPLETED]);
   });
 
-  it('says so when the user cancels', async () => {
+  it('reports that the user cancelled', async () => {
     provider.account = null;
     const callback = await passProvider((await begin(newChallenge().challenge)).href);
     expect(callback).toContain('error=access_denied');
     expect((await comeBack(callback)).error).toBe(NOT_COMPLETED);
   });
 
-  it('says so when the provider is gone before it confirms', async () => {
+  it('reports that the provider became unavailable before it confirmed', async () => {
     provider.account = account('late');
     const callback = await passProvider((await begin(newChallenge().challenge)).href);
     provider.shut();

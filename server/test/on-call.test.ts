@@ -182,7 +182,7 @@ describe('refusals in the log', () => {
 });
 
 describe('the metrics of the installation', () => {
-  it('count sensors by status and deliveries, and tell how much disk is left', async () => {
+  it('count sensors by status and deliveries, and report the free disk space', async () => {
     expect(await metric('gantry_sensors{status="ONLINE"}')).toBeDefined();
     await eventually(
       () => metric('gantry_sensors{status="ONLINE"}'),

@@ -31,7 +31,7 @@ const numbersIn = (value: unknown, at = ''): Field[] => {
 };
 
 describe('the OpenAPI document', () => {
-  it('names what the nouns share, and refers to it', () => {
+  it('defines the shared schemas once, and refers to them', () => {
     expect(Object.keys(document.components.schemas)).toEqual(
       expect.arrayContaining(['Event', 'Sensor', 'ListedSensor', 'SensorStatus', 'Incident', 'Problem']),
     );
@@ -41,7 +41,7 @@ describe('the OpenAPI document', () => {
     );
   });
 
-  it('says of every number what it measures or counts', () => {
+  it('describes what each number measures or counts', () => {
     const silent = numbersIn(document).filter(({ schema }) => schema.description === undefined);
     expect([...new Set(silent.map(({ at }) => at.split('.').at(-1)))]).toEqual([]);
   });

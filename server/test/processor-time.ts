@@ -1,6 +1,6 @@
 /**
  * What some work takes of the processor, in milliseconds. Unlike the time that passes, it hardly depends on what else the
- * machine does meanwhile; what other threads of this process do counts too.
+ * machine does meanwhile; other threads of this process count too.
  */
 export const processorMs = async (work: () => unknown): Promise<number> => {
   const before = process.cpuUsage();

@@ -33,7 +33,7 @@ describe.runIf(hasPython)('the example in Python', () => {
     ]);
   });
 
-  it('says what is missing or refused', async () => {
+  it('explains what is missing or refused', async () => {
     const stderr = (environment: Record<string, string>) =>
       start(environment).then(
         () => '',

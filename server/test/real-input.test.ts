@@ -142,7 +142,7 @@ describe('the traffic violations of 23 November 2016', () => {
     expect((await gantry.ok('events.getById', { id }, { token })).location).toBeNull();
   });
 
-  it('are as severe as the table says: nine miles per hour too many are MEDIUM', async () => {
+  it('have the severity of the table: nine miles per hour over the limit is MEDIUM', async () => {
     const [speeding] = (await list({ violationType: 'SPEEDING' })).events;
     expect(speeding.vehicleSpeed).toBeCloseTo(62.764, 3);
     expect(speeding.severity).toBe('MEDIUM');

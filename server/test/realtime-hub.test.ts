@@ -50,16 +50,16 @@ interface Followed {
 const joinAfter = async (
   turns: number,
   { first, newcomer }: Followed,
-): Promise<{ joined: boolean; told: string[] }> => {
-  const told: string[] = [];
+): Promise<{ joined: boolean; received: string[] }> => {
+  const received: string[] = [];
   let joined = false;
   let hasTried = (): void => undefined;
   const tried = new Promise<void>((resolve) => {
     hasTried = resolve;
   });
-  let hasTold = (): void => undefined;
-  const toldAll = new Promise<void>((resolve) => {
-    hasTold = resolve;
+  let hasRead = (): void => undefined;
+  const readAll = new Promise<void>((resolve) => {
+    hasRead = resolve;
   });
   const hub: Hub = new Hub({
     pool: feedWith(
@@ -67,15 +67,15 @@ const joinAfter = async (
         void (async () => {
           for (let turn = 0; turn < turns; turn++) await Promise.resolve();
           const { reached: from } = hub;
-          const tell = () => told.push('e');
+          const receive = () => received.push('e');
           joined =
             from !== null &&
             from.position.xid < 10n &&
-            hub.join({ topics: selectTopics(newcomer), from, send: tell, end: () => undefined }) !== null;
+            hub.join({ topics: selectTopics(newcomer), from, send: receive, end: () => undefined }) !== null;
           hasTried();
         })();
       },
-      () => hasTold(),
+      () => hasRead(),
     ),
     findEvents: async () => new Map([['e', event]]),
     log: pino({ level: 'silent' }),
@@ -84,9 +84,9 @@ const joinAfter = async (
   const { mark: from } = await hub.now();
   hub.join({ topics: selectTopics(first), from, send: () => undefined, end: () => undefined });
   await tried;
-  await toldAll;
+  await readAll;
   await hub[Symbol.asyncDispose]();
-  return { joined, told };
+  return { joined, received };
 };
 
 describe('a subscriber who joins while the hub reads a page', () => {
@@ -96,7 +96,7 @@ describe('a subscriber who joins while the hub reads a page', () => {
     ['of fewer topics', { first: ['events', 'incidents'], newcomer: ['events'] }],
   ])('receives its contents, or has to catch up first: %s', async (_, followed) => {
     const all = await Promise.all(Array.from({ length: 40 }, (_, turns) => joinAfter(turns, followed)));
-    for (const [turns, { joined, told }] of all.entries())
-      expect({ turns, told: told.length > 0 || !joined }).toEqual({ turns, told: true });
+    for (const [turns, { joined, received }] of all.entries())
+      expect({ turns, isInformed: received.length > 0 || !joined }).toEqual({ turns, isInformed: true });
   });
 });

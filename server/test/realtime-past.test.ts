@@ -6,7 +6,7 @@ import { createApp } from '../src/app.ts';
 import { Caller, eventually, type Gantry, startGantry } from './harness.ts';
 import { openStream } from './sse.ts';
 
-// Past changes are not sent as new: neither those made while nobody was subscribed, nor those in a restored dump.
+// Past changes are not sent as new: neither those made while there was no subscriber, nor those in a restored dump.
 
 const READ_FEED_MS = 250;
 
@@ -37,7 +37,7 @@ const eventsIn = ({ messages }: Awaited<ReturnType<typeof follow>>): string[] =>
   messages.flatMap(({ data }) => (data.type === 'event' ? [data.event.id] : []));
 
 describe('a subscriber after one that left before it received anything', () => {
-  it('receives changes from its own beginning on', async () => {
+  it('receives changes only from its own beginning', async () => {
     // Like a client that leaves before the service has found the end of the feed.
     await gantry.app.context.realtime.now();
     await report();
@@ -45,7 +45,7 @@ describe('a subscriber after one that left before it received anything', () => {
     const { eventId } = await report();
     await eventually(
       async () => eventsIn(stream),
-      (told) => told.includes(eventId),
+      (ids) => ids.includes(eventId),
     );
     expect(eventsIn(stream)).toEqual([eventId]);
     stream.close();
@@ -66,7 +66,7 @@ describe('a subscriber during a transaction of another database', () => {
       await other.query('COMMIT');
       await eventually(
         async () => eventsIn(stream),
-        (told) => told.includes(eventId),
+        (ids) => ids.includes(eventId),
       );
       expect(eventsIn(stream)).toEqual([eventId]);
       stream.close();
@@ -121,7 +121,7 @@ describe('changes of a server with higher transaction numbers', () => {
     const { eventId } = await report(second);
     await eventually(
       async () => eventsIn(stream),
-      (told) => told.includes(eventId),
+      (ids) => ids.includes(eventId),
     );
     expect(eventsIn(stream)).toEqual([eventId]);
     stream.close();

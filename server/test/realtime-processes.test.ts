@@ -85,7 +85,7 @@ const dawdleFor = async (seconds: number): Promise<void> => {
 
 /** A client that reconnects with the id of the last message, as EventSource does, and keeps what it received. */
 class Follower {
-  readonly told: string[] = [];
+  readonly received: string[] = [];
   readonly missed: (number | null)[] = [];
   cuts = 0;
   #stream: Stream | null = null;
@@ -120,7 +120,7 @@ class Follower {
       await stream?.ended;
       for (const { id, data } of stream?.messages ?? []) {
         this.#lastEventId = id;
-        if (data.type === 'event') this.told.push(data.event.id);
+        if (data.type === 'event') this.received.push(data.event.id);
         if (data.type === 'missed') this.missed.push(data.count);
       }
       await sleep(30);
@@ -131,7 +131,7 @@ class Follower {
   get all(): string[] {
     const open =
       this.#stream?.messages.flatMap(({ data }) => (data.type === 'event' ? [data.event.id] : [])) ?? [];
-    return [...this.told, ...open];
+    return [...this.received, ...open];
   }
 }
 
@@ -167,7 +167,7 @@ describe('subscribers of one process, while events are ingested through another'
     expect(acknowledged.size).toBeGreaterThan(LEAST_EVENTS);
 
     const { rows } = await pool.query<{ id: string }>(
-      `SELECT id FROM (SELECT xid, seq, unnest(event_ids) AS id FROM changes WHERE topic = 'events') AS told
+      `SELECT id FROM (SELECT xid, seq, unnest(event_ids) AS id FROM changes WHERE topic = 'events') AS committed
        ORDER BY xid, seq`,
     );
     expect(new Set(rows.map(({ id }) => id))).toEqual(acknowledged);
@@ -181,10 +181,10 @@ describe('subscribers of one process, while events are ingested through another'
       await follower.stop();
       expect(follower.cuts).toBeGreaterThan(LEAST_CUTS);
       expect(follower.missed).toEqual([]);
-      expect(new Set(follower.told)).toEqual(acknowledged);
+      expect(new Set(follower.received)).toEqual(acknowledged);
     }
     // The order of commits is the same for all. Within one commit it is that of the group.
-    const [first, ...others] = followers.map(({ told }) => firsts(told));
+    const [first, ...others] = followers.map(({ received }) => firsts(received));
     for (const other of others) expect(other).toEqual(first);
   });
 
@@ -204,12 +204,13 @@ describe('subscribers of one process, while events are ingested through another'
     telling = await untilItServes(spawnService(scratch, settings()));
     const lastEventId = stream.messages.at(-1)?.id ?? '';
     const resumed = await openStream(telling.url, 'events.onIngested', { token, lastEventId });
-    const told = () => resumed.messages.flatMap(({ data }) => (data.type === 'event' ? [data.event.id] : []));
+    const received = () =>
+      resumed.messages.flatMap(({ data }) => (data.type === 'event' ? [data.event.id] : []));
     await eventually(
-      async () => told().length,
+      async () => received().length,
       (length) => length >= ids.length,
     );
     resumed.close();
-    expect(told()).toEqual(ids);
+    expect(received()).toEqual(ids);
   });
 });

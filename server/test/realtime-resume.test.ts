@@ -20,12 +20,12 @@ afterAll(() => gantry.stop());
 const report = async (): Promise<string> =>
   (await gantry.ok('events.ingest', { apiKey, eventType: 'VEHICLE_DETECTION' })).eventId;
 
-const told = ({ messages }: Stream): { id: string; eventId: string }[] =>
+const received = ({ messages }: Stream): { id: string; eventId: string }[] =>
   messages.flatMap(({ id, data }) => (data.type === 'event' ? [{ id, eventId: data.event.id }] : []));
 
 const untilTold = (streams: readonly Stream[], counts: readonly number[]) =>
   eventually(
-    async () => streams.every((stream, n) => told(stream).length >= (counts[n] ?? 0)),
+    async () => streams.every((stream, n) => received(stream).length >= (counts[n] ?? 0)),
     (are) => are,
     30_000,
   );
@@ -40,7 +40,7 @@ describe('streams that resume at once', () => {
     await untilTold([first], [1 + EVENTS]);
     first.close();
     await first.ended;
-    const all = told(first);
+    const all = received(first);
     expect(all.map(({ eventId }) => eventId)).toEqual([before, ...sent]);
 
     const asked = vi.spyOn(gantry.pool, 'query');
@@ -62,7 +62,7 @@ describe('streams that resume at once', () => {
     for (const stream of streams) stream.close();
     await Promise.all(streams.map(({ ended }) => ended));
     streams.forEach((stream, n) => {
-      expect(told(stream).map(({ eventId }) => eventId)).toEqual(sent.slice(starts[n]));
+      expect(received(stream).map(({ eventId }) => eventId)).toEqual(sent.slice(starts[n]));
     });
     // Five pages, read from at most ten positions, and the reads of the hub. Separately they were 250.
     expect(reads).toBeLessThan(60);

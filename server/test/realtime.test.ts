@@ -32,14 +32,14 @@ const follow = (procedure: string, options: StreamOptions = {}): Promise<Stream>
   openStream(gantry.url, procedure, { token, ...options });
 
 /** Waits until the stream has sent the given number of payloads, and returns them without the notes. */
-const things = async (stream: Stream, count: number, ms = 5_000) => {
-  const told = () => stream.messages.filter(({ data }) => data.type !== 'upToDate');
+const payloadsOf = async (stream: Stream, count: number, ms = 5_000) => {
+  const payloads = () => stream.messages.filter(({ data }) => data.type !== 'upToDate');
   await eventually(
-    async () => told().length,
+    async () => payloads().length,
     (length) => length >= count,
     ms,
   );
-  return told().map(({ id, data }) => ({ id, ...data }));
+  return payloads().map(({ id, data }) => ({ id, ...data }));
 };
 const isUpToDate = (stream: Stream) =>
   eventually(
@@ -106,11 +106,11 @@ describe('events.onIngested', () => {
     const stream = await follow('events.onIngested');
     await isUpToDate(stream);
     const eventId = await ingest(apiKey, { violationType: 'SPEEDING', tags: ['x'], metadata: { a: 1 } });
-    const [told] = await things(stream, 1);
+    const [message] = await payloadsOf(stream, 1);
     stream.close();
     const { events } = await gantry.ok('events.getAll', { take: 1 }, { token });
-    expect(told).toEqual({ id: expect.any(String), type: 'event', event: events[0] });
-    expect(told?.event.id).toBe(eventId);
+    expect(message).toEqual({ id: expect.any(String), type: 'event', event: events[0] });
+    expect(message?.event.id).toBe(eventId);
   });
 
   it('has the headers of an event stream that no proxy buffers or changes', async () => {
@@ -141,9 +141,9 @@ describe('events.onIngested', () => {
       licensePlateNumber: 'B 77',
       vehicleType: 'TRUCK',
     });
-    const told = await things(stream, 2);
+    const messages = await payloadsOf(stream, 2);
     stream.close();
-    expect(told.map(({ event }) => event.id)).toEqual([wanted, last]);
+    expect(messages.map(({ event }) => event.id)).toEqual([wanted, last]);
   });
 
   it('records a followed plate in the activity log, with the reason', async () => {
@@ -172,9 +172,9 @@ describe('events.onIngested', () => {
     const first = await ingest(apiKey, retried);
     expect(await ingest(apiKey, retried)).toBe(first);
     const last = await ingest(apiKey);
-    const told = await things(stream, 2);
+    const messages = await payloadsOf(stream, 2);
     stream.close();
-    expect(told.map(({ event }) => event.id)).toEqual([first, last]);
+    expect(messages.map(({ event }) => event.id)).toEqual([first, last]);
   });
 });
 
@@ -184,18 +184,18 @@ describe('a stream that is resumed', () => {
     const before = await follow('events.onIngested');
     await isUpToDate(before);
     const first = await ingest(apiKey);
-    const [told] = await things(before, 1);
+    const [message] = await payloadsOf(before, 1);
     before.close();
     const missed = [];
     // More commits than one page of the feed holds.
     for (let n = 0; n < 120; n++) missed.push(await ingest(apiKey));
     const { results } = await ingestMany(apiKey, 1000);
     missed.push(...results.map(({ eventId }: { eventId: string }) => eventId));
-    const after = await follow('events.onIngested', { lastEventId: told?.id ?? '' });
+    const after = await follow('events.onIngested', { lastEventId: message?.id ?? '' });
     const live = await ingest(apiKey);
-    const rest = (await things(after, missed.length + 1)).map(({ event }) => event.id);
+    const rest = (await payloadsOf(after, missed.length + 1)).map(({ event }) => event.id);
     after.close();
-    expect(told?.event.id).toBe(first);
+    expect(message?.event.id).toBe(first);
     expect(rest).toEqual([...missed, live]);
   });
 
@@ -204,10 +204,10 @@ describe('a stream that is resumed', () => {
     const stream = await follow('events.onIngested');
     await isUpToDate(stream);
     await ingestMany(apiKey, 50);
-    const all = await things(stream, 50);
+    const all = await payloadsOf(stream, 50);
     stream.close();
     const resumed = await follow('events.onIngested', { lastEventId: all[19]?.id ?? '' });
-    const rest = await things(resumed, 30);
+    const rest = await payloadsOf(resumed, 30);
     resumed.close();
     expect(rest.map(({ event }) => event.id)).toEqual(all.slice(20).map(({ event }) => event.id));
   });
@@ -219,9 +219,9 @@ describe('a stream that is resumed', () => {
     stream.close();
     const meanwhile = await ingest(apiKey);
     const resumed = await follow('events.onIngested', { lastEventId: stream.messages[0]?.id ?? '' });
-    const [told] = await things(resumed, 1);
+    const [message] = await payloadsOf(resumed, 1);
     resumed.close();
-    expect(told?.event.id).toBe(meanwhile);
+    expect(message?.event.id).toBe(meanwhile);
   });
 
   it('receives a note when what it missed is no longer stored', async () => {
@@ -233,7 +233,7 @@ describe('a stream that is resumed', () => {
     const fromAnotherDatabase = `${BigInt(xid ?? 0) + 1_000_000n}.0.0.${at}`;
     for (const lastEventId of [dayBefore, fromAnotherDatabase]) {
       const resumed = await follow('events.onIngested', { lastEventId });
-      expect(await things(resumed, 1)).toMatchObject([{ type: 'missed', count: null }]);
+      expect(await payloadsOf(resumed, 1)).toMatchObject([{ type: 'missed', count: null }]);
       resumed.close();
     }
   });
@@ -259,14 +259,14 @@ describe('a commit that becomes visible late', () => {
     await slow.query('BEGIN');
     await slow.query(`INSERT INTO changes (topic, event_ids) VALUES ('events', ARRAY[$1]::uuid[])`, [early]);
     const late = await ingest(apiKey);
-    await things(stream, 1);
+    await payloadsOf(stream, 1);
     await sleep(300);
-    expect(await things(stream, 1)).toHaveLength(1);
+    expect(await payloadsOf(stream, 1)).toHaveLength(1);
     await slow.query('COMMIT');
     slow.release();
-    const told = await things(stream, 3);
+    const messages = await payloadsOf(stream, 3);
     stream.close();
-    expect(told.map(({ event }) => event.id)).toEqual([early, early, late]);
+    expect(messages.map(({ event }) => event.id)).toEqual([early, early, late]);
   });
 });
 
@@ -291,9 +291,9 @@ describe('a subscriber that falls behind', () => {
     joined.mockRestore();
     const batches = 24;
     for (let batch = 0; batch < batches; batch++) await ingestMany(apiKey, 1000);
-    // By then everything has been told, as far as somebody listened.
+    // By then every event has been sent to the streams that were read.
     await ingest(apiKey, END);
-    await things(watching, 1, 20_000);
+    await payloadsOf(watching, 1, 20_000);
     watching.close();
     let text = '';
     socket.on('data', (chunk) => {
@@ -312,9 +312,9 @@ describe('a subscriber that falls behind', () => {
     );
     socket.destroy();
     const missed = [...text.matchAll(/"type":"missed","count":(\d+)/g)].map(([, count]) => Number(count));
-    const told = new Set([...text.matchAll(/"event":\{"id":"([^"]+)"/g)].map(([, id]) => id));
+    const received = new Set([...text.matchAll(/"event":\{"id":"([^"]+)"/g)].map(([, id]) => id));
     expect(missed.length).toBeGreaterThan(0);
-    expect(told.size + missed.reduce((sum, count) => sum + count, 0)).toBe(batches * 1000 + 2);
+    expect(received.size + missed.reduce((sum, count) => sum + count, 0)).toBe(batches * 1000 + 2);
   });
 });
 
@@ -383,12 +383,12 @@ describe('a stream that is requested in another way', () => {
       const leaving = new AbortController();
       const get = await fetch(path, { headers, signal: leaving.signal });
       leaving.abort();
-      const told = (response: Response) =>
+      const headersOf = (response: Response) =>
         Object.fromEntries(
           [...response.headers].filter(([name]) => !/^(date|x-request-id|transfer-encoding)$/.test(name)),
         );
       expect(head.status).toBe(get.status);
-      expect(told(head)).toEqual(told(get));
+      expect(headersOf(head)).toEqual(headersOf(get));
       expect(await head.text()).toBe('');
     }
     const refused = await fetch(path, { method: 'HEAD', signal: AbortSignal.timeout(10_000) });
@@ -481,7 +481,7 @@ describe('a stream ends', () => {
     expect(stream.error).toMatchObject({ message: 'Invalid or expired token' });
   });
 
-  it('when the service stops, even one that nobody reads, and both soon', async () => {
+  it('when the service stops, also for a client that does not read, and both soon', async () => {
     const service = await startGantry({ overrides: { timings: { farewellMs: 300 } } });
     const joined = vi.spyOn(service.app.context.realtime, 'join');
     const apiKey = await service.registerSensor();
@@ -525,9 +525,9 @@ describe('the other streams', () => {
       issues: [{ code: 'HOT', message: 'too hot', severity: 'critical' }],
     });
     await gantry.ok('sensors.update', { id: sensor.id, status: 'MAINTENANCE' }, { token: admin });
-    const told = await things(stream, 3);
+    const messages = await payloadsOf(stream, 3);
     stream.close();
-    expect(told.map(({ change }) => change)).toMatchObject([
+    expect(messages.map(({ change }) => change)).toMatchObject([
       { sensorId: sensor.id, sensorName: 'Mast 9', from: 'OFFLINE', to: 'ONLINE', reason: 'heartbeat' },
       { from: 'ONLINE', to: 'ERROR', reason: 'critical issue: HOT (too hot)' },
       { from: 'ERROR', to: 'MAINTENANCE', reason: 'set by hand' },
@@ -540,13 +540,13 @@ describe('the other streams', () => {
     const stream = await follow('incidents.onChanged', { token: field });
     await isUpToDate(stream);
     await ingest(apiKey, { eventType: 'INCIDENT', violationType: 'WRONG_WAY' });
-    const [opened] = await things(stream, 1);
+    const [opened] = await payloadsOf(stream, 1);
     await gantry.ok(
       'incidents.acknowledge',
       { id: opened?.change.incident.id, note: 'seen' },
       { token: field },
     );
-    const [, acknowledged] = await things(stream, 2);
+    const [, acknowledged] = await payloadsOf(stream, 2);
     stream.close();
     expect(opened).toMatchObject({
       change: { action: 'create', by: null, incident: { status: 'OPEN', type: 'WRONG_WAY_DRIVER' } },
@@ -572,9 +572,9 @@ describe('the other streams', () => {
     const stream = await follow('watchlist.onAlert', { token: admin });
     await isUpToDate(stream);
     const eventId = await ingest(apiKey, { licensePlateNumber: 'w BO I' });
-    const [told] = await things(stream, 1, 1_000);
+    const [message] = await payloadsOf(stream, 1, 1_000);
     stream.close();
-    expect(told).toMatchObject({
+    expect(message).toMatchObject({
       type: 'alert',
       alert: { entryId: entry.id, eventId, licensePlateNumber: 'w BO I', priority: 'HIGH', reason: 'stolen' },
     });

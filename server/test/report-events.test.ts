@@ -10,7 +10,7 @@ import { writeReport } from '../src/reports/write.ts';
 import { type Gantry, startGantry } from './harness.ts';
 import { readCsv, readPdf, readXlsx } from './report-reading.ts';
 
-// A report of events has what the list of events has.
+// A report of events contains the same events as the list.
 
 const RANGE = { startDate: '2026-01-15', endDate: '2026-03-10' };
 const TYPES = ['TRAFFIC_VIOLATION', 'VEHICLE_DETECTION', 'INCIDENT'];

@@ -74,7 +74,7 @@ describe('reports over HTTP', () => {
     });
   });
 
-  it('are refused without a token, to a role without permission, and where there is none', async () => {
+  it('are refused without a token, for a role without permission, and if they do not exist', async () => {
     const { id } = await generate(SHORT);
     const codeOf = async (response: Response) => [
       response.status,
@@ -121,7 +121,7 @@ describe('reports over HTTP', () => {
     });
   });
 
-  it('that are cancelled and finished at the same time end up as one of both', async () => {
+  it('that are cancelled and finished at the same time have one of the two states', async () => {
     const { db } = gantry.app.context;
     for (let n = 0; n < 20; n++) {
       const { rows } = await gantry.pool.query(
@@ -191,7 +191,7 @@ describe('reports over HTTP', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('show no more in PDF than is readable, and say so', async () => {
+  it('are shortened in PDF to a readable length, with a note', async () => {
     const { id } = await generate({ format: 'PDF' });
     expect(await until(id, ({ status }) => status === 'DONE')).toMatchObject({ rowCount: 5_000 });
   });
@@ -277,7 +277,7 @@ describe('reports over HTTP', () => {
 });
 
 describe('files without a report', () => {
-  it('are removed when they are old, and others stay', async () => {
+  it('are removed when they are old, and others are kept', async () => {
     await using gantry = await startGantry();
     const folder = await mkdtemp(join(tmpdir(), 'gantry-reports-'));
     const files = createReportFiles(folder);

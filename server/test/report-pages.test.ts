@@ -108,7 +108,7 @@ describe('the pages of a PDF', () => {
   const NAME = 'Georgia Ave @ Urbana Dr (northbound, lane 2, opposite the public library)';
   const row: Row = [NOON, 'W 1', 123_456_789_012, 'ACKNOWLEDGED', NAME, 0.99987];
 
-  it('cut no name and no number in the table', async () => {
+  it('do not truncate names and numbers in the table', async () => {
     const { bytes } = await write({ table: [row] });
     const text = (await readPdf(bytes)).join(' ').replaceAll(/\s+/g, ' ');
     expect(text).not.toContain('…');
@@ -116,7 +116,7 @@ describe('the pages of a PDF', () => {
       expect(text).toContain(whole);
   });
 
-  it('cut none in tiles, bars and axes', async () => {
+  it('do not truncate them in tiles, bars and axes', async () => {
     const summary: ReportDocument['summary'] = async () => ({
       figures: [
         {
@@ -177,7 +177,7 @@ describe('the hour that occurs twice', () => {
     '2026-10-25T02:30:00Z',
   ];
 
-  it('is shown with its offset, others are not', () => {
+  it('is shown with its offset, unlike other hours', () => {
     const { show } = createLocalTime(settings);
     expect(autumn.map((at) => show(Date.parse(at)))).toEqual([
       '25.10.2026 01:30:00',
@@ -193,7 +193,7 @@ describe('the hour that occurs twice', () => {
     expect(show(Date.parse('2026-03-29T01:30:00Z'))).toBe('29.03.2026 03:30:00');
   });
 
-  it('is shown so in PDF and XLSX', async () => {
+  it('is shown with its offset in PDF and XLSX', async () => {
     const table = autumn.map((at): Row => [new Date(at), 'W 1', 1, 'OPEN', 'Ring', 1]);
     const text = (await readPdf((await write({ table })).bytes)).join(' ').replaceAll(/\s+/g, ' ');
     expect(text).toContain('25.10.2026 02:30:00 +02:00');

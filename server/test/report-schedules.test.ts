@@ -240,7 +240,7 @@ describe('schedules', () => {
     expect([status, body.error.json.message]).toEqual([400, expect.stringContaining(field)]);
   });
 
-  it('cannot be left without their day', async () => {
+  it('cannot lose their day', async () => {
     const { id } = await create();
     const { status, body } = await gantry.call('reports.updateSchedule', { id, every: 'WEEKLY' }, { token });
     expect([status, body.error.json.message]).toEqual([400, 'Set weekday for WEEKLY']);

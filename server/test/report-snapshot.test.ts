@@ -57,7 +57,7 @@ describe('a snapshot', () => {
 });
 
 describe('a report that is generated while events arrive', () => {
-  it('has as many rows as its figures say', async () => {
+  it('has as many rows as its figures count', async () => {
     await fill(gantry.pool, 1, 20_000);
     const token = await gantry.tokenFor('ADMIN');
     const range = { startDate: '2026-03-01', endDate: '2026-03-31' };

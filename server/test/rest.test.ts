@@ -63,7 +63,7 @@ describe('the table of routes', () => {
 });
 
 describe('POST /v1/events', () => {
-  it('stores an event with the key in either header or the body, and says where it is', async () => {
+  it('stores an event with the key in either header or the body, and returns its address', async () => {
     const headers = [{ 'x-api-key': sensor.apiKey }, bearer(sensor.apiKey)];
     for (const each of headers) {
       const { status, json, headers: sent } = await send('POST', '/v1/events', EVENT, each);
@@ -96,7 +96,7 @@ describe('POST /v1/events', () => {
     expect(other.json).toEqual(problem(409, 'CONFLICT'));
   });
 
-  it('takes an array as a batch, and says which of it was refused', async () => {
+  it('accepts an array as a batch, and reports which events were refused', async () => {
     const all = await asDevice('POST', '/v1/events', [EVENT, { ...EVENT, plate: 'x' }]);
     expect(all.status).toBe(200);
     expect(all.json).toMatchObject({ success: true, results: [{}, { warnings: [{ path: 'plate' }] }] });
@@ -175,7 +175,7 @@ describe('heartbeats', () => {
 });
 
 describe('reading', () => {
-  it('takes filters from the address, as texts, numbers and booleans', async () => {
+  it('reads filters from the address, as texts, numbers and booleans', async () => {
     await asDevice('POST', '/v1/events', { ...EVENT, licensePlateNumber: 'REST 1' });
     const { status, json } = await asUser(
       'GET',
@@ -201,7 +201,7 @@ describe('reading', () => {
     expect((await asUser('GET', '/v1/events/%E0%A4%A')).status).toBe(400);
   });
 
-  it('needs a token, and answers HEAD without a body', async () => {
+  it('requires a token, and answers HEAD without a body', async () => {
     expect((await send('GET', '/v1/events')).json).toEqual({
       ...problem(401, 'UNAUTHORIZED'),
       detail: 'No token provided',
@@ -233,7 +233,7 @@ describe('changing', () => {
     });
   });
 
-  it('marks events, and leads an incident through its states', async () => {
+  it('marks events, and moves an incident through its states', async () => {
     const { json: stored } = await asDevice('POST', '/v1/events', { ...EVENT, severity: 'LOW' });
     expect((await asUser('PUT', `/v1/events/${stored.eventId}/processed`)).status).toBe(204);
     expect((await asUser('GET', `/v1/events/${stored.eventId}`)).json.processed).toBe(true);

@@ -57,7 +57,7 @@ const UNSET = {
 };
 
 describe('events.review', () => {
-  it('CONFIRMED marks the event as processed, and says who, when and why', async () => {
+  it('CONFIRMED marks the event as processed, and records who, when and why', async () => {
     const id = await ingest();
     let answer: Record<string, unknown> = {};
     const moves = await movesDuring(async () => {

@@ -88,12 +88,12 @@ describe('the generated password of the administrator', () => {
 
   it('is printed on a terminal, once', () => {
     const firstAdministrator = { email: 'a@example.org', password: 'S3cret', passwordFile: '/data/password' };
-    const told = welcome({
+    const text = welcome({
       config: { NODE_ENV: 'production' },
       service: { firstAdministrator },
       url: 'http://x',
     }).join('\n');
-    expect(told).toContain('Password: S3cret (shown this once)');
-    expect(told).toContain('/data/password');
+    expect(text).toContain('Password: S3cret (shown this once)');
+    expect(text).toContain('/data/password');
   });
 });

@@ -53,7 +53,7 @@ const actionsOf = async (userId: string): Promise<string[]> =>
 describe('a role that requires a second factor', () => {
   const FIRST = expect.objectContaining({ status: 403, message: SECOND_FACTOR_MISSING });
 
-  it('lets its users do nothing but set it up, in one session', async () => {
+  it('restricts its users to setting it up, in one session', async () => {
     const { token, email } = await newUser('FIELD');
     for (const [path, input] of [
       ['events.getAll', {}],
@@ -82,7 +82,7 @@ describe('a role that requires a second factor', () => {
     await gantry.ok('apiTokens.create', { name: 'Screens' }, { token });
   });
 
-  it('asks again for one that was removed, and asks others for nothing', async () => {
+  it('requires a new one after a removal, and does not affect other roles', async () => {
     const { id, token } = await newUser('FIELD');
     const { secret } = await gantry.ok('secondFactor.start', { password }, { token });
     await gantry.ok('secondFactor.confirm', { code: codeOf(secret) }, { token });
@@ -99,7 +99,7 @@ describe('a role that requires a second factor', () => {
 });
 
 describe('a second factor', () => {
-  it('is in force from its confirmation on, and shows its secret once', async () => {
+  it('takes effect with its confirmation, and shows its secret once', async () => {
     const user = await newUser();
     const { token } = user;
     expect(await gantry.ok('secondFactor.getState', undefined, { token })).toEqual({
@@ -145,7 +145,7 @@ describe('a second factor', () => {
     for (const code of recoveryCodes) expect(JSON.stringify(rows)).not.toContain(code);
   });
 
-  it('is asked for at login with a sentence and the keys of every error', async () => {
+  it('is requested at login with a sentence and the keys of every error', async () => {
     const { email } = await protectedUser();
     for (const code of [undefined, '', ' - ']) {
       expect((await login(email, code)).body).toEqual({
@@ -162,7 +162,7 @@ describe('a second factor', () => {
     expect(await gantry.refusal('auth.login', wrong)).toMatchObject({ message: 'Invalid credentials' });
   });
 
-  it('accepts a code once, and none before it', async () => {
+  it('accepts a code once, and no earlier one afterwards', async () => {
     const { email, secret } = await protectedUser();
     expect((await login(email, codeOf(secret, -1))).body.error.json.message).toBe(WRONG_CODE);
     const code = codeOf(secret, 1);
@@ -198,7 +198,7 @@ describe('a second factor', () => {
     expect((await login(email, renewed.recoveryCodes[0])).status).toBe(200);
   });
 
-  it('limits wrong codes, although the password is right each time', async () => {
+  it('limits wrong codes even with the correct password', async () => {
     const { email, id, recoveryCodes } = await protectedUser();
     const statuses: number[] = [];
     for (let guess = 0; guess < 11; guess++) statuses.push((await login(email, 'abcd')).status);
@@ -245,7 +245,7 @@ describe('a second factor', () => {
     expect(await actionsOf(me.id)).toContain('users.resetSecondFactor');
   });
 
-  it('says what to do when the key of the service has changed; recovery codes still work', async () => {
+  it('explains what to do when the key of the service has changed; recovery codes still work', async () => {
     const { id, email, secret, recoveryCodes } = await protectedUser();
     const sealed = createSecretBox('another secret of at least 32 bytes!!').seal(secret);
     await gantry.pool.query('UPDATE second_factors SET secret = $1 WHERE user_id = $2', [sealed, id]);

@@ -195,7 +195,7 @@ describe('the connection that stores events', () => {
 });
 
 describe('one process', () => {
-  it('opens as many connections as the documents say', async () => {
+  it('opens the documented number of connections', async () => {
     const count = async () => {
       const { rows } = await gantry.app.context.health.$client.query<{ name: string; n: number }>(
         `SELECT application_name AS name, count(*) AS n FROM pg_stat_activity

@@ -1,6 +1,6 @@
 import type { ClockSources } from '../src/platform/clock.ts';
 
-/** The time of a service that a test advances; it passes meanwhile as it does everywhere. */
+/** The time of a service that a test advances; otherwise it passes normally. */
 export interface ShiftedTime {
   /** For `overrides.clock` of a service: the clocks of its machine and of its database, both ahead by the same. */
   readonly sources: ClockSources;

@@ -61,7 +61,7 @@ const report = async ({ id, apiKey }: SensorJson): Promise<void> => {
   await gantry.ingest(apiKey);
   await written(id, before);
 };
-/** Moves what is known of the sensor into the past. */
+/** Moves the recorded times of the sensor into the past. */
 const age = (id: string, seconds: number) =>
   gantry.pool.query(
     `UPDATE sensors SET status_since = status_since - $2 * interval '1 second',

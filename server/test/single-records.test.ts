@@ -43,7 +43,7 @@ describe('one record', () => {
       kinds: ['sensor.statusChanged'],
     });
     const { deliveryId } = await ok('webhooks.test', { id: webhook.id });
-    // Attempts that fail at once change it meanwhile.
+    // Attempts that fail at once change the delivery meanwhile.
     await eventually(
       async () => [
         await ok('webhooks.getDelivery', { id: deliveryId }),

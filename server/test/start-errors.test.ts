@@ -53,10 +53,10 @@ describe('a service that cannot start names the setting', () => {
 
   it('for a misspelt name in .env', async () => {
     await writeFile(join(folder, '.env'), 'PROT=4000\nGANTRY_WORKERS=2\nPOSTGRES_PASSWORD=x\n');
-    const told = await failure({ PORT: '' });
-    expect(told).toMatch(/PROT is unknown: did you mean PORT\? \(in .*\.env\)/);
-    expect(told).toContain('GANTRY_WORKERS is unknown: did you mean WORKERS?');
-    expect(told).not.toContain('POSTGRES_PASSWORD');
+    const message = await failure({ PORT: '' });
+    expect(message).toMatch(/PROT is unknown: did you mean PORT\? \(in .*\.env\)/);
+    expect(message).toContain('GANTRY_WORKERS is unknown: did you mean WORKERS?');
+    expect(message).not.toContain('POSTGRES_PASSWORD');
   });
 });
 
@@ -122,11 +122,11 @@ describe('a database that cannot be used', () => {
       wrong.username = role;
       wrong.password = 'a-wrong-guess';
     });
-    const told = await failure({ ...secret, DATABASE_URL: url });
-    expect(told).toMatch(
+    const message = await failure({ ...secret, DATABASE_URL: url });
+    expect(message).toMatch(
       /The database server 127\.0\.0\.1:\d+ refuses the password of the role limited_\d+: correct it in DATABASE_URL/,
     );
-    expect(told).not.toContain('a-wrong-guess');
+    expect(message).not.toContain('a-wrong-guess');
   });
 
   it('is named if it does not exist', async () => {
@@ -185,7 +185,7 @@ describe('a database that cannot be used', () => {
     const asked = performance.now();
     started.process.kill('SIGTERM');
     expect(await started.ended).toBe(0);
-    // Otherwise it goes on waiting until 30 s have passed, and fails.
+    // Otherwise it would wait until 30 s have passed, and fail.
     expect(performance.now() - asked).toBeLessThan(15_000);
     expect(started.output()).toContain('stopped while starting');
   });

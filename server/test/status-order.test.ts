@@ -77,7 +77,7 @@ describe('a sensor before its first contact', () => {
     expect(lengths).toMatchObject({ ONLINE: 3_600_000, OFFLINE: day.until - back.at });
   });
 
-  it('is not silent in a report either', async () => {
+  it('is not silent in a report, either', async () => {
     const { id } = await register();
     const range = { startDate: '2024-01-01', endDate: new Date().toISOString() };
     const report = await gantry.ok(

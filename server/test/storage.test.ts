@@ -57,7 +57,7 @@ describe('storage.getStats', () => {
     expect(stats.months.every(({ bytes }: { bytes: number }) => bytes > 0)).toBe(true);
   });
 
-  it('says what retention removes next', async () => {
+  it('reports what retention removes next', async () => {
     await ask('setRetention', { events: { default: 30 } });
     const { nextRemoval } = await ask('getStats');
     expect(nextRemoval).toMatchObject({ events: 2, activity: 0 });
@@ -117,7 +117,7 @@ describe('the retention rules', () => {
 });
 
 describe('a legal hold', () => {
-  it('prevents the removal of an event, and says who set it and why', async () => {
+  it('prevents the removal of an event, and states who set it and why', async () => {
     const id = await report('2026-05-01T10:00:00Z');
     const first = await ask('setHold', { eventIds: [id, id.toUpperCase()], reason: '  Case 2026/17 ' });
     expect(first).toMatchObject({ reason: 'Case 2026/17', eventCount: 1, eventIds: [id], releasedAt: null });

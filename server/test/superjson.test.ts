@@ -95,7 +95,7 @@ describe('reviveInput', () => {
   it.each<[string, unknown, unknown]>([
     ['referential equalities', { a: [], b: [] }, { referentialEqualities: { a: ['b'] } }],
     ['empty referential equalities', {}, { referentialEqualities: {} }],
-    ['a key nobody knows', {}, { values: {}, custom: 1 }],
+    ['an unknown key', {}, { values: {}, custom: 1 }],
     ['meta that is a list', {}, []],
     ['meta that is a text', {}, 'Date'],
     ['values that are a text', {}, { values: 'Date' }],

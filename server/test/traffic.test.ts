@@ -196,7 +196,7 @@ describe('a simulated month', () => {
     expect(await ask('getFlow', before)).toMatchObject({ volume: null, completeness: 0, peakHour: null });
   });
 
-  it('uses events as signs of life where the status history has nothing', async () => {
+  it('uses events as signs of life where the status history has no entries', async () => {
     await gantry.pool.query('DELETE FROM sensor_status_history');
     const day = { sensorId: month.sensorIds[1], startDate: '2026-03-11', endDate: '2026-03-11' };
     const { points } = await ask('getFlow', { ...day, interval: '5min' });

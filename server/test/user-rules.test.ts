@@ -133,7 +133,7 @@ describe('the permission table', () => {
     ['manageWatchlist', { ADMIN: true, OPERATOR: true, ANALYST: false, FIELD: false, VIEWER: false }],
   ];
 
-  it.each(table)('says who has %s', (permission, expected) => {
+  it.each(table)('defines who has %s', (permission, expected) => {
     const actual = Object.fromEntries(role.options.map((held) => [held, mayDo(held, permission)]));
     expect(actual).toEqual(expected);
   });

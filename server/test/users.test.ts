@@ -393,7 +393,7 @@ describe('users.resetPassword', () => {
     expect((await ok<UserJson>('users.getById', { id: user.id })).updatedAt > user.updatedAt).toBe(true);
   });
 
-  it('refuses to send it by e-mail, says why, and changes nothing', async () => {
+  it('refuses to send it by e-mail, with the reason, and changes nothing', async () => {
     const user = await create();
     const token = await tokenOf(user);
     const before = await countActivity();

@@ -132,7 +132,7 @@ describe('a saved view', () => {
   });
 
   it.each(['x', '\u0000', '00000000-0000-0000-0000-000000000000'])(
-    'that there is not is not found: %j',
+    'that does not exist is not found: %j',
     async (id) => {
       expect((await refused('update', { id, name: 'N' })).status).toBe(404);
       expect((await refused('delete', { id })).status).toBe(404);
@@ -197,7 +197,7 @@ describe('the views of a user', () => {
     return { id, token: await gantry.login(email, ADMIN.password) };
   };
 
-  it('are a hundred at most, even after concurrent calls', async () => {
+  it('are limited to a hundred, even with concurrent calls', async () => {
     const user = await createUser('Many');
     await gantry.pool.query(
       `INSERT INTO saved_views (page, name, search, owner_id, created_by)

@@ -220,7 +220,7 @@ describe('raising alerts', () => {
   const raise = (hits: readonly ReturnType<typeof hitOf>[]) =>
     inTransaction(gantry.app.context.db, (tx) => raiseAlerts(gantry.app.context, tx, hits));
   /** The published alerts of an entry, in the form in which they are stored for subscribers. */
-  const told = async (entryId: string) =>
+  const published = async (entryId: string) =>
     (
       await gantry.pool.query(
         `SELECT body FROM changes WHERE topic = 'watchlist' AND body -> 'json' ->> 'entryId' = $1`,
@@ -244,7 +244,7 @@ describe('raising alerts', () => {
       timestamp: '2026-01-31T12:00:00.123Z',
     });
     const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1);
-    const bodies = (await told(entryId)).sort(byId);
+    const bodies = (await published(entryId)).sort(byId);
     expect(bodies.map(({ timestamp }) => timestamp.getTime())).toEqual(
       alerts.map(({ timestamp }) => Date.parse(timestamp)),
     );
@@ -259,7 +259,7 @@ describe('raising alerts', () => {
     await raise([hit, hitOf(entryId, 'AB 2')]);
     await raise([]);
     expect(await alertsOf(entryId)).toHaveLength(2);
-    expect(await told(entryId)).toHaveLength(2);
+    expect(await published(entryId)).toHaveLength(2);
   });
 
   it('leaves nothing when the transaction is rolled back', async () => {
@@ -270,7 +270,7 @@ describe('raising alerts', () => {
     });
     await expect(failing).rejects.toThrow('could not be stored');
     expect(await alertsOf(entryId)).toEqual([]);
-    expect(await told(entryId)).toEqual([]);
+    expect(await published(entryId)).toEqual([]);
   });
 
   it('handles many hits at once', async () => {
@@ -431,7 +431,7 @@ describe('watchlist.undoAcknowledgeAlertBatch', () => {
   const undo = async (ids: readonly string[], own: string) =>
     (await gantry.ok('watchlist.undoAcknowledgeAlertBatch', { ids }, { token: own })).results;
 
-  it('opens what the user acknowledged, and leaves what others did', async () => {
+  it('reopens the alerts that the user acknowledged, and no others', async () => {
     const [field, operator] = [await gantry.tokenFor('FIELD'), await gantry.tokenFor('OPERATOR')];
     const [mine, theirs] = [await take(field), await take(operator)];
     const opened = { ...mine, acknowledgedAt: null, acknowledgedBy: null, note: null };

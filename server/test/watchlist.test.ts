@@ -163,7 +163,7 @@ describe('watchlist.create', () => {
     expect(await totalEntries()).toBe(before);
   });
 
-  it('says what a pattern requires', async () => {
+  it('explains what a pattern requires', async () => {
     const { data } = await refusal('watchlist.create', { pattern: '*A-', reason: 'x' });
     expect(data.issues[0].message).toMatch(/at least two characters/);
   });
@@ -378,7 +378,7 @@ describe('every watchlist procedure', () => {
     }
   });
 
-  it.each(role.options)('lets %s do what the table of permissions says', async (name) => {
+  it.each(role.options)('grants %s what the table of permissions contains', async (name) => {
     const own = await gantry.tokenFor(name);
     const may = (permission: 'manageIncidents' | 'manageWatchlist') =>
       (permissions[permission] as readonly string[]).includes(name);

@@ -104,7 +104,7 @@ const settled = async (id = '', status = 'DELIVERED', ms = 20_000): Promise<Row>
 };
 const idsOf = (received: readonly Received[]) => received.map(({ headers }) => headers['x-gantry-delivery']);
 
-/** Adds a delivery of which nobody is told: the next sweep finds it. @returns its id */
+/** Adds a delivery without a notification: the next sweep finds it. @returns its id */
 const insertUnannounced = async (webhookId: string): Promise<string> => {
   const { rows } = await pool.query<{ id: string }>(
     `INSERT INTO webhook_deliveries (webhook_id, kind, body) VALUES ($1, 'test', '{}') RETURNING id`,
@@ -213,7 +213,7 @@ describe('an attempt', () => {
     expect((await settled(id)).last_answer).toMatch(/^\ufffd\ufffdA/);
   });
 
-  it('has failed when nobody listens, when the connection breaks, and when the answer is not HTTP', async () => {
+  it('has failed when the connection is refused or breaks, and when the answer is not HTTP', async () => {
     const gone = await startReceiver();
     await gone[Symbol.asyncDispose]();
     const breaking = await receive((response) => response.destroy());
@@ -523,7 +523,7 @@ describe('when something fails', () => {
     expect(new Set(idsOf(receiver.received))).toEqual(new Set(ids));
   });
 
-  it('a delivery whose process is gone is made by another one', async () => {
+  it('a delivery whose process has ended is made by another one', async () => {
     const receiver = await receive();
     const hook = await addHook(receiver.url);
     const [id] = await enqueue(hook);

@@ -126,7 +126,7 @@ describe('without the feature webhooks', () => {
   });
 });
 
-/** Begins to answer, and then continues as told. */
+/** Sends the head of an answer, and then calls `goOn`. */
 const begin =
   (status: number, goOn: (response: Parameters<Respond>[0]) => void): Respond =>
   (response) => {

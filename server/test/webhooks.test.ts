@@ -169,7 +169,7 @@ describe('webhooks.create', () => {
     expect((await ok<{ total: number }>('webhooks.getAll')).total).toBe(0);
   });
 
-  it('says why an address is refused', async () => {
+  it('explains why an address is refused', async () => {
     const at = async (url: string) =>
       (await refusal('webhooks.create', { url, kinds: ['event.ingested'] })).data.issues[0].message;
     expect(await at('http://10.1.2.3/')).toContain('10.1.2.3 is not on the public internet');
@@ -245,7 +245,7 @@ describe('webhooks.update', () => {
     await ok('webhooks.update', { id: hook.id, enabled: false });
     await gantry.pool.query('UPDATE webhook_deliveries SET due_at = now()');
     await ok('webhooks.redeliver', { id: deliveryId });
-    // Another one, of which nobody is told: by then a sweep has found what is due.
+    // Another delivery without a notification: by then a sweep has found what is due.
     const other = await addHook();
     await gantry.pool.query(
       `INSERT INTO webhook_deliveries (webhook_id, kind, body) VALUES ($1, 'test', '{}')`,
@@ -424,7 +424,7 @@ describe('an occurrence', () => {
     at: new Date('2026-01-31T08:15:00.000Z'),
     reason: 'silence',
   } as const;
-  const tell = (body = change): Promise<void> =>
+  const publishChange = (body = change): Promise<void> =>
     inTransaction(gantry.app.context.db, (tx) =>
       publish(gantry.app.context, tx, [{ topic: 'sensors', body }]),
     );
@@ -434,7 +434,7 @@ describe('an occurrence', () => {
   it('reaches subscribers of its kind, in the form of the contract', async () => {
     const hook = await addHook({ kinds: ['sensor.statusChanged'] });
     await addHook({ kinds: ['watchlist.alert', 'incident.changed', 'event.violation'] });
-    await tell();
+    await publishChange();
     const [got] = await arrivals(1);
     expect(JSON.parse(String(got?.body))).toEqual({
       id: got?.headers['x-gantry-delivery'],
@@ -467,13 +467,13 @@ describe('an occurrence', () => {
       await ingest(apiKey, { eventType: 'SPEED_DETECTION', violationType: 'SPEEDING' }),
     ];
     await arrivals(7);
-    const told = (kind: string) =>
+    const sent = (kind: string) =>
       receiver.received
         .filter(({ headers }) => headers['x-gantry-kind'] === kind)
         .map(({ body }) => JSON.parse(body).data.id)
         .sort();
-    expect(told('event.ingested')).toEqual([...ids].sort());
-    expect(told('event.violation')).toEqual(ids.slice(1).sort());
+    expect(sent('event.ingested')).toEqual([...ids].sort());
+    expect(sent('event.violation')).toEqual(ids.slice(1).sort());
     const listed = await ok('events.getById', { id: ids[3] });
     const event = receiver.received.map(({ body }) => JSON.parse(body).data).find(({ id }) => id === ids[3]);
     expect(listed).toMatchObject(event);

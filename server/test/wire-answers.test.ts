@@ -107,7 +107,7 @@ describe('an answer', () => {
     });
   });
 
-  it('is refused while too much is in flight to clients that do not read, and returned when they are gone', async () => {
+  it('is refused while too much is in flight to clients that do not read, and returned when these have left', async () => {
     await withServer(async (url, connections) => {
       const readers = [askAndWait(url, pathOf(7 * MB)), askAndWait(url, pathOf(7 * MB))];
       await eventually(connections, (count) => count === 2);
@@ -139,7 +139,7 @@ describe('an answer', () => {
 });
 
 describe('connections', () => {
-  it('beyond the limit are closed at once; open ones continue, and others are accepted when they are gone', async () => {
+  it('beyond the limit are closed at once; open ones continue, and others are accepted when these end', async () => {
     const { hostname, port } = new URL(gantry.url);
     const closed = new Set<Socket>();
     const sockets = Array.from({ length: 40 }, () => {

@@ -169,7 +169,7 @@ describe('a batch of mutations', () => {
   });
 
   it.each(['[]', '[{"json":{}}]', '5', '"x"', 'true'])(
-    'with %s for inputs is told the expected format',
+    'with %s for inputs is answered with the expected format',
     async (inputs) => {
       const { status, body } = await postBatch(['sensors.create'], inputs);
       expect(status).toBe(400);

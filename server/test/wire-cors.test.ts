@@ -178,7 +178,7 @@ describe('any other origin', () => {
 });
 
 describe('a request without an origin', () => {
-  it('requires no permission, and its answer says that it depends on the origin', async () => {
+  it('requires no permission, and its answer declares that it varies by origin', async () => {
     const { status, headers } = await requestRaw(gantry.url, 'GET /trpc/system.health');
     expect(status).toBe(200);
     expect(headers['access-control-allow-origin']).toBeUndefined();

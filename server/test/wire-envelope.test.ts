@@ -81,7 +81,7 @@ describe('an error', () => {
     });
   });
 
-  it('says what to do when there is no such procedure', async () => {
+  it('explains what to do about an unknown procedure', async () => {
     const { status, body } = await gantry.fetch('/trpc/sensors.getEverything');
     expect(status).toBe(404);
     expect(body.error.json).toEqual({

@@ -87,7 +87,7 @@ describe('a mutation with an input', () => {
   });
 
   it.each(['{"email":"a","password":"b"}', '[]', '"json"', '5', 'true', '[{"json":{}}]', '{"meta":{}}'])(
-    'with the body %s is told the format of an input',
+    'with the body %s is answered with the format of an input',
     async (body) => {
       const { status, body: answer } = await post('auth.login', body);
       expect(status).toBe(400);
@@ -197,7 +197,7 @@ describe('a query', () => {
     },
   );
 
-  it.each(['{"take":1}', '[]', '1', '""', 'false'])('says how to wrap %s', async (input) => {
+  it.each(['{"take":1}', '[]', '1', '""', 'false'])('explains how to wrap %s', async (input) => {
     const { status, body } = await get('sensors.getAll', input);
     expect(status).toBe(400);
     expect(body.error.json.message).toBe('Send the input as {"json": …}');

@@ -86,7 +86,7 @@ describe('a body of exactly 10 MB', () => {
 
 describe('a body of one byte more', () => {
   it.each(['events.ingest', 'sensors.create', 'auth.login', 'auth.logout', 'nothing'])(
-    'to %s is 413, whoever sends it',
+    'to %s is 413 for every sender',
     async (procedure) => {
       for (const authorization of ['', `Bearer ${token}`]) {
         const { status, body } = await post(procedure, eventOf(MAX_BODY_BYTES + 1), { authorization });

@@ -124,7 +124,7 @@ describe('a device', () => {
   });
 
   it.each([{ apiKey: '' }, { apiKey: 5 }, { apiKey: null }, {}, null, 'text', [], 5, undefined])(
-    'that sends %j as its input is told to send its key',
+    'that sends %j as its input is asked to send its key',
     async (input) => {
       const { status, body } = await gantry.call('events.ingest', input);
       expect(status).toBe(400);
@@ -218,7 +218,7 @@ describe('the access to procedures', () => {
     events.ingest events.ingestBatch sensors.heartbeat`.split(/\s+/);
 
   it.each(procedures.map(([path, { _def }]) => [path, _def.type] as const))(
-    '%s is public or says that there is no token, as documented',
+    '%s is public or reports that there is no token, as documented',
     async (path, type) => {
       const { status, body } =
         type === 'mutation' ? await post(path, undefined, {}) : await gantry.fetch(`/trpc/${path}`);
@@ -231,7 +231,7 @@ describe('the access to procedures', () => {
     procedures
       .filter(([path]) => !PUBLIC.includes(path))
       .map(([path, { _def }]) => [path, _def.type] as const),
-  )('%s says that the token is invalid', async (path, type) => {
+  )('%s reports that the token is invalid', async (path, type) => {
     const headers = { authorization: 'Bearer junk' };
     const { body } =
       type === 'mutation' ? await post(path, '{', headers) : await gantry.fetch(`/trpc/${path}`, { headers });

@@ -209,9 +209,9 @@ describe("tRPC's plain link", () => {
 describe('a subscription', () => {
   it('is answered as server-sent events, and ends when its client leaves', async () => {
     let ended = false;
-    const told = open.meta({ message: z.date() }).input(z.object({ from: z.date() }));
+    const described = open.meta({ message: z.date() }).input(z.object({ from: z.date() }));
     const ticking = router({
-      ticks: told.subscription(async function* ({ input, signal }) {
+      ticks: described.subscription(async function* ({ input, signal }) {
         try {
           for (let tick = 0; !signal?.aborted; tick++) {
             yield new Date(input.from.getTime() + tick);

@@ -85,7 +85,7 @@ const byWorker = async (service: ServiceProcess, pattern: RegExp): Promise<numbe
   );
 };
 
-/** Few leave the processors to what starts meanwhile; more of them meet more moments. */
+/** A few leave processor time to the starting workers; more of them cover more moments. */
 const CLIENTS = lengthOf({ gate: 4, full: 12 });
 /** How many events are acknowledged before something breaks, and after. */
 const ENOUGH = lengthOf({ gate: 60, full: 200 });
@@ -155,7 +155,7 @@ describe('a service of several workers', () => {
     expect(calls.reduce((sum, n) => sum + n)).toBe(30);
   });
 
-  it('returns the metrics of all of them, whichever is asked, each described once', async () => {
+  it('returns the metrics of all of them from each, each described once', async () => {
     for (let n = 0; n < WORKERS; n++) {
       const { body, headers } = await service.fetch('/metrics', { headers: { connection: 'close' } });
       expect(headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);

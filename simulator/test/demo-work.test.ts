@@ -122,7 +122,7 @@ describe('the control room of the demo', () => {
     expect(new Set(seen.map(({ note }) => note)).size).toBeGreaterThan(3);
   });
 
-  it('knows what is switched off, and uses the administrator where its logins are not valid', async () => {
+  it('respects features that are switched off, and uses the administrator where its logins are invalid', async () => {
     expect(await findFeatures(admin.client.api)).toEqual({
       incidents: true,
       watchlist: true,

@@ -99,7 +99,7 @@ describe('news', () => {
 });
 
 describe('a limit of lines', () => {
-  it('passes the given number in a minute, and then says how many were omitted', () => {
+  it('passes the given number in a minute, and then reports how many were omitted', () => {
     let now = 0;
     const lines: string[] = [];
     const say = limitLines(

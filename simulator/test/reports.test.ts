@@ -218,7 +218,7 @@ describe('the fleet', () => {
 });
 
 describe('a stream', () => {
-  it('returns every event once, in whatever portions', () => {
+  it('returns every event once, in portions of any size', () => {
     const waits = fc.array(fc.integer({ min: 1, max: 90_000 }), { minLength: 1, maxLength: 12 });
     fc.assert(
       fc.property(

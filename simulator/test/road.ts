@@ -49,7 +49,7 @@ export const buildRoad = async (target: string) => {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     batches,
-    /** How many requests were told that the service is unavailable. */
+    /** How many requests were answered that the service is unavailable. */
     turnedAway: () => turnedAway,
     become(next: Mood) {
       mood = next;

@@ -97,10 +97,10 @@ describe('a simulated fleet', () => {
   });
 });
 
-describe('a simulation that cannot start says why', () => {
+describe('a simulation that cannot start reports the reason', () => {
   it.each([
     [
-      'nobody listens',
+      'the service does not listen',
       () => ['--url', 'http://127.0.0.1:9', '--password', 'x'],
       /Cannot reach .*Is the service running/,
     ],
@@ -110,7 +110,7 @@ describe('a simulation that cannot start says why', () => {
       /Cannot log in as admin@gantry.local: Invalid credentials/,
     ],
     ['there is no password', () => options(), /No password: give it with --password or GANTRY_PASSWORD/],
-    ['the address is none', () => ['--url', 'gantry'], /--url .*Use an address such as/, 2],
+    ['the address is invalid', () => ['--url', 'gantry'], /--url .*Use an address such as/, 2],
     ['there are no sensors', () => ['--sensors', '0'], /--sensors .*from 1 to 10000/, 2],
   ])('when %s', async (_, args, says, code = 1) => {
     const failed = run('simulate', args(), { DATA_DIR: devNull });

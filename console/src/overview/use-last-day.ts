@@ -8,8 +8,8 @@ const HOUR_MS = 3_600_000;
 const AGAIN_MS = 120_000;
 
 /**
- * Events of the last 24 hours, hour by hour. It is the dearest question of the page, so it is asked last and seldom:
- * calls that are made together are answered together.
+ * Events of the last 24 hours, hour by hour. This is the most expensive query of the page, so it runs last and
+ * rarely: calls that are made together are answered together.
  * @returns `total` undefined until it is known, and null where the role may not see it
  */
 export function useLastDay() {

@@ -12,7 +12,7 @@ interface Support {
 
 const NOTHING = 'Nothing';
 
-/** What each format supports, and how that is known. */
+/** What each format supports, and how it was verified. */
 const SUPPORT: Readonly<Record<DeviceFormat, Support>> = {
   hikvision: {
     reads:
@@ -23,7 +23,7 @@ const SUPPORT: Readonly<Record<DeviceFormat, Support>> = {
   },
   dahua: {
     reads:
-      'EventHttpUpload and EventAutoUpload with pictures behind the text, lines of snapManager and eventManager, notifyEventStream, and ITSAPI with its three fixed paths; also Intelbras. `RealUTC` is preferred to `UTC`, which is local time.',
+      'EventHttpUpload and EventAutoUpload with pictures after the text, lines of snapManager and eventManager, notifyEventStream, and ITSAPI with its three fixed paths; also Intelbras. `RealUTC` is preferred to `UTC`, which is local time.',
     captured: 'notifyEventStream, snapManager, KeepAlive and DeviceInfo',
     documented: 'TollgateInfo, the framing of EventHttpUpload',
   },
@@ -35,14 +35,14 @@ const SUPPORT: Readonly<Record<DeviceFormat, Support>> = {
   },
   openalpr: {
     reads:
-      '`alpr_results` and `alpr_group` of one vehicle become one event; alerts, vehicles without a plate, heartbeats, and agents that send seconds. An alert that arrives after its group adds no tag.',
+      '`alpr_results` and `alpr_group` of one vehicle become one event; alerts, vehicles without a plate, heartbeats, and agents that send times in seconds are also read. An alert that arrives after its group adds no tag.',
     captured: 'Groups and alerts',
     documented: 'Results, vehicles, heartbeats',
   },
   frigate: {
     reads:
       'Over MQTT or HTTP: `events` (new, update and end of one object become one event with the best plate), `tracked_object_update` of type lpr, and the topic of frigate_plate_recognizer. Pictures are not fetched.',
-    captured: 'The topic of frigate_plate_recognizer, a part of an event of 2023',
+    captured: 'The topic of frigate_plate_recognizer, part of an event from 2023',
     documented: 'Everything else',
   },
   'axis-lpv': {
@@ -66,7 +66,7 @@ const SUPPORT: Readonly<Record<DeviceFormat, Support>> = {
     reads:
       'Cameras (IPC 1.x) and recorders (NVR 2.0) of TVT and its brands such as Viewtron: plates, vehicles, illegal parking, keepalives. Persons are left out.',
     captured: NOTHING,
-    documented: 'Everything, with the examples of the maker',
+    documented: "Everything, with the maker's examples",
   },
   milesight: {
     reads:
@@ -75,12 +75,12 @@ const SUPPORT: Readonly<Record<DeviceFormat, Support>> = {
     documented: 'Everything',
   },
   verkada: {
-    reads: 'Webhooks of plates and plates of interest, with the signature checked. Pictures are not fetched.',
+    reads: 'Webhooks for plates and plates of interest; the signature is checked. Pictures are not fetched.',
     captured: 'The shape of a plate webhook',
     documented: 'The form of the signature',
   },
   tattile: {
-    reads: 'XML and JSON of any root element. Local time needs the time zone of the connection.',
+    reads: 'XML and JSON with any root element. Local time needs the time zone of the connection.',
     captured: NOTHING,
     documented: 'Everything',
   },
@@ -106,7 +106,8 @@ const SUPPORT: Readonly<Record<DeviceFormat, Support>> = {
     documented: 'Everything',
   },
   ops243: {
-    reads: 'OmniPreSense radars: JSON lines of objects and speeds, and the lines `A+045`, by `gantry-edge`.',
+    reads:
+      'OmniPreSense radars through `gantry-edge`: JSON lines of objects and speeds, and lines such as `A+045`.',
     captured: 'Object lines, serial lines',
     documented: 'Other output modes',
   },
@@ -125,24 +126,24 @@ const SUPPORT: Readonly<Record<DeviceFormat, Support>> = {
   },
   sensorthings: {
     reads:
-      'Observations of OGC SensorThings: speeds of single vehicles. Figures of several vehicles do not become events.',
+      'Observations of OGC SensorThings: speeds of single vehicles. Figures about several vehicles do not become events.',
     captured: 'A list of observations',
     documented: 'MQTT',
   },
   mapped: {
     reads:
-      'Any JSON, XML or form, by a JSONata expression that you write. `connections.tryReading` and the console show what it makes of the last message before you save it.',
+      'Any JSON, XML or form, through a JSONata expression that you write. `connections.tryReading` and the console show its result for the last message before you save it.',
     captured: 'The payloads of telraam, OpenDataCam, nwave and others, in the tests',
     documented: NOTHING,
   },
   gantry: {
     reads: 'The JSON of `events.ingest` without the key: one event, an array, or `{events: [...]}`.',
-    captured: 'The messages of its own tests',
+    captured: "Messages of Gantry's own tests",
     documented: NOTHING,
   },
 };
 
-/** The values that stand for those of a connection. */
+/** Placeholders for the values of a connection. */
 const EXAMPLE = {
   url: 'http://gantry.example.org:4000/gateway/FORMAT/TOKEN',
   token: 'TOKEN',
@@ -170,31 +171,31 @@ ${steps.join('\n')}
   return `# Devices
 
 Cameras, plate readers, radars and other systems report to Gantry in their own formats. Register a sensor, connect the device to it (in the
-console: the sensor's page, *Connect a device*; in the API: \`connections.create\`), and enter the values that are shown in the device. In the
-steps below, \`TOKEN\`, \`USER\` and \`PASSWORD\` stand for the values of your connection, and \`gantry.example.org:4000\` for the address of
-your service (\`GATEWAY_URL\`).
+console: the sensor's page, *Connect a device*; in the API: \`connections.create\`), and copy the values that are shown there into the
+configuration of the device. In the steps below, \`TOKEN\`, \`USER\` and \`PASSWORD\` stand for the values of your connection, and
+\`gantry.example.org:4000\` for the address of your service (\`GATEWAY_URL\`).
 
 - **How a device identifies itself.** By the token in the address; where it cannot send to such an address, by user name and password (Basic or
   Digest), by a header (\`x-api-key\`, \`Authorization: Bearer\` or \`Token\`), by the signature of the body (Verkada), or by a key in the body
   (OpenALPR). On fixed paths, the user name identifies the connection.
-- **The answer.** 200 (or what its maker expects) as soon as the message is stored unchanged, whatever its content. 401 or 404 for an
-  unknown sender, 413 above 10 MB, and 503 while the database is unavailable. A message of a device that does not send again is put on disk first, and
-  is stored in the database when it is available again.
-- **Repetitions.** A message is one event, however often it arrives. Where a maker sends neither a time nor an id, the same message within 60
-  seconds is a repetition; of radars within 5.
-- **Too many messages.** A connection that sends far more than its sensor is expected to send gets 429, and shows how many messages were refused.
+- **The answer.** 200, or the answer that the maker of the device documents, as soon as the message is stored unchanged, whatever its content.
+  401 or 404 for an unknown sender, 413 above 10 MB, and 503 while the database is unavailable. If a device does not resend messages, its
+  message is written to disk first, and to the database when it is available again.
+- **Repetitions.** A message becomes one event, however often it arrives. If a device sends neither a time nor an id, an equal message within
+  60 seconds counts as a repetition; for radars within 5.
+- **Too many messages.** A connection that sends far more than its sensor is expected to send is answered 429, and shows how many of its messages were refused.
 - **The result of a message.** \`connections.getMessages\` and the console show every message for \`DEVICE_MESSAGE_DAYS\` with its pictures,
-  its status, the reason, and the events it became. After a change of the connection, \`connections.replay\` reads messages again; events that
-  exist are not stored twice.
+  its status, the reason, and the events it became. After a change of the connection, \`connections.replay\` processes messages again; no event
+  is stored twice.
 - **Time.** A time without an offset is in the time zone of the connection. A time that is missing, unreadable, or more than five minutes ahead
   is replaced by the time of receipt, and \`metadata.clock\` of the event says \`receipt\`.
 - **Recorders.** One recorder may report for many cameras: \`options.sensors\` assigns channels, MAC addresses, serial numbers or names to
-  sensors. A device that is not assigned is listed as a discovery, and becomes a sensor with one call, including the messages that it has sent meanwhile.
-- **Figures of several vehicles** are kept as messages. They are not events, and never count for V85 or violations.
-- **An unreliable link:** [gantry-edge](../edge/README.md) keeps messages beside the device.
-- **Before you connect anything:** \`npm run gateway -- try <format> <file>\` prints what a captured body would become.
+  sensors. A device that is not assigned is listed as a discovery. One call makes it a sensor and processes the messages that it has already sent.
+- **Figures about several vehicles** are kept as messages. They do not become events, and do not affect V85 or violations.
+- **An unreliable link:** [gantry-edge](../edge/README.md) stores messages next to the device until they can be sent.
+- **Before you connect a device:** \`npm run gateway -- try <format> <file>\` prints the events that a captured body would become.
 
-Menu names differ between versions of firmware.
+Menu names differ between firmware versions.
 
 ${sections.join('\n')}
 _Generated from \`server/src/connections/formats\` by \`npm run generate\`._

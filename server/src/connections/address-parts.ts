@@ -1,4 +1,4 @@
-/** An address in the fields into which the web pages of devices divide it. */
+/** An address, split into the fields of a device's web page. */
 export interface AddressParts {
   readonly protocol: 'HTTP' | 'HTTPS';
   readonly host: string;

@@ -12,13 +12,13 @@ const MAX_SPEED = 2000;
 /** Longer bodies are left out of the metadata, in characters of JSON; they remain in the message. */
 const RAW_MAX = 200_000;
 
-/** How far ahead of the service the clock of a device may be, as for `events.ingest`. */
+/** How far the clock of a device may be ahead of the service, as for `events.ingest`. */
 const MAX_AHEAD_MS = 5 * 60_000;
 const DAY_MS = 86_400_000;
 /** Events of earlier years are refused. */
 const EARLIEST_MS = Date.UTC(2000, 0, 1);
 
-/** What is known of a report besides its message. */
+/** What is known about a report in addition to its message. */
 export interface Composition {
   /** When the message arrived, in Unix milliseconds; of a repeated report, when the first one arrived. */
   readonly receivedAt: number;

@@ -7,7 +7,7 @@ const UNKNOWN = /^(?:unknown?|unkown|none|null|undefined|undetected|n\/a|[-/?\s]
 
 /** No device reports more vehicles in a message; further ones are left out. */
 const MAX_ITEMS = 100;
-/** Messages of devices have a few hundred objects. */
+/** Real messages contain a few hundred objects. */
 const MAX_OBJECTS = 5_000;
 
 /**
@@ -81,7 +81,7 @@ export function anyText(value: unknown, ...names: string[]): string | null {
   return null;
 }
 
-/** The JSON values of a message, XML as JSON; of forms an object of their fields. */
+/** The JSON values of a message, XML as JSON; for a form, one object with its fields. */
 export function valuesOf(parts: readonly MessagePart[]): unknown[] {
   const values = parts.flatMap(({ content }) =>
     content.kind === 'json' ? [content.value] : content.kind === 'xml' ? [jsonOf(content.root)] : [],

@@ -51,7 +51,7 @@ export interface Report {
    * none. The same key is the same event, however often it arrives.
    */
   readonly key: string | null;
-  /** The names by which `options.sensors` may know the device, the most specific first: channel, MAC, serial, name. */
+  /** The names by which `options.sensors` may refer to the device, the most specific first: channel, MAC, serial, name. */
   readonly device: readonly string[];
   /** Unix milliseconds; null when the message contains no plausible time. */
   readonly occurredAt: number | null;
@@ -59,7 +59,7 @@ export interface Report {
   readonly passage?: PartOfPassage;
 }
 
-/** The reading of a message. If there are no reports, `is` says what the message is instead. */
+/** What a format read from a message. Without reports, `is` classifies the message. */
 export interface Reading {
   readonly reports: readonly Report[];
   readonly is: 'reports' | 'heartbeat' | 'status' | 'aggregate' | 'nothing' | 'unreadable';
@@ -69,7 +69,7 @@ export interface Reading {
   readonly device?: readonly string[];
 }
 
-/** What a format knows besides the message. */
+/** What a format is given in addition to the message. */
 export interface ReadingContext {
   readonly options: ConnectionOptions;
   /** IANA time zone of the device's local times. */
@@ -115,7 +115,7 @@ export interface Format {
    * @default 60,000
    */
   readonly repetitionMs?: number;
-  /** Paths that devices of this format use whatever address they are given; their credentials identify them. */
+  /** Paths that devices of this format use regardless of the configured address; their credentials identify them. */
   readonly fixedPaths?: readonly string[];
   /**
    * Never throws: a message that it does not understand is `unreadable` or `nothing`, with a note. A promise is rejected
@@ -127,7 +127,7 @@ export interface Format {
    * @param path as in `DeviceMessage`
    */
   answer?(path: string): DeviceAnswer;
-  /** The steps and exact values for the web page or configuration of the device, in the order of doing them. */
+  /** The steps and exact values for the web page or configuration of the device, in order. */
   instructions(values: ConnectionValues): readonly string[];
   /** The MQTT topics that a connection of this format subscribes to, unless its options name others. */
   readonly topics?: readonly string[];

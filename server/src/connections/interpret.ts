@@ -7,7 +7,7 @@ import { readParts } from './read-parts.ts';
 import type { StoredPart } from './split-body.ts';
 import type { KnownConnection } from './store.ts';
 
-/** A stored message, as far as its meaning depends on it. */
+/** The fields of a stored message that determine its meaning. */
 export interface Interpretable {
   readonly path: string;
   readonly topic: string | null;
@@ -20,7 +20,7 @@ export interface Interpretable {
 export type ReadingRules = Pick<KnownConnection, 'format' | 'timeZone' | 'options'>;
 
 /**
- * The reading of a message.
+ * Reads a message in the format of its connection.
  * @param zone the time zone of the service, for connections without one
  * @param map evaluates mappings
  */
@@ -50,7 +50,7 @@ export function sensorOf(
   return null;
 }
 
-/** Names of devices differ between messages in case and in blanks around them. */
+/** Devices vary the case of their names, and the blanks around them, between messages. */
 function folded(name: string): string {
   return name.trim().toLowerCase();
 }

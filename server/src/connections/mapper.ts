@@ -4,10 +4,10 @@ import { type MappingProcess, startMappingProcess } from './mapping-process.ts';
 /** The result of a mapping, undefined if it has none; or why it failed, as a sentence. */
 export type Mapped = { readonly value: unknown } | { readonly refusal: string };
 
-/** Evaluates a JSONata expression within bounds of time and memory. */
+/** Evaluates a JSONata expression within limits of time and memory. */
 export type MapInput = (expression: string, input: unknown) => Promise<Mapped>;
 
-/** Evaluates the expressions of users in a process of its own, which is started with the first one. */
+/** Evaluates the expressions of users in a separate process, which starts with the first one. */
 export interface Mapper extends Disposable {
   /** @throws Error when too much is waiting, or the process cannot be started: the message should be tried again */
   readonly map: MapInput;
@@ -38,7 +38,7 @@ interface Stops {
 
 /** @param start replaces the process in tests */
 export function createMapper(start: () => MappingProcess = startMappingProcess): Mapper {
-  /** By expression, in the order of their turns: a slow expression does not delay others. */
+  /** By expression; expressions take turns, so that a slow one does not delay others. */
   const waiting = new Map<string, Waiting[]>();
   const stops = new Map<string, Stops>();
   let waits = 0;

@@ -69,7 +69,7 @@ export interface Observed {
   readonly plate?: string | null;
 }
 
-/** The type and violation of an event: the first rule that fits counts. */
+/** The type and violation of an event: the first rule that matches applies. */
 export function kindOf(seen: Observed): {
   readonly eventType: EventType;
   readonly violationType: string | null;

@@ -11,7 +11,7 @@ import {
   removeOldReports,
 } from './removal-store.ts';
 
-/** Rows that one statement removes, in some tenths of a second. Messages are stored meanwhile. */
+/** Rows that one statement removes, in a few tenths of a second. Messages are stored meanwhile. */
 const AT_ONCE = 2_000;
 const CONNECTIONS_AT_ONCE = 100;
 const DAY_MS = 86_400_000;

@@ -17,7 +17,7 @@ export interface StoredSecrets {
   readonly signingKey: string | null;
 }
 
-/** Letters and digits that are not mistaken for others, because people type them into the pages of devices. */
+/** Letters and digits that are not easily confused, because people type them into a device's web page. */
 const CHARACTERS = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 
 /** 140 bits. */

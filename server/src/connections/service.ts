@@ -165,7 +165,7 @@ async function requireOptions(tx: Transaction, { sensors }: ConnectionOptions): 
 /**
  * Compiles a mapping and tries it on the last message, if there is one, before it is saved.
  * @param id of the connection, if it exists
- * @throws AppError `badRequest` when it does not compile, or exceeds the bounds of time and size
+ * @throws AppError `badRequest` when it does not compile, or exceeds the limits of time and size
  */
 async function requireMapping(
   app: ConnectionContext['app'],

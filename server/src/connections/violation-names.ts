@@ -1,4 +1,4 @@
-/** The usual names of violations, by patterns of the makers' names. The first match counts. */
+/** The usual names of violations, by patterns of the makers' names. The first match applies. */
 const NAMES: readonly (readonly [RegExp, string])[] = [
   [/low.?speed|under.?speed|slow/i, 'LOW_SPEED'],
   [/speed|超速/i, 'SPEEDING'],

@@ -112,12 +112,12 @@ function messageOf<Name extends Topic>({ topic, payload, mark }: FeedItem<Name>)
 }
 
 function upToDate(mark: Mark): Note {
-  let told = upToDateAt.get(mark);
-  if (!told) {
-    told = { id: writeMark(mark), note: { type: 'upToDate', at: new Date(mark.at) } };
-    upToDateAt.set(mark, told);
+  let message = upToDateAt.get(mark);
+  if (!message) {
+    message = { id: writeMark(mark), note: { type: 'upToDate', at: new Date(mark.at) } };
+    upToDateAt.set(mark, message);
   }
-  return told;
+  return message;
 }
 
 function missed(mark: Mark, count: number | null) {

@@ -178,8 +178,8 @@ export function passedIn(rows: SQL, condition: SQL): SQL {
       CASE WHEN event_type <> 'INCIDENT' THEN round(speed * 1000)::bigint END AS speed, sign
     FROM (
       SELECT id, event_type, sensor_id, location_id, vehicle_type, speed, sign
-      FROM ${rows} AS told, unnest(event_ids, event_types, sensor_ids, location_ids, vehicle_types, speeds)
+      FROM ${rows} AS source_rows, unnest(event_ids, event_types, sensor_ids, location_ids, vehicle_types, speeds)
         AS one (id, event_type, sensor_id, location_id, vehicle_type, speed)
-    ) AS events_told WHERE ${condition}
+    ) AS counted WHERE ${condition}
   ) AS passed WHERE at >= ${keptSince}`;
 }

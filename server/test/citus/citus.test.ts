@@ -127,7 +127,7 @@ describe.skipIf(!HAS_CLUSTER)('on a cluster', () => {
       await cluster.start(2);
     });
 
-    it('brings back what an earlier version made reference tables of, with what was stored', async () => {
+    it('turns the reference tables of an earlier version back into ordinary tables, with their rows', async () => {
       gantry = await startGantryOn(cluster.url);
       token = await gantry.tokenFor('ADMIN');
       locationId = (await gantry.ok('locations.create', { name: 'Main Street' }, { token })).id;
@@ -144,8 +144,8 @@ describe.skipIf(!HAS_CLUSTER)('on a cluster', () => {
       await owner.query(`SELECT create_reference_table('sensors')`);
       await owner.end();
 
-      const told = await runDistribution();
-      expect(told).toContain('50 events will be moved, into 4 shards on 2 nodes.');
+      const output = await runDistribution();
+      expect(output).toContain('50 events will be moved, into 4 shards on 2 nodes.');
       expect(await runDistribution()).toContain('Nothing to do.');
       const distributed = await cluster.ask<{ name: string }>(
         0,
@@ -231,7 +231,7 @@ describe.skipIf(!HAS_CLUSTER)('on a cluster', () => {
       expect(new Set(others)).toEqual(new Set([200]));
     });
 
-    it('refuses a bad event alone', async () => {
+    it('refuses only the invalid event', async () => {
       await cluster.ask(0, `ALTER TABLE events ADD CONSTRAINT no_poison CHECK (vehicle_type <> 'POISON')`);
       const { results } = await gantry.ok('events.ingestBatch', {
         apiKey: sensor.apiKey,
@@ -380,7 +380,7 @@ describe.skipIf(!HAS_CLUSTER)('on a cluster', () => {
   });
 
   describe('a worker that is killed under load', () => {
-    it('is told, loses nothing, and streams go on where they were', async () => {
+    it('is reported, nothing is lost, and streams resume where they were', async () => {
       const stream = await openStream(gantry.url, 'events.onIngested', { token });
       await eventually(
         async () => stream.messages.length,

@@ -19,7 +19,7 @@ export interface TestCluster extends AsyncDisposable {
   readonly url: string;
   /** Runs a statement in the database of a server, as a superuser. */
   ask<Row extends pg.QueryResultRow>(server: number, statement: string): Promise<Row[]>;
-  /** Takes a server away, in the middle of what it is doing. */
+  /** Kills a server, whatever it is doing. */
   kill(server: number): Promise<void>;
   /** Brings it back, and waits until it answers. */
   start(server: number): Promise<void>;

@@ -92,7 +92,7 @@ describe.skipIf(CITUS_SERVERS.length < 3)('a database that was distributed while
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('is given back to autovacuum, and the upkeep of the service leaves it alone', async () => {
+  it('is returned to autovacuum, and skipped by the upkeep of the service', async () => {
     const maintained = `SELECT relname FROM pg_stat_user_tables WHERE relname LIKE 'events\\_2%' AND last_analyze IS NOT NULL`;
     await eventually(
       () => cluster.ask(0, maintained),
@@ -183,9 +183,12 @@ describe.skipIf(CITUS_SERVERS.length < 3)('a database that was distributed while
 
     it('is not restored into a distributed database, nor is another database moved there', async () => {
       await gantry.stop();
-      const told = await run('restore', join(folder, 'backups'));
-      expect(told).toMatchObject({ code: 1, err: expect.stringContaining('run gantry db distribute on it') });
-      expect(told.err.trim().split('\n')).toHaveLength(1);
+      const result = await run('restore', join(folder, 'backups'));
+      expect(result).toMatchObject({
+        code: 1,
+        err: expect.stringContaining('run gantry db distribute on it'),
+      });
+      expect(result.err.trim().split('\n')).toHaveLength(1);
       gantry = await startGantryOn(cluster.url, TIMINGS);
       token = await gantry.tokenFor('ADMIN');
     });
@@ -208,7 +211,7 @@ describe.skipIf(CITUS_SERVERS.length < 3)('a database that was distributed while
     });
   });
 
-  it('is moved by a backup, which move-to says', async () => {
+  it('is moved by a backup, as move-to advises', async () => {
     const { code, err } = await run('move-to', 'postgres://nobody@127.0.0.1:1/gantry');
     expect({ code, err }).toEqual({
       code: 1,

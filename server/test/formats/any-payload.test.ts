@@ -62,7 +62,7 @@ describe.each(formats.map((format) => [format.name, format] as const))('the form
   });
 });
 
-// A format that takes the messages of another maker for its own would hide a wrong address.
+// A format that accepts messages of another maker as its own would hide a wrong address.
 it.each([
   ['platerecognizer', /^platerecognizer/],
   ['openalpr', /^openalpr/],

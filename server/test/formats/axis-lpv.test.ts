@@ -88,7 +88,7 @@ describe('AXIS License Plate Verifier', () => {
     expect(reports[0]?.event.metadata).not.toHaveProperty('direction');
   });
 
-  it('three messages of one car are one passage: the plate of the last one counts', async () => {
+  it('three messages of one car are one passage, with the plate of the last one', async () => {
     const states = [
       car({ carState: 'new', plateUTF8: 'MWR6677', capture_timestamp: '1718373876372' }),
       car({ carState: 'update', plateUTF8: 'HWR6677', capture_timestamp: '1718373877372' }),
@@ -115,7 +115,7 @@ describe('AXIS License Plate Verifier', () => {
     expect(first?.reports[0]?.passage?.quality).toBeGreaterThan(last?.reports[0]?.passage?.quality ?? 99);
   });
 
-  it('a car that is seen over a full hour joins its passage of the hour before', async () => {
+  it('a car that is reported before and after a full hour is one passage', async () => {
     const at = async (iso: string) => {
       const { reports } = await readBody(axisLpv, car({ capture_timestamp: String(Date.parse(iso)) }));
       return reports[0]?.passage;
@@ -158,12 +158,12 @@ describe('AXIS License Plate Verifier', () => {
     expect(reports[0]?.occurredAt).toBe(expected);
   });
 
-  it.each(['unknown', '----/----', '', null])('the plate %j is no plate', async (plateUTF8) => {
+  it.each(['unknown', '----/----', '', null])('treats %j as no plate', async (plateUTF8) => {
     const { reports } = await readBody(axisLpv, car({ plateUTF8 }));
     expect(reports[0]?.event).toMatchObject({ licensePlateNumber: null, eventType: 'VEHICLE_DETECTION' });
   });
 
-  it('a position of 0, 0 is none', async () => {
+  it('ignores a position of 0, 0', async () => {
     const { reports } = await readBody(axisLpv, car({ geotag: { lat: 0, lon: 0 } }));
     expect(reports[0]?.event.location).toBeNull();
   });
@@ -177,7 +177,7 @@ describe('AXIS License Plate Verifier', () => {
     expect(await readBody(axisLpv, body)).toMatchObject({ is, reports: [], note: expect.any(String) });
   });
 
-  it('axis-lpv-cloud_config.xml: a configuration is no event', async () => {
+  it('axis-lpv-cloud_config.xml: a configuration is not an event', async () => {
     const reading = await readPayload(axisLpv, 'axis-lpv-cloud_config.xml');
     expect(reading).toMatchObject({ is: 'nothing', reports: [], note: expect.any(String) });
   });
@@ -244,7 +244,7 @@ describe('AXIS License Plate Verifier', () => {
     expect((await published(timeless)).reports[0]?.occurredAt).toBe(1621511661999);
   });
 
-  it('takes a condition over MQTT for no car, because it has no plate', async () => {
+  it('does not treat a condition over MQTT as a car, because it has no plate', async () => {
     expect(await published({ active: '1' }, 'ALPV.PlateIN')).toMatchObject({ is: 'nothing', reports: [] });
   });
 });

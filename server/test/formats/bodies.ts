@@ -58,8 +58,8 @@ const BAD_BODIES: readonly (string | Buffer)[] = [
 ];
 
 /**
- * Holds that the format neither throws nor makes events of bodies that nobody can understand, of the messages of other
- * makers, or of more vehicles than a message can have.
+ * Checks that the format neither throws nor creates events from bodies that cannot be understood, from messages of
+ * other makers, or from more vehicles than a message can have.
  */
 export async function expectCalm(format: Format): Promise<void> {
   const files = await readdir(new URL('../devices/', import.meta.url));

@@ -141,7 +141,7 @@ describe('Blue Iris with CodeProject.AI', () => {
     });
   });
 
-  it.each(['unknown', '--', ''])('the plate %j is no plate', async (plate) => {
+  it.each(['unknown', '--', ''])('treats %j as no plate', async (plate) => {
     const { reports } = await readBody(codeproject, alert({ ai_dump: dump([{ plate, confidence: 0.3 }]) }));
     expect(reports[0]?.event).toMatchObject({ eventType: 'VEHICLE_DETECTION', licensePlateNumber: null });
   });

@@ -30,7 +30,7 @@ describe('Dahua', () => {
     expect(inShort(await readPayload(dahua, file))).toEqual(expected);
   });
 
-  it('believes RealUTC, and takes UTC for the local time that it is', async () => {
+  it('prefers RealUTC, and reads UTC as local time', async () => {
     const body = JSON.parse((await devicePayload(RPC)).toString());
     const [{ Data: data }] = body.params.eventList;
     const timeOf = async () =>
@@ -45,7 +45,7 @@ describe('Dahua', () => {
     expect((await first(JSON.stringify(body)))?.occurredAt).toBeNull();
   });
 
-  it('reports the lines of snapManager as the tree that they are', async () => {
+  it('reports the lines of snapManager as a tree', async () => {
     const { reports } = await readPayload(dahua, PARKING, { zone: 'Asia/Shanghai' });
     expect(reports).toMatchObject([
       {
@@ -204,11 +204,11 @@ describe('Dahua', () => {
     ['VideoMotion', 'Start', 'nothing'],
     ['StorageFailure', 'Start', 'status'],
     ['HeartBeat', 'Pulse', 'heartbeat'],
-  ])('makes no event of %s %s', async (code, action, is) => {
+  ])('creates no event from %s %s', async (code, action, is) => {
     expect(inShort(await readBody(dahua, upload(event({ UTC: 1_782_806_400 }, code, action))))).toEqual([is]);
   });
 
-  it('reads a position, and none at 0, 0', async () => {
+  it('reads a position, and ignores 0, 0', async () => {
     const at = (Latitude: number, Longitude: number) =>
       withCar({}, { CommInfo: { GPSInfo: { Latitude, Longitude } } });
     expect((await at(13.75, 100.5))?.event.location).toEqual({ latitude: 13.75, longitude: 100.5 });
@@ -275,15 +275,15 @@ describe('Dahua', () => {
     }
   });
 
-  it('bounds what lines can make of it', async () => {
+  it('limits the length and depth of what it reads from lines', async () => {
     const deep = `Events[0]${'.a'.repeat(1000)}=1\nEvents[999999].Code=TrafficJunction\nEvents[0].__proto__.x=1\n`;
     expect((await readBody(dahua, deep)).reports).toEqual([]);
     expect(({} as { x?: string }).x).toBeUndefined();
   });
 
-  it('makes nothing of what it does not understand', () => expectCalm(dahua));
+  it('creates no event from what it does not understand', () => expectCalm(dahua));
 
-  it('says what to enter in the camera', () => {
+  it('describes the settings of the camera', () => {
     const steps = dahua.instructions({
       url: 'https://gantry.example/gateway/dahua/abc',
       token: 'abc',

@@ -69,7 +69,7 @@ describe('the payloads of DATEX II', () => {
     'datex2-v2-measureddata-fr-speeds.xml',
     'datex2-v3-measureddata-nl-ndw.xml',
     'amsterdam-traveltimes.xml',
-  ])('%s is figures', async (file) => {
+  ])('%s contains only figures', async (file) => {
     expect(await readPayload(datex2, file)).toMatchObject({ is: 'aggregate', reports: [] });
   });
 });
@@ -120,7 +120,7 @@ describe('a situation', () => {
     expect(reports[0]?.event.location).toEqual({ latitude: 52.5, longitude: 13.4 });
   });
 
-  it('that has ended is none', async () => {
+  it('that has ended is not an incident', async () => {
     const ended = '<management><lifeCycleManagement><end>true</end></lifeCycleManagement></management>';
     expect(await readBody(datex2, record('Accident', ended))).toMatchObject({ is: 'nothing', reports: [] });
   });
@@ -193,7 +193,7 @@ describe('measured data', () => {
     ['{}', 'nothing'],
     ['hello', 'unreadable'],
     ['<a><b></a>', 'unreadable'],
-  ])('does no harm: %s', async (body, is) => {
+  ])('is handled without an error: %s', async (body, is) => {
     expect((await readBody(datex2, body)).is).toBe(is);
   });
 });

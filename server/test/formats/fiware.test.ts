@@ -48,7 +48,7 @@ describe('the payloads of FIWARE', () => {
         (kind) => `fiware-${model}-${kind}`,
       ),
     ),
-  )('%s is figures', async (file) => {
+  )('%s contains only figures', async (file) => {
     expect(await readPayload(fiware, file)).toMatchObject({ is: 'aggregate', reports: [] });
   });
 });
@@ -156,7 +156,7 @@ describe('a notification', () => {
       '{"type": "TrafficViolation", "location": 5, "address": 7, "mediaURL": {"a": 1}, "speed": "fast"}',
       'reports',
     ],
-  ])('with %s does no harm', async (_, body, is) => {
+  ])('with %s is handled without an error', async (_, body, is) => {
     expect((await readBody(fiware, body)).is).toBe(is);
   });
 });

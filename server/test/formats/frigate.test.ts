@@ -64,7 +64,7 @@ describe('Frigate', () => {
     ]);
   });
 
-  it('frigate-reviews-update.json: a review is no event', async () => {
+  it('frigate-reviews-update.json: a review is not an event', async () => {
     const reading = await readPayload(frigate, 'frigate-reviews-update.json', { topic: 'frigate/reviews' });
     expect(reading).toMatchObject({ is: 'nothing', reports: [], note: expect.stringMatching(/Reviews/) });
   });
@@ -74,7 +74,7 @@ describe('Frigate', () => {
     expect(reading).toMatchObject({ is: 'unreadable', reports: [] });
   });
 
-  it('the plate that comes seconds after new is part of the same passage, and end completes it', async () => {
+  it('a plate that arrives seconds after new is part of the same passage, which end completes', async () => {
     const messages = [
       event('new'),
       '{"type":"lpr","id":"1607123955.475377-mxklsc","name":null,"plate":"123ABC","score":0.95,"camera":"driveway_cam","timestamp":1607123958.7}',
@@ -101,7 +101,7 @@ describe('Frigate', () => {
     });
   });
 
-  it('after an end without a plate, one is waited for a little longer', async () => {
+  it('after an end without a plate, the passage stays open a little longer', async () => {
     expect((await one(event('end')))?.passage).toMatchObject({ isLast: false, waitSeconds: 5 });
   });
 
@@ -118,7 +118,7 @@ describe('Frigate', () => {
     expect(report?.event.metadata?.subLabel).toBe(name);
   });
 
-  it('a recognized plate counts more than sub_label, and may come with its score in a list', async () => {
+  it('a recognized plate takes precedence over sub_label, and may be a list with its score', async () => {
     const report = await one(
       event('update', { sub_label: ['UPS 1', 0.8], recognized_license_plate: ['AB 12', 0.93] }),
     );
@@ -138,7 +138,7 @@ describe('Frigate', () => {
     expect(report?.event.vehicleSpeed).toBe(expected);
   });
 
-  it.each(['unknown', '', null])('the plate %j is no plate', async (recognized_license_plate) => {
+  it.each(['unknown', '', null])('treats %j as no plate', async (recognized_license_plate) => {
     expect((await one(event('end', { recognized_license_plate })))?.event).toMatchObject({
       eventType: 'VEHICLE_DETECTION',
       licensePlateNumber: null,

@@ -75,7 +75,7 @@ describe("the service's own JSON", () => {
     expect(reading).toMatchObject({ is: 'unreadable', reports: [], note: expect.stringMatching(expected) });
   });
 
-  it('takes pictures as base64, or as parts beside the event', async () => {
+  it('accepts pictures as base64, or as separate parts next to the event', async () => {
     const picture = jpeg({ comment: 'x'.repeat(200) });
     const inside = await read({ ...timed, images: [picture.toString('base64')] });
     expect(inside.reports[0]?.event.images).toEqual([expect.stringMatching(/^\/images\/[0-9a-f]{64}$/)]);
@@ -89,7 +89,7 @@ describe("the service's own JSON", () => {
     expect(beside.reports[0]?.event.images).toEqual(inside.reports[0]?.event.images);
   });
 
-  it('comes over MQTT with the name of the device, and its heartbeats', async () => {
+  it('arrives over MQTT with the name of the device and its heartbeats', async () => {
     const { reports } = await read(timed, { topic: 'gantry/radar-7/events' });
     expect(reports[0]?.device).toEqual(['radar-7']);
     expect(await read('', { topic: 'gantry/radar-7/heartbeat' })).toMatchObject({

@@ -67,7 +67,7 @@ describe('Genetec', () => {
     ]);
   });
 
-  it('a read event of SharpOS: a time without an offset is UTC, and - is no value', async () => {
+  it('a read event of SharpOS: a time without an offset is UTC, and - means no value', async () => {
     const { reports } = await readBody(genetec, JSON.stringify(sharp));
     expect(reports).toMatchObject([
       {
@@ -139,7 +139,7 @@ describe('Genetec', () => {
     expect(reports[0]?.event.vehicleSpeed).toBe(expected);
   });
 
-  it.each(['', 'unknown', 'NOPLATE', null])('the plate %j is no plate', async (Plate) => {
+  it.each(['', 'unknown', 'NOPLATE', null])('treats %j as no plate', async (Plate) => {
     const { reports } = await readBody(genetec, template({ Plate, Attributes: {} }));
     expect(reports[0]?.event).toMatchObject({ eventType: 'VEHICLE_DETECTION', licensePlateNumber: null });
   });

@@ -218,7 +218,7 @@ describe('Hikvision', () => {
     expect(found?.event).toMatchObject({ eventType, vehicleSpeed, violationType });
   });
 
-  it('reads a position in degrees, minutes and seconds, and none that is not set', async () => {
+  it('reads a position in degrees, minutes and seconds, and ignores one that is not set', async () => {
     const gps = (fields: string) =>
       anpr(`<licensePlate>A1</licensePlate><DeviceGPSInfo>${fields}</DeviceGPSInfo>`);
     const dms = (degree: number, minute: number, sec: number) =>
@@ -324,9 +324,9 @@ describe('Hikvision', () => {
     expect(found?.event.tags).toEqual(['Hikvision', 'North bridge', 'block']);
   });
 
-  it('makes nothing of what it does not understand', () => expectCalm(hikvision));
+  it('creates no event from what it does not understand', () => expectCalm(hikvision));
 
-  it('says what to enter in the camera', () => {
+  it('describes the settings of the camera', () => {
     const steps = hikvision.instructions({
       url: 'http://10.0.0.5:4000/gateway/hikvision/abc',
       token: 'abc',

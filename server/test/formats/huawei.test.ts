@@ -84,7 +84,7 @@ describe('Huawei', () => {
     ]);
   });
 
-  it('reads times in milliseconds, and a position that is set', async () => {
+  it('reads times in milliseconds, and ignores a position that is not set', async () => {
     const body = message({
       timestamp: '1560346229123',
       latitude: 39.9,
@@ -98,15 +98,15 @@ describe('Huawei', () => {
     expect((await readBody(huawei, unset)).reports[0]?.event.location).toBeNull();
   });
 
-  it('makes no events of other algorithms', async () => {
+  it('creates no events from other algorithms', async () => {
     expect(
       inShort(await readBody(huawei, message({ event_type: 1_638_400, data: { water_level_list: [1] } }))),
     ).toEqual(['nothing']);
   });
 
-  it('makes nothing of what it does not understand', () => expectCalm(huawei));
+  it('creates no event from what it does not understand', () => expectCalm(huawei));
 
-  it('says what to enter in the console', () => {
+  it('describes the settings in the console', () => {
     const values = {
       url: 'https://gantry.example/gateway/huawei/abc',
       token: 'abc',

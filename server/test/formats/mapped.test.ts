@@ -133,7 +133,7 @@ describe('a message with a mapping', () => {
     });
   });
 
-  it('is unreadable without a mapping, and when the body is', async () => {
+  it('is unreadable without a mapping, and when its body is unreadable', async () => {
     expect((await readBody(format, '{}')).note).toMatch(/no mapping: set options\.mapping/);
     expect((await read('{}', '<!DOCTYPE a><a/>')).note).toMatch(/document type definition/);
     expect((await readBody(mapped, '{}', { options: { mapping: '1' } })).is).toBe('unreadable');
@@ -191,7 +191,7 @@ describe('payloads of devices without a format of their own', () => {
     });
   });
 
-  it('opendatacam-recording-tracker.json is positions in single frames, which are no passages', async () => {
+  it('opendatacam-recording-tracker.json contains positions in single frames, which are not passages', async () => {
     const reading = await payload(
       'opendatacam-recording-tracker.json',
       '{"type": body.objects ? "AGGREGATE"}',
@@ -202,7 +202,7 @@ describe('payloads of devices without a format of their own', () => {
   it.each([
     ['telraam-reports-traffic.json', '{"type": body.report.interval ? "AGGREGATE"}'],
     ['nwave-car-counter.json', '{"type": body.counter ? "AGGREGATE", "device": body.sensor_id}'],
-  ])('%s is figures, which are no events', async (file, mapping) => {
+  ])('%s contains figures, which are not events', async (file, mapping) => {
     expect(await payload(file, mapping)).toMatchObject({ is: 'aggregate', reports: [] });
   });
 

@@ -83,11 +83,11 @@ describe('Milesight', () => {
     expect(other.is).toBe('nothing');
   });
 
-  it('takes the speed in the unit of the connection', async () => {
+  it('reads the speed in the unit of the connection', async () => {
     expect((await first(recognition, { options: { speedUnit: 'mph' } }))?.event.vehicleSpeed).toBe(61.16);
   });
 
-  it('makes one event of the recognition, the list and the attributes of a vehicle, and another of its violation', async () => {
+  it('creates one event from the recognition, the list and the attributes of a vehicle, and another from its violation', async () => {
     const { time_msec: _, ...rest } = recognition;
     const keys = await Promise.all(
       [
@@ -113,7 +113,7 @@ describe('Milesight', () => {
     expect([found?.eventType, found?.vehicleSpeed, found?.violationType]).toEqual(expected);
   });
 
-  it('makes no events of counts, parking spaces and forms without a plate', async () => {
+  it('creates no events from counts, parking spaces and forms without a plate', async () => {
     const kinds = [
       { event: 'vehicle counting', device: 'Gate 1', 'All-Car': 3 },
       { device: 'Gate 1', 'All-Motorcycle': 0 },
@@ -129,9 +129,9 @@ describe('Milesight', () => {
     expect(reports[0]?.event.licensePlateNumber).toBe('A1');
   });
 
-  it('makes nothing of what it does not understand', () => expectCalm(milesight));
+  it('creates no event from what it does not understand', () => expectCalm(milesight));
 
-  it('says what to enter in the camera', () => {
+  it('describes the settings of the camera', () => {
     const values = {
       url: 'http://10.0.0.5/gateway/milesight/abc',
       token: 'abc',

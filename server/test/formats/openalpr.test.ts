@@ -201,7 +201,7 @@ describe('OpenALPR', () => {
     expect(reports[0]?.event.metadata?.raw).toMatchObject({ custom_data: { lot: 4 } });
   });
 
-  it.each(['unknown', '', null, 'No Plates'])('the plate %j is no plate', async (plate) => {
+  it.each(['unknown', '', null, 'No Plates'])('treats %j as no plate', async (plate) => {
     const { reports } = await readBody(
       openalpr,
       JSON.stringify(result({ results: [{ plate, confidence: 9 }] })),

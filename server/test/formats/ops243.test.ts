@@ -25,7 +25,7 @@ describe('a radar', () => {
     });
   });
 
-  it('sends frames, of which those that follow one another are one vehicle (radar-serial-A+045.txt)', async () => {
+  it('sends frames; consecutive ones are one vehicle (radar-serial-A+045.txt)', async () => {
     const { reports } = await readPayload(ops243, 'radar-serial-A+045.txt');
     expect(reports.map(({ event }) => [event.vehicleSpeed, event.metadata?.direction])).toEqual([
       [18, 'approaching'],
@@ -81,7 +81,7 @@ describe('a radar', () => {
     ['{"classifier": 5, "max_speed_mps": {}, "start_time": []}', 'reports'],
     ['[null, 5]', 'unreadable'],
     ['{"speed": {"a": 1}}', 'nothing'],
-  ])('sends %s without harm', async (body, is) => {
+  ])('sends %s, which is handled without an error', async (body, is) => {
     expect(await read(body)).toMatchObject({ is });
   });
 });

@@ -158,7 +158,7 @@ describe('Plate Recognizer', () => {
     expect(reports[0]?.event).toMatchObject({ vehicleSpeed: expected, eventType });
   });
 
-  it.each(['', 'unknown', 'No Plates', null, '--'])('the plate %j is no plate', async (plate) => {
+  it.each(['', 'unknown', 'No Plates', null, '--'])('treats %j as no plate', async (plate) => {
     const { reports } = await readBody(platerecognizer, snapshot([{ plate, score: 0.9 }]));
     expect(reports[0]?.event).toMatchObject({ licensePlateNumber: null, eventType: 'VEHICLE_DETECTION' });
   });

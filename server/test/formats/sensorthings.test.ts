@@ -76,7 +76,7 @@ describe('observations', () => {
     expect(is).toBe(speeds.length > 0 ? 'reports' : 'aggregate');
   });
 
-  it('over MQTT are speeds when the connection says so', async () => {
+  it('over MQTT are speeds if the options of the connection declare them', async () => {
     const body = { phenomenonTime: '2026-06-01T10:00:00Z', result: 30 };
     const topic = 'v1.1/Datastreams(42)/Observations';
     expect((await read(body, { topic })).is).toBe('aggregate');
@@ -91,7 +91,7 @@ describe('observations', () => {
     ['{}', 'nothing'],
     ['<a/>', 'unreadable'],
     ['{"value"', 'unreadable'],
-  ])('that are %s do no harm', async (body, is) => {
+  ])('that are %s are handled without an error', async (body, is) => {
     expect((await readBody(sensorthings, body)).is).toBe(is);
   });
 });

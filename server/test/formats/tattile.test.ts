@@ -86,9 +86,9 @@ describe('Tattile', () => {
     });
   });
 
-  it('makes nothing of what it does not understand', () => expectCalm(tattile));
+  it('creates no event from what it does not understand', () => expectCalm(tattile));
 
-  it('says what to enter in the camera', () => {
+  it('describes the settings of the camera', () => {
     const values = {
       url: 'http://10.0.0.5/gateway/tattile/abc',
       token: 'abc',

@@ -62,7 +62,7 @@ describe('TVT', () => {
     ]);
   });
 
-  it('reports the vehicle of a recorder, whose time of 20 digits is no time', async () => {
+  it('reports the vehicle of a recorder, and ignores its time of 20 digits', async () => {
     const image = jpeg({ comment: 'x'.repeat(200) });
     const body = recorder('18445822972087551616', image.toString('base64'));
     expect(await first(body, { contentType: 'application/soap+xml; charset=utf-8' })).toMatchObject({
@@ -98,7 +98,7 @@ describe('TVT', () => {
     expect(new Date(found?.occurredAt ?? 0).toISOString()).toBe(expected);
   });
 
-  it('reads the attributes of a plate, and plates that are none', async () => {
+  it('reads the attributes of a plate, and recognizes placeholders for no plate', async () => {
     const time = '<currentTime>1732045234</currentTime>';
     const more =
       '<PlateConfidence>97</PlateConfidence><vehicleDirect>approach</vehicleDirect><vehicleListType>blackList</vehicleListType>';
@@ -129,7 +129,7 @@ describe('TVT', () => {
     expect(inShort(await readBody(tvt, metadata))).toEqual([[at, 'VEHICLE_DETECTION', null, null, null]]);
   });
 
-  it('answers as the devices expect it, also on their fixed path', () => {
+  it('answers as the devices expect, also on their fixed path', () => {
     expect(tvt.fixedPaths).toEqual(['/API']);
     expect(tvt.answer?.('')).toMatchObject({
       contentType: 'application/xml',
@@ -137,9 +137,9 @@ describe('TVT', () => {
     });
   });
 
-  it('makes nothing of what it does not understand', () => expectCalm(tvt));
+  it('creates no event from what it does not understand', () => expectCalm(tvt));
 
-  it('says what to enter in the device', () => {
+  it('describes the settings of the device', () => {
     const values = {
       url: 'http://10.0.0.5:4000/gateway/tvt/abc',
       token: 'abc',

@@ -100,9 +100,9 @@ describe('Uniview (documentation only)', () => {
     expect(inShort(await readBody(uniview, message()))).toEqual(['nothing']);
   });
 
-  it('makes nothing of what it does not understand', () => expectCalm(uniview));
+  it('creates no event from what it does not understand', () => expectCalm(uniview));
 
-  it('says what to enter, and that it was not tried with a device', () => {
+  it('describes the settings, and states that no device was available for tests', () => {
     const values = {
       url: 'http://10.0.0.5:4000/gateway/uniview/abc',
       token: 'abc',

@@ -40,7 +40,7 @@ describe('Verkada', () => {
     expect(await images('IMAGE_URL')).toEqual([]);
   });
 
-  it.each(['', 'unknown', null])('the plate %j is no plate', async (license_plate_number) => {
+  it.each(['', 'unknown', null])('treats %j as no plate', async (license_plate_number) => {
     const { reports } = await readBody(verkada, lpr({ license_plate_number, confidence: 0.1 }));
     expect(reports[0]?.event).toMatchObject({ eventType: 'VEHICLE_DETECTION', licensePlateNumber: null });
     expect(reports[0]?.event.metadata).not.toHaveProperty('confidence');

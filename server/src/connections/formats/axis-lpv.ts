@@ -51,7 +51,7 @@ export const axisLpv: Format = {
     `User: ${username}   Password: ${password} (optional, because the address contains the token).`,
     'Device ID: a name for this camera. It is sent with each event.',
     'Under Event types, select New, Update and Lost. They become one event with the final plate.',
-    'Switch on "Send event data through HTTP POST multipart" for pictures, and the event buffer, which sends again what could not be delivered.',
+    'Switch on "Send event data through HTTP POST multipart" for pictures, and the event buffer, which resends failed deliveries.',
     'Or over MQTT, without pictures: set MQTT_URL of Gantry to the broker that the camera uses, and connect the camera to it under System, MQTT.',
     'On the tab MQTT publication, press Add condition, select Application: ALPV.AllPlates, and choose QoS 1. Keep the default topic prefix; otherwise enter the topics in the option topics.',
   ],
@@ -150,7 +150,7 @@ interface Sighting {
   readonly at: number;
 }
 
-/** Numbers of cars begin again when the app is restarted, so the hour is part of the id. */
+/** Car numbers start again when the app is restarted, so the hour is part of the id. */
 function passageOf({ device, carId, state, plate, at }: Sighting): PartOfPassage | null {
   if (carId === null) return null;
   const hour = Math.floor(at / HOUR_MS);

@@ -7,14 +7,14 @@ import { type DahuaEvent, eventReport } from './dahua-events.ts';
 import { isItsapi, readItsapi } from './dahua-itsapi.ts';
 import { valuesOfLines } from './dahua-lines.ts';
 
-/** The paths of ITSAPI, to which cameras post whatever address they are given. */
+/** The paths of ITSAPI, to which cameras post regardless of the configured address. */
 const ITSAPI_PATHS = [
   '/NotificationInfo/TollgateInfo',
   '/NotificationInfo/KeepAlive',
   '/NotificationInfo/DeviceInfo',
 ];
 
-/** Figures of several vehicles. */
+/** Messages with figures about several vehicles. */
 const FIGURES = /^(?:trafficflow|vehicles?flow|flowstat|numberstat|trafficqueue|mannumdetection)/;
 
 /** What Dahua's devices report about themselves. */

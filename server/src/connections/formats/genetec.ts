@@ -21,7 +21,7 @@ export const genetec: Format = {
   label: 'Genetec AutoVu (Sharp, HTTP)',
   transports: ['http'],
   authentication: ['basic'],
-  // Whether a Sharp sends again after an error is not confirmed.
+  // Whether a Sharp camera resends after an error is not confirmed.
   repeats: false,
   read,
   instructions: ({ url, username, password }) => [
@@ -29,7 +29,7 @@ export const genetec: Format = {
     'Select the extension HTTP and the format JSON.',
     `Server address: ${url}`,
     `If credentials are asked for: user ${username}, password ${password}. The address contains the token already.`,
-    'Select that context and plate images are sent, and save.',
+    'Enable context and plate images, and save.',
     'If you use a template of your own, name the fields CameraName, Plate, DateUtc (dd/mm/yyyy), TimeUtc, ConfidenceScore, ContextImage and PlateImage.',
     'If several cameras use this address, enter the name of each in the option sensors.',
   ],

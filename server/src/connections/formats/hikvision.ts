@@ -19,7 +19,7 @@ import { pollReport } from './hikvision-plates.ts';
 const DEVICE_STATUS =
   /^(?:videoloss|shelteralarm|tamperdetection|scenechangedetection|defocus|badvideo|videomismatch|resolutionmismatch|disk|hdd|raid|recording|nicbroken|ipconflict|illaccess|overheat|fan|poe|heartbeat|keepalive)/;
 
-/** Figures of several vehicles: traffic parameters, instant traffic data, and counters. */
+/** Messages with figures about several vehicles: traffic parameters, instant traffic data, and counters. */
 const FIGURES = /^(?:tps|ttd|trafficdatastatistic|vehiclecount|counting|trafficflow)/;
 
 /** Messages that repeat the recognition of a plate, which the camera sends besides as ANPR. */
@@ -31,7 +31,7 @@ export const hikvision: Format = {
   label: 'Hikvision (alarm server, HTTP listening)',
   transports: ['http'],
   authentication: ['basic', 'digest'],
-  // Cameras were not seen to send anything again, whatever they were answered.
+  // Cameras have not been observed to resend a message, whatever the answer was.
   repeats: false,
   read,
   instructions({ url, username, password }) {

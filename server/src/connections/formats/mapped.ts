@@ -35,7 +35,7 @@ export const mapped: Format = {
   transports: ['http', 'mqtt'],
   authentication: ['basic', 'digest', 'header', 'mqtt'],
   repeats: false,
-  // What the body says is not known, so only a repetition right after it is assumed to be one.
+  // The meaning of the body is not known, so only an equal message shortly afterwards counts as a repetition.
   repetitionMs: 10_000,
   async read(message, context) {
     const { options, map } = context;
@@ -53,10 +53,10 @@ export const mapped: Format = {
   instructions: ({ url, token, username, password }: ConnectionValues) => [
     `Let the device send its messages with POST to ${url}. JSON, XML, forms and multipart bodies with pictures are accepted.`,
     `If it cannot have a long address, use the user name ${username} and the password ${password} (Basic or Digest), or the header "Authorization: Bearer ${token}".`,
-    'Trigger one message. It is kept, although it does not become an event yet, and is shown with its body in the messages of the connection.',
+    'Trigger one message. It is kept although it does not become an event yet, and is shown with its body in the messages of the connection.',
     'Write a mapping in JSONata: its input is {body, fields, pictures, path, topic, receivedAt}, its result one event or an array of events with the keys plate, speed, type, violation, description, vehicleType, location, images, tags, time, key, device and metadata.',
     'For example: {"plate": body.data.plate, "speed": body.data.kmh, "time": body.timestamp, "key": body.id, "device": body.camera.name}',
-    'Try the mapping on the last message (connections.tryReading) before you save it as options.mapping. A key that the device repeats with a message that it sends again prevents duplicate events.',
+    'Try the mapping on the last message (connections.tryReading) before you save it as options.mapping. A key that stays the same when the device resends a message prevents duplicate events.',
     'Replay the messages that arrived before the mapping was saved.',
   ],
 };

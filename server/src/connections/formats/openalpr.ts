@@ -37,7 +37,7 @@ export const openalpr: Format = {
   label: 'OpenALPR / Rekor Scout agent',
   transports: ['http'],
   authentication: ['body'],
-  // The agent has a queue on disk, but that it sends again after an error is not confirmed.
+  // The agent has a queue on disk; whether it resends after an error is not confirmed.
   repeats: false,
   read,
   instructions: ({ url, token }) => [

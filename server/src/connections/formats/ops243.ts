@@ -41,7 +41,7 @@ export const ops243: Format = {
   transports: ['http', 'mqtt'],
   authentication: ['basic', 'header', 'mqtt'],
   repeats: false,
-  // Before long, an equal frame such as `A+045` is from another vehicle.
+  // Seconds later, an equal frame such as `A+045` is from another vehicle.
   repetitionMs: 5_000,
   read({ parts }, context) {
     const found: Found[] = [];

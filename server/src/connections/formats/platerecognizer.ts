@@ -24,7 +24,7 @@ export const platerecognizer: Format = {
     'Stream: open config.ini, and in the section [webhooks] add a target, for example [[gantry]].',
     `Set url = ${url}`,
     `Optional, instead of the token in the address: set header = Authorization: Token ${token}`,
-    'Set image = yes and request_timeout = 30. Set caching = yes, so that Stream sends again what could not be delivered.',
+    'Set image = yes and request_timeout = 30. Set caching = yes, so that Stream resends failed deliveries.',
     'In the section of each camera, set webhook_targets = gantry, and start Stream again.',
     'Snapshot Cloud: open app.platerecognizer.com, Account, Webhooks, and add a webhook with image to the same address.',
     'If one Stream serves several cameras, enter the id of each camera (the name of its section) in the option sensors.',

@@ -28,8 +28,8 @@ export const tvt: Format = {
       'Select Send heartbeat, with an interval of 60 seconds.',
       'Camera: under Smart Alarm Data, select Smart event data, Original picture and Target picture, and not Smart track data. Recorder: under Attaching Image, select Snap and Original.',
       'Under the alarm or event types, select license plate recognition, and Illegal Parking Detection or others with vehicles as targets, if you use them.',
-      'Save. A recorder shows with Test whether it reaches the address.',
-      'Give this connection the time zone of the device: some messages have local time.',
+      'Save. On a recorder, Test shows whether it reaches the address.',
+      'Set the time zone of this connection to that of the device, because some messages contain local time.',
     ];
   },
 };

@@ -28,7 +28,7 @@ export interface Backups extends AsyncDisposable {
   /** When the next one is due (Unix milliseconds); null without a schedule. */
   nextAt(): Promise<number | null>;
   /** Called with the state of all backups at the beginning, and after each look and each backup. */
-  onLook(told: (soFar: BackupsSoFar) => void): void;
+  onLook(listener: (soFar: BackupsSoFar) => void): void;
 }
 
 /**
@@ -79,9 +79,12 @@ export function startBackups(
       log.info({ path: made.path, seconds, events, pictures: pictures.count }, 'a backup was made');
     } catch (err) {
       if (err instanceof BackupStopped) return noteEnded(db, id, 'STOPPED', null);
-      const told = err instanceof BackupRefused ? err.message : safeText(err);
-      log.error({ folder: into, why: told }, 'a backup could not be made; it is tried again within an hour');
-      await noteEnded(db, id, 'FAILED', told);
+      const reason = err instanceof BackupRefused ? err.message : safeText(err);
+      log.error(
+        { folder: into, why: reason },
+        'a backup could not be made; it is tried again within an hour',
+      );
+      await noteEnded(db, id, 'FAILED', reason);
     }
   };
 
@@ -110,8 +113,8 @@ export function startBackups(
   return {
     begin,
     nextAt: async () => dueAt(await readBackupsSoFar(db)),
-    onLook(told) {
-      listeners.push(told);
+    onLook(listener) {
+      listeners.push(listener);
       looks.startNow();
     },
     async [Symbol.asyncDispose]() {

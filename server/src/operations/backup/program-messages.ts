@@ -1,7 +1,7 @@
 import type { Config } from '../../platform/config.ts';
 import type { BackupResult } from './make.ts';
 
-/** What the process that makes a backup is told. */
+/** The message that starts the process that makes a backup. */
 export interface BackupJob {
   readonly config: Config;
   readonly connectionString: string;
@@ -9,7 +9,7 @@ export interface BackupJob {
   readonly keep: number;
 }
 
-/** What it says. A refusal is a sentence for people; a failure is one that may be stored. */
+/** A message from that process. A refusal is a sentence for people; a failure is one that may be stored. */
 export type BackupMessage =
   | { readonly progress: number }
   | { readonly warning: string; readonly details: object }

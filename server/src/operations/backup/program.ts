@@ -15,7 +15,7 @@ function say(message: BackupMessage): void {
 }
 
 async function make({ config, connectionString, folder, keep }: BackupJob): Promise<void> {
-  let told = performance.now();
+  let reportedAt = performance.now();
   await using blobs = await openBlobs(config);
   const made = await makeBackup({
     connectionString,
@@ -25,8 +25,8 @@ async function make({ config, connectionString, folder, keep }: BackupJob): Prom
     keep,
     log: { warn: (details: object, warning: string) => say({ warning, details }) } as never,
     onProgress(progress) {
-      if (performance.now() - told < PROGRESS_MS) return;
-      told = performance.now();
+      if (performance.now() - reportedAt < PROGRESS_MS) return;
+      reportedAt = performance.now();
       say({ progress });
     },
   });

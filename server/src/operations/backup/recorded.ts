@@ -57,8 +57,8 @@ async function makeAndNote(db: Database, options: RecordedOptions): Promise<Back
     return made;
   } catch (error) {
     await beats[Symbol.asyncDispose]();
-    const told = error instanceof BackupRefused ? error.message : safeText(error);
-    await noteEnded(db, id, 'FAILED', told).catch(() => undefined);
+    const reason = error instanceof BackupRefused ? error.message : safeText(error);
+    await noteEnded(db, id, 'FAILED', reason).catch(() => undefined);
     throw error;
   }
 }

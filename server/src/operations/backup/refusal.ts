@@ -6,7 +6,7 @@ export class BackupRefused extends Error {
 }
 
 /** What each error of the file system means for a folder that is written to. */
-const MEANINGS: readonly (readonly [codes: readonly string[], told: (folder: string) => string])[] = [
+const MEANINGS: readonly (readonly [codes: readonly string[], message: (folder: string) => string])[] = [
   [
     ['ENOSPC', 'EDQUOT'],
     (folder) => `The disk of ${folder} is full: make room, or choose another folder, and try again`,
@@ -24,7 +24,7 @@ export async function explaining<Result>(folder: string, work: () => Promise<Res
   try {
     return await work();
   } catch (error) {
-    const told = MEANINGS.find(([codes]) => hasErrno(error, ...codes))?.[1];
-    throw told ? new BackupRefused(told(folder), { cause: error }) : error;
+    const messageOf = MEANINGS.find(([codes]) => hasErrno(error, ...codes))?.[1];
+    throw messageOf ? new BackupRefused(messageOf(folder), { cause: error }) : error;
   }
 }

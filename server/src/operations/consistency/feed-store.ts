@@ -117,10 +117,10 @@ async function missingDeliveries(db: Executor, limit: number): Promise<MissingDe
   );
   const since = Math.max((clock[0]?.now ?? 0) - DAY_MS, Math.min(...changed.values()));
   if (!Number.isFinite(since)) return [];
-  const { rows } = await db.execute<{ told: string }>(sql`
-    SELECT concat_ws(' ', webhook_id, kind, body::jsonb #>> '{data,id}') AS told FROM webhook_deliveries
+  const { rows } = await db.execute<{ delivery: string }>(sql`
+    SELECT concat_ws(' ', webhook_id, kind, body::jsonb #>> '{data,id}') AS delivery FROM webhook_deliveries
     WHERE kind IN ('event.ingested', 'event.violation') AND created_at > to_timestamp(${since / 1000}::float8)`);
-  const told = new Set(rows.map((row) => row.told));
+  const delivered = new Set(rows.map(({ delivery }) => delivery));
   const missing: MissingDelivery[] = [];
   for await (const page of pagesOfEvents(db, since)) {
     const events = await findEvents(
@@ -133,7 +133,7 @@ async function missingDeliveries(db: Executor, limit: number): Promise<MissingDe
       for (const { kind } of occurrencesOf(event))
         for (const hook of hooks) {
           const isDue = hook.kinds.includes(kind) && (changed.get(hook.id) ?? cameAt) < cameAt;
-          if (isDue && matchesKind(kind, hook.filter)(event) && !told.has(`${hook.id} ${kind} ${id}`))
+          if (isDue && matchesKind(kind, hook.filter)(event) && !delivered.has(`${hook.id} ${kind} ${id}`))
             missing.push({ webhookId: hook.id, kind, eventId: id });
         }
     }

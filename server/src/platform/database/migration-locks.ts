@@ -21,7 +21,7 @@ export const usualPatience: LockPatience = { waitMs: 1_000, pauseMs: 2_000, inAl
 const BLOCKERS = `
   SELECT format('pid %s (%s, user %s, %s, in a transaction for %s s)', pid,
     coalesce(nullif(application_name, ''), 'no name'), usename, state,
-    round(extract(epoch FROM clock_timestamp() - xact_start))) AS told
+    round(extract(epoch FROM clock_timestamp() - xact_start))) AS holder
   FROM pg_stat_activity WHERE pid = ANY (pg_blocking_pids($1)) ORDER BY xact_start`;
 
 interface BackendClient extends pg.Client {
@@ -74,10 +74,10 @@ async function attempt(
     // Several times during each wait for a lock. The pause ends with the work, which usually takes milliseconds.
     const pause = () => sleep(patience.waitMs / 4, undefined, { signal: over.signal });
     for (await pause(); ; await pause()) {
-      const { rows } = await observer.query<{ told: string }>(BLOCKERS, [
+      const { rows } = await observer.query<{ holder: string }>(BLOCKERS, [
         (client as BackendClient).processID,
       ]);
-      if (rows.length > 0) holders = rows.map(({ told }) => told).join(', ');
+      if (rows.length > 0) holders = rows.map(({ holder }) => holder).join(', ');
     }
   };
   const looking = look().catch(() => undefined);

@@ -70,13 +70,13 @@ function barHeight(label: Fitted): number {
   return Math.max(BAR, heightOfLines(label) + 5);
 }
 
-function told(value: number): string {
+function formatValue(value: number): string {
   return value.toLocaleString('en', { maximumFractionDigits: 1 });
 }
 
 function drawBars(pdf: Pdf, { points }: Chart, { x, y, width }: Box): void {
   const names = namesWidth(width);
-  const values = Math.max(...points.map(({ value }) => widthOf(pdf, told(value), LABEL)));
+  const values = Math.max(...points.map(({ value }) => widthOf(pdf, formatValue(value), LABEL)));
   const room = width - names - values - 8;
   const largest = Math.max(1, ...points.map(({ value }) => value));
   let top = y;
@@ -89,7 +89,7 @@ function drawBars(pdf: Pdf, { points }: Chart, { x, y, width }: Box): void {
     writeLines(pdf, lines, labelAt, { align: 'right' });
     pdf.rect(x + names, middle + 1, bar, BAR - 4).fill(colors.accent);
     const valueAt = { x: x + names + bar + 4, y: middle + 2.5, width: values };
-    writeText(pdf, told(value), valueAt, { size: LABEL, color: colors.faint, isWhole: true });
+    writeText(pdf, formatValue(value), valueAt, { size: LABEL, color: colors.faint, isWhole: true });
     top += height;
   }
 }
@@ -97,7 +97,7 @@ function drawBars(pdf: Pdf, { points }: Chart, { x, y, width }: Box): void {
 function drawCourse(pdf: Pdf, { points }: Chart, { x, y, width, height }: Box): void {
   const most = roundUp(Math.max(...points.map(({ value }) => value)));
   const steps = Array.from({ length: LINES + 1 }, (_, n) => (most / LINES) * n);
-  const scale = Math.max(30, ...steps.map((value) => widthOf(pdf, told(value), AXIS))) + 6;
+  const scale = Math.max(30, ...steps.map((value) => widthOf(pdf, formatValue(value), AXIS))) + 6;
   const labels = 14;
   const [left, top, wide, high] = [x + scale, y + 4, width - scale - 8, height - labels - 4];
   const yOf = (value: number): number => top + high - (value / most) * high;
@@ -108,7 +108,12 @@ function drawCourse(pdf: Pdf, { points }: Chart, { x, y, width, height }: Box): 
       .lineWidth(0.5)
       .stroke(colors.line);
     const at = { x, y: yOf(value) - 4, width: scale - 5 };
-    writeText(pdf, told(value), at, { size: AXIS, color: colors.faint, align: 'right', isWhole: true });
+    writeText(pdf, formatValue(value), at, {
+      size: AXIS,
+      color: colors.faint,
+      align: 'right',
+      isWhole: true,
+    });
   }
   const slot = wide / points.length;
   const gap = Math.min(3, slot * 0.2);

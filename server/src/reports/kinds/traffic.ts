@@ -125,8 +125,8 @@ async function* rows(db: Database, scope: ReportScope): AsyncGenerator<Batch> {
       const { points } = await flowOf(db, scope, place, slice, interval);
       // A place without any data in a whole month is left out.
       const isKnown = points.some(({ volume }) => volume !== null);
-      const told = isKnown ? points.map((point) => rowOf(place, point)) : [];
-      yield { rows: told, progress: shareBefore(slice.from, span) };
+      const known = isKnown ? points.map((point) => rowOf(place, point)) : [];
+      yield { rows: known, progress: shareBefore(slice.from, span) };
     }
     yield { rows: [], progress: shareBefore(slice.until, span) };
   }
