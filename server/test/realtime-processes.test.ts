@@ -117,6 +117,8 @@ class Follower {
       const options = { token, ...(this.#lastEventId !== undefined && { lastEventId: this.#lastEventId }) };
       const stream = await openStream(telling.url, 'events.onIngested', options).catch(() => null);
       this.#stream = stream;
+      // Stopped while the stream was being opened.
+      if (this.#stopped) stream?.close();
       await stream?.ended;
       for (const { id, data } of stream?.messages ?? []) {
         this.#lastEventId = id;
