@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createSensorKeys, type KnownSensor } from '../src/sensors/sensor-keys.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 
@@ -100,6 +101,33 @@ describe('the cache of sensor keys', () => {
     });
     await expect(keys.find(keyOf(1))).rejects.toThrow('away');
     expect(await keys.find(keyOf(1))).toMatchObject({ id: 'one' });
+  });
+});
+
+describe('sensors that were read at the same time', () => {
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+
+  it('are read again one by one, between half a minute and a minute later', async () => {
+    const ids = Array.from({ length: 1_000 }, (_, n) => n + 1);
+    const { keys, asked } = cacheOver(new Map(ids.map((n) => [keyOf(n), sensorOf(String(n))])));
+    let now = performance.now();
+    vi.spyOn(performance, 'now').mockImplementation(() => now);
+    const findAll = () => Promise.all(ids.map((n) => keys.find(keyOf(n))));
+    await findAll();
+    const askedLater: number[] = [];
+    for (const seconds of [29, 6, 6, 6, 6, 6, 2]) {
+      now += seconds * 1_000;
+      // The cache keeps the time for a millisecond.
+      await sleep(5);
+      const before = asked.length;
+      await findAll();
+      askedLater.push(asked.length - before);
+    }
+    expect(askedLater[0]).toBe(0);
+    expect(Math.max(...askedLater)).toBeLessThan(400);
+    expect(asked.length).toBeGreaterThanOrEqual(2_000);
   });
 });
 

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { KnownSensor } from './sensor-keys.ts';
+import { type KnownSensor, msToKeep } from './sensor-keys.ts';
 
 /** The cache of sensors by id, for what arrives through their connections. */
 export interface KnownSensors {
@@ -12,12 +12,9 @@ export interface KnownSensors {
 
 const MAX_KNOWN = 50_000;
 
-/** Bounds staleness if a message about a change is lost. */
-const KNOWN_MS = 60_000;
-
 /** @param load queries the database */
 export function createKnownSensors(load: (sensorId: string) => Promise<KnownSensor | null>): KnownSensors {
-  const known = new LRUCache<string, KnownSensor>({ max: MAX_KNOWN, ttl: KNOWN_MS });
+  const known = new LRUCache<string, KnownSensor>({ max: MAX_KNOWN, ttl: msToKeep() });
   const loading = new Map<string, Promise<KnownSensor | null>>();
   // A result read before a change must not be cached after it.
   let generation = 0;
@@ -25,7 +22,7 @@ export function createKnownSensors(load: (sensorId: string) => Promise<KnownSens
   const loadAndKeep = async (sensorId: string): Promise<KnownSensor | null> => {
     const before = generation;
     const sensor = await load(sensorId);
-    if (sensor && generation === before) known.set(sensorId, sensor);
+    if (sensor && generation === before) known.set(sensorId, sensor, { ttl: msToKeep() });
     return sensor;
   };
 

@@ -38,16 +38,24 @@ const MAX_UNKNOWN = 10_000;
 const UNKNOWN_MS = 5_000;
 
 /** Bounds staleness if a message is lost without the connection noticing. */
-const KNOWN_MS = 60_000;
+const MOST_MS = 60_000;
 
-/** For how long a sensor may be kept under its key, in milliseconds; at least 1, as the cache takes 0 for ever. */
-function msToKeep({ previousKey }: KnownSensor): number {
-  return previousKey ? Math.max(1, Math.min(KNOWN_MS, Math.floor(previousKey.validMs))) : KNOWN_MS;
+/**
+ * For how long to keep a sensor, in milliseconds: half a minute to a minute, at random. Sensors that were all read after
+ * a start would otherwise expire together every minute, and 2,000 of them delay events by half a second.
+ */
+export function msToKeep(): number {
+  return Math.round(MOST_MS * (0.5 + Math.random() / 2));
+}
+
+/** The same under its key, in milliseconds; at least 1, as the cache takes 0 for ever. */
+function msUnderKey({ previousKey }: KnownSensor): number {
+  return previousKey ? Math.max(1, Math.min(msToKeep(), Math.floor(previousKey.validMs))) : msToKeep();
 }
 
 /** @param load queries the database */
 export function createSensorKeys(load: (apiKey: string) => Promise<KnownSensor | null>): SensorKeys {
-  const known = new LRUCache<string, KnownSensor>({ max: MAX_KNOWN, ttl: KNOWN_MS });
+  const known = new LRUCache<string, KnownSensor>({ max: MAX_KNOWN, ttl: MOST_MS });
   const unknown = new LRUCache<string, true>({ max: MAX_UNKNOWN, ttl: UNKNOWN_MS });
   const loading = new Map<string, Promise<KnownSensor | null>>();
   // A result read before a change must not be cached after it.
@@ -59,7 +67,7 @@ export function createSensorKeys(load: (apiKey: string) => Promise<KnownSensor |
       throw isOutage(error) ? databaseAway(error) : error;
     });
     if (generation === before) {
-      if (sensor) known.set(apiKey, sensor, { ttl: msToKeep(sensor) });
+      if (sensor) known.set(apiKey, sensor, { ttl: msUnderKey(sensor) });
       else unknown.set(apiKey, true);
     }
     return sensor;

@@ -34,7 +34,6 @@ export function startSensors(
     sensorKeys.forgetAll();
     knownSensors.forgetAll();
   };
-  // Keys expire one by one, so that they are not all read again at the same time.
   listener.on(
     channels.sensors,
     (sensorId) => {
