@@ -6,18 +6,20 @@ export interface StageOptions {
   readonly databaseUrl?: string;
   /** The number of processes of Gantry. */
   readonly workers: number;
+  /** The number of sensors; 20 by default. */
+  readonly sensors?: number;
   /** The folder for data on disk. */
   readonly folder?: string;
 }
 
 /** Sets up the stage in a new folder, runs `use` on it, and removes everything in any case. */
 export async function onStage<Found>(
-  { databaseUrl, folder, workers }: StageOptions,
+  { databaseUrl, folder, workers, sensors }: StageOptions,
   use: (stage: Stage, workFolder: string) => Promise<Found>,
 ): Promise<Found> {
   const work = await createWorkFolder(folder);
   try {
-    const stage = await setStage(work.path, databaseUrl, workers);
+    const stage = await setStage(work.path, { server: databaseUrl, workers, sensors });
     try {
       return await use(stage, work.path);
     } finally {

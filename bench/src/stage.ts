@@ -22,15 +22,26 @@ export interface Stage extends AsyncDisposable {
   count(): Promise<Counts>;
 }
 
-const SENSORS = 20;
+/** The default number of sensors. */
+export const SENSORS = 20;
+
+/** How a stage is set. */
+export interface StageSettings {
+  /** A PostgreSQL server on which databases may be created; by default the embedded one. */
+  readonly server?: string | undefined;
+  /** The number of processes of Gantry. */
+  readonly workers: number;
+  readonly sensors?: number | undefined;
+}
 
 /**
  * Starts Gantry and registers sensors.
  * @param folder for data on disk
- * @param server a PostgreSQL server on which databases may be created; by default the embedded one
- * @param workers the number of processes of Gantry
  */
-export async function setStage(folder: string, server: string | undefined, workers: number): Promise<Stage> {
+export async function setStage(
+  folder: string,
+  { server, workers, sensors = SENSORS }: StageSettings,
+): Promise<Stage> {
   const undo = createUndo();
   const createDatabase = async (onServer: string, purpose: string): Promise<string> => {
     const name = `gantry_bench_${purpose}_${process.pid}`;
@@ -60,7 +71,7 @@ export async function setStage(folder: string, server: string | undefined, worke
       databaseUrl,
       workers,
       postgresql: await checkServer(databaseUrl),
-      sensors: await registerSensors(gantry.client, SENSORS),
+      sensors: await registerSensors(gantry.client, sensors),
       async createTwin() {
         const twin = await createDatabase(server ?? databaseUrl, 'twin');
         await (await startService({ dataDir: await makeFolder('twin'), databaseUrl: twin })).stop();

@@ -19,7 +19,7 @@ export async function onStages<Found>(
     const stageOf = async (count: number): Promise<Stage> => {
       if (count === most) return largest;
       const server = options.databaseUrl ?? largest.databaseUrl;
-      const stage = await setStage(join(folder, `workers-${count}`), server, count);
+      const stage = await setStage(join(folder, `workers-${count}`), { server, workers: count });
       undo.add(() => stage[Symbol.asyncDispose]());
       return stage;
     };

@@ -3,6 +3,7 @@ import { describeMachine } from '../machine.ts';
 import { onStage, type StageOptions } from '../on-stage.ts';
 import { addCommonOptions, numberBetween } from '../option-values.ts';
 import { type Output, publish } from '../results.ts';
+import { SENSORS } from '../stage.ts';
 import { stopOnSignals } from '../stop.ts';
 import { lineOf, reportOf } from './report.ts';
 import { soak } from './soak.ts';
@@ -14,6 +15,7 @@ interface Options extends StageOptions, Output {
   readonly connections: number;
   readonly every: number;
   readonly seed: number;
+  readonly sensors: number;
 }
 
 async function run(options: Options): Promise<void> {
@@ -48,6 +50,12 @@ export const soakCommand = new Command('soak')
   .option('--connections <number>', 'connections of the devices', numberBetween(1, 1024), 64)
   .option('--every <seconds>', 'time from one sample to the next', numberBetween(1, 3600), 60)
   .option('--seed <number>', 'the same seed gives the same events', numberBetween(0, 999_999), 1)
+  .option(
+    '--sensors <number>',
+    'sensors that report, each at a location of its own',
+    numberBetween(1, 10_000),
+    SENSORS,
+  )
   .option('--workers <number>', 'processes that Gantry serves with', numberBetween(1, 64), 1)
   .action(run);
 
