@@ -559,7 +559,8 @@ CREATE TABLE settings (
 
 CREATE TABLE traffic_kept (
   only_row boolean NOT NULL DEFAULT true,
-  since timestamp with time zone NOT NULL DEFAULT '-infinity'::timestamp with time zone
+  since timestamp with time zone NOT NULL DEFAULT '-infinity'::timestamp with time zone,
+  longer_until timestamp with time zone NOT NULL
 );
 
 CREATE TABLE traffic_places (

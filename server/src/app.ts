@@ -195,7 +195,9 @@ async function compose(
   const { pools } = foundation;
   const folding = createDatabase(pools.folding);
   resources.use(startFoldingCounts({ db: folding, log, timings }));
-  resources.use(startFoldingTraffic({ db: folding, log }));
+  resources.use(
+    startFoldingTraffic({ db: folding, log, now: core.clock.now, everyMs: timings.foldTrafficMs }),
+  );
   resources.use(
     startUpkeep({
       pool: pools.ordinary,

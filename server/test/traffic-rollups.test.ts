@@ -10,6 +10,7 @@ import { foldAllTraffic } from './fold-all-traffic.ts';
 import { type Gantry, startGantry } from './harness.ts';
 import { seeded } from './simulated-month.ts';
 import { lengthOf } from './test-length.ts';
+import { TRAFFIC_DIFFERENCES } from './traffic-differences.ts';
 
 // Traffic counts compared with the events themselves, vehicle by vehicle.
 
@@ -39,39 +40,6 @@ const rowsOf = async <Row extends pg.QueryResultRow>(statement: string): Promise
   (await gantry.pool.query<Row>(statement)).rows;
 
 const foldAll = (limit: number) => foldAllTraffic(gantry, limit);
-
-/**
- * Rows of (minutes, place, slot, type, vehicles, events, measured, sum, histogram, types) that only one of the two
- * contains.
- */
-const DIFFERENCES = `
-  WITH counted AS (
-    SELECT minutes, place, to_timestamp(floor(extract(epoch FROM event_time(id)) / (minutes * 60)) * minutes * 60) AS slot,
-      type, ceil(speed / 1000) AS bin, count(*) FILTER (WHERE event_type <> 'INCIDENT') AS n, count(*) AS events,
-      sum(speed) AS speed_sum
-    FROM (
-      SELECT *, CASE WHEN event_type <> 'INCIDENT' THEN round(vehicle_speed * 1000) END AS speed FROM events
-    ) AS measured CROSS JOIN (VALUES (5), (15), (60), (1440)) AS level (minutes)
-      CROSS JOIN LATERAL (VALUES (sensor_id), (location_id)) AS of (place)
-      CROSS JOIN LATERAL (VALUES (coalesce(vehicle_type, '')), (NULL)) AS kind (type)
-    WHERE place IS NOT NULL GROUP BY 1, 2, 3, 4, 5
-  ), added AS (
-    SELECT minutes::int, place, slot, type, sum(n)::bigint AS n, sum(events)::bigint, coalesce(sum(n) FILTER (WHERE bin IS NOT NULL), 0)::bigint,
-      coalesce(sum(speed_sum), 0)::bigint, coalesce(jsonb_object_agg(bin, n) FILTER (WHERE bin IS NOT NULL), '{}')
-    FROM counted GROUP BY 1, 2, 3, 4
-  ), parts AS (
-    SELECT minutes, place, slot, jsonb_object_agg(type, n) FILTER (WHERE n <> 0) AS types FROM added
-    WHERE type IS NOT NULL GROUP BY 1, 2, 3
-  ), truth AS (
-    SELECT added.*, CASE WHEN type IS NOT NULL THEN '{}' ELSE coalesce(parts.types, '{}') END
-    FROM added LEFT JOIN parts USING (minutes, place, slot)
-  ), kept AS (
-    SELECT minutes::int, place_id, slot, vehicle_type, n, events, measured, speed_sum, coalesce(
-      (SELECT jsonb_object_agg(bin, count) FROM unnest(bins, counts) AS histogram (bin, count)), '{}'), coalesce(
-      (SELECT jsonb_object_agg(type, count) FROM unnest(types, type_counts) AS part (type, count)), '{}')
-    FROM traffic_rollups WHERE minutes > 1 AND (n, events, measured, speed_sum, cardinality(bins)) <> (0, 0, 0, 0, 0)
-  )
-  (TABLE truth EXCEPT TABLE kept) UNION ALL (TABLE kept EXCEPT TABLE truth)`;
 
 const random = seeded(11);
 const pick = <Value>(values: readonly Value[]): Value =>
@@ -121,7 +89,7 @@ describe('traffic counts', () => {
     };
     await send();
     await send();
-    expect(await rowsOf(DIFFERENCES)).toEqual([]);
+    expect(await rowsOf(TRAFFIC_DIFFERENCES)).toEqual([]);
     const kept = await readKept();
     await recount();
     expect(await readKept()).toEqual(kept);
@@ -162,7 +130,7 @@ describe('traffic counts', () => {
     await foldAll(200);
     expect((await rowsOf('SELECT FROM events')).length).toBeGreaterThan(800);
     expect((await rowsOf('SELECT FROM traffic_rollups')).length).toBeGreaterThan(1_000);
-    expect(await rowsOf(DIFFERENCES)).toEqual([]);
+    expect(await rowsOf(TRAFFIC_DIFFERENCES)).toEqual([]);
   });
 
   it('equal a recount when all events of a sensor are deleted', async () => {
@@ -171,7 +139,7 @@ describe('traffic counts', () => {
     expect(rows.length).toBeGreaterThan(10);
     await Promise.all(rows.map((row) => gantry.ok('events.delete', { id: row.id }, { token })));
     await foldAll(50);
-    expect(await rowsOf(DIFFERENCES)).toEqual([]);
+    expect(await rowsOf(TRAFFIC_DIFFERENCES)).toEqual([]);
     expect(await rowsOf(`SELECT FROM traffic_rollups WHERE place_id = '${id}' AND n <> 0`)).toEqual([]);
   });
 
@@ -198,7 +166,7 @@ describe('traffic counts', () => {
     expect(await rowsOf(`SELECT FROM traffic_rollups WHERE slot < '${kept}'`)).toEqual([]);
     expect(
       await rowsOf(
-        DIFFERENCES.replaceAll(
+        TRAFFIC_DIFFERENCES.replaceAll(
           'FROM events',
           `FROM (SELECT * FROM events WHERE event_time(id) >= '${kept}') AS events`,
         ),

@@ -290,9 +290,13 @@ describe('the last five minutes', () => {
     await place('d empty', 100, []);
     await place('e silent', 100, [], false);
     await place('f without speeds', 100, [null]);
+    await gantry.pool.query(
+      "UPDATE traffic_kept SET longer_until = date_trunc('hour', now()) - interval '1 hour'",
+    );
     const usual = await place('g by its usual speed', null, [20]);
     const earlier = new Date(Date.now() - 24 * HOUR).toISOString();
     const quick = { eventType: 'SPEED_DETECTION', vehicleSpeed: 100, timestamp: earlier };
+    await place('h by its first speed', null, [20]);
     const { apiKey } = usual;
     await gantry.ok('events.ingestBatch', { apiKey, events: Array.from({ length: 20 }, () => quick) });
     const live = async () => {
@@ -309,10 +313,12 @@ describe('the last five minutes', () => {
       [null, null, 'NO_DATA'],
       [1, null, 'NO_DATA'],
       [1, 20, expect.any(String)],
+      [1, 20, expect.any(String)],
     ];
     expect(await live()).toEqual(expected);
     await foldAllTraffic(gantry, 200);
     expected[6] = [1, 20, 'CONGESTED'];
+    expected[7] = [1, 20, 'FREE'];
     expect(await live()).toEqual(expected);
   });
 });

@@ -37,6 +37,8 @@ export interface Timings {
   readonly leadershipMs: number;
   /** How often counts of events are folded. */
   readonly foldCountsMs: number;
+  /** How often traffic is folded. */
+  readonly foldTrafficMs: number;
   /** How often to look for partitions of events that are due for maintenance. */
   readonly upkeepMs: number;
   /** How often to read the feed of changes without a notification, in case one was lost. */
@@ -81,6 +83,7 @@ export const TIMINGS: Timings = {
   playSpoolMs: 1_000,
   leadershipMs: 5_000,
   foldCountsMs: 1_000,
+  foldTrafficMs: 5_000,
   upkeepMs: 60_000,
   readFeedMs: 1_000,
   refuseLoginMs: 500,

@@ -10,6 +10,12 @@ import type { Transaction } from '../platform/database/transaction.ts';
 export const keptSince = sql.raw('(SELECT since FROM traffic_kept)');
 
 /**
+ * The time, on a quarter hour, before which slots longer than five minutes are counted, as an expression. What came
+ * later is counted in slots of five minutes only.
+ */
+export const longerUntil = sql.raw('(SELECT longer_until FROM traffic_kept)');
+
+/**
  * Makes all traffic before a time (Unix milliseconds, a midnight in UTC) a permanent gap. Its rows can be removed
  * afterwards. Waits for a fold in progress.
  */

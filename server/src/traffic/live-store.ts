@@ -3,8 +3,8 @@ import { sortedName } from '../platform/database/folded.ts';
 import { moment } from '../platform/database/moment.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import type { Interval } from '../platform/time.ts';
-import { keptSince } from './kept-store.ts';
-import { groupsWithin, passedIn, passedWithin } from './rollups-store.ts';
+import { groupsWithin, inSegments, passedIn, passedWithin } from './rollups-store.ts';
+import type { Segment } from './segments.ts';
 
 /** The last minutes of a location; sums of speeds in metres per hour. */
 export interface LiveRow extends Record<string, unknown> {
@@ -19,10 +19,16 @@ export interface LiveRow extends Record<string, unknown> {
   readonly usual_sum: number;
 }
 
-const USUAL = sql.raw(`interval '7 days'`);
+const USUAL_MS = 7 * 86_400_000;
 
 /** The traffic of every location within a range of minutes, and during the seven days before. */
 export async function readLive(db: Executor, range: Interval): Promise<LiveRow[]> {
+  const usual: Segment = { minutes: 1_440, from: range.from - USUAL_MS, until: range.until };
+  const days = inSegments([usual], sql`place_id = locations.id AND vehicle_type IS NULL`).map(
+    (condition) => sql`
+        SELECT place_id, measured, speed_sum FROM locations JOIN traffic_rollups ON ${condition}
+        WHERE speed_limit IS NULL`,
+  );
   // Plan: the unique index of traffic_rollups for minutes, and for days of each location.
   const { rows } = await db.execute<LiveRow>(sql`
     WITH passed AS (
@@ -35,10 +41,9 @@ export async function readLive(db: Executor, range: Interval): Promise<LiveRow[]
       SELECT place_id, sum(n) AS n, sum(measured) AS measured, sum(speed_sum) AS speed_sum FROM passed GROUP BY 1
     ), usual AS (
       SELECT place_id, sum(measured) AS measured, sum(speed_sum) AS speed_sum
-      FROM locations JOIN traffic_rollups ON place_id = locations.id
-      WHERE minutes = 1440 AND vehicle_type IS NULL AND slot >= ${moment(range.from)} - ${USUAL} AND speed_limit IS NULL
-        AND slot >= ${keptSince}
-      GROUP BY 1
+      FROM (
+        ${sql.join(days, sql` UNION ALL `)}
+      ) AS days GROUP BY 1
     ), watched AS (
       SELECT DISTINCT location_id FROM sensors WHERE status = 'ONLINE' AND location_id IS NOT NULL
     )

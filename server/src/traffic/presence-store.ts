@@ -5,6 +5,7 @@ import type { Interval } from '../platform/time.ts';
 import { firstContact } from '../sensors/status-store.ts';
 import { keptSince } from './kept-store.ts';
 import {
+  ALIVE_BIT,
   groupsWithin,
   inSegments,
   numbersOf,
@@ -72,15 +73,21 @@ export async function readSightings(
   range: Interval,
 ): Promise<Sightings[]> {
   const ids = sql`${sql.param(sensorIds)}::uuid[]`;
-  const [hours = sql`false`] = inSegments([{ minutes: 60, ...range }], sql`place_id = ANY (${ids})`);
-  // Plan: the unique index of traffic_rollups for hours. A month of one sensor is 720 rows.
+  const [hours = sql`false`, recent = sql`false`] = inSegments(
+    [{ minutes: 60, ...range }],
+    sql`place_id = ANY (${ids})`,
+  );
+  // Plan: the unique index of traffic_rollups for hours. A month of one sensor is 720 rows. There is a row of five minutes
+  // where there was an event, even if that is gone.
   const { rows } = await db.execute<{ sensor_id: string; hours: string; alive: string }>(sql`
     SELECT sensor_id, array_agg(date_part('epoch', slot)::bigint)::text AS hours, array_agg(alive)::text AS alive
     FROM (
       SELECT place_id AS sensor_id, slot, alive::int FROM traffic_rollups WHERE ${hours} AND vehicle_type IS NULL
       UNION ALL
-      SELECT sensor_id, date_bin('1 hour', slot, ${ORIGIN}),
-        bit_or(1 << (extract(minute FROM slot AT TIME ZONE 'UTC')::int / 5))
+      SELECT place_id, date_bin('1 hour', slot, ${ORIGIN}), ${ALIVE_BIT}
+      FROM traffic_rollups WHERE ${recent} AND vehicle_type IS NULL
+      UNION ALL
+      SELECT sensor_id, date_bin('1 hour', slot, ${ORIGIN}), bit_or(${ALIVE_BIT})
       FROM (${passedIn(
         groupsWithin(range),
         sql`sensor_id = ANY (${ids}) AND sign > 0 AND ${passedWithin(range)}`,

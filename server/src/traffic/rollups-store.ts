@@ -5,8 +5,8 @@ import { foldedText } from '../platform/database/folded.ts';
 import { moment } from '../platform/database/moment.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import type { Interval } from '../platform/time.ts';
-import { keptSince } from './kept-store.ts';
-import type { Segment } from './segments.ts';
+import { keptSince, longerUntil } from './kept-store.ts';
+import type { Segment, SlotMinutes } from './segments.ts';
 
 /** A sensor or a location. */
 export interface Place {
@@ -50,13 +50,20 @@ export function numbersOf(array: string): number[] {
   return listsOf(array)[0] ?? [];
 }
 
-/** The condition for rows of `traffic_rollups` in these segments, on the first columns of their index. */
+/**
+ * The conditions for rows of `traffic_rollups` that together count these segments, on the first columns of their index.
+ * @param segments consecutive parts of one range
+ */
 export function inSegments(segments: readonly Segment[], rest: SQL): SQL[] {
-  return segments.map(
-    ({ minutes, from, until }) =>
-      sql`minutes = ${sql.raw(String(minutes))} AND ${rest}
-        AND slot >= ${moment(from)} AND slot < ${moment(until)} AND slot >= ${keptSince}`,
-  );
+  const [first, last] = [segments[0], segments.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  const rowsOf = (minutes: SlotMinutes, from: number, until: number, part: SQL): SQL =>
+    sql`minutes = ${sql.raw(String(minutes))} AND ${rest}
+      AND slot >= ${moment(from)} AND slot < ${moment(until)} AND slot >= ${keptSince} AND ${part}`;
+  return [
+    ...segments.map(({ minutes, from, until }) => rowsOf(minutes, from, until, sql`slot < ${longerUntil}`)),
+    rowsOf(5, first.from, last.until, sql`slot >= ${longerUntil}`),
+  ];
 }
 
 /** The condition for vehicles in `traffic_unfolded` within the range. */
@@ -147,6 +154,9 @@ export async function readRollups(
 
 /** The origin of slots, which begin on full hours and days in UTC. */
 export const ORIGIN = sql.raw(`timestamptz '2000-01-01 00:00Z'`);
+
+/** The bit of a slot of 5 minutes in `alive` of its hour. */
+export const ALIVE_BIT = sql.raw(`1 << (extract(minute FROM slot AT TIME ZONE 'UTC')::int / 5)`);
 
 /**
  * The rows of `traffic_unfolded` that may overlap the range. A bulk import leaves many rows, and unnesting one is far

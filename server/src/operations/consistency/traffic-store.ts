@@ -1,8 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { locks } from '../../platform/database/locks.ts';
 import type { Executor, Transaction } from '../../platform/database/transaction.ts';
-import { keptSince } from '../../traffic/kept-store.ts';
-import { ORIGIN, passedIn } from '../../traffic/rollups-store.ts';
+import { keptSince, longerUntil } from '../../traffic/kept-store.ts';
+import { ALIVE_BIT, ORIGIN, passedIn } from '../../traffic/rollups-store.ts';
 import type { Check, Difference } from './check.ts';
 
 /** Stored events in the format of `traffic_unfolded`, so that the same expressions count both. */
@@ -74,7 +74,7 @@ const LONGER = sql`
       coalesce(vehicle_type, repeat('*', 200)) AS vehicle_type, sum(n)::bigint AS n, sum(events)::bigint AS events,
       sum(measured)::bigint AS measured, sum(speed_sum)::bigint AS speed_sum
     FROM traffic_rollups CROSS JOIN (VALUES (15), (60), (1440)) AS longer (minutes)
-    WHERE traffic_rollups.minutes = 5 AND slot >= ${keptSince} GROUP BY 1, 2, 3, 4
+    WHERE traffic_rollups.minutes = 5 AND slot >= ${keptSince} AND slot < ${longerUntil} GROUP BY 1, 2, 3, 4
   ) AS due FULL JOIN (
     SELECT minutes::int, place_id, slot, coalesce(vehicle_type, repeat('*', 200)) AS vehicle_type, n, events, measured, speed_sum
     FROM traffic_rollups WHERE minutes IN (15, 60, 1440) AND slot >= ${keptSince}
@@ -121,9 +121,9 @@ const RECOUNT = sql`
   ), spread AS (
     SELECT minutes, place_id, date_bin(make_interval(mins => minutes), slot, ${ORIGIN}) AS slot, vehicle_type, bin,
       sum(n)::bigint AS n, sum(events)::bigint AS events, sum(speed_sum)::bigint AS speed_sum,
-      bit_or(CASE WHEN minutes = 60 AND events <> 0
-        THEN 1 << (extract(minute FROM slot AT TIME ZONE 'UTC')::int / 5) ELSE 0 END) AS alive
-    FROM fine CROSS JOIN (VALUES (5), (15), (60), (1440)) AS level (minutes) GROUP BY 1, 2, 3, 4, 5
+      bit_or(CASE WHEN minutes = 60 AND events <> 0 THEN ${ALIVE_BIT} ELSE 0 END) AS alive
+    FROM fine CROSS JOIN (VALUES (5), (15), (60), (1440)) AS level (minutes)
+    WHERE minutes = 5 OR slot < ${longerUntil} GROUP BY 1, 2, 3, 4, 5
   ), summed AS (
     SELECT minutes, place_id, slot, vehicle_type, sum(n)::bigint AS n, sum(events)::bigint AS events,
       coalesce(sum(n) FILTER (WHERE bin IS NOT NULL), 0)::bigint AS measured, sum(speed_sum)::bigint AS speed_sum,
