@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { createBoundedCache } from '../platform/bounded-cache.ts';
 import type { KnownSensor } from './sensor-keys.ts';
 
 /** The cache of sensors by id, for what arrives through their connections. */
@@ -17,7 +17,7 @@ const KNOWN_MS = 60_000;
 
 /** @param load queries the database */
 export function createKnownSensors(load: (sensorId: string) => Promise<KnownSensor | null>): KnownSensors {
-  const known = new LRUCache<string, KnownSensor>({ max: MAX_KNOWN, ttl: KNOWN_MS });
+  const known = createBoundedCache<string, KnownSensor>(MAX_KNOWN, KNOWN_MS);
   const loading = new Map<string, Promise<KnownSensor | null>>();
   // A result read before a change must not be cached after it.
   let generation = 0;
