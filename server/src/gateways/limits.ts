@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import { LRUCache } from 'lru-cache';
 import type { KnownConnection } from '../connections/store.ts';
 import { createRateLimits } from '../ingest/rate-limits.ts';
+import { createBoundedCache } from '../platform/bounded-cache.ts';
 import { AppError } from '../platform/error.ts';
 import type { KnownSensors } from '../sensors/known-sensors.ts';
 import type { KnownSensor } from '../sensors/sensor-keys.ts';
@@ -45,8 +45,8 @@ export function createConnectionLimits(
 ): ConnectionLimits {
   const rates = createRateLimits(factor, monotonic);
   const inProgress = new Map<string, InProgress>();
-  const sensorsKnown = new LRUCache<string, KnownSensor>({ max: MOST_SENSORS });
-  const sensorsFresh = new LRUCache<string, true>({ max: MOST_SENSORS, ttl: FRESH_MS });
+  const sensorsKnown = createBoundedCache<string, KnownSensor>(MOST_SENSORS);
+  const sensorsFresh = createBoundedCache<string, true>(MOST_SENSORS, FRESH_MS);
 
   return {
     take({ id, sensorId, options }, messages) {

@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache';
 import { removeOldDeviceData } from '../connections/removal.ts';
+import { createBoundedCache } from '../platform/bounded-cache.ts';
 import { isOutage } from '../platform/database/outage.ts';
 import { startPeriodic } from '../platform/periodic.ts';
 import { spoolFolderOf } from '../platform/spool-folder.ts';
@@ -89,7 +89,7 @@ export function startGateways(
       (isOver) => removeOldDeviceData(db, { now: clock.now(), days: config.DEVICE_MESSAGE_DAYS, isOver }),
     ),
   );
-  const usedDuringOutage = new LRUCache<string, number>({ max: NONCES_IN_MEMORY, ttl: NONCES_MS });
+  const usedDuringOutage = createBoundedCache<string, number>(NONCES_IN_MEMORY, NONCES_MS);
   const nonces = createDigestNonces(secret, clock.now, (nonce, counter, expiresAt) =>
     useNonce(db, nonce, counter, expiresAt).catch((error: unknown) => {
       if (!isOutage(error)) throw error;

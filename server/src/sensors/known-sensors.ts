@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { createBoundedCache } from '../platform/bounded-cache.ts';
 import { type KnownSensor, msToKeep } from './sensor-keys.ts';
 
 /** The cache of sensors by id, for what arrives through their connections. */
@@ -14,7 +14,7 @@ const MAX_KNOWN = 50_000;
 
 /** @param load queries the database */
 export function createKnownSensors(load: (sensorId: string) => Promise<KnownSensor | null>): KnownSensors {
-  const known = new LRUCache<string, KnownSensor>({ max: MAX_KNOWN, ttl: msToKeep() });
+  const known = createBoundedCache<string, KnownSensor>(MAX_KNOWN);
   const loading = new Map<string, Promise<KnownSensor | null>>();
   // A result read before a change must not be cached after it.
   let generation = 0;

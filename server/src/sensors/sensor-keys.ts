@@ -1,5 +1,5 @@
 import { API_KEY } from '@gantry/contract/sensors';
-import { LRUCache } from 'lru-cache';
+import { createBoundedCache } from '../platform/bounded-cache.ts';
 import { databaseAway, isOutage } from '../platform/database/outage.ts';
 import type { History } from '../platform/history.ts';
 import type { Standing } from './standings.ts';
@@ -55,8 +55,8 @@ function msUnderKey({ previousKey }: KnownSensor): number {
 
 /** @param load queries the database */
 export function createSensorKeys(load: (apiKey: string) => Promise<KnownSensor | null>): SensorKeys {
-  const known = new LRUCache<string, KnownSensor>({ max: MAX_KNOWN, ttl: MOST_MS });
-  const unknown = new LRUCache<string, true>({ max: MAX_UNKNOWN, ttl: UNKNOWN_MS });
+  const known = createBoundedCache<string, KnownSensor>(MAX_KNOWN);
+  const unknown = createBoundedCache<string, true>(MAX_UNKNOWN, UNKNOWN_MS);
   const loading = new Map<string, Promise<KnownSensor | null>>();
   // A result read before a change must not be cached after it.
   let generation = 0;
