@@ -86,6 +86,7 @@ const common = {
   sourcemap: 'linked',
   // Node reads the map when it loads the file; the names and lines in it are enough for a stack trace.
   sourcesContent: false,
+  minifyWhitespace: true,
   logLevel: 'warning',
   write: false,
 };

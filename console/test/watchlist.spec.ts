@@ -89,8 +89,14 @@ test.describe('an alert', () => {
     await page.getByRole('button', { name: 'Select all open alerts that match' }).click();
     const bulk = page.getByRole('region', { name: 'Selected alerts' });
     await bulk.getByLabel('Note (optional)').fill('One vehicle');
+    // The list is loaded again slowly, which undoing must not wait for.
+    await page.route(/watchlist\.getAlerts/, async (route) => {
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      await route.continue().catch(() => undefined);
+    });
     await bulk.getByRole('button', { name: 'Acknowledge' }).click();
     await expect(bulk).toContainText('3 of 3 acknowledged');
+    await expect(page.getByRole('button', { name: /^Undo/ })).toBeVisible({ timeout: 1_000 });
     const { alerts } = await service.admin.api.watchlist.getAlerts.query({ entryId: entries[0]?.id });
     expect(alerts.map(({ note }) => note)).toEqual(['One vehicle', 'One vehicle', 'One vehicle']);
 

@@ -61,7 +61,6 @@ export function useBulkAcknowledge() {
       setRun(null);
       sayFailure(error);
     }
-    await forgetAlerts(client);
     return done;
   };
 
@@ -69,15 +68,17 @@ export function useBulkAcknowledge() {
     const act: Act = async (some) =>
       (await api.watchlist.undoAcknowledgeAlertBatch.mutate({ ids: some })).results;
     await show('undo', async () => ids, act);
+    await forgetAlerts(client);
   };
   const start = async (target: AcknowledgeTarget, note: string) => {
     const act: Act = async (ids) => (await api.watchlist.acknowledgeAlertBatch.mutate({ ids, note })).results;
     const find = async (signal: AbortSignal) =>
       'ids' in target ? target.ids : findOpen(target.filters, signal);
     const done = await show('acknowledge', find, act);
-    if (done.length === 0) return;
+    // Offered with the result, before the list is loaded again: the key to undo may be pressed at once.
     const n = done.length.toLocaleString(i18n.language);
-    offerUndo(t('bulk.did', { count: done.length, n }), () => undo(done));
+    if (done.length > 0) offerUndo(t('bulk.did', { count: done.length, n }), () => undo(done));
+    await forgetAlerts(client);
   };
   return { run, start, cancel: () => stop.current.abort(), forget: () => setRun(null) };
 }
