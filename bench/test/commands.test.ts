@@ -38,8 +38,11 @@ describe('the benchmarks from the command line', () => {
 
   it('measure ingestion, with a database of their own', { timeout: 180_000 }, async () => {
     const seconds = String(lengthOf({ gate: 0.2, full: 0.4 }));
-    const few = ['--seconds', seconds, '--warmup', '0.05', '--rounds', '1', '--connections', '8'];
-    const { code, output, errors } = await bench('ingest', ...few, '--workers', '1,2', '--json');
+    const few = ['--seconds', seconds, '--warmup', '0.05', '--rounds', '1', '--connections', '4'];
+    // Each number of workers is a start of the service.
+    const workers = isLong ? [1, 2] : [1];
+    const load = ['--batch-connections', '2', '--workers', workers.join()];
+    const { code, output, errors } = await bench('ingest', ...few, ...load, '--json');
     expect(code, errors).toBe(0);
     const { data, machine } = JSON.parse(output);
     expect(machine).toMatchObject({ node: process.version, postgresql: expect.stringMatching(/^\d+/) });
@@ -47,10 +50,10 @@ describe('the benchmarks from the command line', () => {
       { contestant: 'floor', workers: null },
       { contestant: 'stock', workers: null },
       { contestant: 'insert', workers: null },
-      { contestant: 'single', workers: 1 },
-      { contestant: 'batch', workers: 1 },
-      { contestant: 'single', workers: 2 },
-      { contestant: 'batch', workers: 2 },
+      ...workers.flatMap((n) => [
+        { contestant: 'single', workers: n },
+        { contestant: 'batch', workers: n },
+      ]),
     ]);
     for (const {
       requestsPerSecond,
