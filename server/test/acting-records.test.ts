@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN, eventually, type Gantry, startGantry } from './harness.ts';
 import { readCsv } from './report-reading.ts';
 // Reports are written by a thread of the built service, which this builds.
-import './service-process.ts';
 import { openStream } from './sse.ts';
 import { startReceiver } from './webhook-receiver.ts';
 

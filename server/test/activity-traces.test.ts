@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { recordFailedLogin } from '../src/activity/store.ts';
-import './service-process.ts';
 import { ADMIN, eventually, type Gantry, startGantry } from './harness.ts';
 import { dataUrl, png } from './pictures.ts';
 

@@ -15,6 +15,7 @@ import { restoreBackup } from '../src/operations/backup/restore.ts';
 import { verifyArchive } from '../src/operations/backup/verify.ts';
 import { runChecks } from '../src/operations/consistency/checks.ts';
 import { readConfig } from '../src/platform/config.ts';
+import { locks } from '../src/platform/database/locks.ts';
 import { migrate, readMigrations, tablesOfMigrations } from '../src/platform/database/migrate.ts';
 import { Caller, createTestDatabase, eventually, type Gantry, startGantry } from './harness.ts';
 import { suiteLog } from './leaks.ts';
@@ -219,6 +220,19 @@ describe('a backup', () => {
     expect((await readdir(own)).filter((name) => name.startsWith('gantry-'))).toEqual([]);
     const made = await back(gantry, { folder: own });
     expect((await readdir(own)).filter((name) => /^[.g]/.test(name))).toEqual([made.name]);
+  });
+
+  it('has given back its locks once it is made, so that another can follow at once', async () => {
+    const client = new pg.Client({ connectionString: urlOf(gantry) });
+    await client.connect();
+    for (let n = 0; n < 3; n++) {
+      await back(gantry);
+      const { rows } = await client.query('SELECT pg_try_advisory_lock($1) AS got, pg_advisory_unlock($1)', [
+        locks.backup,
+      ]);
+      expect(rows[0].got).toBe(true);
+    }
+    await client.end();
   });
 
   it('makes retention wait, so that no picture and no partition disappears meanwhile', async () => {

@@ -87,6 +87,20 @@ const FLOORS: readonly (readonly string[])[] = [
 ];
 const floorOf = (file: string): number => FLOORS.findIndex((rooms) => rooms.includes(roomOf(file)));
 
+const tests = ['client', 'server', 'simulator', 'bench', 'edge', 'console']
+  .flatMap((workspace) => filesUnder(`${workspace}/test`))
+  .flatMap(importsOf);
+
+describe('the tests', () => {
+  it('that start or kill processes of Gantry are in the folders that npm run test:processes runs', () => {
+    expect(tests.some(({ from }) => from.includes('/processes/'))).toBe(true);
+    const allowed = ({ from }: Import) => /\/test\/(processes|citus)\//.test(from);
+    expect(offenders(tests.filter((each) => each.to.includes('/test/processes/') && !allowed(each)))).toEqual(
+      [],
+    );
+  });
+});
+
 describe('the boundaries between rooms', () => {
   it('are checked on the imports that exist', () => {
     expect(server.length).toBeGreaterThan(100);

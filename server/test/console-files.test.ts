@@ -11,7 +11,6 @@ import { version } from '../src/installation.ts';
 import { readConfig } from '../src/platform/config.ts';
 import { type Gantry, startGantry } from './harness.ts';
 import { suiteLog } from './leaks.ts';
-import { spawnService, untilItServes } from './service-process.ts';
 
 const INDEX = '<!doctype html><title>Console</title><div id="page"></div>';
 const SCRIPT = `export const text = '${'a'.repeat(5_000)}';`;
@@ -305,21 +304,6 @@ describe('everything else that the service serves', () => {
     expect(body).toContain('npm run build:console');
     expectNothingThere(await page('/assets/page-5f3a.js', {}, bare));
     expectNothingThere(await bare.fetch('/events'));
-  });
-
-  it('is the same in every process of a service of several', async () => {
-    const service = await untilItServes(
-      spawnService(scratch, { DATA_DIR: join(scratch, 'data'), WORKERS: '2', MAP_PMTILES: tiles }),
-    );
-    try {
-      for (let n = 0; n < 6; n++) {
-        const answer = await service.fetch('/', { headers: { accept: 'text/html', connection: 'close' } });
-        expect([answer.status, answer.headers.get('content-security-policy')]).toEqual([200, CSP]);
-        expect((await service.fetch('/console.json')).body).toEqual({ mapTiles: true, version });
-      }
-    } finally {
-      await service.stop();
-    }
   });
 });
 

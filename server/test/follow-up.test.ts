@@ -1,16 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { StoredRow } from '../src/events/event-row.ts';
 import { startFollowUp } from '../src/ingest/follow-up.ts';
 import { postponeFollowUp } from '../src/ingest/follow-up-store.ts';
-import { createTestDatabase, eventually, type Gantry, startGantry } from './harness.ts';
-import { spawnService, untilItServes } from './service-process.ts';
+import { eventually, type Gantry, startGantry } from './harness.ts';
 
 const report = { eventType: 'INCIDENT', description: 'Stopped vehicle' };
 
@@ -190,45 +185,4 @@ describe('a failed attempt', () => {
       40_000,
     );
   }, 60_000);
-});
-
-describe('a process that is killed before the follow-up of an event', () => {
-  const scratch = mkdtempSync(join(tmpdir(), 'gantry-follow-up-'));
-  let database: Awaited<ReturnType<typeof createTestDatabase>>;
-  beforeAll(async () => {
-    database = await createTestDatabase();
-  });
-  afterAll(async () => {
-    await database.drop();
-    await rm(scratch, { recursive: true, force: true });
-  });
-
-  it('leaves it to the others, who do it once', async () => {
-    const settings = { DATABASE_URL: database.url, DATA_DIR: join(scratch, 'data') };
-    const pool = new pg.Pool({ connectionString: database.url, max: 2 });
-    const doomed = await untilItServes(spawnService(scratch, settings));
-    const apiKey = await doomed.registerSensor();
-    const blocker = await pool.connect();
-    await blocker.query('BEGIN');
-    await blocker.query('LOCK incidents IN ACCESS EXCLUSIVE MODE');
-    const { eventId } = await doomed.ok('events.ingest', { apiKey, ...report });
-    doomed.process.kill('SIGKILL');
-    await doomed.ended;
-    await blocker.query('COMMIT');
-    blocker.release();
-    const overrides = { timings: { sweepFollowUpsMs: 200 } };
-    const config = { DATABASE_URL: database.url };
-    await using _one = await startGantry({ config, overrides });
-    await using _other = await startGantry({ config, overrides });
-    const events = () => pool.query<{ event_id: string }>('SELECT event_id FROM incident_events');
-    await eventually(
-      async () => (await events()).rowCount,
-      (rows) => rows === 1,
-      20_000,
-    );
-    expect((await events()).rows).toEqual([{ event_id: eventId }]);
-    expect((await pool.query('SELECT 1 FROM incidents')).rowCount).toBe(1);
-    expect((await pool.query('SELECT 1 FROM events_to_follow_up')).rowCount).toBe(0);
-    await pool.end();
-  });
 });

@@ -2,43 +2,24 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parse } from 'csv-parse';
-import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPartitions } from '../src/events/partitions.ts';
 import { settleReport } from '../src/reports/claim-store.ts';
 import { createReportFiles } from '../src/reports/files.ts';
 import { createReportRunner } from '../src/reports/runner.ts';
 import { cancelReportRow, getReportRow } from '../src/reports/store.ts';
 import { createReportMaker } from '../src/reports/thread.ts';
 import { removeOrphanFiles } from '../src/reports/upkeep.ts';
-import { createTestDatabase, eventually, type Gantry, type HttpAnswer, startGantry } from './harness.ts';
-import { type ServiceProcess, type StartedProcess, spawnService, untilItServes } from './service-process.ts';
+import { eventually, type Gantry, type HttpAnswer, startGantry } from './harness.ts';
+import { RANGE, storeViolations, VIOLATIONS } from './march-violations.ts';
 import { lengthOf } from './test-length.ts';
 
-const RANGE = { startDate: '2026-03-01', endDate: '2026-03-31' };
-const VIOLATIONS = { kind: 'VIOLATIONS', format: 'CSV', ...RANGE };
 /** The first day, without events: a report of it is generated at once. */
 const SHORT = { endDate: RANGE.startDate };
 
 /** A report with this many rows takes long enough to be observed in progress. */
 const MANY = lengthOf({ gate: 10_000, full: 60_000 });
-/** The same for a report whose process is killed meanwhile, even on a fast machine. */
-const MANY_MORE = lengthOf({ gate: 60_000, full: 100_000 });
 /** The maximum number of rows in XLSX. */
 const LIMIT = 100_000;
-
-/** Inserts violations into March 2026 directly: one event per second. */
-const fill = async (pool: pg.Pool, until: number, from = 1): Promise<void> => {
-  await createPartitions(pool, Date.now).ensure(Date.UTC(2026, 2, 5));
-  await pool.query(
-    `INSERT INTO events (id, event_type, violation_type, plate, plate_key, vehicle_speed, location_name)
-     SELECT (lpad(to_hex($1::bigint + n * 1000), 12, '0') || '7' || lpad(to_hex(n % 4096), 3, '0') || '8' || lpad(to_hex(n), 15, '0'))::uuid,
-       'TRAFFIC_VIOLATION', 'SPEEDING', 'W ' || n, 'W' || n, 60 + n % 50, 'Ring ' || n % 9
-     FROM generate_series($2::int, $3::int) AS n`,
-    [Date.UTC(2026, 2, 2), from, until],
-  );
-};
 
 describe('reports over HTTP', () => {
   let gantry: Gantry;
@@ -46,7 +27,7 @@ describe('reports over HTTP', () => {
   beforeAll(async () => {
     gantry = await startGantry();
     token = await gantry.tokenFor('ADMIN');
-    await fill(gantry.pool, MANY);
+    await storeViolations(gantry.pool, MANY);
   });
   afterAll(() => gantry?.stop());
 
@@ -267,7 +248,7 @@ describe('reports over HTTP', () => {
 
   // Last, because it makes every further report of these violations long.
   it('report that they are too long for XLSX', async () => {
-    await fill(gantry.pool, LIMIT + 1, MANY + 1);
+    await storeViolations(gantry.pool, LIMIT + 1, MANY + 1);
     const { id } = await generate({ format: 'XLSX' });
     expect(await until(id, ({ status }) => status === 'FAILED')).toMatchObject({
       error: 'There are more than 100000 rows, too many for XLSX: choose CSV, or a shorter range',
@@ -294,64 +275,4 @@ describe('files without a report', () => {
     expect((await readdir(folder)).sort()).toEqual([known, 'new-1.csv'].sort());
     await rm(folder, { recursive: true });
   });
-});
-
-describe('a report whose process is killed', () => {
-  const running = new Set<StartedProcess>();
-  let folder: string;
-  let database: Awaited<ReturnType<typeof createTestDatabase>>;
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'gantry-report-crash-'));
-    database = await createTestDatabase();
-  });
-  afterAll(async () => {
-    for (const { process } of running) process.kill('SIGKILL');
-    await Promise.all([...running].map(({ ended }) => ended));
-    await database.drop();
-    await rm(folder, { recursive: true, force: true });
-  });
-  const start = (): Promise<ServiceProcess> => {
-    const settings = { DATABASE_URL: database.url, DATA_DIR: join(folder, 'data') };
-    const started = spawnService(folder, settings);
-    running.add(started);
-    return untilItServes(started);
-  };
-
-  it('is started again and completed', async () => {
-    const first = await start();
-    const { createPool } = await import('../src/platform/database/pool.ts');
-    const pool = createPool(database.url, 2, () => undefined);
-    await fill(pool, MANY_MORE);
-    await pool.end();
-    const token = await first.tokenFor('ADMIN');
-    const { id } = await first.ok('reports.generate', VIOLATIONS, { token });
-    const ask = (service: ServiceProcess) => service.ok('reports.getById', { id }, { token });
-    await eventually(
-      () => ask(first),
-      ({ rowCount }) => rowCount > 0,
-      20_000,
-    );
-    first.process.kill('SIGKILL');
-    await first.ended;
-    expect(await readdir(join(folder, 'data', 'reports'))).toEqual([expect.stringMatching(/\.part$/)]);
-
-    const second = await start();
-    const headers = { authorization: `Bearer ${token}` };
-    expect((await fetch(`${second.url}/reports/${id}/file`, { headers })).status).toBe(409);
-    const report = await eventually(
-      () => ask(second),
-      ({ status }) => status === 'DONE',
-      90_000,
-    );
-    expect(report.rowCount).toBe(MANY_MORE);
-    const response = await fetch(`${second.url}${report.url}`, { headers });
-    let rows = 0;
-    const reader = parse({ columns: true, bom: true, comment: '#', comment_no_infix: true });
-    reader.on('data', () => rows++);
-    for await (const chunk of response.body ?? []) reader.write(chunk);
-    reader.end();
-    await new Promise((resolve) => reader.once('end', resolve));
-    expect(rows).toBe(MANY_MORE);
-    expect(await second.stop()).toBe(0);
-  }, 180_000);
 });

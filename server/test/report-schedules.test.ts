@@ -7,8 +7,8 @@ import { createDatabase, createPool } from '../src/platform/database/pool.ts';
 import { lastRun, nextRun, periodBefore, type Recurrence } from '../src/reports/recurrence.ts';
 import { runDueSchedules } from '../src/reports/run-schedules.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
+
 // Builds the program that writes reports.
-import './service-process.ts';
 
 const log = pino({ level: 'silent' });
 const VIENNA = 'Europe/Vienna';

@@ -5,8 +5,8 @@ import { createPool } from '../src/platform/database/pool.ts';
 import { inLongSnapshot } from '../src/platform/database/snapshot.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 import { readXlsx } from './report-reading.ts';
+
 // Builds the program that writes reports.
-import './service-process.ts';
 
 let gantry: Gantry;
 beforeAll(async () => {

@@ -2,8 +2,8 @@ import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 import { readPdf } from './report-reading.ts';
+
 // Builds the program that writes reports.
-import './service-process.ts';
 
 const NAMES = [
   'Georgia Ave @ Urbana Dr (northbound, opposite the library)',

@@ -10,8 +10,8 @@ import { writeReport } from '../src/reports/write.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 import { readCsv, readPdf, readXlsx } from './report-reading.ts';
 import { isLong } from './test-length.ts';
+
 // Builds the program that writes reports.
-import './service-process.ts';
 
 let gantry: Gantry;
 let token: string;

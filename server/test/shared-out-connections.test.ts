@@ -3,8 +3,8 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { TIMINGS } from '../src/platform/timings.ts';
 import { eventually, type Gantry, type HttpAnswer, startGantry } from './harness.ts';
+
 // Builds the program of the thread that writes reports.
-import './service-process.ts';
 
 // Whatever is queried, and however often: devices are served, and health checks succeed.
 

@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runChecks } from '../../src/operations/consistency/checks.ts';
 import { readConfig } from '../../src/platform/config.ts';
 import { distribute } from '../../src/platform/database/distribute/distribute.ts';
-import { runGantry } from '../gantry-command.ts';
 import { createTestDatabase, eventually, type Gantry } from '../harness.ts';
+import { runGantry } from '../processes/gantry-command.ts';
 import { CITUS_SERVERS, startTestCluster, type TestCluster } from './cluster.ts';
 import { startGantryOn } from './gantry-on-cluster.ts';
 

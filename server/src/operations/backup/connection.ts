@@ -17,6 +17,9 @@ const SETTINGS = [
   'SET idle_in_transaction_session_timeout = 0',
 ];
 
+/** Longest wait for the server to close a connection. */
+const CLOSE_MS = 2_000;
+
 /** A connection for copying whole tables, which may take hours. */
 export interface CopyConnection extends AsyncDisposable {
   readonly client: pg.Client;
@@ -40,10 +43,12 @@ export async function openCopyConnection(connectionString: string): Promise<Copy
     client,
     db: drizzle(client),
     async [Symbol.asyncDispose]() {
-      // PostgreSQL ends a transaction and gives back locks when the connection is closed.
-      const hasEnded = client.end();
-      (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
-      await hasEnded.catch(() => undefined);
+      // PostgreSQL ends a transaction and gives back locks before it closes its side, which is awaited unless a statement
+      // is running. Without that, a backup that follows at once may find these locks.
+      const { stream } = (client as unknown as { connection: { stream: { destroy(): void } } }).connection;
+      const tooLong = setTimeout(() => stream.destroy(), CLOSE_MS);
+      await client.end().catch(() => undefined);
+      clearTimeout(tooLong);
     },
   };
 }

@@ -1,0 +1,353 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { programPath } from '../../../server/test/build-programs.ts';
+import { eventually, type Gantry, startGantry } from '../../../server/test/harness.ts';
+
+const PROGRAM = programPath('edge');
+const scratch = await mkdtemp(join(tmpdir(), 'gantry-edge-'));
+let folders = 0;
+const newFolder = (): string => join(scratch, String(folders++));
+
+const running: ChildProcess[] = [];
+const startEdge = (args: readonly string[], env: Readonly<Record<string, string>> = {}) => {
+  const child = spawn(process.execPath, [PROGRAM, ...args], {
+    env: { PATH: process.env.PATH ?? '', ...env },
+    stdio: ['pipe', 'ignore', 'pipe'],
+  });
+  running.push(child);
+  let log = '';
+  child.stderr.on('data', (text) => (log += text));
+  child.stdin.on('error', () => undefined);
+  return { child, log: () => log, ended: once(child, 'exit') };
+};
+type Edge = ReturnType<typeof startEdge>;
+
+const addressOf = async (edge: Edge): Promise<string> =>
+  (await eventually(async () => /listens on (\S+)/.exec(edge.log())?.[1] ?? '', Boolean)) ?? '';
+
+const post = (address: string, body: string): Promise<Response> =>
+  fetch(`${address}/events`, { method: 'POST', body });
+
+const servers: Server[] = [];
+
+/** A service that keeps the events of every request, and answers as `events.ingestBatch` does. */
+const startReceiver = async (answer: (events: readonly { n: number }[]) => Promise<number> | number) => {
+  const server = createServer(async (request, response) => {
+    const { json } = JSON.parse(await textOf(request));
+    const status = await answer(json.events.map(({ metadata }: { metadata: { n: number } }) => metadata));
+    const results = json.events.map(() => ({ eventId: 'x', duplicate: false }));
+    response.writeHead(status, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ result: { data: { json: { success: true, results } } } }));
+  });
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+};
+
+const textOf = async (request: IncomingMessage): Promise<string> => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+};
+
+afterEach(async () => {
+  for (const child of running.splice(0)) child.kill('SIGKILL');
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+describe('the edge buffer, with a service', () => {
+  let service: Gantry;
+  let apiKey: string;
+
+  beforeAll(async () => {
+    service = await startGantry();
+    apiKey = await service.registerSensor();
+  });
+  afterAll(async () => {
+    await service.stop();
+    await rm(scratch, { recursive: true, force: true });
+  });
+
+  const stored = async (): Promise<number> => Number(await service.count('events'));
+
+  const eventOf = (n: number): string =>
+    JSON.stringify({ eventType: 'SPEED_DETECTION', vehicleSpeed: 30 + (n % 50), metadata: { n } });
+
+  it('forwards its standard input, and ends with it', async () => {
+    const before = await stored();
+    const { child, ended, log } = startEdge(['--url', service.url, '--spool', newFolder()], {
+      GANTRY_API_KEY: apiKey,
+    });
+    child.stdin.end(`${Array.from({ length: 500 }, (_, n) => eventOf(n)).join('\n')}\nno JSON\n`);
+    expect(await ended).toEqual([0, null]);
+    expect(await stored()).toBe(before + 500);
+    expect(log()).toMatch(/1 messages were refused .*This is not JSON/);
+  });
+
+  it('loses and duplicates nothing when it is killed repeatedly', async () => {
+    const before = await stored();
+    const folder = newFolder();
+    const args = ['--url', service.url, '--spool', folder, '--listen', '0', '--no-stdin'];
+    let accepted = 0;
+    let next = 1_000_000;
+    for (let life = 0; life < 6; life++) {
+      const edge = startEdge(args, { GANTRY_API_KEY: apiKey });
+      const address = await addressOf(edge);
+      const killed = new Promise<void>((resolve) =>
+        setTimeout(
+          () => {
+            edge.child.kill('SIGKILL');
+            resolve();
+          },
+          150 + life * 70,
+        ),
+      );
+      let isAlive = true;
+      void killed.then(() => (isAlive = false));
+      while (isAlive) {
+        const events = Array.from({ length: 20 }, () => eventOf(next++));
+        // A request without an answer may have been stored; a device would repeat it with its own key.
+        const keyed = events.map((event, n) =>
+          JSON.stringify({
+            ...JSON.parse(event),
+            timestamp: new Date().toISOString(),
+            idempotencyKey: `k${next}-${n}`,
+          }),
+        );
+        for (let isAnswered = false; !isAnswered && isAlive; ) {
+          isAnswered = await post(address, keyed.join('\n')).then(
+            (response) => response.ok,
+            () => false,
+          );
+          if (isAnswered) accepted += events.length;
+        }
+      }
+      await killed;
+      await edge.ended;
+    }
+    const last = startEdge(args, { GANTRY_API_KEY: apiKey });
+    const address = await addressOf(last);
+    const waiting = async () =>
+      ((await (await fetch(`${address}/status`)).json()) as { waitingBytes: number }).waitingBytes;
+    await eventually(waiting, (bytes) => bytes === 0, 60_000);
+    expect(accepted).toBeGreaterThan(100);
+    const count = (await stored()) - before;
+    // Each life may have stored one request that it did not answer.
+    expect(count).toBeGreaterThanOrEqual(accepted);
+    expect(count).toBeLessThanOrEqual(accepted + 6 * 20);
+    const keys = "(SELECT DISTINCT metadata -> 'n' FROM events WHERE (metadata ->> 'n')::int >= 1000000)";
+    expect(Number(await service.count(keys))).toBe(count);
+    last.child.kill('SIGTERM');
+    expect(await last.ended).toEqual([0, null]);
+  });
+
+  it('keeps refused events with the reason, and forwards the others', async () => {
+    const before = await stored();
+    const folder = newFolder();
+    const { child, ended } = startEdge(['--url', service.url, '--spool', folder], { GANTRY_API_KEY: apiKey });
+    child.stdin.end(`{"eventType":"NONSENSE"}\n${eventOf(1)}\n`);
+    expect(await ended).toEqual([0, null]);
+    expect(await stored()).toBe(before + 1);
+    const refused = JSON.parse(await readFile(join(folder, 'refused.jsonl'), 'utf8'));
+    expect(refused).toMatchObject({
+      event: { eventType: 'NONSENSE' },
+      reason: expect.stringContaining('eventType'),
+    });
+  });
+
+  it('forwards the lines of a radar to a connection, each once', async () => {
+    const token = await service.tokenFor('ADMIN');
+    const input = { name: 'Radar', deviceId: 'edge-radar', type: 'RADAR' };
+    const sensor = await service.ok('sensors.create', input, { token });
+    const connection = await service.ok(
+      'connections.create',
+      { sensorId: sensor.id, format: 'ops243' },
+      { token },
+    );
+    const address = `${service.url}${new URL(connection.url).pathname}`;
+    const folder = newFolder();
+    const lines = Array.from({ length: 30 }, (_, n) =>
+      JSON.stringify({
+        classifier: 'object_outbound',
+        end_time: `${n}`,
+        object_max_speed_mps: `${10 + n}`,
+        max_speed_mps: 10 + n,
+      }),
+    );
+    const { child, ended } = startEdge(['--connection', address, '--spool', folder]);
+    child.stdin.end(`${lines.join('\n')}\n`);
+    expect(await ended).toEqual([0, null]);
+    const messages = async () =>
+      (await service.ok('connections.getMessages', { connectionId: connection.id, take: 100 }, { token }))
+        .messages;
+    await eventually(
+      messages,
+      (all) => all.length === 30 && all.every(({ status }: { status: string }) => status !== 'RECEIVED'),
+    );
+    // Sent again, as after an answer that was lost.
+    await rm(join(folder, 'progress.json'));
+    const again = startEdge(['--connection', address, '--spool', folder]);
+    again.child.stdin.end();
+    expect(await again.ended).toEqual([0, null]);
+    expect(await messages()).toHaveLength(30);
+    const events = await service.ok('events.getAll', { sensorId: sensor.id, take: 100 }, { token });
+    expect(events.total).toBe(
+      (await messages()).filter(({ status }: { status: string }) => status === 'STORED').length,
+    );
+    expect(events.total).toBeGreaterThan(0);
+  });
+
+  it('reads a serial line', async () => {
+    const before = await stored();
+    const path = join(scratch, 'serial');
+    execFileSync('mkfifo', [path]);
+    const args = ['--url', service.url, '--spool', newFolder(), '--serial', path, '--no-stdin'];
+    startEdge(args, { GANTRY_API_KEY: apiKey });
+    const line = createWriteStream(path);
+    line.write(`${eventOf(1)}\r\n\r\n${eventOf(2)}\r\n`);
+    await eventually(stored, (count) => count === before + 2, 30_000);
+    line.end();
+  });
+});
+
+describe('the edge buffer, without a link', () => {
+  it('sends the backlog oldest first, and new events in parallel', async () => {
+    let isUp = false;
+    const batches: number[][] = [];
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const url = await startReceiver(async (events) => {
+      if (!isUp) return 503;
+      batches.push(events.map(({ n }) => n));
+      // The first batch after the outage takes long enough for new events to arrive.
+      if (batches.length === 1) await held;
+      return 200;
+    });
+    const edge = startEdge(['--url', url, '--spool', newFolder(), '--listen', '0', '--no-stdin'], {
+      GANTRY_API_KEY: 'k',
+    });
+    const address = await addressOf(edge);
+    const send = async (from: number, count: number) => {
+      const lines = Array.from({ length: count }, (_, at) =>
+        JSON.stringify({
+          eventType: 'VEHICLE_DETECTION',
+          description: 'x'.repeat(200),
+          metadata: { n: from + at },
+        }),
+      );
+      expect((await post(address, lines.join('\n'))).status).toBe(200);
+    };
+    await send(0, 3_000);
+    await eventually(
+      async () => edge.log(),
+      (log) => log.includes('kept on the disk'),
+    );
+    isUp = true;
+    await eventually(
+      async () => batches.length,
+      (count) => count > 0,
+      60_000,
+    );
+    await send(10_000, 5);
+    release();
+    const status = async () =>
+      ((await (await fetch(`${address}/status`)).json()) as { waitingBytes: number }).waitingBytes;
+    await eventually(status, (bytes) => bytes === 0, 60_000);
+    const all = batches.flat();
+    expect(all.filter((n) => n < 10_000)).toEqual(Array.from({ length: 3_000 }, (_, n) => n));
+    const live = batches.findIndex((batch) => batch.includes(10_000));
+    expect(batches[live]).toEqual([10_000, 10_001, 10_002, 10_003, 10_004]);
+    expect(live).toBeLessThanOrEqual(3);
+    expect(edge.log().match(/kept on the disk/g)).toHaveLength(1);
+  });
+
+  it('keeps everything when it ends, and sends it after the next start', async () => {
+    const folder = newFolder();
+    const first = startEdge(
+      ['--url', 'http://127.0.0.1:9', '--spool', folder, '--listen', '0', '--no-stdin'],
+      {
+        GANTRY_API_KEY: 'k',
+      },
+    );
+    await post(
+      await addressOf(first),
+      '[{"eventType":"VEHICLE_DETECTION","metadata":{"n":1}},{"metadata":{"n":2}}]',
+    );
+    first.child.kill('SIGTERM');
+    expect(await first.ended).toEqual([0, null]);
+    expect(first.log()).toMatch(/bytes of messages that are not sent/);
+    const received: number[] = [];
+    const url = await startReceiver((events) => {
+      received.push(...events.map(({ n }) => n));
+      return 200;
+    });
+    const second = startEdge(['--url', url, '--spool', folder, '--listen', '0', '--no-stdin'], {
+      GANTRY_API_KEY: 'k',
+    });
+    await eventually(
+      async () => received,
+      (events) => events.length === 2,
+      30_000,
+    );
+    expect(received).toEqual([1, 2]);
+    second.child.kill('SIGKILL');
+  });
+
+  it('answers 503 when the spool is full, and 400 for what is not JSON', async () => {
+    const args = [
+      '--url',
+      'http://127.0.0.1:9',
+      '--spool',
+      newFolder(),
+      '--listen',
+      '0',
+      '--no-stdin',
+      '--max-megabytes',
+      '1',
+    ];
+    const edge = startEdge(args, { GANTRY_API_KEY: 'k' });
+    const address = await addressOf(edge);
+    const big = JSON.stringify({ description: 'x'.repeat(600_000) });
+    expect((await post(address, big)).status).toBe(200);
+    expect((await post(address, big)).status).toBe(503);
+    expect((await post(address, '{"a":')).status).toBe(400);
+    expect((await post(address, '1')).status).toBe(400);
+    const status = await (await fetch(`${address}/status`)).json();
+    expect(status).toMatchObject({ maxBytes: 1_048_576, refused: 0 });
+  });
+
+  it('refuses a folder that another process uses, and takes over that of a dead one', async () => {
+    const folder = newFolder();
+    const args = ['--url', 'http://127.0.0.1:9', '--spool', folder, '--listen', '0', '--no-stdin'];
+    const first = startEdge(args, { GANTRY_API_KEY: 'k' });
+    await addressOf(first);
+    const second = startEdge(args, { GANTRY_API_KEY: 'k' });
+    expect(await second.ended).toEqual([1, null]);
+    expect(second.log()).toMatch(/is used by process \d+: give each device a folder of its own/);
+    first.child.kill('SIGKILL');
+    await first.ended;
+    await addressOf(startEdge(args, { GANTRY_API_KEY: 'k' }));
+  });
+
+  it.each([
+    [['--url', 'http://x'], /give --url with GANTRY_API_KEY, or --connection/],
+    [['--connection', 'ftp://x'], /is not an http or https address/],
+    [['--connection', 'http://x', '--max-megabytes', '0'], /whole number above 0/],
+  ])('explains what is wrong with %s', async (args, sentence) => {
+    const edge = startEdge(args);
+    expect((await edge.ended)[0]).toBe(1);
+    expect(edge.log()).toMatch(sentence);
+  });
+});

@@ -1,0 +1,10 @@
+import { startEmbeddedDatabase } from '../../src/platform/database/embedded/embedded.ts';
+
+// A service that consists of the embedded database in the folder that is its argument, until it is killed.
+
+const database = await startEmbeddedDatabase({
+  dataDir: process.argv[2] ?? '',
+  log: (line) => process.stderr.write(`${line}\n`),
+});
+process.stdout.write(database.connectionString);
+setInterval(() => undefined, 1_000);

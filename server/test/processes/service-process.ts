@@ -1,0 +1,91 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { ADMIN, Caller, eventually } from '../harness.ts';
+import { keepOutput } from '../leaks.ts';
+
+// The service as in an installation: built, and in a process of its own.
+
+const fromHere = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+/** The program of the service, which is built before all tests. */
+export const MAIN = fromHere('../../dist/main.js');
+/** A second on a quiet machine. */
+const START_MS = 90_000;
+/** The test server may be fast rather than safe. */
+const UNSAFE = { ALLOW_UNSAFE_DATABASE: 'true' };
+
+/** A service that was started, whether or not it became ready. */
+export interface StartedProcess {
+  readonly process: ChildProcess;
+  /** Its output so far, on both streams. */
+  readonly output: () => string;
+  /** Resolves with its exit code, or the signal that ended it. */
+  readonly ended: Promise<number | NodeJS.Signals>;
+}
+
+/** A service in a process of its own that is ready. */
+export class ServiceProcess extends Caller {
+  readonly process: ChildProcess;
+  readonly output: () => string;
+  readonly ended: Promise<number | NodeJS.Signals>;
+
+  constructor(url: string, { process, output, ended }: StartedProcess) {
+    super(url);
+    this.process = process;
+    this.output = output;
+    this.ended = ended;
+  }
+
+  /** Asks it to stop. @returns its exit code, or the signal that ended it */
+  stop(): Promise<number | NodeJS.Signals> {
+    this.process.kill('SIGTERM');
+    return this.ended;
+  }
+}
+
+/**
+ * Starts the program with only these settings, in a folder.
+ * @param program Node's arguments, to start something else than the service itself
+ */
+export const spawnService = (
+  folder: string,
+  settings: Readonly<Record<string, string>>,
+  program: readonly string[] = [MAIN],
+): StartedProcess => {
+  const { PATH, HOME } = process.env;
+  const child = spawn(process.execPath, program, {
+    cwd: folder,
+    env: {
+      PATH,
+      HOME,
+      PORT: '0',
+      ADMIN_PASSWORD: ADMIN.password,
+      LOG_LEVEL: 'error',
+      ...UNSAFE,
+      ...settings,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let printed = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (printed += text));
+  const ended = once(child, 'exit').then(([code, signal]) => {
+    keepOutput(printed);
+    return code ?? signal;
+  });
+  return { process: child, output: () => printed, ended };
+};
+
+/** Waits until it reports its address. @throws Error with its output when it ends instead */
+export const untilItServes = async (started: StartedProcess): Promise<ServiceProcess> => {
+  let hasEnded = false;
+  void started.ended.then(() => {
+    hasEnded = true;
+  });
+  const url = await eventually(
+    async () => /listens on ([^\s"]+)/.exec(started.output())?.[1] ?? null,
+    (found) => found !== null || hasEnded,
+    START_MS,
+  );
+  if (url === null) throw new Error(`It did not start: ${started.output()}`);
+  return new ServiceProcess(url, started);
+};

@@ -1,0 +1,66 @@
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { type AddressInfo, connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, inject, it } from 'vitest';
+import { appRouter } from '../../src/api/router.ts';
+import { closeServer, createServer } from '../../src/http/server.ts';
+import { copyDataFolder } from '../data-folders.ts';
+import { startGantry } from '../harness.ts';
+import { spawnService, untilItServes } from './service-process.ts';
+
+const scratch = mkdtempSync(join(tmpdir(), 'gantry-stopping-'));
+// PostgreSQL's user, who differs if this runs as root, must be able to pass through.
+chmodSync(scratch, 0o711);
+afterAll(() => rmSync(scratch, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }));
+
+describe('a service that fails while it stops', () => {
+  it('reports that, and not a failed start', async () => {
+    const dataDir = join(scratch, 'data');
+    mkdirSync(dataDir, { mode: 0o711 });
+    await copyDataFolder(inject('dataFolderTemplate'), dataDir);
+    const service = await untilItServes(spawnService(scratch, { DATA_DIR: dataDir }));
+    const claim = readdirSync(dataDir).find((name) => name.startsWith('claim-')) ?? '';
+    rmSync(join(dataDir, claim));
+    // A folder in its place cannot be removed in the way of the claim.
+    mkdirSync(join(dataDir, claim));
+    expect(await service.stop()).toBe(1);
+    expect(service.output()).toMatch(/Gantry did not stop in order\..*\n {2}because: .*claim-/);
+    expect(service.output()).not.toContain('cannot start');
+  });
+});
+
+describe('a server that closes', () => {
+  it('does not wait for a connection without a request', async () => {
+    await using gantry = await startGantry();
+    const server = await createServer(gantry.app.context, appRouter);
+    await server.listen({ host: '127.0.0.1', port: 0 });
+    const accepted = once(server.server, 'connection');
+    const socket = connect((server.server.address() as AddressInfo).port, '127.0.0.1');
+    await accepted;
+    const ended = once(socket.resume(), 'close');
+    const asked = performance.now();
+    await closeServer(server);
+    await ended;
+    // Otherwise it takes the 18 s after which all connections are closed.
+    expect(performance.now() - asked).toBeLessThan(10_000);
+  });
+
+  it('does not wait for a client whose request never ends', async () => {
+    await using gantry = await startGantry();
+    const server = await createServer(gantry.app.context, appRouter);
+    await server.listen({ host: '127.0.0.1', port: 0 });
+    const socket = connect((server.server.address() as AddressInfo).port, '127.0.0.1');
+    socket.on('error', () => undefined);
+    await once(socket, 'connect');
+    socket.write(
+      'POST /trpc/events.ingest HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 90\r\n\r\n{',
+    );
+    await once(server.server, 'request');
+    const asked = performance.now();
+    await closeServer(server, 300);
+    // Otherwise it takes the 30 s that a request may take to arrive.
+    expect(performance.now() - asked).toBeLessThan(15_000);
+  });
+});

@@ -1,0 +1,153 @@
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createGantryClient, type GantryClient } from '@gantry/client';
+import { type IncidentStatus, incidentStatus } from '@gantry/contract/incidents';
+import { expect, it } from 'vitest';
+import { createTestDatabase, eventually } from '../../../server/test/harness.ts';
+import { lengthOf } from '../../../server/test/test-length.ts';
+import { run } from './process.ts';
+
+const DAY_MS = 86_400_000;
+const DAYS = lengthOf({ gate: 7, full: 30 });
+
+/** What the control room of the demo has done so far. */
+const workDone = async ({ incidents, watchlist }: GantryClient['api']) => {
+  const { total, byStatus } = await incidents.getStats.query();
+  const { entries } = await watchlist.getAll.query();
+  const alerts = await watchlist.getAlerts.query();
+  const { total: seen } = await watchlist.getAlerts.query({ acknowledged: true });
+  const { incidents: closed } = await incidents.getAll.query({ status: 'CLOSED', sortOrder: 'asc' });
+  const { timeline } = await incidents.getById.query({ id: closed[0]?.id ?? '' });
+  const statuses = new Map(byStatus.map(({ status, count }) => [status, count]));
+  return { total, statuses, entries, alerts, seen, closed, timeline };
+};
+
+const findFreePort = async (): Promise<number> => {
+  const server = createServer();
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+};
+
+it('the demo fills a service, allows logins, and restarts with its data', async () => {
+  const database = await createTestDatabase();
+  const dataDir = await mkdtemp(join(tmpdir(), 'gantry-demo-'));
+  const port = await findFreePort();
+  const url = `http://127.0.0.1:${port}`;
+  const env = {
+    DATA_DIR: dataDir,
+    DATABASE_URL: database.url,
+    ALLOW_UNSAFE_DATABASE: 'true',
+    PORT: String(port),
+  };
+
+  /** Before it, incidents have been dealt with. */
+  const twoDaysAgo = new Date(Date.now() - 2 * DAY_MS);
+  const demo = run('demo', ['--history-days', String(DAYS)], env);
+  await demo.until(/The demo is ready/);
+  await demo.until(/Ctrl-C stops everything/);
+  const logins = [...demo.text().matchAll(/^ {2}(\w+@gantry\.local) +([A-Z]+) +(\S+)$/gm)].map(
+    ([, email = '', role, password = '']) => ({ email, role, password }),
+  );
+  expect(logins.map(({ role }) => role)).toEqual(['OPERATOR', 'ANALYST', 'FIELD', 'VIEWER']);
+  for (const { email, role, password } of logins) {
+    expect((await createGantryClient(url).login(email, password)).role).toBe(role);
+  }
+  expect((await stat(join(dataDir, 'demo-users'))).mode & 0o777).toBe(0o600);
+
+  const operator = createGantryClient(url);
+  await operator.login(logins[0]?.email ?? '', logins[0]?.password ?? '');
+  const { events, sensors } = operator.api;
+  const stats = await events.getStats.query();
+  expect(stats.total).toBeGreaterThan(DAYS * 660);
+  expect(stats.total).toBeLessThan(DAYS * 1_060);
+  expect(stats.byType).toHaveLength(6);
+  expect(stats.archived).toBeGreaterThan(lengthOf({ gate: 55, full: 300 }));
+  expect(stats.processed).toBeGreaterThan(stats.archived);
+  const [reviewed] = (await events.getAll.query({ processed: true, take: 1 })).events;
+  const { processedBy } = await events.getById.query({ id: reviewed?.id ?? '' });
+  expect(processedBy?.name).toBe('Olivia Park');
+
+  const work = await workDone(operator.api);
+  expect(work.total).toBeGreaterThan(lengthOf({ gate: 12, full: 70 }));
+  expect(work.total).toBeLessThan(DAYS * 8.4);
+  const olderWith = async (status: readonly IncidentStatus[]): Promise<number> =>
+    (await operator.api.incidents.getAll.query({ endDate: twoDaysAgo, status: [...status], take: 1 })).total;
+  const older = await olderWith(incidentStatus.options);
+  expect(older).toBeGreaterThan((DAYS - 2) * 1.5);
+  expect(await olderWith(['CLOSED', 'RESOLVED'])).toBe(older);
+  expect(await olderWith(['CLOSED'])).toBeGreaterThan(older * 0.6);
+  expect(await olderWith(['RESOLVED'])).toBeGreaterThanOrEqual(lengthOf({ gate: 0, full: 1 }));
+  expect(work.closed.some(({ title }) => /^Collision at .+ @ /.test(title))).toBe(true);
+  expect(
+    work.closed.every(({ assignedTo }) => /^(Olivia Park|Felix Stone)$/.test(assignedTo?.name ?? '')),
+  ).toBe(true);
+  const done = work.timeline.filter(({ action }) => action !== 'attachEvent');
+  expect(done.map(({ action }) => action)).toEqual([
+    'create',
+    'acknowledge',
+    'assign',
+    'start',
+    'resolve',
+    'close',
+  ]);
+  expect(done.map(({ by }) => by === null)).toEqual([true, false, false, false, false, false]);
+  expect(done[1]).toMatchObject({ by: { name: 'Olivia Park' }, note: expect.any(String) });
+  expect(demo.text()).toMatch(/Incidents: [0-9]+, of which .*closed/);
+
+  expect(work.entries).toHaveLength(7);
+  expect(work.entries.every(({ createdBy }) => createdBy.name === 'Olivia Park')).toBe(true);
+  expect(work.alerts.total).toBeGreaterThan(lengthOf({ gate: 4, full: 30 }));
+  expect(work.alerts.total).toBeLessThan(DAYS * 8.4);
+  expect(work.seen).toBeGreaterThan(work.alerts.total * lengthOf({ gate: 0.5, full: 0.7 }));
+  expect(demo.text()).toMatch(/Watchlist: 7 plates, [0-9]+ alerts, [0-9]+ of them open/);
+
+  // A few of them may be in ERROR: at any time, a virtual sensor may report a critical issue.
+  const silent = async () => (await sensors.getAll.query({ status: 'OFFLINE' })).total;
+  await eventually(silent, (now) => now === 0);
+  expect((await sensors.getAll.query()).total).toBe(12);
+
+  const byHand = /^\d\d:\d\d:\d\d New incident, MEDIUM: Flood$/m;
+  for (let tries = 0; tries < 10 && !byHand.test(demo.text()); tries++) {
+    await operator.api.incidents.create.mutate({ title: 'Flood', type: 'WEATHER' });
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+  }
+  expect(demo.text()).toMatch(byHand);
+
+  demo.interrupt();
+  expect(await demo.ended).toBe(0);
+  await expect(fetch(`${url}/ready`)).rejects.toThrow();
+
+  const again = run('demo', ['--history-days', String(DAYS)], env);
+  await again.until(/Ctrl-C stops everything/);
+  expect(again.text()).not.toContain(logins[0]?.password);
+  await operator.login(logins[0]?.email ?? '', logins[0]?.password ?? '');
+  const later = await events.getStats.query();
+  expect(later.total).toBeGreaterThanOrEqual(stats.total);
+  expect(later.total - stats.total).toBeLessThan(1_000);
+  expect((await sensors.getAll.query()).total).toBe(12);
+  const workLater = await workDone(operator.api);
+  expect(workLater.entries).toEqual(work.entries);
+  expect(workLater.total - work.total).toBeLessThan(20);
+  expect(workLater.alerts.total - work.alerts.total).toBeLessThan(50);
+  expect(workLater.timeline).toEqual(work.timeline);
+  again.interrupt();
+  expect(await again.ended).toBe(0);
+
+  await database.drop();
+  await rm(dataDir, { recursive: true });
+});
+
+it('the demo refuses a port at which no browser can open it, before it starts a service', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'gantry-demo-'));
+  const demo = run('demo', [], { DATA_DIR: dataDir, PORT: '4190' });
+  expect(await demo.ended).toBe(1);
+  expect(demo.text()).toBe('Browsers refuse to connect to port 4190: choose another PORT for the demo\n');
+  expect(await readdir(dataDir)).toEqual([]);
+  await rm(dataDir, { recursive: true });
+});

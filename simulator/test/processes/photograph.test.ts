@@ -1,0 +1,69 @@
+import { decode } from 'jpeg-js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ADMIN, type Gantry, startGantry } from '../../../server/test/harness.ts';
+import { photograph } from '../../src/photograph.ts';
+import { createRandom } from '../../src/random.ts';
+import { virtualSensor } from '../../src/sensor.ts';
+import { eventsOfMinute } from '../../src/stream.ts';
+import { run } from './process.ts';
+
+const MINUTE = 29_000_000;
+const PACE = { rate: 3, steady: true };
+const sensors = Array.from({ length: 9 }, (_, index) => virtualSensor(1, index));
+
+describe('the images of a simulated fleet', () => {
+  it('are small JPEGs, the same for the same seed and different for others', () => {
+    const picture = photograph(createRandom(7));
+    const bytes = Buffer.from(picture.replace('data:image/jpeg;base64,', ''), 'base64');
+    expect(decode(bytes)).toMatchObject({ width: 96, height: 54 });
+    expect(bytes.length).toBeLessThan(6_000);
+    expect(photograph(createRandom(7))).toBe(picture);
+    expect(photograph(createRandom(8))).not.toBe(picture);
+  });
+
+  it('are added to violations and incidents of cameras, and change nothing else of the events', () => {
+    const plain = sensors.flatMap((sensor) => eventsOfMinute(sensor, MINUTE, PACE));
+    const pictured = sensors.flatMap((sensor) => eventsOfMinute(sensor, MINUTE, { ...PACE, images: true }));
+    expect(pictured.map(({ at, input: { images: _, ...input } }) => ({ at, input }))).toEqual(plain);
+    expect(plain.every(({ input }) => input.images === undefined)).toBe(true);
+    const withPicture = pictured.filter(({ input }) => input.images !== undefined);
+    expect(withPicture.length).toBeGreaterThan(20);
+    expect(withPicture.length).toBeLessThan(pictured.length / 2);
+    const kinds = new Set(withPicture.map(({ input }) => input.eventType));
+    expect(kinds.has('VEHICLE_DETECTION') || kinds.has('SPEED_DETECTION')).toBe(false);
+  });
+});
+
+describe('simulate --images', () => {
+  let gantry: Gantry;
+  beforeAll(async () => {
+    gantry = await startGantry();
+  });
+  afterAll(() => gantry.stop());
+
+  it('sends them to the service, which stores them', async () => {
+    const options = [
+      '--url',
+      gantry.url,
+      '--steady',
+      '--images',
+      '--sensors',
+      '6',
+      '--rate',
+      '60',
+      '--duration',
+      '1',
+    ];
+    const fleet = run('simulate', options, { GANTRY_PASSWORD: ADMIN.password });
+    expect(await fleet.ended).toBe(0);
+    expect(fleet.text()).toContain(' 0 refused');
+    const token = await gantry.tokenFor('VIEWER');
+    const { images } = await gantry.ok('storage.getStats', undefined, { token });
+    expect(images.count).toBeGreaterThan(2);
+    const { rows } = await gantry.pool.query('SELECT id FROM events WHERE images IS NOT NULL LIMIT 1');
+    const [address] = (await gantry.ok('events.getById', { id: rows[0].id }, { token })).images;
+    const answer = await fetch(`${gantry.url}${address}`, { headers: { authorization: `Bearer ${token}` } });
+    expect(answer.headers.get('content-type')).toBe('image/jpeg');
+    expect(decode(Buffer.from(await answer.arrayBuffer())).width).toBe(96);
+  });
+});
