@@ -74,7 +74,7 @@ const common = {
   outdir: 'server/dist',
   bundle: true,
   // What several programs use, and what is loaded on demand, become files of their own. They lie beside the programs,
-  // because installation.ts expects that.
+  // because platform/installation.ts expects that.
   splitting: true,
   chunkNames: 'part-[hash]',
   platform: 'node',
@@ -100,7 +100,7 @@ async function make() {
     build({
       ...common,
       entryPoints: {
-        main: 'server/src/main.ts',
+        main: 'server/src/programs/main.ts',
         'report-worker': 'server/src/reports/worker.ts',
         'mapping-program': 'server/src/connections/mapping-program.ts',
         'backup-program': 'server/src/operations/backup/program.ts',
@@ -109,7 +109,7 @@ async function make() {
     build({
       ...common,
       entryPoints: {
-        gantry: 'server/src/commands/gantry.ts',
+        gantry: 'server/src/programs/gantry.ts',
         // Programs of their own, which the command loads.
         simulate: 'simulator/src/simulate.ts',
         demo: 'simulator/src/demo.ts',

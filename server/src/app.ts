@@ -15,15 +15,16 @@ import { startGateways } from './gateways/start.ts';
 import { explainListening, requireFreePort } from './http/listening.ts';
 import { requireMapTiles } from './http/map-tiles.ts';
 import { closeServer, createServer } from './http/server.ts';
+import { createWorkers } from './http/workers/workers.ts';
 import { startImages } from './images/start.ts';
 import { startIngest } from './ingest/start.ts';
-import { migrationsFolder } from './installation.ts';
 import { startBackupRoom } from './operations/backup/start.ts';
 import type { ClockSources } from './platform/clock.ts';
 import type { Config } from './platform/config.ts';
 import { startEmbeddedDatabase } from './platform/database/embedded/embedded.ts';
 import { createDatabase } from './platform/database/pool.ts';
 import { FURTHER_CONNECTIONS } from './platform/database/pools.ts';
+import { migrationsFolder } from './platform/installation.ts';
 import type { Siblings } from './platform/metrics.ts';
 import { claimDataFolder, keepSecret } from './platform/process/data-folder.ts';
 import { Resources } from './platform/resources.ts';
@@ -38,7 +39,6 @@ import { startFoldingTraffic } from './traffic/fold.ts';
 import { createFirstAdministrator, type FirstAdministrator } from './users/first-administrator.ts';
 import { startWatchlist } from './watchlist/start.ts';
 import { startDeliveries, startWebhooks } from './webhooks/start.ts';
-import { createWorkers } from './workers/workers.ts';
 
 /** The service, ready to listen. Disposing it finishes accepted requests and closes everything it opened. */
 export interface Service extends AsyncDisposable {

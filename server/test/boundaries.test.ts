@@ -74,16 +74,16 @@ const cycleIn = (among: readonly Import[]): string[] => {
  * floors.
  */
 const FLOORS: readonly (readonly string[])[] = [
-  ['platform', 'installation.ts'],
+  ['platform'],
   ['rpc', 'activity'],
   ['auth', 'system'],
   ['users', 'realtime'],
   ['events', 'sensors'],
   ['images', 'incidents', 'locations', 'traffic', 'watchlist', 'webhooks'],
-  ['ingest', 'analytics', 'connections', 'operations', 'reports', 'retention'],
-  ['api', 'gateways', 'http', 'workers'],
+  ['ingest', 'connections', 'operations', 'reports', 'retention'],
+  ['api', 'gateways', 'http'],
   ['app.ts'],
-  ['main.ts', 'commands'],
+  ['programs'],
 ];
 const floorOf = (file: string): number => FLOORS.findIndex((rooms) => rooms.includes(roomOf(file)));
 
@@ -152,7 +152,7 @@ describe('the boundaries between rooms', () => {
     const wrong = sources.filter(
       (file) =>
         file.startsWith('server/src/') &&
-        !['server/src/main.ts', 'server/src/platform/load-config.ts'].includes(file) &&
+        !['server/src/programs/main.ts', 'server/src/platform/load-config.ts'].includes(file) &&
         !file.startsWith('server/src/platform/database/embedded/') &&
         readFileSync(join(root, file), 'utf8').includes('process.env'),
     );
@@ -176,13 +176,13 @@ describe('the boundaries between rooms', () => {
         .map(({ from }) => from)
         .sort(),
     ).toEqual([
-      'server/src/commands/gateway.ts',
       'server/src/operations/doctor/database.ts',
       'server/src/operations/doctor/gateways.ts',
       'server/src/platform/clock.ts',
       'server/src/platform/database/embedded/binaries.ts',
       'server/src/platform/database/embedded/postmaster.ts',
       'server/src/platform/process/data-folder.ts',
+      'server/src/programs/commands/gateway.ts',
       'server/src/reports/files.ts',
     ]);
   });

@@ -13,7 +13,7 @@ import {
   schedulesPage,
   updateScheduleInput,
 } from '@gantry/contract/reports';
-import { getAnalytics } from '../analytics/service.ts';
+import { getAnalytics } from '../reports/analytics/service.ts';
 import { createSchedule, deleteSchedule, updateSchedule } from '../reports/schedules.ts';
 import { listSchedules, showSchedules } from '../reports/schedules-store.ts';
 import { cancelReport, deleteReport, generateReport, viewReport } from '../reports/service.ts';

@@ -1,5 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { mappingProgram } from '../installation.ts';
+import { mappingProgram } from '../platform/installation.ts';
 import {
   MAPPING_LIMITS,
   type MappingAnswer,

@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance } from 'fastify';
-import { version } from '../installation.ts';
+import { version } from '../platform/installation.ts';
 import { answerFileFailures } from './file-failures.ts';
 
 /** The first bytes of a file of this format: its name and version. */

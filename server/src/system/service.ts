@@ -1,9 +1,9 @@
 import type { Health, SystemSettings, TimezoneSettings, UpdateTimezoneInput } from '@gantry/contract/system';
 import { recordActivity } from '../activity/store.ts';
-import { version } from '../installation.ts';
 import type { ActorContext, Core } from '../platform/context.ts';
 import { channels, notify } from '../platform/database/notify.ts';
 import { inTransaction } from '../platform/database/transaction.ts';
+import { version } from '../platform/installation.ts';
 import { featureFlags, featuresOnLicence } from './features.ts';
 import { getInstalledAt, isDatabaseReachable, updateTimezoneSettings } from './store.ts';
 

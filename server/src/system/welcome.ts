@@ -1,7 +1,7 @@
 import { isBlockedPort } from '@gantry/contract/blocked-ports';
 import type { Logger } from 'pino';
-import { version } from '../installation.ts';
 import type { Config } from '../platform/config.ts';
+import { version } from '../platform/installation.ts';
 
 export interface WelcomeParts {
   readonly config: Pick<Config, 'NODE_ENV'>;

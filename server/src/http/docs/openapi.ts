@@ -3,7 +3,7 @@ import { errorCodes } from '@gantry/contract/errors';
 import { permissionNames } from '@gantry/contract/permissions';
 import type { AnyTRPCRouter } from '@trpc/server';
 import { z } from 'zod';
-import { version } from '../../installation.ts';
+import { version } from '../../platform/installation.ts';
 import { createComponents } from './components.ts';
 import { examples } from './examples.ts';
 import { otherPaths } from './other-paths.ts';

@@ -1,9 +1,9 @@
 import type pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import type { Logger } from 'pino';
-import { migrationsFolder } from '../../installation.ts';
 import { migrate, tablesOfMigrations } from '../../platform/database/migrate.ts';
 import { waitForDatabase } from '../../platform/database/wait.ts';
+import { migrationsFolder } from '../../platform/installation.ts';
 import { openCopyConnection } from './connection.ts';
 import { beginSnapshot, excludeOthers } from './exclusion-store.ts';
 import { analyze, loadTables } from './load-store.ts';

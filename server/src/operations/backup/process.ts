@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process';
 import type { Logger } from 'pino';
-import { backupProgram } from '../../installation.ts';
+import { backupProgram } from '../../platform/installation.ts';
 import type { BackupResult } from './make.ts';
 import type { BackupJob, BackupMessage } from './program-messages.ts';
 import { BackupRefused } from './refusal.ts';

@@ -1,11 +1,11 @@
 import type { Finding } from '@gantry/contract/doctor';
-import { migrationsFolder } from '../../installation.ts';
 import type { Config } from '../../platform/config.ts';
 import { readDatabaseTime } from '../../platform/database/database-time.ts';
 import { dueOf, readMigrations } from '../../platform/database/migrate.ts';
 import { areEventsDistributed, listAbsentNodes } from '../../platform/database/nodes.ts';
 import { FURTHER_CONNECTIONS } from '../../platform/database/pools.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
+import { migrationsFolder } from '../../platform/installation.ts';
 import { machineTime } from '../../platform/machine-time.ts';
 import { advice, fine, problem } from './findings.ts';
 import {

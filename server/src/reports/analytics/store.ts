@@ -1,14 +1,14 @@
 import type { Analytics } from '@gantry/contract/analytics';
 import { type SQL, sql } from 'drizzle-orm';
-import { totalsKeys } from '../events/counts/keys.ts';
-import { countedByPeriod, countedEvents, idWithin } from '../events/counts/totals.ts';
-import { violationCondition } from '../events/counts/violations.ts';
-import { firstIdAt } from '../events/id.ts';
-import { moment } from '../platform/database/moment.ts';
-import type { Executor } from '../platform/database/transaction.ts';
-import type { Interval } from '../platform/time.ts';
-import { inSegments, passedIn, passedWithin } from '../traffic/rollups-store.ts';
-import { segmentsOf } from '../traffic/segments.ts';
+import { totalsKeys } from '../../events/counts/keys.ts';
+import { countedByPeriod, countedEvents, idWithin } from '../../events/counts/totals.ts';
+import { violationCondition } from '../../events/counts/violations.ts';
+import { firstIdAt } from '../../events/id.ts';
+import { moment } from '../../platform/database/moment.ts';
+import type { Executor } from '../../platform/database/transaction.ts';
+import type { Interval } from '../../platform/time.ts';
+import { inSegments, passedIn, passedWithin } from '../../traffic/rollups-store.ts';
+import { segmentsOf } from '../../traffic/segments.ts';
 
 /** The number of events with these properties; '' and 0 stand for none. */
 export interface CountRow extends Record<string, unknown> {

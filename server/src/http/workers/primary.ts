@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 import { EventEmitter, once } from 'node:events';
-import { unavailable } from '../platform/error.ts';
-import type { Siblings } from '../platform/metrics.ts';
+import { unavailable } from '../../platform/error.ts';
+import type { Siblings } from '../../platform/metrics.ts';
 import type { FromPrimary, FromWorker } from './messages.ts';
 import { PendingRequests } from './questions.ts';
 import type { Listening } from './worker-process.ts';

@@ -1,7 +1,7 @@
-import { BackupRefused } from '../operations/backup/refusal.ts';
-import { ConfigError } from '../platform/config.ts';
-import { sqlState } from '../platform/database/failure.ts';
-import { describeError, safeText } from '../platform/describe-error.ts';
+import { BackupRefused } from '../../operations/backup/refusal.ts';
+import { ConfigError } from '../../platform/config.ts';
+import { sqlState } from '../../platform/database/failure.ts';
+import { describeError, safeText } from '../../platform/describe-error.ts';
 
 /** The exit codes of all commands. */
 export const exitCodes = {

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
-import { demoProgram, simulateProgram } from '../installation.ts';
+import { demoProgram, simulateProgram } from '../../platform/installation.ts';
 
 // The simulator reaches the service only over the network. It is built as programs of its own, which these commands
 // load with the arguments that follow.

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { ignoreErrno } from '../platform/errno.ts';
-import type { FirstAdministrator } from '../users/first-administrator.ts';
+import { ignoreErrno } from '../../platform/errno.ts';
+import type { FirstAdministrator } from '../../users/first-administrator.ts';
 import { joinMetrics } from './join-metrics.ts';
 import { type Listening, startWorkerProcess, type WorkerProcess } from './worker-process.ts';
 

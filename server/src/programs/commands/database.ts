@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander';
-import type { CheckResult } from '../operations/consistency/checks.ts';
-import { MOST_SHARDS } from '../platform/database/distribute/steps.ts';
-import { openDatabaseOf } from '../platform/database/open.ts';
-import { loadConfig } from '../platform/load-config.ts';
+import type { CheckResult } from '../../operations/consistency/checks.ts';
+import { MOST_SHARDS } from '../../platform/database/distribute/steps.ts';
+import { openDatabaseOf } from '../../platform/database/open.ts';
+import { loadConfig } from '../../platform/load-config.ts';
 import { wholeNumber } from './arguments.ts';
 import { CommandFailed, exitCodes, reporting } from './failure.ts';
 import { print, printJson } from './output.ts';
@@ -20,7 +20,7 @@ const tell = ({ name, compares, differences, repaired }: CheckResult): void => {
 };
 
 async function check({ repair = false, limit, json }: CheckOptions): Promise<void> {
-  const { runChecks } = await import('../operations/consistency/checks.ts');
+  const { runChecks } = await import('../../operations/consistency/checks.ts');
   const config = loadConfig();
   await using database = await openDatabaseOf(config);
   const results = await runChecks({
@@ -46,7 +46,7 @@ async function distribute({ dryRun, shards, ingestOnEveryNode }: DistributeOptio
       'Ingesting on every node is not supported: the counts would have to be reference tables, and Citus makes none of partitioned tables such as event_totals. Let every service connect to the coordinator.',
     );
   }
-  const { distribute } = await import('../platform/database/distribute/distribute.ts');
+  const { distribute } = await import('../../platform/database/distribute/distribute.ts');
   const { DATABASE_URL: connectionString } = loadConfig();
   if (connectionString === undefined) {
     throw new CommandFailed(

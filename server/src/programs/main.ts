@@ -1,13 +1,13 @@
 import type { Logger } from 'pino';
-import { createApp, createAppOfWorkers, type Service } from './app.ts';
-import type { Config } from './platform/config.ts';
-import { describeError, safeText } from './platform/describe-error.ts';
-import { loadConfig } from './platform/load-config.ts';
-import { createLog } from './platform/log.ts';
-import { untilSignalled } from './platform/process/stop-signals.ts';
-import { logWelcome, welcome } from './system/welcome.ts';
-import { joinPrimary, type Primary } from './workers/primary.ts';
-import { WORKER_NUMBER } from './workers/workers.ts';
+import { createApp, createAppOfWorkers, type Service } from '../app.ts';
+import { joinPrimary, type Primary } from '../http/workers/primary.ts';
+import { WORKER_NUMBER } from '../http/workers/workers.ts';
+import type { Config } from '../platform/config.ts';
+import { describeError, safeText } from '../platform/describe-error.ts';
+import { loadConfig } from '../platform/load-config.ts';
+import { createLog } from '../platform/log.ts';
+import { untilSignalled } from '../platform/process/stop-signals.ts';
+import { logWelcome, welcome } from '../system/welcome.ts';
 
 /** The process ends within this time after it was asked to stop, even if requests have not finished. */
 const STOP_DEADLINE_MS = 40_000;

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { openDatabaseOf } from '../platform/database/open.ts';
-import { loadConfig } from '../platform/load-config.ts';
-import { createLog } from '../platform/log.ts';
-import { claimDataFolder } from '../platform/process/data-folder.ts';
+import { openDatabaseOf } from '../../platform/database/open.ts';
+import { loadConfig } from '../../platform/load-config.ts';
+import { createLog } from '../../platform/log.ts';
+import { claimDataFolder } from '../../platform/process/data-folder.ts';
 import { CommandFailed, reporting, WrongUsage } from './failure.ts';
 import { print, printJson } from './output.ts';
 
@@ -12,7 +12,7 @@ async function moveTo(address: string, { json }: { readonly json: boolean }): Pr
   if (!/^postgres(ql)?:\/\/.+/.test(address) || !URL.canParse(address)) {
     throw new WrongUsage('The address must be one such as postgres://user:password@host:5432/gantry');
   }
-  const { moveDatabase } = await import('../operations/backup/move.ts');
+  const { moveDatabase } = await import('../../operations/backup/move.ts');
   const config = loadConfig();
   if (config.DATABASE_URL !== undefined) {
     throw new CommandFailed(

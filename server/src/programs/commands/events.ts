@@ -3,8 +3,8 @@ import { open, rename, rm } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { type EventType, eventType } from '@gantry/contract/events';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type TransferFormat, transferFormats } from '../operations/transfer/fields.ts';
-import type { Config } from '../platform/config.ts';
+import { type TransferFormat, transferFormats } from '../../operations/transfer/fields.ts';
+import type { Config } from '../../platform/config.ts';
 import { CommandFailed, exitCodes, reporting, WrongUsage } from './failure.ts';
 import { print, printJson } from './output.ts';
 
@@ -43,7 +43,7 @@ async function exportTo(file: string | undefined, options: ExportOptions): Promi
     throw new WrongUsage(
       '--json needs a file, because the events are written to standard output without one',
     );
-  const { exportEvents } = await import('../operations/transfer/export.ts');
+  const { exportEvents } = await import('../../operations/transfer/export.ts');
   const { withDatabase } = await import('./with-database.ts');
   const filters = {
     from: options.from ?? null,
@@ -100,9 +100,9 @@ async function openInput(file: string): Promise<Readable> {
 }
 
 async function importFrom(file: string, options: ImportOptions): Promise<void> {
-  const { importEvents } = await import('../operations/transfer/import.ts');
-  const { readLines } = await import('../operations/transfer/read-lines.ts');
-  const { findExistingIds, listApiKeys } = await import('../operations/transfer/store.ts');
+  const { importEvents } = await import('../../operations/transfer/import.ts');
+  const { readLines } = await import('../../operations/transfer/read-lines.ts');
+  const { findExistingIds, listApiKeys } = await import('../../operations/transfer/store.ts');
   const { withDatabase } = await import('./with-database.ts');
   const input = await openInput(file);
   const failures: { line: number; reason: string }[] = [];

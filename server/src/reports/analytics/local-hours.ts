@@ -1,6 +1,6 @@
 import { IANAZone } from 'luxon';
-import type { Executor } from '../platform/database/transaction.ts';
-import type { Interval } from '../platform/time.ts';
+import type { Executor } from '../../platform/database/transaction.ts';
+import type { Interval } from '../../platform/time.ts';
 import { countByHour, countWithin, type HourRow } from './store.ts';
 
 const MINUTE_MS = 60_000;

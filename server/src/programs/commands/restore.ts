@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { loadConfig } from '../platform/load-config.ts';
-import { createLog } from '../platform/log.ts';
+import { loadConfig } from '../../platform/load-config.ts';
+import { createLog } from '../../platform/log.ts';
 import { reporting } from './failure.ts';
 import { inMegabytes, print, printJson } from './output.ts';
 
@@ -11,8 +11,8 @@ interface RestoreOptions {
 }
 
 async function restore(folder: string, { verifyOnly, json }: RestoreOptions): Promise<void> {
-  const { findArchive } = await import('../operations/backup/folder.ts');
-  const { verifyArchive } = await import('../operations/backup/verify.ts');
+  const { findArchive } = await import('../../operations/backup/folder.ts');
+  const { verifyArchive } = await import('../../operations/backup/verify.ts');
   const config = loadConfig();
   const archive = await findArchive(resolve(folder));
   const say = (line: string): void => {
@@ -28,9 +28,9 @@ async function restore(folder: string, { verifyOnly, json }: RestoreOptions): Pr
     if (json) printJson({ archive, isComplete: true, madeAt, gantryVersion });
     return say('The backup is complete and undamaged. Nothing was restored.');
   }
-  const { openTarget } = await import('../operations/backup/target.ts');
-  const { openBlobs } = await import('../images/open-blobs.ts');
-  const { restoreBackup } = await import('../operations/backup/restore.ts');
+  const { openTarget } = await import('../../operations/backup/target.ts');
+  const { openBlobs } = await import('../../images/open-blobs.ts');
+  const { restoreBackup } = await import('../../operations/backup/restore.ts');
   await using target = await openTarget(config);
   await using blobs = await openBlobs(config);
   const restored = await restoreBackup({

@@ -1,17 +1,17 @@
 import { Command } from 'commander';
-import { version } from '../installation.ts';
+import { version } from '../platform/installation.ts';
 import { untilSignalled } from '../platform/process/stop-signals.ts';
-import { addAdmin } from './admin.ts';
-import { addBackup } from './backup.ts';
-import { addDatabase } from './database.ts';
-import { addDoctor } from './doctor.ts';
-import { addEvents } from './events.ts';
-import { exitCodes, reportFailure } from './failure.ts';
-import { addGateway } from './gateway.ts';
-import { addMoveTo } from './move-to.ts';
-import { addRestore } from './restore.ts';
-import { addSimulator } from './simulator.ts';
-import { addStart } from './start.ts';
+import { addAdmin } from './commands/admin.ts';
+import { addBackup } from './commands/backup.ts';
+import { addDatabase } from './commands/database.ts';
+import { addDoctor } from './commands/doctor.ts';
+import { addEvents } from './commands/events.ts';
+import { exitCodes, reportFailure } from './commands/failure.ts';
+import { addGateway } from './commands/gateway.ts';
+import { addMoveTo } from './commands/move-to.ts';
+import { addRestore } from './commands/restore.ts';
+import { addSimulator } from './commands/simulator.ts';
+import { addStart } from './commands/start.ts';
 
 /** Commands that end on their own when they are asked to stop. */
 const LONG_RUNNING = ['start', 'demo', 'simulate'];

@@ -16,8 +16,8 @@ function tell({ findings, isHealthy }: DoctorReport): void {
 /** The findings about the database, or why nothing can be said about it. */
 async function examineDatabase(): Promise<Finding[]> {
   const { withDatabase } = await import('./with-database.ts');
-  const { examineData } = await import('../operations/doctor/examine.ts');
-  const { problem } = await import('../operations/doctor/findings.ts');
+  const { examineData } = await import('../../operations/doctor/examine.ts');
+  const { problem } = await import('../../operations/doctor/findings.ts');
   try {
     return await withDatabase(({ db, config }) => examineData(db, config));
   } catch (error) {
@@ -26,9 +26,9 @@ async function examineDatabase(): Promise<Finding[]> {
 }
 
 async function doctor({ json }: { readonly json: boolean }): Promise<void> {
-  const { loadConfig } = await import('../platform/load-config.ts');
-  const { examineMachine } = await import('../operations/doctor/examine.ts');
-  const { problem, reportOf } = await import('../operations/doctor/findings.ts');
+  const { loadConfig } = await import('../../platform/load-config.ts');
+  const { examineMachine } = await import('../../operations/doctor/examine.ts');
+  const { problem, reportOf } = await import('../../operations/doctor/findings.ts');
   const findings: Finding[] = [];
   try {
     findings.push(...(await examineMachine(loadConfig())), ...(await examineDatabase()));

@@ -1,8 +1,8 @@
-import type { Config } from '../platform/config.ts';
-import { openDatabaseOf } from '../platform/database/open.ts';
-import { createDatabase, createPool, type Database } from '../platform/database/pool.ts';
-import { explainRefusal } from '../platform/database/refusals.ts';
-import { loadConfig } from '../platform/load-config.ts';
+import type { Config } from '../../platform/config.ts';
+import { openDatabaseOf } from '../../platform/database/open.ts';
+import { createDatabase, createPool, type Database } from '../../platform/database/pool.ts';
+import { explainRefusal } from '../../platform/database/refusals.ts';
+import { loadConfig } from '../../platform/load-config.ts';
 import { CommandFailed } from './failure.ts';
 
 /** The database of this installation, for a command. */

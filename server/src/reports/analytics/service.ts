@@ -1,10 +1,10 @@
 import { type Analytics, type AnalyticsInput, DEFAULT_DAYS } from '@gantry/contract/analytics';
-import { timeOfId } from '../events/id.ts';
-import { isRemovedWithin, listRemovedEvents } from '../events/remove-store.ts';
-import type { Core } from '../platform/context.ts';
-import { requireRange } from '../platform/range.ts';
-import { type Interval, resolveTime } from '../platform/time.ts';
-import { requireFewPoints } from '../traffic/range.ts';
+import { timeOfId } from '../../events/id.ts';
+import { isRemovedWithin, listRemovedEvents } from '../../events/remove-store.ts';
+import type { Core } from '../../platform/context.ts';
+import { requireRange } from '../../platform/range.ts';
+import { type Interval, resolveTime } from '../../platform/time.ts';
+import { requireFewPoints } from '../../traffic/range.ts';
 import { breakdownsOf, totalsOf } from './counts.ts';
 import { countByLocalHour } from './local-hours.ts';
 import { lastEventsOf, minutesOf, seriesOf, usualInterval, weekOf } from './series.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { mainProgram } from '../installation.ts';
+import { mainProgram } from '../../platform/installation.ts';
 
 export function addStart(program: Command): void {
   program

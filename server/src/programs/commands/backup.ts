@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { BackupResult } from '../operations/backup/make.ts';
-import type { Config } from '../platform/config.ts';
-import { openDatabaseOf } from '../platform/database/open.ts';
-import { loadConfig } from '../platform/load-config.ts';
-import { createLog } from '../platform/log.ts';
+import type { BackupResult } from '../../operations/backup/make.ts';
+import type { Config } from '../../platform/config.ts';
+import { openDatabaseOf } from '../../platform/database/open.ts';
+import { loadConfig } from '../../platform/load-config.ts';
+import { createLog } from '../../platform/log.ts';
 import { wholeNumber } from './arguments.ts';
 import { CommandFailed, reporting } from './failure.ts';
 import { inMegabytes, print, printJson } from './output.ts';
@@ -22,8 +22,8 @@ function folderOf(argument: string | undefined, config: Config): string {
 }
 
 async function backup(argument: string | undefined, { keep, json }: BackupOptions): Promise<void> {
-  const { makeRecordedBackup } = await import('../operations/backup/recorded.ts');
-  const { openBlobs } = await import('../images/open-blobs.ts');
+  const { makeRecordedBackup } = await import('../../operations/backup/recorded.ts');
+  const { openBlobs } = await import('../../images/open-blobs.ts');
   const config = loadConfig();
   const folder = folderOf(argument, config);
   // A folder that only the command uses is not emptied by the setting for another one.
