@@ -24,8 +24,8 @@ export function Figure({ name, value, note, to, search = {}, tone = 'calm', chil
       search={search as never}
       className="flex min-h-24 min-w-0 flex-col gap-0.5 rounded-md border bg-surface p-3 hover:bg-hover"
     >
-      <span className="one-line text-sm text-muted">{name}</span>
-      <span className="figures flex items-baseline gap-2">
+      <span className="line-clamp-2 text-sm text-muted">{name}</span>
+      <span className="figures flex flex-wrap items-baseline gap-x-2">
         <strong
           className={classes(
             'text-2xl leading-tight font-semibold',

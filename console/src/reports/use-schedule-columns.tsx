@@ -27,6 +27,11 @@ export function useScheduleColumns({
       if (every === 'MONTHLY' && dayOfMonth !== null) return t('schedules.onDay', { day: dayOfMonth });
       return '';
     };
+    const off = (
+      <Badge tone="low" icon="none">
+        {t('schedules.off')}
+      </Badge>
+    );
     const actions: Column<ReportSchedule> = {
       id: 'actions',
       header: t('files.actions'),
@@ -70,6 +75,7 @@ export function useScheduleColumns({
         cell: (schedule) => (
           <>
             {t(`periods.${schedule.every}`)} {dayOf(schedule)} <bdi dir="ltr">{hourText(schedule.hour)}</bdi>
+            {schedule.nextRunAt === null && <span className="ms-2 @xl:hidden">{off}</span>}
           </>
         ),
       },
@@ -84,14 +90,8 @@ export function useScheduleColumns({
         id: 'next',
         header: t('schedules.next'),
         width: '11.5rem',
-        cell: ({ nextRunAt }) =>
-          nextRunAt ? (
-            <Moment at={nextRunAt} />
-          ) : (
-            <Badge tone="low" icon="none">
-              {t('schedules.off')}
-            </Badge>
-          ),
+        notNarrow: true,
+        cell: ({ nextRunAt }) => (nextRunAt ? <Moment at={nextRunAt} /> : off),
       },
       {
         id: 'last',
