@@ -59,6 +59,8 @@ const ask = (procedure: string, input?: unknown) => gantry.ok(`storage.${procedu
 
 /** Time limit for a run, which yields to other writers, of which a busy machine has many. */
 const RUN_MS = 60_000;
+/** How many events are stored meanwhile, at least. */
+const ENOUGH = 200;
 const RUNS_UNDER_LOAD = lengthOf({ gate: 2, full: 4 });
 
 /** Runs retention by hand and waits for its end. */
@@ -258,13 +260,13 @@ describe('retention', () => {
     const clients = [1, 2, 3].map(client);
     const runs: { status: string }[] = [];
     try {
-      for (let n = 0; n < RUNS_UNDER_LOAD; n++) runs.push(await carryOut());
+      // A run may end sooner than the first events are answered.
+      while (runs.length < RUNS_UNDER_LOAD || sent <= ENOUGH) runs.push(await carryOut());
     } finally {
       busy = false;
       await Promise.all(clients);
     }
-    expect(runs.map(({ status }) => status)).toEqual(Array(RUNS_UNDER_LOAD).fill('COMPLETED'));
-    expect(sent).toBeGreaterThan(200);
+    expect(new Set(runs.map(({ status }) => status))).toEqual(new Set(['COMPLETED']));
     expect(refused).toBeLessThan(sent / 4);
     await expectCountsToBeRight();
     await carryOut();
