@@ -29,33 +29,33 @@ export interface ShareLimits {
  * of the queue, and there is always a share for another one.
  */
 export function createShares({ events, chars, leastEvents, leastChars }: ShareLimits): Shares {
+  // Sensors without events in the queue stay: see rpc/deadline on maps that change all the time.
   const shares = new Map<string, Share>();
   const queued: Share = { events: 0, chars: 0 };
+  let sensors = 0;
 
   return {
     get sensors() {
-      return shares.size;
+      return sensors;
     },
     hasRoom(sensorId, size) {
       if (queued.events >= events) return false;
       // An empty queue accepts an event of any size.
       if (queued.chars + size > chars && queued.events > 0) return false;
       const own = shares.get(sensorId);
-      if (own === undefined) return true;
-      const parts = shares.size + 1;
+      if (own === undefined || own.events === 0) return true;
+      const parts = sensors + 1;
       return (
         own.events < Math.max(leastEvents, Math.floor(events / parts)) &&
         own.chars + size <= Math.max(leastChars, chars / parts)
       );
     },
     add(sensorId, size) {
-      const own = shares.get(sensorId);
-      if (own) {
-        own.events++;
-        own.chars += size;
-      } else {
-        shares.set(sensorId, { events: 1, chars: size });
-      }
+      const own = shares.get(sensorId) ?? { events: 0, chars: 0 };
+      if (own.events === 0) sensors++;
+      own.events++;
+      own.chars += size;
+      if (own.events === 1) shares.set(sensorId, own);
       queued.events++;
       queued.chars += size;
     },
@@ -65,10 +65,11 @@ export function createShares({ events, chars, leastEvents, leastChars }: ShareLi
       queued.events--;
       queued.chars -= size;
       own.chars -= size;
-      if (--own.events === 0) shares.delete(sensorId);
+      if (--own.events === 0) sensors--;
     },
     clear() {
       shares.clear();
+      sensors = 0;
       queued.events = 0;
       queued.chars = 0;
     },

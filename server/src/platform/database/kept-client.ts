@@ -40,7 +40,7 @@ export function keepClient(pool: Pool, answerMs?: number): KeptClient {
       const client = kept ?? (await open());
       try {
         // pg takes a time-out for each query, but its types do not name it.
-        const limited = answerMs === undefined ? query : { ...query, query_timeout: answerMs };
+        const limited = answerMs === undefined ? query : Object.assign({ query_timeout: answerMs }, query);
         return await client.query<Row>(limited);
       } catch (error) {
         if (sqlState(error) === null || hasEndedSession(error)) drop(client, error);
