@@ -49,6 +49,7 @@ beforeAll(async () => {
     DATA_DIR: join(folder, 'source'),
     WORKERS: '2',
     BACKUP_DIR: join(folder, 'backups'),
+    BACKUP_SCHEDULE: 'manual',
     S3_BUCKET: 'pictures',
     S3_ENDPOINT: `http://127.0.0.1:${port}`,
     S3_REGION: 'us-east-1',
