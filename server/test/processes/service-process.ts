@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { afterAll } from 'vitest';
 import { ADMIN, Caller, eventually } from '../harness.ts';
 import { keepOutput } from '../leaks.ts';
 
@@ -43,6 +44,12 @@ export class ServiceProcess extends Caller {
   }
 }
 
+/** Those that a test started and, when it failed, did not stop. */
+const running = new Set<ChildProcess>();
+afterAll(() => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
 /**
  * Starts the program with only these settings, in a folder.
  * @param program Node's arguments, to start something else than the service itself
@@ -66,9 +73,11 @@ export const spawnService = (
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  running.add(child);
   let printed = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (printed += text));
   const ended = once(child, 'exit').then(([code, signal]) => {
+    running.delete(child);
     keepOutput(printed);
     return code ?? signal;
   });
