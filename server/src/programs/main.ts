@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8';
 import type { Logger } from 'pino';
 import { createApp, createAppOfWorkers, type Service } from '../app.ts';
 import { joinPrimary, type Primary } from '../http/workers/primary.ts';
@@ -100,7 +101,17 @@ async function serveUntilAsked({ service, config, log, primary, asked, signal }:
   await service.drain();
 }
 
+/**
+ * Under full load, requests survive collections of the young part of the heap, and V8 decides to create them in the old
+ * part, even when the load is over: a full collection every four seconds, 110 MB more memory, and twice the p99
+ * (decision 52).
+ */
+function keepRequestsYoung(): void {
+  setFlagsFromString('--no-allocation-site-pretenuring');
+}
+
 async function run(): Promise<void> {
+  keepRequestsYoung();
   const config = loadConfig();
   const log = createLog(config.LOG_LEVEL);
   endOnUncaught(log);
