@@ -29,7 +29,7 @@ export interface ShareLimits {
  * of the queue, and there is always a share for another one.
  */
 export function createShares({ events, chars, leastEvents, leastChars }: ShareLimits): Shares {
-  // Sensors without events in the queue stay: see rpc/deadline on maps that change all the time.
+  // Sensors without events in the queue stay: a map that changes with each event keeps requests alive (rpc/deadline).
   const shares = new Map<string, Share>();
   const queued: Share = { events: 0, chars: 0 };
   let sensors = 0;
@@ -51,11 +51,13 @@ export function createShares({ events, chars, leastEvents, leastChars }: ShareLi
       );
     },
     add(sensorId, size) {
-      const own = shares.get(sensorId) ?? { events: 0, chars: 0 };
-      if (own.events === 0) sensors++;
-      own.events++;
+      let own = shares.get(sensorId);
+      if (own === undefined) {
+        own = { events: 0, chars: 0 };
+        shares.set(sensorId, own);
+      }
+      if (own.events++ === 0) sensors++;
       own.chars += size;
-      if (own.events === 1) shares.set(sensorId, own);
       queued.events++;
       queued.chars += size;
     },

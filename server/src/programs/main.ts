@@ -103,8 +103,8 @@ async function serveUntilAsked({ service, config, log, primary, asked, signal }:
 
 /**
  * Under full load, requests survive collections of the young part of the heap, and V8 decides to create them in the old
- * part, even when the load is over: a full collection every four seconds, 110 MB more memory, and twice the p99
- * (decision 52).
+ * part, even when the load is over: a full collection every four seconds, 110 MB more memory, and three times
+ * the time for collecting (decision 52).
  */
 function keepRequestsYoung(): void {
   setFlagsFromString('--no-allocation-site-pretenuring');
