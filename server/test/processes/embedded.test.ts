@@ -11,6 +11,7 @@ import {
   realpath,
   rm,
   stat,
+  symlink,
   writeFile,
 } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -291,6 +292,26 @@ describe('after a violent end', () => {
       10_000,
     );
   });
+
+  it.runIf(process.platform === 'linux')(
+    'a disk that does not accept a file makes the server recover',
+    async () => {
+      await stop(await start());
+      const base = join(dataDir, 'postgres', 'base', '1');
+      // The system refuses to write this file out (EINVAL).
+      await symlink('/proc/self/oom_score', join(base, '999999'));
+      const database = await start();
+      await ask(database.connectionString, 'CREATE TABLE kept AS SELECT 42 AS number');
+      const first = await serverPid();
+      const isBack = () => {
+        expect(lines.join('\n')).toContain('999999 could not be written to the disk');
+        expect(lines.at(-1)).toContain('PostgreSQL is back');
+      };
+      await vi.waitFor(isBack, { timeout: 20_000 });
+      expect(await serverPid()).not.toBe(first);
+      expect(await ask(database.connectionString, 'SELECT number FROM kept')).toEqual([42]);
+    },
+  );
 
   it('disposal ends the attempts to restart the server', async () => {
     const database = await start();

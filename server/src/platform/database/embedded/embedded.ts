@@ -9,6 +9,7 @@ import { isAlive } from '../../process/processes.ts';
 import { findDistribution, prepareBinaries } from './binaries.ts';
 import { type Cluster, checkVersion, createCluster, memorySettings, walSettings } from './cluster.ts';
 import { addressOf, DATABASE, ensureDatabase } from './connection.ts';
+import { NotWritten, watchGrownFiles } from './grown-files.ts';
 import {
   type DatabaseHome,
   EmbeddedDatabaseError,
@@ -19,6 +20,7 @@ import {
 import { findFreePort } from './port.ts';
 import {
   adoptPostmaster,
+  crashPostmaster,
   forgetPostmaster,
   PortTaken,
   type Postmaster,
@@ -32,6 +34,8 @@ export const PASSWORD_FILE = 'database-password';
 /** Milliseconds between two checks of the server, and the maximum wait before another attempt to restart it. */
 const WATCH_MS = 500;
 const LONGEST_WAIT_MS = 15_000;
+/** Milliseconds between two rounds in which grown files are written to the disk. */
+const WRITE_OUT_MS = 2_000;
 const PORT_ATTEMPTS = 5;
 
 type Log = (line: string) => void;
@@ -167,12 +171,31 @@ function supervise(
       current = await bringBack(cluster, port, ending.signal, log);
     }
   };
-  const watching = watch();
+  const writeOut = async () => {
+    const grown = watchGrownFiles(cluster.folder);
+    let isReported = false;
+    while (!ending.signal.aborted) {
+      await pause(WRITE_OUT_MS, ending.signal);
+      try {
+        await grown.writeOut();
+        isReported = false;
+      } catch (error) {
+        if (error instanceof NotWritten) {
+          log(`PostgreSQL is stopped, so that it recovers from its log: ${error.message}`);
+          if (current) crashPostmaster(current.pid);
+        } else if (!isReported) {
+          log(`Files that grow are left to the system, trying again: ${String(error)}`);
+          isReported = true;
+        }
+      }
+    }
+  };
+  const working = Promise.all([watch(), process.platform === 'linux' && writeOut()]);
 
   const end = async () => {
     ending.abort();
     try {
-      await watching;
+      await working;
       if (current) await stopPostmaster(current.pid);
       log('PostgreSQL is stopped');
     } finally {
