@@ -172,6 +172,12 @@ export const doctorSentences = {
     finding: 'The WAL is compressed with pglz, which delays events after the start of each checkpoint.',
     remedy: 'Set wal_compression to lz4, if the server has it, or to off.',
   },
+  pagesWrittenLate: {
+    about: 'database',
+    finding:
+      'Linux on the server of the database writes changed files after {{seconds}} s, all at once, which delays events under load.',
+    remedy: 'Set vm.dirty_expire_centisecs to 200 and vm.dirty_writeback_centisecs to 100 there with sysctl.',
+  },
   transactionIds: {
     about: 'database',
     finding:

@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Secret, TOTP } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { examineWal } from '../../src/operations/doctor/database.ts';
+import { examineWrites } from '../../src/operations/doctor/database.ts';
 import { createPool } from '../../src/platform/database/pool.ts';
+import { ignoreErrno } from '../../src/platform/errno.ts';
 import { ADMIN, createTestDatabase, eventually } from '../harness.ts';
 import { runGantry } from './gantry-command.ts';
 import { type ServiceProcess, spawnService, untilItServes } from './service-process.ts';
@@ -182,7 +183,7 @@ describe('gantry doctor', () => {
 
   it('sees settings of the server that make commits wait', async () => {
     const checkpoints = { requested: 30, timed: 5, limit: '1GB' };
-    expect(examineWal({ wal_compression: 'pglz' }, checkpoints)).toMatchObject([
+    expect(examineWrites({ wal_compression: 'pglz', dirty_expire: null }, checkpoints)).toMatchObject([
       { code: 'walCompression', level: 'ADVICE' },
       {
         code: 'checkpointsBySize',
@@ -190,14 +191,25 @@ describe('gantry doctor', () => {
         values: { requested: 30, all: 35, limit: '1GB' },
       },
     ]);
-    expect(examineWal({ wal_compression: 'lz4' }, { ...checkpoints, timed: 31 })).toEqual([]);
+    expect(
+      examineWrites({ wal_compression: 'lz4', dirty_expire: 200 }, { ...checkpoints, timed: 31 }),
+    ).toEqual([]);
+    expect(examineWrites({ wal_compression: 'off', dirty_expire: 3_000 }, null)).toMatchObject([
+      { code: 'pagesWrittenLate', level: 'ADVICE', finding: expect.stringContaining('after 30 s') },
+    ]);
     const pool = createPool(settingsOf(0).DATABASE_URL, 1, () => undefined);
     await pool.query(
       `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET wal_compression = pglz', current_database()); END $$`,
     );
     await pool.end();
     const { findings } = JSON.parse((await gantry(0, ['doctor', '--json'])).out);
-    expect(findings.map(({ code }: { code: string }) => code)).toContain('walCompression');
+    const codes = findings.map(({ code }: { code: string }) => code);
+    expect(codes).toContain('walCompression');
+    // The owner of the server of the tests may read files of its machine.
+    const expiry = Number(
+      await ignoreErrno(readFile('/proc/sys/vm/dirty_expire_centisecs', 'utf8'), 'ENOENT'),
+    );
+    expect(codes.includes('pagesWrittenLate')).toBe(expiry >= 1_000);
   });
 
   it('sees messages on disk, backups, the store of pictures, second factors and tokens', async () => {

@@ -24,6 +24,8 @@ const NEWEST_TESTED = 18;
 const MANY_IDS = 0.4;
 /** Some are requested by backups and by the stop of a server. */
 const MANY_CHECKPOINTS = 20;
+/** In hundredths of a second; the default of Linux is 3,000. */
+const LATE_WRITES = 1_000;
 
 /** The database server and its schema. */
 export async function examineDatabase(db: Executor, config: Config): Promise<Finding[]> {
@@ -31,7 +33,7 @@ export async function examineDatabase(db: Executor, config: Config): Promise<Fin
   return [
     ...examineServer(state),
     // Those of the embedded server cannot be changed.
-    ...(config.DATABASE_URL ? examineWal(state, await readCheckpointState(db, state)) : []),
+    ...(config.DATABASE_URL ? examineWrites(state, await readCheckpointState(db, state)) : []),
     ...(await examineNodes(db)),
     examineConnections(state, config),
     await examineClock(db),
@@ -61,12 +63,14 @@ async function examineNodes(db: Executor): Promise<Finding[]> {
   return nodes.length === 0 ? [] : [problem('databaseNodesAway', { nodes: [...nodes] })];
 }
 
-/** The settings of a server that make commits wait under load. */
-export function examineWal(
-  { wal_compression }: Pick<ServerState, 'wal_compression'>,
+/** The settings of a server, and of its machine, that make commits wait under load. */
+export function examineWrites(
+  { wal_compression, dirty_expire }: Pick<ServerState, 'wal_compression' | 'dirty_expire'>,
   checkpoints: CheckpointState | null,
 ): Finding[] {
   const found: Finding[] = [];
+  if (dirty_expire !== null && dirty_expire >= LATE_WRITES)
+    found.push(advice('pagesWrittenLate', { seconds: Math.round(dirty_expire / 100) }));
   if (['on', 'pglz'].includes(wal_compression)) found.push(advice('walCompression'));
   if (checkpoints) {
     const { requested, timed, limit } = checkpoints;

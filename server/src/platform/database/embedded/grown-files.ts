@@ -2,8 +2,8 @@ import { open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ignoreErrno } from '../../errno.ts';
 
-/** Milliseconds between two searches for files that grow. A file that was not written to for this long does not. */
-const SEARCH_MS = 60_000;
+/** Milliseconds between two searches for files that grow, less than the 30 s after which Linux writes them. */
+const SEARCH_MS = 20_000;
 
 /** Names of files of tables and indexes, such as `16384`, `16384.1` and `16384_fsm`. */
 const OF_RELATION = /^\d/;
@@ -20,8 +20,8 @@ export class NotWritten extends Error {
 /** The files of tables and indexes of a cluster that grow. */
 export interface GrownFiles {
   /**
-   * Writes the files to the disk that have grown since the last call. Those that begin to grow are found within a
-   * minute.
+   * Writes the files to the disk that have grown since the last call. Those that begin to grow are found within
+   * 20 s.
    * @throws {NotWritten} when the disk did not accept one. PostgreSQL must then recover from its log, because the system
    *   reports this only once, and PostgreSQL would take the file for written at its next checkpoint
    */
