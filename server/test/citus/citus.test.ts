@@ -83,11 +83,12 @@ const keyed = (count: number, timestamp = new Date().toISOString()) =>
   }));
 
 /** Sends an event again, as a device does, until it is stored. @returns how often it was refused with 503 */
-const insist = async (event: object, to = sensor): Promise<{ id: string; refused: number }> => {
-  for (let refused = 0; ; refused++) {
-    const answer = await gantry.call('events.ingest', { apiKey: to.apiKey, ...event });
-    if (answer.status === 200) return { id: answer.body.result.data.json.eventId, refused };
+const insist = async (event: object, onRefusal = () => {}): Promise<{ id: string }> => {
+  for (;;) {
+    const answer = await gantry.call('events.ingest', { apiKey: sensor.apiKey, ...event });
+    if (answer.status === 200) return { id: answer.body.result.data.json.eventId };
     if (answer.status !== 503) throw new Error(`${answer.status}: ${JSON.stringify(answer.body)}`);
+    onRefusal();
     await sleep(100);
   }
 };
@@ -145,7 +146,7 @@ describe.skipIf(!HAS_CLUSTER)('on a cluster', () => {
       await owner.end();
 
       const output = await runDistribution();
-      expect(output).toContain('50 events will be moved, into 4 shards on 2 nodes.');
+      expect(output).toContain('50 events will be moved, into 2 shards on 2 nodes.');
       expect(await runDistribution()).toContain('Nothing to do.');
       const distributed = await cluster.ask<{ name: string }>(
         0,
@@ -393,9 +394,8 @@ describe.skipIf(!HAS_CLUSTER)('on a cluster', () => {
       const send = async () => {
         while (!isOver) {
           const [event] = keyed(1);
-          const stored = await insist({ ...event });
+          const stored = await insist({ ...event }, () => refused++);
           ids.push(stored.id);
-          refused += stored.refused;
         }
       };
       const sending = Array.from({ length: 8 }, send);

@@ -23,9 +23,16 @@ export interface TestCluster extends AsyncDisposable {
   kill(server: number): Promise<void>;
   /** Brings it back, and waits until it answers. */
   start(server: number): Promise<void>;
-  /** Lets further servers hold shards, and moves some to them. */
+  /** Lets further servers hold shards, splits each shard into two, and moves some to them. */
   rebalance(): Promise<void>;
 }
+
+/** The statements that split each shard of events into two on its node, as in docs/operations.md. */
+const SPLITS = `
+  SELECT format('SELECT citus_split_shard_by_split_points(%s, ARRAY[''%s''], ARRAY[%s, %s], ''block_writes'')',
+    shardid, (shardminvalue::bigint + shardmaxvalue::bigint) / 2, nodeid, nodeid) AS split
+  FROM pg_dist_shard JOIN pg_dist_placement USING (shardid) JOIN pg_dist_node USING (groupid)
+  WHERE logicalrelid = 'events'::regclass AND noderole = 'primary'`;
 
 const query = async <Row extends pg.QueryResultRow>(url: string, statement: string): Promise<Row[]> => {
   const client = new pg.Client({ connectionString: url });
@@ -105,6 +112,7 @@ export const startTestCluster = async (): Promise<TestCluster> => {
       } else {
         await ask(0, `SELECT citus_set_node_property(${addressOf(0)}, 'shouldhaveshards', true)`);
       }
+      for (const { split } of await ask<{ split: string }>(0, SPLITS)) await ask(0, split);
       await ask(0, `SELECT rebalance_table_shards('events', shard_transfer_mode => 'block_writes')`);
     },
     async [Symbol.asyncDispose]() {

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { Secret, TOTP } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { examineWrites } from '../../src/operations/doctor/database.ts';
-import { createPool } from '../../src/platform/database/pool.ts';
+import { readDirtyExpiry } from '../../src/operations/doctor/store.ts';
+import { createDatabase, createPool } from '../../src/platform/database/pool.ts';
 import { ignoreErrno } from '../../src/platform/errno.ts';
 import { ADMIN, createTestDatabase, eventually } from '../harness.ts';
 import { runGantry } from './gantry-command.ts';
@@ -183,7 +184,7 @@ describe('gantry doctor', () => {
 
   it('sees settings of the server that make commits wait', async () => {
     const checkpoints = { requested: 30, timed: 5, limit: '1GB' };
-    expect(examineWrites({ wal_compression: 'pglz', dirty_expire: null }, checkpoints)).toMatchObject([
+    expect(examineWrites({ wal_compression: 'pglz' }, checkpoints, null)).toMatchObject([
       { code: 'walCompression', level: 'ADVICE' },
       {
         code: 'checkpointsBySize',
@@ -191,16 +192,17 @@ describe('gantry doctor', () => {
         values: { requested: 30, all: 35, limit: '1GB' },
       },
     ]);
-    expect(
-      examineWrites({ wal_compression: 'lz4', dirty_expire: 200 }, { ...checkpoints, timed: 31 }),
-    ).toEqual([]);
-    expect(examineWrites({ wal_compression: 'off', dirty_expire: 3_000 }, null)).toMatchObject([
+    expect(examineWrites({ wal_compression: 'lz4' }, { ...checkpoints, timed: 31 }, 200)).toEqual([]);
+    expect(examineWrites({ wal_compression: 'off' }, null, 3_000)).toMatchObject([
       { code: 'pagesWrittenLate', level: 'ADVICE', finding: expect.stringContaining('after 30 s') },
     ]);
     const pool = createPool(settingsOf(0).DATABASE_URL, 1, () => undefined);
     await pool.query(
       `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET wal_compression = pglz', current_database()); END $$`,
     );
+    // A role that may not read files of the server.
+    await pool.query('SET ROLE pg_monitor');
+    expect(await readDirtyExpiry(createDatabase(pool))).toBe(null);
     await pool.end();
     const { findings } = JSON.parse((await gantry(0, ['doctor', '--json'])).out);
     const codes = findings.map(({ code }: { code: string }) => code);

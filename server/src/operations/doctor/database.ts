@@ -12,6 +12,7 @@ import {
   type CheckpointState,
   listAppliedMigrations,
   readCheckpointState,
+  readDirtyExpiry,
   readServerState,
   type ServerState,
 } from './store.ts';
@@ -33,7 +34,9 @@ export async function examineDatabase(db: Executor, config: Config): Promise<Fin
   return [
     ...examineServer(state),
     // Those of the embedded server cannot be changed.
-    ...(config.DATABASE_URL ? examineWrites(state, await readCheckpointState(db, state)) : []),
+    ...(config.DATABASE_URL
+      ? examineWrites(state, await readCheckpointState(db, state), await readDirtyExpiry(db))
+      : []),
     ...(await examineNodes(db)),
     examineConnections(state, config),
     await examineClock(db),
@@ -65,12 +68,13 @@ async function examineNodes(db: Executor): Promise<Finding[]> {
 
 /** The settings of a server, and of its machine, that make commits wait under load. */
 export function examineWrites(
-  { wal_compression, dirty_expire }: Pick<ServerState, 'wal_compression' | 'dirty_expire'>,
+  { wal_compression }: Pick<ServerState, 'wal_compression'>,
   checkpoints: CheckpointState | null,
+  dirtyExpiry: number | null,
 ): Finding[] {
   const found: Finding[] = [];
-  if (dirty_expire !== null && dirty_expire >= LATE_WRITES)
-    found.push(advice('pagesWrittenLate', { seconds: Math.round(dirty_expire / 100) }));
+  if (dirtyExpiry !== null && dirtyExpiry >= LATE_WRITES)
+    found.push(advice('pagesWrittenLate', { seconds: Math.round(dirtyExpiry / 100) }));
   if (['on', 'pglz'].includes(wal_compression)) found.push(advice('walCompression'));
   if (checkpoints) {
     const { requested, timed, limit } = checkpoints;

@@ -19,11 +19,6 @@ export interface ServerState {
   /** The share of transaction ids that are in use, from 0 to 1. */
   readonly used_ids: number;
   readonly wal_compression: string;
-  /**
-   * After how many hundredths of a second Linux writes changed files to the disk; null if it is another system, or if the
-   * role may not read files of the server.
-   */
-  readonly dirty_expire: number | null;
 }
 
 export async function readServerState(db: Executor): Promise<ServerState> {
@@ -34,9 +29,6 @@ export async function readServerState(db: Executor): Promise<ServerState> {
       current_setting('server_encoding') AS encoding, current_setting('autovacuum')::boolean AS autovacuum,
       (SELECT age(datfrozenxid)::float8 / 2147483648 FROM pg_database WHERE datname = current_database()) AS used_ids,
       current_setting('wal_compression') AS wal_compression,
-      CASE WHEN pg_has_role('pg_read_server_files', 'USAGE')
-          AND has_function_privilege('pg_read_file(text, bigint, bigint, boolean)', 'EXECUTE')
-        THEN pg_read_file('/proc/sys/vm/dirty_expire_centisecs', 0, 20, true)::int END AS dirty_expire,
       pg_is_in_recovery() AS standby,
       has_schema_privilege(to_regnamespace('public'), 'CREATE') AS may_create,
       current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int AS connections,
@@ -49,6 +41,22 @@ export async function readServerState(db: Executor): Promise<ServerState> {
         AND indrelid IN (SELECT oid FROM pg_class WHERE relnamespace = to_regnamespace('public'))) AS invalid_indexes`);
   if (!rows[0]) throw new Error('PostgreSQL did not return its settings');
   return rows[0];
+}
+
+/**
+ * After how many hundredths of a second Linux writes changed files of the server to the disk.
+ * @returns null if it is another system, or if the role may not read files of the server
+ */
+export async function readDirtyExpiry(db: Executor): Promise<number | null> {
+  // A statement of its own, because PostgreSQL checks the right to call a function even where it is not called.
+  const { rows: rights } = await db.execute<{ may_read: boolean }>(sql`
+    SELECT pg_has_role('pg_read_server_files', 'USAGE')
+      AND has_function_privilege('pg_read_file(text, bigint, bigint, boolean)', 'EXECUTE') AS may_read`);
+  if (!rights[0]?.may_read) return null;
+  const { rows } = await db.execute<{ expiry: number | null }>(
+    sql`SELECT pg_read_file('/proc/sys/vm/dirty_expire_centisecs', 0, 20, true)::int AS expiry`,
+  );
+  return rows[0]?.expiry ?? null;
 }
 
 /** The checkpoints since the statistics of the server were reset. */

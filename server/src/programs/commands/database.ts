@@ -89,7 +89,7 @@ export function addDatabase(program: Command): void {
     .option('--dry-run', 'print the SQL and run nothing', false)
     .option(
       '--shards <number>',
-      'shards of events (default: twice the nodes, at least 4)',
+      'shards of events (default: one for each node, at least 2)',
       wholeNumber(1, MOST_SHARDS),
     )
     .addOption(new Option('--ingest-on-every-node').hideHelp())

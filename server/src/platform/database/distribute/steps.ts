@@ -12,18 +12,19 @@ export interface Step {
   readonly condition?: { readonly query: string; readonly otherwise: string };
 }
 
-/**
- * Minimum number of shards of events. More make commits that touch several of them more expensive; fewer leave no
- * room for new nodes.
- */
-const FEWEST_SHARDS = 4;
+/** Minimum number of shards of events, so that the second node can take over one from the first. */
+const FEWEST_SHARDS = 2;
 
 /** Maximum number of shards in Citus. */
 export const MOST_SHARDS = 64_000;
 
-/** Two shards for each node that holds any, so that a new node can take over some of every other one. */
+/**
+ * One shard for each node that holds any. A group of events is sent to one shard after the other, which takes three round
+ * trips each. For more nodes, shards can be split. With two shards on two nodes, single events reached 0.57 of the rate of
+ * one server, and 0.42 with four (medians, bench/results/2026-11-24-citus.md).
+ */
 export function shardsFor(nodes: number): number {
-  return Math.max(FEWEST_SHARDS, 2 * nodes);
+  return Math.max(FEWEST_SHARDS, nodes);
 }
 
 const LOCAL_TABLES = `('sensors'::regclass, 'locations'::regclass, 'sensor_status_history'::regclass)`;
