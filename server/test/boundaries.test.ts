@@ -180,6 +180,7 @@ describe('the boundaries between rooms', () => {
       'server/src/operations/doctor/gateways.ts',
       'server/src/platform/clock.ts',
       'server/src/platform/database/embedded/binaries.ts',
+      'server/src/platform/database/embedded/grown-files.ts',
       'server/src/platform/database/embedded/postmaster.ts',
       'server/src/platform/process/data-folder.ts',
       'server/src/programs/commands/gateway.ts',

@@ -1,6 +1,7 @@
 import { open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ignoreErrno } from '../../errno.ts';
+import { machineTime } from '../../machine-time.ts';
 
 /** Milliseconds between two searches for files that grow, less than the 30 s after which Linux writes them. */
 const SEARCH_MS = 20_000;
@@ -41,7 +42,7 @@ export function watchGrownFiles(folder: string): GrownFiles {
 
   const search = async (): Promise<void> => {
     searchedAt = performance.now();
-    const recent = await listRecentFiles(join(folder, 'base'), Date.now() - SEARCH_MS);
+    const recent = await listRecentFiles(join(folder, 'base'), machineTime() - SEARCH_MS);
     sizes = new Map(recent.map((path) => [path, sizes.get(path) ?? -1]));
   };
 
