@@ -6,14 +6,20 @@ import { descendantsOf } from './faults/processes.ts';
 /** Linux counts processor time in hundredths of a second for programs, on all architectures. */
 const TICKS_PER_SECOND = 100;
 
+/** The time of all processors together since the start of the machine in seconds; NaN where it cannot be read. */
+export interface MachineTimes {
+  /** In which they did nothing. */
+  readonly idle: number;
+  /** In which they had work, and the host of this virtual machine let others work. */
+  readonly stolen: number;
+  readonly total: number;
+}
+
 /** Processor time since some moment in seconds; NaN where it cannot be read. */
-export interface ProcessorTimes {
+export interface ProcessorTimes extends MachineTimes {
   /** Of the measured server, with all its processes, without PostgreSQL. */
   readonly server: number;
   readonly postgresql: number;
-  /** Of all processors together, that in which they did nothing. */
-  readonly idle: number;
-  readonly total: number;
 }
 
 export type ReadProcessorTimes = () => Promise<ProcessorTimes>;
@@ -42,7 +48,7 @@ export async function processorTimesOf(pid: number, databaseUrl: string): Promis
       // The embedded PostgreSQL is a child process of the service.
       server: await secondsOf(server.filter((each) => !postgresql.includes(each))),
       postgresql: await secondsOf(postgresql),
-      ...(await machineTimes()),
+      ...(await readMachineTimes()),
     };
   };
 }
@@ -88,12 +94,13 @@ async function ticksOf(pid: number): Promise<number> {
 }
 
 /** The first line of /proc/stat: user, nice, system, idle, waiting for the disk, interrupts, stolen by other machines. */
-async function machineTimes(): Promise<Pick<ProcessorTimes, 'idle' | 'total'>> {
+export async function readMachineTimes(): Promise<MachineTimes> {
   const line = (await readFile('/proc/stat', 'utf8').catch(() => '')).split('\n')[0] ?? '';
   const ticks = line.split(/\s+/).slice(1, 9).map(Number);
-  const [, , , idle = Number.NaN, waiting = 0] = ticks;
+  const [, , , idle = Number.NaN, waiting = 0, , , stolen = Number.NaN] = ticks;
   return {
     idle: (idle + waiting) / TICKS_PER_SECOND,
+    stolen: stolen / TICKS_PER_SECOND,
     total: ticks.reduce((sum, each) => sum + each, 0) / TICKS_PER_SECOND,
   };
 }

@@ -68,7 +68,10 @@ const SHOWN_WAITS = 3;
 /** What coincided with the slowest answers. */
 function slowSeconds(seconds: readonly Second[]): string[] {
   const slowest = [...seconds].sort((a, b) => b.p99 - a.p99).slice(0, SLOWEST);
-  const columns = ['second', 'p50 ms', 'p99 ms', 'disk ms', 'loop ms', 'collector ms', 'WAL MB'];
+  const columns = [
+    ...['second', 'p50 ms', 'p99 ms', 'sent late ms', 'busy %', 'stolen %'],
+    ...['disk ms', 'loop ms', 'collector ms', 'WAL MB'],
+  ];
   return [
     `The ${slowest.length} slowest seconds, and what happened in them:`,
     '',
@@ -83,7 +86,8 @@ function slowSeconds(seconds: readonly Second[]): string[] {
         .sort((a, b) => a.second - b.second)
         .map((at) => [
           at.second,
-          ...[at.p50, at.p99, at.disk, at.loop, at.collector, at.wal].map(figure),
+          ...[at.p50, at.p99, at.lateness, at.busy * 100, at.stolen * 100].map(figure),
+          ...[at.disk, at.loop, at.collector, at.wal].map(figure),
           at.checkpoint ? 'yes' : '',
           at.upkeep.join(', '),
           Object.entries(at.waits)

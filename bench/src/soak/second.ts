@@ -1,5 +1,6 @@
 import type { Metrics } from '../metrics.ts';
 import { percentile } from '../percentile.ts';
+import type { MachineTimes } from '../processor-time.ts';
 import type { Seen } from './pacer.ts';
 import type { ServerActivity } from './server-probe.ts';
 
@@ -11,6 +12,12 @@ export interface Second extends ServerActivity {
   /** Milliseconds from the due time of a request to its answer. */
   readonly p50: number;
   readonly p99: number;
+  /** Maximum delay of a request before it was sent, in milliseconds: the generator or the machine was late. */
+  readonly lateness: number;
+  /** The fraction of the time of all processors in which they worked. */
+  readonly busy: number;
+  /** The fraction that the host of this virtual machine gave to others although there was work. */
+  readonly stolen: number;
   /** The slowest write of the disk probe, in milliseconds. */
   readonly disk: number;
   /** The longest delay of the event loop of the service, in milliseconds. */
@@ -25,16 +32,23 @@ export interface Measured {
   readonly seen: Seen;
   readonly disk: readonly number[];
   readonly server: ServerActivity;
+  readonly times: MachineTimes;
+  readonly timesBefore: MachineTimes;
   readonly metrics: Metrics;
   readonly metricsBefore: Metrics;
 }
 
-export function secondOf({ second, seen, disk, server, metrics, metricsBefore }: Measured): Second {
+export function secondOf(measured: Measured): Second {
+  const { second, seen, disk, server, times, timesBefore, metrics, metricsBefore } = measured;
+  const total = times.total - timesBefore.total;
   return {
     second,
     answered: seen.latencies.length,
     p50: percentile(seen.latencies, 0.5),
     p99: percentile(seen.latencies, 0.99),
+    lateness: seen.lateness,
+    busy: 1 - (times.idle - timesBefore.idle) / total,
+    stolen: (times.stolen - timesBefore.stolen) / total,
     disk: Math.max(0, ...disk),
     // The service measures it from one reading of the metrics to the next.
     loop: (metrics.get('nodejs_eventloop_lag_max_seconds') ?? Number.NaN) * 1000,

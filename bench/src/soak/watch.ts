@@ -1,4 +1,5 @@
 import { BenchmarkFailed } from '../failure.ts';
+import { readMachineTimes } from '../processor-time.ts';
 import type { Stage } from '../stage.ts';
 import type { DiskProbe } from './disk-probe.ts';
 import type { Pacer, Seen } from './pacer.ts';
@@ -34,6 +35,7 @@ export async function watch(
   let seen: Seen[] = [];
   let writes: number[] = [];
   let metricsBefore = await gantry.metrics();
+  let timesBefore = await readMachineTimes();
   for (let second = 1; second <= minutes * 60; second++) {
     await pauseUntil(started + second * 1000, () => {
       pacer.check();
@@ -42,8 +44,9 @@ export async function watch(
     const now = performance.now();
     const measured = { seen: pacer.take(), disk: await disk.take(), server: await server.take() };
     const metrics = await gantry.metrics();
-    seconds.push(secondOf({ second, ...measured, metrics, metricsBefore }));
-    metricsBefore = metrics;
+    const times = await readMachineTimes();
+    seconds.push(secondOf({ second, ...measured, times, timesBefore, metrics, metricsBefore }));
+    [metricsBefore, timesBefore] = [metrics, times];
     seen.push(measured.seen);
     writes.push(...measured.disk);
     if (second % every !== 0) continue;
