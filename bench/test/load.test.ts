@@ -32,6 +32,7 @@ const driveAt = (url: string, signal = new AbortController().signal) =>
       server: process.cpuUsage().user / 1e6,
       postgresql: Number.NaN,
       idle: 0,
+      stolen: 0,
       total: 0,
     }),
     signal,

@@ -56,7 +56,7 @@ describe.runIf(process.platform === 'linux')('processor time', () => {
   });
 
   it('is unknown, and not NaN, for a process that does not exist', async () => {
-    const unknown = { server: Number.NaN, postgresql: Number.NaN, idle: 1, total: 2 };
+    const unknown = { server: Number.NaN, postgresql: Number.NaN, idle: 1, stolen: 0, total: 2 };
     expect(usedBetween(unknown, { ...unknown, idle: 2, total: 6 }, 1)).toEqual({
       nodeMicros: null,
       postgresMicros: null,
