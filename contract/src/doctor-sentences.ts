@@ -167,6 +167,12 @@ export const doctorSentences = {
       'Most checkpoints ({{requested}} of {{all}}) were made because of the size of the WAL (max_wal_size is {{limit}}), which delays events under load.',
     remedy: 'Raise max_wal_size, as far as the disk allows, and checkpoint_timeout to 15min.',
   },
+  fewBuffers: {
+    about: 'database',
+    finding:
+      'The server keeps {{megabytes}} MB of pages in memory (shared_buffers), so under load events wait for pages that are written to make room.',
+    remedy: 'Set shared_buffers to an eighth to a quarter of the memory of its machine.',
+  },
   walCompression: {
     about: 'database',
     finding: 'The WAL is compressed with pglz, which delays events after the start of each checkpoint.',

@@ -1,3 +1,3 @@
-#!/usr/bin/env -S node --enable-source-maps --use-largepages=silent --max-semi-space-size=8
+#!/usr/bin/env -S node --enable-source-maps --use-largepages=silent --max-semi-space-size=16
 require('./require-node.cjs');
 require('./load.cjs');

@@ -33,7 +33,8 @@ type Run = (round: number) => Promise<Measurement>;
 
 /**
  * Measures all servers in turn, in each round. All of them run from the first round to the last, so none is colder
- * than another, and those that are not measured are idle.
+ * than another, and those that are not measured are idle. Each round begins with the next server, because a server may
+ * profit from what was measured before it.
  * @param stages one for each number of workers to compare, on the same PostgreSQL server
  */
 export async function runRounds(
@@ -65,7 +66,8 @@ export async function runRounds(
       runs.push((round) => measureGantry(each, 'batch', round, traffic.ingestBatch));
     }
     for (let round = 1; round <= options.rounds; round++) {
-      for (const run of runs) {
+      const first = (round - 1) % runs.length;
+      for (const run of [...runs.slice(first), ...runs.slice(0, first)]) {
         const measurement = await run(round);
         options.onMeasured(measurement);
         measurements.push(measurement);

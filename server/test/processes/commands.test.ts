@@ -184,7 +184,8 @@ describe('gantry doctor', () => {
 
   it('sees settings of the server that make commits wait', async () => {
     const checkpoints = { requested: 30, timed: 5, limit: '1GB' };
-    expect(examineWrites({ wal_compression: 'pglz' }, checkpoints, null)).toMatchObject([
+    expect(examineWrites({ wal_compression: 'pglz', buffers: 128 }, checkpoints, null)).toMatchObject([
+      { code: 'fewBuffers', level: 'ADVICE', finding: expect.stringContaining('keeps 128 MB of pages') },
       { code: 'walCompression', level: 'ADVICE' },
       {
         code: 'checkpointsBySize',
@@ -192,8 +193,9 @@ describe('gantry doctor', () => {
         values: { requested: 30, all: 35, limit: '1GB' },
       },
     ]);
-    expect(examineWrites({ wal_compression: 'lz4' }, { ...checkpoints, timed: 31 }, 200)).toEqual([]);
-    expect(examineWrites({ wal_compression: 'off' }, null, 3_000)).toMatchObject([
+    const good = { wal_compression: 'lz4', buffers: 256 };
+    expect(examineWrites(good, { ...checkpoints, timed: 31 }, 200)).toEqual([]);
+    expect(examineWrites(good, { ...checkpoints, requested: 20 }, 3_000)).toMatchObject([
       { code: 'pagesWrittenLate', level: 'ADVICE', finding: expect.stringContaining('after 30 s') },
     ]);
     const pool = createPool(settingsOf(0).DATABASE_URL, 1, () => undefined);

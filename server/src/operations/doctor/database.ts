@@ -27,6 +27,8 @@ const MANY_IDS = 0.4;
 const MANY_CHECKPOINTS = 20;
 /** In hundredths of a second; the default of Linux is 3,000. */
 const LATE_WRITES = 1_000;
+/** In megabytes; the default of PostgreSQL is 128. The embedded server has at least this much. */
+const FEWEST_BUFFERS = 256;
 
 /** The database server and its schema. */
 export async function examineDatabase(db: Executor, config: Config): Promise<Finding[]> {
@@ -68,19 +70,18 @@ async function examineNodes(db: Executor): Promise<Finding[]> {
 
 /** The settings of a server, and of its machine, that make commits wait under load. */
 export function examineWrites(
-  { wal_compression }: Pick<ServerState, 'wal_compression'>,
-  checkpoints: CheckpointState | null,
+  { wal_compression, buffers }: Pick<ServerState, 'wal_compression' | 'buffers'>,
+  checkpoints: CheckpointState,
   dirtyExpiry: number | null,
 ): Finding[] {
   const found: Finding[] = [];
+  if (buffers < FEWEST_BUFFERS) found.push(advice('fewBuffers', { megabytes: buffers }));
   if (dirtyExpiry !== null && dirtyExpiry >= LATE_WRITES)
     found.push(advice('pagesWrittenLate', { seconds: Math.round(dirtyExpiry / 100) }));
   if (['on', 'pglz'].includes(wal_compression)) found.push(advice('walCompression'));
-  if (checkpoints) {
-    const { requested, timed, limit } = checkpoints;
-    if (requested > MANY_CHECKPOINTS && requested > timed)
-      found.push(advice('checkpointsBySize', { requested, all: requested + timed, limit }));
-  }
+  const { requested, timed, limit } = checkpoints;
+  if (requested > MANY_CHECKPOINTS && requested > timed)
+    found.push(advice('checkpointsBySize', { requested, all: requested + timed, limit }));
   return found;
 }
 

@@ -19,6 +19,8 @@ export interface ServerState {
   /** The share of transaction ids that are in use, from 0 to 1. */
   readonly used_ids: number;
   readonly wal_compression: string;
+  /** The setting `shared_buffers`, in megabytes. */
+  readonly buffers: number;
 }
 
 export async function readServerState(db: Executor): Promise<ServerState> {
@@ -29,6 +31,7 @@ export async function readServerState(db: Executor): Promise<ServerState> {
       current_setting('server_encoding') AS encoding, current_setting('autovacuum')::boolean AS autovacuum,
       (SELECT age(datfrozenxid)::float8 / 2147483648 FROM pg_database WHERE datname = current_database()) AS used_ids,
       current_setting('wal_compression') AS wal_compression,
+      (pg_size_bytes(current_setting('shared_buffers')) / 1048576)::int AS buffers,
       pg_is_in_recovery() AS standby,
       has_schema_privilege(to_regnamespace('public'), 'CREATE') AS may_create,
       current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int AS connections,
@@ -68,16 +71,18 @@ export interface CheckpointState {
   readonly limit: string;
 }
 
-/** @returns null for servers that do not count them in this way, before version 17 */
 export async function readCheckpointState(
   db: Executor,
   { version }: Pick<ServerState, 'version'>,
-): Promise<CheckpointState | null> {
-  if (version < 170_000) return null;
+): Promise<CheckpointState> {
+  const counts =
+    version < 170_000
+      ? sql`SELECT checkpoints_req AS requested, checkpoints_timed AS timed FROM pg_stat_bgwriter`
+      : sql`SELECT num_requested AS requested, num_timed AS timed FROM pg_stat_checkpointer`;
   const { rows } = await db.execute<CheckpointState & Record<string, unknown>>(sql`
-    SELECT num_requested::int AS requested, num_timed::int AS timed, current_setting('max_wal_size') AS limit
-    FROM pg_stat_checkpointer`);
-  return rows[0] ?? null;
+    SELECT requested::int, timed::int, current_setting('max_wal_size') AS limit FROM (${counts}) AS made`);
+  if (!rows[0]) throw new Error('PostgreSQL did not return its checkpoints');
+  return rows[0];
 }
 
 /** The names and checksums of the migrations that were applied; null if there is no schema yet. */
