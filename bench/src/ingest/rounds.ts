@@ -33,8 +33,8 @@ type Run = (round: number) => Promise<Measurement>;
 
 /**
  * Measures all servers in turn, in each round. All of them run from the first round to the last, so none is colder
- * than another, and those that are not measured are idle. Each round begins with the next server, because a server may
- * profit from what was measured before it.
+ * than another, and those that are not measured are idle. Each round begins with the next server, because what was
+ * measured before a server affects it.
  * @param stages one for each number of workers to compare, on the same PostgreSQL server
  */
 export async function runRounds(
