@@ -98,6 +98,22 @@ describe('the totals of events', () => {
     await expectTotalsToBeRight();
   });
 
+  it('distinguish types whatever their text is', async () => {
+    const types = [
+      {},
+      { violationType: 'null' },
+      { vehicleType: 'null' },
+      { violationType: 'A\nB', vehicleType: 'C' },
+      { violationType: 'A', vehicleType: 'B\nC' },
+    ];
+    const events = types.map((each) => ({ eventType: 'TRAFFIC_VIOLATION', ...each }));
+    await gantry.ok('events.ingestBatch', { apiKey, events });
+    await untilFolded();
+    await expectTotalsToBeRight();
+    const { total } = await gantry.ok('events.getAll', { violationType: 'null' }, { token });
+    expect(total).toBe(1);
+  });
+
   it('are the same before, during and after the fold', async () => {
     const until = Date.now() + lengthOf({ gate: 1_000, full: 3_000 });
     const total = async () => (await gantry.ok('events.getStats', {}, { token })).total;

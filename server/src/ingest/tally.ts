@@ -15,7 +15,10 @@ export function tally(rows: readonly EventRow[]): Count[] {
   const counts = new Map<string, Count>();
   for (const row of rows) {
     const hour = Math.floor(row.time / HOUR_MS);
-    const key = `${hour}\n${row.eventType}\n${row.severity}\n${row.violationType}\n${row.vehicleType}`;
+    const violationType = row.violationType ?? '';
+    // Devices send any text as a type, also "null" and line breaks: the length says where the first type ends.
+    const types = `${violationType.length}\n${violationType}${row.vehicleType ?? ''}`;
+    const key = `${hour}\n${row.eventType}\n${row.severity}\n${types}`;
     const known = counts.get(key);
     if (known) known.n++;
     else counts.set(key, { hour: hour * 3_600, of: row, n: 1 });
