@@ -407,6 +407,22 @@ describe('images', () => {
     expect(await rowsOf('SELECT FROM event_images WHERE event_id = $1', [eventId])).toEqual([]);
   });
 
+  it('of a message of a device are neither removed nor announced as due', async () => {
+    const bytes = png({ shade: 39 });
+    const sha256 = createHash('sha256').update(bytes).digest('hex');
+    const picture = { sha256, mediaType: 'image/png' as const, width: 1, height: 1, bytes };
+    const messageId = '01a00000-0000-7000-8000-000000000002';
+    await gantry.app.context.images.keepForMessage({ messageId, pictures: [picture] });
+    await letImagesAge();
+    await carryOut();
+    expect(await stored(bytes)).toBe(true);
+    expect((await ask('previewRetention')).totals.images).toBe(0);
+    await rowsOf('DELETE FROM device_message_images');
+    expect((await ask('previewRetention')).totals.images).toBe(1);
+    await carryOut();
+    expect(await stored(bytes)).toBe(false);
+  });
+
   it('are stored again when they are sent again after their removal', async () => {
     const bytes = png({ shade: 38 });
     const images = [dataUrl(bytes, 'image/png')];

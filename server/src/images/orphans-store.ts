@@ -54,10 +54,13 @@ export async function removeDanglingReferences(db: Executor, eventIds: readonly 
     DELETE FROM event_images WHERE event_id = ANY (${sql.param(gone)}::uuid[]) AND at < now() - ${YOUNG}`);
 }
 
-const IS_ORPHAN = sql`touched_at < now() - ${YOUNG}
-  AND NOT EXISTS (SELECT FROM event_images WHERE event_images.sha256 = images.sha256)
+/** A condition on rows of images that are old enough for removal and to which neither a note nor a message refers. */
+export const MAY_BE_ORPHAN = sql`touched_at < now() - ${YOUNG}
   AND NOT EXISTS (SELECT FROM incident_images WHERE incident_images.sha256 = images.sha256)
   AND NOT EXISTS (SELECT FROM device_message_images WHERE device_message_images.sha256 = images.sha256)`;
+
+const IS_ORPHAN = sql`${MAY_BE_ORPHAN}
+  AND NOT EXISTS (SELECT FROM event_images WHERE event_images.sha256 = images.sha256)`;
 
 /** A page of images in the order of their hashes, with whether each is referenced. */
 export async function pageOfImages(

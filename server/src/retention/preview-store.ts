@@ -3,6 +3,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import { countedByPeriod } from '../events/counts/totals.ts';
 import { heldEvents } from '../events/holds-store.ts';
 import { firstIdAt } from '../events/id.ts';
+import { MAY_BE_ORPHAN } from '../images/orphans-store.ts';
 import { moment } from '../platform/database/moment.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import type { Cutoffs } from './cutoffs.ts';
@@ -53,20 +54,20 @@ export async function listHeldMonths(db: Executor): Promise<ReadonlySet<string>>
 }
 
 /**
- * Counts the images that no event will refer to after the removals, and no note does, by the month in which they were last
- * received.
+ * Counts the images that no event will refer to after the removals, and neither a note nor a message does, by the month in
+ * which they were last received.
  */
 export async function countImagesDue(db: Executor, due: Cutoffs): Promise<MonthCount[]> {
   const tooOld = due.images === null ? sql`false` : sql`event_id < ${firstIdAt(due.images)}::uuid`;
   const { rows } = await db.execute<CountRow>(sql`
     SELECT ${monthOf(sql`touched_at`)} AS month, NULL AS "eventType", count(*) AS rows,
       sum(bytes)::bigint AS bytes
-    FROM images WHERE touched_at < now() - interval '1 hour' AND NOT EXISTS (
+    FROM images WHERE ${MAY_BE_ORPHAN} AND NOT EXISTS (
       SELECT FROM event_images WHERE event_images.sha256 = images.sha256 AND NOT (
         (${tooOld} OR ${eventIsDue(due)})
         AND event_id NOT IN (SELECT held.event_id FROM ${heldEvents})
       )
-    ) AND NOT EXISTS (SELECT FROM incident_images WHERE incident_images.sha256 = images.sha256) GROUP BY 1`);
+    ) GROUP BY 1`);
   return rows;
 }
 
