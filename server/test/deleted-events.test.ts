@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually, type Gantry, startGantry } from './harness.ts';
+import { noteStatements } from './noted-statements.ts';
 
 let gantry: Gantry;
 let token: string;
@@ -137,6 +138,20 @@ describe('an event whose time has no offset', () => {
     expect(await idOf(reported)).toBe(newId);
     expect(await idOf(event)).toBe(id);
     expect(await total()).toBe(before + 1);
+  });
+
+  it('is looked up together with the others of its batch, after the time zone changed', async () => {
+    await setZone('UTC');
+    const events = Array.from({ length: 200 }, () => newEvent({ timestamp: '2026-02-01T08:15:00' }));
+    const first: { eventId: string }[] = await sendBatch(events);
+    await setZone('Asia/Tokyo');
+    const lookUps: string[] = [];
+    noteStatements(gantry.app.context.devices.$client, ({ text }) => {
+      if (text.includes('content_hash')) lookUps.push(text);
+    });
+    expect(await sendBatch(events)).toEqual(first.map(({ eventId }) => ({ eventId, duplicate: true })));
+    expect(lookUps.length).toBeGreaterThan(0);
+    expect(lookUps.length).toBeLessThan(10);
   });
 
   it('is recognized only while a device may repeat it', async () => {

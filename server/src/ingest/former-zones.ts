@@ -1,9 +1,24 @@
 import type { ReportedEvent } from '@gantry/contract/events';
+import type { Pool } from 'pg';
 import { keyedEventId } from '../events/id.ts';
-import type { Core } from '../platform/context.ts';
+import { createGroups, type Groups } from '../platform/groups.ts';
 import { isLocalTime, resolveTime } from '../platform/time.ts';
 import type { KnownSensor } from '../sensors/sensor-keys.ts';
 import { findContentHashes } from './insert-store.ts';
+
+/** Finds which of some ids belong to events that are stored or were deleted by a user. */
+export type KnownEvents = Groups<readonly string[], { has(id: string): boolean }>;
+
+/** The events of a batch are looked up together: one by one, they would occupy the connections for seconds. */
+export function createKnownEvents(pool: Pool): KnownEvents {
+  return createGroups({
+    write: async (lists) => {
+      const known = await findContentHashes(pool, lists.flat());
+      return lists.map(() => known);
+    },
+    mayBeOne: () => false,
+  });
+}
 
 /**
  * The event with the time of its first attempt, if that was made under another time zone. The id of an event with a
@@ -11,7 +26,7 @@ import { findContentHashes } from './insert-store.ts';
  * @param zones the current time zone, followed by the previous ones
  */
 export async function asFirstReported(
-  { devices }: Pick<Core, 'devices'>,
+  known: KnownEvents,
   sensor: KnownSensor,
   event: ReportedEvent,
   zones: readonly string[],
@@ -22,10 +37,7 @@ export async function asFirstReported(
     const time = resolveTime(timestamp, zone);
     return { time, id: keyedEventId(time, sensor.id, idempotencyKey) };
   });
-  const known = await findContentHashes(
-    devices.$client,
-    attempts.map(({ id }) => id),
-  );
-  const first = attempts.find(({ id }) => known.has(id));
+  const found = await known.add(attempts.map(({ id }) => id));
+  const first = attempts.find(({ id }) => found.has(id));
   return first ? { ...event, timestamp: new Date(first.time).toISOString() } : event;
 }

@@ -48,7 +48,9 @@ export async function ingestEvent(
   const { timezone } = app.settings.current();
   const former = app.settings.formerZones();
   const dated =
-    former.length === 0 ? event : await asFirstReported(app, sensor, event, [timezone, ...former]);
+    former.length === 0
+      ? event
+      : await asFirstReported(app.knownEvents, sensor, event, [timezone, ...former]);
   const now = app.clock.now();
   const row = enrich(dated, sensor, timezone, now, app.eventTimes);
   const outcome =

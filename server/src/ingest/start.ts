@@ -4,6 +4,7 @@ import type { Foundation } from '../platform/start.ts';
 import { applyEffects, type EffectServices, hasEffects } from './effects.ts';
 import type { EventTimes } from './event-time.ts';
 import { startFollowUp } from './follow-up.ts';
+import { createKnownEvents, type KnownEvents } from './former-zones.ts';
 import { createRateLimits, type RateLimits } from './rate-limits.ts';
 import { EventWriter } from './writer.ts';
 
@@ -12,6 +13,7 @@ export interface IngestServices {
   readonly eventWriter: EventWriter;
   readonly eventTimes: EventTimes;
   readonly eventRates: RateLimits;
+  readonly knownEvents: KnownEvents;
 }
 
 const PARTITION_CHECK_MS = 3_600_000;
@@ -63,5 +65,6 @@ export async function startIngest(
     eventWriter,
     eventTimes: { oldestDays: config.OLDEST_EVENT_DAYS ?? null, mayBeWrong: clock.mayBeWrong },
     eventRates: createRateLimits(config.EVENT_RATE_FACTOR),
+    knownEvents: resources.use(createKnownEvents(pools.devices)),
   };
 }
