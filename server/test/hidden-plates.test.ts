@@ -276,6 +276,7 @@ describe('users from whom plates are hidden', () => {
       ['reports.createSchedule', schedule],
       ['reports.updateSchedule', { id: planted.scheduleId, hour: 5 }],
       ['watchlist.create', { pattern: 'XQ 7*', reason: 'Curious' }],
+      ['watchlist.getAll', { search: 'xq 77' }],
       ['watchlist.update', { id: planted.entryId, pattern: 'XQ 7*' }],
     ] as const) {
       expect([path, await gantry.refusal(path, input, { token })]).toEqual([
@@ -290,6 +291,19 @@ describe('users from whom plates are hidden', () => {
     const stream = await openStream(gantry.url, 'events.onIngested', { token, input: filters });
     await stream.ended;
     expect(stream.error).toMatchObject({ data: { code: 'FORBIDDEN' } });
+  });
+
+  it('cannot find an incident by the text of a device', async () => {
+    const find = async (search: string, who: string) =>
+      (await gantry.ok('incidents.getAll', { search }, { token: who })).total;
+    const token = await gantry.tokenFor('OPERATOR');
+    await gantry.ok(
+      'incidents.create',
+      { title: 'Lorry', description: 'Blocks the bridge', type: 'OTHER' },
+      { token },
+    );
+    expect([await find('xq77plt', admin), await find('xq77plt', token)]).toEqual([1, 0]);
+    expect([await find('the bridge', token), await find('lorry', token)]).toEqual([1, 1]);
   });
 
   it('see pictures of notes but not of devices', async () => {

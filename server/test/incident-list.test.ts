@@ -191,7 +191,7 @@ describe('incidents.getAll', () => {
     const planOf = async (input: object): Promise<string> => {
       sent.length = 0;
       const endless = { from: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY };
-      await listIncidents(db, listIncidentsInput.parse(input), endless, operator);
+      await listIncidents(db, listIncidentsInput.parse(input), endless, { id: operator, seesPlates: true });
       const [page] = sent;
       const { rows } = await gantry.pool.query(`EXPLAIN ${page?.text}`, page?.values);
       return rows.map((row) => row['QUERY PLAN']).join('\n');

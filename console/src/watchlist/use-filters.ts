@@ -3,6 +3,7 @@ import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Filter } from '../filters/filter.ts';
 import { api } from '../service/service.ts';
+import { useSeesPlates } from '../session/plates.tsx';
 
 function usePriorityFilter(): Filter {
   const { t } = useTranslation(['watchlist', 'common']);
@@ -20,6 +21,7 @@ function usePriorityFilter(): Filter {
 /** Every filter of `watchlist.getAlerts`. */
 export function useAlertFilters(): readonly Filter[] {
   const { t } = useTranslation('watchlist');
+  const seesPlates = useSeesPlates();
   const priority = usePriorityFilter();
   return useMemo<readonly Filter[]>(
     () => [
@@ -36,7 +38,9 @@ export function useAlertFilters(): readonly Filter[] {
         name: 'entryId',
         label: t('fields.pattern'),
         find: async (search) => {
-          const { entries } = await api.watchlist.getAll.query({ search, take: 20, sortBy: 'pattern' });
+          // Those who see no plates may not search for one: they choose by the reason.
+          const sought = seesPlates ? { search } : {};
+          const { entries } = await api.watchlist.getAll.query({ ...sought, take: 20, sortBy: 'pattern' });
           return entries.map(({ id, pattern, reason }) => ({ value: id, label: `${pattern} · ${reason}` }));
         },
         // Its alerts say what it was, even when it is gone.
@@ -48,17 +52,27 @@ export function useAlertFilters(): readonly Filter[] {
       { kind: 'moment', name: 'startDate', label: t('filters.from') },
       { kind: 'moment', name: 'endDate', label: t('filters.until') },
     ],
-    [t, priority],
+    [t, priority, seesPlates],
   );
 }
 
-/** Every filter of `watchlist.getAll`. */
+/** Every filter of `watchlist.getAll` that the user may use. */
 export function usePlateFilters(): readonly Filter[] {
   const { t } = useTranslation('watchlist');
+  const seesPlates = useSeesPlates();
   const priority = usePriorityFilter();
   return useMemo<readonly Filter[]>(
     () => [
-      { kind: 'text', name: 'search', label: t('filters.search'), hint: t('filters.searchHint') },
+      ...(seesPlates
+        ? [
+            {
+              kind: 'text',
+              name: 'search',
+              label: t('filters.search'),
+              hint: t('filters.searchHint'),
+            } as const,
+          ]
+        : []),
       priority,
       {
         kind: 'yesNo',
@@ -68,6 +82,6 @@ export function usePlateFilters(): readonly Filter[] {
         no: t('filters.inactive'),
       },
     ],
-    [t, priority],
+    [t, priority, seesPlates],
   );
 }

@@ -20,6 +20,7 @@ import {
   watchlistEntryDetail,
   watchlistPage,
 } from '@gantry/contract/watchlist';
+import { requireSeesPlates } from '../events/plate-access.ts';
 import { resolveInterval } from '../platform/time.ts';
 import { messagesOf } from '../rpc/messages.ts';
 import { getAlert, listAlerts } from '../watchlist/alerts-store.ts';
@@ -37,10 +38,16 @@ import { allowed, router } from './procedures.ts';
 
 export const watchlistRouter = router({
   getAll: allowed('manageIncidents')
-    .meta({ question: true, summary: 'List the entries of the watchlist' })
+    .meta({
+      question: true,
+      summary: 'List the entries of the watchlist',
+      notes: '`search` is refused (FORBIDDEN) if number plates are hidden from the role of the caller.',
+    })
     .input(listWatchlistInput)
     .output(watchlistPage)
     .query(async ({ ctx, input }) => {
+      // Its result would confirm a guess.
+      if (input.search !== undefined) requireSeesPlates(ctx);
       const { items, total } = await listEntries(ctx.app.db, input);
       return { entries: items, total, pageCount: pageCount(total, input.take) };
     }),

@@ -7,9 +7,24 @@ import {
   type ListIncidentsInput,
 } from '@gantry/contract/incidents';
 import type { Page } from '@gantry/contract/page';
-import { and, asc, count, desc, eq, gte, inArray, isNull, lt, or, type SQL, sql } from 'drizzle-orm';
+import {
+  and,
+  asc,
+  count,
+  desc,
+  eq,
+  gte,
+  inArray,
+  isNotNull,
+  isNull,
+  lt,
+  or,
+  type SQL,
+  sql,
+} from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import { rankOf } from '../events/severity.ts';
+import type { Actor } from '../platform/context.ts';
 import { contains } from '../platform/database/folded.ts';
 import { incidents } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';
@@ -38,13 +53,13 @@ export function openedIn({ from, until }: Interval): SQL | undefined {
 
 /**
  * One page of the incidents that meet the filters, with their number. The search text is taken literally.
- * @param callerId the user that `me` refers to
+ * @param caller the user that `me` refers to; one who sees no plates searches no texts of devices
  */
 export async function listIncidents(
   db: Executor,
   input: ListIncidentsInput,
   interval: Interval,
-  callerId: string,
+  caller: Pick<Actor, 'id' | 'seesPlates'>,
 ): Promise<Page<IncidentRow>> {
   const { status, type, severity, sensorId, locationId, assignedTo, search } = input;
   const wanted = and(
@@ -55,10 +70,16 @@ export async function listIncidents(
     severity && eq(incidents.severity, rankOf(severity)),
     sensorId === undefined ? undefined : refersTo(incidents.sensorId, sensorId),
     locationId === undefined ? undefined : refersTo(incidents.locationId, locationId),
-    assignedTo === undefined ? undefined : assigned(assignedTo, callerId),
+    assignedTo === undefined ? undefined : assigned(assignedTo, caller.id),
     search === undefined
       ? undefined
-      : or(contains(incidents.title, search), contains(incidents.description, search)),
+      : or(
+          contains(incidents.title, search),
+          and(
+            contains(incidents.description, search),
+            caller.seesPlates ? undefined : isNotNull(incidents.reportedBy),
+          ),
+        ),
     openedIn(interval),
   );
   const direction = input.sortOrder === 'asc' ? asc : desc;

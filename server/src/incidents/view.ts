@@ -27,7 +27,7 @@ export async function viewIncidents(
   input: ListIncidentsInput,
 ): Promise<Page<Incident>> {
   const interval = resolveInterval(input, app.settings.current().timezone);
-  const { items, total } = await listIncidents(app.db, input, interval, actor.id);
+  const { items, total } = await listIncidents(app.db, input, interval, actor);
   const people = items.flatMap(({ reportedBy, assignedTo }) => [reportedBy, assignedTo]);
   const nameOf = await findNames(app.db, people);
   return { items: items.map((row) => incidentOf(row, nameOf)), total };
