@@ -306,6 +306,27 @@ describe('users from whom plates are hidden', () => {
     expect([await find('the bridge', token), await find('lorry', token)]).toEqual([1, 1]);
   });
 
+  it('see no text of a device in the timeline of an incident', async () => {
+    const plate = 'KX 31-WVD';
+    await gantry.ingest(await gantry.registerSensor(), {
+      eventType: 'INCIDENT',
+      description: `Stopped: ${plate}`,
+    });
+    const { incidents } = await eventually(
+      () => gantry.ok('incidents.getAll', { search: plate }, { token: admin }),
+      ({ total }) => total === 1,
+    );
+    const { id } = incidents[0];
+    const change = { id, description: 'A lorry has stopped', lanesBlocked: 1 };
+    await gantry.ok('incidents.update', change, { token: admin });
+    const token = await gantry.tokenFor('OPERATOR');
+    const detailsFor = async (who: string) =>
+      (await gantry.ok('incidents.getById', { id }, { token: who })).timeline.at(-1).details;
+    const whole = await detailsFor(admin);
+    expect(whole.description).toEqual({ from: `Stopped: ${plate}`, to: 'A lorry has stopped' });
+    expect(await detailsFor(token)).toEqual({ ...whole, description: { from: null, to: null } });
+  });
+
   it('see pictures of notes but not of devices', async () => {
     const token = await gantry.tokenFor('FIELD');
     const get = (path: string, who: string) =>

@@ -12,7 +12,8 @@ const hidden = new WeakMap<object, object>();
  * that an answer that gains an event needs no rule of its own:
  * - `licensePlateNumber` of anything, and the `pattern` of a plate on the watchlist, become `•••`;
  * - the `metadata` and `images` of an event become empty, because both may show the plate;
- * - the description of an incident that an event opened becomes null, because it is text of the device;
+ * - the description of an incident that an event opened becomes null, also in its timeline, because it is text of the
+ *   device;
  * - pictures of messages of devices, repeated plates, and filters by plate of saved views are left out;
  * - other texts lose the plates that the answer contains elsewhere.
  */
@@ -81,7 +82,9 @@ function concealMember(of: Members, name: string, member: unknown, text: (text: 
     case 'pictures':
       return Array.isArray(member) && 'connectionId' in of ? [] : conceal(member, text);
     case 'description':
-      return 'lanesBlocked' in of && of.reportedBy === null ? null : conceal(member, text);
+      return isOpenedByEvent(of) ? null : conceal(member, text);
+    case 'timeline':
+      return conceal(isOpenedByEvent(of) ? withoutDescriptions(member) : member, text);
     case 'plates':
       return Array.isArray(member) && 'since' in of ? [] : conceal(member, text);
     case 'search':
@@ -89,6 +92,19 @@ function concealMember(of: Members, name: string, member: unknown, text: (text: 
     default:
       return conceal(member, text);
   }
+}
+
+/** Whether it is an incident that an event opened. */
+function isOpenedByEvent(value: Members): boolean {
+  return 'lanesBlocked' in value && value.reportedBy === null;
+}
+
+/** A timeline without the former and new descriptions in the details of its entries. */
+function withoutDescriptions(timeline: unknown): unknown {
+  if (Array.isArray(timeline)) return timeline.map(withoutDescriptions);
+  if (!isMembers(timeline) || !isMembers(timeline.details) || !('description' in timeline.details))
+    return timeline;
+  return { ...timeline, details: { ...timeline.details, description: { from: null, to: null } } };
 }
 
 /** Ids contain no plates, and a plate of few digits must not be found in one by chance. */
