@@ -15,7 +15,7 @@ import { createAddressRules, type Resolve } from '../src/webhooks/address.ts';
 import { markDelivered, markFailed } from '../src/webhooks/attempts-store.ts';
 import { JITTER } from '../src/webhooks/back-off.ts';
 import { createDeliverer, startDelivering } from '../src/webhooks/deliver.ts';
-import { insertDeliveries, removeOldDeliveries } from '../src/webhooks/deliveries-store.ts';
+import { insertDeliveries, redeliverOne, removeOldDeliveries } from '../src/webhooks/deliveries-store.ts';
 import { createSender } from '../src/webhooks/send.ts';
 import { createTestDatabase, eventually } from './harness.ts';
 import { answer, type Received, type Receiver, startReceiver } from './webhook-receiver.ts';
@@ -379,8 +379,8 @@ describe('a recorded result', () => {
     const [id = ''] = await enqueue(await addHook('http://127.0.0.1:1/'));
     for (const status of ['DELIVERED', 'DEAD']) {
       await pool.query('UPDATE webhook_deliveries SET status = $2, attempts = 1 WHERE id = $1', [id, status]);
-      await markFailed(db, { id, number: 1 }, result, null);
-      await markFailed(db, { id, number: 1 }, result, 10);
+      await markFailed(db, { id, number: 1, byHand: 0 }, result, null);
+      await markFailed(db, { id, number: 1, byHand: 0 }, result, 10);
       expect(await findDelivery(id)).toMatchObject({ status, last_status: null });
     }
     await markDelivered(db, id, { status: 200, answer: '', error: null });
@@ -390,10 +390,21 @@ describe('a recorded result', () => {
   it('is that of the attempt in progress: an older one that fails changes nothing', async () => {
     const [id = ''] = await enqueue(await addHook('http://127.0.0.1:1/'));
     await pool.query('UPDATE webhook_deliveries SET attempts = 2 WHERE id = $1', [id]);
-    await markFailed(db, { id, number: 1 }, result, null);
+    await markFailed(db, { id, number: 1, byHand: 0 }, result, null);
     expect(await findDelivery(id)).toMatchObject({ status: 'PENDING', last_status: null });
-    await markFailed(db, { id, number: 2 }, result, null);
+    await markFailed(db, { id, number: 2, byHand: 0 }, result, null);
     expect(await findDelivery(id)).toMatchObject({ status: 'DEAD', last_status: 500 });
+  });
+
+  it('does not delay an attempt that was requested by hand meanwhile', async () => {
+    const [id = ''] = await enqueue(await addHook('http://127.0.0.1:1/'));
+    const inProgress = "attempts = 1, due_at = now() + interval '20 seconds'";
+    await pool.query(`UPDATE webhook_deliveries SET ${inProgress} WHERE id = $1`, [id]);
+    await redeliverOne(db, id);
+    const requested = await findDelivery(id);
+    await markFailed(db, { id, number: 1, byHand: 0 }, result, 60_000);
+    expect(await findDelivery(id)).toEqual(requested);
+    expect(requested?.due_at.getTime()).toBeLessThanOrEqual(Date.now());
   });
 });
 

@@ -66,7 +66,7 @@ export async function markDelivered(db: Executor, id: string, result: AttemptRes
  */
 export async function markFailed(
   db: Executor,
-  { id, number }: Pick<Attempt, 'id' | 'number'>,
+  { id, number, byHand }: Pick<Attempt, 'id' | 'number' | 'byHand'>,
   result: AttemptResult,
   waitMs: number | null,
 ): Promise<void> {
@@ -77,5 +77,5 @@ export async function markFailed(
       finished_at = ${isDead ? sql`now()` : sql`NULL::timestamptz`},
       due_at = now() + ${waitMs ?? 0} * interval '1 millisecond',
       last_status = ${result.status}, last_answer = ${result.answer}, last_error = ${result.error}
-    WHERE id = ${id} AND status = 'PENDING' AND attempts = ${number}`);
+    WHERE id = ${id} AND status = 'PENDING' AND attempts = ${number} AND by_hand = ${byHand}`);
 }
