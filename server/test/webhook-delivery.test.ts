@@ -569,6 +569,7 @@ describe('when something fails', () => {
 });
 
 describe('old deliveries', () => {
+  const never = () => false;
   it('are removed 30 days after they were created; dead and pending ones are kept', async () => {
     const hook = await addHook('http://127.0.0.1:1/');
     const [old, recent, dead, pending] = await enqueue(hook, 4);
@@ -582,8 +583,19 @@ describe('old deliveries', () => {
     await age(recent, 29, 'DELIVERED');
     await age(dead, 400, 'DEAD');
     await age(pending, 400, 'PENDING');
-    await removeOldDeliveries(db, 100);
+    await removeOldDeliveries(db, 100, never);
     const { rows } = await pool.query<{ id: string }>('SELECT id FROM webhook_deliveries');
     expect(rows.map(({ id }) => id).sort()).toEqual([recent, dead, pending].sort());
+  });
+
+  it('are all removed in one run, however many there are', async () => {
+    const hook = await addHook('http://127.0.0.1:1/');
+    await enqueue(hook, 25);
+    const old = "now() - interval '31 days'";
+    await pool.query(
+      `UPDATE webhook_deliveries SET status = 'DELIVERED', created_at = ${old}, finished_at = ${old}`,
+    );
+    await removeOldDeliveries(db, 10, never);
+    expect((await pool.query('SELECT FROM webhook_deliveries')).rowCount).toBe(0);
   });
 });

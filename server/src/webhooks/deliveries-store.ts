@@ -126,10 +126,21 @@ export async function countOpenDeliveries(db: Database): Promise<{ pending: numb
   return rows[0] ?? { pending: 0, dead: 0 };
 }
 
-/** Removes old completed deliveries, at most `most` of each webhook. */
-export function removeOldDeliveries(db: Database, most: number): Promise<void> {
-  return ifFree(db, async (tx) => {
-    await tx.execute(sql`
+/**
+ * Removes old completed deliveries, at most `most` of each webhook in one transaction; one of several processes does
+ * it.
+ * @param isOver whether to finish although some may be left
+ */
+export async function removeOldDeliveries(db: Database, most: number, isOver: () => boolean): Promise<void> {
+  let removed = 0;
+  do removed = await removeSome(db, most);
+  while (removed > 0 && !isOver());
+}
+
+/** @returns the number of removed deliveries */
+async function removeSome(db: Database, most: number): Promise<number> {
+  const removed = await ifFree(db, async (tx) => {
+    const { rowCount } = await tx.execute(sql`
       DELETE FROM webhook_deliveries WHERE id IN (
         SELECT old.id FROM webhooks w CROSS JOIN LATERAL (
           SELECT d.id FROM webhook_deliveries d
@@ -137,7 +148,9 @@ export function removeOldDeliveries(db: Database, most: number): Promise<void> {
             AND d.status = 'DELIVERED' AND d.finished_at < now() - ${KEPT}
           ORDER BY d.created_at LIMIT ${most}
         ) AS old)`);
+    return rowCount;
   });
+  return removed ?? 0;
 }
 
 /**
@@ -167,12 +180,12 @@ async function makeDue(tx: Executor, which: SQL): Promise<number> {
   return Number(rows[0]?.count ?? 0);
 }
 
-/** Runs the work unless another process is doing so. */
-async function ifFree(db: Database, work: (tx: Transaction) => Promise<void>): Promise<void> {
-  await inTransaction(db, async (tx) => {
+/** Runs the work. @returns its result; null when another process is doing the work */
+function ifFree<Result>(db: Database, work: (tx: Transaction) => Promise<Result>): Promise<Result | null> {
+  return inTransaction(db, async (tx) => {
     const { rows } = await tx.execute<{ free: boolean }>(
       sql`SELECT pg_try_advisory_xact_lock(${locks.webhooks}) AS free`,
     );
-    if (rows[0]?.free) await work(tx);
+    return rows[0]?.free ? work(tx) : null;
   });
 }

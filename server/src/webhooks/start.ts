@@ -16,7 +16,7 @@ export interface WebhookServices {
 
 const REMOVAL_MS = 600_000;
 
-/** Maximum number of old deliveries of a webhook to remove at once. */
+/** Maximum number of old deliveries of a webhook to remove in one transaction. */
 const REMOVED_AT_ONCE = 10_000;
 
 /** The services that other rooms need to create deliveries. While the feature is off, none are created. */
@@ -52,7 +52,9 @@ export function startDeliveries(foundation: Foundation, addresses: AddressRules)
   }
   const failure = 'old deliveries cannot be removed now';
   resources.use(
-    startPeriodic({ everyMs: REMOVAL_MS, log, failure }, () => removeOldDeliveries(db, REMOVED_AT_ONCE)),
+    startPeriodic({ everyMs: REMOVAL_MS, log, failure }, (isOver) =>
+      removeOldDeliveries(db, REMOVED_AT_ONCE, isOver),
+    ),
   );
   const uncounted = 'the deliveries cannot be counted for the metrics now';
   resources
