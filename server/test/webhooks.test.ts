@@ -1,11 +1,13 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { permissions, role } from '@gantry/contract/permissions';
 import { webhookKind } from '@gantry/contract/webhooks';
+import { sql } from 'drizzle-orm';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createApp } from '../src/app.ts';
 import { inTransaction } from '../src/platform/database/transaction.ts';
 import { publish } from '../src/realtime/publish.ts';
+import { insertDeliveries } from '../src/webhooks/deliveries-store.ts';
 import { matchesKind, occurrencesOf } from '../src/webhooks/matching.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 import { processorMs } from './processor-time.ts';
@@ -278,6 +280,42 @@ describe('webhooks.delete', () => {
     expect((await refusal('webhooks.getById', { id: hook.id })).status).toBe(404);
     expect(await deliveries()).toEqual([]);
     expect(gantry.app.context.webhooks.wantsEvents()).toBe(false);
+  });
+
+  it('delays no transaction that adds deliveries while the present ones are removed', async () => {
+    const hook = await addHook();
+    await gantry.pool.query(
+      `INSERT INTO webhook_deliveries (webhook_id, kind, body, status) SELECT $1, 'test', '{}', 'DEAD' FROM generate_series(1, 20001)`,
+      [hook.id],
+    );
+    const busy = await gantry.pool.connect();
+    await busy.query('BEGIN');
+    await busy.query(
+      'SELECT FROM webhook_deliveries WHERE webhook_id = $1 ORDER BY created_at DESC, id DESC LIMIT 1 FOR UPDATE',
+      [hook.id],
+    );
+    const deleted = ok('webhooks.delete', { id: hook.id });
+    try {
+      await eventually(
+        async () =>
+          (
+            await gantry.pool.query(
+              `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+            )
+          ).rowCount,
+        (waiting) => waiting === 1,
+      );
+      const late = { id: randomUUID(), webhookId: hook.id, kind: 'test' as const, body: '{}' };
+      await inTransaction(gantry.app.context.db, async (tx) => {
+        await tx.execute(sql`SET LOCAL lock_timeout = '2s'`);
+        await insertDeliveries(tx, [late]);
+      });
+    } finally {
+      await busy.query('COMMIT');
+      busy.release();
+    }
+    expect(await deleted).toEqual({ success: true, id: hook.id });
+    expect(await deliveries()).toEqual([]);
   });
 });
 

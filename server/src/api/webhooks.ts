@@ -60,7 +60,8 @@ export const webhooksRouter = router({
   delete: allowed('systemSettings')
     .meta({
       summary: 'Delete a webhook',
-      notes: 'Its deliveries are deleted with it, including pending ones.',
+      notes:
+        'Its deliveries are deleted with it, including pending ones. If there are so many that the answer is TIMEOUT, the deletion continues, and the webhook is disabled meanwhile.',
     })
     .input(byId)
     .output(deleteWebhookOutput)

@@ -102,6 +102,24 @@ export async function insertDeliveries(tx: Executor, deliveries: readonly NewDel
     ${addWakeUps(sql`SELECT webhook_id FROM written`)}`);
 }
 
+/** Removes all deliveries of a webhook, at most `most` in one transaction. */
+export async function removeDeliveriesOf(db: Database, webhookId: string, most: number): Promise<void> {
+  let last: { created_at: string; id: string } | undefined;
+  do {
+    const rest = last && sql`AND (created_at, id) > (${last.created_at}::timestamptz, ${last.id}::uuid)`;
+    // Plan: webhook_deliveries_of_hook, from the last removed one on, because those before it are still in the index.
+    const { rows } = await db.execute<{ created_at: string; id: string }>(sql`
+      WITH batch AS MATERIALIZED (
+        SELECT id, created_at FROM webhook_deliveries WHERE webhook_id = ${webhookId} ${rest}
+        ORDER BY created_at, id LIMIT ${most}
+      ), gone AS (
+        DELETE FROM webhook_deliveries WHERE id = ANY (ARRAY(SELECT id FROM batch))
+      )
+      SELECT created_at::text, id FROM batch ORDER BY created_at DESC, id DESC LIMIT 1`);
+    last = rows[0];
+  } while (last);
+}
+
 /** How long completed deliveries are kept. */
 const KEPT = sql`interval '30 days'`;
 

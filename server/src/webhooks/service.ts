@@ -15,10 +15,13 @@ import { type Executor, inTransaction } from '../platform/database/transaction.t
 import { AppError, invalidInput } from '../platform/error.ts';
 import { givenFields } from '../platform/given.ts';
 import { type AddressRules, UnusableAddress } from './address.ts';
-import { insertDeliveries, redeliverDead, redeliverOne } from './deliveries-store.ts';
+import { insertDeliveries, redeliverDead, redeliverOne, removeDeliveriesOf } from './deliveries-store.ts';
 import { bodyOf } from './dispatch.ts';
 import type { WebhookServices } from './start.ts';
 import { deleteWebhookRow, getWebhook, insertWebhook, updateWebhookRow, wakeWebhook } from './store.ts';
+
+/** Number of deliveries removed in one transaction when their webhook is deleted. */
+const REMOVED_AT_ONCE = 10_000;
 
 type WebhookContext = ActorContext<Core & WebhookServices>;
 
@@ -75,6 +78,10 @@ export async function deleteWebhook(
   { app, actor, caller }: WebhookContext,
   id: string,
 ): Promise<{ success: true; id: string }> {
+  // The row is locked while it is deleted, and events that the webhook wants wait for that. There may be millions of
+  // deliveries, so they are removed before, while no others are added.
+  await updateWebhookRow(app.db, id, { enabled: false });
+  await removeDeliveriesOf(app.db, id, REMOVED_AT_ONCE);
   const deletedId = await inTransaction(app.db, async (tx) => {
     const { id: webhookId, url } = await deleteWebhookRow(tx, id);
     await recordActivity(tx, actor.id, caller, 'webhooks.delete', { webhookId, url });
