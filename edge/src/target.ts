@@ -5,16 +5,16 @@ export class NotDelivered extends Error {
   override name = 'NotDelivered';
   /** The earliest time of the next attempt, in milliseconds from now; null if the service did not say. */
   readonly retryAfterMs: number | null;
-  /** Whether fewer messages at once may succeed. */
-  readonly isTooLarge: boolean;
+  /** Whether the service refuses the request because of its content, so that only other messages at once may succeed. */
+  readonly isRefusal: boolean;
 
   constructor(
     message: string,
-    { retryAfterMs = null as number | null, isTooLarge = false, cause = undefined as unknown } = {},
+    { retryAfterMs = null as number | null, isRefusal = false, cause = undefined as unknown } = {},
   ) {
     super(message, { cause });
     this.retryAfterMs = retryAfterMs;
-    this.isTooLarge = isTooLarge;
+    this.isRefusal = isRefusal;
   }
 }
 
@@ -86,8 +86,17 @@ async function post(address: URL, contentType: string, body: string, signal: Abo
   const after = Number(response.headers.get('retry-after') ?? Number.NaN);
   throw new NotDelivered(`${address.origin} answered ${response.status}: ${sentenceOf(text)}`, {
     retryAfterMs: Number.isFinite(after) ? after * 1_000 : null,
-    isTooLarge: response.status === 413,
+    isRefusal: isRefusal(response.status, text),
   });
+}
+
+/** Whether an answer is about the content of the request: it is too large, or its JSON is not accepted. */
+function isRefusal(status: number, text: string): boolean {
+  if (status !== 400) return status === 413;
+  const data = (parse(text) as { error?: { json?: { data?: { code?: unknown; issues?: unknown } } } } | null)
+    ?.error?.json?.data;
+  // Issues are about the key: the service validates events one by one, and answers 200.
+  return data?.code === 'BAD_REQUEST' && data.issues === undefined;
 }
 
 function parse(text: string): unknown {

@@ -56,11 +56,21 @@ export function startUplink({ spool, progress, target, refuse, log, signal }: Up
     return backlog.from < Math.min(backlog.to, spool.end) ? backlog : null;
   };
 
+  /** @returns the refused messages; a single one whose request is refused, because those after it would wait forever */
+  const deliver = async (messages: readonly Kept[]): Promise<readonly Refused[]> => {
+    try {
+      return await target(messages, signal);
+    } catch (error) {
+      const [only] = messages;
+      if (!(error instanceof NotDelivered && error.isRefusal && only && messages.length === 1)) throw error;
+      return [{ kept: only, reason: error.message }];
+    }
+  };
+
   const send = async (range: Readonly<Range>): Promise<void> => {
     const { records, end } = await spool.read(range.from, range.to, { ...MOST, records: most });
     if (records.length > 0) {
-      const messages = records.map((record) => JSON.parse(record) as Kept);
-      const refused = await target(messages, signal);
+      const refused = await deliver(records.map((record) => JSON.parse(record) as Kept));
       if (refused.length > 0) await refuse(refused);
     }
     await progress.advance(range, end);
@@ -70,7 +80,7 @@ export function startUplink({ spool, progress, target, refuse, log, signal }: Up
   const fail = async (error: unknown): Promise<void> => {
     if (signal.aborted) return;
     if (!(error instanceof NotDelivered)) throw error;
-    if (error.isTooLarge && most > 1) {
+    if (error.isRefusal && most > 1) {
       most = Math.max(1, most >> 2);
       return;
     }

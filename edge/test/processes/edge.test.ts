@@ -165,6 +165,21 @@ describe('the edge buffer, with a service', () => {
     });
   });
 
+  it('forwards what comes after an event for which the service refuses the whole request', async () => {
+    const before = await stored();
+    const folder = newFolder();
+    const { child, ended } = startEdge(['--url', service.url, '--spool', folder], { GANTRY_API_KEY: apiKey });
+    const deep = `${'{"a":'.repeat(100)}1${'}'.repeat(100)}`;
+    const refusable = `{"eventType":"VEHICLE_DETECTION","metadata":${deep}}`;
+    child.stdin.end(`${eventOf(1)}\n${refusable}\n${eventOf(2)}\n`);
+    expect(await ended).toEqual([0, null]);
+    expect(await stored()).toBe(before + 2);
+    expect(JSON.parse(await readFile(join(folder, 'refused.jsonl'), 'utf8'))).toMatchObject({
+      event: { eventType: 'VEHICLE_DETECTION' },
+      reason: expect.stringMatching(/answered 400: The JSON nests deeper/),
+    });
+  });
+
   it('forwards the lines of a radar to a connection, each once', async () => {
     const token = await service.tokenFor('ADMIN');
     const input = { name: 'Radar', deviceId: 'edge-radar', type: 'RADAR' };
@@ -303,6 +318,24 @@ describe('the edge buffer, without a link', () => {
     );
     expect(received).toEqual([1, 2]);
     second.child.kill('SIGKILL');
+  });
+
+  it('keeps a message that is too large for a proxy with the refused ones, and sends the others', async () => {
+    const received: number[] = [];
+    const url = await startReceiver((events) => {
+      if (events.some(({ n }) => n === 2)) return 413;
+      received.push(...events.map(({ n }) => n));
+      return 200;
+    });
+    const folder = newFolder();
+    const { child, ended } = startEdge(['--url', url, '--spool', folder], { GANTRY_API_KEY: 'k' });
+    child.stdin.end('{"metadata":{"n":1}}\n{"metadata":{"n":2}}\n{"metadata":{"n":3}}\n');
+    expect(await ended).toEqual([0, null]);
+    expect(received).toEqual([1, 3]);
+    expect(JSON.parse(await readFile(join(folder, 'refused.jsonl'), 'utf8'))).toMatchObject({
+      event: { metadata: { n: 2 } },
+      reason: expect.stringContaining('answered 413'),
+    });
   });
 
   it('answers 503 when the spool is full, and 400 for what is not JSON', async () => {
