@@ -14,7 +14,7 @@ export interface EdgeOptions {
   /** The address of Gantry, with the key of the sensor; or the address of one of its connections. */
   readonly to: { readonly url: string; readonly apiKey: string } | { readonly connection: string };
   readonly folder: string;
-  /** Maximum size of the spool in bytes. */
+  /** Maximum size of what is not sent, in bytes. */
   readonly maxBytes: number;
   readonly stdin: boolean;
   readonly serial?: { readonly path: string; readonly baud: number };
@@ -46,6 +46,7 @@ export async function runEdge(options: EdgeOptions): Promise<void> {
     log(`a damaged message at ${position} in ${folder} was left out`),
   );
   const progress = await readProgress(folder, spool.start, spool.end);
+  await spool.removeBefore(progress.sentBefore);
   const refusals = createRefusals(folder, log);
   const isConnection = 'connection' in options.to;
   const target =

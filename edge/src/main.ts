@@ -26,7 +26,7 @@ const program = new Command('gantry-edge')
     'the address of a connection, for messages in the own format of the device (GANTRY_CONNECTION)',
   )
   .option('--spool <folder>', 'where messages are kept until they are sent', 'gantry-spool')
-  .option('--max-megabytes <n>', 'maximum size of the spool; then inputs wait', positive, 1024)
+  .option('--max-megabytes <n>', 'maximum size of what is not sent; then inputs wait', positive, 1024)
   .option('--no-stdin', 'do not read standard input')
   .option('--serial <path>', 'read lines from a serial line, /dev/ttyUSB0 for example')
   .option('--baud <n>', 'speed of the serial line in bits per second', positive, 19_200)

@@ -2,8 +2,12 @@ import { type FileHandle, mkdir, open, readdir, unlink } from 'node:fs/promises'
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 
-/** A file of the spool is closed when it reaches this size, so that sent ones can be removed. */
+/**
+ * A file of the spool is closed when it reaches this size, or this part of the maximum size of the spool, so that sent
+ * ones can be removed.
+ */
 const SEGMENT_BYTES = 8 * 1024 * 1024;
+const SEGMENTS = 8;
 
 const SEGMENT = /^(\d{16})\.spool$/;
 const LINE_BREAK = 0x0a;
@@ -32,7 +36,7 @@ export interface Spool extends AsyncDisposable {
   readonly start: number;
   /**
    * Resolves when all records are on the disk. Calls at the same time share one fsync.
-   * @throws SpoolFull when they would exceed the maximum size
+   * @throws SpoolFull when they, and those that are not sent, would exceed the maximum size
    */
   append(records: readonly string[]): Promise<void>;
   /**
@@ -44,7 +48,7 @@ export interface Spool extends AsyncDisposable {
     until: number,
     most: { readonly records: number; readonly bytes: number },
   ): Promise<Read>;
-  /** Removes the files that contain nothing after the position. */
+  /** Records that everything before the position is sent, and removes the files that contain nothing after it. */
   removeBefore(position: number): Promise<void>;
   /** Resolves when something is appended after the call, or the signal is aborted. */
   appended(signal: AbortSignal): Promise<void>;
@@ -58,7 +62,7 @@ interface Waiting {
 
 /**
  * Opens the spool, and removes an incomplete record that a power failure left at its end.
- * @param maxBytes maximum size of its files
+ * @param maxBytes maximum size of what is not sent; the file in which it begins may contain some that is sent
  * @param onDamage receives the position of each damaged record that was left out
  */
 export async function openSpool(
@@ -79,6 +83,9 @@ export async function openSpool(
   let end = lastStart + (await dropIncomplete(file));
   await syncFolder(folder);
 
+  const segmentBytes = Math.min(SEGMENT_BYTES, maxBytes / SEGMENTS);
+  let sentBefore = starts[0] ?? 0;
+
   let queue: Waiting[] = [];
   let writing: Promise<void> | null = null;
   const listeners = new Set<() => void>();
@@ -97,7 +104,7 @@ export async function openSpool(
       queue = [];
       const bytes = Buffer.concat(group.map(({ lines }) => lines));
       try {
-        if (end - fileStart >= SEGMENT_BYTES) await startNewFile();
+        if (end - fileStart >= segmentBytes) await startNewFile();
         await writeWhole(file, bytes);
         await file.datasync();
         end += bytes.length;
@@ -122,7 +129,7 @@ export async function openSpool(
     append(records) {
       const lines = Buffer.concat(records.map(lineOf));
       const waiting = queue.reduce((sum, each) => sum + each.lines.length, 0);
-      if (end - (starts[0] ?? 0) + waiting + lines.length > maxBytes) {
+      if (end - sentBefore + waiting + lines.length > maxBytes) {
         return Promise.reject(new SpoolFull(`The spool has reached its maximum size of ${maxBytes} bytes`));
       }
       return new Promise((resolve, reject) => {
@@ -155,6 +162,7 @@ export async function openSpool(
       return { records, end: at };
     },
     async removeBefore(position) {
+      sentBefore = Math.max(sentBefore, position);
       while (starts.length > 1 && (starts[1] ?? 0) <= position) {
         const start = starts.shift() ?? 0;
         await unlink(pathOf(start)).catch(() => undefined);

@@ -1,4 +1,4 @@
-import { appendFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -79,12 +79,25 @@ describe('the spool', () => {
     expect(damage).toEqual([15]);
   });
 
-  it('refuses what exceeds its size, and accepts again after a file was removed', async () => {
+  it('refuses what exceeds its size, and accepts again after everything was sent', async () => {
     const folder = newFolder();
     await using spool = await openSpool(folder, 100, noDamage);
     await spool.append(['x'.repeat(80)]);
     await expect(spool.append(['y'.repeat(80)])).rejects.toThrow(SpoolFull);
     expect((await spool.read(0, spool.end, MOST)).records).toHaveLength(1);
+    await spool.removeBefore(spool.end);
+    await spool.append(['y'.repeat(80)]);
+  });
+
+  it('stays below a small maximum size, however much is sent', async () => {
+    const folder = newFolder();
+    await using spool = await openSpool(folder, 1_000_000, noDamage);
+    for (let n = 0; n < 50; n++) {
+      await spool.append(['x'.repeat(100_000)]);
+      await spool.removeBefore(spool.end);
+    }
+    const sizes = await Promise.all((await readdir(folder)).map((name) => stat(join(folder, name))));
+    expect(sizes.reduce((sum, { size }) => sum + size, 0)).toBeLessThan(1_000_000);
   });
 });
 

@@ -361,6 +361,25 @@ describe('the edge buffer, without a link', () => {
     expect(status).toMatchObject({ maxBytes: 1_048_576, refused: 0 });
   });
 
+  it('has room again after everything was sent, also after it was started again', async () => {
+    const url = await startReceiver(() => 200);
+    const folder = newFolder();
+    const args = ['--url', url, '--spool', folder, '--listen', '0', '--no-stdin', '--max-megabytes', '1'];
+    const big = JSON.stringify({ description: 'x'.repeat(600_000), metadata: { n: 1 } });
+    for (let start = 0; start < 2; start++) {
+      const edge = startEdge(args, { GANTRY_API_KEY: 'k' });
+      const address = await addressOf(edge);
+      for (let n = 0; n < 2; n++) {
+        await eventually(
+          async () => (await post(address, big)).status,
+          (status) => status === 200,
+        );
+      }
+      edge.child.kill('SIGTERM');
+      await edge.ended;
+    }
+  });
+
   it('refuses a folder that another process uses, and takes over that of a dead one', async () => {
     const folder = newFolder();
     const args = ['--url', 'http://127.0.0.1:9', '--spool', folder, '--listen', '0', '--no-stdin'];
