@@ -73,20 +73,26 @@ export function startUplink({ spool, progress, target, refuse, log, signal }: Up
       const refused = await deliver(records.map((record) => JSON.parse(record) as Kept));
       if (refused.length > 0) await refuse(refused);
     }
-    await progress.advance(range, end);
-    await spool.removeBefore(progress.sentBefore);
+    try {
+      await progress.advance(range, end);
+    } finally {
+      // Even if the progress cannot be stored: on a full disk, this makes room for it.
+      await spool.removeBefore(progress.sentBefore);
+    }
   };
 
   const fail = async (error: unknown): Promise<void> => {
     if (signal.aborted) return;
-    if (!(error instanceof NotDelivered)) throw error;
-    if (error.isRefusal && most > 1) {
-      most = Math.max(1, most >> 2);
-      return;
-    }
-    if (isUp !== false) log(`${error.message}; messages are kept on the disk and sent later`);
-    isUp = false;
-    const wait = Math.max(error.retryAfterMs ?? 0, pauseMs * (0.5 + Math.random()));
+    let wait = pauseMs * (0.5 + Math.random());
+    if (error instanceof NotDelivered) {
+      if (error.isRefusal && most > 1) {
+        most = Math.max(1, most >> 2);
+        return;
+      }
+      if (isUp !== false) log(`${error.message}; messages are kept on the disk and sent later`);
+      isUp = false;
+      wait = Math.max(error.retryAfterMs ?? 0, wait);
+    } else log(`the disk cannot be used (${String(error)}); trying again`);
     pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
     await sleep(Math.min(wait, LONGEST_PAUSE_MS), undefined, { signal }).catch(() => undefined);
   };

@@ -1,7 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -359,6 +359,37 @@ describe('the edge buffer, without a link', () => {
     expect((await post(address, '1')).status).toBe(400);
     const status = await (await fetch(`${address}/status`)).json();
     expect(status).toMatchObject({ maxBytes: 1_048_576, refused: 0 });
+  });
+
+  it('goes on when its progress cannot be stored, as on a full disk', async () => {
+    const received: number[] = [];
+    const url = await startReceiver((events) => {
+      received.push(...events.map(({ n }) => n));
+      return 200;
+    });
+    const folder = newFolder();
+    await mkdir(join(folder, 'progress.json.new'), { recursive: true });
+    const args = ['--url', url, '--spool', folder, '--listen', '0', '--no-stdin'];
+    const edge = startEdge(args, { GANTRY_API_KEY: 'k' });
+    const address = await addressOf(edge);
+    for (const n of [1, 2]) {
+      expect((await post(address, `{"metadata":{"n":${n}}}`)).status).toBe(200);
+      await eventually(
+        async () => received,
+        (events) => events.includes(n),
+      );
+    }
+    await eventually(
+      async () => edge.log(),
+      (log) => log.includes('the disk cannot be used'),
+    );
+    await rm(join(folder, 'progress.json.new'), { recursive: true });
+    await post(address, '{"metadata":{"n":3}}');
+    await eventually(
+      () => readFile(join(folder, 'progress.json'), 'utf8').catch(() => ''),
+      (text) => text !== '',
+    );
+    expect(received).toEqual([1, 2, 3]);
   });
 
   it('has room again after everything was sent, also after it was started again', async () => {
