@@ -24,7 +24,7 @@ const client = (url: string, clientId: string, receive?: (body: string) => Promi
   const made: BrokerClient = connectToBroker({
     address: { url, clientId },
     log: pino({ level: 'silent' }),
-    receive: async (_, body) => {
+    receive: (_, body) => async () => {
       await receive?.(body.toString());
       received.push(body.toString());
     },

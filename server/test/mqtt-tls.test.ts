@@ -132,7 +132,7 @@ describe.skipIf(!hasOpenssl)('MQTT over TLS', () => {
     await using client = connectToBroker({
       address,
       log,
-      receive: async () => undefined,
+      receive: () => async () => undefined,
       report: (isConnected) => reports.push(isConnected),
     });
     client.follow(new Set(['mast/1']));

@@ -132,6 +132,50 @@ describe('messages over MQTT', () => {
     await eventually(stored, (count) => count === 3);
   });
 
+  it('of a device that does not send again are stored once after the database was unavailable', async () => {
+    const topic = `radar/${randomUUID()}`;
+    const { sensorId, connectionId } = await connect('ops243', { topics: [topic] });
+    const sender = await connectDevice(`mqtt://gantry:secret@127.0.0.1:${broker.port}`);
+    closing.push(() => sender.endAsync());
+    const publish = (line: string) => sender.publishAsync(topic, line, { qos: 1 });
+    await eventually(
+      async () => {
+        await publish('A+033');
+        return (await eventsOf(sensorId)).length;
+      },
+      (count) => count > 0,
+    );
+    const { gateways } = gantry.app.context as never as { gateways: { $client: { query: unknown } } };
+    const { query } = gateways.$client;
+    let refusals = 0;
+    gateways.$client.query = async () => {
+      refusals++;
+      throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+    };
+    try {
+      await publish('A+077');
+      await new Promise((resolve) => setTimeout(resolve, 3_500));
+    } finally {
+      gateways.$client.query = query;
+    }
+    expect(refusals).toBeGreaterThan(1);
+    const withLine = async () => {
+      const token = await gantry.tokenFor('ADMIN');
+      const messages: { id: string }[] = await messagesOf(connectionId);
+      const details = await Promise.all(
+        messages.map(({ id }) => gantry.ok('connections.getMessage', { id }, { token })),
+      );
+      return details.filter(({ parts }) => parts[0].text === 'A+077').length;
+    };
+    await eventually(withLine, (count) => count > 0);
+    // Longer than it takes to store what is on disk.
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    expect(await withLine()).toBe(1);
+    expect(
+      (await eventsOf(sensorId)).filter(({ vehicleSpeed }: { vehicleSpeed: number }) => vehicleSpeed === 77),
+    ).toHaveLength(1);
+  });
+
   it('of Frigate about one vehicle become one event', async () => {
     const { sensorId } = await connect('frigate');
     const publish = await device();

@@ -18,10 +18,11 @@ export interface BrokerClientParts {
   readonly address: BrokerAddress;
   readonly log: Logger;
   /**
-   * Stores a message; it is called again before it resolves. A message is acknowledged to the broker when this resolves
-   * for it and for all before it. While it rejects, it is tried again, and no further messages are received.
+   * Takes a message; it is called again before the message is stored.
+   * @returns what stores it. A message is acknowledged to the broker when this resolves for it and for all before it.
+   * While it rejects, it is tried again, and no further messages are received.
    */
-  readonly receive: (topic: string, body: Buffer) => Promise<void>;
+  readonly receive: (topic: string, body: Buffer) => () => Promise<void>;
   /** Called when the connection is made or lost. */
   readonly report: (isConnected: boolean) => void;
 }
@@ -108,9 +109,10 @@ export function connectToBroker({ address, log, receive, report }: BrokerClientP
     const entry: InFlight = { isStored: false, messageId: messageIds.get(packet), link };
     inFlight.push(entry);
     let isFailing = false;
+    const store = receive(topic, Buffer.from(payload));
     const attempt = (): void => {
       if (isEnding) return;
-      receive(topic, Buffer.from(payload)).then(
+      store().then(
         () => {
           if (isFailing) failing--;
           entry.isStored = true;

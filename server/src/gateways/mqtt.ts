@@ -1,7 +1,8 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { formatNamed } from '../connections/formats.ts';
 import type { KnownConnection } from '../connections/store.ts';
+import { keyedEventId } from '../events/id.ts';
 import { startLeading } from '../platform/database/leadership.ts';
 import { locks } from '../platform/database/locks.ts';
 import { channels } from '../platform/database/notify.ts';
@@ -30,7 +31,7 @@ interface Subscriber {
 export async function startMqtt(
   { pools, resources, listener }: Pick<Foundation, 'pools' | 'resources' | 'listener'>,
   app: GatewayApp,
-  receiver: Receiver,
+  receiver: Pick<Receiver, 'store'>,
   secret: string,
 ): Promise<void> {
   const { config, log, timings, metrics } = app;
@@ -43,25 +44,29 @@ export async function startMqtt(
       address,
       log,
       report: (isConnected) => metrics.mqttConnected.set(isConnected ? 1 : 0),
-      receive: async (topic, body) => {
-        const wanted = subscribers.filter(({ topics }) =>
-          topics.some((filter) => matchesTopic(filter, topic)),
-        );
+      receive: (topic, body) => {
         const receivedAt = app.clock.now();
-        await Promise.all(
-          wanted.map(({ connection }) =>
-            receiver.receive({
-              connection,
-              receivedAt,
-              method: 'MQTT',
-              path: '',
-              topic,
-              contentType: null,
-              encoding: null,
-              body,
-            }),
-          ),
-        );
+        // Every attempt has the same ids, and none puts the message on disk: it stays with the broker until it is stored.
+        const key = randomUUID();
+        return async () => {
+          const wanted = subscribers.filter(({ topics }) =>
+            topics.some((filter) => matchesTopic(filter, topic)),
+          );
+          await Promise.all(
+            wanted.map(({ connection }) =>
+              receiver.store(keyedEventId(receivedAt, connection.id, key), {
+                connection,
+                receivedAt,
+                method: 'MQTT',
+                path: '',
+                topic,
+                contentType: null,
+                encoding: null,
+                body,
+              }),
+            ),
+          );
+        };
       },
     });
     const follow = (): void => client.follow(new Set(subscribers.flatMap(({ topics }) => topics)));

@@ -22,7 +22,7 @@ export interface Receiver extends AsyncDisposable {
    * disk then, if there is room, and is stored later.
    */
   receive(incoming: Incoming): Promise<void>;
-  /** Stores a message from disk. @throws AppError `unavailable` as `receive` does */
+  /** Stores a message that is kept elsewhere until then, once for each id. @throws AppError `unavailable` as `receive` does */
   store(id: string, incoming: Incoming): Promise<void>;
 }
 
