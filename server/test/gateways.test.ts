@@ -204,6 +204,27 @@ describe('a message of a device', () => {
     expect(await events()).toBe(before);
   });
 
+  it('with a heartbeat that is processed again later is no sign of life', async () => {
+    const made = await connect(gantry, 'gantry');
+    await sendJson(`${pathOf(made.url)}/heartbeat`, {});
+    await processed(gantry, made.id);
+    await gantry.pool.query(
+      `UPDATE device_messages SET received_at = received_at - interval '1 day' WHERE connection_id = $1`,
+      [made.id],
+    );
+    await gantry.pool.query(
+      `UPDATE sensors SET status = 'OFFLINE', last_heartbeat = now() - interval '1 day' WHERE id = $1`,
+      [made.sensorId],
+    );
+    const before = await gantry.ok('sensors.getById', { id: made.sensorId });
+    await gantry.ok('connections.replay', { connectionId: made.id }, { token });
+    expect((await processed(gantry, made.id))[0]).toMatchObject({ status: 'ALIVE' });
+    expect(await gantry.ok('sensors.getById', { id: made.sensorId })).toMatchObject({
+      status: 'OFFLINE',
+      lastHeartbeat: before.lastHeartbeat,
+    });
+  });
+
   it('that cannot be read is answered 200 and recorded with its reason', async () => {
     const made = await connect(gantry, 'hikvision');
     const path = pathOf(made.url);

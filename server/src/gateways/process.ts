@@ -181,7 +181,9 @@ export function createProcessor(app: GatewayApp, db: Database): Processor {
       }
       app.lastContacts.recordByConnection(sensorId);
       const status = statusWithoutReports(reading.is);
-      if (status === 'ALIVE') await recordSignOfLife(app, sensorId);
+      // One that a buffer kept for long, or that is processed again later, does not show that the device works now.
+      const isRecent = app.clock.now() - message.receivedAt < app.config.HEARTBEAT_TIMEOUT_SECONDS * 1_000;
+      if (status === 'ALIVE' && isRecent) await recordSignOfLife(app, sensorId);
       return nothing(status, notes);
     }
     const started: Promise<ReportOutcome>[] = [];
