@@ -681,6 +681,24 @@ describe('the data that devices sent', () => {
     expect(await orphans()).toEqual([hashes[1]]);
   });
 
+  it('is not removed before it was processed, however old it is', async () => {
+    const made = await connect(gantry, 'gantry');
+    await sendJson(pathOf(made.url), keyed());
+    const [message] = await processed(gantry, made.id);
+    const { removeOldDeviceData } = await import('../src/connections/removal.ts');
+    const { db } = gantry.app.context;
+    const remove = () =>
+      removeOldDeviceData(db, { now: Date.now() + 15 * 86_400_000, days: 14, isOver: () => false });
+    await gantry.pool.query(`UPDATE device_messages SET due_at = now() + interval '1 hour' WHERE id = $1`, [
+      message?.id,
+    ]);
+    await remove();
+    expect(await messagesOf(gantry, made.id)).toHaveLength(1);
+    await gantry.pool.query('UPDATE device_messages SET due_at = NULL WHERE id = $1', [message?.id]);
+    await remove();
+    expect(await messagesOf(gantry, made.id)).toEqual([]);
+  });
+
   it('is removed with its connection', async () => {
     const made = await connect(gantry, 'gantry');
     await sendJson(pathOf(made.url), keyed());

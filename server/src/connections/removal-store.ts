@@ -2,11 +2,15 @@ import { sql } from 'drizzle-orm';
 import { firstIdAt } from '../events/id.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 
-/** Removes the first messages that arrived before a time (Unix milliseconds). @returns their number */
+/**
+ * Removes the first messages that arrived before a time (Unix milliseconds), except those that are still to be
+ * processed: a buffer may have kept them for weeks. @returns their number
+ */
 export async function removeOldMessages(db: Executor, before: number, most: number): Promise<number> {
   const { rowCount } = await db.execute(sql`
     DELETE FROM device_messages WHERE id IN (
-      SELECT id FROM device_messages WHERE id < ${firstIdAt(before)}::uuid ORDER BY id LIMIT ${most})`);
+      SELECT id FROM device_messages WHERE id < ${firstIdAt(before)}::uuid AND due_at IS NULL
+      ORDER BY id LIMIT ${most})`);
   return rowCount ?? 0;
 }
 
