@@ -6,15 +6,16 @@ import { lettersOf } from './pdf-script.ts';
 
 const ELLIPSIS = '…';
 
+const EAST_ASIAN = String.raw`[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]`;
+
 /**
  * The places where a line may end: after blanks, hyphens and similar signs, and between Chinese, Japanese and Korean
  * letters.
  */
-const BREAKABLE =
-  /\S*?(?:[-_/·–—](?=\S)|\s+|(?<=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}])(?=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}])|$)/gu;
+const BREAKS = new RegExp(String.raw`(?<=[-_/·–—\s])(?=\S)|(?<=${EAST_ASIAN})(?=${EAST_ASIAN})`, 'u');
 
 function piecesOf(text: string): string[] {
-  return (text.match(BREAKABLE) ?? []).filter((piece) => piece !== '');
+  return text.split(BREAKS);
 }
 
 /** The width of the widest part that should not be broken. */
