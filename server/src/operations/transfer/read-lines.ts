@@ -1,4 +1,3 @@
-import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { unguardText } from '@gantry/contract/csv-text';
 import { type CsvError, parse } from 'csv-parse';
@@ -19,11 +18,29 @@ export function readLines(input: Readable, format: TransferFormat): AsyncGenerat
 
 async function* readJson(input: Readable): AsyncGenerator<ReadLine> {
   let line = 0;
-  for await (const text of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+  for await (const text of linesOf(input)) {
     line++;
     if (text.trim() === '') continue;
     yield { line, ...parseJson(text) };
   }
+}
+
+/**
+ * The lines of a text in UTF-8, without a byte order mark. The lines of node:readline are not used, because those of newer
+ * versions of Node.js also end at U+2028 and U+2029, which a text in JSON may contain.
+ */
+async function* linesOf(input: Readable): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const chunk of input) {
+    const [first = '', ...others] = decoder.decode(chunk as Buffer, { stream: true }).split('\n');
+    rest += first;
+    for (const line of others) {
+      yield rest;
+      rest = line;
+    }
+  }
+  yield rest;
 }
 
 function parseJson(text: string) {
