@@ -253,6 +253,22 @@ describe('a folder for backups', () => {
     await chmod(folder, 0o700);
   });
 
+  it('that is read-only, as most are for the service of the Debian package, is refused', async (test) => {
+    const folder = await mkdtemp(join(home, 'read-only-'));
+    try {
+      await run('mount', ['-t', 'tmpfs', '-o', 'ro', 'tmpfs', folder]);
+    } catch {
+      return test.skip();
+    }
+    try {
+      await expect(makeInto(folder)).rejects.toThrow(
+        /is read-only for this process: allow it in the unit of systemd \(ReadWritePaths\)/,
+      );
+    } finally {
+      await run('umount', [folder]);
+    }
+  });
+
   it('on a full disk keeps no partial backup, and receives a complete one once there is space', async (test) => {
     const folder = await mkdtemp(join(home, 'full-'));
     try {

@@ -12,8 +12,13 @@ const MEANINGS: readonly (readonly [codes: readonly string[], message: (folder: 
     (folder) => `The disk of ${folder} is full: make room, or choose another folder, and try again`,
   ],
   [
-    ['EACCES', 'EPERM', 'EROFS'],
+    ['EACCES', 'EPERM'],
     (folder) => `${folder} cannot be written: give it to the user that runs this, or choose another folder`,
+  ],
+  [
+    ['EROFS'],
+    (folder) =>
+      `${folder} is read-only for this process: allow it in the unit of systemd (ReadWritePaths), or choose another folder`,
   ],
   [['ENOTDIR', 'EEXIST'], (folder) => `${folder} is not a folder: choose another one`],
   [['ENOENT'], (folder) => `The folder above ${folder} does not exist: create it, or choose another one`],
