@@ -27,3 +27,22 @@ describe('a file of events as JSON lines', () => {
     expect(await read(Buffer.from(`\uFEFF${line}\n`), 1)).toEqual([{ line: 1, event }]);
   });
 });
+
+describe('a file of events as CSV', () => {
+  it('has numbers for speeds, and does not import other texts as events without a speed', async () => {
+    const speeds = ['63.5', ' 7', '1e-7', '"63,5"', 'fast', ' ', '0x3F', ''];
+    const text = `deviceId,vehicleSpeed\n${speeds.map((speed) => `mast-1,${speed}\n`).join('')}`;
+    const lines = await Readable.from(readLines(Readable.from([Buffer.from(text)]), 'csv')).toArray();
+    const deviceId = 'mast-1';
+    expect(lines).toEqual([
+      { line: 2, event: { deviceId, vehicleSpeed: 63.5 } },
+      { line: 3, event: { deviceId, vehicleSpeed: 7 } },
+      { line: 4, event: { deviceId, vehicleSpeed: 1e-7 } },
+      { line: 5, flaw: 'vehicleSpeed is not a number such as 63.5: 63,5' },
+      { line: 6, flaw: 'vehicleSpeed is not a number such as 63.5: fast' },
+      { line: 7, flaw: 'vehicleSpeed is not a number such as 63.5:  ' },
+      { line: 8, flaw: 'vehicleSpeed is not a number such as 63.5: 0x3F' },
+      { line: 9, event: { deviceId } },
+    ]);
+  });
+});

@@ -11,6 +11,8 @@ export type ReadLine =
 /** The columns of a CSV file that are not texts. */
 const JSON_COLUMNS = ['location', 'metadata', 'images', 'tags'];
 
+const NUMBER = /^\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?\s*$/i;
+
 /** @throws Error for a CSV file without the columns that are needed */
 export function readLines(input: Readable, format: TransferFormat): AsyncGenerator<ReadLine> {
   return format === 'csv' ? readCsv(input) : readJson(input);
@@ -86,8 +88,10 @@ function eventOf(record: Readonly<Record<string, string>>) {
   const event: Record<string, unknown> = {};
   for (const [name, text] of Object.entries(record)) {
     if (text === '') continue;
-    if (name === 'vehicleSpeed') event[name] = Number(text);
-    else if (JSON_COLUMNS.includes(name)) {
+    if (name === 'vehicleSpeed') {
+      if (!NUMBER.test(text)) return { flaw: `${name} is not a number such as 63.5: ${text.slice(0, 50)}` };
+      event[name] = Number(text);
+    } else if (JSON_COLUMNS.includes(name)) {
       try {
         event[name] = JSON.parse(text);
       } catch {
