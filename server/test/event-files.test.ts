@@ -1,5 +1,10 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
-import { describe, expect, it } from 'vitest';
+import { json } from 'node:stream/consumers';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { importEvents } from '../src/operations/transfer/import.ts';
 import { readLines } from '../src/operations/transfer/read-lines.ts';
 
 async function read(bytes: Buffer, chunk: number) {
@@ -44,5 +49,65 @@ describe('a file of events as CSV', () => {
       { line: 8, flaw: 'vehicleSpeed is not a number such as 63.5: 0x3F' },
       { line: 9, event: { deviceId } },
     ]);
+  });
+});
+
+describe('an import', () => {
+  type Batch = { apiKey: string; events: { timestamp: string }[] };
+  const batches: Batch[] = [];
+  const service = createServer(async (request, response) => {
+    const { json: batch } = (await json(request)) as { json: Batch };
+    batches.push(batch);
+    const results = batch.events.map(() => ({ eventId: 'stored', duplicate: false }));
+    response.end(JSON.stringify({ result: { data: { json: { results } } } }));
+  });
+  beforeAll(async () => {
+    await once(service.listen(0, '127.0.0.1'), 'listening');
+  });
+  beforeEach(() => {
+    batches.length = 0;
+  });
+  afterAll(() => {
+    service.closeAllConnections();
+    service.close();
+  });
+
+  const importAll = (events: readonly Record<string, unknown>[]) =>
+    importEvents({
+      lines: Readable.from(events.map((event, at) => ({ line: at + 1, event }))),
+      url: `http://127.0.0.1:${(service.address() as AddressInfo).port}`,
+      apiKeys: new Map([0, 1, 2].map((n) => [`mast-${n}`, `key-${n}`])),
+      deviceId: null,
+      findExisting: async () => new Set(),
+      onFailure: (line, reason) => expect.fail(`line ${line}: ${reason}`),
+    });
+  const timeAt = (n: number): string => new Date(Date.UTC(2026, 1, 1) + n).toISOString();
+
+  it('sends the events of each sensor together and in order, although sensors alternate', async () => {
+    const events = Array.from({ length: 2_000 }, (_, n) => ({
+      deviceId: `mast-${n % 3}`,
+      timestamp: timeAt(n),
+    }));
+    expect(await importAll(events)).toEqual({ stored: 2_000, known: 0, failed: 0 });
+    expect(batches.map((batch) => [batch.apiKey, batch.events.length])).toEqual([
+      ['key-0', 500],
+      ['key-1', 500],
+      ['key-2', 500],
+      ['key-0', 167],
+      ['key-1', 167],
+      ['key-2', 166],
+    ]);
+    for (const n of [0, 1, 2]) {
+      const sent = batches.filter(({ apiKey }) => apiKey === `key-${n}`).flatMap((batch) => batch.events);
+      const own = events.filter(({ deviceId }) => deviceId === `mast-${n}`);
+      expect(sent.map(({ timestamp }) => timestamp)).toEqual(own.map(({ timestamp }) => timestamp));
+    }
+  });
+
+  it('sends no more at once than the service takes, whatever the script', async () => {
+    const description = '速'.repeat(1_000_000);
+    const events = [1, 2, 3].map((n) => ({ deviceId: 'mast-0', timestamp: timeAt(n), description }));
+    await importAll([...events, { ...events[0], timestamp: timeAt(4), description: description.repeat(3) }]);
+    expect(batches.map((batch) => batch.events.length)).toEqual([1, 1, 1, 1]);
   });
 });

@@ -26,9 +26,12 @@ export interface ImportOptions {
   readonly onFailure: (line: number, reason: string) => void;
 }
 
-/** A batch takes at most so many events, and about so many characters. */
+/** A batch takes at most so many events of one sensor, and so many bytes unless one event takes more. */
 const BATCH = 500;
-const BATCH_CHARS = 4_000_000;
+const BATCH_BYTES = 4_000_000;
+
+/** About so many bytes wait in the batches of all sensors. */
+const WAITING_BYTES = 32_000_000;
 
 const ATTEMPTS = 20;
 const PAUSE_MS = 1_000;
@@ -54,6 +57,12 @@ interface Waiting {
   readonly event: Readonly<Record<string, unknown>>;
 }
 
+/** The events of a sensor that are sent together. */
+interface Batch {
+  readonly events: Waiting[];
+  bytes: number;
+}
+
 /** The service cannot be reached, or refuses the whole import. The message says what to do. */
 export class ImportRefused extends Error {
   override readonly name = 'ImportRefused';
@@ -61,8 +70,9 @@ export class ImportRefused extends Error {
 
 /**
  * Sends the events of a file to a service, as their sensors would: they pass the same rules, and importing a file again
- * stores nothing twice.
- * @throws ImportRefused when the service cannot be reached; the events before have been stored
+ * stores nothing twice. The events of a sensor are sent in the order of the file. Those of many sensors wait for others
+ * of the same sensor, because in the order of their times the sensors alternate.
+ * @throws ImportRefused when the service cannot be reached; what was sent before has been stored
  */
 export async function importEvents(options: ImportOptions): Promise<ImportResult> {
   const { lines, apiKeys, deviceId, onFailure } = options;
@@ -71,17 +81,16 @@ export async function importEvents(options: ImportOptions): Promise<ImportResult
     result.failed++;
     onFailure(line, reason);
   };
-  let device = '';
-  let batch: Waiting[] = [];
-  let chars = 0;
+  const batches = new Map<string, Batch>();
+  let bytes = 0;
 
-  const flush = async (): Promise<void> => {
-    const ids = batch.flatMap(({ id }) => (id === null ? [] : [id]));
+  const flush = async (device: string, batch: Batch): Promise<void> => {
+    batches.delete(device);
+    bytes -= batch.bytes;
+    const ids = batch.events.flatMap(({ id }) => (id === null ? [] : [id]));
     const existing = ids.length === 0 ? new Set<string>() : await options.findExisting(ids);
-    const waiting = batch.filter(({ id }) => id === null || !existing.has(id));
-    result.known += batch.length - waiting.length;
-    batch = [];
-    chars = 0;
+    const waiting = batch.events.filter(({ id }) => id === null || !existing.has(id));
+    result.known += batch.events.length - waiting.length;
     if (waiting.length === 0) return;
     const apiKey = apiKeys.get(device) ?? '';
     for (const [index, item] of (await send(options.url, apiKey, waiting)).entries()) {
@@ -89,6 +98,9 @@ export async function importEvents(options: ImportOptions): Promise<ImportResult
       else if (item.duplicate) result.known++;
       else result.stored++;
     }
+  };
+  const flushAll = async (): Promise<void> => {
+    for (const [device, batch] of batches) await flush(device, batch);
   };
 
   for await (const read of lines) {
@@ -110,18 +122,24 @@ export async function importEvents(options: ImportOptions): Promise<ImportResult
       fail(read.line, 'it has no timestamp');
       continue;
     }
-    if (named !== device || batch.length >= BATCH || chars > BATCH_CHARS) await flush();
-    device = named;
     const event = reported(read.event);
-    chars += JSON.stringify(event).length;
+    const size = Buffer.byteLength(JSON.stringify(event));
+    const earlier = batches.get(named);
+    if (earlier && earlier.bytes + size > BATCH_BYTES) await flush(named, earlier);
+    const batch = batches.get(named) ?? { events: [], bytes: 0 };
+    batches.set(named, batch);
     const { id } = read.event;
-    batch.push({
+    batch.events.push({
       line: read.line,
       event,
       id: typeof id === 'string' && isUuid(id) ? id.toLowerCase() : null,
     });
+    batch.bytes += size;
+    bytes += size;
+    if (batch.events.length >= BATCH) await flush(named, batch);
+    if (bytes > WAITING_BYTES) await flushAll();
   }
-  await flush();
+  await flushAll();
   return result;
 }
 
