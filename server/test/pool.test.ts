@@ -2,6 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { isDatabaseAway } from '../src/platform/database/failure.ts';
 import { createPool } from '../src/platform/database/pool.ts';
+import { openPools } from '../src/platform/database/pools.ts';
+import { TIMINGS } from '../src/platform/timings.ts';
 import { createTestDatabase } from './harness.ts';
 
 const database = await createTestDatabase();
@@ -22,5 +24,21 @@ describe('a connection that is closed between two statements of a transaction', 
     client.release(true);
     expect(isDatabaseAway(failure)).toBe(true);
     expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
+  });
+});
+
+describe('a connection that the server closes while nobody uses it', () => {
+  it('is reported, but no more once the pools are closed', async () => {
+    const reported: string[] = [];
+    const pools = openPools(database.url, 1, TIMINGS, ({ message }) => reported.push(message));
+    const client = await pools.ordinary.connect();
+    client.release();
+    client.emit('error', new Error('closed in between'));
+    const next = await pools.ordinary.connect();
+    next.release();
+    const ending = pools[Symbol.asyncDispose]();
+    next.emit('error', new Error('closed at the end'));
+    await ending;
+    expect(reported).toEqual(['closed in between']);
   });
 });

@@ -78,7 +78,12 @@ export function openPools(
   { questionMs }: Pick<Timings, 'questionMs'>,
   onError: (error: Error) => void,
 ): Pools & AsyncDisposable {
-  const open = (options: Special): Pool => createPool(connectionString, options.size, onError, options);
+  let isEnding = false;
+  // PostgreSQL may be stopped before it has closed the connections that a pool gave up.
+  const onFailure = (error: Error): void => {
+    if (!isEnding) onError(error);
+  };
+  const open = (options: Special): Pool => createPool(connectionString, options.size, onFailure, options);
   const pools = {
     ordinary: open({ size }),
     writer: open(special.writer),
@@ -92,6 +97,7 @@ export function openPools(
   return {
     ...pools,
     async [Symbol.asyncDispose]() {
+      isEnding = true;
       await Promise.all(Object.values(pools).map((pool) => pool.end()));
     },
   };
