@@ -41,6 +41,44 @@ describe('a range that ends before it starts', () => {
   });
 });
 
+describe('a range from the first to the last date that can be written', () => {
+  const lists = [
+    'events.getAll',
+    'events.getStats',
+    'incidents.getAll',
+    'incidents.getStats',
+    'watchlist.getAlerts',
+    'users.getActivityLog',
+  ];
+  const zoneOf = (timezone: string) =>
+    gantry.ok('system.timezone.updateTimezoneSettings', { timezone }, { token });
+  beforeAll(async () => {
+    await gantry.ingest(await gantry.registerSensor());
+    const incident = { title: 'Tree on the road', type: 'OBSTRUCTION', severity: 'LOW' };
+    await gantry.ok('incidents.create', incident, { token });
+  });
+  afterAll(() => zoneOf('UTC'));
+
+  it.each(['America/New_York', 'Asia/Tokyo'])('is everything in the zone %s', async (zone) => {
+    await zoneOf(zone);
+    for (const startDate of ['0000-01-01', '0001-01-01', '0001-01-01T00:00:00'])
+      for (const endDate of ['9999-12-31', '9999-12-31T23:59:59'])
+        for (const list of lists) {
+          const { total } = await gantry.ok(list, { startDate, endDate }, { token });
+          expect(total).toBe((await gantry.ok(list, {}, { token })).total);
+        }
+  });
+
+  it('can be the last change that somebody has seen', async () => {
+    const entry = { pattern: 'W 123 AB', reason: 'Stolen', priority: 'HIGH' };
+    const { id } = await gantry.ok('watchlist.create', entry, { token });
+    const since = (expectedUpdatedAt: string) =>
+      gantry.call('watchlist.update', { id, reason: 'Found', expectedUpdatedAt }, { token });
+    expect((await since('0001-01-01T00:00:00+01:00')).status).toBe(409);
+    expect((await since('9999-12-31T23:59:59-05:00')).status).toBe(200);
+  });
+});
+
 describe('a range of figures', () => {
   const sensorId = randomUUID();
   const figures: [string, object][] = [

@@ -12,6 +12,11 @@ export interface Interval {
 export const ENDLESS: Interval = { from: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY };
 
 const DAY_MS = 86_400_000;
+
+/** The bounds of the years 1 to 9999: PostgreSQL does not read other years in the form in which JavaScript writes them. */
+const EARLIEST = Date.parse('0001-01-01T00:00:00.000Z');
+const LATEST = Date.parse('9999-12-31T23:59:59.999Z');
+
 const HAS_OFFSET = /(?:Z|[+-]\d{2}:\d{2})$/;
 
 /** Whether the time that an ISO text denotes depends on the time zone. */
@@ -21,12 +26,15 @@ export function isLocalTime(iso: string): boolean {
 
 /**
  * The time (Unix milliseconds) that an ISO text denotes; without an offset it is local to `zone`. A local time
- * skipped by daylight saving is moved forward by the gap; of one that occurs twice, the first is meant.
+ * skipped by daylight saving is moved forward by the gap; of one that occurs twice, the first is meant. A time that is
+ * not within the years 1 to 9999 in UTC becomes the nearest one that is.
  */
 export function resolveTime(iso: string, zone: string): number {
-  if (isPlainDate(iso)) return momentOf(Date.parse(iso), IANAZone.create(zone));
+  if (isPlainDate(iso)) return withinYears(momentOf(Date.parse(iso), IANAZone.create(zone)));
   const text = normalize(iso);
-  return HAS_OFFSET.test(text) ? Date.parse(text) : momentOf(Date.parse(`${text}Z`), IANAZone.create(zone));
+  return withinYears(
+    HAS_OFFSET.test(text) ? Date.parse(text) : momentOf(Date.parse(`${text}Z`), IANAZone.create(zone)),
+  );
 }
 
 const TO_THE_MINUTE = /[T ]\d{2}:\d{2}(?:Z|[+-]\d{2}:?\d{2})?$/i;
@@ -48,6 +56,10 @@ export function resolveInterval(
     throw invalidInput('endDate', 'The end is before the start: swap startDate and endDate');
   }
   return { from, until };
+}
+
+function withinYears(moment: number): number {
+  return Math.min(Math.max(moment, EARLIEST), LATEST);
 }
 
 /** The text in the form for Date.parse: `T` before the time, a dot before the fraction, a colon in the offset. */
@@ -78,7 +90,9 @@ function lengthOf(iso: string): number {
 }
 
 function endOf(iso: string, zone: string): number {
-  return isPlainDate(iso)
-    ? momentOf(Date.parse(iso) + DAY_MS, IANAZone.create(zone))
-    : resolveTime(iso, zone) + lengthOf(iso);
+  return withinYears(
+    isPlainDate(iso)
+      ? momentOf(Date.parse(iso) + DAY_MS, IANAZone.create(zone))
+      : resolveTime(iso, zone) + lengthOf(iso),
+  );
 }
