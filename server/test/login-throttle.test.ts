@@ -100,6 +100,28 @@ describe('an address', () => {
   });
 });
 
+describe('an address that a proxy forwards with a port', () => {
+  it.each([
+    ['192.0.2.30', (port: number) => `192.0.2.30:${port}`],
+    ['2001:db8::30', (port: number) => `[2001:db8::30]:${port}`],
+    ['2001:db8:1::30', () => '[2001:db8:1::30]'],
+    ['192.0.2.31', (port: number) => `203.0.113.1:${port}, 192.0.2.31:${port}, 127.0.0.1:${port}`],
+  ])('counts as %s, whatever the port', async (address, write) => {
+    for (let port = 50_000; port < 50_020; port++) {
+      expect((await attempt(ADMIN.email, 'a guess', write(port))).status).toBe(401);
+    }
+    expect((await attempt(ADMIN.email, ADMIN.password, write(50_020))).status).toBe(429);
+    expect((await attempt(ADMIN.email, ADMIN.password, address)).status).toBe(429);
+  });
+
+  it('is recorded without it', async () => {
+    const { body } = await attempt(ADMIN.email, ADMIN.password, '192.0.2.32:50000');
+    const { token } = body.result.data.json;
+    const [current] = await gantry.ok('auth.getSessions', {}, { token });
+    expect(current.ipAddress).toBe('192.0.2.32');
+  });
+});
+
 describe('forwarded headers from an untrusted sender', () => {
   it.each([
     ['', 1],

@@ -3,6 +3,9 @@ import proxyAddress from '@fastify/proxy-addr';
 import type { Logger } from 'pino';
 import type { Caller } from '../platform/context.ts';
 
+/** An address as some proxies write it: with a port, an IPv6 address in brackets. */
+const WITH_PORT = /^(?:([\d.]+)|\[([^\]]*)\])(?::\d{1,5})?$/;
+
 /** Determines the origin of a request. */
 export type CallerOf = (request: IncomingMessage, requestId: string) => Caller;
 
@@ -21,11 +24,14 @@ export function createCallerOf(proxies: readonly string[], log: Logger): CallerO
     );
   };
 
-  const addressOf = (request: IncomingMessage): string => {
-    const peer = request.socket.remoteAddress ?? '';
-    if (request.headers['x-forwarded-for'] === undefined) return peer;
+  const addressOf = ({ headers, socket }: IncomingMessage): string => {
+    const peer = socket.remoteAddress ?? '';
+    const forwarded = headers['x-forwarded-for'];
+    if (forwarded === undefined) return peer;
     warnOf(peer);
-    return proxies.length > 0 ? proxyAddress(request, trusted) : peer;
+    // Each proxy adds the address of its sender at the end.
+    const addresses = [...addressesIn(String(forwarded)), peer].reverse();
+    return addresses.find((each, at) => !trusted(each, at)) ?? addresses.at(-1) ?? peer;
   };
 
   return (request, requestId) => ({
@@ -36,4 +42,10 @@ export function createCallerOf(proxies: readonly string[], log: Logger): CallerO
     userAgent: request.headers['user-agent'] ?? null,
     authorization: request.headers.authorization ?? null,
   });
+}
+
+/** The addresses in an X-Forwarded-For header, without ports, because each connection of a caller has another one. */
+function addressesIn(header: string): string[] {
+  const addresses = header.split(',').map((each) => each.trim().replace(WITH_PORT, '$1$2'));
+  return addresses.filter((address) => address !== '');
 }
