@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN, type Gantry, startGantry } from './harness.ts';
 import { newChallenge, passProvider, startProvider, type TestProvider } from './oidc-provider.ts';
+import { sendRaw } from './raw-http.ts';
 
 const NOT_COMPLETED = 'The login at the provider was not completed: try again';
 const UNREACHABLE = 'The login provider cannot be reached: try again later, or log in with a password';
@@ -118,6 +119,17 @@ describe('a login at an OpenID Connect provider', () => {
     const again = await logIn('lovelace');
     expect((await complete(again.code, again.verifier)).body.result.data.json.user.id).toBe(user.id);
     expect(await countUsers('lovelace@city.example')).toBe(1);
+  });
+
+  it.each(['[', 'a b', ':', 'gantry.test:99999', '%zz'])('refuses the Host header %j', async (host) => {
+    for (const path of [
+      `/login/oidc?challenge=${newChallenge().challenge}`,
+      '/login/oidc/callback?state=a',
+    ]) {
+      const lines = [`GET ${path} HTTP/1.1`, `Host: ${host}`, 'Connection: close', '', ''];
+      const [answer] = await sendRaw(gantry.url, lines.join('\r\n'));
+      expect([answer?.status, answer?.body.error.json.data.code]).toEqual([400, 'BAD_REQUEST']);
+    }
   });
 
   it('asks the provider with PKCE, state and nonce, which differ each time', async () => {

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { AuthServices } from '../auth/start.ts';
 import type { Core } from '../platform/context.ts';
 import type { CallerOf } from '../rpc/caller.ts';
-import { failureOf } from '../rpc/errors.ts';
+import { failureOf, WireError } from '../rpc/errors.ts';
 import { beginOidcLogin, OIDC_PATH, takeOidcAnswer } from '../users/oidc-login.ts';
 
 const CALLBACK = `${OIDC_PATH}/callback`;
@@ -12,8 +12,11 @@ const CALLBACK = `${OIDC_PATH}/callback`;
  * sign-in page with a code or a sentence in the fragment, which browsers send to nobody.
  */
 export function serveOidc(server: FastifyInstance, app: Core & AuthServices, callerOf: CallerOf): void {
-  const callbackOf = ({ headers }: FastifyRequest): URL =>
-    new URL(app.config.OIDC_REDIRECT_URL ?? `http://${headers.host ?? 'localhost'}${CALLBACK}`);
+  const callbackOf = ({ headers }: FastifyRequest): URL => {
+    const address = app.config.OIDC_REDIRECT_URL ?? `http://${headers.host || 'localhost'}${CALLBACK}`;
+    if (URL.canParse(address)) return new URL(address);
+    throw new WireError('BAD_REQUEST', 'The Host header does not name a host');
+  };
 
   const pageWith = (request: FastifyRequest, name: 'oidcCode' | 'oidcError', value: string): string => {
     const page = new URL(app.config.OIDC_RETURN_URL ?? new URL('../../sign-in', callbackOf(request)));
