@@ -37,8 +37,15 @@ export const switchableFeatures = [
 ] as const;
 export type SwitchableFeature = (typeof switchableFeatures)[number];
 
+/**
+ * Names that Node accepts in addition to those of IANA: abbreviations, many of which mean another zone than people
+ * expect (BST is Asia/Dhaka), and the zones of System V.
+ */
+const NOT_OF_IANA =
+  /^(?:ACT|AET|AGT|ART|AST|BET|BST|CAT|CNT|CST|CTT|EAT|ECT|IET|IST|JST|MIT|NET|NST|PLT|PNT|PRT|PST|SST|VST|SystemV\/.*)$/i;
+
 function isTimeZone(name: string): boolean {
-  if (!/^[A-Za-z]/.test(name)) return false;
+  if (!/^[A-Za-z]/.test(name) || NOT_OF_IANA.test(name)) return false;
   try {
     new Intl.DateTimeFormat('en', { timeZone: name });
     return true;

@@ -148,6 +148,8 @@ describe('the time zone settings', () => {
     'America/Argentina/Buenos_Aires',
     'Pacific/Apia',
     'Asia/Calcutta',
+    'EST5EDT',
+    'CET',
   ])('accept the time zone %s', async (timezone) => {
     expect((await change({ timezone })).settings.timezone).toBe(timezone);
   });
@@ -159,6 +161,10 @@ describe('the time zone settings', () => {
     ['timezone', ' UTC'],
     ['timezone', 'UTC+2'],
     ['timezone', '+02:00'],
+    ['timezone', 'BST'],
+    ['timezone', 'ist'],
+    ['timezone', 'PST'],
+    ['timezone', 'SystemV/AST4'],
     ['timezone', 'local'],
     ['timezone', 'system'],
     ['timezone', '../../etc/passwd'],
