@@ -1,4 +1,4 @@
-import { constants, setPriority } from 'node:os';
+import { constants } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { isDatabaseAway, isTransient } from '../platform/database/failure.ts';
 import { createPool } from '../platform/database/pool.ts';
@@ -6,6 +6,7 @@ import { REPORT_CONNECTIONS } from '../platform/database/pools.ts';
 import { inLongSnapshot } from '../platform/database/snapshot.ts';
 import { describeError, safeText } from '../platform/describe-error.ts';
 import { AppError } from '../platform/error.ts';
+import { lowerPriorityTo } from '../platform/process/priority.ts';
 import { createReportFiles } from './files.ts';
 import type { Failure, MadeFile, Progress, ThreadJob, ThreadMessage } from './thread-messages.ts';
 import { writeReport } from './write.ts';
@@ -25,7 +26,7 @@ function failureOf(error: unknown): Failure {
  * their own; elsewhere that of the whole service would be lowered.
  */
 function lowerPriority(): void {
-  if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+  if (process.platform === 'linux') lowerPriorityTo(constants.priority.PRIORITY_BELOW_NORMAL);
 }
 
 async function make(order: ThreadJob, progress: Progress, signal: AbortSignal): Promise<MadeFile> {

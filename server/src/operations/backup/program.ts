@@ -1,6 +1,7 @@
-import { constants, setPriority } from 'node:os';
+import { constants } from 'node:os';
 import { openBlobs } from '../../images/open-blobs.ts';
 import { safeText } from '../../platform/describe-error.ts';
+import { lowerPriorityTo } from '../../platform/process/priority.ts';
 import { makeBackup } from './make.ts';
 import type { BackupJob, BackupMessage } from './program-messages.ts';
 import { BackupRefused } from './refusal.ts';
@@ -33,7 +34,7 @@ async function make({ config, connectionString, folder, keep }: BackupJob): Prom
   say({ made });
 }
 
-setPriority(constants.priority.PRIORITY_LOW);
+lowerPriorityTo(constants.priority.PRIORITY_LOW);
 // The service has ended. What was written is removed by the next backup.
 process.on('disconnect', () => process.exit(0));
 // A signal to the whole group is meant for the service, which ends this process itself.

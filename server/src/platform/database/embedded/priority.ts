@@ -1,7 +1,8 @@
 import { writeFile } from 'node:fs/promises';
-import { constants, setPriority } from 'node:os';
+import { constants } from 'node:os';
 import { join } from 'node:path';
 import type { Pool } from 'pg';
+import { lowerPriorityTo } from '../../process/priority.ts';
 import { parentOf } from '../../process/processes.ts';
 import { readLock } from './lock.ts';
 
@@ -23,7 +24,7 @@ async function lower(pid: number, folder: string): Promise<void> {
   // The number may be that of a process on another machine, and of another process here.
   const server = await readLock(folder);
   if (!server || server.pid !== (await parentOf(pid))) return;
-  setPriority(pid, LOWER);
+  lowerPriorityTo(LOWER, pid);
   // Each process of PostgreSQL is a session of its own. Where Linux groups processes by session (autogroup, see
   // sched(7)), the priority of a process counts only within its session, and that of the group has to be set, too.
   await writeFile(`/proc/${pid}/autogroup`, String(LOWER));
