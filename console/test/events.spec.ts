@@ -24,6 +24,10 @@ async function report(
   return { sensor, ids };
 }
 
+/** So many plates: `ABC 100`, `ABC 101`, and so on. */
+const numbered = (letters: string, count: number) =>
+  Array.from({ length: count }, (_, n) => `${letters} ${100 + n}`);
+
 /** The smallest PNG: one pixel. */
 const PIXEL =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
@@ -296,6 +300,27 @@ test.describe('many events at once', () => {
     );
     const { archived } = await service.admin.api.events.getById.query({ id: taken });
     expect(archived).toBe(true);
+  });
+
+  test('are all that match only until the selection or the list changes', async ({ service, openAs }) => {
+    await report(service, 'ALL_MATCHING', numbered('ALL', 130));
+    await report(service, 'OTHERS', ['OTH 1']);
+    const page = await openAs('OPERATOR', '/events?violationType=ALL_MATCHING');
+    const bar = page.getByRole('region', { name: 'Selected events' });
+    const box = (plate: string) => page.getByRole('row', { name: plate }).getByRole('checkbox');
+    const chooseAll = () => page.getByRole('button', { name: 'Select all 130 matching' }).click();
+    await box('ALL 112').click();
+    await box('ALL 113').click();
+    await chooseAll();
+    await expect(bar).toContainText('130 selected');
+    await box('ALL 113').click();
+    await expect(bar.getByText('1 selected', { exact: true })).toBeVisible();
+    await chooseAll();
+    await expect(bar).toContainText('130 selected');
+
+    await page.getByRole('button', { name: 'Clear filters' }).click();
+    await box('OTH 1').click();
+    await expect(bar.getByText('1 selected', { exact: true })).toBeVisible();
   });
 
   test('are archived; undo restores those that were not archived before', async ({ service, openAs }) => {

@@ -104,6 +104,21 @@ test.describe('an alert', () => {
     await expect(bulk).toContainText('3 of 3 open again');
     await expect(page.getByRole('row').filter({ hasText: 'Open' })).toHaveCount(3);
   });
+
+  test('is left out of all that match when it is selected no longer', async ({ service, openAs }) => {
+    const plate = await raise(service, 3);
+    const { entries } = await service.admin.api.watchlist.getAll.query({ search: plate });
+    const page = await openAs('OPERATOR', `/watchlist?entryId=${entries[0]?.id}`);
+    const boxes = page.getByRole('row').filter({ hasText: plate }).getByRole('checkbox');
+    await expect(boxes).toHaveCount(3);
+    for (const box of await boxes.all()) await box.click();
+    await page.getByRole('button', { name: 'Select all open alerts that match' }).click();
+    await boxes.nth(1).click();
+    const bulk = page.getByRole('region', { name: 'Selected alerts' });
+    await expect(bulk).toContainText('2 selected');
+    await bulk.getByRole('button', { name: 'Acknowledge' }).click();
+    await expect(bulk).toContainText('2 of 2 acknowledged');
+  });
 });
 
 test('the sound is off by default, and plays in one tab of the browser once it is switched on', async ({

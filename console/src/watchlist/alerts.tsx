@@ -67,6 +67,10 @@ function AlertList() {
   const active = opened.row;
   const close = () => change({ alert: undefined });
   const selection = useSelection({ rows: pages.rows, keyOf, activeKey: openId });
+  const { clear } = selection;
+  const listKey = JSON.stringify(input);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a selection is of one list
+  useEffect(() => clear(), [listKey]);
   const acknowledge = useAcknowledge();
   const note = useRef<HTMLTextAreaElement>(null);
   const run = () => {

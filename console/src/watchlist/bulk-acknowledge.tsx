@@ -17,9 +17,11 @@ interface BulkAcknowledgeProps {
 export function BulkAcknowledge({ input, rows, selection }: BulkAcknowledgeProps) {
   const { t, i18n } = useTranslation(['watchlist', 'common']);
   const fasterText = useFasterText();
-  const [all, setAll] = useState(false);
+  const [allBeside, setAllBeside] = useState<ReadonlySet<string> | null>(null);
   const { run, start, cancel, forget } = useBulkAcknowledge();
   const { selected } = selection;
+  // All that match are meant until a row is selected or not any longer, or another list is shown.
+  const all = allBeside === selected;
   if (selected.size === 0 && !run) return null;
   const n = (value: number) => value.toLocaleString(i18n.language);
   const byId = new Map(rows.map((row) => [row.id, row]));
@@ -38,7 +40,7 @@ export function BulkAcknowledge({ input, rows, selection }: BulkAcknowledgeProps
   };
   const leave = () => {
     forget();
-    setAll(false);
+    setAllBeside(null);
     selection.clear();
   };
   const { done = 0, of = 0 } = run?.progress ?? {};
@@ -74,7 +76,7 @@ export function BulkAcknowledge({ input, rows, selection }: BulkAcknowledgeProps
             {all ? t('bulk.all') : t('bulk.selected', { count: selected.size, n: n(selected.size) })}
           </span>
           {!all && (
-            <Button kind="quiet" className="text-accent" onClick={() => setAll(true)}>
+            <Button kind="quiet" className="text-accent" onClick={() => setAllBeside(selected)}>
               {t('bulk.chooseAll')}
             </Button>
           )}

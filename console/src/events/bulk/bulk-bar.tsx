@@ -25,20 +25,22 @@ export function BulkBar({ input, reason, total, selection, states, onDone }: Bul
   const mayDecide = useMay('manageIncidents');
   const mayDelete = useMay('deleteEvents');
   const bulk = useBulk(states);
-  const [all, setAll] = useState<AllMatching | null>(null);
+  const [chosen, setChosen] = useState<{ matching: AllMatching; beside: ReadonlySet<string> } | null>(null);
   const [asks, setAsks] = useState<'REJECTED' | 'delete' | null>(null);
   const { selected } = selection;
-  const target: BulkTarget = (selected.size > 0 && all) || { ids: [...selected] };
+  // All that matched are meant until a row is selected or not any longer, or another list is shown.
+  const all = chosen?.beside === selected ? chosen.matching : null;
+  const target: BulkTarget = all ?? { ids: [...selected] };
   const count = 'ids' in target ? target.ids.length : target.total;
   if (count === 0 && !bulk.run) return null;
   const n = (value: number) => value.toLocaleString(i18n.language);
   const chooseAll = () => {
     // What arrives from now on is not meant.
     const filters = { ...input, endDate: input.endDate ?? new Date().toISOString() };
-    setAll({ filters, reason, total: total ?? 0 });
+    setChosen({ matching: { filters, reason, total: total ?? 0 }, beside: selected });
   };
   const leave = () => {
-    setAll(null);
+    setChosen(null);
     bulk.forget();
     selection.clear();
   };
