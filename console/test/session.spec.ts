@@ -1,5 +1,6 @@
-import { expect, test } from './fixtures.ts';
-import { ADMIN, PASSWORD } from './service.ts';
+import type { Page } from '@playwright/test';
+import { expect, openAlone, test } from './fixtures.ts';
+import { ADMIN, PASSWORD, startService } from './service.ts';
 
 test.describe('signing in', () => {
   test('leads back to the requested address, and shows why a login was refused', async ({
@@ -39,6 +40,65 @@ test.describe('a session that ends', () => {
     await expect(dialog).toBeHidden();
     await expect(typed).toHaveValue('half typed');
   });
+
+  test('goes on in all tabs after a sign-in in one of them', async ({ service, openAs }) => {
+    const { name } = await service.sensor();
+    const page = await openAs('OPERATOR', '/account/sessions');
+    const other = await page.context().newPage();
+    await other.goto(`${service.url}/sensors`);
+    await expect(other.getByRole('heading', { name: 'Sensors' })).toBeVisible();
+    await page.evaluate(async (url) => {
+      const { token } = JSON.parse(localStorage.getItem('gantry.session') ?? '{}');
+      await fetch(`${url}/trpc/auth.logout`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}` },
+      });
+    }, service.url);
+    const dialogIn = (tab: Page) => tab.getByRole('dialog', { name: 'Your session has ended' });
+    const [dialog, otherDialog] = [dialogIn(page), dialogIn(other)];
+    for (const tab of [page, other]) await tab.reload();
+    await expect(otherDialog).toBeVisible();
+    await dialog.getByLabel('Password').fill(PASSWORD);
+    await dialog.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await expect(dialog).toBeHidden();
+    await expect(otherDialog).toBeHidden();
+    await expect(other.getByText(name, { exact: true })).toBeVisible();
+  });
+});
+
+test('another user who signs in in another tab sees nothing of the one before', async ({ browser }) => {
+  test.setTimeout(180_000);
+  const service = await startService({ HIDE_PLATES_FROM: 'VIEWER' });
+  try {
+    const { apiKey } = await service.sensor();
+    await service.admin.api.events.ingest.mutate({
+      apiKey,
+      eventType: 'PLATE_RECOGNITION',
+      licensePlateNumber: 'B-AB 1234',
+    });
+    const viewer = await service.userOf('VIEWER');
+    for (const isSignedOut of [true, false]) {
+      const page = await openAlone(browser, service, '/events');
+      const other = await page.context().newPage();
+      await other.goto(`${service.url}/events`);
+      await expect(other.getByText('B-AB 1234')).toBeVisible();
+      const session = await service.admin.api.auth.login.mutate({ email: viewer, password: PASSWORD });
+      const keep = (value: object | null) =>
+        page.evaluate((text) => localStorage.setItem('gantry.session', text), JSON.stringify(value));
+      if (isSignedOut) {
+        await keep(null);
+        await expect(other).toHaveURL(/sign-in/);
+      }
+      await keep(session);
+      await expect(other.getByText('Viewer Tester')).toBeVisible();
+      await other.getByRole('link', { name: 'Events', exact: true }).click();
+      await expect(other.getByText('•••')).toBeVisible();
+      await expect(other.getByText('B-AB 1234')).toHaveCount(0);
+      await page.context().close();
+    }
+  } finally {
+    await service.stop();
+  }
 });
 
 test.describe('an address', () => {

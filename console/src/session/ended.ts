@@ -6,4 +6,6 @@ const flag = createFlag();
 /** Notes that the session is over, or that a new one has begun. */
 export const setSessionEnded = flag.set;
 
+export const isSessionEnded = flag.get;
+
 export const useSessionEnded = flag.use;

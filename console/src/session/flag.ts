@@ -3,6 +3,7 @@ import { useSyncExternalStore } from 'react';
 /** A fact about the session in this tab, which is set outside of components and read by them. */
 export interface Flag {
   readonly set: (value: boolean) => void;
+  readonly get: () => boolean;
   /** A hook: whether it is set now. */
   readonly use: () => boolean;
 }
@@ -21,6 +22,7 @@ export function createFlag(): Flag {
       isSet = value;
       for (const listener of listeners) listener();
     },
+    get: read,
     use: () => useSyncExternalStore(subscribe, read),
   };
 }

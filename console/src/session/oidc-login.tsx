@@ -6,7 +6,7 @@ import { Failure } from '../service/failure.tsx';
 import { api, service } from '../service/service.ts';
 import { Button } from '../ui/button.tsx';
 import { beginOidcLogin, canUseOidc, type OidcAnswer, takeOidcAnswer } from './oidc.ts';
-import { acceptSession } from './use-sign-in.ts';
+import { keepSession } from './session.ts';
 
 interface OidcLoginProps {
   /** Where to go after the login. */
@@ -41,7 +41,7 @@ export function OidcReturn({ onSignedIn }: { readonly onSignedIn: (to: string) =
     mutationFn: async (answer: OidcAnswer) => {
       if ('error' in answer) throw new GantryError('UNAUTHORIZED', answer.error || t('oidc.notBegunHere'));
       const { code, begun } = answer;
-      acceptSession(await api.auth.completeOidcLogin.mutate({ code, verifier: begun.verifier }));
+      keepSession(await api.auth.completeOidcLogin.mutate({ code, verifier: begun.verifier }));
       return begun.to;
     },
     onSuccess: onSignedIn,

@@ -25,7 +25,8 @@ export function Shell() {
   useEffect(() => {
     if (!isSignedIn) void navigate({ to: '/sign-in', replace: true });
   }, [isSignedIn, navigate]);
-  return isSignedIn && <SignedInShell />;
+  // Another user, who may have signed in in another tab, begins with pages of their own.
+  return session && <SignedInShell key={session.user.id} />;
 }
 
 function SignedInShell() {
