@@ -258,6 +258,16 @@ test.describe('a long list', () => {
     await expect(active).toHaveAttribute('aria-rowindex', '46');
     await expect(active).toBeInViewport();
   });
+
+  test('leaves no event out when others leave it meanwhile', async ({ service, openAs }) => {
+    const { ids } = await report(service, 'LEAVING', numbered('LEA', 250));
+    const page = await openAs('OPERATOR', '/events?violationType=LEAVING&processed=false');
+    await expect(page.getByRole('row', { name: 'LEA 100' })).toBeVisible();
+    for (const id of ids.slice(0, 30)) await service.admin.api.events.markAsProcessed.mutate({ id });
+    const list = page.getByRole('region', { name: 'Events' });
+    await list.evaluate((element) => element.scrollTo(0, element.scrollHeight));
+    await expect(page.getByRole('row', { name: 'LEA 302' })).toBeAttached();
+  });
 });
 
 test.describe('many events at once', () => {

@@ -2,6 +2,7 @@ import { csvOf } from '../chart/csv.ts';
 import type { Cell } from '../chart/table.ts';
 import type { Filter, FilterValues } from '../filters/filter.ts';
 import type { PagesOptions } from './pages.ts';
+import { FIRST_PAGE, readPage } from './read-page.ts';
 
 /** A column of the file: its name, and what it says of a row. */
 export interface ExportColumn<Row> {
@@ -10,8 +11,6 @@ export interface ExportColumn<Row> {
   readonly csv?: (row: Row) => Cell;
 }
 
-/** Rows that one call gets: the most that the service gives. */
-const TAKE = 100;
 /** A file has at most so many rows; what is beyond them is said. */
 export const MOST_ROWS = 50_000;
 
@@ -33,12 +32,13 @@ export async function loadAllRows<Row>(
 ): Promise<AllRows<Row>> {
   // Rows that are added meanwhile move the pages: one that comes twice counts once.
   const found = new Map<string, Row>();
-  for (let skip = 0; ; skip += TAKE) {
-    const { rows, total } = await load({ skip, take: TAKE }, signal);
+  for (let start = FIRST_PAGE; ; ) {
+    const { rows, total, end } = await readPage(load, start, signal);
     for (const row of rows) found.set(keyOf(row), row);
     const most = Math.min(total, MOST_ROWS);
-    if (rows.length === 0 || skip + TAKE >= most) return { rows: [...found.values()].slice(0, most), total };
-    onProgress((skip + TAKE) / most);
+    if (rows.length === 0 || end >= most) return { rows: [...found.values()].slice(0, MOST_ROWS), total };
+    onProgress(end / most);
+    start = { skip: end, total };
   }
 }
 

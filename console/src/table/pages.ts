@@ -6,9 +6,7 @@ import {
   useQueryClient,
 } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
-
-/** Rows that one call gets. */
-const TAKE = 100;
+import { FIRST_PAGE, type Load, readPage } from './read-page.ts';
 
 /** From one question to the next while a row is under way, in milliseconds. */
 const POLL_MS = 2_000;
@@ -16,10 +14,7 @@ const POLL_MS = 2_000;
 export interface PagesOptions<Row> {
   /** Names the list and its filters. */
   readonly queryKey: QueryKey;
-  readonly load: (
-    page: { skip: number; take: number },
-    signal: AbortSignal,
-  ) => Promise<{ readonly rows: readonly Row[]; readonly total: number }>;
+  readonly load: Load<Row>;
   readonly keyOf: (row: Row) => string;
   /** false: the list is not asked for yet, and has no rows. */
   readonly enabled?: boolean;
@@ -49,8 +44,8 @@ export interface Pages<Row> {
 }
 
 /**
- * A list that is read page by page as it is scrolled. Rows that are added meanwhile move the pages; a row that comes twice
- * is shown once.
+ * A list that is read page by page as it is scrolled. Rows that are added or leave meanwhile move the pages: none is left
+ * out, and a row that comes twice is shown once.
  */
 export function usePages<Row>({
   queryKey,
@@ -68,12 +63,9 @@ export function usePages<Row>({
     enabled,
     // Rows move when the user asks for it, not whenever the window gets the focus.
     refetchOnWindowFocus: false,
-    queryFn: ({ pageParam, signal }) => load({ skip: pageParam, take: TAKE }, signal),
-    initialPageParam: 0,
-    getNextPageParam: ({ total }, pages) => {
-      const loaded = pages.length * TAKE;
-      return loaded < total ? loaded : undefined;
-    },
+    queryFn: ({ pageParam, signal }) => readPage(load, pageParam, signal),
+    initialPageParam: FIRST_PAGE,
+    getNextPageParam: ({ end, total }) => (end < total ? { skip: end, total } : undefined),
     refetchInterval: ({ state }) =>
       isUnderWay && state.data?.pages.some((page) => page.rows.some(isUnderWay))
         ? POLL_MS
@@ -82,6 +74,8 @@ export function usePages<Row>({
   });
   const data = enabled ? query.data : undefined;
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = query;
+  // The next page must not put an end to the reading of those before it.
+  const fetchMore = () => void fetchNextPage({ cancelRefetch: false });
   // biome-ignore lint/correctness/useExhaustiveDependencies: a list has one way of naming its rows
   const rows = useMemo(() => {
     const byKey = new Map<string, Row>();
@@ -99,8 +93,7 @@ export function usePages<Row>({
     error: query.error,
     hasMore: hasNextPage,
     loadMore: () => {
-      // The next page must not put an end to the reading of those before it.
-      if (hasNextPage && !isFetchingNextPage) void fetchNextPage({ cancelRefetch: false });
+      if (hasNextPage && !isFetchingNextPage) fetchMore();
     },
     refetch: () => void query.refetch(),
     restart: async () => {

@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest';
+import { loadAllRows } from '../src/table/export.ts';
+
+it('an export has every row that stays in the list while it is read', async () => {
+  let list = Array.from({ length: 250 }, (_, n) => n);
+  const { rows } = await loadAllRows<number>(
+    {
+      keyOf: String,
+      load: async ({ skip, take }) => {
+        const answer = { rows: list.slice(skip, skip + take), total: list.length };
+        // Others take some away after each call, and something new comes first.
+        list = [1_000 + list.length, ...list.slice(40)];
+        return answer;
+      },
+    },
+    () => undefined,
+    new AbortController().signal,
+  );
+  expect(rows).toEqual(expect.arrayContaining(list.filter((row) => row < 250)));
+});
