@@ -268,6 +268,29 @@ test.describe('a long list', () => {
     await list.evaluate((element) => element.scrollTo(0, element.scrollHeight));
     await expect(page.getByRole('row', { name: 'LEA 302' })).toBeAttached();
   });
+
+  test('says why its next page could not be read, and reads it when asked', async ({ service, openAs }) => {
+    await report(service, 'BROKEN_PAGE', numbered('BRP', 250));
+    const page = await openAs('OPERATOR', '/events?violationType=BROKEN_PAGE');
+    await expect(page.getByRole('row', { name: 'BRP 100' })).toBeVisible();
+    let asked = 0;
+    const isNext = (url: URL) => url.pathname.includes('events.getAll') && url.search.includes('200');
+    await page.route(isNext, async (route) => {
+      asked += 1;
+      await route.fulfill({ status: 500, body: 'broken' });
+    });
+    const list = page.getByRole('region', { name: 'Events' });
+    await list.evaluate((element) => element.scrollTo(0, element.scrollHeight));
+    const failure = list.getByRole('alert');
+    await expect(failure).toBeVisible();
+    await page.waitForTimeout(2_000);
+    expect(asked).toBe(1);
+    await page.unroute(isNext);
+    await failure.getByRole('button', { name: 'Try again' }).click();
+    await expect(failure).toHaveCount(0);
+    await list.evaluate((element) => element.scrollTo(0, element.scrollHeight));
+    await expect(page.getByRole('row', { name: 'BRP 349' })).toBeVisible();
+  });
 });
 
 test.describe('many events at once', () => {

@@ -153,6 +153,11 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
             {after > 0 && <tr style={{ height: after }} />}
           </tbody>
         </table>
+        {Boolean(pages.moreError) && (
+          <div className="p-4">
+            <Failure error={pages.moreError} onRetry={pages.retryMore} />
+          </div>
+        )}
       </section>
     </>
   );

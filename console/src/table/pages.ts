@@ -34,6 +34,9 @@ export interface Pages<Row> {
   readonly error: unknown;
   readonly hasMore: boolean;
   readonly loadMore: () => void;
+  /** Why the next page could not be read. It is not asked for again by itself. */
+  readonly moreError: unknown;
+  readonly retryMore: () => void;
   readonly refetch: () => void;
   /** Forgets the rows and begins again with the first page, at the top of the list. */
   readonly restart: () => Promise<void>;
@@ -73,7 +76,7 @@ export function usePages<Row>({
     placeholderData: keepPreviousData,
   });
   const data = enabled ? query.data : undefined;
-  const { hasNextPage, isFetchingNextPage, fetchNextPage } = query;
+  const { hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage } = query;
   // The next page must not put an end to the reading of those before it.
   const fetchMore = () => void fetchNextPage({ cancelRefetch: false });
   // biome-ignore lint/correctness/useExhaustiveDependencies: a list has one way of naming its rows
@@ -93,8 +96,10 @@ export function usePages<Row>({
     error: query.error,
     hasMore: hasNextPage,
     loadMore: () => {
-      if (hasNextPage && !isFetchingNextPage) fetchMore();
+      if (hasNextPage && !isFetchingNextPage && !isFetchNextPageError) fetchMore();
     },
+    moreError: isFetchNextPageError ? query.error : null,
+    retryMore: fetchMore,
     refetch: () => void query.refetch(),
     restart: async () => {
       client.setQueryData<InfiniteData<unknown>>(
