@@ -291,6 +291,18 @@ test.describe('a long list', () => {
     await list.evaluate((element) => element.scrollTo(0, element.scrollHeight));
     await expect(page.getByRole('row', { name: 'BRP 349' })).toBeVisible();
   });
+
+  test('goes to a day that is typed, and keeps its beginning', async ({ service, openAs }) => {
+    const year = new Date().getUTCFullYear() - 1;
+    const page = await openAs('OPERATOR', `/events?startDate=${year}-11-01`);
+    const day = page.getByLabel('Jump to date');
+    await expect(page.getByRole('heading', { name: 'Events' })).toBeVisible();
+    await day.focus();
+    // In whichever order the browser has day and month.
+    await page.keyboard.type(`1111${year}`, { delay: 100 });
+    await expect(page).toHaveURL(`${service.url}/events?startDate=${year}-11-01&endDate=${year}-11-11`);
+    await expect(day).toHaveValue(`${year}-11-11`);
+  });
 });
 
 test.describe('many events at once', () => {

@@ -1,5 +1,7 @@
+import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { FilterValues } from '../filters/filter.ts';
+import { FIRST_DAY } from '../range/days.ts';
 import { useTime } from '../time/use-time.ts';
 import type { EventFilters } from './search.ts';
 
@@ -12,6 +14,9 @@ interface JumpToDateProps {
 export function JumpToDate({ input, onChange }: JumpToDateProps) {
   const { t } = useTranslation('events');
   const time = useTime();
+  const value = input.endDate?.slice(0, 10) ?? '';
+  const [text, setText] = useState(value);
+  useEffect(() => setText(value), [value]);
   const jump = (day: string) => {
     if (!day) return onChange({ endDate: undefined });
     const { startDate } = input;
@@ -28,9 +33,14 @@ export function JumpToDate({ input, onChange }: JumpToDateProps) {
       <span className="max-sm:sr-only">{t('jump')}</span>
       <input
         type="date"
-        value={input.endDate?.slice(0, 10) ?? ''}
+        value={text}
+        min={FIRST_DAY}
         max={time.isoDay(new Date())}
-        onChange={(event) => jump(event.target.value)}
+        onChange={({ target: { value: day, validity } }) => {
+          setText(day);
+          if (validity.valid) jump(day);
+        }}
+        onBlur={() => setText(value)}
         className="min-h-8 rounded-md border border-line-strong bg-raised px-2 text-base text-text pointer-coarse:min-h-11"
       />
     </label>

@@ -7,6 +7,9 @@ export interface DayRange {
 export const presets = ['today', 'yesterday', 'last7', 'last30', 'thisMonth', 'lastMonth'] as const;
 export type Preset = (typeof presets)[number];
 
+/** The first day that a field takes. Years are typed digit by digit, and `0202` is one on the way to 2026. */
+export const FIRST_DAY = '1970-01-02';
+
 const DAY_MS = 86_400_000;
 
 /** Days and months are reckoned as moments of UTC, in which every day has the same length. */

@@ -7,6 +7,7 @@ import { Select } from '../ui/select.tsx';
 import {
   besides,
   type DayRange,
+  FIRST_DAY,
   monthsUntil,
   nameOfRange,
   type Preset,
@@ -88,9 +89,6 @@ interface DayFieldProps {
   readonly value: string;
   readonly onChange: (day: string) => void;
 }
-
-/** Years are typed digit by digit, and `0202` is one on the way to 2026. */
-const FIRST_DAY = '1970-01-02';
 
 function DayField({ label, value, onChange }: DayFieldProps) {
   const [text, setText] = useState(value);
