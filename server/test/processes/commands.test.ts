@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Secret, TOTP } from 'otpauth';
@@ -25,8 +25,8 @@ const settingsOf = (index: number) => ({
 });
 
 /** Runs a command in the installation with this number. */
-const gantry = (index: number, args: readonly string[], input?: string) =>
-  runGantry(folder, settingsOf(index), args, input);
+const gantry = (index: number, args: readonly string[], input?: string, more: Record<string, string> = {}) =>
+  runGantry(folder, { ...settingsOf(index), ...more }, args, input);
 
 const serviceAt = (index: number): ServiceProcess => {
   const service = services[index];
@@ -294,6 +294,13 @@ describe('gantry events', () => {
       .map((line) => JSON.parse(line))
       .map((event) => Object.fromEntries(COMPARED.map((name) => [name, event[name]])));
 
+  const registerAt = async (index: number, deviceId: string) => {
+    const service = serviceAt(index);
+    const sensor = { name: deviceId, deviceId, type: 'CAMERA' };
+    const { apiKey } = await service.ok('sensors.create', sensor, { token: await service.tokenFor('ADMIN') });
+    return { service, apiKey };
+  };
+
   it.each(['jsonl', 'csv'])(
     'exports as %s what another installation imports as equal events, once',
     async (format) => {
@@ -353,6 +360,21 @@ describe('gantry events', () => {
       expect(limited.err).toBe('1 events\n');
     },
   );
+
+  it('writes to standard output for -, and nothing else there', async () => {
+    const { apiKey } = await registerAt(0, 'dash');
+    await serviceAt(0).ingest(apiKey, { timestamp: '2026-01-31T08:15:00Z' });
+    const filter = ['--device-id', 'dash'];
+    const { code, out, err } = await gantry(0, ['events', 'export', '-', ...filter]);
+    expect({ code, err }).toEqual({ code: 0, err: '1 events\n' });
+    expect(JSON.parse(out)).toMatchObject({ deviceId: 'dash' });
+    expect(await gantry(0, ['events', 'export', '-', '--json'])).toMatchObject({
+      code: 2,
+      out: '',
+      err: expect.stringContaining('--json needs a file'),
+    });
+    expect(await readdir(folder)).not.toContain('-');
+  });
 
   it('reports lines that cannot be imported, imports the others, and exits with 1', async () => {
     const to = serviceAt(1);

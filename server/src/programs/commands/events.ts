@@ -38,7 +38,8 @@ interface ExportOptions {
   readonly json: boolean;
 }
 
-async function exportTo(file: string | undefined, options: ExportOptions): Promise<void> {
+async function exportTo(path: string | undefined, options: ExportOptions): Promise<void> {
+  const file = path === '-' ? undefined : path;
   if (file === undefined && options.json)
     throw new WrongUsage(
       '--json needs a file, because the events are written to standard output without one',
@@ -136,7 +137,7 @@ export function addEvents(program: Command): void {
     .description(
       'Write events as JSON lines or CSV, in the order of their times, to a file or standard output.',
     )
-    .argument('[file]', 'default: standard output')
+    .argument('[file]', 'default, and -: standard output')
     .addOption(format())
     .option('--from <time>', 'events from this time on', timeOf)
     .option('--to <time>', 'events before this time', timeOf)
