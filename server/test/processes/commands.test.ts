@@ -376,6 +376,38 @@ describe('gantry events', () => {
     expect(await readdir(folder)).not.toContain('-');
   });
 
+  it('takes times without an offset in the time zone of the settings, and refuses days that do not exist', async () => {
+    const { service, apiKey } = await registerAt(0, 'zoned');
+    const times = [
+      '2026-01-31T14:59:59Z',
+      '2026-01-31T15:00:00Z',
+      '2026-02-01T14:59:59Z',
+      '2026-02-01T15:00:00Z',
+    ];
+    for (const timestamp of times) await service.ingest(apiKey, { timestamp });
+    const token = await service.tokenFor('ADMIN');
+    const exported = async (...range: string[]) =>
+      (
+        await gantry(0, ['events', 'export', '--device-id', 'zoned', ...range], '', {
+          TZ: 'America/New_York',
+        })
+      ).err;
+    await service.ok('system.timezone.updateTimezoneSettings', { timezone: 'Asia/Tokyo' }, { token });
+    try {
+      expect(await exported('--from', '2026-02-01', '--to', '2026-02-02')).toBe('2 events\n');
+      expect(await exported('--from', '2026-02-01T00:00', '--to', '2026-02-01 23:59:59')).toBe('1 events\n');
+      expect(await exported('--from', '2026-01-31T14:59:59Z')).toBe('4 events\n');
+    } finally {
+      await service.ok('system.timezone.updateTimezoneSettings', { timezone: 'UTC' }, { token });
+    }
+    for (const time of ['2026-02-31', '2026-01-31T25:00', '2026-01-31 tea time'])
+      expect(await gantry(0, ['events', 'export', '--from', time])).toMatchObject({
+        code: 2,
+        out: '',
+        err: expect.stringContaining('Use a time such as'),
+      });
+  });
+
   it('reports lines that cannot be imported, imports the others, and exits with 1', async () => {
     const to = serviceAt(1);
     await to.ok(

@@ -1,17 +1,18 @@
 import { createWriteStream } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
-import type { Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import { type EventType, eventType } from '@gantry/contract/events';
+import { isIsoTime } from '@gantry/contract/time';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type TransferFormat, transferFormats } from '../../operations/transfer/fields.ts';
 import type { Config } from '../../platform/config.ts';
+import type { Database } from '../../platform/database/pool.ts';
 import { CommandFailed, exitCodes, reporting, WrongUsage } from './failure.ts';
 import { print, printJson } from './output.ts';
 
-function timeOf(text: string): number {
-  const time = Date.parse(text);
-  if (/^\d{4}-\d{2}-\d{2}/.test(text) && !Number.isNaN(time)) return time;
-  throw new InvalidArgumentError('Use a time such as 2026-01-31T08:15:00Z or 2026-01-31 (UTC).');
+function isoTime(text: string): string {
+  if (isIsoTime(text)) return text;
+  throw new InvalidArgumentError('Use a time such as 2026-01-31T08:15:00Z or 2026-01-31.');
 }
 
 function eventTypesOf(text: string, before: readonly EventType[] = []): EventType[] {
@@ -31,11 +32,19 @@ function formatFor(file: string | undefined, given: TransferFormat | undefined):
 
 interface ExportOptions {
   readonly format?: TransferFormat;
-  readonly from?: number;
-  readonly to?: number;
+  readonly from?: string;
+  readonly to?: string;
   readonly type?: readonly EventType[];
   readonly deviceId?: readonly string[];
   readonly json: boolean;
+}
+
+/** The time (Unix milliseconds) that an option names; without an offset, in the time zone of the service. */
+async function timeOf(text: string | undefined, db: Database): Promise<number | null> {
+  if (text === undefined) return null;
+  const { resolveTime } = await import('../../platform/time.ts');
+  const { getTimezoneSettings } = await import('../../system/store.ts');
+  return resolveTime(text, (await getTimezoneSettings(db)).timezone);
 }
 
 async function exportTo(path: string | undefined, options: ExportOptions): Promise<void> {
@@ -46,15 +55,19 @@ async function exportTo(path: string | undefined, options: ExportOptions): Promi
     );
   const { exportEvents } = await import('../../operations/transfer/export.ts');
   const { withDatabase } = await import('./with-database.ts');
-  const filters = {
-    from: options.from ?? null,
-    until: options.to ?? null,
-    eventTypes: options.type ?? [],
-    deviceIds: options.deviceId ?? [],
-  };
   const format = formatFor(file, options.format);
+  const writeTo = (to: Writable): Promise<number> =>
+    withDatabase(async ({ db }) => {
+      const filters = {
+        from: await timeOf(options.from, db),
+        until: await timeOf(options.to, db),
+        eventTypes: options.type ?? [],
+        deviceIds: options.deviceId ?? [],
+      };
+      return exportEvents(db, filters, format, to);
+    });
   if (file === undefined) {
-    const count = await withDatabase(({ db }) => exportEvents(db, filters, format, process.stdout));
+    const count = await writeTo(process.stdout);
     process.stderr.write(`${count} events\n`);
     return;
   }
@@ -65,7 +78,7 @@ async function exportTo(path: string | undefined, options: ExportOptions): Promi
       throw new CommandFailed(`The file ${draft} cannot be written (${error.code}): choose another place`);
     });
     const to = createWriteStream(draft, { fd: handle });
-    const count = await withDatabase(({ db }) => exportEvents(db, filters, format, to));
+    const count = await writeTo(to);
     await rename(draft, file);
     if (options.json) printJson({ file, events: count });
     else print(`${count} events were written to ${file}`);
@@ -139,8 +152,8 @@ export function addEvents(program: Command): void {
     )
     .argument('[file]', 'default, and -: standard output')
     .addOption(format())
-    .option('--from <time>', 'events from this time on', timeOf)
-    .option('--to <time>', 'events before this time', timeOf)
+    .option('--from <time>', 'events from this time on', isoTime)
+    .option('--to <time>', 'events before this time', isoTime)
     .option('--type <type>', 'events of this type; may be repeated', eventTypesOf)
     .option('--device-id <id>', 'events of this sensor; may be repeated', (id, before: string[] = []) => [
       ...before,
@@ -150,7 +163,8 @@ export function addEvents(program: Command): void {
     .addHelpText(
       'after',
       `
-The service may be running or not. JSON lines are exact; in CSV, texts that a spreadsheet would take for formulas begin with
+The service may be running or not. A time without an offset, and the day that a date begins, are those of the time zone in the
+settings. JSON lines are exact; in CSV, texts that a spreadsheet would take for formulas begin with
 an apostrophe. Pictures are not exported, only their addresses.`,
     )
     .action(reporting({ what: 'Not exported.' }, exportTo));

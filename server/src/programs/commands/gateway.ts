@@ -27,10 +27,10 @@ function readOptions(json: string) {
   throw new WrongUsage(`--options: ${[issue?.path.join('.'), issue?.message].filter(Boolean).join(': ')}`);
 }
 
-async function readTime(text: string | undefined): Promise<number> {
+async function readTime(text: string | undefined, zone: string): Promise<number> {
   const { machineTime } = await import('../../platform/machine-time.ts');
   const { isoTime } = await import('../../connections/device-time.ts');
-  const time = text === undefined ? machineTime() : isoTime(text, 'UTC');
+  const time = text === undefined ? machineTime() : isoTime(text, zone);
   if (time !== null) return time;
   throw new WrongUsage(`--received must be a time such as 2026-01-31T08:15:00Z, not ${text}`);
 }
@@ -63,7 +63,7 @@ async function tryFile(name: string, file: string, given: TryOptions): Promise<v
   const { isRefused, ...tried } = await tryBody({
     format: name as FormatName,
     options: readOptions(given.options),
-    receivedAt: await readTime(given.received),
+    receivedAt: await readTime(given.received, given.zone),
     body: await bodyOf(file),
     contentType: given.contentType ?? null,
     path: given.path,
