@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { lengthsOf, statusPeriodsOf } from '../src/reports/kinds/status-periods.ts';
-import { type Gantry, startGantry } from './harness.ts';
+import { foldAllTraffic } from './fold-all-traffic.ts';
+import { eventually, type Gantry, startGantry } from './harness.ts';
 
 let gantry: Gantry;
 let token: string;
@@ -77,8 +78,7 @@ describe('a sensor before its first contact', () => {
     expect(lengths).toMatchObject({ ONLINE: 3_600_000, OFFLINE: day.until - back.at });
   });
 
-  it('is not silent in a report, either', async () => {
-    const { id } = await register();
+  const reportOn = async (id: string): Promise<string> => {
     const range = { startDate: '2024-01-01', endDate: new Date().toISOString() };
     const report = await gantry.ok(
       'reports.generate',
@@ -92,7 +92,52 @@ describe('a sensor before its first contact', () => {
       expect(status).not.toBe('FAILED');
     }
     const { body } = await gantry.fetch(`/reports/${report.id}/file`, { headers });
+    return body;
+  };
+
+  it('is not silent in a report, either', async () => {
+    const { id } = await register();
+    const body = await reportOn(id);
     expect(body).toContain('AVAILABILITY,Mast');
     expect(body).not.toContain('SILENT');
+  });
+
+  const DAY = 86_400_000;
+
+  const registerDaysAgo = async (days: number) => {
+    const sensor = await register();
+    await gantry.pool.query(`UPDATE sensors SET created_at = $2 WHERE id = $1`, [
+      sensor.id,
+      new Date(Date.now() - days * DAY),
+    ]);
+    return sensor;
+  };
+
+  const reportVehicle = async (apiKey: string, daysAgo: number) => {
+    const timestamp = new Date(Date.now() - daysAgo * DAY).toISOString();
+    await gantry.ingest(apiKey, { timestamp, eventType: 'VEHICLE_DETECTION' });
+    await foldAllTraffic(gantry, 100);
+  };
+
+  it.each([30, 2])('is not silent because it reports an event of %i days ago then', async (days) => {
+    const { id, apiKey } = await registerDaysAgo(5);
+    await reportVehicle(apiKey, days);
+    await eventually(
+      () => gantry.ok('sensors.getById', { id }, { token }),
+      ({ status }) => status === 'ONLINE',
+    );
+    expect(await reportOn(id)).not.toContain('SILENT');
+  });
+
+  it('that requires heartbeats is silent since its first vehicle after it was registered', async () => {
+    const { id, apiKey } = await registerDaysAgo(5);
+    await gantry.ok('sensors.update', { id, requiresHeartbeats: true }, { token });
+    await reportVehicle(apiKey, 30);
+    expect(await reportOn(id)).not.toContain('SILENT');
+    const other = await registerDaysAgo(5);
+    await gantry.ok('sensors.update', { id: other.id, requiresHeartbeats: true }, { token });
+    await reportVehicle(other.apiKey, 2);
+    const [, seconds] = /^SILENT,(?:[^,]*,){6}(\d+),/m.exec(await reportOn(other.id)) ?? [];
+    expect(Number(seconds) / 86_400).toBeCloseTo(2, 1);
   });
 });

@@ -244,15 +244,18 @@ export async function silenceSensors(tx: Executor, timeoutSeconds: number): Prom
 }
 
 /**
- * An expression for a sensor's first contact: a heartbeat, or its first vehicle; null for none. Before that it may
- * not be mounted, and does not count as silent.
+ * An expression for a sensor's first contact: a heartbeat or an event, by the time when it arrived; null for none. Before
+ * that it may not be mounted, and does not count as silent. Events of a sensor that requires heartbeats are not in its
+ * status history: it counts from its first vehicle, unless all are from before it was registered.
  * @param sensorId the column with the sensor's id
  */
 export function firstContact(sensorId: SQL): SQL {
   return sql`least(
   (SELECT min(at) FROM sensor_status_history
     WHERE sensor_status_history.sensor_id = ${sensorId} AND to_status IN ('ONLINE', 'ERROR')),
-  (SELECT min(first_slot) FROM traffic_places WHERE traffic_places.sensor_id = ${sensorId}))`;
+  (SELECT min(first_slot) FROM traffic_places JOIN sensors AS registered ON registered.id = traffic_places.sensor_id
+    WHERE traffic_places.sensor_id = ${sensorId} AND registered.requires_heartbeats
+      AND last_slot >= registered.created_at))`;
 }
 
 function toOutcome(row: OutcomeRow): StatusOutcome {
