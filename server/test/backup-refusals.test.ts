@@ -22,7 +22,7 @@ import { findArchive } from '../src/operations/backup/folder.ts';
 import { makeBackup } from '../src/operations/backup/make.ts';
 import type { Manifest } from '../src/operations/backup/manifest.ts';
 import { restoreBackup } from '../src/operations/backup/restore.ts';
-import { nextBackupAt, readSchedule } from '../src/operations/backup/schedule.ts';
+import { nextBackupAt, oldAfter, readSchedule, scheduleOf } from '../src/operations/backup/schedule.ts';
 import { verifyArchive } from '../src/operations/backup/verify.ts';
 import { createTestDatabase, eventually, type Gantry, startGantry } from './harness.ts';
 import { suiteLog } from './leaks.ts';
@@ -375,7 +375,17 @@ describe('scheduled backups', () => {
       (text) => /gantry_backup_bytes [1-9]/.test(text),
     );
     expect(metrics).toMatch(/gantry_backup_age_seconds [0-9.]+\n/);
+    expect(metrics).toContain('gantry_backup_old_after_seconds 32400\n');
     expect(metrics).toContain('gantry_backup_failing 0');
+  });
+
+  it.each([
+    ['backups', '02:00', 36],
+    ['backups', '168h', 252],
+    ['backups', 'manual', 168],
+    [undefined, '02:00', 168],
+  ])('into %s by %s are old after %i hours', (BACKUP_DIR, BACKUP_SCHEDULE, hours) => {
+    expect(oldAfter(scheduleOf({ BACKUP_DIR, BACKUP_SCHEDULE }))).toBe(hours * 3_600_000);
   });
 
   it('that fail are recorded and degrade the health of the service, which stays ready', async () => {

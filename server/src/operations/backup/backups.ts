@@ -13,7 +13,7 @@ import {
   noteProgress,
   readBackupsSoFar,
 } from './runs-store.ts';
-import { nextBackupAt, readSchedule } from './schedule.ts';
+import { nextBackupAt, scheduleOf } from './schedule.ts';
 
 /** How often a backup is recorded to be alive. */
 const ALIVE_MS = 5_000;
@@ -42,7 +42,7 @@ export function startBackups(
   const ending = new AbortController();
   const underway = new Set<Promise<void>>();
   const listeners: ((soFar: BackupsSoFar) => void)[] = [];
-  const schedule = readSchedule(config.BACKUP_SCHEDULE);
+  const schedule = scheduleOf(config);
   const folder = config.BACKUP_DIR;
 
   const look = async (): Promise<BackupsSoFar> => {
@@ -51,7 +51,7 @@ export function startBackups(
     return soFar;
   };
   const dueAt = (soFar: BackupsSoFar): number | null =>
-    folder === undefined ? null : nextBackupAt(schedule, settings.current().timezone, soFar);
+    nextBackupAt(schedule, settings.current().timezone, soFar);
 
   const carryOut = async (id: string, into: string): Promise<BackupResult> => {
     let progress = 0;

@@ -1,4 +1,5 @@
 import { DateTime } from 'luxon';
+import type { Config } from '../../platform/config.ts';
 import type { BackupsSoFar } from './runs-store.ts';
 
 const HOUR_MS = 3_600_000;
@@ -12,6 +13,8 @@ export type Schedule =
   | { readonly kind: 'every'; readonly ms: number }
   | { readonly kind: 'manual' };
 
+type BackupSettings = Pick<Config, 'BACKUP_DIR' | 'BACKUP_SCHEDULE'>;
+
 /** The form of `BACKUP_SCHEDULE` (platform/config): `02:30`, `6h` or `manual`. */
 const SCHEDULE = /^(?:([01]\d|2[0-3]):([0-5]\d)|([1-9]\d{0,2})h|manual)$/;
 
@@ -22,6 +25,23 @@ export function readSchedule(text: string): Schedule {
   return hour === undefined
     ? { kind: 'manual' }
     : { kind: 'daily', hour: Number(hour), minute: Number(minute) };
+}
+
+const DAY_MS = 24 * HOUR_MS;
+/** Without a schedule, a backup of last week is the newest that nobody would call old. */
+const UNSCHEDULED_OLD_MS = 7 * DAY_MS;
+/** A backup may take its time, and begin late. */
+const LATE = 1.5;
+
+/** The schedule of a service with these settings; without a folder, backups are made by commands only. */
+export function scheduleOf({ BACKUP_DIR, BACKUP_SCHEDULE }: BackupSettings): Schedule {
+  return BACKUP_DIR === undefined ? { kind: 'manual' } : readSchedule(BACKUP_SCHEDULE);
+}
+
+/** The age in milliseconds from which the last complete backup is old. */
+export function oldAfter(schedule: Schedule): number {
+  if (schedule.kind === 'manual') return UNSCHEDULED_OLD_MS;
+  return LATE * (schedule.kind === 'every' ? schedule.ms : DAY_MS);
 }
 
 /**

@@ -3,6 +3,7 @@ import type { Core } from '../../platform/context.ts';
 import type { Foundation } from '../../platform/start.ts';
 import { type Backups, startBackups } from './backups.ts';
 import type { BackupsSoFar } from './runs-store.ts';
+import { oldAfter, scheduleOf } from './schedule.ts';
 
 /** The services of this room. */
 export interface BackupServices {
@@ -29,7 +30,11 @@ export function startBackupRoom(
   return { backups };
 }
 
-function createReport({ metrics, clock }: Pick<Core, 'metrics' | 'clock'>): (soFar: BackupsSoFar) => void {
+function createReport({
+  config,
+  metrics,
+  clock,
+}: Pick<Core, 'config' | 'metrics' | 'clock'>): (soFar: BackupsSoFar) => void {
   const registers = [metrics.registry];
   let last: BackupsSoFar | null = null;
   new Gauge({
@@ -40,6 +45,11 @@ function createReport({ metrics, clock }: Pick<Core, 'metrics' | 'clock'>): (soF
       if (last) this.set((clock.now() - (last.completed?.end ?? last.installedAt)) / 1_000);
     },
   });
+  new Gauge({
+    name: 'gantry_backup_old_after_seconds',
+    help: 'The age from which the last complete backup is old: one and a half intervals of the schedule, or a week without one, in seconds',
+    registers,
+  }).set(oldAfter(scheduleOf(config)) / 1_000);
   const duration = new Gauge({
     name: 'gantry_backup_duration_seconds',
     help: 'How long the last complete backup took, in seconds',

@@ -3,14 +3,11 @@ import type { Finding } from '@gantry/contract/doctor';
 import type { Config } from '../../platform/config.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import { ignoreErrno } from '../../platform/errno.ts';
+import { oldAfter, scheduleOf } from '../backup/schedule.ts';
 import { advice, fine, problem } from './findings.ts';
 import { readBackupState } from './store.ts';
 
-const DAY_HOURS = 24;
-/** Without a schedule, a backup of last week is the newest that nobody would call old. */
-const MANUAL_HOURS = 7 * DAY_HOURS;
-/** A backup may take its time, and begin late. */
-const LATE = 1.5;
+const HOUR_MS = 3_600_000;
 
 /** Whether there are backups, how old the last one is, and whether it would be lost with the data. */
 export async function examineBackups(db: Executor, config: Config): Promise<Finding[]> {
@@ -22,9 +19,9 @@ export async function examineBackups(db: Executor, config: Config): Promise<Find
     if (reason === null) found.push((config.NODE_ENV === 'production' ? problem : advice)('noBackup'));
   } else {
     const hours = Math.floor(age);
-    const isScheduled = config.BACKUP_DIR !== undefined && config.BACKUP_SCHEDULE !== 'manual';
-    const isOld = age > (isScheduled ? intervalHours(config.BACKUP_SCHEDULE) * LATE : MANUAL_HOURS);
-    if (isOld) found.push((isScheduled ? problem : advice)('backupOld', { hours }));
+    const schedule = scheduleOf(config);
+    if (age * HOUR_MS > oldAfter(schedule))
+      found.push((schedule.kind === 'manual' ? advice : problem)('backupOld', { hours }));
     else if (reason === null) found.push(fine('backupFine', { hours }));
   }
   const folder = config.BACKUP_DIR;
@@ -32,11 +29,6 @@ export async function examineBackups(db: Executor, config: Config): Promise<Find
     found.push(advice('backupSameDisk', { folder }));
   }
   return found;
-}
-
-/** @param schedule as `BACKUP_SCHEDULE`: a time of day, or `6h` */
-function intervalHours(schedule: string): number {
-  return Number(/^(\d+)h$/.exec(schedule)?.[1] ?? DAY_HOURS);
 }
 
 async function isOnSameDisk(one: string, other: string): Promise<boolean> {
