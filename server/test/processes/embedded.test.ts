@@ -20,6 +20,8 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Pool } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { examineDatabase } from '../../src/operations/doctor/database.ts';
+import { readConfig } from '../../src/platform/config.ts';
 import { findDistribution, prepareBinaries } from '../../src/platform/database/embedded/binaries.ts';
 import { memorySettings } from '../../src/platform/database/embedded/cluster.ts';
 import {
@@ -29,7 +31,7 @@ import {
 import { findDatabaseHome, SHARED_HOME } from '../../src/platform/database/embedded/home.ts';
 import { isServerOf, readLock } from '../../src/platform/database/embedded/lock.ts';
 import { lowerPriority } from '../../src/platform/database/embedded/priority.ts';
-import { createPool } from '../../src/platform/database/pool.ts';
+import { createDatabase, createPool } from '../../src/platform/database/pool.ts';
 import { isAlive } from '../../src/platform/process/processes.ts';
 import { programPath } from '../build-programs.ts';
 
@@ -217,6 +219,22 @@ describe('the embedded database', () => {
     expect(await ask(database.connectionString, 'SHOW max_connections')).toEqual(['220']);
     await stop(database);
     expect(await ask((await start()).connectionString, 'SHOW max_connections')).toEqual(['100']);
+  });
+
+  it('is not examined like a server of its own in a worker, which knows it by its address', async () => {
+    const { connectionString } = await start();
+    await ask(connectionString, 'ALTER DATABASE gantry SET wal_compression = pglz');
+    const pool = createPool(connectionString, 1, () => undefined);
+    cleanups.push(() => pool.end());
+    const codesWith = async (DATA_DIR: string) => {
+      const config = readConfig({ DATABASE_URL: connectionString, DATA_DIR });
+      return (await examineDatabase(createDatabase(pool), config)).map(({ code }) => code);
+    };
+    expect(await codesWith(scratch)).toContain('walCompression');
+    const codes = await codesWith(dataDir);
+    expect(codes).toContain('databaseAnswers');
+    expect(codes).not.toContain('walCompression');
+    expect(codes).not.toContain('pagesWrittenLate');
   });
 
   it('ends when it is disposed of, which can be repeated', async () => {

@@ -3,6 +3,7 @@ import type { Config } from '../../platform/config.ts';
 import { readDatabaseTime } from '../../platform/database/database-time.ts';
 import { dueOf, readMigrations } from '../../platform/database/migrate.ts';
 import { areEventsDistributed, listAbsentNodes } from '../../platform/database/nodes.ts';
+import { isEmbedded } from '../../platform/database/open.ts';
 import { FURTHER_CONNECTIONS } from '../../platform/database/pools.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import { migrationsFolder } from '../../platform/installation.ts';
@@ -36,9 +37,9 @@ export async function examineDatabase(db: Executor, config: Config): Promise<Fin
   return [
     ...examineServer(state),
     // Those of the embedded server cannot be changed.
-    ...(config.DATABASE_URL
-      ? examineWrites(state, await readCheckpointState(db, state), await readDirtyExpiry(db))
-      : []),
+    ...((await isEmbedded(config))
+      ? []
+      : examineWrites(state, await readCheckpointState(db, state), await readDirtyExpiry(db))),
     ...(await examineNodes(db)),
     examineConnections(state, config),
     await examineClock(db),

@@ -37,6 +37,17 @@ export async function openDatabaseOf(config: {
   };
 }
 
+/**
+ * Whether the database of an installation is the embedded one. The workers of a service are given its address as
+ * `DATABASE_URL`.
+ */
+export async function isEmbedded(config: {
+  readonly DATABASE_URL?: string | undefined;
+  readonly DATA_DIR: string;
+}): Promise<boolean> {
+  return config.DATABASE_URL === undefined || config.DATABASE_URL === (await findRunning(config.DATA_DIR));
+}
+
 /** The address of the running embedded server of a data folder; null if it is not running. */
 async function findRunning(dataDir: string): Promise<string | null> {
   const folder = await ignoreErrno(realpath(join(dataDir, 'postgres')), 'ENOENT');
