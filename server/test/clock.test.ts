@@ -264,4 +264,32 @@ describe('the maximum age of accepted events', () => {
     const { rows } = await gantry.pool.query('SELECT FROM events');
     expect(rows).toHaveLength(1);
   });
+
+  it('does not refuse an event that is repeated after it was stored in time', async () => {
+    const time = createShiftedTime();
+    await using gantry = await startGantry({
+      config: { OLDEST_EVENT_DAYS: '30' },
+      overrides: { clock: time.sources },
+    });
+    const apiKey = await gantry.registerSensor();
+    const timestamp = new Date(Date.now() - 29 * DAY).toISOString();
+    const event = { ...EVENT, timestamp, idempotencyKey: 'first' };
+    const first = await gantry.ok('events.ingest', { apiKey, ...event });
+    time.advance(2 * DAY);
+    const again = await gantry.ok('events.ingest', { apiKey, ...event });
+    expect(again.eventId).toBe(first.eventId);
+    const events = [event, { ...event, description: 'another' }, { ...event, idempotencyKey: 'second' }];
+    const { results } = await gantry.ok('events.ingestBatch', { apiKey, events });
+    expect(results).toMatchObject([
+      { eventId: first.eventId, duplicate: true },
+      { error: { code: 'CONFLICT' } },
+      { error: { code: 'BAD_REQUEST', message: expect.stringContaining('more than 30 days old') } },
+    ]);
+    const ahead = new Date(Date.now() + 3 * DAY).toISOString();
+    const { status, body } = await gantry.call('events.ingest', { apiKey, ...event, timestamp: ahead });
+    expect({ status, message: body.error.json.message }).toMatchObject({
+      status: 400,
+      message: expect.stringContaining('minutes ahead'),
+    });
+  });
 });

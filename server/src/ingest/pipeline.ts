@@ -6,6 +6,7 @@ import type { ImageServices } from '../images/start.ts';
 import type { Core } from '../platform/context.ts';
 import { AppError } from '../platform/error.ts';
 import type { DeviceContext } from '../sensors/authenticate.ts';
+import type { KnownSensor } from '../sensors/sensor-keys.ts';
 import type { SensorServices } from '../sensors/start.ts';
 import { enrich } from './enrich.ts';
 import { asFirstReported } from './former-zones.ts';
@@ -52,7 +53,12 @@ export async function ingestEvent(
       ? event
       : await asFirstReported(app.knownEvents, sensor, event, [timezone, ...former]);
   const now = app.clock.now();
-  const row = enrich(dated, sensor, timezone, now, app.eventTimes);
+  let row: EventRow;
+  try {
+    row = enrich(dated, sensor, timezone, now, app.eventTimes);
+  } catch (refusal) {
+    row = await requireStored(app, sensor, dated, timezone, now, refusal);
+  }
   const outcome =
     pictures.length === 0 ? await app.eventWriter.write(row) : await writeWithPictures(app, row, pictures);
   if (outcome === 'conflict') {
@@ -63,6 +69,25 @@ export async function ingestEvent(
   }
   app.lastContacts.recordEvent(sensor.id, now);
   return { eventId: row.id, duplicate: outcome === 'duplicate' };
+}
+
+/**
+ * The row of a refused event that was stored before it became too old, so that its device learns that it is stored.
+ * @throws the refusal of any other event
+ */
+async function requireStored(
+  { eventTimes, knownEvents }: IngestContext['app'],
+  sensor: KnownSensor,
+  event: ReportedEvent,
+  zone: string,
+  now: number,
+  refusal: unknown,
+): Promise<EventRow> {
+  if (eventTimes.oldestDays === null || event.idempotencyKey === undefined) throw refusal;
+  // Throws too if it is refused for another reason.
+  const row = enrich(event, sensor, zone, now, { ...eventTimes, oldestDays: null });
+  if ((await knownEvents.add([row.id])).has(row.id)) return row;
+  throw refusal;
 }
 
 /** The result of storing an event that was made of a device's message. */
