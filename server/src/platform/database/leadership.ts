@@ -43,13 +43,16 @@ export function startLeading({ pool, lock, lead, ...options }: LeadershipOptions
   const begin = async (): Promise<void> => {
     const client = await pool.connect();
     let isLost = false;
-    client.once('error', () => {
+    const lose = (): void => {
       isLost = true;
       end(null).catch((err: unknown) => options.log.warn({ err }, options.failure));
-    });
+    };
+    client.once('error', lose);
     try {
       const { rows } = await client.query<{ got: boolean }>('SELECT pg_try_advisory_lock($1) AS got', [lock]);
       if (!rows[0]?.got || isLost) {
+        // Others use this connection next, and its loss must not end a term that began on another one.
+        client.off('error', lose);
         client.release(isLost);
         return;
       }
