@@ -400,6 +400,13 @@ describe('gantry events', () => {
     } finally {
       await service.ok('system.timezone.updateTimezoneSettings', { timezone: 'UTC' }, { token });
     }
+    expect(await gantry(0, ['events', 'export', '--from', '2026-02-02', '--to', '2026-02-01'])).toMatchObject(
+      {
+        code: 2,
+        out: '',
+        err: 'Not exported. --to is before --from: swap the times\n',
+      },
+    );
     for (const time of ['2026-02-31', '2026-01-31T25:00', '2026-01-31 tea time'])
       expect(await gantry(0, ['events', 'export', '--from', time])).toMatchObject({
         code: 2,

@@ -58,9 +58,13 @@ async function exportTo(path: string | undefined, options: ExportOptions): Promi
   const format = formatFor(file, options.format);
   const writeTo = (to: Writable): Promise<number> =>
     withDatabase(async ({ db }) => {
+      const from = await timeOf(options.from, db);
+      const until = await timeOf(options.to, db);
+      if (from !== null && until !== null && from > until)
+        throw new WrongUsage('--to is before --from: swap the times');
       const filters = {
-        from: await timeOf(options.from, db),
-        until: await timeOf(options.to, db),
+        from,
+        until,
         eventTypes: options.type ?? [],
         deviceIds: options.deviceId ?? [],
       };
