@@ -198,6 +198,27 @@ describe('a second factor', () => {
     expect((await login(email, renewed.recoveryCodes[0])).status).toBe(200);
   });
 
+  it('leaves one set of recovery codes after calls at the same time, and none after a removal', async () => {
+    for (let round = 0; round < 8; round++) {
+      const { id, token, recoveryCodes } = await protectedUser();
+      const renew = async (code: string | undefined) =>
+        (await gantry.call('secondFactor.renewRecoveryCodes', { password, code }, { token })).status;
+      const statuses = await Promise.all(recoveryCodes.slice(0, 3).map(renew));
+      expect(statuses).toContain(200);
+      expect(await gantry.count(`recovery_codes WHERE user_id = '${id}'`)).toBe(RECOVERY_CODES);
+    }
+    for (let round = 0; round < 4; round++) {
+      const { id, token, recoveryCodes } = await protectedUser();
+      const [removed] = await Promise.all(
+        ['secondFactor.disable', 'secondFactor.renewRecoveryCodes'].map((procedure, at) =>
+          gantry.call(procedure, { password, code: recoveryCodes[at] }, { token }),
+        ),
+      );
+      const left = await gantry.count(`recovery_codes WHERE user_id = '${id}'`);
+      expect([removed?.status, left]).toEqual(removed?.status === 200 ? [200, 0] : [400, RECOVERY_CODES]);
+    }
+  });
+
   it('limits wrong codes even with the correct password', async () => {
     const { email, id, recoveryCodes } = await protectedUser();
     const statuses: number[] = [];

@@ -57,14 +57,37 @@ export async function useStep(db: Executor, userId: string, step: number): Promi
   return rowCount === 1;
 }
 
+/**
+ * Locks the confirmed second factor of a user until the transaction ends.
+ * @returns false when it was removed or replaced
+ */
+export async function lockSecondFactor(
+  tx: Transaction,
+  { userId, secret }: Pick<SecondFactorRow, 'userId' | 'secret'>,
+): Promise<boolean> {
+  const rows = await tx
+    .select({ userId: secondFactors.userId })
+    .from(secondFactors)
+    .where(
+      and(
+        eq(secondFactors.userId, userId),
+        eq(secondFactors.secret, secret),
+        isNotNull(secondFactors.confirmedAt),
+      ),
+    )
+    .for('update');
+  return rows.length === 1;
+}
+
 /** Removes the second factor of a user with its recovery codes. @returns false when there was none */
 export async function removeSecondFactor(tx: Transaction, userId: string): Promise<boolean> {
-  await tx.delete(recoveryCodes).where(eq(recoveryCodes.userId, userId));
+  // First, so that it waits for a transaction that has locked it and adds recovery codes.
   const { rowCount } = await tx.delete(secondFactors).where(eq(secondFactors.userId, userId));
+  await tx.delete(recoveryCodes).where(eq(recoveryCodes.userId, userId));
   return rowCount === 1;
 }
 
-/** Replaces the recovery codes of a user. */
+/** Replaces the recovery codes of a user, whose second factor the transaction has locked. */
 export async function replaceRecoveryCodes(
   tx: Transaction,
   userId: string,

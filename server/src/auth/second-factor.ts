@@ -15,6 +15,7 @@ import {
   countRecoveryCodes,
   findSecondFactor,
   insertSecondFactor,
+  lockSecondFactor,
   removeSecondFactor,
   replaceRecoveryCodes,
   type SecondFactorRow,
@@ -74,8 +75,10 @@ export async function confirmFirstCode(ctx: SessionContext, { code }: { code: st
 /** Replaces the recovery codes of the caller. @throws AppError as `disableSecondFactor` */
 export async function renewRecoveryCodes(ctx: SessionContext, input: ChangeSecondFactorInput) {
   const { app, actor, caller } = ctx;
-  await requireBoth(ctx, input);
+  const factor = await requireBoth(ctx, input);
   return inTransaction(app.db, async (tx) => {
+    // Otherwise two calls at the same time would each leave the codes of the other in force.
+    if (!(await lockSecondFactor(tx, factor))) throw noSecondFactor();
     await recordActivity(tx, actor.id, caller, 'auth.recoveryCodesRenewed');
     return giveRecoveryCodes(tx, actor.id);
   });
@@ -93,7 +96,7 @@ export async function disableSecondFactor(
   const { app, actor, caller } = ctx;
   await requireBoth(ctx, input);
   return inTransaction(app.db, async (tx) => {
-    await removeSecondFactor(tx, actor.id);
+    if (!(await removeSecondFactor(tx, actor.id))) throw noSecondFactor();
     await recordActivity(tx, actor.id, caller, 'auth.secondFactorDisabled');
     return { success: true };
   });
@@ -116,7 +119,7 @@ async function requireBoth(
   { password, code }: ChangeSecondFactorInput,
 ): Promise<SecondFactorRow> {
   const factor = await findSecondFactor(ctx.app.db, ctx.actor.id);
-  if (!factor?.confirmedAt) throw new AppError('badRequest', 'You have no second factor');
+  if (!factor?.confirmedAt) throw noSecondFactor();
   await requirePassword(ctx, password);
   if (!(await useCode(ctx, factor, code))) throw wrongCode();
   return factor;
@@ -124,6 +127,10 @@ async function requireBoth(
 
 function wrongCode(): AppError {
   return invalidInput('code', WRONG_CODE);
+}
+
+function noSecondFactor(): AppError {
+  return new AppError('badRequest', 'You have no second factor');
 }
 
 function alreadyEnabled(): AppError {
