@@ -123,6 +123,11 @@ describe('a second factor', () => {
     expect(
       await gantry.refusal('secondFactor.confirm', { code: codeOf(first.secret) }, { token }),
     ).toMatchObject({ status: 400, message: WRONG_CODE });
+    const { activities } = await gantry.ok('users.getActivity', { userId: user.id }, { token: admin });
+    // The wrong password and the wrong code.
+    expect(activities.find(({ action }: { action: string }) => action === 'auth.loginFailed')).toMatchObject({
+      details: { count: 2 },
+    });
     const { recoveryCodes } = await gantry.ok(
       'secondFactor.confirm',
       { code: codeOf(secret, -1) },

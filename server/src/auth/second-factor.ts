@@ -4,7 +4,7 @@ import {
   type SecondFactorState,
   WRONG_CODE,
 } from '@gantry/contract/second-factor';
-import { recordActivity } from '../activity/store.ts';
+import { recordActivity, recordFailedLogin } from '../activity/store.ts';
 import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
 import { AppError, invalidInput } from '../platform/error.ts';
 import { openSecret, useCode } from './check-code.ts';
@@ -50,7 +50,7 @@ export async function startSecondFactor(
 }
 
 /**
- * Activates the second factor with its first code, which cannot be used again.
+ * Activates the second factor with its first code, which cannot be used again. A wrong one is recorded as a failed login.
  * @returns recovery codes
  * @throws AppError `badRequest` for a wrong code, or when none was started; `conflict` when it is active already;
  * `tooManyRequests` after too many failures
@@ -63,7 +63,10 @@ export async function confirmFirstCode(ctx: SessionContext, { code }: { code: st
   if (factor.confirmedAt) throw alreadyEnabled();
   const attempt = await app.loginThrottle.beginCode(actor.id);
   const step = totpStep(openSecret(ctx, factor), plainCode(code), app.clock.now());
-  if (step === null) throw wrongCode();
+  if (step === null) {
+    await recordFailedLogin(app.db, actor.id, caller);
+    throw wrongCode();
+  }
   await attempt.succeed();
   return inTransaction(app.db, async (tx) => {
     if (!(await confirmSecondFactor(tx, factor, step))) throw alreadyEnabled();
