@@ -293,6 +293,23 @@ describe('users from whom plates are hidden', () => {
     expect(stream.error).toMatchObject({ data: { code: 'FORBIDDEN' } });
   });
 
+  it('see saved views without the filters that find plates, whatever their names', async () => {
+    const views = {
+      plates: [`part=plates&search=${encodeURIComponent(PLATE)}&active=1`, 'part=plates&active=1'],
+      activity: [`about=${encodeURIComponent(PLATE)}&action=events.`, 'action=events.'],
+      sensors: ['search=bridge', 'search=bridge'],
+    };
+    const searchesFor = async (page: string, token: string) =>
+      (await gantry.ok('views.getAll', { page }, { token })).views.map(
+        ({ search }: { search: string }) => search,
+      );
+    const token = await gantry.tokenFor('OPERATOR');
+    for (const [page, [search, shown]] of Object.entries(views)) {
+      await gantry.ok('views.create', { page, name: 'Shared', search, shared: true }, { token: admin });
+      expect([await searchesFor(page, admin), await searchesFor(page, token)]).toEqual([[search], [shown]]);
+    }
+  });
+
   it('cannot find an incident by the text of a device', async () => {
     const find = async (search: string, who: string) =>
       (await gantry.ok('incidents.getAll', { search }, { token: who })).total;

@@ -88,7 +88,7 @@ function concealMember(of: Members, name: string, member: unknown, text: (text: 
     case 'plates':
       return Array.isArray(member) && 'since' in of ? [] : conceal(member, text);
     case 'search':
-      return isText && 'page' in of ? withoutPlateFilter(member) : conceal(member, text);
+      return isText && 'page' in of ? withoutPlateFilter(member, of.page) : conceal(member, text);
     default:
       return conceal(member, text);
   }
@@ -117,10 +117,15 @@ function isWatched(value: Members): boolean {
   return 'priority' in value && 'reason' in value;
 }
 
+/** By page of the console, the filter whose name does not say that it can be a plate. */
+const PLATE_FILTERS: Readonly<Record<string, string>> = { plates: 'search', activity: 'about' };
+
 /** The query string of a saved view without filters by plate. */
-function withoutPlateFilter(search: string): string {
+function withoutPlateFilter(search: string, page: unknown): string {
   const parameters = new URLSearchParams(search);
-  const wanted = [...parameters].filter(([name]) => !/plate/i.test(name));
+  const wanted = [...parameters].filter(
+    ([name]) => !/plate/i.test(name) && name !== PLATE_FILTERS[String(page)],
+  );
   if (wanted.length === parameters.size) return search;
   return `${search.startsWith('?') ? '?' : ''}${new URLSearchParams(wanted)}`;
 }
