@@ -265,6 +265,22 @@ describe('users from whom plates are hidden', () => {
     expect(messages[0]).toMatchObject({ pictures: [] });
   });
 
+  it.each([
+    ['$number(body.plate)', 'The mapping failed at character 8: •••'],
+    ['{"type": body.plate}', 'The result of the mapping is invalid: •••'],
+  ])('see no value of a message in the reason why it was refused: %s', async (mapping, reason) => {
+    const { id: connectionId, url } = await connect(gantry, 'mapped', { options: { mapping } });
+    await gantry.fetch(new URL(url).pathname, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ plate: PLATE }),
+    });
+    expect((await processed(gantry, connectionId, 1))[0]?.reason).toContain(PLATE);
+    const token = await gantry.tokenFor('OPERATOR');
+    const { messages } = await gantry.ok('connections.getMessages', { connectionId }, { token });
+    expect(messages).toMatchObject([{ status: 'REFUSED', reason }]);
+  });
+
   it('cannot search for a plate', async () => {
     const token = await gantry.tokenFor('OPERATOR');
     const filters = { licensePlateNumber: 'XQ*' };

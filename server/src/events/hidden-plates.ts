@@ -14,6 +14,7 @@ const hidden = new WeakMap<object, object>();
  * - the `metadata` and `images` of an event become empty, because both may show the plate;
  * - the description of an incident that an event opened becomes null, also in its timeline, because it is text of the
  *   device;
+ * - why a mapping refused a message of a device is shown without values of the message;
  * - pictures of messages of devices, repeated plates, and filters by plate of saved views are left out;
  * - other texts lose the plates that the answer contains elsewhere.
  */
@@ -81,6 +82,8 @@ function concealMember(of: Members, name: string, member: unknown, text: (text: 
       return 'licensePlateNumber' in of ? [] : conceal(member, text);
     case 'pictures':
       return Array.isArray(member) && 'connectionId' in of ? [] : conceal(member, text);
+    case 'reason':
+      return isText && 'connectionId' in of ? withoutMappedValues(text(member)) : conceal(member, text);
     case 'description':
       return isOpenedByEvent(of) ? null : conceal(member, text);
     case 'timeline':
@@ -115,6 +118,14 @@ function isIdentity(name: string): boolean {
 /** Whether it is an entry or an alert of the watchlist. */
 function isWatched(value: Members): boolean {
   return 'priority' in value && 'reason' in value;
+}
+
+/** The reason why a message of a device was refused, without the values that a mapping read in the message. */
+function withoutMappedValues(reason: string): string {
+  return reason.replace(
+    /(The mapping failed[^:]*|The result of the mapping is invalid): .*/s,
+    `$1: ${HIDDEN_PLATE}`,
+  );
 }
 
 /** By page of the console, the filter whose name does not say that it can be a plate. */
