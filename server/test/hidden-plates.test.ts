@@ -281,6 +281,23 @@ describe('users from whom plates are hidden', () => {
     expect(messages).toMatchObject([{ status: 'REFUSED', reason }]);
   });
 
+  it('cannot set a mapping, which could copy plates into other fields', async () => {
+    const token = await gantry.tokenFor('OPERATOR');
+    const { connectionId: id, sensorId } = planted;
+    const { options } = await gantry.ok('connections.getById', { id }, { token });
+    const copying = { mapping: '{"violation": body.plate}' };
+    for (const [path, input] of [
+      ['connections.update', { id, options: copying }],
+      ['connections.create', { sensorId, format: 'mapped', options: copying }],
+    ] as const) {
+      expect(await gantry.refusal(path, input, { token })).toMatchObject({ status: 403 });
+    }
+    const change = { id, options: { ...options, speedUnit: 'mph' } };
+    expect(await gantry.ok('connections.update', change, { token })).toMatchObject({
+      options: change.options,
+    });
+  });
+
   it('cannot search for a plate', async () => {
     const token = await gantry.tokenFor('OPERATOR');
     const filters = { licensePlateNumber: 'XQ*' };

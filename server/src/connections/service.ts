@@ -8,6 +8,7 @@ import type {
 } from '@gantry/contract/connections';
 import { IANAZone } from 'luxon';
 import { recordActivity } from '../activity/store.ts';
+import { requireSeesPlates } from '../events/plate-access.ts';
 import type { ActorContext, Core } from '../platform/context.ts';
 import { channels, notify } from '../platform/database/notify.ts';
 import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
@@ -37,13 +38,15 @@ export type ConnectionContext = ActorContext<
 
 /**
  * Connects a device to a sensor. The secrets are part of the answer, and cannot be read again.
- * @throws AppError `notFound` for the sensor; `badRequest` for a time zone or options that cannot be used
+ * @throws AppError `notFound` for the sensor; `badRequest` for a time zone or options that cannot be used; `forbidden` for
+ * a mapping of users who see no plates
  */
 export async function createConnection(
   ctx: ConnectionContext,
   { sensorId, format, timeZone, options }: CreateConnectionInput,
 ): Promise<CreatedConnection> {
   const { actor, caller } = ctx;
+  if (options.mapping !== undefined) requireSeesPlates(ctx);
   const secrets = newSecrets();
   const shown = showOnce(ctx, format, secrets);
   requireTimeZone(timeZone);
@@ -69,7 +72,8 @@ export async function createConnection(
 
 /**
  * Sets how messages of the connection are read from now on; `replay` applies it to earlier ones.
- * @throws AppError `notFound`; `badRequest` for a time zone or options that cannot be used
+ * @throws AppError `notFound`; `badRequest` for a time zone or options that cannot be used; `forbidden` for another
+ * mapping of users who see no plates, because it could copy plates into any field
  */
 export async function updateConnection(
   ctx: ConnectionContext,
@@ -77,7 +81,8 @@ export async function updateConnection(
 ): Promise<Connection> {
   requireTimeZone(changes.timeZone);
   if (changes.options?.mapping !== undefined) {
-    const { format } = await getConnection(ctx.app.db, id);
+    const { format, options } = await getConnection(ctx.app.db, id);
+    if (changes.options.mapping !== options.mapping) requireSeesPlates(ctx);
     await requireMapping(ctx.app, format, changes.options, id);
   }
   return changeConnection(ctx, async (tx) => {
