@@ -281,6 +281,24 @@ describe('users from whom plates are hidden', () => {
     expect(messages).toMatchObject([{ status: 'REFUSED', reason }]);
   });
 
+  it.each(['MU\u0308 XQ 77', 'Straße 9', 'ﬁ 77-12', 'İst 77', 'A.B*9'])(
+    'see no plate as it is written in a text, also where that differs from how it is compared: %s',
+    async (licensePlateNumber) => {
+      const fields = {
+        licensePlateNumber,
+        description: `Read ${licensePlateNumber}`,
+        tags: [licensePlateNumber],
+      };
+      const id = await gantry.ingest(await gantry.registerSensor(), fields);
+      const token = await gantry.tokenFor('VIEWER');
+      expect(await gantry.ok('events.getById', { id }, { token })).toMatchObject({
+        licensePlateNumber: '•••',
+        description: 'Read •••',
+        tags: ['•••'],
+      });
+    },
+  );
+
   it('cannot set a mapping, which could copy plates into other fields', async () => {
     const token = await gantry.tokenFor('OPERATOR');
     const { connectionId: id, sensorId } = planted;

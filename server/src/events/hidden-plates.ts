@@ -1,5 +1,6 @@
 import { HIDDEN_PLATE } from '@gantry/contract/events';
 import { plateKey } from './plate.ts';
+import { replacePlates } from './plates-in-texts.ts';
 
 /** Shorter texts are no plates, and would be found inside other words. */
 const LEAST_CHARACTERS = 3;
@@ -24,8 +25,7 @@ export function hidePlates<Answer>(answer: Answer): Answer {
   if (known) return known as Answer;
   const keys = new Set<string>();
   collectPlates(answer, keys);
-  const withoutPlates = textWithout(keys);
-  const shown = conceal(answer, withoutPlates) as Answer & object;
+  const shown = conceal(answer, replacePlates(keys, HIDDEN_PLATE)) as Answer & object;
   hidden.set(answer, shown);
   return shown;
 }
@@ -42,20 +42,13 @@ function collectPlates(value: unknown, found: Set<string>): void {
   for (const [name, member] of Object.entries(value)) {
     if (typeof member !== 'string') collectPlates(member, found);
     else if (name === 'licensePlateNumber' || (name === 'pattern' && isWatched(value))) {
-      const key = plateKey(member).replaceAll('*', '');
-      if ([...key].length >= LEAST_CHARACTERS) found.add(key);
+      // A `*` stands for any characters in a pattern, and for one that a camera cannot read in a plate.
+      for (const plate of [member, member.replaceAll('*', '')]) {
+        const key = plateKey(plate);
+        if ([...key].length >= LEAST_CHARACTERS) found.add(key);
+      }
     }
   }
-}
-
-/** A function that replaces plates in texts, whatever their case, blanks and hyphens. */
-function textWithout(keys: ReadonlySet<string>): (text: string) => string {
-  if (keys.size === 0) return (text) => text;
-  const spellings = [...keys].map((key) =>
-    [...key].map((character) => character.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')).join('[\\s\\p{Pd}]*'),
-  );
-  const pattern = new RegExp(spellings.join('|'), 'giu');
-  return (text) => text.replace(pattern, HIDDEN_PLATE);
 }
 
 function conceal(value: unknown, text: (text: string) => string): unknown {
