@@ -150,10 +150,7 @@ export function createGantryClient(options: string | URL | GantryClientOptions):
   };
 }
 
-/**
- * A value that occurs twice is written twice, because the service refuses superjson's annotation for equal
- * references.
- */
+/** Without superjson's annotation of values that occur more than once, which the service does not need. */
 function serialize(value: unknown) {
   const { json, meta } = superjson.serialize(value);
   if (!meta?.values) return { json };

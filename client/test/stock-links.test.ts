@@ -50,6 +50,13 @@ describe.each(Object.entries(links))('a standard tRPC client with %s', (name, li
     expect(found).toMatchObject({ deviceId, status: 'OFFLINE', lastHeartbeat: null });
   });
 
+  it('sends an object that occurs twice in an input', async () => {
+    const { fetch: counted } = counting();
+    const api = createTRPCClient<AppRouter>({ links: [link(counted)] });
+    const now = new Date();
+    expect((await api.events.getStats.query({ startDate: now, endDate: now })).total).toBe(0);
+  });
+
   it('gets the result of one call and the failure of another that were made together', async () => {
     const { fetch: counted, made } = counting();
     const api = createTRPCClient<AppRouter>({ links: [link(counted)] });

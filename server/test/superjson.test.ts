@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import superjson from 'superjson';
+import superjson, { SuperJSON } from 'superjson';
 import { describe, expect, it } from 'vitest';
 import { WireError } from '../src/rpc/errors.ts';
 import { metaText, serialize, transformer } from '../src/rpc/output.ts';
@@ -73,6 +73,28 @@ describe('reviveInput', () => {
     expect(reviveInput({ json: { 'a.b': null }, meta: { values } })).toStrictEqual({ 'a.b': undefined });
   });
 
+  it('accepts values that occur more than once, as superjson writes them', () => {
+    const day = new Date('2026-01-31T08:15:00Z');
+    const place = { latitude: 52.52, 'a.b': new Map([['since', day]]) };
+    const value = { startDate: day, endDate: day, location: place, metadata: { list: [place, place] } };
+    const sent = overTheWire(superjson.serialize(value));
+    expect(sent.meta?.referentialEqualities).toBeDefined();
+    expect(reviveInput(sent)).toStrictEqual(value);
+  });
+
+  it('refuses values of which superjson writes only a reference', () => {
+    const place = { latitude: 52.52 };
+    const circle: { self?: unknown } = {};
+    circle.self = circle;
+    const brief = new SuperJSON({ dedupe: true });
+    expect(refusal(overTheWire(brief.serialize({ location: place, metadata: { place } })))).toBe(
+      'BAD_REQUEST',
+    );
+    for (const value of [circle, { metadata: circle }]) {
+      expect(refusal(overTheWire(superjson.serialize(value)))).toBe('BAD_REQUEST');
+    }
+  });
+
   it('treats nothing, null and {} as no input, and refuses a bare object', () => {
     for (const none of [undefined, null, {}]) expect(reviveInput(none)).toBeUndefined();
     for (const bare of [{ take: 1 }, [], [{ json: 1 }], 'json', 1, true, { meta: {} }]) {
@@ -93,8 +115,18 @@ describe('reviveInput', () => {
     levels === 0 ? '2026-01-31T08:15:00.000Z' : [['key', deepValue(levels - 1)]];
 
   it.each<[string, unknown, unknown]>([
-    ['referential equalities', { a: [], b: [] }, { referentialEqualities: { a: ['b'] } }],
-    ['empty referential equalities', {}, { referentialEqualities: {} }],
+    ['a repetition that is not written', { a: [], b: null }, { referentialEqualities: { a: ['b'] } }],
+    ['a repetition that leads nowhere', { a: [] }, { referentialEqualities: { a: ['b'] } }],
+    ['a repetition of what is not there', { b: [] }, { referentialEqualities: { a: ['b'] } }],
+    ['a repetition of the whole', { a: null }, { referentialEqualities: [['a']] }],
+    ['a repetition that is a text', { a: [], b: [] }, { referentialEqualities: { a: 'b' } }],
+    ['a repetition at a number', { a: [], b: [] }, { referentialEqualities: { a: [1] } }],
+    ['repetitions that are null', {}, { referentialEqualities: null }],
+    [
+      'more than ten thousand repetitions',
+      { a: [] },
+      { referentialEqualities: { a: Array.from({ length: 10_000 }, () => 'a') } },
+    ],
     ['an unknown key', {}, { values: {}, custom: 1 }],
     ['meta that is a list', {}, []],
     ['meta that is a text', {}, 'Date'],

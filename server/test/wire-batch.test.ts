@@ -126,7 +126,7 @@ describe('a batch of mutations', () => {
     const { body } = await postBatch(
       Array.from({ length: 5 }, () => 'sensors.create'),
       {
-        0: { json: {}, meta: { referentialEqualities: {} } },
+        0: { json: {}, meta: { custom: {} } },
         1: { name: 'Camera', deviceId: 'bare', type: 'CAMERA' },
         2: 5,
         4: sensor('fifth'),

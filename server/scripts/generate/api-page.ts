@@ -158,7 +158,8 @@ messages were omitted because the client was too slow. A stream ends when its to
 \`live.onAny\` follows everything in one stream.
 
 **superjson.** An input may contain superjson's \`meta.values\` with the types Date, undefined, bigint, number, Map and Set.
-\`meta.referentialEqualities\` is refused: send a value that occurs twice as two values, as the typed client does.
+\`meta.referentialEqualities\` is accepted if every value is written wherever it occurs, as superjson does by default; references
+alone, as with its option \`dedupe\`, are refused.
 
 ## REST form
 

@@ -56,10 +56,33 @@ class Reviver {
     return revivers[type](inner);
   }
 
+  /**
+   * Checks superjson's annotation of values that occur more than once. superjson writes such a value wherever it
+   * occurs, so the JSON is complete without the annotation. It only annotates a circular reference and, with its
+   * option `dedupe`, every repetition: these are null in the JSON.
+   */
+  requireWritten(json: unknown, equalities: unknown): void {
+    if (!isObject(equalities)) refuse('referentialEqualities must be an object of paths');
+    for (const [first, others] of Object.entries(equalities)) {
+      if (!Array.isArray(others)) refuse('referentialEqualities must contain lists of paths');
+      for (const path of [first, ...(others as unknown[])]) {
+        this.#count();
+        if (typeof path !== 'string') refuse('a path must be a text');
+        if (segmentsOf(path, this.#version).reduce(childOf, json) === null) {
+          refuse('a value that occurs more than once must be written each time, not only referred to');
+        }
+      }
+    }
+  }
+
+  #count(): void {
+    if (++this.#annotations > MAX_ANNOTATIONS) refuse(`it has more than ${MAX_ANNOTATIONS} entries`);
+  }
+
   #reviveChildren(value: unknown, children: unknown, depth: number): unknown {
     if (!isObject(children)) return refuse('values must be an object of paths');
     for (const [path, subtree] of Object.entries(children)) {
-      if (++this.#annotations > MAX_ANNOTATIONS) refuse(`it has more than ${MAX_ANNOTATIONS} entries`);
+      this.#count();
       const segments = segmentsOf(path, this.#version);
       const last = segments.pop() ?? '';
       const parent = segments.reduce(childOf, value);
@@ -83,15 +106,15 @@ export function reviveInput(envelope: unknown): unknown {
   const { json, meta } = envelope;
   if (meta === undefined || meta === null) return json;
   if (!isObject(meta)) return refuse('it must be an object');
-  const unknownKey = Object.keys(meta).find((key) => key !== 'values' && key !== 'v');
+  const { values, referentialEqualities, v, ...others } = meta;
+  const [unknownKey] = Object.keys(others);
   if (unknownKey !== undefined) {
     const name = unknownKey.slice(0, 50).toWellFormed();
-    return refuse(
-      `"${name}" is not accepted, only "values" is; send a value that occurs twice as two values`,
-    );
+    return refuse(`"${name}" is not accepted, only "values" and "referentialEqualities" are`);
   }
-  if (meta.values === undefined || meta.values === null) return json;
-  return new Reviver(typeof meta.v === 'number' ? meta.v : 0).revive(json, meta.values, 0);
+  const reviver = new Reviver(typeof v === 'number' ? v : 0);
+  if (referentialEqualities !== undefined) reviver.requireWritten(json, referentialEqualities);
+  return values === undefined || values === null ? json : reviver.revive(json, values, 0);
 }
 
 function refuse(message: string): never {
