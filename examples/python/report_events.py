@@ -10,6 +10,7 @@ Needs Python 3.9 or newer and nothing else. Settings come from the environment:
     GANTRY_URL=http://localhost:3000 GANTRY_KEY=... python3 report_events.py
 """
 
+import http.client
 import json
 import os
 import sys
@@ -22,6 +23,9 @@ from datetime import datetime, timezone
 
 ATTEMPTS = 5
 
+# Statuses after which a request is repeated. Proxies send 502 and 504 when the service does not answer them.
+TEMPORARY = (429, 502, 503, 504)
+
 
 class Refused(Exception):
     """The service refused a request. The problem is as in RFC 9457."""
@@ -31,8 +35,21 @@ class Refused(Exception):
         self.problem = problem
 
 
+def problem_of(error):
+    """The problem that an answer contains. Proxies answer with a page instead."""
+    try:
+        return json.loads(error.read())
+    except (ValueError, http.client.HTTPException):
+        return {"status": error.code, "title": error.reason, "detail": "this is not an answer of Gantry"}
+
+
+def seconds_until_retry(error):
+    retry_after = error.headers.get("Retry-After", "")
+    return int(retry_after) if retry_after.isdigit() else 1
+
+
 def call(method, path, secret, body=None):
-    """Calls the service and returns its answer. Waits and repeats while the service asks for it (429, 503)."""
+    """Calls the service and returns its answer. Waits and repeats after a temporary failure."""
     request = urllib.request.Request(
         os.environ["GANTRY_URL"].rstrip("/") + path,
         method=method,
@@ -45,11 +62,10 @@ def call(method, path, secret, body=None):
                 text = response.read()
                 return json.loads(text) if text else None
         except urllib.error.HTTPError as error:
-            problem = json.loads(error.read())
-            if error.code not in (429, 503) or attempt == ATTEMPTS:
-                raise Refused(problem) from error
-            time.sleep(float(error.headers.get("Retry-After", 1)))
-        except (urllib.error.URLError, TimeoutError):
+            if error.code not in TEMPORARY or attempt == ATTEMPTS:
+                raise Refused(problem_of(error)) from error
+            time.sleep(seconds_until_retry(error))
+        except (OSError, http.client.HTTPException):
             # The event may have been stored: it is repeated with the same idempotencyKey and stored once.
             if attempt == ATTEMPTS:
                 raise
@@ -77,7 +93,10 @@ def main():
     again = call("POST", "/v1/events", key, event)
     print("event:", stored["eventId"], "stored once:", stored == again)
 
-    batch = call("POST", "/v1/events", key, [{"eventType": "VEHICLE_DETECTION", "timestamp": now()} for _ in range(3)])
+    events = [
+        {"eventType": "VEHICLE_DETECTION", "timestamp": now(), "idempotencyKey": str(uuid.uuid4())} for _ in range(3)
+    ]
+    batch = call("POST", "/v1/events", key, events)
     print("batch:", sum("eventId" in result for result in batch["results"]), "of 3 stored")
 
     try:

@@ -1,4 +1,7 @@
 import { execFile, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -9,6 +12,33 @@ const program = fileURLToPath(new URL('../../examples/python/report_events.py', 
 const hasPython = spawnSync('python3', ['--version']).status === 0;
 
 let gantry: Gantry;
+
+/** A proxy that loses the answers to the first requests with events: without one, with a page, and half of one. */
+const startUnreliableProxy = async () => {
+  const faults = ['close', 'pass', 'page', 'pass', 'cut', 'pass'];
+  const server = createServer(async (request, response) => {
+    const body = Buffer.concat(await request.toArray());
+    const answer = await fetch(`${gantry.url}${request.url}`, {
+      method: 'POST',
+      headers: { authorization: request.headers.authorization ?? '', 'content-type': 'application/json' },
+      body,
+    });
+    const text = await answer.text();
+    const fault = request.url === '/v1/events' ? faults.shift() : 'pass';
+    if (fault === 'close') request.socket.destroy();
+    else if (fault === 'page') response.writeHead(502).end('<h1>Bad Gateway</h1>');
+    else if (fault === 'cut') {
+      response.writeHead(answer.status, { 'content-length': text.length });
+      response.write(text.slice(0, 10), () => request.socket.destroy());
+    } else response.writeHead(answer.status).end(text);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    [Symbol.asyncDispose]: async () => void server.close(),
+  };
+};
+
 beforeAll(async () => {
   gantry = await startGantry();
 });
@@ -31,6 +61,16 @@ describe.runIf(hasPython)('the example in Python', () => {
       'found: 1 True',
       '',
     ]);
+  });
+
+  it('repeats events whose answer did not arrive, and stores each once', async () => {
+    await using proxy = await startUnreliableProxy();
+    const key = await gantry.registerSensor();
+    const token = await gantry.tokenFor('ADMIN');
+    const before = (await gantry.ok('events.getStats', {}, { token })).total;
+    const { stdout } = await start({ GANTRY_URL: proxy.url, GANTRY_KEY: key });
+    expect(stdout).toMatch(/stored once: True\nbatch: 3 of 3 stored\nrefused: BAD_REQUEST eventType\n$/);
+    expect((await gantry.ok('events.getStats', {}, { token })).total).toBe(before + 4);
   });
 
   it('explains what is missing or refused', async () => {
