@@ -3,11 +3,11 @@
 
 Needs Python 3.9 or newer and nothing else. Settings come from the environment:
 
-    GANTRY_URL       address of the service, for example http://localhost:3000
+    GANTRY_URL       address of the service, for example http://localhost:4000
     GANTRY_KEY       API key of a sensor
     GANTRY_TOKEN     token of a user (auth.login); without it, nothing is read back
 
-    GANTRY_URL=http://localhost:3000 GANTRY_KEY=... python3 report_events.py
+    GANTRY_URL=http://localhost:4000 GANTRY_KEY=... python3 report_events.py
 """
 
 import http.client

@@ -1,10 +1,12 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readConfig } from '../src/platform/config.ts';
 import { type Gantry, startGantry } from './harness.ts';
 
 const run = promisify(execFile);
@@ -43,6 +45,16 @@ beforeAll(async () => {
   gantry = await startGantry();
 });
 afterAll(() => gantry.stop());
+
+it('the examples call the port on which the service listens by default', () => {
+  const page = fileURLToPath(new URL('../../docs/api.md', import.meta.url));
+  for (const file of [program, page]) {
+    const ports = [...readFileSync(file, 'utf8').matchAll(/localhost:(\d+)/g)].map(([, port]) =>
+      Number(port),
+    );
+    expect(new Set(ports)).toEqual(new Set([readConfig({}).PORT]));
+  }
+});
 
 describe.runIf(hasPython)('the example in Python', () => {
   const start = (environment: Record<string, string>) =>

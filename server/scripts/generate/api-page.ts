@@ -172,7 +172,7 @@ Users send \`Authorization: Bearer <token>\`. Devices send the API key of their 
 \`Authorization: Bearer <key>\`, or as \`apiKey\` in the body.
 
 \`\`\`sh
-curl -X POST http://localhost:3000/v1/events -H "x-api-key: $KEY" -H "Content-Type: application/json" \\
+curl -X POST http://localhost:4000/v1/events -H "x-api-key: $KEY" -H "Content-Type: application/json" \\
   -d '{"eventType": "SPEED_DETECTION", "vehicleSpeed": 63.5}'
 \`\`\`
 
