@@ -79,6 +79,12 @@ describe('POST /v1/events', () => {
     expect((await send('POST', '/v1/events', { ...EVENT, apiKey: sensor.apiKey })).status).toBe(201);
   });
 
+  it('returns an address that leads to the event when its own ends with a slash', async () => {
+    const { json, headers } = await send('POST', '/v1/events/', EVENT, bearer(sensor.apiKey));
+    const there = new URL(headers.get('location') ?? '', `${gantry.url}/v1/events/`);
+    expect(there.pathname).toBe(`/v1/events/${json.eventId}`);
+  });
+
   it('stores a repeated event once, with the key in the body or the header', async () => {
     const key = randomUUID();
     const one = await asDevice('POST', '/v1/events', { ...KEYED, idempotencyKey: key });

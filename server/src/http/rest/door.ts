@@ -111,7 +111,7 @@ export function createRestDoor<App extends Core>(
     );
     if (!('result' in answered.outcome)) return refuse(exchange, answered);
     const { json } = answered.outcome.result;
-    const { status, headers } = isBatch ? ofBatch(json) : ofOne(route, json);
+    const { status, headers } = isBatch ? ofBatch(json) : ofOne(route, target, json);
     send(exchange, status, headers, status === 204 ? null : { type: JSON_TYPE, json });
   };
 
@@ -143,8 +143,13 @@ function ofBatch(json: string): { status: number; headers: Headers } {
   return { status: success ? 200 : 207, headers: {} };
 }
 
-function ofOne({ status = 200, created }: Route, json: string): { status: number; headers: Headers } {
+function ofOne(
+  { status = 200, created }: Route,
+  { path }: Target,
+  json: string,
+): { status: number; headers: Headers } {
   if (!created) return { status, headers: {} };
-  const id = String((JSON.parse(json) as Record<string, unknown>)[created.field]);
-  return { status, headers: { location: `${created.under}/${encodeURIComponent(id)}` } };
+  const id = encodeURIComponent(String((JSON.parse(json) as Record<string, unknown>)[created.field]));
+  // Relative addresses replace what follows the last slash.
+  return { status, headers: { location: path.endsWith('/') ? id : `${created.under}/${id}` } };
 }
