@@ -35,6 +35,8 @@ const links = {
     }),
   httpBatchStreamLink: (counted: typeof fetch) =>
     httpBatchStreamLink<AppRouter>({ ...options(), fetch: counted }),
+  'the same with the Accept header': (counted: typeof fetch) =>
+    httpBatchStreamLink<AppRouter>({ ...options(), streamHeader: 'accept', fetch: counted }),
 };
 
 describe.each(Object.entries(links))('a standard tRPC client with %s', (name, link) => {
@@ -43,7 +45,7 @@ describe.each(Object.entries(links))('a standard tRPC client with %s', (name, li
     const api = createTRPCClient<AppRouter>({ links: [link(counted)] });
     const health = await api.system.health.query();
     expect(health.timestamp).toBeInstanceOf(Date);
-    const deviceId = `stock-${name.slice(0, 16)}`;
+    const deviceId = `stock-${name}`.slice(0, 50);
     const created = await api.sensors.create.mutate({ name: 'Stock sensor', deviceId, type: 'RADAR' });
     expect(created.createdAt).toBeInstanceOf(Date);
     const found = await api.sensors.getById.query({ id: created.id });
@@ -71,4 +73,21 @@ describe.each(Object.entries(links))('a standard tRPC client with %s', (name, li
     });
     expect(made).toHaveLength(name === 'httpLink' ? 2 : 1);
   });
+});
+
+it('a page of another origin may send the headers of httpBatchStreamLink with the Accept header', async () => {
+  const sent = new Set<string>();
+  const noting: typeof fetch = (url, init) => {
+    for (const name of new Headers(init?.headers).keys()) sent.add(name);
+    return fetch(url, init);
+  };
+  const link = httpBatchStreamLink<AppRouter>({ ...options(), streamHeader: 'accept', fetch: noting });
+  await createTRPCClient<AppRouter>({ links: [link] }).auth.me.query();
+  const { headers: preflight } = await gantry.fetch('/trpc/auth.me', {
+    method: 'OPTIONS',
+    headers: { origin: 'http://localhost:3000', 'access-control-request-method': 'GET' },
+  });
+  const allowed = preflight.get('access-control-allow-headers')?.toLowerCase().split(', ') ?? [];
+  // Browsers always send Accept.
+  expect([...sent].filter((name) => name !== 'accept' && !allowed.includes(name))).toEqual([]);
 });
