@@ -1,4 +1,4 @@
-import { createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute, createRouter } from '@tanstack/react-router';
 import { type Parameter, readSearch } from './address/search.ts';
 import { administrationRoutes } from './administration/routes.tsx';
 import { connectionSearch } from './connections/search.ts';
@@ -10,6 +10,7 @@ import { overviewSearch } from './overview/search.ts';
 import { analyticsSearch, filesSearch } from './reports/search.ts';
 import { sensorsSearch } from './sensors/search.ts';
 import { SignInPage } from './session/sign-in-page.tsx';
+import { lazyPage } from './shell/lazy-page.ts';
 import { PageFailure } from './shell/page-failure.tsx';
 import { root, shell } from './shell/route.tsx';
 import { trafficSearch } from './traffic/search.ts';
@@ -29,49 +30,49 @@ const overview = createRoute({
   getParentRoute: () => shell,
   path: '/',
   validateSearch: readSearch(overviewSearch),
-  component: lazyRouteComponent(() => import('./overview/overview-page.tsx'), 'OverviewPage'),
+  component: lazyPage(() => import('./overview/overview-page.tsx'), 'OverviewPage'),
 });
 
 const events = createRoute({
   getParentRoute: () => shell,
   path: '/events',
   validateSearch: readSearch(eventsSearch),
-  component: lazyRouteComponent(() => import('./events/events-page.tsx'), 'EventsPage'),
+  component: lazyPage(() => import('./events/events-page.tsx'), 'EventsPage'),
 });
 
 const incidents = createRoute({
   getParentRoute: () => shell,
   path: '/incidents',
   validateSearch: readSearch(incidentsSearch),
-  component: lazyRouteComponent(() => import('./incidents/incidents-page.tsx'), 'IncidentsPage'),
+  component: lazyPage(() => import('./incidents/incidents-page.tsx'), 'IncidentsPage'),
 });
 
 const incident = createRoute({
   getParentRoute: () => shell,
   path: '/incidents/$incidentId',
   validateSearch: readSearch({}),
-  component: lazyRouteComponent(() => import('./incidents/incident-page.tsx'), 'IncidentPage'),
+  component: lazyPage(() => import('./incidents/incident-page.tsx'), 'IncidentPage'),
 });
 
 const watchlist = createRoute({
   getParentRoute: () => shell,
   path: '/watchlist',
   validateSearch: readSearch(watchlistSearch),
-  component: lazyRouteComponent(() => import('./watchlist/watchlist-page.tsx'), 'WatchlistPage'),
+  component: lazyPage(() => import('./watchlist/watchlist-page.tsx'), 'WatchlistPage'),
 });
 
 const sensors = createRoute({
   getParentRoute: () => shell,
   path: '/sensors',
   validateSearch: readSearch(sensorsSearch),
-  component: lazyRouteComponent(() => import('./sensors/sensors-page.tsx'), 'SensorsPage'),
+  component: lazyPage(() => import('./sensors/sensors-page.tsx'), 'SensorsPage'),
 });
 
 const sensor = createRoute({
   getParentRoute: () => shell,
   path: '/sensors/$sensorId',
   validateSearch: readSearch({}),
-  component: lazyRouteComponent(async () => {
+  component: lazyPage(async () => {
     await enterRoom('connections');
     return import('./sensors/sensor-page.tsx');
   }, 'SensorPage'),
@@ -81,7 +82,7 @@ const connection = createRoute({
   getParentRoute: () => shell,
   path: '/sensors/$sensorId/connections/$connectionId',
   validateSearch: readSearch(connectionSearch),
-  component: lazyRouteComponent(async () => {
+  component: lazyPage(async () => {
     await enterRoom('connections');
     return import('./connections/connection-page.tsx');
   }, 'ConnectionPage'),
@@ -91,49 +92,49 @@ const locations = createRoute({
   getParentRoute: () => shell,
   path: '/locations',
   validateSearch: readSearch(locationsSearch),
-  component: lazyRouteComponent(() => import('./locations/locations-page.tsx'), 'LocationsPage'),
+  component: lazyPage(() => import('./locations/locations-page.tsx'), 'LocationsPage'),
 });
 
 const location = createRoute({
   getParentRoute: () => shell,
   path: '/locations/$locationId',
   validateSearch: readSearch({}),
-  component: lazyRouteComponent(() => import('./locations/location-page.tsx'), 'LocationPage'),
+  component: lazyPage(() => import('./locations/location-page.tsx'), 'LocationPage'),
 });
 
 const traffic = createRoute({
   getParentRoute: () => shell,
   path: '/traffic',
   validateSearch: readSearch(trafficSearch),
-  component: lazyRouteComponent(() => import('./traffic/traffic-page.tsx'), 'TrafficPage'),
+  component: lazyPage(() => import('./traffic/traffic-page.tsx'), 'TrafficPage'),
 });
 
 const reports = createRoute({
   getParentRoute: () => shell,
   path: '/reports',
   validateSearch: readSearch(analyticsSearch),
-  component: lazyRouteComponent(() => import('./reports/analytics-page.tsx'), 'AnalyticsPage'),
+  component: lazyPage(() => import('./reports/analytics-page.tsx'), 'AnalyticsPage'),
 });
 
 const reportFiles = createRoute({
   getParentRoute: () => shell,
   path: '/reports/files',
   validateSearch: readSearch(filesSearch),
-  component: lazyRouteComponent(() => import('./reports/files-page.tsx'), 'FilesPage'),
+  component: lazyPage(() => import('./reports/files-page.tsx'), 'FilesPage'),
 });
 
 const reportSchedules = createRoute({
   getParentRoute: () => shell,
   path: '/reports/schedules',
   validateSearch: readSearch({}),
-  component: lazyRouteComponent(() => import('./reports/schedules-page.tsx'), 'SchedulesPage'),
+  component: lazyPage(() => import('./reports/schedules-page.tsx'), 'SchedulesPage'),
 });
 
 const account = createRoute({
   getParentRoute: () => shell,
   path: '/account',
   validateSearch: readSearch({}),
-  component: lazyRouteComponent(async () => {
+  component: lazyPage(async () => {
     await enterRoom('account');
     return import('./account/account-page.tsx');
   }, 'AccountPage'),
@@ -143,7 +144,7 @@ const ownSessions = createRoute({
   getParentRoute: () => shell,
   path: '/account/sessions',
   validateSearch: readSearch({}),
-  component: lazyRouteComponent(() => import('./session/sessions-page.tsx'), 'SessionsPage'),
+  component: lazyPage(() => import('./session/sessions-page.tsx'), 'SessionsPage'),
 });
 
 export const router = createRouter({

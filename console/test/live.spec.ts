@@ -88,4 +88,25 @@ test.describe('the connection to the service', () => {
     await page.context().close();
     await service.stop();
   });
+
+  test('brings the pages that were asked for without it, which are not loaded yet', async ({ browser }) => {
+    test.setTimeout(180_000);
+    const service = await startService();
+    const page = await openAlone(browser, service, '/sensors');
+    await expect(page.getByText('Live', { exact: true })).toBeVisible();
+    await service.kill();
+    await expect(page.getByText('No connection', { exact: true })).toBeVisible();
+    await page.getByRole('link', { name: 'Traffic', exact: true }).click();
+    await page.keyboard.press('/');
+    await expect(page.getByRole('alert')).toContainText('The connection to the service is lost');
+    // Longer than a failed attempt takes.
+    await page.waitForTimeout(3_000);
+    await expect(page.getByRole('link', { name: 'Traffic', exact: true })).toBeVisible();
+    await service.restart();
+    await expect(page.getByRole('dialog', { name: 'Search' })).toBeVisible({ timeout: 30_000 });
+    await page.keyboard.press('Escape');
+    await expect(page.getByRole('heading', { name: 'Traffic', exact: true })).toBeVisible();
+    await page.context().close();
+    await service.stop();
+  });
 });

@@ -1,13 +1,14 @@
-import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { createRoute, redirect } from '@tanstack/react-router';
 import { readSearch } from '../address/search.ts';
 import { enterRoom } from '../locale/locale.ts';
+import { lazyPage } from '../shell/lazy-page.ts';
 import { shell } from '../shell/route.tsx';
 import { activitySearch, deliveriesSearch, holdsSearch, usersSearch } from './search.ts';
 
 const administration = createRoute({
   getParentRoute: () => shell,
   path: '/administration',
-  component: lazyRouteComponent(async () => {
+  component: lazyPage(async () => {
     await Promise.all([enterRoom('administration'), enterRoom('account')]);
     return import('./administration-page.tsx');
   }, 'AdministrationPage'),
@@ -23,67 +24,67 @@ const users = createRoute({
   getParentRoute: () => administration,
   path: '/users',
   validateSearch: readSearch(usersSearch),
-  component: lazyRouteComponent(() => import('./users/users-page.tsx'), 'UsersPage'),
+  component: lazyPage(() => import('./users/users-page.tsx'), 'UsersPage'),
 });
 const userRoles = createRoute({
   getParentRoute: () => administration,
   path: '/roles',
   validateSearch: readSearch({}),
-  component: lazyRouteComponent(() => import('./users/roles-page.tsx'), 'RolesPage'),
+  component: lazyPage(() => import('./users/roles-page.tsx'), 'RolesPage'),
 });
 const activity = createRoute({
   getParentRoute: () => administration,
   path: '/activity',
   validateSearch: readSearch(activitySearch),
-  component: lazyRouteComponent(() => import('./activity/activity-page.tsx'), 'ActivityPage'),
+  component: lazyPage(() => import('./activity/activity-page.tsx'), 'ActivityPage'),
 });
 const webhooks = createRoute({
   getParentRoute: () => administration,
   path: '/webhooks',
   validateSearch: readSearch({}),
-  component: lazyRouteComponent(() => import('./webhooks/webhooks-page.tsx'), 'WebhooksPage'),
+  component: lazyPage(() => import('./webhooks/webhooks-page.tsx'), 'WebhooksPage'),
 });
 const webhook = createRoute({
   getParentRoute: () => administration,
   path: '/webhooks/$webhookId',
   validateSearch: readSearch(deliveriesSearch),
-  component: lazyRouteComponent(() => import('./webhooks/webhook-page.tsx'), 'WebhookPage'),
+  component: lazyPage(() => import('./webhooks/webhook-page.tsx'), 'WebhookPage'),
 });
 const storage = createRoute({
   getParentRoute: () => administration,
   path: '/storage',
   validateSearch: readSearch({}),
-  component: lazyRouteComponent(() => import('./storage/storage-page.tsx'), 'StoragePage'),
+  component: lazyPage(() => import('./storage/storage-page.tsx'), 'StoragePage'),
 });
 const holds = createRoute({
   getParentRoute: () => administration,
   path: '/holds',
   validateSearch: readSearch(holdsSearch),
-  component: lazyRouteComponent(() => import('./holds/holds-page.tsx'), 'HoldsPage'),
+  component: lazyPage(() => import('./holds/holds-page.tsx'), 'HoldsPage'),
 });
 const settings = createRoute({
   getParentRoute: () => administration,
   path: '/settings',
   validateSearch: readSearch({}),
-  component: lazyRouteComponent(() => import('./settings/settings-page.tsx'), 'SettingsPage'),
+  component: lazyPage(() => import('./settings/settings-page.tsx'), 'SettingsPage'),
 });
 const backups = createRoute({
   getParentRoute: () => administration,
   path: '/backups',
   validateSearch: readSearch({}),
-  component: lazyRouteComponent(() => import('./backups/backups-page.tsx'), 'BackupsPage'),
+  component: lazyPage(() => import('./backups/backups-page.tsx'), 'BackupsPage'),
 });
 const doctor = createRoute({
   getParentRoute: () => administration,
   path: '/doctor',
   validateSearch: readSearch({}),
-  component: lazyRouteComponent(() => import('./doctor/doctor-page.tsx'), 'DoctorPage'),
+  component: lazyPage(() => import('./doctor/doctor-page.tsx'), 'DoctorPage'),
 });
 const system = createRoute({
   getParentRoute: () => administration,
   path: '/system',
   validateSearch: readSearch({}),
-  component: lazyRouteComponent(() => import('./system/system-page.tsx'), 'SystemPage'),
+  component: lazyPage(() => import('./system/system-page.tsx'), 'SystemPage'),
 });
 
 /** The pages of the administration, which only administrators are offered. */

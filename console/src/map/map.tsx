@@ -1,9 +1,12 @@
 import { Component, lazy, type ReactNode, Suspense } from 'react';
+import { loadCode } from '../service/load-code.ts';
 import type { MapProps } from './point.ts';
 import { hasWebGl } from './web-gl.ts';
 
-const VectorMap = lazy(() => import('./vector-map.tsx').then((module) => ({ default: module.VectorMap })));
-const DotMap = lazy(() => import('./dot-map.tsx').then((module) => ({ default: module.DotMap })));
+const VectorMap = lazy(async () => ({
+  default: (await loadCode(() => import('./vector-map.tsx'))).VectorMap,
+}));
+const DotMap = lazy(async () => ({ default: (await loadCode(() => import('./dot-map.tsx'))).DotMap }));
 
 /**
  * The map, which fills the element that it stands in. It is loaded when it is shown, and its place is kept meanwhile. Without

@@ -1,10 +1,11 @@
 import { lazy, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { loadCode } from '../service/load-code.ts';
 import { useShortcuts } from '../shortcuts/registry.tsx';
 import { Key } from '../shortcuts/sheet.tsx';
 import { Icon } from '../ui/icon.tsx';
 
-const SearchDialog = lazy(() => import('./search-dialog.tsx'));
+const SearchDialog = lazy(() => loadCode(() => import('./search-dialog.tsx')));
 
 /** Finds plates, sensors, locations, incidents and pages. What it needs for that is loaded when it is opened. */
 export function Search() {

@@ -1,4 +1,5 @@
 import { type ComponentType, useEffect, useState } from 'react';
+import { loadCode } from '../service/load-code.ts';
 
 /** After this time what is loaded later is loaded anyway, in milliseconds, so that it is there when the service is not. */
 const ANYWAY_MS = 10_000;
@@ -18,7 +19,7 @@ export function later<Props>(
   const tryLoading = async () => {
     while (loaded === null) {
       try {
-        loaded = await load();
+        loaded = await loadCode(load);
       } catch {
         await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
       }

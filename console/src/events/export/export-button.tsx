@@ -2,12 +2,13 @@ import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Filter } from '../../filters/filter.ts';
+import { loadCode } from '../../service/load-code.ts';
 import { service } from '../../service/service.ts';
 import { useMay } from '../../session/may.ts';
 import { Button } from '../../ui/button.tsx';
 import type { EventFilters } from '../search.ts';
 
-const ExportDialog = lazy(() => import('./export-dialog.tsx'));
+const ExportDialog = lazy(() => loadCode(() => import('./export-dialog.tsx')));
 
 interface ExportButtonProps {
   readonly input: EventFilters;
