@@ -120,6 +120,32 @@ test.describe('a concurrent change by another user', () => {
   });
 });
 
+test('a note is added once, however often its keys are pressed', async ({ service, openAs }) => {
+  const { id } = await service.admin.api.incidents.create.mutate({ type: 'OTHER', title: 'Sent twice' });
+  const page = await openAs('OPERATOR', `/incidents/${id}`);
+  let calls = 0;
+  let answer = () => {};
+  const mayAnswer = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  await page.route('**/trpc/incidents.addNote*', async (route) => {
+    calls++;
+    await mayAnswer;
+    await route.continue();
+  });
+  const note = page.getByLabel('Note', { exact: true });
+  await note.fill('Once');
+  await note.press('Control+Enter');
+  await expect(page.getByRole('button', { name: 'Add note' })).toBeDisabled();
+  await note.press('Control+Enter');
+  // What was entered now would be removed with the note.
+  await expect(note).not.toBeEditable();
+  answer();
+  await expect(note).toHaveValue('');
+  await expect(page.getByText('Once', { exact: true })).toHaveCount(1);
+  expect(calls).toBe(1);
+});
+
 test('another user sees changes without a reload, and reassigns the incident', async ({
   service,
   openAs,

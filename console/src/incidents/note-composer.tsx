@@ -52,6 +52,7 @@ export function NoteComposer({ incident, area }: NoteComposerProps) {
         maxLength={2000}
         error={form.errorOf('note')}
         required={photos.list.length === 0}
+        readOnly={form.isSaving}
       />
       <PhotoPicker photos={photos} isDisabled={form.isSaving} />
       {form.failure && <Failure error={form.failure} onRetry={() => element.current?.requestSubmit()} />}
