@@ -101,6 +101,24 @@ test('another user who signs in in another tab sees nothing of the one before', 
   }
 });
 
+test('another user is not offered the undo of the one before', async ({ service, openAs }) => {
+  const { apiKey } = await service.sensor();
+  const { eventId } = await service.admin.api.events.ingest.mutate({ apiKey, eventType: 'SPEED_DETECTION' });
+  const email = await service.userOf('VIEWER');
+  const page = await openAs('OPERATOR', `/events?event=${eventId}`);
+  const undo = page.getByRole('button', { name: /^Undo/ });
+  await page.getByRole('button', { name: 'Confirm' }).click();
+  await expect(undo).toBeVisible();
+  const session = await service.admin.api.auth.login.mutate({ email, password: PASSWORD });
+  // As a sign-in in another tab does it.
+  await page.evaluate((text) => {
+    localStorage.setItem('gantry.session', text);
+    dispatchEvent(new StorageEvent('storage', { key: 'gantry.session', newValue: text }));
+  }, JSON.stringify(session));
+  await expect(page.getByText('Viewer Tester')).toBeVisible();
+  expect(await undo.count()).toBe(0);
+});
+
 test.describe('an address', () => {
   test('with an invalid parameter shows the view without it, and a notice', async ({ openAs }) => {
     const page = await openAs('VIEWER', '/events?eventType=NONSENSE&licensePlateNumber=34*&foo=1');

@@ -1,6 +1,16 @@
-import { createContext, type ReactNode, useCallback, useContext, useMemo, useRef, useState } from 'react';
+import {
+  createContext,
+  type ReactNode,
+  useCallback,
+  useContext,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
 import { useTranslation } from 'react-i18next';
 import { sentenceOf } from '../service/failure.tsx';
+import { useSession } from '../session/session.ts';
 import { useShortcuts } from '../shortcuts/registry.tsx';
 import { Key } from '../shortcuts/sheet.tsx';
 import { Button } from '../ui/button.tsx';
@@ -32,6 +42,10 @@ export function NoticeProvider({ children }: { readonly children: ReactNode }) {
   const { t } = useTranslation('common');
   const [notices, setNotices] = useState<readonly Notice[]>([]);
   const next = useRef(1);
+  const userId = useSession()?.user.id;
+  // Nobody sees, or undoes, what the user before them did.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it is the change of the user that counts
+  useEffect(() => setNotices([]), [userId]);
   const close = useCallback(
     (id: number) => setNotices((all) => all.filter((notice) => notice.id !== id)),
     [],
