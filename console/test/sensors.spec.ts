@@ -35,6 +35,19 @@ test.describe('sensors', () => {
     await expect(page.getByRole('region', { name: 'Latest event' })).toContainText('1AB 2345');
   });
 
+  test('what was entered stays when somebody presses beside the dialog', async ({ openAs }) => {
+    const page = await openAs('OPERATOR', '/sensors');
+    await page.getByRole('button', { name: 'New sensor' }).first().click();
+    const typed = page.getByLabel('Device ID');
+    await typed.fill('half typed');
+    await page.mouse.click(20, 600);
+    // A dialog that closes is gone by then.
+    await page.waitForTimeout(500);
+    await expect(typed).toHaveValue('half typed');
+    await page.keyboard.press('Escape');
+    await expect(typed).toHaveCount(0);
+  });
+
   test('the key is copied without being shown, shown by a separate action, and rotated with an overlap', async ({
     service,
     openAs,

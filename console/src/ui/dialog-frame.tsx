@@ -1,5 +1,5 @@
 import { Dialog as Base } from '@base-ui/react/dialog';
-import type { ReactNode } from 'react';
+import { type ReactNode, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Button } from './button.tsx';
 import { classes } from './classes.ts';
@@ -19,12 +19,21 @@ const widths = { narrow: 'max-w-md', wide: 'max-w-3xl', full: 'max-w-none h-full
 /** What `Dialog` shows. */
 export function DialogFrame({ title, open, onClose, children, width = 'narrow' }: DialogProps) {
   const { t } = useTranslation('common');
+  const popup = useRef<HTMLDivElement>(null);
+  /** A press beside a form, which happens by accident, would lose what was entered. */
+  const isAccident = (reason: string) =>
+    reason === 'outside-press' && popup.current?.querySelector('form') != null;
   return (
-    <Base.Root open={open} onOpenChange={(next) => !next && onClose?.()} disablePointerDismissal={!onClose}>
+    <Base.Root
+      open={open}
+      onOpenChange={(next, { reason }) => !next && !isAccident(reason) && onClose?.()}
+      disablePointerDismissal={!onClose}
+    >
       <Base.Portal>
         <Base.Backdrop className="fixed inset-0 z-40 bg-black/60" />
         <Base.Viewport className="fixed inset-0 z-50 grid place-items-center overflow-y-auto p-3">
           <Base.Popup
+            ref={popup}
             className={classes(
               'flex max-h-full w-full flex-col gap-3 overflow-y-auto rounded-md border bg-raised p-4 shadow-xl',
               widths[width],
