@@ -419,6 +419,27 @@ test.describe('many events at once', () => {
   });
 });
 
+test('an export that is closed before the service has answered is ended', async ({ openAs }) => {
+  const page = await openAs('ADMIN', '/events');
+  let answer = () => {};
+  const mayAnswer = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  await page.route('**/trpc/reports.generate*', async (route) => {
+    await mayAnswer;
+    await route.continue();
+  });
+  const asked = page.waitForRequest('**/trpc/reports.generate*');
+  await page.getByRole('button', { name: 'Export' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Export' }).click();
+  await asked;
+  await page.keyboard.press('Escape');
+  await expect(page.getByRole('dialog')).toHaveCount(0);
+  const cancelled = page.waitForRequest('**/trpc/reports.cancel*');
+  answer();
+  await cancelled;
+});
+
 test.describe('saved views', () => {
   test('are saved, shared, and made the default of a page for all users', async ({ service, openAs }) => {
     await report(service, 'VIEW', ['VIE 1']);

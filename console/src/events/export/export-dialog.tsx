@@ -5,7 +5,6 @@ import { useTranslation } from 'react-i18next';
 import { Chip } from '../../filters/chip.tsx';
 import type { Filter } from '../../filters/filter.ts';
 import { Failure } from '../../service/failure.tsx';
-import { api } from '../../service/service.ts';
 import { Moment } from '../../time/moment.tsx';
 import { useTimeSettings } from '../../time/zone.ts';
 import { Button } from '../../ui/button.tsx';
@@ -28,13 +27,12 @@ export default function ExportDialog({ input, reason, filters, onClose }: Export
   const { t, i18n } = useTranslation('events');
   const [format, setFormat] = useState<ReportFormat>('CSV');
   const scope = useExportScope({ input, reason });
-  const { generate, report, save, done } = useExport({ input, reason });
+  const { generate, report, save, done, leave } = useExport({ input, reason });
   const failed = report.data?.status === 'FAILED' ? new Error(report.data.error ?? '') : null;
   const error = scope.error ?? generate.error ?? report.error ?? save.error ?? failed;
   const isUnderWay = generate.isPending || (generate.isSuccess && !done && !failed && !report.error);
   const close = () => {
-    if (isUnderWay && report.data)
-      void api.reports.cancel.mutate({ id: report.data.id }).catch(() => undefined);
+    leave();
     onClose();
   };
   return (

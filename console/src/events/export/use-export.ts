@@ -41,6 +41,7 @@ export function useExportScope({ input, reason }: ExportOptions) {
 /** Has the report made, follows its progress, and gives its file to the user. */
 export function useExport({ input, reason }: ExportOptions) {
   const [id, setId] = useState<string | null>(null);
+  const isLeft = useRef(false);
   const generate = useMutation({
     mutationFn: ({ scope, format }: { scope: ExportScope; format: ReportFormat }) => {
       const { startDate: _start, endDate: _end, sortBy: _by, sortOrder: _order, ...filters } = input;
@@ -54,7 +55,7 @@ export function useExport({ input, reason }: ExportOptions) {
         ...(reason && { reason }),
       });
     },
-    onSuccess: (made) => setId(made.id),
+    onSuccess: (made) => (isLeft.current ? cancel(made.id) : setId(made.id)),
   });
   const report = useQuery({
     ...service.reports.getById.queryOptions({ id: id ?? '' }),
@@ -73,7 +74,17 @@ export function useExport({ input, reason }: ExportOptions) {
     savedId.current = done.id;
     mutate(done);
   }, [done, mutate]);
-  return { generate, report, save, done };
+  /** Ends the report if it is not finished, or as soon as it is known if it is still being asked for. */
+  const leave = () => {
+    isLeft.current = true;
+    if (id !== null && isUnfinished(report.data)) cancel(id);
+  };
+  return { generate, report, save, done, leave };
+}
+
+function cancel(id: string): void {
+  // It may have been finished meanwhile.
+  void api.reports.cancel.mutate({ id }).catch(() => undefined);
 }
 
 function isUnfinished(report: Report | undefined): boolean {
