@@ -166,6 +166,22 @@ describe('a message of a device', () => {
     expect(await gantry.count('event_images')).toBeGreaterThan(0);
   });
 
+  it('of a Hikvision camera with two vehicles under one UUID is two events, however often it arrives', async () => {
+    const made = await connect(gantry, 'hikvision');
+    const block = (plate: string) => `<ANPR><licensePlate>${plate}</licensePlate></ANPR>`;
+    const body = `<EventNotificationAlert><eventType>ANPR</eventType><dateTime>${new Date().toISOString()}</dateTime>
+<UUID>5b1a8f6e-0001</UUID>${block('AA111AA')}${block('BB222BB')}</EventNotificationAlert>`;
+    for (let sent = 1; sent <= 2; sent++) {
+      await gantry.fetch(pathOf(made.url), { method: 'POST', body });
+      await processed(gantry, made.id, sent);
+    }
+    const [again, first] = await processed(gantry, made.id, 2);
+    expect([first?.status, again?.status]).toEqual(['STORED', 'DUPLICATE']);
+    expect(again?.eventIds).toEqual(first?.eventIds);
+    const stored = await Promise.all((first?.eventIds ?? []).map((id) => eventOf(gantry, id)));
+    expect(stored.map(({ licensePlateNumber }) => licensePlateNumber)).toEqual(['AA111AA', 'BB222BB']);
+  });
+
   it('may be sent without Host, over HTTP/1.0, and to an address in absolute form', async () => {
     const made = await connect(gantry, 'gantry');
     const body = JSON.stringify(event());

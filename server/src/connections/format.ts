@@ -48,7 +48,7 @@ export interface PartOfPassage {
 export interface Report {
   /**
    * The maker's identification of the report, unique within the connection, at most 200 characters; null if there is
-   * none. The same key is the same event, however often it arrives.
+   * none. The same key is the same event, however often it arrives (see `keysMayRepeat` for one message).
    */
   readonly key: string | null;
   /** The names by which `options.sensors` may refer to the device, the most specific first: channel, MAC, serial, name. */
@@ -115,6 +115,11 @@ export interface Format {
    * @default 60,000
    */
   readonly repetitionMs?: number;
+  /**
+   * Whether devices give one number to several vehicles of a message, so that reports of one message that differ are
+   * different events, even with the same key. Otherwise the same key is the same event there, too.
+   */
+  readonly keysMayRepeat?: boolean;
   /** Paths that devices of this format use regardless of the configured address; their credentials identify them. */
   readonly fixedPaths?: readonly string[];
   /**

@@ -1,8 +1,8 @@
 import type { MessageStatus } from '@gantry/contract/connections';
 import { withoutPlate } from './compose.ts';
 import type { ObservedEvent, Reading } from './format.ts';
-import { formatNamed } from './formats.ts';
 import type { MapInput } from './mapper.ts';
+import { readMessage } from './read-message.ts';
 import { readParts } from './read-parts.ts';
 import type { StoredPart } from './split-body.ts';
 import type { KnownConnection } from './store.ts';
@@ -30,7 +30,7 @@ export async function interpret(
   { zone, map }: { readonly zone: string; readonly map: MapInput },
 ): Promise<Reading> {
   const message = { parts: readParts(parts), path, topic, receivedAt };
-  return formatNamed(format).read(message, { options, zone: timeZone ?? zone, map });
+  return readMessage(format, message, { options, zone: timeZone ?? zone, map });
 }
 
 /**

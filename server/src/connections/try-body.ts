@@ -1,8 +1,8 @@
 import type { ConnectionOptions } from '@gantry/contract/connections';
 import { believedTime, composeEvent } from './compose.ts';
 import type { FormatName } from './format.ts';
-import { formatNamed } from './formats.ts';
 import { createMapper } from './mapper.ts';
+import { readMessage } from './read-message.ts';
 import { readParts } from './read-parts.ts';
 import { splitBody } from './split-body.ts';
 
@@ -32,7 +32,7 @@ export async function tryBody({ format, body, contentType, receivedAt, ...given 
   using mapper = createMapper();
   const message = { parts: readParts(split.parts), path: given.path, topic: given.topic, receivedAt };
   const { options, zone } = given;
-  const reading = await formatNamed(format).read(message, { options, zone, map: mapper.map });
+  const reading = await readMessage(format, message, { options, zone, map: mapper.map });
   const events = reading.reports.map((report, index) =>
     composeEvent(report, {
       receivedAt,

@@ -29,6 +29,7 @@ export const dahua: Format = {
   authentication: ['basic', 'digest'],
   // ITSAPI repeats messages that were not answered; EventHttpUpload has not been observed to do so.
   repeats: false,
+  keysMayRepeat: true,
   fixedPaths: ITSAPI_PATHS,
   read,
   answer,
@@ -111,14 +112,7 @@ function readEvents(
 ): Reading {
   const readings = events.map((event) => readEvent(event, pictures, context));
   const reports = readings.flatMap((each) => each.reports);
-  // Two events of one message are two reports, even if the device gives them the same number.
-  const seen = new Map<string | null, number>();
-  const numbered = reports.map((report) => {
-    const count = seen.get(report.key) ?? 0;
-    seen.set(report.key, count + 1);
-    return report.key === null || count === 0 ? report : { ...report, key: `${report.key}#${count}` };
-  });
-  if (numbered.length > 0) return { reports: numbered, is: 'reports', note: null };
+  if (reports.length > 0) return { reports, is: 'reports', note: null };
   return readings.find((each) => each.is !== 'nothing') ?? (readings[0] as Reading);
 }
 

@@ -33,6 +33,7 @@ export const hikvision: Format = {
   authentication: ['basic', 'digest'],
   // Cameras have not been observed to resend a message, whatever the answer was.
   repeats: false,
+  keysMayRepeat: true,
   read,
   instructions({ url, username, password }) {
     const { protocol, host, port, path } = addressParts(url);

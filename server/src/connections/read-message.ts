@@ -1,0 +1,32 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { FormatName, Reading, ReadingContext, Report } from './format.ts';
+import { formatNamed } from './formats.ts';
+import type { DeviceMessage } from './message.ts';
+
+/** Reads a message in a format. Reports of it that are different events have different keys. */
+export async function readMessage(
+  name: FormatName,
+  message: DeviceMessage,
+  context: ReadingContext,
+): Promise<Reading> {
+  const format = formatNamed(name);
+  const reading = await format.read(message, context);
+  return format.keysMayRepeat ? { ...reading, reports: withDistinctKeys(reading.reports) } : reading;
+}
+
+/**
+ * Of different reports with one key, those after the first get the key with their position among them. A report that only
+ * repeats another one has the same key.
+ */
+function withDistinctKeys(reports: readonly Report[]): Report[] {
+  const ofKey = new Map<string, Report[]>();
+  return reports.map((report) => {
+    const { key, passage } = report;
+    if (key === null || passage) return report;
+    const different = ofKey.get(key) ?? [];
+    ofKey.set(key, different);
+    const found = different.findIndex((other) => isDeepStrictEqual(other, report));
+    const position = found === -1 ? different.push(report) - 1 : found;
+    return position === 0 ? report : { ...report, key: `${key}#${position}` };
+  });
+}
