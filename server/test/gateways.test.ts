@@ -456,6 +456,25 @@ describe('several reports about one vehicle', () => {
     expect(await events()).toBe(before + 1);
   });
 
+  it('become one event when the group of a Dahua camera crosses a full hour', async () => {
+    const made = await connect(gantry, 'dahua');
+    const hour = Math.floor(Date.now() / 3_600_000) * 3_600;
+    for (const [index, plate] of ['', 'B2'].entries()) {
+      const group = { GroupID: 77, CountInGroup: 2, IndexInGroup: index + 1, RealUTC: hour - 1 + index };
+      const data = { ...group, TrafficCar: { PlateNumber: plate } };
+      await sendJson(pathOf(made.url), { Events: [{ Code: 'TrafficJunction', Data: data }] });
+      await processed(gantry, made.id, index + 1);
+    }
+    const messages = await eventually(
+      () => processed(gantry, made.id, 2),
+      (all) => all.every(({ status }) => status === 'STORED'),
+    );
+    const ids = new Set(messages.flatMap(({ eventIds }) => eventIds));
+    expect(ids.size).toBe(1);
+    const { licensePlateNumber, timestamp } = await eventOf(gantry, [...ids][0]);
+    expect([licensePlateNumber, Date.parse(timestamp) / 1_000]).toEqual(['B2', hour - 1]);
+  });
+
   it('become one event when a later report joins reports that are held under other ids', async () => {
     const made = await connect(gantry, 'openalpr');
     const before = await events();

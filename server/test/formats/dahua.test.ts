@@ -103,17 +103,26 @@ describe('Dahua', () => {
         GroupID: 77,
         CountInGroup: 2,
         IndexInGroup: index,
-        RealUTC: 1_782_806_400,
+        RealUTC: 1_782_806_460,
         TrafficCar: { PlateNumber: plate },
       });
     const { reports } = await readBody(dahua, upload(part(1, ''), part(2, 'B2')));
     expect(reports.map(({ key, passage }) => [key, passage])).toEqual([
       [
-        '/TrafficJunction/g77/1/1782806400/',
+        '/TrafficJunction/g77/1/1782806460/',
         { id: '/77/495224', quality: 0, isLast: false, waitSeconds: 10 },
       ],
-      ['/TrafficJunction/g77/2/1782806400/', { id: '/77/495224', quality: 1, isLast: true, waitSeconds: 10 }],
+      ['/TrafficJunction/g77/2/1782806460/', { id: '/77/495224', quality: 1, isLast: true, waitSeconds: 10 }],
     ]);
+  });
+
+  it('holds a group together that begins before a full hour and ends after it', async () => {
+    const at = async (RealUTC: number) =>
+      (await first(upload(event({ GroupID: 77, CountInGroup: 2, IndexInGroup: 1, RealUTC }))))?.passage;
+    const [before, after] = [await at(1_782_806_399), await at(1_782_806_400)];
+    expect(after?.joins).toEqual([before?.id]);
+    expect(before?.joins).toBeUndefined();
+    expect((await at(1_782_806_410))?.joins).toBeUndefined();
   });
 
   it.each([

@@ -32,6 +32,8 @@ const INCIDENT_CODES: readonly (readonly [RegExp, string, ObservedEvent['severit
 /** For how long to wait for the further pictures of a group. */
 const WAIT_SECONDS = 10;
 
+const HOUR_MS = 3_600_000;
+
 /** An event of a vehicle, as EventHttpUpload, `snapManager` and RPC2 send it. */
 export function eventReport(
   event: DahuaEvent,
@@ -154,11 +156,15 @@ function passageOf(
   const count = numberOf(fieldText(data, 'CountInGroup', 'TrafficCar/CountInGroup')) ?? 1;
   const index = numberOf(fieldText(data, 'IndexInGroup', 'TrafficCar/IndexInGroup')) ?? 1;
   if (group === null || group === '0' || count <= 1 || occurredAt === null) return null;
+  const hour = Math.floor(occurredAt / HOUR_MS);
+  const idIn = (each: number): string => `${channel ?? ''}/${group}/${each}`;
   return {
-    id: `${channel ?? ''}/${group}/${Math.floor(occurredAt / 3_600_000)}`,
+    id: idIn(hour),
     quality: hasPlate ? 1 : 0,
     isLast: index >= count,
     waitSeconds: WAIT_SECONDS,
+    // The first pictures of the group may be from before the full hour.
+    ...(occurredAt % HOUR_MS < WAIT_SECONDS * 1_000 && { joins: [idIn(hour - 1)] }),
   };
 }
 
