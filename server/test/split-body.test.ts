@@ -104,6 +104,24 @@ describe('the body of a device', () => {
     expect((await contentsOf(null, gbk)).contents[0]).toMatchObject({ root: { text: '鄂A1' } });
   });
 
+  it('may declare UTF-16, whether it is UTF-16 or UTF-8', async () => {
+    const type = 'application/xml; charset=utf-16';
+    for (const text of ['B2', 'ÄB2', 'B22', '鄂B2']) {
+      const xml = `<?xml version="1.0" encoding="utf-16"?><p>${text}</p>`;
+      for (const [contentType, body] of [
+        [null, Buffer.from(xml)],
+        [type, Buffer.from(xml)],
+        [type, Buffer.from(`\ufeff${xml}`)],
+        [type, Buffer.from(xml, 'utf16le')],
+        [null, Buffer.from(`\ufeff${xml}`, 'utf16le')],
+      ] as const) {
+        expect((await contentsOf(contentType, body)).contents).toMatchObject([
+          { kind: 'xml', root: { text } },
+        ]);
+      }
+    }
+  });
+
   it('may contain XML with empty elements', async () => {
     const { contents } = await contentsOf(null, '<a><b/><c x="1" /><d>1</d></a>');
     expect(contents).toMatchObject([

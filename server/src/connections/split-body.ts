@@ -157,13 +157,18 @@ function endOfJson(bytes: Buffer): number | null {
 
 const CHARSET = /charset\s*=\s*["']?([\w.:-]+)/i;
 const XML_ENCODING = /^\s*<\?xml[^>]*encoding\s*=\s*["']([\w.:-]+)/i;
+const TWO_BYTES = /^(?:utf-?16|ucs-?2|unicode|iso-10646-ucs)/i;
 
-/** The text of the bytes in the declared character set, otherwise UTF-8; null when it is not text. */
+/**
+ * The text of the bytes in the declared character set, otherwise UTF-8; null when it is not text. Programs that write
+ * UTF-8 declare UTF-16, in which XML and JSON would have zero bytes.
+ */
 function decode(bytes: Buffer, contentType: string | null): string | null {
   const beginning = bytes.toString('latin1', 0, 200);
   const declared = CHARSET.exec(contentType ?? '')?.[1] ?? XML_ENCODING.exec(beginning)?.[1] ?? 'utf-8';
   const mark = /^(?:\xff\xfe|\xfe\xff)/.exec(beginning)?.[0];
-  const charset = mark === undefined ? declared : mark === '\xff\xfe' ? 'utf-16le' : 'utf-16be';
+  const probable = TWO_BYTES.test(declared) && !beginning.includes('\0') ? 'utf-8' : declared;
+  const charset = mark === undefined ? probable : mark === '\xff\xfe' ? 'utf-16le' : 'utf-16be';
   for (const each of [charset, 'utf-8']) {
     try {
       const text = new TextDecoder(each, { fatal: true }).decode(bytes);
