@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
+import { createClock } from './clock.ts';
 import { openSerial, readLines } from './inputs.ts';
 import { listen } from './listen.ts';
 import { claimFolder } from './lock.ts';
@@ -53,7 +54,8 @@ export async function runEdge(options: EdgeOptions): Promise<void> {
     'connection' in options.to
       ? createConnectionTarget(options.to.connection)
       : createEventTarget(options.to.url, options.to.apiKey);
-  const stamp = createStamp();
+  const clock = createClock();
+  const stamp = createStamp(clock);
 
   const keptOf = (line: string): Kept => (isConnection ? stamp.line(line) : stamp.event(parse(line)));
   const append = (kept: readonly Kept[]): Promise<void> =>
@@ -83,7 +85,16 @@ export async function runEdge(options: EdgeOptions): Promise<void> {
     }
   };
 
-  const uplink = startUplink({ spool, progress, target, refuse: refusals.keep, log, signal: ending.signal });
+  const uplink = startUplink({
+    spool,
+    progress,
+    target,
+    clock,
+    corrected: stamp.corrected,
+    refuse: refusals.keep,
+    log,
+    signal: ending.signal,
+  });
   const status = () => ({
     link: uplink.isUp === null ? 'unknown' : uplink.isUp ? 'up' : 'down',
     waitingBytes: spool.end - progress.sentBefore,

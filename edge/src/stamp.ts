@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { Clock } from './clock.ts';
 
 /** What is kept of each message of the device. */
 export interface Kept {
@@ -17,10 +18,13 @@ export class InvalidMessage extends Error {
 }
 
 /** Stamps messages. The keys of one process begin alike, and no two processes begin alike. */
-export function createStamp(now: () => number = Date.now) {
+export function createStamp(clock: Clock) {
   const prefix = `edge-${randomBytes(9).toString('base64url')}-`;
   let count = 0;
-  const stamp = () => ({ at: new Date(now()).toISOString(), key: `${prefix}${(count++).toString(36)}` });
+  const stamp = () => ({
+    at: new Date(clock.now()).toISOString(),
+    key: `${prefix}${(count++).toString(36)}`,
+  });
 
   return {
     /**
@@ -42,6 +46,19 @@ export function createStamp(now: () => number = Date.now) {
     /** A line as the device wrote it, for a connection. */
     line(text: string): Kept {
       return { ...stamp(), text };
+    },
+    /** The message with its true time, if it was stamped before the clock was set. */
+    corrected(kept: Kept): Kept {
+      const shown = Date.parse(kept.at);
+      const time = clock.timeOf(shown, kept.key.startsWith(prefix));
+      if (time === shown) return kept;
+      const at = new Date(time).toISOString();
+      const { event } = kept;
+      return {
+        ...kept,
+        at,
+        ...(event?.timestamp === kept.at && { event: { ...event, timestamp: at } }),
+      };
     },
   };
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Clock } from './clock.ts';
 import type { Progress, Range } from './progress.ts';
 import type { Spool } from './spool.ts';
 import type { Kept } from './stamp.ts';
@@ -10,6 +11,9 @@ const MOST = { records: 500, bytes: 2 * 1024 * 1024 };
 /** Size of the backlog, in bytes, above which the newest messages are sent beside it. */
 const LAG_BYTES = 256 * 1024;
 
+/** How often to look whether the clock is set, in milliseconds. */
+const CLOCK_MS = 1_000;
+
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
 
@@ -17,6 +21,10 @@ export interface UplinkParts {
   readonly spool: Spool;
   readonly progress: Progress;
   readonly target: Target;
+  /** Nothing is sent before it is set. */
+  readonly clock: Clock;
+  /** The message as it is sent, with its true time. */
+  readonly corrected: (kept: Kept) => Kept;
   /** Keeps messages that the service will never accept. Resolves when they are on the disk. */
   readonly refuse: (refused: readonly Refused[]) => Promise<void>;
   readonly log: (message: string) => void;
@@ -37,7 +45,8 @@ export interface Uplink {
  * Messages are sent in batches, one after the other. While there is a backlog, batches of it, oldest first, alternate with
  * batches of the newest messages, so that neither waits for the other.
  */
-export function startUplink({ spool, progress, target, refuse, log, signal }: UplinkParts): Uplink {
+export function startUplink(parts: UplinkParts): Uplink {
+  const { spool, progress, target, clock, corrected, refuse, log, signal } = parts;
   let isUp: boolean | null = null;
   let pauseMs = FIRST_PAUSE_MS;
   let most = MOST.records;
@@ -70,7 +79,7 @@ export function startUplink({ spool, progress, target, refuse, log, signal }: Up
   const send = async (range: Readonly<Range>): Promise<void> => {
     const { records, end } = await spool.read(range.from, range.to, { ...MOST, records: most });
     if (records.length > 0) {
-      const refused = await deliver(records.map((record) => JSON.parse(record) as Kept));
+      const refused = await deliver(records.map((record) => corrected(JSON.parse(record) as Kept)));
       if (refused.length > 0) await refuse(refused);
     }
     try {
@@ -105,6 +114,11 @@ export function startUplink({ spool, progress, target, refuse, log, signal }: Up
   };
 
   const run = async (): Promise<void> => {
+    if (!clock.isSet()) {
+      log('the clock of this machine is not set; messages are kept on the disk and sent when it is');
+      while (!clock.isSet() && !signal.aborted)
+        await sleep(CLOCK_MS, undefined, { signal }).catch(() => undefined);
+    }
     while (!signal.aborted) {
       const range = nextRange();
       if (range === null) {

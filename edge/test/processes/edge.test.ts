@@ -222,6 +222,29 @@ describe('the edge buffer, with a service', () => {
     expect(events.total).toBeGreaterThan(0);
   });
 
+  it('sends nothing while the clock of the machine is not set, and then with the true times', async () => {
+    const token = await service.tokenFor('ADMIN');
+    const input = { name: 'Camera', deviceId: 'edge-without-clock', type: 'CAMERA' };
+    const { id: sensorId } = await service.ok('sensors.create', input, { token });
+    const connection = await service.ok('connections.create', { sensorId, format: 'gantry' }, { token });
+    const address = `${service.url}${new URL(connection.url).pathname}`;
+    const start = Date.now();
+    const unset = `const now = Date.now; Date.now = () => now() < ${start + 6_000} ? now() - ${start} : now();`;
+    const edge = startEdge(['--connection', address, '--spool', newFolder()], {
+      NODE_OPTIONS: `--import "data:text/javascript,${encodeURIComponent(unset)}"`,
+    });
+    edge.child.stdin.end(`${eventOf(1)}\n`);
+    expect(await edge.ended).toEqual([0, null]);
+    expect(edge.log()).toMatch(/the clock of this machine is not set; messages are kept/);
+    const [event] = await eventually(
+      async () => (await service.ok('events.getAll', { sensorId }, { token })).events,
+      (all) => all.length === 1,
+    );
+    const time = Date.parse(event.timestamp);
+    expect(time).toBeGreaterThanOrEqual(start);
+    expect(time).toBeLessThan(start + 6_000);
+  });
+
   it('reads a serial line', async () => {
     const before = await stored();
     const path = join(scratch, 'serial');
