@@ -25,6 +25,9 @@ export interface EdgeOptions {
   readonly signal: AbortSignal;
 }
 
+/** Longer lines are refused, in characters. */
+const MAX_LINE = 1_000_000;
+
 /** How long to wait for the last messages to be sent after standard input has ended, in milliseconds. */
 const LAST_MESSAGES_MS = 10_000;
 
@@ -61,10 +64,15 @@ export async function runEdge(options: EdgeOptions): Promise<void> {
   const append = (kept: readonly Kept[]): Promise<void> =>
     spool.append(kept.map((each) => JSON.stringify(each)));
 
-  /** For inputs that can wait: a line that is no event is kept with the refused ones, and a full disk is waited for. */
+  /**
+   * For inputs that can wait: a line that is no event or too long is kept with the refused ones, and a full disk is waited
+   * for.
+   */
   const accept = async (line: string): Promise<void> => {
     let kept: Kept;
     try {
+      if (line.length > MAX_LINE)
+        throw new InvalidMessage(`The line of ${line.length} characters is longer than ${MAX_LINE}`);
       kept = keptOf(line);
     } catch (error) {
       if (!(error instanceof InvalidMessage)) throw error;

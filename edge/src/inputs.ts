@@ -5,9 +5,6 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 
-/** Longer lines are left out. */
-const MAX_LINE = 1_000_000;
-
 /** Lines that are being stored at the same time; they share an fsync. */
 const MOST_AT_ONCE = 1_000;
 
@@ -19,7 +16,7 @@ export async function readLines(input: Readable, accept: (line: string) => Promi
   const underWay = new Set<Promise<void>>();
   for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
     const text = line.trim();
-    if (text === '' || text.length > MAX_LINE) continue;
+    if (text === '') continue;
     const stored = accept(text).finally(() => underWay.delete(stored));
     stored.catch(() => undefined);
     underWay.add(stored);

@@ -165,6 +165,22 @@ describe('the edge buffer, with a service', () => {
     });
   });
 
+  it('keeps a line that is too long with the refused ones, and forwards the others', async () => {
+    const before = await stored();
+    const folder = newFolder();
+    const { child, ended, log } = startEdge(['--url', service.url, '--spool', folder], {
+      GANTRY_API_KEY: apiKey,
+    });
+    const long = JSON.stringify({ eventType: 'VEHICLE_DETECTION', images: ['x'.repeat(1_000_000)] });
+    child.stdin.end(`${long}\n${eventOf(1)}\n`);
+    expect(await ended).toEqual([0, null]);
+    expect(await stored()).toBe(before + 1);
+    const reason = `The line of ${long.length} characters is longer than 1000000`;
+    expect(log()).toContain(reason);
+    const refused = JSON.parse(await readFile(join(folder, 'refused.jsonl'), 'utf8'));
+    expect(refused).toMatchObject({ text: long, reason });
+  });
+
   it('forwards what comes after an event for which the service refuses the whole request', async () => {
     const before = await stored();
     const folder = newFolder();
