@@ -241,6 +241,33 @@ describe('a message of a device', () => {
     });
   });
 
+  it('that is processed again later is no contact at that time', async () => {
+    const made = await connect(gantry, 'gantry');
+    await sendJson(pathOf(made.url), event());
+    await processed(gantry, made.id);
+    const lastContact = async () =>
+      (await gantry.ok('sensors.getById', { id: made.sensorId })).lastCommunication;
+    const before = await eventually(lastContact, (at) => at !== null);
+    const age = async (table: string, columns: string, where: string, id: string) =>
+      gantry.pool.query(
+        `UPDATE ${table} SET ${columns} = ${columns} - interval '1 day' WHERE ${where} = $1`,
+        [id],
+      );
+    await age('device_messages', 'received_at', 'connection_id', made.id);
+    await age('sensors', 'last_communication', 'id', made.sensorId);
+    expect(await lastContact()).not.toEqual(before);
+    await gantry.ok('connections.replay', { connectionId: made.id }, { token });
+    await processed(gantry, made.id);
+    // A contact after those of the replay, of another sensor, shows that theirs are written.
+    const other = await connect(gantry, 'gantry');
+    await sendJson(pathOf(other.url), event());
+    await eventually(
+      async () => (await gantry.ok('sensors.getById', { id: other.sensorId })).lastCommunication,
+      (at) => at !== null,
+    );
+    expect(Date.now() - Date.parse(await lastContact())).toBeGreaterThan(80_000_000);
+  });
+
   it('that cannot be read is answered 200 and recorded with its reason', async () => {
     const made = await connect(gantry, 'hikvision');
     const path = pathOf(made.url);

@@ -158,6 +158,8 @@ export function createProcessor(app: GatewayApp, db: Database): Processor {
   const begin = async (message: ClaimedMessage, held: PassageKey[]): Promise<() => Promise<Verdict>> => {
     // A message that is processed again must be read with the present settings of its connection.
     const { connectionId, claim } = message;
+    // A message of a buffer may be old, but the contact is new.
+    const contactAt = claim > 0 ? message.receivedAt : app.clock.now();
     const connection = await (claim > 0
       ? app.connections.read(connectionId)
       : app.connections.byId(connectionId));
@@ -179,7 +181,7 @@ export function createProcessor(app: GatewayApp, db: Database): Processor {
       if (sensorId === null) {
         return nothing('UNKNOWN_DEVICE', [await discover(connection, message, names), ...notes]);
       }
-      app.lastContacts.recordByConnection(sensorId);
+      app.lastContacts.recordByConnection(sensorId, contactAt);
       const status = statusWithoutReports(reading.is);
       // One that a buffer kept for long, or that is processed again later, does not show that the device works now.
       const isRecent = app.clock.now() - message.receivedAt < app.config.HEARTBEAT_TIMEOUT_SECONDS * 1_000;
@@ -194,7 +196,7 @@ export function createProcessor(app: GatewayApp, db: Database): Processor {
         started.push(Promise.resolve({ kind: 'unknownDevice', note }));
         continue;
       }
-      app.lastContacts.recordByConnection(sensorId);
+      app.lastContacts.recordByConnection(sensorId, contactAt);
       const dating = date(connection, message, { report, index, sensorId });
       if (report.passage) {
         held.push({ connectionId: connection.id, sensorId, passage: report.passage.id });

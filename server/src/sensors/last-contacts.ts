@@ -5,8 +5,11 @@ export interface LastContacts extends AsyncDisposable {
   record(sensorId: string): void;
   /** The same, for a sensor that used its previous key. */
   recordByPreviousKey(sensorId: string): void;
-  /** The same, for a sensor whose message came through a gateway, without a key. */
-  recordByConnection(sensorId: string): void;
+  /**
+   * The same, for a sensor whose message came through a gateway, without a key.
+   * @param at when the contact was, in Unix milliseconds
+   */
+  recordByConnection(sensorId: string, at: number): void;
   /** Records an accepted event, which is a sign of life. @param at when it arrived, in Unix milliseconds */
   recordEvent(sensorId: string, at: number): void;
 }
@@ -66,8 +69,8 @@ export function createLastContacts({ store, log, now, everyMs }: LastContactsPar
     recordByPreviousKey(sensorId) {
       byPreviousKey.set(sensorId, new Date(now()));
     },
-    recordByConnection(sensorId) {
-      byConnection.set(sensorId, new Date(now()));
+    recordByConnection(sensorId, at) {
+      byConnection.set(sensorId, new Date(Math.max(at, byConnection.get(sensorId)?.getTime() ?? at)));
     },
     recordEvent(sensorId, at) {
       events.set(sensorId, at);
