@@ -14,6 +14,7 @@ import {
   passedIn,
   passedWithin,
 } from './rollups-store.ts';
+import { segmentsOf } from './segments.ts';
 
 /** A sensor with the time for which it counts for a place; null for an open end. */
 export interface Watch {
@@ -66,7 +67,7 @@ export interface Sightings {
   readonly alive: readonly number[];
 }
 
-/** When sensors detected anything; an hour may occur twice. */
+/** When sensors detected anything in the hours that overlap a range; an hour may occur twice. */
 export async function readSightings(
   db: Executor,
   sensorIds: readonly string[],
@@ -74,7 +75,7 @@ export async function readSightings(
 ): Promise<Sightings[]> {
   const ids = sql`${sql.param(sensorIds)}::uuid[]`;
   const [hours = sql`false`, recent = sql`false`] = inSegments(
-    [{ minutes: 60, ...range }],
+    segmentsOf(range, [60]),
     sql`place_id = ANY (${ids})`,
   );
   // Plan: the unique index of traffic_rollups for hours. A month of one sensor is 720 rows. There is a row of five minutes
