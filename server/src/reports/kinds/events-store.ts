@@ -5,6 +5,7 @@ import { type EventRecord, listedColumns, toEvent } from '../../events/store.ts'
 import type { Executor } from '../../platform/database/transaction.ts';
 import type { Interval } from '../../platform/time.ts';
 import type { PlacedEvent } from './event-rows.ts';
+import { quarterOf } from './quarter.ts';
 
 /** An event with where it happened, if its device said so. */
 export interface LocatedEvent extends PlacedEvent {
@@ -29,20 +30,20 @@ export async function listEventsAfter(
 }
 
 export interface EventCount extends Record<string, unknown> {
-  /** The start of the hour in UTC. */
-  readonly hour: string;
+  /** The start of the quarter hour. */
+  readonly quarter: string;
   readonly type: string;
   readonly n: number;
 }
 
-/** The events of an interval that meet the conditions, by hour and type. */
-export async function countEventsByHour(
+/** The events of an interval that meet the conditions, by quarter hour and type. */
+export async function countEventsByQuarter(
   db: Executor,
   conditions: readonly SQL[],
   interval: Interval,
 ): Promise<EventCount[]> {
   const { rows } = await db.execute<EventCount>(sql`
-    SELECT event_hour(id) AS hour, event_type AS type, count(*) AS n FROM events
+    SELECT ${quarterOf(sql`event_time(id)`)} AS quarter, event_type AS type, count(*) AS n FROM events
     WHERE ${sql.join([...idWithin(interval), ...conditions], sql` AND `)} GROUP BY 1, 2`);
   return rows;
 }

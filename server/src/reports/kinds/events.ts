@@ -4,7 +4,12 @@ import type { Batch, Column, KindOfReport, ReportScope, Summary } from '../docum
 import { createLocalTime } from '../local-time.ts';
 import { dayChart } from './day-chart.ts';
 import { createEventRows, eventColumns } from './event-rows.ts';
-import { countEventsByHour, countEventsByPlace, type LocatedEvent, listEventsAfter } from './events-store.ts';
+import {
+  countEventsByPlace,
+  countEventsByQuarter,
+  type LocatedEvent,
+  listEventsAfter,
+} from './events-store.ts';
 import { addTo, largest } from './largest.ts';
 import { pagesOf, shareBefore, slicesOf, untilNow } from './slices.ts';
 
@@ -45,9 +50,9 @@ async function summary(db: Executor, scope: ReportScope): Promise<Summary> {
     new Map<string, number>(),
   ];
   for (const slice of slicesOf(untilNow(scope))) {
-    for (const { hour, type, n } of await countEventsByHour(db, conditions, slice)) {
+    for (const { quarter, type, n } of await countEventsByQuarter(db, conditions, slice)) {
       addTo(byType, type, n);
-      addTo(byDay, local.day(new Date(hour).getTime()), n);
+      addTo(byDay, local.day(new Date(quarter).getTime()), n);
     }
     for (const { place, n } of await countEventsByPlace(db, conditions, slice)) addTo(byPlace, place, n);
   }

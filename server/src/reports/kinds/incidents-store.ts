@@ -6,6 +6,7 @@ import type { IncidentRow } from '../../incidents/store.ts';
 import { incidents } from '../../platform/database/tables.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import type { Interval } from '../../platform/time.ts';
+import { quarterOf } from './quarter.ts';
 import type { Place } from './slices.ts';
 
 /** The next incidents opened in an interval, in order. */
@@ -29,8 +30,8 @@ export function listOpenedIncidents(
 }
 
 export interface IncidentCount extends Record<string, unknown> {
-  /** The start of the hour in UTC. */
-  readonly hour: string;
+  /** The start of the quarter hour. */
+  readonly quarter: string;
   readonly type: string;
   readonly severity: number;
   readonly n: number;
@@ -43,7 +44,7 @@ export interface IncidentCount extends Record<string, unknown> {
   readonly to_resolve: number;
 }
 
-/** The incidents opened in an interval, by hour and type. */
+/** The incidents opened in an interval, by quarter hour and type. */
 export async function countOpenedIncidents(
   db: Executor,
   filters: ReportFilters,
@@ -53,7 +54,7 @@ export async function countOpenedIncidents(
     sql`coalesce(sum(greatest(0, extract(epoch FROM ${moment} - opened_at))) ${which}, 0)::double precision`;
   const inTime = sql`FILTER (WHERE NOT backlog)`;
   const { rows } = await db.execute<IncidentCount>(sql`
-    SELECT date_trunc('hour', opened_at, 'UTC') AS hour, type, severity, count(*) AS n,
+    SELECT ${quarterOf(sql`opened_at`)} AS quarter, type, severity, count(*) AS n,
       count(acknowledged_at) AS acknowledged, count(acknowledged_at) ${inTime} AS acknowledged_in_time,
       ${took(sql`acknowledged_at`, inTime)} AS to_acknowledge,
       count(resolved_at) AS resolved, ${took(sql`resolved_at`)} AS to_resolve

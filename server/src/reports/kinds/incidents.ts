@@ -88,8 +88,8 @@ async function summary(db: Executor, scope: ReportScope): Promise<Summary> {
     new Map<string, number>(),
     new Map<string, number>(),
   ];
-  for (const { hour, type, severity, n } of counts) {
-    addTo(byDay, local.day(new Date(hour).getTime()), n);
+  for (const { quarter, type, severity, n } of counts) {
+    addTo(byDay, local.day(new Date(quarter).getTime()), n);
     addTo(byType, type, n);
     addTo(bySeverity, severityOfRank(severity) ?? 'none', n);
   }

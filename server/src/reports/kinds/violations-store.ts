@@ -12,6 +12,7 @@ import type { Executor } from '../../platform/database/transaction.ts';
 import { always, type History } from '../../platform/history.ts';
 import type { Interval } from '../../platform/time.ts';
 import { locationLimits } from '../../sensors/standings-store.ts';
+import { quarterOf } from './quarter.ts';
 
 /** The conditions for events that match the filters of a report. */
 async function eventConditions(
@@ -61,20 +62,20 @@ export async function findSpeedLimits(
 }
 
 export interface ViolationCount extends Record<string, unknown> {
-  /** The start of the hour in UTC. */
-  readonly hour: string;
+  /** The start of the quarter hour. */
+  readonly quarter: string;
   readonly kind: string;
   readonly n: number;
 }
 
-/** The violations of an interval by hour and type. */
+/** The violations of an interval by quarter hour and type. */
 export async function countViolations(
   db: Executor,
   filters: ReportFilters,
   interval: Interval,
 ): Promise<ViolationCount[]> {
   const { rows } = await db.execute<ViolationCount>(sql`
-    SELECT event_hour(id) AS hour, coalesce(violation_type, event_type) AS kind, count(*) AS n FROM events
+    SELECT ${quarterOf(sql`event_time(id)`)} AS quarter, coalesce(violation_type, event_type) AS kind, count(*) AS n FROM events
     WHERE ${await conditions(db, filters, interval)} GROUP BY 1, 2`);
   return rows;
 }

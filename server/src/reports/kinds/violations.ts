@@ -32,9 +32,9 @@ async function summary(db: Executor, scope: ReportScope): Promise<Summary> {
     new Map<string, number>(),
   ];
   for (const slice of slicesOf(untilNow(scope))) {
-    for (const { hour, kind, n } of await countViolations(db, scope.filters, slice)) {
+    for (const { quarter, kind, n } of await countViolations(db, scope.filters, slice)) {
       addTo(byKind, kind, n);
-      addTo(byDay, local.day(new Date(hour).getTime()), n);
+      addTo(byDay, local.day(new Date(quarter).getTime()), n);
     }
     for (const { place, n } of await countViolationsByPlace(db, scope.filters, slice))
       addTo(byPlace, place, n);

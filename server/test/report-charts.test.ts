@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { requireRange } from '../src/platform/range.ts';
+import { kinds } from '../src/reports/kinds.ts';
+import { type Gantry, startGantry } from './harness.ts';
+
+/** Days begin there at 18:30 in UTC. */
+const ZONE = 'Asia/Kolkata';
+
+let gantry: Gantry;
+let token: string;
+beforeAll(async () => {
+  gantry = await startGantry();
+  token = await gantry.tokenFor('ADMIN');
+  await gantry.ok('system.timezone.updateTimezoneSettings', { timezone: ZONE }, { token });
+  const apiKey = await gantry.registerSensor();
+  const events = ['00:05', '00:20', '23:50'].map((time) => ({
+    eventType: 'INCIDENT',
+    violationType: 'WRONG_WAY',
+    timestamp: `2026-03-10T${time}:00+05:30`,
+  }));
+  await gantry.ok('events.ingestBatch', { apiKey, events });
+});
+afterAll(() => gantry?.stop());
+
+const summaryOf = (
+  kind: 'EVENTS' | 'VIOLATIONS' | 'INCIDENTS' | 'DAILY_SUMMARY',
+  startDate: string,
+  endDate: string,
+) => {
+  const settings = {
+    timezone: ZONE,
+    use24HourFormat: true,
+    dateFormat: 'YYYY-MM-DD',
+    firstDayOfWeek: 1,
+  } as const;
+  const interval = requireRange({ startDate, endDate }, ZONE);
+  return kinds[kind].summary(gantry.app.context.db, { interval, filters: {}, settings, now: Date.now() });
+};
+
+describe('the charts of a report in a time zone with half hours', () => {
+  it.each(['EVENTS', 'VIOLATIONS', 'DAILY_SUMMARY'] as const)('count %s by local days', async (kind) => {
+    const { charts } = await summaryOf(kind, '2026-03-09', '2026-03-11');
+    expect(charts[0]?.points).toEqual([
+      { label: '2026-03-09', value: 0 },
+      { label: '2026-03-10', value: 3 },
+      { label: '2026-03-11', value: 0 },
+    ]);
+  });
+
+  it('count incidents by local days', async () => {
+    await gantry.pool.query(`UPDATE incidents SET opened_at = '2026-03-10T00:05:00+05:30'`);
+    const { charts, figures } = await summaryOf('INCIDENTS', '2026-03-09', '2026-03-10');
+    expect(charts[0]?.points).toEqual([
+      { label: '2026-03-09', value: 0 },
+      { label: '2026-03-10', value: figures[0]?.value },
+    ]);
+    expect(figures[0]?.value).toBeGreaterThan(0);
+  });
+});
