@@ -57,3 +57,27 @@ describe('the charts of a report in a time zone with half hours', () => {
     expect(figures[0]?.value).toBeGreaterThan(0);
   });
 });
+
+it('violations are counted in reports without regard to the case of their types, as in analytics', async () => {
+  const types = ['RED_LIGHT', 'RED_LIGHT', 'SPEEDING', 'SPEEDING', 'Speeding', 'speeding', 'RED_LIGHT'];
+  const events = types.map((violationType, n) => ({
+    eventType: 'TRAFFIC_VIOLATION',
+    violationType,
+    timestamp: `2026-02-10T10:0${n}:00Z`,
+  }));
+  await gantry.ok('events.ingestBatch', { apiKey: await gantry.registerSensor(), events });
+  const expected = [
+    { label: 'SPEEDING', value: 4 },
+    { label: 'RED_LIGHT', value: 3 },
+  ];
+  const day = { startDate: '2026-02-10', endDate: '2026-02-10' };
+  const { byViolationType } = await gantry.ok('reports.getAnalytics', day, { token });
+  const inReport = await summaryOf('VIOLATIONS', '2026-02-10', '2026-02-10');
+  const inSummary = await summaryOf('DAILY_SUMMARY', '2026-02-10', '2026-02-10');
+  expect(byViolationType).toEqual(
+    expected.map(({ label, value }) => ({ violationType: label, count: value })),
+  );
+  expect(inReport.charts[1]?.points).toEqual(expected);
+  expect(inReport.figures).toContainEqual({ name: 'Most frequent', value: 'SPEEDING (4)' });
+  expect(inSummary.charts[2]?.points).toEqual(expected);
+});

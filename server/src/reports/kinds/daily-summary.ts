@@ -1,4 +1,5 @@
 import { eventType } from '@gantry/contract/events';
+import { sumsBySpelling } from '../../events/list/spelling.ts';
 import { isRemovedWithin, listRemovedEvents } from '../../events/remove-store.ts';
 import { isViolation } from '../../events/violation.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
@@ -40,10 +41,12 @@ function sum(counts: readonly DayCount[]): number {
 }
 
 function violationsByType(counts: readonly DayCount[]): Map<string, number> {
-  const byType = new Map<string, number>();
-  for (const count of counts.filter(areViolations))
-    addTo(byType, count.violation_type || count.event_type, count.n);
-  return byType;
+  const violations = counts.filter(areViolations);
+  return new Map(
+    sumsBySpelling(
+      violations.map(({ violation_type, event_type, n }) => [violation_type || event_type, n] as const),
+    ),
+  );
 }
 
 type SensorsOf = Awaited<ReturnType<typeof createSensorDays>>;

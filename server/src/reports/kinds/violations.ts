@@ -1,3 +1,4 @@
+import { sumsBySpelling } from '../../events/list/spelling.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import type { Batch, Chart, KindOfReport, ReportScope, Summary } from '../document.ts';
 import { createLocalTime } from '../local-time.ts';
@@ -26,19 +27,17 @@ async function* rows(db: Executor, scope: ReportScope): AsyncGenerator<Batch> {
 
 async function summary(db: Executor, scope: ReportScope): Promise<Summary> {
   const local = createLocalTime(scope.settings);
-  const [byKind, byPlace, byDay] = [
-    new Map<string, number>(),
-    new Map<string, number>(),
-    new Map<string, number>(),
-  ];
+  const kinds: [name: string, n: number][] = [];
+  const [byPlace, byDay] = [new Map<string, number>(), new Map<string, number>()];
   for (const slice of slicesOf(untilNow(scope))) {
     for (const { quarter, kind, n } of await countViolations(db, scope.filters, slice)) {
-      addTo(byKind, kind, n);
+      kinds.push([kind, n]);
       addTo(byDay, local.day(new Date(quarter).getTime()), n);
     }
     for (const { place, n } of await countViolationsByPlace(db, scope.filters, slice))
       addTo(byPlace, place, n);
   }
+  const byKind = new Map(sumsBySpelling(kinds));
   const total = [...byKind.values()].reduce((sum, n) => sum + n, 0);
   const [top] = largest(byKind);
   const [worst] = largest(byPlace);
