@@ -27,17 +27,20 @@ async function* rows(db: Executor, scope: ReportScope): AsyncGenerator<Batch> {
 
 async function summary(db: Executor, scope: ReportScope): Promise<Summary> {
   const local = createLocalTime(scope.settings);
-  const kinds: [name: string, n: number][] = [];
-  const [byPlace, byDay] = [new Map<string, number>(), new Map<string, number>()];
+  const [bySpelling, byPlace, byDay] = [
+    new Map<string, number>(),
+    new Map<string, number>(),
+    new Map<string, number>(),
+  ];
   for (const slice of slicesOf(untilNow(scope))) {
     for (const { quarter, kind, n } of await countViolations(db, scope.filters, slice)) {
-      kinds.push([kind, n]);
+      addTo(bySpelling, kind, n);
       addTo(byDay, local.day(new Date(quarter).getTime()), n);
     }
     for (const { place, n } of await countViolationsByPlace(db, scope.filters, slice))
       addTo(byPlace, place, n);
   }
-  const byKind = new Map(sumsBySpelling(kinds));
+  const byKind = new Map(sumsBySpelling([...bySpelling]));
   const total = [...byKind.values()].reduce((sum, n) => sum + n, 0);
   const [top] = largest(byKind);
   const [worst] = largest(byPlace);
