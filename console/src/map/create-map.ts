@@ -62,6 +62,7 @@ export function createMap(options: MapOptions): VectorMap {
   let streets: Streets | null = null;
   let selected: string | null = null;
   let latest: readonly MapPoint[] = [];
+  let isRemoved = false;
   const map = new MapLibre({
     container,
     style: {
@@ -98,6 +99,8 @@ export function createMap(options: MapOptions): VectorMap {
   map.on('error', ignore);
 
   const ready = new Promise<void>((resolve) => map.once('style.load', () => resolve()));
+  // The page may be left before the map is ready.
+  const whenReady = (work: () => void) => void ready.then(() => !isRemoved && work());
   const source = () => map.getSource<GeoJSONSource>(POINTS);
   // What is set while the source still reads its first, empty data may be lost: it is set again after that.
   map.once('load', () => source()?.setData(featuresOf(latest)));
@@ -159,12 +162,12 @@ export function createMap(options: MapOptions): VectorMap {
   return {
     setPoints(points) {
       latest = points;
-      void ready.then(() => {
+      whenReady(() => {
         if (latest === points) source()?.setData(featuresOf(points));
       });
     },
     select(id) {
-      void ready.then(() => {
+      whenReady(() => {
         if (selected !== null) mark(selected, false);
         selected = id;
         if (id === null) return;
@@ -178,10 +181,13 @@ export function createMap(options: MapOptions): VectorMap {
       void map.fitBounds([west, south, east, north], { padding: 48, maxZoom: NEAR_ZOOM, animate: false }),
     applyColors(dark) {
       isDark = dark;
-      void ready.then(applyColors);
+      whenReady(applyColors);
     },
     zoomBy: (steps) => void map.zoomTo(map.getZoom() + steps),
-    remove: () => map.remove(),
+    remove() {
+      isRemoved = true;
+      map.remove();
+    },
   };
 }
 
