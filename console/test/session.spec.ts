@@ -20,19 +20,24 @@ test.describe('signing in', () => {
   });
 });
 
+/** Ends the session of a page at the service, without the page knowing. */
+async function endSession(page: Page, url: string): Promise<void> {
+  await page.evaluate(async (service) => {
+    const { token } = JSON.parse(localStorage.getItem('gantry.session') ?? '{}');
+    await fetch(`${service}/trpc/auth.logout`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}` },
+    });
+  }, url);
+}
+
 test.describe('a session that ends', () => {
   test('shows the sign-in dialog over the page, which is kept', async ({ service, openAs }) => {
     const page = await openAs('OPERATOR', '/sensors');
     await page.getByRole('button', { name: 'New sensor' }).first().click();
     const typed = page.getByLabel('Device ID');
     await typed.fill('half typed');
-    await page.evaluate(async (url) => {
-      const { token } = JSON.parse(localStorage.getItem('gantry.session') ?? '{}');
-      await fetch(`${url}/trpc/auth.logout`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${token}` },
-      });
-    }, service.url);
+    await endSession(page, service.url);
     const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
     await expect(dialog).toBeVisible({ timeout: 60_000 });
     await dialog.getByLabel('Password').fill(PASSWORD);
@@ -47,13 +52,7 @@ test.describe('a session that ends', () => {
     const other = await page.context().newPage();
     await other.goto(`${service.url}/sensors`);
     await expect(other.getByRole('heading', { name: 'Sensors' })).toBeVisible();
-    await page.evaluate(async (url) => {
-      const { token } = JSON.parse(localStorage.getItem('gantry.session') ?? '{}');
-      await fetch(`${url}/trpc/auth.logout`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${token}` },
-      });
-    }, service.url);
+    await endSession(page, service.url);
     const dialogIn = (tab: Page) => tab.getByRole('dialog', { name: 'Your session has ended' });
     const [dialog, otherDialog] = [dialogIn(page), dialogIn(other)];
     for (const tab of [page, other]) await tab.reload();

@@ -102,6 +102,9 @@ export async function insertDeliveries(tx: Executor, deliveries: readonly NewDel
     ${addWakeUps(sql`SELECT webhook_id FROM written`)}`);
 }
 
+/** Number of deliveries of a webhook that the service removes in one transaction. */
+export const REMOVED_AT_ONCE = 10_000;
+
 /** Removes all deliveries of a webhook, at most `most` in one transaction. */
 export async function removeDeliveriesOf(db: Database, webhookId: string, most: number): Promise<void> {
   let last: { created_at: string; id: string } | undefined;

@@ -15,13 +15,16 @@ import { type Executor, inTransaction } from '../platform/database/transaction.t
 import { AppError, invalidInput } from '../platform/error.ts';
 import { givenFields } from '../platform/given.ts';
 import { type AddressRules, UnusableAddress } from './address.ts';
-import { insertDeliveries, redeliverDead, redeliverOne, removeDeliveriesOf } from './deliveries-store.ts';
+import {
+  insertDeliveries,
+  REMOVED_AT_ONCE,
+  redeliverDead,
+  redeliverOne,
+  removeDeliveriesOf,
+} from './deliveries-store.ts';
 import { bodyOf } from './dispatch.ts';
 import type { WebhookServices } from './start.ts';
 import { deleteWebhookRow, getWebhook, insertWebhook, updateWebhookRow, wakeWebhook } from './store.ts';
-
-/** Number of deliveries removed in one transaction when their webhook is deleted. */
-const REMOVED_AT_ONCE = 10_000;
 
 type WebhookContext = ActorContext<Core & WebhookServices>;
 

@@ -3,7 +3,7 @@ import { startPeriodic } from '../platform/periodic.ts';
 import { type Foundation, keepFresh } from '../platform/start.ts';
 import { type AddressRules, createAddressRules } from './address.ts';
 import { startDelivering } from './deliver.ts';
-import { countOpenDeliveries, removeOldDeliveries } from './deliveries-store.ts';
+import { countOpenDeliveries, REMOVED_AT_ONCE, removeOldDeliveries } from './deliveries-store.ts';
 import { createWebhookDispatch, type WebhookDispatch } from './dispatch.ts';
 import { ATTEMPT_LIMIT_MS, createSender } from './send.ts';
 import { listEnabledWebhooks } from './store.ts';
@@ -15,9 +15,6 @@ export interface WebhookServices {
 }
 
 const REMOVAL_MS = 600_000;
-
-/** Maximum number of old deliveries of a webhook to remove in one transaction. */
-const REMOVED_AT_ONCE = 10_000;
 
 /** The services that other rooms need to create deliveries. While the feature is off, none are created. */
 export async function startWebhooks(foundation: Foundation): Promise<WebhookServices> {
