@@ -28,7 +28,7 @@ beforeAll(async () => {
   await gantry.ok('watchlist.create', { pattern: 'SEEN*', reason: 'Stolen', priority: 'HIGH' }, { token });
   await gantry.ok(
     'webhooks.create',
-    { url: 'http://127.0.0.1:9/hook', kinds: ['event.violation', 'watchlist.alert'] },
+    { url: 'http://127.0.0.1:9/hook', kinds: ['event.violation', 'watchlist.alert', 'incident.changed'] },
     { token },
   );
   // Only changes older than two seconds are known to every process.
@@ -153,6 +153,29 @@ describe('the check of derived data', () => {
       );
     },
   );
+
+  it('tells webhooks of the incidents and alerts that it makes, and of no event a second time', async () => {
+    const countDeliveries = async (): Promise<Record<string, number>> => {
+      const { rows } = await gantry.pool.query(
+        'SELECT kind, count(*)::int AS n FROM webhook_deliveries GROUP BY 1',
+      );
+      return Object.fromEntries(rows.map(({ kind, n }) => [kind, n]));
+    };
+    const before = await countDeliveries();
+    await gantry.pool.query(`DELETE FROM incidents; DELETE FROM watchlist_alerts`);
+    expect(namesOfWrong(await check())).toEqual(['events without their incident', 'alerts of the watchlist']);
+    const repaired = await check(true);
+    expect(namesOfWrong(await check())).toEqual([]);
+    const [incidents, alerts] = ['events without their incident', 'alerts of the watchlist'].map(
+      (wanted) => repaired.find(({ name }) => name === wanted)?.repaired,
+    );
+    expect([incidents, alerts]).toEqual([6, 9]);
+    expect(await countDeliveries()).toEqual({
+      ...before,
+      'incident.changed': (before['incident.changed'] ?? 0) + 6,
+      'watchlist.alert': (before['watchlist.alert'] ?? 0) + 9,
+    });
+  });
 
   it('repairs while events arrive', async () => {
     const apiKey = await gantry.registerSensor();

@@ -1,5 +1,6 @@
 import type { SwitchableFeature } from '@gantry/contract/system';
 import type { Executor, Transaction } from '../../platform/database/transaction.ts';
+import type { Outbox } from '../../realtime/publish.ts';
 
 /** A difference between derived data and its source: a row with the computed and the stored values. */
 export type Difference = Readonly<Record<string, unknown>>;
@@ -16,7 +17,8 @@ export interface Check {
   readonly find: (db: Executor, limit: number) => Promise<readonly Difference[]>;
   /**
    * Corrects the derived data in the transaction, while the service is running.
+   * @param outbox receives the incidents and alerts that are made
    * @returns the number of rows that were changed
    */
-  readonly repair: (tx: Transaction) => Promise<number>;
+  readonly repair: (tx: Transaction, outbox: Outbox) => Promise<number>;
 }

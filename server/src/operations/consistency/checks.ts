@@ -1,9 +1,13 @@
 import type { SwitchableFeature } from '@gantry/contract/system';
 import pg from 'pg';
+import { readDatabaseTime } from '../../platform/database/database-time.ts';
 import { areEventsDistributed } from '../../platform/database/nodes.ts';
 import { inSnapshotOfNodes, pauseEvents } from '../../platform/database/nodes-snapshot.ts';
 import { createDatabase } from '../../platform/database/pool.ts';
 import { inTransaction, type Transaction } from '../../platform/database/transaction.ts';
+import type { Outbox } from '../../realtime/publish.ts';
+import { createWebhookDispatch } from '../../webhooks/dispatch.ts';
+import { listEnabledWebhooks } from '../../webhooks/store.ts';
 import type { Difference } from './check.ts';
 import { effectsChecks } from './effects-store.ts';
 import { feedChecks } from './feed-store.ts';
@@ -56,7 +60,7 @@ export async function runChecks(options: ChecksOptions): Promise<CheckResult[]> 
         : find(db, limit));
       const mend = async (tx: Transaction): Promise<number> => {
         if (isDistributed) await pauseEvents(tx);
-        return repair(tx);
+        return repair(tx, await outboxOf(tx, features));
       };
       const repaired = isRepairing && differences.length > 0 ? await inTransaction(db, mend) : null;
       const result = { name, compares, differences, repaired };
@@ -67,4 +71,13 @@ export async function runChecks(options: ChecksOptions): Promise<CheckResult[]> 
   } finally {
     await pool.end();
   }
+}
+
+/** Creates the deliveries to webhooks for what a repair makes. */
+async function outboxOf(tx: Transaction, features: readonly SwitchableFeature[]): Promise<Outbox> {
+  const now = await readDatabaseTime(tx);
+  return createWebhookDispatch(
+    async () => (features.includes('webhooks') ? listEnabledWebhooks(tx) : []),
+    () => now,
+  );
 }

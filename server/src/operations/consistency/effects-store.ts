@@ -1,6 +1,10 @@
 import { sql } from 'drizzle-orm';
+import { findStoredRows } from '../../events/store.ts';
+import { openIncidents } from '../../incidents/open-from-events.ts';
+import { locks } from '../../platform/database/locks.ts';
 import type { Executor, Transaction } from '../../platform/database/transaction.ts';
-import type { Check, Difference } from './check.ts';
+import type { Outbox } from '../../realtime/publish.ts';
+import type { Check } from './check.ts';
 
 // An event of type INCIDENT belongs to an incident, unless it is still to be followed up. Several statements, because
 // events may be on other nodes than the other tables.
@@ -22,8 +26,8 @@ async function withoutIncident(db: Executor, ids: readonly string[]): Promise<st
   return rows.map(({ id }) => id);
 }
 
-async function findWithoutIncident(db: Executor, limit: number): Promise<Difference[]> {
-  const found: Difference[] = [];
+async function findWithoutIncident(db: Executor, limit: number): Promise<{ eventId: string }[]> {
+  const found: { eventId: string }[] = [];
   let after: string | null = null;
   do {
     const ids: string[] = await pageOfIncidentEvents(db, after);
@@ -33,13 +37,17 @@ async function findWithoutIncident(db: Executor, limit: number): Promise<Differe
   return found.slice(0, limit);
 }
 
-async function followUpAgain(tx: Transaction): Promise<number> {
-  const found = await findWithoutIncident(tx, Number.POSITIVE_INFINITY);
-  if (found.length === 0) return 0;
-  await tx.execute(sql`
-    INSERT INTO events_to_follow_up (event_id)
-    SELECT unnest(${sql.param(found.map(({ eventId }) => eventId))}::uuid[])`);
-  return found.length;
+/** Maximum number of events whose incidents are opened by one statement. */
+const OPENED_AT_ONCE = 1_000;
+
+/** Following these events up again would send them to webhooks a second time. */
+async function openMissing(tx: Transaction, outbox: Outbox): Promise<number> {
+  // Two repairs at once would open two incidents for an event.
+  await tx.execute(sql`SELECT pg_advisory_xact_lock(${locks.repair})`);
+  const ids = (await findWithoutIncident(tx, Number.POSITIVE_INFINITY)).map(({ eventId }) => eventId);
+  for (let at = 0; at < ids.length; at += OPENED_AT_ONCE)
+    await openIncidents({ outbox }, tx, await findStoredRows(tx, ids.slice(at, at + OPENED_AT_ONCE)));
+  return ids.length;
 }
 
 const STATUSES = sql`
@@ -60,7 +68,7 @@ export const effectsChecks: readonly Check[] = [
     feature: 'incidents',
     compares: 'events of type INCIDENT with the events of incidents and those still to be followed up',
     find: findWithoutIncident,
-    repair: followUpAgain,
+    repair: openMissing,
   },
   {
     name: 'status of incidents',

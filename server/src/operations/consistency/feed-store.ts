@@ -5,8 +5,9 @@ import { findEvents, findStoredRows } from '../../events/store.ts';
 import { uuidArray } from '../../platform/database/arrays.ts';
 import { readDatabaseTime } from '../../platform/database/database-time.ts';
 import type { Executor, Transaction } from '../../platform/database/transaction.ts';
-import { insertAlerts } from '../../watchlist/alerts-store.ts';
+import type { Outbox } from '../../realtime/publish.ts';
 import { createPlateMatcher, isValidAt, type WatchedEntry } from '../../watchlist/matching.ts';
+import { raiseAlerts } from '../../watchlist/raise-alerts.ts';
 import { loadWatchedEntries } from '../../watchlist/store.ts';
 import { insertDeliveries } from '../../webhooks/deliveries-store.ts';
 import { bodyOf } from '../../webhooks/dispatch.ts';
@@ -83,7 +84,10 @@ async function missingAlerts(
   return missing.slice(0, limit);
 }
 
-async function raiseMissing(tx: Transaction): Promise<number> {
+/** Maximum number of alerts that are raised by one statement. */
+const RAISED_AT_ONCE = 1_000;
+
+async function raiseMissing(tx: Transaction, outbox: Outbox): Promise<number> {
   const entries = await loadWatchedEntries(tx);
   const missing = await missingAlerts(tx, entries, Number.POSITIVE_INFINITY);
   const entryOf = new Map(entries.map((entry) => [entry.id, entry]));
@@ -97,7 +101,9 @@ async function raiseMissing(tx: Transaction): Promise<number> {
     const row = rowOf.get(eventId);
     return entry && row ? [{ entry, row }] : [];
   });
-  return hits.length === 0 ? 0 : (await insertAlerts(tx, hits)).length;
+  for (let at = 0; at < hits.length; at += RAISED_AT_ONCE)
+    await raiseAlerts({ outbox }, tx, hits.slice(at, at + RAISED_AT_ONCE));
+  return hits.length;
 }
 
 /** Deliveries are attempted for a day, so older events do not matter. */

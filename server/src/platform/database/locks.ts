@@ -22,4 +22,6 @@ export const locks = {
   backup: 4_202_629,
   /** Shared by transactions in which retention removes events and pictures, so that they exclude a backup. */
   removal: 4_202_630,
+  /** Held by the transaction that opens missing incidents. */
+  repair: 4_202_631,
 } as const;
