@@ -126,6 +126,22 @@ describe('an event of type INCIDENT', () => {
     ]);
   });
 
+  it('joins the open incident within 15 minutes of an event that a user attached', async () => {
+    const [sensor, other] = [await addSensor(), await addSensor()];
+    await ingest(sensor.apiKey, NOON);
+    const [{ id }] = await incidentsOf(sensor.id);
+    const seen = { eventType: 'VEHICLE_DETECTION' };
+    const [early, late] = [
+      await ingest(other.apiKey, NOON - MINUTE, seen),
+      await ingest(other.apiKey, NOON + 20 * MINUTE, seen),
+    ];
+    await act('attachEvent', { id, eventId: late });
+    await act('attachEvent', { id, eventId: early });
+    await ingest(sensor.apiKey, NOON + 30 * MINUTE);
+    expect((await incidentsOf(sensor.id)).length).toBe(1);
+    expect((await detail(id)).eventCount).toBe(4);
+  });
+
   it('opens another one 15 minutes later, and for another sensor', async () => {
     const [sensor, other] = [await addSensor(), await addSensor()];
     await ingest(sensor.apiKey, NOON);

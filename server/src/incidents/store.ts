@@ -138,6 +138,7 @@ export async function applyCommand(
     .set({
       ...fields,
       ...momentsOf[action],
+      ...(eventId !== undefined && { lastEventAt: latestWith(eventId) }),
       status: sql`${JSON.stringify(next)}::jsonb ->> ${incidents.status}`,
       updatedAt: moment,
     })
@@ -228,6 +229,10 @@ export async function findIncidentIdsOf(db: Executor, eventId: string): Promise<
     .orderBy(desc(incidentEvents.attachedAt), incidentEvents.incidentId)
     .limit(MAX_INCIDENT_EVENTS);
   return rows.map(({ incidentId }) => incidentId);
+}
+
+function latestWith(eventId: string): SQL<Date> {
+  return sql`greatest(${incidents.lastEventAt}, ${incidents.openedAt}, event_time(${eventId}::uuid))`;
 }
 
 function lacks(eventId: string): SQL {
