@@ -28,6 +28,9 @@ export interface EdgeOptions {
 /** Longer lines are refused, in characters. */
 const MAX_LINE = 1_000_000;
 
+/** Of a longer line, this many characters are kept with the refused ones. A device that sends no line breaks fills no memory. */
+const MOST_OF_LINE = 8_000_000;
+
 /** How long to wait for the last messages to be sent after standard input has ended, in milliseconds. */
 const LAST_MESSAGES_MS = 10_000;
 
@@ -72,7 +75,7 @@ export async function runEdge(options: EdgeOptions): Promise<void> {
     let kept: Kept;
     try {
       if (line.length > MAX_LINE)
-        throw new InvalidMessage(`The line of ${line.length} characters is longer than ${MAX_LINE}`);
+        throw new InvalidMessage(`The line of ${lengthOf(line)} characters is longer than ${MAX_LINE}`);
       kept = keptOf(line);
     } catch (error) {
       if (!(error instanceof InvalidMessage)) throw error;
@@ -128,7 +131,7 @@ export async function runEdge(options: EdgeOptions): Promise<void> {
   const serial = options.serial ? followSerial(options.serial, accept, log, ending.signal) : null;
 
   if (options.stdin) {
-    const reading = readLines(process.stdin, accept);
+    const reading = readLines(process.stdin, MOST_OF_LINE, accept);
     await Promise.race([reading, once(ending.signal, 'abort')]);
     if (!ending.signal.aborted && !options.listen && !options.serial) {
       await uplink.drained(LAST_MESSAGES_MS);
@@ -157,7 +160,7 @@ async function followSerial(
       const input = await openSerial(path, baud);
       const close = (): void => void input.destroy();
       signal.addEventListener('abort', close, { once: true });
-      await readLines(input, accept).finally(() => signal.removeEventListener('abort', close));
+      await readLines(input, MOST_OF_LINE, accept).finally(() => signal.removeEventListener('abort', close));
     } catch (error) {
       if (!signal.aborted)
         log(`${path} cannot be read (${error instanceof Error ? error.message : String(error)})`);
@@ -177,6 +180,10 @@ function messagesIn(body: string): readonly unknown[] {
       .filter((line) => line.trim() !== '')
       .map(parse);
   }
+}
+
+function lengthOf(line: string): string {
+  return line.length < MOST_OF_LINE ? String(line.length) : `${MOST_OF_LINE} or more`;
 }
 
 function parse(line: string): unknown {

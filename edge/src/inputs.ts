@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 
@@ -11,18 +10,46 @@ const MOST_AT_ONCE = 1_000;
 /**
  * Passes on every line that is not blank. While many are being stored it does not read on, so that a producer that is
  * faster than the disk is slowed down by its pipe.
+ * @param most of a longer line, this many characters are passed on, and the rest is skipped
  */
-export async function readLines(input: Readable, accept: (line: string) => Promise<void>): Promise<void> {
+export async function readLines(
+  input: Readable,
+  most: number,
+  accept: (line: string) => Promise<void>,
+): Promise<void> {
   const underWay = new Set<Promise<void>>();
-  for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
-    const text = line.trim();
-    if (text === '') continue;
-    const stored = accept(text).finally(() => underWay.delete(stored));
-    stored.catch(() => undefined);
-    underWay.add(stored);
-    if (underWay.size >= MOST_AT_ONCE) await Promise.race(underWay);
+  try {
+    for await (const line of linesOf(input, most)) {
+      const text = line.trim();
+      if (text === '') continue;
+      const stored = accept(text).finally(() => underWay.delete(stored));
+      stored.catch(() => undefined);
+      underWay.add(stored);
+      if (underWay.size >= MOST_AT_ONCE) await Promise.race(underWay);
+    }
+  } catch (error) {
+    await Promise.allSettled(underWay);
+    throw error;
   }
   await Promise.all(underWay);
+}
+
+/**
+ * The lines of a text in UTF-8, cut to a number of characters. The lines of node:readline are not used: they may be of any
+ * length, and those of newer versions of Node.js also end at U+2028 and U+2029, which a text in JSON may contain.
+ */
+async function* linesOf(input: Readable, most: number): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const chunk of input) {
+    const [first = '', ...others] = decoder.decode(chunk as Buffer, { stream: true }).split(/[\r\n]/);
+    rest = (rest + first).slice(0, most);
+    for (const line of others) {
+      yield rest;
+      rest = line.slice(0, most);
+    }
+  }
+  yield rest;
 }
 
 /**

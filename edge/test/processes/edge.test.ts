@@ -181,6 +181,30 @@ describe('the edge buffer, with a service', () => {
     expect(refused).toMatchObject({ text: long, reason });
   });
 
+  it('forwards lines with any character but a line break, and reads on after a line without end', async () => {
+    const before = await stored();
+    const folder = newFolder();
+    const { child, ended } = startEdge(['--url', service.url, '--spool', folder], {
+      GANTRY_API_KEY: apiKey,
+    });
+    const description = 'one\u2028two\u2029three\u0085four Zürich';
+    for (let n = 0; n < 12; n++) child.stdin.write('x'.repeat(1_000_000));
+    const event = { eventType: 'VEHICLE_DETECTION', description };
+    child.stdin.end(`\r\n${JSON.stringify(event)}\r\n`);
+    expect(await ended).toEqual([0, null]);
+    expect(await stored()).toBe(before + 1);
+    const { rows } = await service.pool.query(
+      'SELECT count(*)::int AS n FROM events WHERE description = $1',
+      [description],
+    );
+    expect(rows).toEqual([{ n: 1 }]);
+    const refused = JSON.parse(await readFile(join(folder, 'refused.jsonl'), 'utf8'));
+    expect(refused).toMatchObject({
+      text: 'x'.repeat(8_000_000),
+      reason: 'The line of 8000000 or more characters is longer than 1000000',
+    });
+  });
+
   it('forwards what comes after an event for which the service refuses the whole request', async () => {
     const before = await stored();
     const folder = newFolder();
