@@ -257,7 +257,8 @@ describe('changing', () => {
 
 describe('addresses', () => {
   it('that do not exist, and methods that they do not support, are refused', async () => {
-    expect((await send('GET', '/v1/nothing')).json).toEqual(problem(404, 'NOT_FOUND'));
+    for (const path of ['/v1/nothing', '/v1/', '/v1', '/v1?page=1'])
+      expect((await send('GET', path)).json).toEqual(problem(404, 'NOT_FOUND'));
     const wrong = await send('DELETE', '/v1/events');
     expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'POST, GET, HEAD, OPTIONS']);
     expect(wrong.json).toEqual(problem(405, 'METHOD_NOT_SUPPORTED'));
@@ -278,5 +279,6 @@ describe('addresses', () => {
     expect(stranger.headers.get('access-control-allow-origin')).toBeNull();
     const health = await send('GET', '/v1/health', undefined, { origin: 'https://console.example.org' });
     expect(health.headers.get('access-control-allow-origin')).toBe('https://console.example.org');
+    expect(health.headers.get('access-control-expose-headers')).toBe('x-request-id, retry-after, location');
   });
 });

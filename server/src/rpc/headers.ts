@@ -12,6 +12,9 @@ export function commonHeaders(requestId: string): string[] {
 /** The headers that a page of an allowed origin may read. */
 const EXPOSED_HEADERS = 'x-request-id, retry-after';
 
+/** The same for /v1, which answers with the addresses of what it creates. */
+export const REST_EXPOSED_HEADERS = `${EXPOSED_HEADERS}, location`;
+
 /** The headers that a page of an allowed origin may send, by the specification. Browsers cache them for ten minutes. */
 export const PREFLIGHT_HEADERS: readonly string[] = [
   'access-control-allow-methods',
@@ -34,15 +37,13 @@ export const REST_PREFLIGHT_HEADERS: readonly string[] = PREFLIGHT_HEADERS.map((
 const ANY_ORIGIN = ['vary', 'Origin'];
 
 /** The headers that allow an origin to read the answer; a cache must not serve it to other origins. */
-export function headersForOrigin(origin: string | undefined, allowed: OriginCheck): readonly string[] {
+export function headersForOrigin(
+  origin: string | undefined,
+  allowed: OriginCheck,
+  exposed = EXPOSED_HEADERS,
+): readonly string[] {
   if (origin === undefined || !allowed(origin)) return ANY_ORIGIN;
-  return [
-    ...ANY_ORIGIN,
-    'access-control-allow-origin',
-    origin,
-    'access-control-expose-headers',
-    EXPOSED_HEADERS,
-  ];
+  return [...ANY_ORIGIN, 'access-control-allow-origin', origin, 'access-control-expose-headers', exposed];
 }
 
 /**

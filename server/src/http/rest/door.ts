@@ -7,7 +7,7 @@ import { createBodyReader, drain } from '../../rpc/body.ts';
 import { type Answer, createDispatcher } from '../../rpc/dispatch.ts';
 import { failureOf, WireError } from '../../rpc/errors.ts';
 import { type HandlerOptions, JSON_TYPE } from '../../rpc/handler.ts';
-import { commonHeaders, headersForOrigin, requireOneHost } from '../../rpc/headers.ts';
+import { commonHeaders, headersForOrigin, REST_EXPOSED_HEADERS, requireOneHost } from '../../rpc/headers.ts';
 import { type Target, targetUnder } from '../../rpc/request.ts';
 import { describeProcedure, type ProcedureDocument } from '../docs/procedures.ts';
 import { allowedMethods, findPath } from './find-route.ts';
@@ -16,6 +16,9 @@ import { PROBLEM_TYPE, problemOf } from './problem.ts';
 import type { Route } from './routes.ts';
 
 const PREFIX = '/v1/';
+
+/** The address of the form itself, where there is nothing. */
+const ROOT = /^\/v1(?:\?|$)/;
 
 /** Handles requests to /v1. */
 export interface RestDoor {
@@ -56,7 +59,8 @@ export function createRestDoor<App extends Core>(
     content: { readonly type: string; readonly json: string } | null,
   ): void => {
     if (isClosing()) response.shouldKeepAlive = false;
-    const head = [...commonHeaders(requestId), ...headersForOrigin(request.headers.origin, allowed)];
+    const ofOrigin = headersForOrigin(request.headers.origin, allowed, REST_EXPOSED_HEADERS);
+    const head = [...commonHeaders(requestId), ...ofOrigin];
     for (const [name, value] of Object.entries(headers)) head.push(name, value);
     const bytes = content ? Buffer.byteLength(content.json) : 0;
     if (content) head.push('content-type', content.type);
@@ -128,7 +132,7 @@ export function createRestDoor<App extends Core>(
   };
 
   return {
-    accepts: ({ url = '' }) => targetUnder(url, PREFIX) !== null,
+    accepts: ({ url = '' }) => targetUnder(url, PREFIX) !== null || ROOT.test(url),
     handle(request, response) {
       const exchange = { request, response, requestId: randomUUID() };
       const target = targetUnder(request.url ?? '', PREFIX) ?? { path: '', query: '' };
