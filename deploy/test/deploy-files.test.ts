@@ -30,6 +30,10 @@ describe('the container', () => {
     expect(services.gantry).toMatchObject({ read_only: true, cap_drop: ['ALL'] });
     expect(services.gantry.depends_on.postgres.condition).toBe('service_healthy');
     expect(services.postgres.image).toBe('postgres:18');
+    const settings = services.postgres.command.filter((each: string) => each.includes('='));
+    expect(settings.length).toBeGreaterThan(0);
+    for (const setting of settings)
+      expect(read('../docs/operations.md')).toContain(`| \`${setting.split('=')[0]}\` |`);
     const mounted = [...services.gantry.volumes, ...services.postgres.volumes].map(
       (each: string) => each.split(':')[0],
     );
