@@ -5,7 +5,7 @@ import { addCommonOptions, numberBetween } from '../option-values.ts';
 import { type Output, publish } from '../results.ts';
 import { SENSORS } from '../stage.ts';
 import { stopOnSignals } from '../stop.ts';
-import { lineOf, reportOf } from './report.ts';
+import { lineOf, reportOf, slowSeconds } from './report.ts';
 import { soak } from './soak.ts';
 import { judgeSoak } from './verdict.ts';
 
@@ -29,6 +29,7 @@ async function run(options: Options): Promise<void> {
       isEmbedded,
       signal,
       onSample: (sample) => process.stderr.write(`${lineOf(sample)}\n`),
+      onBrokenOff: (seconds) => process.stderr.write(`${slowSeconds(seconds).join('\n')}\n`),
     });
     const judgements = judgeSoak(samples);
     return {

@@ -65,8 +65,8 @@ function cellsOf(sample: Sample): string[] {
 const SLOWEST = 20;
 const SHOWN_WAITS = 3;
 
-/** What coincided with the slowest answers. */
-function slowSeconds(seconds: readonly Second[]): string[] {
+/** A table of what coincided with the slowest answers. */
+export function slowSeconds(seconds: readonly Second[]): string[] {
   const slowest = [...seconds].sort((a, b) => b.p99 - a.p99).slice(0, SLOWEST);
   const columns = [
     ...['second', 'p50 ms', 'p99 ms', 'sent late ms', 'busy %', 'stolen %'],

@@ -11,6 +11,7 @@ import type { Stage } from '../stage.ts';
 import { startDiskProbe } from './disk-probe.ts';
 import { startPacer } from './pacer.ts';
 import type { Sample } from './sample.ts';
+import type { Second } from './second.ts';
 import { startServerProbe } from './server-probe.ts';
 import { type Watched, watch } from './watch.ts';
 
@@ -28,6 +29,8 @@ export interface SoakOptions {
   readonly isEmbedded: boolean;
   readonly signal: AbortSignal;
   readonly onSample: (sample: Sample) => void;
+  /** Called with the seconds until then when the load cannot be kept up, or the run is stopped. */
+  readonly onBrokenOff: (seconds: readonly Second[]) => void;
 }
 
 export interface Soaked extends Watched {

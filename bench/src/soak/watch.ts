@@ -13,6 +13,8 @@ export interface WatchOptions {
   readonly every: number;
   readonly signal: AbortSignal;
   readonly onSample: (sample: Sample) => void;
+  /** Called with the seconds until then when it goes wrong. */
+  readonly onBrokenOff: (seconds: readonly Second[]) => void;
 }
 
 export interface Watched {
@@ -26,10 +28,19 @@ const LOOK_MS = 100;
 export async function watch(
   { gantry, databaseUrl }: Stage,
   { pacer, disk, server }: { pacer: Pacer; disk: DiskProbe; server: ServerProbe },
-  { minutes, every, signal, onSample }: WatchOptions,
+  { minutes, every, signal, onSample, onBrokenOff }: WatchOptions,
 ): Promise<Watched> {
   const samples: Sample[] = [];
   const seconds: Second[] = [];
+  const check = (): void => {
+    try {
+      pacer.check();
+      if (signal.aborted) throw new BenchmarkFailed('Stopped');
+    } catch (error) {
+      onBrokenOff(seconds);
+      throw error;
+    }
+  };
   const started = performance.now();
   let sampledAt = started;
   let seen: Seen[] = [];
@@ -37,10 +48,7 @@ export async function watch(
   let metricsBefore = await gantry.metrics();
   let timesBefore = await readMachineTimes();
   for (let second = 1; second <= minutes * 60; second++) {
-    await pauseUntil(started + second * 1000, () => {
-      pacer.check();
-      if (signal.aborted) throw new BenchmarkFailed('Stopped');
-    });
+    await pauseUntil(started + second * 1000, check);
     const now = performance.now();
     const measured = { seen: pacer.take(), disk: await disk.take(), server: await server.take() };
     const metrics = await gantry.metrics();
