@@ -42,3 +42,40 @@ it('the first hour of a day is as complete as the others in a time zone with hal
   const { points } = await ask('traffic.getFlow', { ...day, interval: '60min' });
   expect(points[0]).toMatchObject({ volume: 2, completeness: 0.25 });
 });
+
+it('a sensor that is moved and comes back watches a location only while it stands there', async () => {
+  await gantry.ok('system.timezone.updateTimezoneSettings', { timezone: 'UTC' }, { token });
+  const addLocation = async (name: string): Promise<string> =>
+    (await gantry.ok('locations.create', { name }, { token })).id;
+  const [here, there] = [await addLocation('Bridge'), await addLocation('Tunnel')];
+  const device = { name: 'Trailer', deviceId: 'trailer', type: 'RADAR', locationId: here };
+  const { id, apiKey } = await gantry.ok('sensors.create', device, { token });
+  await gantry.ok('sensors.heartbeat', { apiKey });
+  for (const locationId of [there, here]) await gantry.ok('sensors.update', { id, locationId }, { token });
+  // As if it had been ONLINE since the first of March, and had stood in the tunnel from 10:00 to 14:00 on the tenth.
+  const { pool, app } = gantry;
+  await pool.query(`UPDATE sensors SET created_at = '2026-03-01' WHERE id = $1`, [id]);
+  await pool.query(`UPDATE sensor_status_history SET at = '2026-03-01' WHERE sensor_id = $1`, [id]);
+  await pool.query(
+    `UPDATE sensor_places SET since = CASE location_id WHEN $2 THEN timestamptz '2026-03-10 10:00Z'
+       ELSE '2026-03-10 14:00Z' END
+     WHERE sensor_id = $1 AND since <> '-infinity'`,
+    [id, there],
+  );
+  app.context.sensorKeys.forgetAll();
+  const events = ['08:10', '15:10'].map((time) => ({
+    eventType: 'VEHICLE_DETECTION',
+    timestamp: `2026-03-10T${time}:00Z`,
+  }));
+  await gantry.ok('events.ingestBatch', { apiKey, events });
+  const volumesAt = async (locationId: string): Promise<(number | null)[]> => {
+    const range = { startDate: '2026-03-10T08:00:00Z', endDate: '2026-03-10T15:59:59Z' };
+    const { points } = await gantry.ok('traffic.getFlow', { locationId, ...range }, { token });
+    return points.map(({ volume }: { volume: number | null }) => volume);
+  };
+  for (const limit of [null, 100]) {
+    if (limit !== null) await foldAllTraffic(gantry, limit);
+    expect(await volumesAt(here)).toEqual([1, 0, null, null, null, null, 0, 1]);
+    expect(await volumesAt(there)).toEqual([null, null, 0, 0, 0, 0, null, null]);
+  }
+});

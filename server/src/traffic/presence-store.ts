@@ -111,8 +111,9 @@ function slotOf(end: 'min' | 'max') {
 }
 
 /**
- * The sensors of a location within the range, with their times: a sensor that is assigned now, since it was last
- * elsewhere or since its first contact; another one, from its first to its last vehicle there.
+ * The sensors of a location within the range, with their times: a sensor that was moved, while it stood there; another
+ * one that is assigned now, since it was last elsewhere or since its first contact; any other, from its first to its
+ * last vehicle there.
  */
 async function watchesOfLocation(db: Executor, id: string, range: Interval): Promise<Watch[]> {
   const { rows } = await db.execute<{ sensor_id: string; since: number; until: number | null }>(sql`
@@ -126,19 +127,32 @@ async function watchesOfLocation(db: Executor, id: string, range: Interval): Pro
         SELECT sensor_id, first_slot, last_slot FROM traffic_places WHERE location_id = ${id}::uuid
         UNION ALL SELECT sensor_id, first_slot, last_slot FROM fresh
       ) AS known GROUP BY 1
-    ), standing AS (
-      SELECT sensor_id, CASE WHEN contact IS NOT NULL THEN greatest(created_at, contact, (
-        SELECT max(last_slot) + interval '5 minutes' FROM traffic_places
-        WHERE traffic_places.sensor_id = known.sensor_id AND location_id <> ${id}::uuid
-      )) END AS since
+    ), moved AS (
+      SELECT sensor_id, since, until
+      FROM (
+        SELECT sensor_id, location_id, since, lead(since) OVER (PARTITION BY sensor_id ORDER BY since) AS until
+        FROM sensor_places WHERE sensor_id IN (SELECT sensor_id FROM sensor_places WHERE location_id = ${id}::uuid)
+      ) AS stays WHERE location_id = ${id}::uuid
+    ), contacts AS (
+      SELECT sensor_id, CASE WHEN contact IS NOT NULL THEN greatest(created_at, contact) END AS contact
       FROM (
         SELECT id AS sensor_id, created_at, ${firstContact(sql`sensors.id`)} AS contact
-        FROM sensors WHERE location_id = ${id}::uuid
+        FROM sensors WHERE location_id = ${id}::uuid OR id IN (SELECT sensor_id FROM moved)
       ) AS known
+    ), standing AS (
+      SELECT sensor_id, CASE WHEN contact IS NOT NULL THEN greatest(contact, (
+        SELECT max(last_slot) + interval '5 minutes' FROM traffic_places
+        WHERE traffic_places.sensor_id = contacts.sensor_id AND location_id <> ${id}::uuid
+      )) END AS since
+      FROM contacts
     ), watched AS (
       SELECT sensor_id, least(first_slot, date_bin('5 minutes', since, ${ORIGIN})) AS since,
         CASE WHEN standing.sensor_id IS NULL THEN last_slot + interval '5 minutes' END AS until
-      FROM seen FULL JOIN standing USING (sensor_id)
+      FROM seen FULL JOIN standing USING (sensor_id) WHERE sensor_id NOT IN (SELECT sensor_id FROM moved)
+      UNION ALL
+      SELECT sensor_id, date_bin('5 minutes', greatest(nullif(since, '-infinity'), least(first_slot, contact)), ${ORIGIN}), until
+      FROM moved JOIN contacts USING (sensor_id) LEFT JOIN seen USING (sensor_id)
+      WHERE contact IS NOT NULL OR first_slot IS NOT NULL
     )
     SELECT sensor_id, ${milliseconds('since')} AS since, ${milliseconds('until')} AS until FROM watched
     WHERE since < ${moment(range.until)} AND (until IS NULL OR until > ${moment(range.from)})`);
