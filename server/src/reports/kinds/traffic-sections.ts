@@ -6,7 +6,7 @@ import { createLocalTime, type LocalTime } from '../local-time.ts';
 import type { TrafficPlace } from '../places-store.ts';
 import { dayChart } from './day-chart.ts';
 import { addTo } from './largest.ts';
-import { flowOf, isByHour, partsOf, placeOf, placesOf, slicesOf } from './traffic.ts';
+import { flowOf, intervalOf, isByHour, partsOf, placeOf, placesOf, slicesOf } from './traffic.ts';
 
 /** Maximum number of days for which the time series of a place is by hour. */
 const MOST_DAYS_IN_HOURS = 2;
@@ -48,7 +48,7 @@ function isKnown({ points }: Pick<Flow, 'points'>): boolean {
  * the parts.
  */
 async function readPlace(db: Database, scope: ReportScope, place: TrafficPlace): Promise<Known | null> {
-  const interval = isByHour(scope) ? '60min' : 'day';
+  const interval = intervalOf(scope);
   const slices = slicesOf(scope);
   const flows: Flow[] = [];
   for (const slice of slices) {
@@ -96,9 +96,16 @@ function completenessOf(scope: ReportScope, points: readonly FlowPoint[]): numbe
   return length === 0 ? 0 : Math.min(1, Math.round((known / length) * 10_000) / 10_000);
 }
 
-function meanPerDay(points: readonly FlowPoint[]): number | null {
-  const known = points.filter(({ volume }) => volume !== null);
-  return known.length === 0 ? null : Math.round(sumOf(known) / known.length);
+/** The vehicles of each local day with data. */
+function volumesByDay(points: readonly FlowPoint[], { day }: LocalTime): ReadonlyMap<string, number> {
+  const byDay = new Map<string, number>();
+  for (const { start, volume } of points) if (volume !== null) addTo(byDay, day(start.getTime()), volume);
+  return byDay;
+}
+
+function meanPerDay(points: readonly FlowPoint[], local: LocalTime): number | null {
+  const { size } = volumesByDay(points, local);
+  return size === 0 ? null : Math.round(sumOf(points) / size);
 }
 
 function inWords(value: number | null, unit: string): string {
@@ -109,8 +116,8 @@ function percent(share: number | null): string {
   return share === null ? '–' : `${(share * 100).toLocaleString('en', { maximumFractionDigits: 2 })} %`;
 }
 
-function figuresOf(scope: ReportScope, { speeds, points, days, peak }: Known, local: LocalTime): Figure[] {
-  const perDay = meanPerDay(days);
+function figuresOf(scope: ReportScope, { speeds, points, peak }: Known, local: LocalTime): Figure[] {
+  const perDay = meanPerDay(points, local);
   return [
     { name: 'Vehicles', value: sumOf(points) },
     { name: 'Mean per day with data', value: perDay ?? '–' },
@@ -190,16 +197,15 @@ function chartsOf(scope: ReportScope, known: Known, local: LocalTime): Chart[] {
       course('V85 per hour (km/h)', ({ v85 }) => v85),
     ];
   }
-  const byDay = new Map<string, number>();
-  for (const { start, volume } of days) addTo(byDay, local.day(start.getTime()), volume ?? 0);
+  const byDay = volumesByDay(points, local);
   return [dayChart('Vehicles per day', byDay, scope), rhythmOf(scope, known, local), speedChart(days, local)];
 }
 
-function rowOf(scope: ReportScope, place: TrafficPlace, { speeds, points, days }: Known): Row {
+function rowOf(scope: ReportScope, place: TrafficPlace, { speeds, points }: Known, local: LocalTime): Row {
   return [
     place.name,
     sumOf(points),
-    meanPerDay(days),
+    meanPerDay(points, local),
     speeds.meanSpeed,
     speeds.v85,
     speeds.speedLimit,
@@ -218,7 +224,7 @@ async function* list(db: Database, scope: ReportScope): AsyncGenerator<Section> 
       title: place.name,
       subtitle: place.kind === 'location' ? 'Location' : 'Sensor without a location',
       weight: sumOf(known.points),
-      row: rowOf(scope, place, known),
+      row: rowOf(scope, place, known, local),
       rowCount: known.rowCount,
       figures: figuresOf(scope, known, local),
       charts: chartsOf(scope, known, local),

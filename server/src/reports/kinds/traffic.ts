@@ -52,6 +52,14 @@ export function isByHour({ interval, settings }: ReportScope): boolean {
   return true;
 }
 
+/**
+ * The interval of the rows, and of everything that must add up to the same sum: a range that begins or ends within a day
+ * includes whole hours of it, but not the whole day.
+ */
+export function intervalOf(scope: ReportScope): '60min' | 'day' {
+  return isByHour(scope) ? '60min' : 'day';
+}
+
 /** The parameters for reading traffic figures. */
 export function partsOf(db: Database, { settings, now }: ReportScope) {
   return {
@@ -118,7 +126,7 @@ function rowOf(place: TrafficPlace, point: FlowPoint): Row {
 
 async function* rows(db: Database, scope: ReportScope): AsyncGenerator<Batch> {
   const slices = slicesOf(scope);
-  const interval = isByHour(scope) ? '60min' : 'day';
+  const interval = intervalOf(scope);
   const span = { from: slices[0]?.from ?? 0, until: slices.at(-1)?.until ?? 0 };
   for (const slice of slices) {
     for await (const place of placesOf(db, scope)) {
@@ -134,10 +142,11 @@ async function* rows(db: Database, scope: ReportScope): AsyncGenerator<Batch> {
 
 async function summary(db: Database, scope: ReportScope): Promise<Summary> {
   const local = createLocalTime(scope.settings);
+  const interval = intervalOf(scope);
   const [byDay, byPlace] = [new Map<string, number>(), new Map<string, number>()];
   for (const slice of slicesOf(scope)) {
     for await (const place of placesOf(db, scope)) {
-      const { points } = await flowOf(db, scope, place, slice, 'day');
+      const { points } = await flowOf(db, scope, place, slice, interval);
       for (const { start, volume } of points) {
         if (volume === null || volume === 0) continue;
         addTo(byDay, local.day(start.getTime()), volume);

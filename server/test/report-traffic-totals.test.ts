@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { requireRange } from '../src/platform/range.ts';
+import type { ReportScope, Section } from '../src/reports/document.ts';
+import { kinds } from '../src/reports/kinds.ts';
+import { type Gantry, startGantry } from './harness.ts';
+
+const DAY = '2026-03-10';
+/** The column of the number of vehicles in the table, and in the list of places. */
+const [VEHICLES, VEHICLES_OF_PLACE, MEAN_PER_DAY] = [3, 1, 2];
+
+let gantry: Gantry;
+let token: string;
+beforeAll(async () => {
+  gantry = await startGantry();
+  token = await gantry.tokenFor('ADMIN');
+});
+afterAll(() => gantry?.stop());
+
+const register = async (name: string, fields: object = {}) =>
+  gantry.ok(
+    'sensors.create',
+    { name, deviceId: `${name} ${Math.random()}`, type: 'RADAR', ...fields },
+    { token },
+  );
+const passing = (apiKey: string, times: readonly string[]) =>
+  gantry.ok('events.ingestBatch', {
+    apiKey,
+    events: times.map((timestamp) => ({ eventType: 'VEHICLE_DETECTION', timestamp })),
+  });
+
+const scopeOf = (startDate: string, endDate: string, filters = {}, now = Date.now()): ReportScope => ({
+  interval: requireRange({ startDate, endDate }, 'UTC'),
+  filters,
+  settings: { timezone: 'UTC', use24HourFormat: true, dateFormat: 'YYYY-MM-DD', firstDayOfWeek: 1 },
+  now,
+});
+
+const readTraffic = async (scope: ReportScope) => {
+  const { db } = gantry.app.context;
+  const rows = [];
+  for await (const batch of kinds.TRAFFIC.rows(db, scope)) rows.push(...batch.rows);
+  const sections: Section[] = [];
+  for await (const section of kinds.TRAFFIC.sections?.list(db, scope) ?? []) sections.push(section);
+  return { rows, sections, summary: await kinds.TRAFFIC.summary(db, scope) };
+};
+
+const sumOf = (rows: readonly (readonly unknown[])[], column: number): number =>
+  rows.reduce((sum, row) => sum + Number(row[column] ?? 0), 0);
+
+describe('the report TRAFFIC', () => {
+  it('has the same total in its summary as in its rows when the range begins or ends within a day', async () => {
+    const { id, apiKey } = await register('Mast');
+    await passing(
+      apiKey,
+      ['08:30', '12:10', '13:20', '20:00'].map((time) => `${DAY}T${time}:00Z`),
+    );
+    const { rows, sections, summary } = await readTraffic(
+      scopeOf(`${DAY}T12:00:00Z`, `${DAY}T17:59:59Z`, { sensorId: id }),
+    );
+    expect(sumOf(rows, VEHICLES)).toBe(2);
+    expect(summary.figures).toContainEqual({ name: 'Vehicles', value: 2 });
+    expect(summary.figures).toContainEqual({ name: 'Busiest day', value: `${DAY} (2)` });
+    expect(summary.charts[0]?.points).toEqual([{ label: DAY, value: 2 }]);
+    expect(
+      sumOf(
+        sections.map(({ row }) => row),
+        VEHICLES_OF_PLACE,
+      ),
+    ).toBe(2);
+    expect(sections[0]?.row[MEAN_PER_DAY]).toBe(2);
+  });
+});
