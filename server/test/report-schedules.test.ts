@@ -215,6 +215,21 @@ describe('schedules', () => {
     await gantry.ok('system.timezone.updateTimezoneSettings', { timezone: 'UTC' }, { token });
   });
 
+  it('lose no run when their hour has already passed in the new time zone', async () => {
+    // Due within the next hour in UTC, and some hours ago in Dubai.
+    const next = DateTime.utc().startOf('hour').plus({ hours: 1 });
+    const { id, nextRunAt } = await create({ hour: next.hour });
+    expect(Date.parse(nextRunAt)).toBe(next.toMillis());
+    await gantry.ok('system.timezone.updateTimezoneSettings', { timezone: 'Asia/Dubai' }, { token });
+    const [report] = await eventually(
+      () => reportsOf(id),
+      (reports) => reports.length > 0,
+    );
+    const before = next.minus({ days: 1 }).setZone('Asia/Dubai', { keepLocalTime: true }).startOf('day');
+    expect(Date.parse(report.range.startDate)).toBe(before.toMillis());
+    await gantry.ok('system.timezone.updateTimezoneSettings', { timezone: 'UTC' }, { token });
+  });
+
   it('do not run while disabled, and can be changed and deleted', async () => {
     const { id } = await create({ every: 'WEEKLY', weekday: 1 });
     const changed = await gantry.ok('reports.updateSchedule', { id, enabled: false }, { token });

@@ -33,6 +33,21 @@ export function nextRun(recurrence: Recurrence, timezone: string, after: number)
   throw new Error(`A ${recurrence.every} schedule never runs: ${JSON.stringify(recurrence)}`);
 }
 
+/**
+ * The next run after a change of the time zone. A run that was still to come, but whose hour has passed in the new zone,
+ * is due at once.
+ * @param planned the next run in the former zone, and `now`: both in Unix milliseconds
+ */
+export function nextRunInZone(
+  recurrence: Recurrence,
+  planned: number,
+  zones: { from: string; to: string },
+  now: number,
+): number {
+  const sameDay = runOn(dayOf(planned, zones.from), recurrence, zones.to);
+  return Math.min(sameDay, nextRun(recurrence, zones.to, now));
+}
+
 /** The last run up to a time (both Unix milliseconds). */
 export function lastRun(recurrence: Recurrence, timezone: string, until: number): number {
   for (const moment of runs(recurrence, timezone, dayOf(until, timezone).plus({ days: 1 }), -1)) {
@@ -77,12 +92,15 @@ function textOf(day: DateTime): string {
   return day.toFormat('yyyy-MM-dd');
 }
 
+/** The run on a day. A skipped hour is moved to the next one; of one that occurs twice, the first is used. */
+function runOn(day: DateTime, { hour }: Recurrence, timezone: string): number {
+  return resolveTime(`${textOf(day)}T${String(hour).padStart(2, '0')}:00`, timezone);
+}
+
 /** The runs (Unix milliseconds) on the days from `first`, with steps of 1 or -1 days. */
 function* runs(recurrence: Recurrence, timezone: string, first: DateTime, step: 1 | -1): Generator<number> {
   for (let n = 0; n < LONGEST_WAIT; n++) {
     const day = DateTime.fromMillis(first.toMillis() + n * step * DAY_MS, { zone: 'utc' });
-    const hour = String(recurrence.hour).padStart(2, '0');
-    // A skipped hour is moved to the next one; of one that occurs twice, the first is used.
-    if (runsOn[recurrence.every](day, recurrence)) yield resolveTime(`${textOf(day)}T${hour}:00`, timezone);
+    if (runsOn[recurrence.every](day, recurrence)) yield runOn(day, recurrence, timezone);
   }
 }

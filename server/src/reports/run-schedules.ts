@@ -3,7 +3,7 @@ import { readDatabaseTime } from '../platform/database/database-time.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
 import { getTimezoneSettings } from '../system/store.ts';
-import { lastRun, nextRun, periodBefore } from './recurrence.ts';
+import { lastRun, nextRun, nextRunInZone, periodBefore } from './recurrence.ts';
 import { takeDueSchedule, takeScheduleOfOtherZone, updateScheduleRow } from './schedules-store.ts';
 import { insertReport } from './store.ts';
 
@@ -55,7 +55,9 @@ async function moveOne(tx: Transaction, now: number): Promise<boolean> {
   const { timezone } = await getTimezoneSettings(tx);
   const schedule = await takeScheduleOfOtherZone(tx, timezone);
   if (!schedule) return false;
-  const nextRunAt = schedule.enabled ? new Date(nextRun(schedule, timezone, now)) : null;
+  const zones = { from: schedule.timezone, to: timezone };
+  const planned = schedule.enabled ? schedule.nextRunAt : null;
+  const nextRunAt = planned && new Date(nextRunInZone(schedule, planned.getTime(), zones, now));
   await updateScheduleRow(tx, schedule.id, { timezone, nextRunAt });
   return true;
 }
