@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { requireRange } from '../src/platform/range.ts';
 import type { ReportScope, Section } from '../src/reports/document.ts';
 import { kinds } from '../src/reports/kinds.ts';
+import { foldAllTraffic } from './fold-all-traffic.ts';
 import { type Gantry, startGantry } from './harness.ts';
 
 const DAY = '2026-03-10';
@@ -68,5 +69,26 @@ describe('the report TRAFFIC', () => {
       ),
     ).toBe(2);
     expect(sections[0]?.row[MEAN_PER_DAY]).toBe(2);
+  });
+
+  it('does not add up two places with the same name', async () => {
+    const day = '2026-03-12';
+    for (const times of [
+      ['08:00', '09:00'],
+      ['10:00', '11:00', '12:00'],
+    ]) {
+      const { apiKey } = await register('Twin');
+      await passing(
+        apiKey,
+        times.map((time) => `${day}T${time}:00Z`),
+      );
+    }
+    await foldAllTraffic(gantry, 100);
+    const { summary } = await readTraffic(scopeOf(day, day));
+    expect(summary.figures).toContainEqual({ name: 'Busiest place', value: 'Twin (3)' });
+    expect(summary.charts[1]?.points).toEqual([
+      { label: 'Twin', value: 3 },
+      { label: 'Twin', value: 2 },
+    ]);
   });
 });

@@ -144,19 +144,23 @@ async function summary(db: Database, scope: ReportScope): Promise<Summary> {
   const local = createLocalTime(scope.settings);
   const interval = intervalOf(scope);
   const [byDay, byPlace] = [new Map<string, number>(), new Map<string, number>()];
+  const nameOf = new Map<string, string>();
   for (const slice of slicesOf(scope)) {
     for await (const place of placesOf(db, scope)) {
       const { points } = await flowOf(db, scope, place, slice, interval);
       for (const { start, volume } of points) {
         if (volume === null || volume === 0) continue;
         addTo(byDay, local.day(start.getTime()), volume);
-        addTo(byPlace, place.name, volume);
+        addTo(byPlace, place.id, volume);
+        nameOf.set(place.id, place.name);
       }
     }
   }
   const total = [...byDay.values()].reduce((sum, n) => sum + n, 0);
   const [busiestDay] = largest(byDay);
-  const [busiestPlace] = largest(byPlace);
+  // By id, because two sensors may have the same name.
+  const places = largest(byPlace).map(({ label: id, value }) => ({ label: nameOf.get(id) ?? id, value }));
+  const [busiestPlace] = places;
   return {
     figures: [
       { name: 'Vehicles', value: total },
@@ -169,7 +173,7 @@ async function summary(db: Database, scope: ReportScope): Promise<Summary> {
     ],
     charts: [
       dayChart('Vehicles per day', byDay, scope),
-      { title: 'Busiest places', shape: 'bars', points: largest(byPlace) },
+      { title: 'Busiest places', shape: 'bars', points: places },
     ],
   };
 }
