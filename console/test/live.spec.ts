@@ -26,6 +26,43 @@ test.describe('the connection to the service', () => {
     await expect.poll(() => countStreams(requests)).toBe(1);
   });
 
+  test('misses nothing while the token is exchanged', async ({ service, openAs }) => {
+    const { apiKey } = await service.sensor();
+    const page = await openAs('OPERATOR', '/');
+    await expect(page.getByText('Live', { exact: true })).toBeVisible();
+    const newest = page.getByRole('region', { name: 'Newest events' });
+    await expect(newest.getByRole('status')).toHaveCount(0);
+    let follow = () => {};
+    const mayFollow = new Promise<void>((resolve) => {
+      follow = resolve;
+    });
+    await page.route('**/trpc/live.onAny*', async (route) => {
+      await mayFollow;
+      await route.continue();
+    });
+    const taken = page.waitForRequest('**/trpc/live.onAny*');
+    // As the console does it before the token expires.
+    await page.evaluate(async (url) => {
+      const session = JSON.parse(localStorage.getItem('gantry.session') ?? '{}');
+      const answer = await fetch(`${url}/trpc/auth.refreshToken`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${session.token}` },
+      });
+      const { result } = await answer.json();
+      const text = JSON.stringify({ ...session, token: result.data.json.token });
+      localStorage.setItem('gantry.session', text);
+      dispatchEvent(new StorageEvent('storage', { key: 'gantry.session', newValue: text }));
+    }, service.url);
+    await taken;
+    await service.admin.api.events.ingest.mutate({
+      apiKey,
+      eventType: 'PLATE_RECOGNITION',
+      licensePlateNumber: 'BETWEEN TOKENS',
+    });
+    follow();
+    await expect(newest.getByText('BETWEEN TOKENS')).toBeVisible();
+  });
+
   test('misses nothing when another tab takes the stream over', async ({ service, openAs }) => {
     const { apiKey } = await service.sensor();
     const first = await openAs('OPERATOR', '/');

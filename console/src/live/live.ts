@@ -25,17 +25,24 @@ export function onLive(handler: Handler): () => void {
   return () => handlers.delete(handler);
 }
 
-/** Follows the service until the signal, in this tab or another one of the browser. */
-export function startLive(signal: AbortSignal): void {
+/** Where a stream goes on: after the last message that was received. */
+export interface Position {
+  lastEventId: string | undefined;
+}
+
+/**
+ * Follows the service until the signal, in this tab or another one of the browser.
+ * @param position of the stream before, such as that of a token that was exchanged; it is kept up to date
+ */
+export function startLive(signal: AbortSignal, position: Position): void {
   const channel = 'BroadcastChannel' in globalThis ? new BroadcastChannel(NAME) : null;
   let heardAt = Date.now();
-  // Every tab keeps it: the one that follows next goes on after what the last one handed on.
-  let lastEventId: string | undefined;
   const receive = (shared: Shared) => {
     if ('broken' in shared) return markBroken(shared.broken);
     heardAt = Date.now();
     const { message } = shared;
-    lastEventId = shared.id;
+    // Every tab keeps it: the one that follows next goes on after what the last one handed on.
+    position.lastEventId = shared.id;
     const afterBreak = currentConnection().state === 'broken';
     const asOf =
       message.type === 'upToDate' ? message.at.getTime() : Math.max(heardAt, currentConnection().asOf ?? 0);
@@ -54,10 +61,8 @@ export function startLive(signal: AbortSignal): void {
     clearInterval(watch);
     channel?.close();
   });
-  if (!('locks' in navigator)) return void lead(share, () => lastEventId, signal);
-  navigator.locks
-    .request(NAME, { signal }, () => lead(share, () => lastEventId, signal))
-    .catch(() => undefined);
+  if (!('locks' in navigator)) return void lead(share, position, signal);
+  navigator.locks.request(NAME, { signal }, () => lead(share, position, signal)).catch(() => undefined);
 }
 
 function markBroken(since: number): void {
@@ -66,14 +71,10 @@ function markBroken(since: number): void {
 }
 
 /** Keeps a stream open. The client resumes after the last message by itself while the link is broken. */
-async function lead(
-  share: (shared: Shared) => void,
-  getLastEventId: () => string | undefined,
-  signal: AbortSignal,
-): Promise<void> {
+async function lead(share: (shared: Shared) => void, position: Position, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await new Promise<void>((resolve) => {
-      const lastEventId = getLastEventId();
+      const { lastEventId } = position;
       const subscription = api.live.onAny.subscribe(lastEventId === undefined ? {} : { lastEventId }, {
         onData: ({ id, data }) => share({ message: data, id }),
         onConnectionStateChange: ({ state, error }) => {

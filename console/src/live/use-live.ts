@@ -5,7 +5,7 @@ import { service } from '../service/service.ts';
 import { useFactorMissing } from '../session/factor-missing.ts';
 import { useSession } from '../session/session.ts';
 import { askAgain, askAllAgain } from './ask-again.ts';
-import { onLive, startLive } from './live.ts';
+import { onLive, type Position, startLive } from './live.ts';
 
 /** Calls back with every message of the stream while the component is shown. */
 export function useLive(handler: (message: AnyMessage) => void): void {
@@ -37,10 +37,12 @@ export function useFollowing(): void {
   const token = useSession()?.token;
   const isRefused = useFactorMissing();
   const client = useQueryClient();
+  // A token that was exchanged has a stream of its own, which goes on where the one before ended.
+  const position = useRef<Position>({ lastEventId: undefined });
   useEffect(() => {
     if (token === undefined || isRefused) return;
     const stop = new AbortController();
-    startLive(stop.signal);
+    startLive(stop.signal, position.current);
     return () => stop.abort();
   }, [token, isRefused]);
   useEffect(() => {
