@@ -65,6 +65,39 @@ test.describe('a session that ends', () => {
   });
 });
 
+const EXCHANGE = '**/trpc/auth.refreshToken*';
+/** After this long, half of the life of a token has passed. */
+const HALF_A_LIFE = '12:00:01';
+
+test('who signs out while the token is exchanged stays signed out', async ({ openAs }) => {
+  const page = await openAs('OPERATOR', '/account');
+  await page.clock.install();
+  await page.reload();
+  const account = page.getByRole('button', { name: 'Account', exact: true });
+  await expect(account).toBeVisible();
+  let answer = () => {};
+  const mayAnswer = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  await page.route(EXCHANGE, async (route) => {
+    const response = await route.fetch();
+    await mayAnswer;
+    await route.fulfill({ response });
+  });
+  const asked = page.waitForRequest(EXCHANGE);
+  await page.clock.fastForward(HALF_A_LIFE);
+  await asked;
+  await account.click();
+  await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  await expect(page).toHaveURL(/sign-in/);
+  const answered = page.waitForResponse(EXCHANGE);
+  answer();
+  await answered;
+  await page.waitForTimeout(500);
+  await expect(page).toHaveURL(/sign-in/);
+  expect(await page.evaluate(() => localStorage.getItem('gantry.session'))).toBe('null');
+});
+
 test('another user who signs in in another tab sees nothing of the one before', async ({ browser }) => {
   test.setTimeout(180_000);
   const service = await startService({ HIDE_PLATES_FROM: 'VIEWER' });

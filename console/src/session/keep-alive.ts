@@ -21,7 +21,8 @@ async function exchange(token: string | undefined): Promise<void> {
   const work = async () => {
     if (currentSession()?.token !== token) return;
     const fresh = await api.auth.refreshToken.mutate();
-    keepSession({ token: fresh.token, user: fresh.user });
+    // The user may have signed out meanwhile, or another one may have signed in.
+    if (currentSession()?.token === token) keepSession({ token: fresh.token, user: fresh.user });
   };
   // If it fails, the token lasts until its end, and then the user signs in again.
   await (navigator.locks?.request('gantry.token', work) ?? work()).catch(() => undefined);
