@@ -98,6 +98,21 @@ test('who signs out while the token is exchanged stays signed out', async ({ ope
   expect(await page.evaluate(() => localStorage.getItem('gantry.session'))).toBe('null');
 });
 
+test('an exchange of the token that fails is tried again', async ({ openAs }) => {
+  const page = await openAs('OPERATOR', '/account');
+  await page.clock.install();
+  await page.reload();
+  await expect(page.getByRole('button', { name: 'Account', exact: true })).toBeVisible();
+  let asked = 0;
+  await page.route(EXCHANGE, (route) => (++asked === 1 ? route.abort() : route.continue()));
+  const failed = page.waitForEvent('requestfailed');
+  await page.clock.fastForward(HALF_A_LIFE);
+  await failed;
+  await page.waitForTimeout(500);
+  await page.clock.fastForward('06:00:01');
+  await expect.poll(() => asked).toBe(2);
+});
+
 test('another user who signs in in another tab sees nothing of the one before', async ({ browser }) => {
   test.setTimeout(180_000);
   const service = await startService({ HIDE_PLATES_FROM: 'VIEWER' });
