@@ -176,3 +176,27 @@ test.describe('an address', () => {
     await expect(page).not.toHaveURL(/NONSENSE/);
   });
 });
+
+test('another user does not see what the one before found last', async ({ service, openAs }) => {
+  const title = 'Found by the operator';
+  await service.admin.api.incidents.create.mutate({ title, type: 'COLLISION', severity: 'LOW' });
+  const email = await service.userOf('VIEWER');
+  const page = await openAs('OPERATOR', '/');
+  const search = page.getByRole('dialog', { name: 'Search' });
+  const live = page.getByText('Live', { exact: true });
+  await expect(live).toBeVisible();
+  await page.keyboard.press('/');
+  await search.getByRole('combobox').fill(title);
+  await search.getByRole('option', { name: title }).click();
+  await expect(page.getByRole('heading', { name: title })).toBeVisible();
+  await page.keyboard.press('/');
+  await expect(search.getByRole('option', { name: title })).toBeVisible();
+  const session = await service.admin.api.auth.login.mutate({ email, password: PASSWORD });
+  await page.evaluate((text) => localStorage.setItem('gantry.session', text), JSON.stringify(session));
+  await page.goto(service.url);
+  await expect(page.getByText('Viewer Tester')).toBeVisible();
+  await expect(live).toBeVisible();
+  await page.keyboard.press('/');
+  await expect(search.getByRole('combobox')).toBeVisible();
+  await expect(search.getByRole('option', { name: title })).toHaveCount(0);
+});

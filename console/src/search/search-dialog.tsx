@@ -2,12 +2,24 @@ import { useRouter } from '@tanstack/react-router';
 import { type KeyboardEvent, useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { createStored } from '../preferences/stored.ts';
+import { useUser } from '../session/session.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { Results } from './results.tsx';
 import { type Found, type FoundGroup, useResults } from './use-results.ts';
 
 const RECENT = 6;
-const recent = createStored<readonly Found[]>('search.recent', [], Array.isArray);
+/** What was opened last, and by whom: another user of the browser may not see it. */
+interface Recent {
+  readonly userId: string;
+  readonly items: readonly Found[];
+}
+
+function isRecent(value: unknown): boolean {
+  const { userId, items } = (value ?? {}) as Partial<Recent>;
+  return typeof userId === 'string' && Array.isArray(items);
+}
+
+const recent = createStored<Recent>('search.recent', { userId: '', items: [] }, isRecent);
 
 /** One field for everything, and below it what was found: arrows move, Enter opens. */
 export default function SearchDialog({ onClose }: { readonly onClose: () => void }) {
@@ -16,7 +28,9 @@ export default function SearchDialog({ onClose }: { readonly onClose: () => void
   const id = useId();
   const [text, setText] = useState('');
   const [at, setAt] = useState(0);
-  const latest = recent.use();
+  const user = useUser();
+  const { userId, items: kept } = recent.use();
+  const latest = userId === user.id ? kept : [];
   const { groups: found, isSearching } = useResults(text);
   const groups: readonly FoundGroup[] =
     text.trim() === '' && latest.length > 0 ? [{ name: 'recent', items: latest }] : found;
@@ -25,7 +39,10 @@ export default function SearchDialog({ onClose }: { readonly onClose: () => void
   const open = (item: Found) => {
     // A plate is personal data, so it is not kept in the browser.
     if (item.icon !== 'events')
-      recent.set([item, ...latest.filter(({ to }) => to !== item.to)].slice(0, RECENT));
+      recent.set({
+        userId: user.id,
+        items: [item, ...latest.filter(({ to }) => to !== item.to)].slice(0, RECENT),
+      });
     onClose();
     router.history.push(item.to);
   };
