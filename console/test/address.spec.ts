@@ -70,3 +70,25 @@ test('every page ignores an unknown parameter in its address and names it', asyn
   }
   await api.webhooks.delete.mutate({ id: webhook.id });
 });
+
+test('a filter offers what its own page takes, also right after another page', async ({
+  service,
+  openAs,
+}) => {
+  const name = 'Street of two filters';
+  const { id } = await service.admin.api.locations.create.mutate({ name });
+  const page = await openAs('OPERATOR', '/events');
+  const find = async () => {
+    await page.getByRole('button', { name: 'Filter', exact: true }).click();
+    await page.getByLabel('Location', { exact: true }).fill(name);
+    await page.getByRole('option', { name }).click();
+  };
+  // Events are filtered by the name of the place, incidents by its id.
+  await find();
+  await expect(page).toHaveURL(/locationName=/);
+  await page.keyboard.press('Escape');
+  await page.getByRole('link', { name: 'Incidents', exact: true }).click();
+  await expect(page.getByRole('heading', { name: 'Incidents', level: 1 })).toBeVisible();
+  await find();
+  await expect(page).toHaveURL(new RegExp(`locationId=${id}`));
+});

@@ -24,7 +24,8 @@ export function LookUpInput({ label, find, onChoose, chosen = '', typed }: LookU
   const [text, setText] = useState(typed ?? chosen);
   const part = useDeferredValue(text === chosen ? '' : text.trim());
   const { data = [], isFetching } = useQuery({
-    queryKey: ['look-up', label, part],
+    // Fields of one name may offer different things: names of locations here, their ids there.
+    queryKey: ['look-up', id, part],
     queryFn: () => find(part),
     staleTime: 30_000,
   });
