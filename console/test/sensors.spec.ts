@@ -48,6 +48,30 @@ test.describe('sensors', () => {
     await expect(typed).toHaveCount(0);
   });
 
+  test('changing one leaves alone what has changed since the form was opened', async ({
+    service,
+    openAs,
+  }) => {
+    const { id, apiKey } = await service.sensor({ name: 'Changes meanwhile' });
+    const { api } = service.admin;
+    await api.sensors.heartbeat.mutate({ apiKey });
+    const page = await openAs('OPERATOR', `/sensors/${id}`);
+    const header = page.locator('main > header');
+    await expect(header).toContainText('Online');
+    await page.getByRole('button', { name: 'Edit' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Description').fill('Above lane 2');
+    await api.sensors.update.mutate({ id, name: 'Renamed meanwhile', status: 'MAINTENANCE' });
+    await expect(header).toContainText('Maintenance');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await expect(dialog).toHaveCount(0);
+    expect(await api.sensors.getById.query({ id })).toMatchObject({
+      name: 'Renamed meanwhile',
+      status: 'MAINTENANCE',
+      description: 'Above lane 2',
+    });
+  });
+
   test('the key is copied without being shown, shown by a separate action, and rotated with an overlap', async ({
     service,
     openAs,

@@ -1,6 +1,7 @@
 import type { Location } from '@gantry/contract/locations';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { changesOf } from '../form/changes.ts';
 import { type Entered, useForm } from '../form/form.ts';
@@ -17,7 +18,9 @@ interface LocationDialogProps {
 }
 
 /** Makes a location, or changes one. */
-export function LocationDialog({ location, onClose }: LocationDialogProps) {
+export function LocationDialog({ location: given, onClose }: LocationDialogProps) {
+  // As it was when the form was opened; the page behind it may read it again.
+  const [location] = useState(given);
   const { t } = useTranslation(['locations', 'common']);
   const client = useQueryClient();
   const navigate = useNavigate();

@@ -1,5 +1,6 @@
 import type { Sensor, UpdateSensorInput } from '@gantry/contract/sensors';
 import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { changesOf } from '../form/changes.ts';
 import { useForm } from '../form/form.ts';
@@ -19,10 +20,12 @@ export function EditSensorDialog({
   const { t } = useTranslation(['sensors', 'common']);
   const client = useQueryClient();
   const { say } = useNotices();
+  // As it was when the form was opened; its status may change meanwhile.
+  const [before] = useState(sensor);
   const form = useForm({
     read: (entered) => ({
-      id: sensor.id,
-      ...changesOf(sensor, { ...readSensor(entered), status: entered.text('status') as Sensor['status'] }),
+      id: before.id,
+      ...changesOf(before, { ...readSensor(entered), status: entered.text('status') as Sensor['status'] }),
       ...(entered.text('requiredHeartbeats') && readHeartbeats(entered)),
     }),
     save: (input: UpdateSensorInput) => api.sensors.update.mutate(input),
@@ -34,7 +37,7 @@ export function EditSensorDialog({
   });
   return (
     <FormDialog title={t('edit.title')} form={form} onClose={onClose}>
-      <SensorFields sensor={sensor} errorOf={form.errorOf} />
+      <SensorFields sensor={before} errorOf={form.errorOf} />
     </FormDialog>
   );
 }

@@ -1,4 +1,5 @@
 import type { User } from '@gantry/contract/users';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { changesOf } from '../../form/changes.ts';
 import { useForm } from '../../form/form.ts';
@@ -14,7 +15,9 @@ interface EditDialogProps {
 }
 
 /** Changes name, phone and department of a user: only those fields that were changed are sent. */
-export function EditDialog({ user, onClose }: EditDialogProps) {
+export function EditDialog({ user: given, onClose }: EditDialogProps) {
+  // As it was when the form was opened; the pane behind it may read it again.
+  const [user] = useState(given);
   const { t } = useTranslation(['administration', 'common']);
   const { say } = useNotices();
   const form = useForm({
