@@ -45,3 +45,22 @@ test.describe('locations', () => {
     await expectAccessible(page);
   });
 });
+
+test('the traffic of the last day stays that of the last day while the page is open', async ({
+  service,
+  openAs,
+}) => {
+  const { id } = await service.admin.api.locations.create.mutate({ name: 'Open all day' });
+  const page = await openAs('VIEWER', '/account');
+  await page.clock.install();
+  const ends: number[] = [];
+  page.on('request', (request) => {
+    if (!request.url().includes('traffic.getFlow')) return;
+    const [, end = ''] = /"endDate":"([^"]+)"/.exec(decodeURIComponent(request.url())) ?? [];
+    ends.push(Date.parse(end));
+  });
+  await page.goto(`${service.url}/locations/${id}`);
+  await expect.poll(() => ends.length).toBeGreaterThan(0);
+  await page.clock.fastForward('05:00:00');
+  await expect.poll(() => Math.max(...ends)).toBeGreaterThan(Date.now() + 5 * 3_600_000);
+});

@@ -1,16 +1,15 @@
 import type { Location } from '@gantry/contract/locations';
-import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { Failure } from '../service/failure.tsx';
 import { service } from '../service/service.ts';
 import { TrafficLevelBadge } from '../status/traffic-level.tsx';
-import { useTime } from '../time/use-time.ts';
+import { useNow, useTime } from '../time/use-time.ts';
 import { Panel } from '../ui/panel.tsx';
 import { Sparkline } from '../ui/sparkline.tsx';
 import { useLiveTraffic } from './all-locations.ts';
 
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
 const AGAIN_MS = 300_000;
 
 /** The traffic at a location: in the last minutes, and by the hour in the last day. */
@@ -52,16 +51,19 @@ function Figure({ name, children }: { readonly name: string; readonly children: 
 function LastDay({ locationId }: { readonly locationId: string }) {
   const { t, i18n } = useTranslation('locations');
   const time = useTime();
-  // The range stays while the page is shown; its end is in the future, so that new hours come in.
-  const [range] = useState(() => ({
-    startDate: new Date(Date.now() - DAY_MS).toISOString(),
-    endDate: new Date(Date.now() + DAY_MS / 24).toISOString(),
-  }));
+  const now = useNow(60_000);
+  // The range moves on with every hour. Its end is in the future, so that the present hour is in it.
+  const hour = Math.floor(now / HOUR_MS) * HOUR_MS;
+  const range = {
+    startDate: new Date(hour - 23 * HOUR_MS).toISOString(),
+    endDate: new Date(hour + HOUR_MS).toISOString(),
+  };
   const { data } = useQuery({
     ...service.traffic.getFlow.queryOptions({ locationId, interval: '60min', ...range }),
     refetchInterval: AGAIN_MS,
+    placeholderData: keepPreviousData,
   });
-  const points = data?.points.filter(({ start }) => start.getTime() <= Date.now()) ?? [];
+  const points = data?.points.filter(({ start }) => start.getTime() <= now) ?? [];
   const [first] = points;
   const most = Math.max(0, ...points.map(({ volume }) => volume ?? 0));
   return (
@@ -70,7 +72,7 @@ function LastDay({ locationId }: { readonly locationId: string }) {
       <p className="figures flex justify-between text-xs text-muted">
         <span>{first && time.minute(first.start)}</span>
         <bdi>{t('traffic.most', { most: most.toLocaleString(i18n.language) })}</bdi>
-        <span>{time.minute(new Date())}</span>
+        <span>{time.minute(new Date(now))}</span>
       </p>
     </div>
   );
