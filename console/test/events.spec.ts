@@ -528,3 +528,23 @@ test.describe('the global search', () => {
     await expect(page).toHaveURL(/\/events\?licensePlateNumber=B-AB/);
   });
 });
+
+test('"Jump to date" takes today of the zone of the service, also for a user of UTC', async ({
+  service,
+  openAs,
+}) => {
+  const { timezone } = service.admin.api.system;
+  await timezone.updateTimezoneSettings.mutate({ timezone: 'Pacific/Kiritimati' });
+  try {
+    const page = await openAs('VIEWER', '/account');
+    await page.clock.setFixedTime(new Date('2026-11-24T20:00:00Z'));
+    await page.goto(`${service.url}/events`);
+    const clock = page.getByRole('button', { name: /2026-11-25/ });
+    await expect(clock).toBeVisible();
+    await clock.click();
+    await expect(page.getByRole('button', { name: /2026-11-24/ })).toBeVisible();
+    await expect(page.getByLabel('Jump to date')).toHaveAttribute('max', '2026-11-25');
+  } finally {
+    await timezone.updateTimezoneSettings.mutate({ timezone: 'UTC' });
+  }
+});

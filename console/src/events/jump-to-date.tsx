@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { FilterValues } from '../filters/filter.ts';
 import { FIRST_DAY } from '../range/days.ts';
-import { useTime } from '../time/use-time.ts';
+import { useServiceTime } from '../time/use-time.ts';
 import type { EventFilters } from './search.ts';
 
 interface JumpToDateProps {
@@ -13,7 +13,8 @@ interface JumpToDateProps {
 /** Goes to a day: the newest events of that day come first, and older ones follow. */
 export function JumpToDate({ input, onChange }: JumpToDateProps) {
   const { t } = useTranslation('events');
-  const time = useTime();
+  // Days are those of the service, also for a user who sees times in UTC.
+  const time = useServiceTime();
   const value = input.endDate?.slice(0, 10) ?? '';
   const [text, setText] = useState(value);
   useEffect(() => setText(value), [value]);
