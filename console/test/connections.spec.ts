@@ -313,3 +313,20 @@ test.describe('connections', () => {
     });
   }
 });
+
+test('a failure stays with the message whose reading failed', async ({ service, openAs }) => {
+  const { id: sensorId } = await service.sensor();
+  const { id, url } = await service.admin.api.connections.create.mutate({ sensorId, format: 'hikvision' });
+  for (const body of ['<a/>', '<b/>'])
+    await fetch(url, { method: 'POST', headers: { 'content-type': 'application/xml' }, body });
+  const page = await openAs('OPERATOR', `/sensors/${sensorId}/connections/${id}`);
+  await page.route('**/trpc/connections.replay*', (route) => route.abort());
+  await expect(page.getByRole('row')).toHaveCount(3);
+  await page.keyboard.press('j');
+  const pane = page.getByRole('complementary');
+  await pane.getByRole('button', { name: /again/i }).click();
+  await expect(pane.getByRole('alert')).toBeVisible();
+  await page.keyboard.press('j');
+  await expect(page).toHaveURL(/message=/);
+  await expect(pane.getByRole('alert')).toHaveCount(0);
+});

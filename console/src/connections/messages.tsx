@@ -79,7 +79,9 @@ export function Messages({ connectionId }: { readonly connectionId: string }) {
             }
           />
         }
-        pane={openId && <MessagePane id={openId} onClose={() => change({ message: undefined })} />}
+        pane={
+          openId && <MessagePane key={openId} id={openId} onClose={() => change({ message: undefined })} />
+        }
       />
     </>
   );

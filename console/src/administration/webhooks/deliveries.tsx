@@ -115,7 +115,7 @@ export function Deliveries({ webhook }: { readonly webhook: Webhook }) {
         }
         pane={
           active ? (
-            <DeliveryPane delivery={active} onClose={close} />
+            <DeliveryPane key={active.id} delivery={active} onClose={close} />
           ) : (
             <NotOpenedPane label={t('deliveries.details')} opened={opened} onClose={close} />
           )
