@@ -330,3 +330,18 @@ test('a failure stays with the message whose reading failed', async ({ service, 
   await expect(page).toHaveURL(/message=/);
   await expect(pane.getByRole('alert')).toHaveCount(0);
 });
+
+test('the least confidence is shown as it was entered', async ({ service, openAs }) => {
+  const { id: sensorId } = await service.sensor();
+  const options = { minConfidence: 0.29 };
+  const { id } = await service.admin.api.connections.create.mutate({
+    sensorId,
+    format: 'hikvision',
+    options,
+  });
+  const page = await openAs('OPERATOR', `/sensors/${sensorId}/connections/${id}`);
+  await page.getByRole('button', { name: 'Edit' }).click();
+  await expect(page.getByRole('dialog').getByLabel('Least confidence of a plate in percent')).toHaveValue(
+    '29',
+  );
+});

@@ -26,6 +26,11 @@ function isAssigned({ sensors = {} }: ConnectionOptions): boolean {
   return Object.keys(sensors).length > 0;
 }
 
+/** A share in percent, without the digits that binary fractions add: 29 and not 28.999999999999996. */
+function percentOf(share: number | undefined): string {
+  return share === undefined ? '' : String(Number((share * 100).toPrecision(12)));
+}
+
 interface OptionFieldsProps {
   /** Whether the format comes over MQTT. */
   readonly hasTopics: boolean;
@@ -71,7 +76,7 @@ export function OptionFields({ hasTopics, connection, errorOf }: OptionFieldsPro
         label={t('options.minConfidence')}
         name="options.minConfidence"
         hint={t('options.minConfidenceHint')}
-        defaultValue={options.minConfidence === undefined ? '' : String(options.minConfidence * 100)}
+        defaultValue={percentOf(options.minConfidence)}
         error={errorOf('options.minConfidence')}
         inputMode="decimal"
       />
