@@ -69,6 +69,27 @@ describe('two periods', () => {
   });
 });
 
+describe('two periods of whole days', () => {
+  it('are aligned by the day where the clocks change at midnight', () => {
+    const santiago = createTimeFormat('America/Santiago', 'en', {
+      timezone: 'America/Santiago',
+      use24HourFormat: true,
+      dateFormat: 'YYYY-MM-DD',
+      firstDayOfWeek: 1,
+    });
+    const days = (...starts: string[]): FlowPoint[] =>
+      starts
+        .slice(1)
+        .map((end, at) => ({ start: new Date(starts[at] ?? ''), end: new Date(end) }) as FlowPoint);
+    // The 6th of September begins at 01:00.
+    const spring = days('2026-09-05T04:00Z', '2026-09-06T04:00Z', '2026-09-07T03:00Z', '2026-09-08T03:00Z');
+    const before = days('2026-08-29T04:00Z', '2026-08-30T04:00Z', '2026-08-31T04:00Z', '2026-09-01T04:00Z');
+    expect(overlay(spring, before, santiago)).toEqual(
+      spring.map((first, at) => ({ first, second: before[at] })),
+    );
+  });
+});
+
 describe('an axis of times', () => {
   it('is labelled in the zone of the service', () => {
     const starts = hours('2026-10-24T22:00:00Z', 25).map(({ start }) => start);

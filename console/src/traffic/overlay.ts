@@ -24,7 +24,13 @@ export function overlay(first: readonly FlowPoint[], second: readonly FlowPoint[
   return [...pairs].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, pair]) => pair);
 }
 
-/** Names each interval by its day from the first one, its time of day, and whether that comes again on this day. */
+/** An interval as long as this is a whole day, in milliseconds. */
+const WHOLE_DAY_MS = 20 * 3_600_000;
+
+/**
+ * Names each interval by its day from the first one, its time of day, and whether that comes again on this day. A whole day
+ * is named by itself: where the clocks change at midnight, one begins at 01:00.
+ */
 function keyed(points: readonly FlowPoint[], { zone, isoDay }: TimeFormat): [string, FlowPoint][] {
   const clock = new Intl.DateTimeFormat('en-GB', {
     timeZone: zone,
@@ -39,6 +45,8 @@ function keyed(points: readonly FlowPoint[], { zone, isoDay }: TimeFormat): [str
     const today = isoDay(point.start);
     if (today !== last) day += 1;
     last = today;
+    if (point.end.getTime() - point.start.getTime() > WHOLE_DAY_MS)
+      return [String(day).padStart(5, '0'), point];
     const [hour, minute] = clock.format(point.start).split(':');
     const key = (turn: string) => `${String(day).padStart(5, '0')} ${hour}${turn}${minute}`;
     const isAgain = seen.has(key('a'));
