@@ -100,6 +100,21 @@ describe('an axis of times', () => {
   });
 });
 
+describe('an axis of two days', () => {
+  it('has hours also where one of them has 25', () => {
+    const quarters = Array.from(
+      { length: 49 * 4 },
+      (_, at) => new Date(Date.parse('2026-10-24T22:00:00Z') + (at * HOUR_MS) / 4),
+    );
+    const { labels, isLabelled } = timeLabels(quarters, berlin, 'en');
+    expect(labels.filter((_, at) => isLabelled(at)).slice(0, 3)).toEqual([
+      '00:00\n2026-10-25',
+      '03:00',
+      '06:00',
+    ]);
+  });
+});
+
 describe('the file of a chart', () => {
   const columns = [
     { header: 'Start', kind: 'moment' },

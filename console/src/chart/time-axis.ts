@@ -6,9 +6,9 @@ interface TimeLabels {
   readonly isLabelled: (at: number) => boolean;
 }
 
-const DAY_MS = 86_400_000;
-/** Over so many days the hours are labelled, and over more the days. */
-const HOURS_UP_TO = 2;
+const HOUR_MS = 3_600_000;
+/** Within so long the hours are labelled, and beyond the days: two days, of which one may have 25 hours. */
+const HOURS_UP_TO_MS = 49 * HOUR_MS;
 /** Every third hour, on clocks of 24 and of 12 hours. */
 const THIRD_HOURS = /^(?:00|0?3|0?6|0?9|12|15|18|21):00/;
 
@@ -27,7 +27,7 @@ export function timeLabels(
   const days = starts.map(date);
   const isDayStart = days.map((day, at) => day !== days[at - 1]);
   const isWithinDays = isDayStart.some((is) => !is);
-  const withHours = isWithinDays && last.getTime() - first.getTime() < HOURS_UP_TO * DAY_MS;
+  const withHours = isWithinDays && last.getTime() - first.getTime() < HOURS_UP_TO_MS;
   const labels = starts.map((start, at) => {
     const day = `${weekday.format(start)}\n${days[at]}`;
     if (!withHours) return day;
