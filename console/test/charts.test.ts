@@ -4,6 +4,7 @@ import { csvOf } from '../src/chart/csv.ts';
 import { timeLabels } from '../src/chart/time-axis.ts';
 import { besides, daysIn, nameOfRange, rangeOfMonth, rangeOfPreset } from '../src/range/days.ts';
 import { createTimeFormat } from '../src/time/format.ts';
+import { offsetsOf } from '../src/time/offsets.ts';
 import { comparedWith } from '../src/traffic/comparison.ts';
 import { overlay } from '../src/traffic/overlay.ts';
 
@@ -111,6 +112,21 @@ describe('an axis of two days', () => {
       '00:00\n2026-10-25',
       '03:00',
       '06:00',
+    ]);
+  });
+});
+
+describe('the zone of a card', () => {
+  it('has every offset of the range', () => {
+    const offsets = (from: string, until: string) => offsetsOf(new Date(from), new Date(until), berlin);
+    expect(offsets('2026-01-01T00:00:00+01:00', '2027-01-01T00:00:00+01:00')).toEqual([
+      'UTC+01:00',
+      'UTC+02:00',
+    ]);
+    expect(offsets('2026-05-01T00:00:00+02:00', '2026-06-01T00:00:00+02:00')).toEqual(['UTC+02:00']);
+    expect(offsets('2026-10-25T00:00:00+02:00', '2026-10-26T00:00:00+01:00')).toEqual([
+      'UTC+02:00',
+      'UTC+01:00',
     ]);
   });
 });

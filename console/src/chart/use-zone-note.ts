@@ -1,3 +1,4 @@
+import { offsetsOf } from '../time/offsets.ts';
 import { useServiceTime } from '../time/use-time.ts';
 import { useUtc } from '../time/zone.ts';
 
@@ -18,7 +19,6 @@ export interface ZoneNote {
 export function useZoneNote(from: Date, until: Date): ZoneNote {
   const time = useServiceTime();
   const utc = useUtc();
-  const offsets = new Set([time.offset(from), time.offset(new Date(until.getTime() - 1))]);
-  const text = time.zone === 'UTC' ? 'UTC' : `${time.zone} ${[...offsets].join(' / ')}`;
+  const text = time.zone === 'UTC' ? 'UTC' : `${time.zone} ${offsetsOf(from, until, time).join(' / ')}`;
   return { zone: time.zone, text, isNotUtc: utc && time.zone !== 'UTC' };
 }
