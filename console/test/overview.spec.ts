@@ -73,3 +73,11 @@ test.describe('the overview', () => {
     await expect(page.getByRole('navigation')).toBeVisible();
   });
 });
+
+test('a location without coordinates is where its sensors are', async ({ service, openAs }) => {
+  const name = 'Street without coordinates';
+  const { id: locationId } = await service.admin.api.locations.create.mutate({ name });
+  await service.sensor({ locationId, coordinates: { latitude: 38.42, longitude: 27.14 } });
+  const page = await openAs('VIEWER', '/?places=list');
+  await expect(page.getByRole('region', { name: 'Places' }).getByRole('button', { name })).toBeVisible();
+});

@@ -46,15 +46,19 @@ export function usePlaces(enabled: boolean): readonly Place[] {
     // The map is placed by the first points that it is given.
     if (isPending) return [];
     const levels = new Map(traffic?.locations.map((each) => [each.locationId, each]));
-    const sensorsAt = Map.groupBy(sensors ?? [], ({ location }) => location?.id ?? null);
-    const incidentsAt = Map.groupBy(incidents ?? [], ({ locationId }) => locationId);
+    // What is at a location that is not known here, such as where locations are switched off, stands by itself.
+    const known = new Set(locations?.map(({ id }) => id));
+    const at = (id: string | null | undefined) => (id && known.has(id) ? id : null);
+    const sensorsAt = Map.groupBy(sensors ?? [], ({ location }) => at(location?.id));
+    const incidentsAt = Map.groupBy(incidents ?? [], ({ locationId }) => at(locationId));
     const single = { location: null, traffic: undefined, sensors: [], incidents: [] };
     return [
       ...(locations ?? []).map((location) => ({
         id: location.id,
         name: location.name,
         location,
-        coordinates: location.coordinates,
+        coordinates:
+          location.coordinates ?? placeOfAny(sensorsAt.get(location.id), incidentsAt.get(location.id)),
         traffic: levels.get(location.id),
         sensors: sensorsAt.get(location.id) ?? [],
         incidents: incidentsAt.get(location.id) ?? [],
@@ -75,6 +79,15 @@ export function usePlaces(enabled: boolean): readonly Place[] {
       })),
     ];
   }, [isPending, locations, traffic, sensors, incidents]);
+}
+
+/** Where a location is that has no coordinates of its own: where one of its sensors or incidents is. */
+function placeOfAny(
+  sensors: readonly LocatedSensor[] = [],
+  incidents: readonly Incident[] = [],
+): Place['coordinates'] {
+  const sensor = sensors.find(({ coordinates }) => coordinates);
+  return sensor?.coordinates ?? incidents.find(({ location }) => location)?.location ?? null;
 }
 
 /** The places as points of the map: as bad as the worst that is there, and in words all that is not normal. */
