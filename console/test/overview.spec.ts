@@ -81,3 +81,22 @@ test('a location without coordinates is where its sensors are', async ({ service
   const page = await openAs('VIEWER', '/?places=list');
   await expect(page.getByRole('region', { name: 'Places' }).getByRole('button', { name })).toBeVisible();
 });
+
+test('shows the most severe of many open incidents on the map', { tag: '@long' }, async ({
+  service,
+  openAs,
+}) => {
+  test.setTimeout(180_000);
+  const { api } = service.admin;
+  const name = 'Bridge of an old incident';
+  const { id: locationId } = await api.locations.create.mutate({
+    name,
+    coordinates: { latitude: 40.1, longitude: 30.1 },
+  });
+  await service.sensor();
+  await api.incidents.create.mutate({ title: 'Damaged', type: 'OTHER', severity: 'CRITICAL', locationId });
+  for (let n = 0; n < 100; n++)
+    await api.incidents.create.mutate({ title: `Minor ${n}`, type: 'OTHER', severity: 'LOW' });
+  const page = await openAs('OPERATOR', '/?places=list');
+  await expect(page.getByRole('button', { name })).toContainText('1 incident');
+});

@@ -39,7 +39,13 @@ export function usePlaces(enabled: boolean): readonly Place[] {
   });
   const isPending = areLocationsPending || areSensorsPending;
   const incidents = useQuery({
-    ...service.incidents.getAll.queryOptions({ status: [...OPEN], take: 100 }),
+    // Where more are open than one answer has, the least severe are left out.
+    ...service.incidents.getAll.queryOptions({
+      status: [...OPEN],
+      sortBy: 'severity',
+      sortOrder: 'desc',
+      take: 100,
+    }),
     enabled: enabled && mayIncidents,
   }).data?.incidents;
   return useMemo(() => {
