@@ -1,4 +1,4 @@
-import type { Page } from '@playwright/test';
+import type { Locator, Page } from '@playwright/test';
 import { expect, openAlone, test } from './fixtures.ts';
 import { startService, type TestService } from './service.ts';
 
@@ -91,11 +91,35 @@ test('2,000 sensors are counted, filtered, scrolled through and grouped on the m
   await service.stop();
 });
 
-/** Presses the middle of the map until it has drawn the group that is there. */
-async function openMiddle(page: Page): Promise<void> {
-  const group = page.getByRole('dialog', { name: GROUPED });
+test('a group on the map lists the worst of its sensors first, and how many it does not list', {
+  tag: '@long',
+}, async ({ browser }) => {
+  test.setTimeout(240_000);
+  const service = await startService();
+  const { api } = service.admin;
+  for (let n = 0; n < 230; n++) {
+    const { id } = await api.sensors.create.mutate({
+      name: `Mast ${n}`,
+      deviceId: `mast-${n}`,
+      type: 'CAMERA',
+      coordinates: { latitude: 39.92, longitude: 32.85 },
+    });
+    if (n === 0) await api.sensors.update.mutate({ id, status: 'ERROR' });
+  }
+  const page = await openAlone(browser, service, '/sensors?view=map');
+  const group = await openMiddle(page, '230 here');
+  await expect(group.getByRole('listitem').first()).toContainText('Mast 0');
+  await expect(group).toContainText('and 30 more');
+  await page.context().close();
+  await service.stop();
+});
+
+/** Presses the middle of the map until it has drawn the group that is there. @returns the list of the group */
+async function openMiddle(page: Page, name: string | RegExp = GROUPED): Promise<Locator> {
+  const group = page.getByRole('dialog', { name });
   await expect(async () => {
     if (!(await group.isVisible())) await page.locator('canvas').first().click({ timeout: 2_000 });
     await expect(group).toBeVisible({ timeout: 2_000 });
   }).toPass({ timeout: 60_000 });
+  return group;
 }

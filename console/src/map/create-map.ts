@@ -19,7 +19,7 @@ setWorkerUrl(workerUrl);
 export interface Group {
   /** How many there are. */
   readonly size: number;
-  /** Of the first of them, so many as a list can show. */
+  /** Of all of them. */
   readonly ids: readonly string[];
   readonly x: number;
   readonly y: number;
@@ -51,7 +51,6 @@ export interface VectorMap {
 /** Nearer than this a place is not shown by itself. */
 const NEAR_ZOOM = 14;
 const MOST_ZOOM = 19;
-const MOST_MEMBERS = 200;
 
 const nothing = { type: 'FeatureCollection' as const, features: [] };
 
@@ -145,12 +144,13 @@ export function createMap(options: MapOptions): VectorMap {
     if (group?.geometry.type !== 'Point' || !points) return;
     const center = group.geometry.coordinates as [number, number];
     const id = Number(group.properties.cluster_id);
-    const members = await points.getClusterLeaves(id, MOST_MEMBERS, 0);
+    const size = Number(group.properties.point_count);
+    const members = await points.getClusterLeaves(id, size, 0);
     const zoom = await points.getClusterExpansionZoom(id);
     const { x, y } = map.project(center);
     const approach = () => void map.easeTo({ center, zoom: Math.min(zoom, MOST_ZOOM) });
     const ids = members.map(({ properties }) => String(properties?.id));
-    onGroup({ size: Number(group.properties.point_count), ids, x, y, approach });
+    onGroup({ size, ids, x, y, approach });
   });
   map.on('movestart', () => onGroup(null));
   for (const layer of [DOTS, GROUPS]) {

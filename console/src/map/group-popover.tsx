@@ -11,6 +11,9 @@ interface GroupPopoverProps {
   readonly onClose: () => void;
 }
 
+/** Points that are listed at most. */
+const MOST = 200;
+
 /** The points of a group on the map, the worst first. */
 export function GroupPopover({ group, points, onSelect, onClose }: GroupPopoverProps) {
   const { t, i18n } = useTranslation('map');
@@ -34,11 +37,14 @@ export function GroupPopover({ group, points, onSelect, onClose }: GroupPopoverP
         <Button kind="quiet" icon="close" iconOnly autoFocus aria-label={t('close')} onClick={onClose} />
       </header>
       <ul className="min-h-0 overflow-y-auto p-1">
-        {members.map((point) => (
+        {members.slice(0, MOST).map((point) => (
           <li key={point.id}>
             <PointButton point={point} onSelect={onSelect} />
           </li>
         ))}
+        {members.length > MOST && (
+          <li className="px-2 py-1.5 text-sm text-muted">{t('more', { count: members.length - MOST })}</li>
+        )}
       </ul>
     </div>
   );
