@@ -64,3 +64,16 @@ test('the traffic of the last day stays that of the last day while the page is o
   await page.clock.fastForward('05:00:00');
   await expect.poll(() => Math.max(...ends)).toBeGreaterThan(Date.now() + 5 * 3_600_000);
 });
+
+test('the map finds a name as the list does', async ({ service, openAs }) => {
+  const name = 'İstanbul Caddesi';
+  await service.admin.api.locations.create.mutate({
+    name,
+    coordinates: { latitude: 41.01, longitude: 28.98 },
+  });
+  const page = await openAs('VIEWER', '/locations?search=istanbul');
+  await expect(page.getByRole('link', { name })).toBeVisible();
+  await page.keyboard.press('v');
+  await expect(page).toHaveURL(/view=map/);
+  await expect(page.getByRole('button', { name })).toBeVisible();
+});

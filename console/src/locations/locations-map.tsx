@@ -1,3 +1,4 @@
+import { fold } from '@gantry/contract/fold';
 import type { Location } from '@gantry/contract/locations';
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
@@ -21,10 +22,9 @@ export function LocationsMap({ search, selectedId, onSelect }: LocationsMapProps
   const { t } = useTranslation('locations');
   const { data = NONE, error, refetch } = useAllLocations();
   const shown = useMemo(() => {
-    const part = search?.trim().toLowerCase() ?? '';
-    return data.filter(
-      ({ name, address }) => name.toLowerCase().includes(part) || address.toLowerCase().includes(part),
-    );
+    // As the list is searched by the service.
+    const part = fold(search?.trim() ?? '');
+    return data.filter(({ name, address }) => fold(name).includes(part) || fold(address).includes(part));
   }, [data, search]);
   const points = useLocationPoints(shown);
   const selected = data.find(({ id }) => id === selectedId);

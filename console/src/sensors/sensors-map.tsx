@@ -1,3 +1,4 @@
+import { fold } from '@gantry/contract/fold';
 import type { LocatedSensor } from '@gantry/contract/sensors';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -28,13 +29,14 @@ export function SensorsMap({ filter, selectedId, onSelect }: SensorsMapProps) {
   const { data = NONE, error, refetch } = useQuery(service.sensors.getAllSensors.queryOptions());
   const { type, status, locationId, search } = filter;
   const shown = useMemo(() => {
-    const part = search?.trim().toLowerCase() ?? '';
+    // As the list is searched by the service.
+    const part = fold(search?.trim() ?? '');
     return data.filter(
       (sensor) =>
         (!type || sensor.type === type) &&
         (!status || sensor.status === status) &&
         (!locationId || sensor.location?.id === locationId) &&
-        (sensor.name.toLowerCase().includes(part) || sensor.deviceId.toLowerCase().includes(part)),
+        (fold(sensor.name).includes(part) || fold(sensor.deviceId).includes(part)),
     );
   }, [data, type, status, locationId, search]);
   const points = useSensorPoints(shown);

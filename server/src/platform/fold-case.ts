@@ -1,16 +1,6 @@
-/**
- * Text in the form for comparison and search without regard to case: normalized, in lower case, with I, İ, ı and i as
- * one letter and all forms of sigma as another. The database function `gantry_fold` does the same.
- */
-export function fold(text: string): string {
-  return text
-    .normalize('NFC')
-    .replace(/[İI]/g, 'i')
-    .toLowerCase()
-    .replaceAll('ı', 'i')
-    .replaceAll('ς', 'σ')
-    .replaceAll('i\u0307', 'i');
-}
+import { fold } from '@gantry/contract/fold';
+
+export { fold };
 
 /** `fold` for a task in which few texts occur many times: it folds each once. */
 export function rememberingFold(): typeof fold {
