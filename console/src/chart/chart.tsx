@@ -75,6 +75,7 @@ export function Chart({ label, draw, handle, className = 'h-72' }: ChartProps) {
         onKeyDown={tips.onKeyDown}
         onBlur={tips.hide}
         dir="ltr"
+        data-dark={isDark || undefined}
         className={classes('w-full min-w-0', className, isWaiting && 'animate-pulse rounded bg-hover')}
       />
       <p role="status" className="sr-only">

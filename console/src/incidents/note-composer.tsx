@@ -42,7 +42,7 @@ export function NoteComposer({ incident, area }: NoteComposerProps) {
       ref={element}
       onSubmit={form.submit}
       onKeyDown={sendWithKeys}
-      className="flex flex-col gap-2 rounded-md border bg-surface p-3"
+      className="flex flex-col gap-2 rounded-md border bg-surface p-3 print:hidden"
     >
       <Field
         area={area}

@@ -18,7 +18,7 @@ export function Navigation() {
     <nav
       aria-label={t('navigation')}
       className={classes(
-        'order-last flex shrink-0 overflow-x-auto border-t bg-surface sm:order-first sm:flex-col sm:border-e sm:border-t-0 sm:p-2',
+        'order-last flex print:hidden shrink-0 overflow-x-auto border-t bg-surface sm:order-first sm:flex-col sm:border-e sm:border-t-0 sm:p-2',
         isCollapsed ? 'sm:w-14' : 'sm:w-48',
       )}
     >

@@ -16,7 +16,7 @@ export function PageHeader({ title, note, children }: PageHeaderProps) {
         {title}
       </h1>
       {note !== undefined && <div className="figures text-muted">{note}</div>}
-      <div className="ms-auto flex flex-wrap items-center gap-2">{children}</div>
+      <div className="ms-auto flex flex-wrap items-center gap-2 print:hidden">{children}</div>
     </header>
   );
 }

@@ -38,21 +38,24 @@ function SignedInShell() {
   useGoTo();
   useFactorFirst();
   return (
-    <div className={classes('flex h-dvh flex-col', kiosk && 'text-lg')}>
+    <div className={classes('flex h-dvh flex-col print:block print:h-auto', kiosk && 'text-lg')}>
       <a
         href="#main"
-        className="fixed start-2 top-2 z-50 -translate-y-20 rounded-md bg-accent px-3 py-2 text-on-accent focus:translate-y-0"
+        className="fixed start-2 top-2 z-50 print:hidden -translate-y-20 rounded-md bg-accent px-3 py-2 text-on-accent focus:translate-y-0"
       >
         {t('skip')}
       </a>
       {!kiosk && <TopBar />}
       <ConnectionBanner />
-      <div className="flex min-h-0 grow flex-col sm:flex-row">
+      <div className="flex min-h-0 grow flex-col sm:flex-row print:block">
         {!kiosk && <Navigation />}
         <main
           id="main"
           tabIndex={-1}
-          className={classes('flex min-h-0 min-w-0 grow flex-col outline-none', isStale && 'stale')}
+          className={classes(
+            'flex min-h-0 min-w-0 grow flex-col outline-none print:block',
+            isStale && 'stale',
+          )}
         >
           <DroppedNotice />
           <Outlet />

@@ -10,7 +10,7 @@ import { UserMenu } from './user-menu.tsx';
 export function TopBar() {
   const isRefused = useFactorMissing();
   return (
-    <header className="flex items-center gap-2 border-b bg-surface px-3 py-1.5">
+    <header className="flex items-center gap-2 border-b bg-surface px-3 py-1.5 print:hidden">
       <Link to="/" className="flex items-center gap-2 rounded-md pe-2 font-semibold">
         <img src="/icon.svg" alt="" className="size-6" />
         <span className="max-sm:sr-only">Gantry</span>

@@ -108,7 +108,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
         tabIndex={0}
         onKeyDown={onKeyDown}
-        className="@container min-h-0 grow overflow-auto contain-strict"
+        className="@container min-h-0 grow overflow-auto contain-strict print:contain-none"
       >
         <table
           className="w-full table-fixed border-separate border-spacing-0"
@@ -136,7 +136,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
             </tr>
           </thead>
           <tbody>
-            {before > 0 && <tr style={{ height: before }} />}
+            {before > 0 && <tr style={{ height: before }} className="print:hidden" />}
             {table.getRowModel().rows.map((row, at) => (
               <DataRow
                 key={row.id}
@@ -150,7 +150,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
                 onSelect={select}
               />
             ))}
-            {after > 0 && <tr style={{ height: after }} />}
+            {after > 0 && <tr style={{ height: after }} className="print:hidden" />}
           </tbody>
         </table>
         {Boolean(pages.moreError) && (

@@ -80,7 +80,7 @@ export function NoticeProvider({ children }: { readonly children: ReactNode }) {
       <div
         role="status"
         aria-live="polite"
-        className="pointer-events-none fixed inset-x-0 bottom-14 z-50 flex flex-col items-center gap-2 px-3 sm:bottom-4"
+        className="pointer-events-none fixed inset-x-0 bottom-14 z-50 flex flex-col items-center gap-2 px-3 sm:bottom-4 print:hidden"
       >
         {notices.map((notice) => (
           <div

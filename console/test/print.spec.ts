@@ -1,0 +1,29 @@
+import { getDocument } from 'pdfjs-dist/legacy/build/pdf.mjs';
+import { expect, test } from './fixtures.ts';
+
+const NOTES = 40;
+
+test('an incident is printed as a whole, without the navigation and in dark letters', async ({
+  service,
+  openAs,
+}) => {
+  const { api } = service.admin;
+  const { id } = await api.incidents.create.mutate({ title: 'On paper', type: 'COLLISION', severity: 'LOW' });
+  for (let n = 0; n < NOTES; n++)
+    await api.incidents.addNote.mutate({ id, note: `Note ${n} of the incident` });
+  const page = await openAs('OPERATOR', `/incidents/${id}`, { theme: 'dark' });
+  await expect(page.getByText('Note 0 of the incident')).toBeVisible();
+  const paper = await getDocument({ data: new Uint8Array(await page.pdf({ format: 'A4' })) }).promise;
+  const texts = await Promise.all(
+    Array.from({ length: paper.numPages }, async (_, at) => {
+      const { items } = await (await paper.getPage(at + 1)).getTextContent();
+      return items.map((item) => ('str' in item ? item.str : '')).join(' ');
+    }),
+  );
+  const text = texts.join(' ');
+  for (let n = 0; n < NOTES; n++) expect(text).toContain(`Note ${n} of the incident`);
+  // Neither the navigation nor the commands are of use there.
+  expect(text).not.toContain('Watchlist');
+  await page.emulateMedia({ media: 'print' });
+  await expect(page.getByText('Note 0 of the incident')).toHaveCSS('color', 'rgb(28, 32, 36)');
+});
