@@ -548,3 +548,19 @@ test('"Jump to date" takes today of the zone of the service, also for a user of 
     await timezone.updateTimezoneSettings.mutate({ timezone: 'UTC' });
   }
 });
+
+test('a user who can do nothing with selected events is offered no selection', async ({
+  service,
+  openAs,
+}) => {
+  const { id: sensorId, apiKey } = await service.sensor();
+  await service.admin.api.events.ingest.mutate({ apiKey, eventType: 'SPEED_DETECTION' });
+  const page = await openAs('VIEWER', `/events?sensorId=${sensorId}`);
+  await expect(page.getByRole('row')).toHaveCount(2);
+  await page.keyboard.press('j');
+  await page.keyboard.press('x');
+  await page.keyboard.press('?');
+  const sheet = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+  await expect(sheet).toContainText('Next row');
+  await expect(sheet).not.toContainText('Select');
+});

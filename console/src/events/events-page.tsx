@@ -60,7 +60,10 @@ function Events() {
     activeKey: openId,
     onMove: open,
   });
-  const selection = useSelection({ rows: states.rows, keyOf: keyOfEvent, activeKey: openId });
+  const mayDecide = useMay('manageIncidents');
+  const mayDelete = useMay('deleteEvents');
+  const isOffered = mayDecide || mayDelete;
+  const selection = useSelection({ rows: states.rows, keyOf: keyOfEvent, activeKey: openId, isOffered });
   const { clear } = selection;
   const listKey = JSON.stringify(input);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a selection is of one list
@@ -72,8 +75,6 @@ function Events() {
     input: reason === undefined ? input : { ...input, reason },
     top: pages.rows[0],
   });
-  const mayDecide = useMay('manageIncidents');
-  const mayDelete = useMay('deleteEvents');
   const isFiltered = filters.some(({ name }) => name in input);
   return (
     <>
@@ -93,7 +94,7 @@ function Events() {
       {input.licensePlateNumber !== undefined && seesPlates && !isHeld && (
         <PlateReason key={input.licensePlateNumber} reason={reason} onReason={setReason} />
       )}
-      {(mayDecide || mayDelete) && (
+      {isOffered && (
         <BulkBar
           input={input}
           reason={reason}
@@ -122,8 +123,7 @@ function Events() {
               activeKey={openId ?? null}
               onActivate={open}
               selected={selection.selected}
-              onSelect={mayDecide || mayDelete ? selection.toggle : undefined}
-              onSelectAll={selection.selectAll}
+              {...(isOffered && { onSelect: selection.toggle, onSelectAll: selection.selectAll })}
               empty={<NoEvents isFiltered={isFiltered} onClear={() => void navigate({ search: {} })} />}
             />
           )}

@@ -7,10 +7,12 @@ interface SelectionOptions<Row> {
   readonly keyOf: (row: Row) => string;
   /** The row that `x` selects. */
   readonly activeKey: string | null | undefined;
+  /** Whether the user can do anything with what is selected; absent: yes. */
+  readonly isOffered?: boolean;
 }
 
 /** The rows that were selected, one by one, in ranges, or all that are loaded. */
-export function useSelection<Row>({ rows, keyOf, activeKey }: SelectionOptions<Row>) {
+export function useSelection<Row>({ rows, keyOf, activeKey, isOffered = true }: SelectionOptions<Row>) {
   const { t } = useTranslation('common');
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const last = useRef<string | null>(null);
@@ -26,15 +28,11 @@ export function useSelection<Row>({ rows, keyOf, activeKey }: SelectionOptions<R
     setSelected(next);
   };
   const clear = () => setSelected(new Set());
-  useShortcuts([
-    { keys: 'x', label: t('table.select'), scope: 'page', run: () => activeKey && toggle(activeKey, false) },
-    {
-      keys: 'Shift+x',
-      label: t('table.selectRange'),
-      scope: 'page',
-      run: () => activeKey && toggle(activeKey, true),
-    },
-  ]);
+  const keys = [
+    { keys: 'x', label: t('table.select'), run: () => activeKey && toggle(activeKey, false) },
+    { keys: 'Shift+x', label: t('table.selectRange'), run: () => activeKey && toggle(activeKey, true) },
+  ];
+  useShortcuts(isOffered ? keys.map((key) => ({ ...key, scope: 'page' })) : []);
   return {
     selected,
     toggle: (row: Row, range: boolean) => toggle(keyOf(row), range),
