@@ -253,7 +253,7 @@ test.describe('connections', () => {
     await expect(page.getByRole('region', { name: 'Availability' })).toBeVisible();
     await expect(page.getByRole('region', { name: 'Connections' })).toHaveCount(0);
     await page.goto(`${service.url}/sensors/${sensorId}/connections/${id}`);
-    await expect(page.getByRole('alert').first()).toBeVisible();
+    await expect(page.getByText('It needs the permission Manage Sensors.')).toBeVisible();
     await expect(page.getByRole('button', { name: 'Rotate' })).toHaveCount(0);
   });
 

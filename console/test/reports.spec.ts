@@ -64,7 +64,7 @@ test.describe('reports', () => {
     await expect(viewer.getByRole('heading', { name: 'Reports' })).toBeVisible();
     await expect(viewer.getByRole('button', { name: 'Generate a report' })).toHaveCount(0);
     const field = await openAs('FIELD', '/reports');
-    await expect(field.getByText('viewReports')).toBeVisible();
+    await expect(field.getByText('It needs the permission View Reports.')).toBeVisible();
   });
 
   test('show figures of the events, and are accessible', async ({ service, openAs }) => {

@@ -87,3 +87,26 @@ test.describe('a role', () => {
     await expect(pages.getByRole('link', { name: 'Administration' })).toHaveCount(0);
   });
 });
+
+test('a page that the role does not include asks for nothing, and says what it needs', async ({
+  service,
+  openAs,
+}) => {
+  const { id: sensorId } = await service.sensor();
+  const { id } = await service.admin.api.connections.create.mutate({ sensorId, format: 'hikvision' });
+  for (const [path, permission] of [
+    ['/reports/files', 'View Reports'],
+    ['/reports/schedules', 'View Reports'],
+    [`/sensors/${sensorId}/connections/${id}`, 'Manage Sensors'],
+    ['/administration/system', 'System Settings'],
+  ] as const) {
+    const page = await openAs('FIELD', '/account');
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(request.url()));
+    await page.goto(service.url + path);
+    await expect(page.getByText(`It needs the permission ${permission}.`)).toBeVisible();
+    await expect(page.getByText('Live', { exact: true })).toBeVisible();
+    expect(asked.filter((url) => /reports\.get|connections\./.test(url))).toEqual([]);
+    await page.context().close();
+  }
+});

@@ -1,3 +1,4 @@
+import { permissionNames } from '@gantry/contract/permissions';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -19,7 +20,7 @@ export function AdministrationPage() {
   const isAllowed = (permission: string) => may[permission as keyof typeof may] ?? false;
   const part = parts.find(({ to }) => pathname.startsWith(to));
   const needed = part?.permission ?? 'systemSettings';
-  if (!isAllowed(needed)) return <NotAllowed permission={needed} />;
+  if (!isAllowed(needed)) return <NotAllowed permission={permissionNames[needed]} />;
   return (
     <>
       <nav

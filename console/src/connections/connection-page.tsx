@@ -1,8 +1,11 @@
+import { permissionNames } from '@gantry/contract/permissions';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { Failure } from '../service/failure.tsx';
 import { service } from '../service/service.ts';
+import { useMay } from '../session/may.ts';
+import { NotAllowed } from '../shell/page-failure.tsx';
 import { PageHeader } from '../shell/page-header.tsx';
 import { backLook } from '../ui/back-look.ts';
 import { Icon } from '../ui/icon.tsx';
@@ -15,6 +18,11 @@ import { useFormats } from './use-formats.ts';
 
 /** One connection: the messages of the device as they came, what became of them, and devices that nobody knows yet. */
 export function ConnectionPage() {
+  if (!useMay('manageSensors')) return <NotAllowed permission={permissionNames.manageSensors} />;
+  return <OneConnection />;
+}
+
+function OneConnection() {
   const { t } = useTranslation('connections');
   const { sensorId, connectionId } = useParams({
     from: '/shell/sensors/$sensorId/connections/$connectionId',

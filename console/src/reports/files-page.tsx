@@ -31,6 +31,7 @@ export function FilesPage() {
   const search = useSearch({ from: '/shell/reports/files' });
   const navigate = useNavigate({ from: '/reports/files' });
   const today = useToday();
+  const mayView = useMay('viewReports');
   const mayGenerate = useMay('generateReports');
   const [isGenerating, setIsGenerating] = useState(false);
   const [cursor, setCursor] = useState<string | null>(null);
@@ -43,6 +44,7 @@ export function FilesPage() {
       return { rows: reports, total };
     },
     keyOf,
+    enabled: mayView,
   });
   useCursor({
     rows: pages.rows,

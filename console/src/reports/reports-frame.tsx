@@ -1,3 +1,4 @@
+import { permissionNames } from '@gantry/contract/permissions';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -22,7 +23,7 @@ interface ReportsFrameProps {
 /** The title of the page of reports, and the way to its three parts. */
 export function ReportsFrame({ commands, children }: ReportsFrameProps) {
   const { t } = useTranslation('reports');
-  if (!useMay('viewReports')) return <NotAllowed permission="viewReports" />;
+  if (!useMay('viewReports')) return <NotAllowed permission={permissionNames.viewReports} />;
   return (
     <>
       <PageHeader

@@ -29,6 +29,7 @@ export function SchedulesPage() {
   const { t: common } = useTranslation('common');
   const { say } = useNotices();
   const client = useQueryClient();
+  const mayView = useMay('viewReports');
   const mayGenerate = useMay('generateReports');
   const [open, setOpen] = useState<Open | null>(null);
   const [cursor, setCursor] = useState<string | null>(null);
@@ -45,6 +46,7 @@ export function SchedulesPage() {
       return { rows: schedules, total };
     },
     keyOf,
+    enabled: mayView,
   });
   useCursor({
     rows: pages.rows,
