@@ -128,6 +128,33 @@ test.describe('traffic', () => {
     await service.admin.api.system.timezone.updateTimezoneSettings.mutate({ timezone: 'UTC' });
   });
 
+  test('shows the figures of one place as outdated until those of another one are there', async ({
+    service,
+    openAs,
+  }) => {
+    const first = await streetInMay(service);
+    const second = await streetInMay(service);
+    const page = await openAs('ANALYST', first.address);
+    const save = page.getByRole('button', { name: 'Download as CSV: Volume' });
+    await expect(save).toBeVisible();
+    let answer = () => {};
+    const mayAnswer = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    await page.route('**/trpc/*traffic.getFlow*', async (route) => {
+      await mayAnswer;
+      await route.continue();
+    });
+    await page.getByLabel('Location or sensor').fill(second.name);
+    await page.getByRole('option', { name: second.name, exact: true }).click();
+    // Nobody takes the file of the first place for that of the second one.
+    const figures = page.locator('.stale[inert]', { hasText: 'V85' });
+    await expect(figures).toBeVisible();
+    answer();
+    await expect(figures).toHaveCount(0);
+    await expect(save).toBeVisible();
+  });
+
   test('is accessible for all places and for one', async ({ service, openAs }) => {
     const { address, name } = await streetInMay(service);
     for (const look of LOOKS) {

@@ -10,7 +10,7 @@ import { service } from '../service/service.ts';
 import { useMay } from '../session/may.ts';
 import { CopyButton } from '../ui/copy-button.tsx';
 import { Select } from '../ui/select.tsx';
-import { Skeleton, ThinBar } from '../ui/skeleton.tsx';
+import { Skeleton, ThinBar, useLasting } from '../ui/skeleton.tsx';
 import { AnalyticsView } from './analytics-view.tsx';
 import { ReportsFrame } from './reports-frame.tsx';
 
@@ -51,6 +51,8 @@ function Analytics({ today }: { readonly today: string }) {
     placeholderData: keepPreviousData,
     staleTime: 60_000,
   });
+  // Until others are there, the figures are those of the days before.
+  const looksOutdated = useLasting(query.isPlaceholderData);
   return (
     <div className="min-h-0 grow overflow-y-auto">
       <div className="flex flex-wrap items-end gap-x-3 gap-y-2 border-b px-4 py-2">
@@ -69,7 +71,11 @@ function Analytics({ today }: { readonly today: string }) {
           <Failure error={query.error} onRetry={() => void query.refetch()} />
         </div>
       )}
-      {query.data && !query.error && <AnalyticsView analytics={query.data} days={days} />}
+      {query.data && !query.error && (
+        <div inert={query.isPlaceholderData} className={looksOutdated ? 'stale' : undefined}>
+          <AnalyticsView analytics={query.data} days={days} />
+        </div>
+      )}
       {query.isPending && <Skeleton rows={12} />}
     </div>
   );

@@ -2,8 +2,9 @@ import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Failure } from '../service/failure.tsx';
 import { useServiceTime } from '../time/use-time.ts';
+import { classes } from '../ui/classes.ts';
 import { Empty } from '../ui/empty.tsx';
-import { Skeleton, ThinBar } from '../ui/skeleton.tsx';
+import { Skeleton, ThinBar, useLasting } from '../ui/skeleton.tsx';
 import type { Subject } from './comparison.ts';
 import { Figures } from './figures.tsx';
 import type { FlowView } from './flow-view.ts';
@@ -60,6 +61,8 @@ export function PlaceView({ subject, other, traffic, otherTraffic, shows, vehicl
       },
     [flow, second, firstName, secondName, title, isSameTime, time],
   );
+  const isOutdated = traffic.isOutdated || (other !== null && otherTraffic.isOutdated);
+  const looksOutdated = useLasting(isOutdated);
   const error = traffic.error ?? otherTraffic.error;
   if (error)
     return (
@@ -80,7 +83,10 @@ export function PlaceView({ subject, other, traffic, otherTraffic, shows, vehicl
   return (
     <>
       <ThinBar active={traffic.isFetching || otherTraffic.isFetching} />
-      <div className="grid gap-3 px-4 py-3 xl:grid-cols-2">
+      <div
+        inert={isOutdated}
+        className={classes('grid gap-3 px-4 py-3 xl:grid-cols-2', looksOutdated && 'stale')}
+      >
         <div className="min-w-0 xl:col-span-2">
           <Figures {...{ first: flow, second, firstName, secondName }} />
         </div>

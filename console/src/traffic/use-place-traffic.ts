@@ -26,6 +26,8 @@ export function usePlaceTraffic(subject: Subject | null, { interval, vehicleType
     speeds: (subject && speeds.data) || null,
     week: (subject && week.data) || null,
     error: all.find(({ error }) => error)?.error ?? null,
+    /** Whether something is still that of the place and the days before. */
+    isOutdated: all.some(({ isPlaceholderData }) => isPlaceholderData),
     isFetching: all.some(({ isFetching }) => isFetching),
     refetch: () => {
       for (const query of all) void query.refetch();
