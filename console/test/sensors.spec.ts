@@ -72,6 +72,26 @@ test.describe('sensors', () => {
     });
   });
 
+  test('changing one leaves the rule of its heartbeats as another user has set it meanwhile', async ({
+    service,
+    openAs,
+  }) => {
+    const { id } = await service.sensor({ name: 'Has another rule' });
+    const { api } = service.admin;
+    const page = await openAs('OPERATOR', `/sensors/${id}`);
+    const details = page.getByRole('region', { name: 'Details' });
+    await expect(details).toContainText('Heartbeats and events');
+    await page.getByRole('button', { name: 'Edit' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Description').fill('Above lane 3');
+    await expect(dialog.getByLabel('Requires heartbeats')).not.toBeChecked();
+    await api.sensors.update.mutate({ id, requiresHeartbeats: true, status: 'MAINTENANCE' });
+    await expect(page.getByText('Heartbeats only')).toBeVisible();
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await expect(dialog).toHaveCount(0);
+    expect(await api.sensors.getSignsOfLife.query({ id })).toMatchObject({ requiresHeartbeats: true });
+  });
+
   test('the key is copied without being shown, shown by a separate action, and rotated with an overlap', async ({
     service,
     openAs,

@@ -1,18 +1,24 @@
 import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Failure } from '../service/failure.tsx';
 import { service } from '../service/service.ts';
 
 /** Whether only heartbeats count as signs of life. Without an id, of a sensor that is being registered. */
 export function HeartbeatsField({ sensorId }: { readonly sensorId?: string }) {
-  const { t } = useTranslation('sensors');
   const { data, error } = useQuery({
     ...service.sensors.getSignsOfLife.queryOptions({ id: sensorId ?? '' }),
     enabled: sensorId !== undefined,
   });
   if (sensorId !== undefined && error) return <Failure error={error} />;
   if (sensorId !== undefined && !data) return null;
-  const { requiresHeartbeats = false } = data ?? {};
+  return <HeartbeatsChoice initial={data?.requiresHeartbeats ?? false} />;
+}
+
+function HeartbeatsChoice({ initial }: { readonly initial: boolean }) {
+  const { t } = useTranslation('sensors');
+  // As it was when the form was opened; another user may change it meanwhile.
+  const [requiresHeartbeats] = useState(initial);
   return (
     <label className="flex items-start gap-2 pointer-coarse:min-h-11">
       {/* What it was, so that only a change is sent. */}
