@@ -92,6 +92,14 @@ test.describe('sensors', () => {
     expect(await api.sensors.getSignsOfLife.query({ id })).toMatchObject({ requiresHeartbeats: true });
   });
 
+  test('one without an address shows none', async ({ service, openAs }) => {
+    const { id } = await service.sensor({ name: 'Without an address', coordinates: ANKARA });
+    const page = await openAs('VIEWER', `/sensors/${id}`);
+    const place = page.getByRole('region', { name: 'Place' });
+    await expect(place).toContainText('Coordinates');
+    await expect(place).not.toContainText('Address');
+  });
+
   test('the key is copied without being shown, shown by a separate action, and rotated with an overlap', async ({
     service,
     openAs,

@@ -15,6 +15,7 @@ export function PlacePanel({ sensor }: { readonly sensor: Sensor }) {
     ...service.locations.getById.queryOptions({ id: locationId ?? '' }),
     enabled: locationId !== null,
   });
+  const address = coordinates?.address ?? location?.address;
   const points = useSensorPoints([{ ...sensor, coordinates: coordinates ?? location?.coordinates ?? null }]);
   return (
     <Panel title={t('place')}>
@@ -32,7 +33,7 @@ export function PlacePanel({ sensor }: { readonly sensor: Sensor }) {
               </Link>
             ),
           ],
-          [t('fields.address'), <bdi key="address">{coordinates?.address ?? location?.address}</bdi>],
+          [t('fields.address'), address && <bdi key="address">{address}</bdi>],
           [
             t('fields.coordinates'),
             coordinates && (
