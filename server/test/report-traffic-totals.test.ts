@@ -7,7 +7,7 @@ import { type Gantry, startGantry } from './harness.ts';
 
 const DAY = '2026-03-10';
 /** The column of the number of vehicles in the table, and in the list of places. */
-const [VEHICLES, VEHICLES_OF_PLACE, MEAN_PER_DAY] = [3, 1, 2];
+const [VEHICLES, VEHICLES_OF_PLACE, MEAN_PER_DAY, COMPLETENESS] = [3, 1, 2, 7];
 
 let gantry: Gantry;
 let token: string;
@@ -90,5 +90,18 @@ describe('the report TRAFFIC', () => {
       { label: 'Twin', value: 3 },
       { label: 'Twin', value: 2 },
     ]);
+  });
+
+  it('counts the current day only until now in the completeness of a place', async () => {
+    const { id, apiKey } = await register('Mast');
+    await gantry.ok('sensors.heartbeat', { apiKey });
+    await gantry.pool.query(
+      `UPDATE sensor_status_history SET at = '2026-02-09T00:00Z' WHERE sensor_id = $1 AND to_status = 'ONLINE'`,
+      [id],
+    );
+    // 39 days of silence and the first half of another one, in which it was ONLINE.
+    const now = Date.parse('2026-02-09T12:00:00Z');
+    const { sections } = await readTraffic(scopeOf('2026-01-01', '2026-02-09', { sensorId: id }, now));
+    expect(sections[0]?.row[COMPLETENESS]).toBeCloseTo(0.5 / 39.5, 4);
   });
 });

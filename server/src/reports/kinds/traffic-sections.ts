@@ -89,11 +89,16 @@ function sumOf(points: readonly FlowPoint[]): number {
   return points.reduce((sum, { volume }) => sum + (volume ?? 0), 0);
 }
 
-/** The fraction of the range with known counts. Parts that were not read because nothing is known count as unknown. */
+/**
+ * The fraction of the range with known counts. Parts that were not read because nothing is known count as unknown. The
+ * first and the last interval may be longer than their part of the range, which ends now at the latest.
+ */
 function completenessOf(scope: ReportScope, points: readonly FlowPoint[]): number {
-  const length = slicesOf(scope).reduce((sum, { from, until }) => sum + until - from, 0);
-  const known = points.reduce((sum, { start, end, completeness }) => sum + completeness * (+end - +start), 0);
-  return length === 0 ? 0 : Math.min(1, Math.round((known / length) * 10_000) / 10_000);
+  const slices = slicesOf(scope);
+  const [first = 0, last = 0] = [slices[0]?.from, slices.at(-1)?.until];
+  const within = ({ start, end }: FlowPoint): number => Math.min(+end, last) - Math.max(+start, first);
+  const known = points.reduce((sum, point) => sum + point.completeness * within(point), 0);
+  return last === first ? 0 : Math.round((known / (last - first)) * 10_000) / 10_000;
 }
 
 /** The vehicles of each local day with data. */
