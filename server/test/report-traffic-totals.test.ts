@@ -3,7 +3,7 @@ import { requireRange } from '../src/platform/range.ts';
 import type { ReportScope, Section } from '../src/reports/document.ts';
 import { kinds } from '../src/reports/kinds.ts';
 import { foldAllTraffic } from './fold-all-traffic.ts';
-import { type Gantry, startGantry } from './harness.ts';
+import { eventually, type Gantry, startGantry } from './harness.ts';
 
 const DAY = '2026-03-10';
 /** The column of the number of vehicles in the table, and in the list of places. */
@@ -103,5 +103,49 @@ describe('the report TRAFFIC', () => {
     const now = Date.parse('2026-02-09T12:00:00Z');
     const { sections } = await readTraffic(scopeOf('2026-01-01', '2026-02-09', { sensorId: id }, now));
     expect(sections[0]?.row[COMPLETENESS]).toBeCloseTo(0.5 / 39.5, 4);
+  });
+
+  it('counts what a sensor saw at a location only there, if it stands nowhere by now', async () => {
+    const day = '2026-03-14';
+    const addLocation = async (name: string): Promise<string> =>
+      (await gantry.ok('locations.create', { name }, { token })).id;
+    const [kept, closed] = [await addLocation('Kept'), await addLocation('Closed')];
+    const { id, apiKey } = await register('Trailer', { locationId: kept });
+    const move = (locationId: string | null) => gantry.ok('sensors.update', { id, locationId }, { token });
+    for (const locationId of [null, closed, null]) await move(locationId);
+    await gantry.ok('locations.delete', { id: closed }, { token });
+    const { pool, app } = gantry;
+    await pool.query(
+      `UPDATE sensor_places SET since = moved.at FROM (
+         SELECT ctid, ($2::timestamptz[])[row_number() OVER (ORDER BY since)] AS at FROM sensor_places
+         WHERE sensor_id = $1 AND since <> '-infinity'
+       ) AS moved WHERE sensor_places.ctid = moved.ctid`,
+      [id, ['08:00', '10:00', '12:00'].map((time) => `${day}T${time}:00Z`)],
+    );
+    app.context.sensorKeys.forgetAll();
+    // 3 at the first location, 1 at none, 2 at the one that is deleted, and 1 at none.
+    await passing(
+      apiKey,
+      ['07:00', '07:10', '07:59', '08:00', '10:30', '11:59', '12:00'].map((time) => `${day}T${time}:00Z`),
+    );
+    const volumesByPlace = async () => {
+      const { sections, summary } = await readTraffic(scopeOf(day, day));
+      expect(summary.figures).toContainEqual({ name: 'Vehicles', value: 7 });
+      const volumes = sections.map(({ title, row }) => [title, row[VEHICLES_OF_PLACE]]);
+      return volumes.filter(([, volume]) => volume !== 0);
+    };
+    await eventually(
+      () => gantry.ok('sensors.getById', { id }, { token }),
+      ({ status }) => status === 'ONLINE',
+    );
+    const expected = [
+      ['Kept', 3],
+      ['Trailer', 4],
+    ];
+    expect(await volumesByPlace()).toEqual(expected);
+    await foldAllTraffic(gantry, 100);
+    expect(await volumesByPlace()).toEqual(expected);
+    const { rows } = await readTraffic(scopeOf(day, day, { sensorId: id }));
+    expect(sumOf(rows, VEHICLES)).toBe(7);
   });
 });

@@ -4,6 +4,8 @@ import { locations, sensors } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { notFound } from '../platform/error.ts';
 import { always, type History } from '../platform/history.ts';
+import type { Interval } from '../platform/time.ts';
+import type { Standing } from '../sensors/standings.ts';
 import { locationLimits, readStandings } from '../sensors/standings-store.ts';
 import type { Place } from './rollups-store.ts';
 
@@ -17,13 +19,21 @@ export interface LimitedPlace extends Place {
 
 const SLOT_MS = 300_000;
 
+/** The sensor or location of a query. */
+export interface WantedPlace {
+  readonly sensorId?: string | undefined;
+  readonly locationId?: string | undefined;
+  /** Whether to leave out what the sensor saw while it stood at a location, because it counts there. */
+  readonly withoutLocations?: boolean | undefined;
+}
+
 /**
  * The sensor or location of the query.
  * @throws AppError `notFound`
  */
 export async function getPlace(
   db: Executor,
-  { sensorId, locationId }: { sensorId?: string | undefined; locationId?: string | undefined },
+  { sensorId, locationId, withoutLocations = false }: WantedPlace,
 ): Promise<LimitedPlace> {
   if (sensorId !== undefined) {
     const [row] = isUuid(sensorId)
@@ -36,7 +46,13 @@ export async function getPlace(
     if (!row) throw notFound('Sensor');
     const standings = await readStandings(db, row.id, row.locationId);
     const limits = standings.map(({ since, value }) => ({ since, value: value.speedLimit }));
-    return { kind: 'sensor', id: row.id, speedLimit: row.speedLimit, limits: onSlots(limits) };
+    return {
+      kind: 'sensor',
+      id: row.id,
+      speedLimit: row.speedLimit,
+      limits: onSlots(limits),
+      ...(withoutLocations && { spans: spansWithoutLocation(standings) }),
+    };
   }
   const [row] =
     locationId !== undefined && isUuid(locationId)
@@ -48,6 +64,15 @@ export async function getPlace(
   if (!row) throw notFound('Location');
   const limits = (await locationLimits.read(db, [row.id])).get(row.id) ?? always(row.speedLimit);
   return { kind: 'location', ...row, limits: onSlots(limits) };
+}
+
+/** When a sensor stood at no location that still exists, in whole slots, of which none counts for two places. */
+function spansWithoutLocation(standings: History<Standing>): Interval[] {
+  return standings.flatMap(({ since, value }, n) => {
+    if (value.locationName !== null) return [];
+    const until = standings[n + 1]?.since ?? Number.POSITIVE_INFINITY;
+    return [{ from: Math.ceil(since / SLOT_MS) * SLOT_MS, until: Math.floor(until / SLOT_MS) * SLOT_MS }];
+  });
 }
 
 function onSlots(limits: History<number | null>): History<number | null> {

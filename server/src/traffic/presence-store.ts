@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { moment } from '../platform/database/moment.ts';
 import type { Executor } from '../platform/database/transaction.ts';
-import type { Interval } from '../platform/time.ts';
+import { ENDLESS, type Interval } from '../platform/time.ts';
 import { firstContact } from '../sensors/status-store.ts';
 import { keptSince } from './kept-store.ts';
 import {
@@ -26,7 +26,7 @@ export interface Watch {
 /** The sensors whose silence affects a place within the range. */
 export function findWatches(db: Executor, place: Place, range: Interval): Promise<Watch[]> | Watch[] {
   return place.kind === 'sensor'
-    ? [{ sensorId: place.id, from: null, until: null }]
+    ? (place.spans ?? [ENDLESS]).map(({ from, until }) => ({ sensorId: place.id, from, until }))
     : watchesOfLocation(db, place.id, range);
 }
 

@@ -1,17 +1,19 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { idWithin } from '../events/counts/totals.ts';
+import { idWithin, idWithinAny } from '../events/counts/totals.ts';
 import { firstIdAt } from '../events/id.ts';
 import { foldedText } from '../platform/database/folded.ts';
 import { moment } from '../platform/database/moment.ts';
 import type { Executor } from '../platform/database/transaction.ts';
-import type { Interval } from '../platform/time.ts';
+import { ENDLESS, type Interval } from '../platform/time.ts';
 import { keptSince, longerUntil } from './kept-store.ts';
-import type { Segment, SlotMinutes } from './segments.ts';
+import { partsWithin, type Segment, type SlotMinutes } from './segments.ts';
 
 /** A sensor or a location. */
 export interface Place {
   readonly kind: 'sensor' | 'location';
   readonly id: string;
+  /** The only times that count, on slots of five minutes and in order; all of time by default. */
+  readonly spans?: readonly Interval[];
 }
 
 /** The traffic of a place by slot. The arrays are parallel: elements at the same position concern the same slot. */
@@ -52,17 +54,21 @@ export function numbersOf(array: string): number[] {
 
 /**
  * The conditions for rows of `traffic_rollups` that together count these segments, on the first columns of their index.
- * @param segments consecutive parts of one range
+ * @param segments parts of one range, in order
  */
 export function inSegments(segments: readonly Segment[], rest: SQL): SQL[] {
-  const [first, last] = [segments[0], segments.at(-1)];
-  if (first === undefined || last === undefined) return [];
+  const joined: { from: number; until: number }[] = [];
+  for (const { from, until } of segments) {
+    const last = joined.at(-1);
+    if (last?.until === from) last.until = until;
+    else joined.push({ from, until });
+  }
   const rowsOf = (minutes: SlotMinutes, from: number, until: number, part: SQL): SQL =>
     sql`minutes = ${sql.raw(String(minutes))} AND ${rest}
       AND slot >= ${moment(from)} AND slot < ${moment(until)} AND slot >= ${keptSince} AND ${part}`;
   return [
     ...segments.map(({ minutes, from, until }) => rowsOf(minutes, from, until, sql`slot < ${longerUntil}`)),
-    rowsOf(5, first.from, last.until, sql`slot >= ${longerUntil}`),
+    ...joined.map(({ from, until }) => rowsOf(5, from, until, sql`slot >= ${longerUntil}`)),
   ];
 }
 
@@ -98,10 +104,12 @@ const NOTHING: Rollups = {
 /** The traffic of a place, in any order; a slot may occur several times. */
 export async function readRollups(
   db: Executor,
-  { kind, id }: Place,
-  segments: readonly Segment[],
+  { kind, id, spans = [ENDLESS] }: Place,
+  wanted: readonly Segment[],
   { vehicleType: type, byType = false, histograms = false }: RollupFields,
 ): Promise<Rollups> {
+  const segments = partsWithin(wanted, spans);
+  if (segments.length === 0) return NOTHING;
   const range = {
     from: Math.min(...segments.map(({ from }) => from)),
     until: Math.max(...segments.map(({ until }) => until)),
@@ -110,10 +118,11 @@ export async function readRollups(
   const chosen = type === undefined ? sql`vehicle_type IS NULL` : ofType;
   const ownType = sql`json_build_array(vehicle_type)::text, '{' || n || '}'`;
   const types = type === undefined ? sql`to_json(types)::text, type_counts::text` : ownType;
-  const wanted = (isWanted: boolean, columns: SQL): SQL => (isWanted ? columns : sql`NULL::text, NULL::text`);
+  const ifWanted = (isWanted: boolean, columns: SQL): SQL =>
+    isWanted ? columns : sql`NULL::text, NULL::text`;
   const folded = inSegments(segments, sql`place_id = ${id}::uuid`).map(
     (condition) => sql`
-      SELECT slot, n, measured, speed_sum, ${wanted(histograms, sql`bins::text, counts::text`)}, ${wanted(byType, types)}
+      SELECT slot, n, measured, speed_sum, ${ifWanted(histograms, sql`bins::text, counts::text`)}, ${ifWanted(byType, types)}
       FROM traffic_rollups WHERE ${condition} AND ${chosen}`,
   );
   const here = kind === 'sensor' ? sql`sensor_id = ${id}::uuid` : sql`location_id = ${id}::uuid`;
@@ -124,7 +133,7 @@ export async function readRollups(
   const { rows } = await db.execute<RollupsRow>(sql`
     WITH fresh AS (
       SELECT slot, vehicle_type, bin, sum(sign * vehicle) AS n, coalesce(sum(sign * speed), 0) AS speed_sum
-      FROM (${passedIn(groupsWithin(range), sql`${here} AND ${passedWithin(range)}`)}) AS fresh
+      FROM (${passedIn(groupsWithin(range), sql`${here} AND ${sql.join([passedWithin(range), ...idWithinAny(spans)], sql` AND `)}`)}) AS fresh
       WHERE ${type === undefined ? sql`true` : ofType} GROUP BY 1, 2, 3
     )
     SELECT array_agg(date_part('epoch', slot)::bigint)::text AS slots, array_agg(n)::text AS volumes,
@@ -135,7 +144,7 @@ export async function readRollups(
       ${sql.join(folded, sql` UNION ALL `)}
       UNION ALL
       SELECT slot, n::bigint, CASE WHEN bin IS NULL THEN 0 ELSE n END::bigint, speed_sum::bigint,
-        ${wanted(histograms, ownBin)}, ${wanted(byType, ownType)}
+        ${ifWanted(histograms, ownBin)}, ${ifWanted(byType, ownType)}
       FROM fresh
     ) AS passed (slot, n, measured, speed_sum, bins, counts, types, type_counts)`);
   const [row] = rows;

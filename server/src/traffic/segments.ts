@@ -42,6 +42,22 @@ export function cutSegments(segments: readonly Segment[], moments: readonly numb
   });
 }
 
+/** The parts of segments within some intervals, which begin and end on five minutes. */
+export function partsWithin(segments: readonly Segment[], intervals: readonly Interval[]): Segment[] {
+  return segments.flatMap((segment) =>
+    intervals.flatMap((interval) => {
+      const from = Math.max(segment.from, interval.from);
+      const until = Math.min(segment.until, interval.until);
+      if (from >= until) return [];
+      if (from === segment.from && until === segment.until) return [segment];
+      return segmentsOf(
+        { from, until },
+        LENGTHS.filter((length) => length <= segment.minutes),
+      );
+    }),
+  );
+}
+
 /** The longest slots, up to an hour, that contain none of these times in their middle. */
 export function slotsWithin(bounds: readonly number[]): SlotMinutes {
   return (

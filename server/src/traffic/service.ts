@@ -4,14 +4,14 @@ import { requireRange } from '../platform/range.ts';
 import { type Parts, rangeOf, readBuckets, readCompleteness } from './figures.ts';
 import { type Bucket, describeBucket, sumOf } from './flow.ts';
 import { readPeak } from './peak.ts';
-import { getPlace } from './places-store.ts';
+import { getPlace, type WantedPlace } from './places-store.ts';
 import { localBounds, minutesOf, requireFewPoints } from './range.ts';
 
 /**
  * The traffic of a sensor or a location by interval.
  * @throws AppError `notFound`; `badRequest` for a range that ends before it starts, or is too long
  */
-export async function getFlow({ db, settings, clock }: Parts, input: FlowInput): Promise<Flow> {
+export async function getFlow({ db, settings, clock }: Parts, input: FlowInput & WantedPlace): Promise<Flow> {
   const { timezone } = settings.current();
   const minutes = minutesOf[input.interval];
   const range = requireRange(input, timezone);

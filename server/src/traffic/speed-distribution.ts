@@ -2,7 +2,7 @@ import type { SpeedDistribution, SpeedDistributionInput } from '@gantry/contract
 import { requireRange } from '../platform/range.ts';
 import { type Parts, readCompleteness } from './figures.ts';
 import { wholeOf } from './flow.ts';
-import { getPlace } from './places-store.ts';
+import { getPlace, type WantedPlace } from './places-store.ts';
 import { readRollups } from './rollups-store.ts';
 import { cutSegments, segmentsOf } from './segments.ts';
 import { describeSpeeds } from './speeds.ts';
@@ -13,7 +13,7 @@ import { describeSpeeds } from './speeds.ts';
  */
 export async function getSpeedDistribution(
   { db, settings, clock }: Parts,
-  input: SpeedDistributionInput,
+  input: SpeedDistributionInput & WantedPlace,
 ): Promise<SpeedDistribution> {
   const { timezone } = settings.current();
   const range = requireRange(input, timezone);

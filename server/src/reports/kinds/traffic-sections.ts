@@ -64,7 +64,7 @@ async function readPlace(db: Database, scope: ReportScope, place: TrafficPlace):
       ? flows.flatMap(({ points }) => points)
       : (await flowOf(db, scope, place, whole, 'day')).points;
   const range = {
-    ...placeOf(place),
+    ...placeOf(place, scope),
     startDate: new Date(whole.from).toISOString(),
     endDate: new Date(whole.until - 1).toISOString(),
     vehicleType: scope.filters.vehicleType,

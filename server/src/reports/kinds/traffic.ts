@@ -69,8 +69,10 @@ export function partsOf(db: Database, { settings, now }: ReportScope) {
   };
 }
 
-export function placeOf({ kind, id }: TrafficPlace) {
-  return kind === 'location' ? { locationId: id } : { sensorId: id };
+/** All that a sensor saw if it was asked for; otherwise only what counts for none of the locations. */
+export function placeOf({ kind, id }: TrafficPlace, { filters }: ReportScope) {
+  if (kind === 'location') return { locationId: id };
+  return { sensorId: id, withoutLocations: filters.sensorId === undefined };
 }
 
 /** The traffic of a place, by hour or by day. */
@@ -82,7 +84,7 @@ export function flowOf(
   interval: '60min' | 'day',
 ) {
   return getFlow(partsOf(db, scope), {
-    ...placeOf(place),
+    ...placeOf(place, scope),
     interval,
     startDate: new Date(from).toISOString(),
     endDate: new Date(until - 1).toISOString(),
