@@ -505,6 +505,11 @@ CREATE TABLE sensor_watch (
   looked_at timestamp with time zone NOT NULL
 );
 
+CREATE TABLE sensor_watch_gaps (
+  since timestamp with time zone NOT NULL,
+  until timestamp with time zone NOT NULL
+);
+
 CREATE TABLE sensors (
   id uuid NOT NULL DEFAULT gen_random_uuid(),
   name text NOT NULL,
@@ -766,6 +771,7 @@ ALTER TABLE sensor_status_history ADD CONSTRAINT sensor_status_history_pkey PRIM
 ALTER TABLE sensor_status_history ADD CONSTRAINT sensor_status_history_sensor_id_fkey FOREIGN KEY (sensor_id) REFERENCES sensors(id) ON DELETE CASCADE;
 ALTER TABLE sensor_watch ADD CONSTRAINT sensor_watch_pkey PRIMARY KEY (only_row);
 ALTER TABLE sensor_watch ADD CONSTRAINT sensor_watch_only_row_check CHECK (only_row);
+ALTER TABLE sensor_watch_gaps ADD CONSTRAINT sensor_watch_gaps_pkey PRIMARY KEY (since);
 ALTER TABLE sensors ADD CONSTRAINT sensors_api_key_key UNIQUE (api_key);
 ALTER TABLE sensors ADD CONSTRAINT sensors_device_id_key UNIQUE (device_id);
 ALTER TABLE sensors ADD CONSTRAINT sensors_pkey PRIMARY KEY (id);

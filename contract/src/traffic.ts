@@ -67,7 +67,7 @@ const volumeOfType = z.object({
 const completeness = z
   .number()
   .describe(
-    'Share (0 to 1) of the time for which traffic is known. A sensor covers the five-minute slots in which it saw anything, and the time in which it was ONLINE according to its status history; otherwise it was silent. Time whose counts retention has removed is not covered. For a location, this is the mean over the sensors that stood there at that time. The future is excluded.',
+    'Share (0 to 1) of the time for which traffic is known. A sensor covers the five-minute slots in which it saw anything, and the time in which it was ONLINE according to its status history while the service was running; otherwise it was silent. Time whose counts retention has removed is not covered. For a location, this is the mean over the sensors that stood there at that time. The future is excluded.',
   );
 const volume = z
   .number()

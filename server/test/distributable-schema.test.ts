@@ -141,6 +141,7 @@ describe('the steps to a cluster', () => {
       'sensor_places',
       'sensor_status_history',
       'sensor_watch',
+      'sensor_watch_gaps',
       'sensors',
       'sessions',
       'settings',

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { foldAllTraffic } from './fold-all-traffic.ts';
-import { type Gantry, startGantry } from './harness.ts';
+import { eventually, type Gantry, startGantry } from './harness.ts';
+
+const HOUR_MS = 3_600_000;
 
 let gantry: Gantry;
 let token: string;
@@ -77,5 +79,36 @@ it('a sensor that is moved and comes back watches a location only while it stand
     if (limit !== null) await foldAllTraffic(gantry, limit);
     expect(await volumesAt(here)).toEqual([1, 0, null, null, null, null, 0, 1]);
     expect(await volumesAt(there)).toEqual([null, null, 0, 0, 0, 0, null, null]);
+  }
+});
+
+it('a sensor that is ONLINE covers no time in which the service was down', async () => {
+  const at = (hours: number): string => new Date(Date.now() - hours * HOUR_MS).toISOString();
+  const device = { name: 'Quiet', deviceId: 'quiet', type: 'RADAR' };
+  const { id, apiKey } = await gantry.ok('sensors.create', device, { token });
+  await gantry.ok('sensors.heartbeat', { apiKey });
+  const { pool } = gantry;
+  await pool.query('UPDATE sensor_status_history SET at = $2 WHERE sensor_id = $1', [id, at(10)]);
+  // As if nothing had run from eight to four hours ago.
+  const [stopped, started] = [at(8), at(4)];
+  await eventually(
+    async () => {
+      await pool.query('UPDATE sensor_watch SET looked_at = $1', [stopped]);
+      return gantry.count('sensor_watch_gaps');
+    },
+    (gaps) => gaps === 1,
+  );
+  await pool.query('UPDATE sensor_watch_gaps SET until = $1', [started]);
+  const range = { startDate: at(10), endDate: at(0) };
+  const { points } = await gantry.ok(
+    'traffic.getFlow',
+    { sensorId: id, interval: '5min', ...range },
+    { token },
+  );
+  const expected = { volume: 0, completeness: 1 };
+  for (const { start, end, ...figures } of points.slice(1, -1)) {
+    if (end <= stopped || start >= started) expect(figures).toMatchObject(expected);
+    else if (start >= stopped && end <= started)
+      expect(figures).toMatchObject({ volume: null, completeness: 0 });
   }
 });

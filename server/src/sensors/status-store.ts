@@ -10,9 +10,11 @@ import {
 import { sensorStatuses } from '@gantry/contract/values';
 import { count, desc, eq, type SQL, sql } from 'drizzle-orm';
 import { locks } from '../platform/database/locks.ts';
+import { moment } from '../platform/database/moment.ts';
 import { sensorStatusHistory as history, sensors } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { notFound } from '../platform/error.ts';
+import type { Interval } from '../platform/time.ts';
 import { findNames } from '../users/names-store.ts';
 import { acceptsKey } from './keys-store.ts';
 
@@ -155,17 +157,34 @@ export async function takeTurn(tx: Executor): Promise<boolean> {
 }
 
 /**
- * Records a search for silent sensors.
+ * Records a search for silent sensors, and the downtime since the last one if there was any. The caller has claimed the
+ * search.
  * @param gapSeconds a longer time since the last search counts as downtime
  * @returns whether the service has received messages for a whole time-out, so that a silent sensor is silent
  */
 export async function keepWatch(tx: Executor, timeoutSeconds: number, gapSeconds: number): Promise<boolean> {
+  const isLongAgo = sql`watch.looked_at < now() - make_interval(secs => ${gapSeconds})`;
   const { rows } = await tx.execute<{ is_long: boolean }>(sql`
+    WITH missed AS (
+      INSERT INTO sensor_watch_gaps (since, until)
+      SELECT looked_at, now() FROM sensor_watch AS watch WHERE ${isLongAgo} ON CONFLICT (since) DO NOTHING
+    )
     INSERT INTO sensor_watch AS watch (watched_since, looked_at) VALUES (now(), now())
-    ON CONFLICT (only_row) DO UPDATE SET looked_at = now(), watched_since = CASE
-      WHEN watch.looked_at < now() - make_interval(secs => ${gapSeconds}) THEN now() ELSE watch.watched_since END
+    ON CONFLICT (only_row) DO UPDATE SET looked_at = now(),
+      watched_since = CASE WHEN ${isLongAgo} THEN now() ELSE watch.watched_since END
     RETURNING watched_since <= now() - make_interval(secs => ${timeoutSeconds}) AS is_long`);
   return rows[0]?.is_long === true;
+}
+
+/** The downtimes that overlap a range, in order. */
+export async function listDowntimes(db: Executor, range: Interval): Promise<Interval[]> {
+  const { rows } = await db.execute<{ since: string; until: string }>(sql`
+    SELECT since, until FROM sensor_watch_gaps
+    WHERE since < ${moment(range.until)} AND until > ${moment(range.from)} ORDER BY since`);
+  return rows.map(({ since, until }) => ({
+    from: new Date(since).getTime(),
+    until: new Date(until).getTime(),
+  }));
 }
 
 /** What the status of a sensor is based on. @throws AppError `notFound` */

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { moment } from '../platform/database/moment.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { ENDLESS, type Interval } from '../platform/time.ts';
-import { firstContact } from '../sensors/status-store.ts';
+import { firstContact, listDowntimes } from '../sensors/status-store.ts';
 import { keptSince } from './kept-store.ts';
 import {
   ALIVE_BIT,
@@ -35,7 +35,10 @@ export interface Span extends Interval {
   readonly sensorId: string;
 }
 
-/** The periods in which sensors were ONLINE, by their status history, as far as their traffic is kept. */
+/**
+ * The periods in which sensors were ONLINE, by their status history, as far as their traffic is kept and the service was
+ * not down.
+ */
 export async function readOnlineSpans(
   db: Executor,
   sensorIds: readonly string[],
@@ -50,11 +53,22 @@ export async function readOnlineSpans(
     ) AS changes
     WHERE to_status = 'ONLINE' AND at < ${moment(range.until)}
       AND (until IS NULL OR until > greatest(kept, ${moment(range.from)}))`);
-  return rows.map(({ sensor_id, since, until }) => ({
-    sensorId: sensor_id,
-    from: since,
-    until: until ?? Number.POSITIVE_INFINITY,
-  }));
+  const downtimes = await listDowntimes(db, range);
+  return rows.flatMap(({ sensor_id: sensorId, since, until }) =>
+    without(downtimes, { from: since, until: until ?? Number.POSITIVE_INFINITY }).map((span) => ({
+      sensorId,
+      ...span,
+    })),
+  );
+}
+
+/** The parts of a period between some others, which are in order. */
+function without(others: readonly Interval[], { from, until }: Interval): Interval[] {
+  const starts = [from, ...others.map((other) => Math.max(from, other.until))];
+  const ends = [...others.map((other) => Math.min(until, other.from)), until];
+  return starts
+    .map((start, n) => ({ from: start, until: ends[n] ?? until }))
+    .filter((part) => part.from < part.until);
 }
 
 /**
