@@ -5,10 +5,10 @@ import { isViolation } from '../../events/violation.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import { type LocalDay, localDays } from '../../platform/local-days.ts';
 import type { Batch, Column, KindOfReport, ReportScope, Row, Summary } from '../document.ts';
-import { createLocalTime } from '../local-time.ts';
 import { countEventsOf, countIncidentsOf, type DayCount, findBusiestPlace } from './daily-summary-store.ts';
 import { dayChart } from './day-chart.ts';
 import { addTo, largest } from './largest.ts';
+import { removedFigure } from './removed.ts';
 import { createSensorDays } from './sensor-days.ts';
 import { shareBefore, untilNow } from './slices.ts';
 
@@ -98,18 +98,13 @@ async function summary(db: Executor, scope: ReportScope): Promise<Summary> {
   }
   const byType = new Map<string, number>();
   for (const { event_type, n } of counts) addTo(byType, asWords(event_type), n);
-  const removed = await listRemovedEvents(db, interval);
-  const local = createLocalTime(scope.settings);
-  const keptSince = Math.max(0, ...removed.map(({ until }) => until));
   return {
     figures: [
       { name: 'Events', value: sum(counts) },
       { name: 'Violations', value: sum(counts.filter(areViolations)) },
       { name: 'Incidents opened', value: incidents.opened },
       { name: 'Incidents resolved', value: incidents.resolved },
-      ...(keptSince > 0
-        ? [{ name: 'Removed by retention', value: `events before ${local.showDay(local.day(keptSince))}` }]
-        : []),
+      ...(await removedFigure(db, scope)),
     ],
     charts: [
       dayChart('Events per day', byDay, scope),

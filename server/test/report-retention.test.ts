@@ -1,0 +1,55 @@
+import type { ReportFilters, ReportKind } from '@gantry/contract/reports';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { kinds } from '../src/reports/kinds.ts';
+import { createLocalTime } from '../src/reports/local-time.ts';
+import { eventually, type Gantry, startGantry } from './harness.ts';
+
+const DAY_MS = 86_400_000;
+const DAYS_KEPT = 10;
+/** A midnight in UTC, which is in the evening of the day before there. */
+const CUTOFF = Date.now() - (Date.now() % DAY_MS) - DAYS_KEPT * DAY_MS;
+const settings = {
+  timezone: 'America/New_York',
+  use24HourFormat: true,
+  dateFormat: 'YYYY-MM-DD',
+  firstDayOfWeek: 1,
+} as const;
+
+let gantry: Gantry;
+let token: string;
+beforeAll(async () => {
+  gantry = await startGantry();
+  token = await gantry.tokenFor('ADMIN');
+  const apiKey = await gantry.registerSensor();
+  const events = [CUTOFF - DAY_MS, CUTOFF + DAY_MS].flatMap((time) =>
+    ['TRAFFIC_VIOLATION', 'VEHICLE_DETECTION'].map((eventType) => ({
+      eventType,
+      timestamp: new Date(time).toISOString(),
+    })),
+  );
+  await gantry.ok('events.ingestBatch', { apiKey, events });
+  await gantry.ok('storage.setRetention', { events: { default: DAYS_KEPT } }, { token });
+  const { id } = await gantry.ok('storage.runRetention', undefined, { token });
+  await eventually(
+    async () => (await gantry.ok('storage.getRetentionRuns', {}, { token })).runs,
+    (runs) => runs.some((run: { id: string; status: string }) => run.id === id && run.status === 'COMPLETED'),
+  );
+});
+afterAll(() => gantry?.stop());
+
+const figuresOf = async (kind: ReportKind, days: number, filters: ReportFilters = {}) => {
+  const interval = { from: CUTOFF - days * DAY_MS, until: CUTOFF + 2 * DAY_MS };
+  return (await kinds[kind].summary(gantry.app.context.db, { interval, filters, settings, now: Date.now() }))
+    .figures;
+};
+
+describe('the summary of a report', () => {
+  const note = {
+    name: 'Removed by retention',
+    value: `events before ${createLocalTime(settings).show(CUTOFF)}`,
+  };
+
+  it('of days says until when, to the second, retention removed events of its range', async () => {
+    expect(await figuresOf('DAILY_SUMMARY', 2)).toContainEqual(note);
+  });
+});
