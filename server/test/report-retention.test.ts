@@ -49,7 +49,28 @@ describe('the summary of a report', () => {
     value: `events before ${createLocalTime(settings).show(CUTOFF)}`,
   };
 
-  it('of days says until when, to the second, retention removed events of its range', async () => {
-    expect(await figuresOf('DAILY_SUMMARY', 2)).toContainEqual(note);
+  it.each<[ReportKind, ReportFilters]>([
+    ['DAILY_SUMMARY', {}],
+    ['EVENTS', {}],
+    ['EVENTS', { eventType: 'VEHICLE_DETECTION' }],
+    ['EVENTS', { violationType: 'SPEEDING' }],
+    ['VIOLATIONS', {}],
+    ['VIOLATIONS', { eventType: 'TRAFFIC_VIOLATION' }],
+  ])('%s %j says until when retention removed events of its range', async (kind, filters) => {
+    expect(await figuresOf(kind, 2, filters)).toContainEqual(note);
   });
+
+  it.each<[ReportKind, number, ReportFilters]>([
+    ['EVENTS', 0, {}],
+    ['EVENTS', 2, { eventType: 'INCIDENT' }],
+    ['EVENTS', 2, { eventType: 'VEHICLE_DETECTION', violationType: 'SPEEDING' }],
+    ['VIOLATIONS', 0, {}],
+    ['VIOLATIONS', 2, { eventType: 'VEHICLE_DETECTION' }],
+  ])(
+    '%s, %i days before it, %j says nothing of events that it would not include',
+    async (kind, days, filters) => {
+      const names = (await figuresOf(kind, days, filters)).map(({ name }) => name);
+      expect(names).not.toContain(note.name);
+    },
+  );
 });

@@ -11,6 +11,7 @@ import {
   listEventsAfter,
 } from './events-store.ts';
 import { addTo, largest } from './largest.ts';
+import { removedFigure } from './removed.ts';
 import { pagesOf, shareBefore, slicesOf, untilNow } from './slices.ts';
 
 const PAGE = 500;
@@ -42,6 +43,7 @@ async function* rows(db: Executor, scope: ReportScope): AsyncGenerator<Batch> {
 }
 
 async function summary(db: Executor, scope: ReportScope): Promise<Summary> {
+  const { eventType, violationType } = scope.filters;
   const local = createLocalTime(scope.settings);
   const conditions = await listedConditions(db, scope.filters);
   const [byType, byPlace, byDay] = [
@@ -57,7 +59,16 @@ async function summary(db: Executor, scope: ReportScope): Promise<Summary> {
     for (const { place, n } of await countEventsByPlace(db, conditions, slice)) addTo(byPlace, place, n);
   }
   return {
-    figures: [{ name: 'Events', value: [...byType.values()].reduce((sum, n) => sum + n, 0) }],
+    figures: [
+      { name: 'Events', value: [...byType.values()].reduce((sum, n) => sum + n, 0) },
+      ...(await removedFigure(
+        db,
+        scope,
+        (removed) =>
+          (eventType === undefined || removed.eventType === eventType) &&
+          (violationType === undefined || removed.mayHoldViolations),
+      )),
+    ],
     charts: [
       dayChart('Events per day', byDay, scope),
       { title: 'Events by type', shape: 'bars', points: largest(byType) },

@@ -5,6 +5,7 @@ import { createLocalTime } from '../local-time.ts';
 import { dayChart } from './day-chart.ts';
 import { createEventRows, eventColumns, type PlacedEvent } from './event-rows.ts';
 import { addTo, largest } from './largest.ts';
+import { removedFigure } from './removed.ts';
 import { pagesOf, shareBefore, slicesOf, untilNow } from './slices.ts';
 import { countViolations, countViolationsByPlace, listViolations } from './violations-store.ts';
 
@@ -26,6 +27,7 @@ async function* rows(db: Executor, scope: ReportScope): AsyncGenerator<Batch> {
 }
 
 async function summary(db: Executor, scope: ReportScope): Promise<Summary> {
+  const { eventType } = scope.filters;
   const local = createLocalTime(scope.settings);
   const [bySpelling, byPlace, byDay] = [
     new Map<string, number>(),
@@ -54,6 +56,12 @@ async function summary(db: Executor, scope: ReportScope): Promise<Summary> {
       { name: 'Violations', value: total },
       ...(top ? [{ name: 'Most frequent', value: `${top.label} (${top.value})` }] : []),
       ...(worst ? [{ name: 'Most at', value: `${worst.label} (${worst.value})` }] : []),
+      ...(await removedFigure(
+        db,
+        scope,
+        (removed) =>
+          removed.mayHoldViolations && (eventType === undefined || removed.eventType === eventType),
+      )),
     ],
     charts,
   };
