@@ -227,6 +227,17 @@ describe('schedules', () => {
     );
     const before = next.minus({ days: 1 }).setZone('Asia/Dubai', { keepLocalTime: true }).startOf('day');
     expect(Date.parse(report.range.startDate)).toBe(before.toMillis());
+    // Nor do they repeat it when the zone is changed back and forth.
+    const find = async () => {
+      const { schedules } = await gantry.ok('reports.getSchedules', {}, { token });
+      return schedules.find((each: { id: string }) => each.id === id);
+    };
+    for (const timezone of ['UTC', 'Asia/Dubai']) {
+      await gantry.ok('system.timezone.updateTimezoneSettings', { timezone }, { token });
+      const moved = await eventually(find, (schedule) => schedule.timezone === timezone);
+      expect(Date.parse(moved.nextRunAt)).toBeGreaterThan(Date.now());
+    }
+    expect(await reportsOf(id)).toHaveLength(1);
     await gantry.ok('system.timezone.updateTimezoneSettings', { timezone: 'UTC' }, { token });
   });
 

@@ -35,17 +35,19 @@ export function nextRun(recurrence: Recurrence, timezone: string, after: number)
 
 /**
  * The next run after a change of the time zone. A run that was still to come, but whose hour has passed in the new zone,
- * is due at once.
- * @param planned the next run in the former zone, and `now`: both in Unix milliseconds
+ * is due at once, unless it was made already. All times are in Unix milliseconds.
+ * @param planned the next run in the former zone
+ * @param last the last run, if any
  */
 export function nextRunInZone(
   recurrence: Recurrence,
-  planned: number,
+  { planned, last = Number.NEGATIVE_INFINITY }: { planned: number; last: number | undefined },
   zones: { from: string; to: string },
   now: number,
 ): number {
   const sameDay = runOn(dayOf(planned, zones.from), recurrence, zones.to);
-  return Math.min(sameDay, nextRun(recurrence, zones.to, now));
+  const next = nextRun(recurrence, zones.to, now);
+  return sameDay > last ? Math.min(sameDay, next) : next;
 }
 
 /** The last run up to a time (both Unix milliseconds). */

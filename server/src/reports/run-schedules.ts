@@ -57,7 +57,9 @@ async function moveOne(tx: Transaction, now: number): Promise<boolean> {
   if (!schedule) return false;
   const zones = { from: schedule.timezone, to: timezone };
   const planned = schedule.enabled ? schedule.nextRunAt : null;
-  const nextRunAt = planned && new Date(nextRunInZone(schedule, planned.getTime(), zones, now));
+  const last = schedule.lastRunAt?.getTime();
+  const nextRunAt =
+    planned && new Date(nextRunInZone(schedule, { planned: planned.getTime(), last }, zones, now));
   await updateScheduleRow(tx, schedule.id, { timezone, nextRunAt });
   return true;
 }
