@@ -79,7 +79,7 @@ export const analytics = z.object({
   topSensors: z
     .array(z.object({ sensorId: z.string(), sensorName: z.string().nullable(), count }))
     .describe(
-      'The ten sensors with the most events, counted in five-minute slots that overlap the range. Events that retention has since removed are included.',
+      'The ten sensors with the most events, counted in five-minute slots that overlap the range. Events that retention has since removed are included, but not those of days whose traffic counts it removed.',
     ),
   topLocations: z
     .array(z.object({ locationId: z.string(), locationName: z.string(), count }))
