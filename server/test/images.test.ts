@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { chmod, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { reportedEvent } from '@gantry/contract/events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { storeReported } from '../src/ingest/pipeline.ts';
 import { type Gantry, startGantry } from './harness.ts';
 import { dataUrl, jpeg, png, webp } from './pictures.ts';
 import { processorMs } from './processor-time.ts';
@@ -246,5 +248,51 @@ describe('while images cannot be stored', () => {
     await mkdir(place);
     await chmod(place, 0o700);
     expect((await broken.call('events.ingest', event)).status).toBe(200);
+  });
+});
+
+describe('the images of an event that is refused because its key was used for other content', () => {
+  const timestamp = '2026-01-31T08:15:00Z';
+  const linksTo = (bytes: Buffer): Promise<number> =>
+    gantry.count(`event_images WHERE sha256 = decode('${sha256(bytes)}', 'hex')`);
+
+  it('do not stay with the stored event', async () => {
+    const [own, shared, other] = [51, 52, 53].map((shade) => png({ shade })) as [Buffer, Buffer, Buffer];
+    const shown = [own, shared].map((bytes) => dataUrl(bytes, 'image/png'));
+    const key = { timestamp, idempotencyKey: 'gate-7' };
+    const { body } = await report(shown, key);
+    const refused = await report(
+      [shared, other].map((bytes) => dataUrl(bytes, 'image/png')),
+      key,
+    );
+    expect(refused.status).toBe(409);
+    expect(await linksTo(other)).toBe(0);
+    expect([await linksTo(own), await linksTo(shared)]).toEqual([1, 1]);
+    expect(await imagesOf(body.result.data.json.eventId)).toHaveLength(2);
+    // A repetition is no refusal.
+    expect((await report(shown, key)).status).toBe(200);
+    expect([await linksTo(own), await linksTo(shared)]).toEqual([1, 1]);
+  });
+
+  it('do not stay with an event that was made of a message of a device either', async () => {
+    const [first, second] = [54, 55].map((shade) => png({ shade })) as [Buffer, Buffer];
+    const { images, knownSensors } = gantry.app.context;
+    const [row] = (await gantry.pool.query('SELECT id FROM sensors')).rows;
+    const sensor = await knownSensors.find(row.id);
+    if (!sensor) throw new Error('The sensor is not known');
+    const store = async (bytes: Buffer) => {
+      const picture = { sha256: sha256(bytes), mediaType: 'image/png' as const, width: 1, height: 1, bytes };
+      await images.keepForNote([picture]);
+      const event = reportedEvent.parse({
+        eventType: 'INCIDENT',
+        timestamp,
+        idempotencyKey: 'gate-8',
+        images: [`/images/${picture.sha256}`],
+      });
+      return storeReported({ app: gantry.app.context, sensor }, event, [picture.sha256]);
+    };
+    expect((await store(first)).outcome).toBe('stored');
+    expect((await store(second)).outcome).toBe('conflict');
+    expect([await linksTo(first), await linksTo(second)]).toEqual([1, 0]);
   });
 });

@@ -18,6 +18,7 @@ import {
   type PicturesOfEvent,
   type PicturesOfMessage,
   referToImages,
+  removeRefusedImages,
   type StoredImage,
 } from './store.ts';
 
@@ -61,6 +62,11 @@ export interface Images {
   keepForMessage(message: PicturesOfMessage, until?: number): Promise<readonly string[]>;
   /** Refers from an event, before it is stored, to images that are stored already. */
   refer(event: ImagesOfEvent): Promise<void>;
+  /**
+   * Takes back what `keep` or `refer` recorded for content that was refused, because its key was used for a stored event;
+   * the images of that event stay.
+   */
+  release(event: ImagesOfEvent): Promise<void>;
   find(sha256: string): Promise<StoredImage | null>;
   /** Whether an event or a message of a device has the image, and not only notes of people. */
   isFromDevice(sha256: string): Promise<boolean>;
@@ -210,6 +216,7 @@ export function createImages({ db, blobs, log, limits }: ImagesParts): Images {
       return hashes;
     },
     refer: referred.add,
+    release: (event) => removeRefusedImages(db, event),
     keepForNote: (pictures, until) =>
       keepInTurn(
         { owner: 'note', pictures, note: () => noteImages(db, pictures), stored: marked.add },

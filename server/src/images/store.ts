@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import type { Database } from '../platform/database/pool.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import type { MediaType } from './pixel-size.ts';
-import type { Picture } from './read-image.ts';
+import { addressOfImage, type Picture } from './read-image.ts';
 
 /** The properties with which an image is served. */
 export interface StoredImage {
@@ -126,6 +126,23 @@ export async function referToImages(db: Executor, events: readonly ImagesOfEvent
     JOIN images ON images.sha256 = decode(links.sha256, 'hex')
     GROUP BY 1, 2 ORDER BY 1, 2
     ON CONFLICT (event_id, sha256) DO NOTHING`);
+}
+
+/**
+ * Removes the references from an event to those of the images that it does not show: they came with other content under
+ * the same key, which was refused.
+ */
+export async function removeRefusedImages(db: Executor, { eventId, hashes }: ImagesOfEvent): Promise<void> {
+  // Two statements, because events may be on other nodes.
+  const { rows } = await db.execute<{ images: string[] | null }>(
+    sql`SELECT images FROM events WHERE id = ${eventId}::uuid`,
+  );
+  const shown = new Set(rows[0]?.images ?? []);
+  const refused = hashes.filter((sha256) => !shown.has(addressOfImage(sha256)));
+  if (refused.length === 0) return;
+  await db.execute(sql`
+    DELETE FROM event_images WHERE event_id = ${eventId}::uuid
+      AND sha256 IN (SELECT decode(hex, 'hex') FROM unnest(${sql.param(refused)}::text[]) AS hex)`);
 }
 
 /**

@@ -62,6 +62,10 @@ export async function ingestEvent(
   const outcome =
     pictures.length === 0 ? await app.eventWriter.write(row) : await writeWithPictures(app, row, pictures);
   if (outcome === 'conflict') {
+    const hashes = pictures.map(({ sha256 }) => sha256);
+    if (hashes.length > 0) {
+      await app.images.release({ eventId: row.id, eventType: row.eventType, hashes });
+    }
     throw new AppError(
       'conflict',
       'This idempotencyKey was used for other content at the same timestamp: use a new key',
@@ -108,10 +112,11 @@ export async function storeReported(
   pictures: readonly string[],
 ): Promise<Stored> {
   const row = enrich(event, sensor, app.settings.current().timezone, app.clock.now());
-  if (pictures.length > 0) {
-    await app.images.refer({ eventId: row.id, eventType: row.eventType, hashes: pictures });
-  }
-  return { eventId: row.id, outcome: await app.eventWriter.write(row) };
+  const referring = { eventId: row.id, eventType: row.eventType, hashes: pictures };
+  if (pictures.length > 0) await app.images.refer(referring);
+  const outcome = await app.eventWriter.write(row);
+  if (outcome === 'conflict' && pictures.length > 0) await app.images.release(referring);
+  return { eventId: row.id, outcome };
 }
 
 /** @throws AppError `badRequest` at `images.<n>` for a text that is neither an address nor an image */
