@@ -87,6 +87,35 @@ describe('an event that a user deleted', () => {
     expect(await total()).toBe(await count('events'));
   });
 
+  it('does not hold up other events while something else keeps it from being deleted', async () => {
+    const id = await idOf(newEvent());
+    const [{ month }] = (
+      await gantry.pool.query('SELECT tableoid::regclass::text AS month FROM events WHERE id = $1', [id])
+    ).rows;
+    const blocker = await gantry.pool.connect();
+    await blocker.query('BEGIN');
+    // As retention does while it drops a month.
+    await blocker.query(`LOCK ${month} IN SHARE ROW EXCLUSIVE MODE`);
+    const removal = gantry.call('events.delete', { id }, { token });
+    await eventually(
+      () => count(`pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`),
+      (n) => n === 1,
+    );
+    const began = performance.now();
+    const others = await Promise.all(
+      [1, 2].map(() => send(newEvent({ timestamp: new Date().toISOString() }))),
+    );
+    expect(others.map(({ status }) => status)).toEqual([200, 200]);
+    expect(performance.now() - began).toBeLessThan(5_000);
+    const refused = await removal;
+    expect(refused.status).toBe(503);
+    expect(refused.body.error.json.message).toContain('try again');
+    await blocker.query('COMMIT');
+    blocker.release();
+    await remove(id);
+    expect(await isThere(id)).toBe(false);
+  });
+
   it('is remembered only if it had a key, and for 400 days', async () => {
     await gantry.pool.query('DELETE FROM deleted_events');
     await remove(await idOf({ eventType: 'VEHICLE_DETECTION' }));

@@ -1,8 +1,10 @@
 import type { EventType } from '@gantry/contract/events';
 import { isUuid } from '@gantry/contract/id';
 import { type SQL, sql } from 'drizzle-orm';
+import { sqlState } from '../platform/database/failure.ts';
 import { moment } from '../platform/database/moment.ts';
 import type { Executor, Transaction } from '../platform/database/transaction.ts';
+import { unavailable } from '../platform/error.ts';
 import type { Interval } from '../platform/time.ts';
 import { COUNTED_COLUMNS, countingOf } from './counts/counting.ts';
 import { removeReviewsOf } from './reviews-store.ts';
@@ -57,6 +59,32 @@ export async function removeEvent(tx: Executor, id: string): Promise<boolean> {
   return isUuid(id) && (await removeEvents(tx, [id], true)).length > 0;
 }
 
+/** Maximum wait for a lock during a deletion by a user, in milliseconds: events with a key wait as long. */
+const LOCK_WAIT_MS = 2_000;
+
+/**
+ * Removes an event for a user, as if it had never been stored, and remembers that, so that its device does not store it
+ * again.
+ * @returns whether it existed
+ * @throws AppError `unavailable` when retention, or somebody else, holds it for too long
+ */
+export async function removeEventForGood(tx: Transaction, id: string): Promise<boolean> {
+  if (!isUuid(id)) return false;
+  await tx.execute(sql`SELECT set_config('lock_timeout', ${`${LOCK_WAIT_MS}ms`}, true)`);
+  try {
+    await rememberDeletion(tx, id);
+    if (!(await removeEvent(tx, id))) return false;
+  } catch (error) {
+    if (sqlState(error) !== '55P03') throw error;
+    throw unavailable(
+      'The event cannot be deleted while other events of its month are being removed: try again in a minute',
+      error,
+    );
+  }
+  await tx.execute(sql`RESET lock_timeout`);
+  return true;
+}
+
 /** How long a deletion by a user is remembered, in days. A device that retries later stores the event again. */
 const REMEMBERED_DAYS = 400;
 
@@ -65,7 +93,7 @@ const REMEMBERED_DAYS = 400;
  * before deleting. Statements that insert events with a key wait until the transaction ends and then see its result,
  * so none of them can restore the event.
  */
-export async function rememberDeletion(tx: Transaction, eventId: string): Promise<void> {
+async function rememberDeletion(tx: Transaction, eventId: string): Promise<void> {
   const { rows } = await tx.execute<{ content_hash: string | null }>(
     sql`SELECT content_hash FROM events WHERE id = ${eventId}::uuid`,
   );

@@ -1,5 +1,4 @@
 import type { Event, ListEventsInput } from '@gantry/contract/events';
-import { isUuid } from '@gantry/contract/id';
 import type { Page } from '@gantry/contract/page';
 import { UNDO_MINUTES } from '@gantry/contract/values';
 import { recordActivity, recordPlateSearch } from '../activity/store.ts';
@@ -13,7 +12,7 @@ import { lockOutHolds, requireNotHeld } from './holds-store.ts';
 import { listEvents } from './list/list.ts';
 import { isSameMark, lockMarks, type Marks, setMarks } from './marks-store.ts';
 import { requirePlateSearch } from './plate-access.ts';
-import { rememberDeletion, removeEvent } from './remove-store.ts';
+import { removeEventForGood } from './remove-store.ts';
 import { archivedRefusal, tooLateToRestore } from './review-refusal.ts';
 import { findLatestReviews } from './reviews-store.ts';
 
@@ -68,14 +67,13 @@ export function undoArchive({ app, actor, caller }: ActorContext, id: string): P
 /**
  * Deletes an event permanently. If a device sends it again with its idempotency key, it is reported as a duplicate
  * and not stored.
- * @throws AppError `notFound`; `conflict` when it is under a legal hold
+ * @throws AppError `notFound`; `conflict` when it is under a legal hold; `unavailable` when its month is being removed
  */
 export function deleteEvent({ app, actor, caller }: ActorContext, id: string): Promise<void> {
   return inTransaction(app.db, async (tx) => {
     await lockOutHolds(tx);
     await requireNotHeld(tx, id);
-    if (isUuid(id)) await rememberDeletion(tx, id);
-    if (!(await removeEvent(tx, id))) throw notFound('Event');
+    if (!(await removeEventForGood(tx, id))) throw notFound('Event');
     await recordActivity(tx, actor.id, caller, 'events.delete', { eventId: id });
   });
 }
