@@ -197,6 +197,31 @@ describe('retention', () => {
     await expectCountsToBeRight();
   });
 
+  it('drops a month without reading its events one by one', async () => {
+    await Promise.all([6, 6, 6, 6].map((months) => report(inMonth(months))));
+    // As slow as a month of many million events.
+    const [{ definition }] = await rowsOf(
+      `SELECT pg_get_functiondef('event_time(uuid)'::regprocedure) AS definition`,
+    );
+    await gantry.pool.query(`
+      CREATE OR REPLACE FUNCTION event_time(id uuid) RETURNS timestamptz LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT AS $$
+      BEGIN
+        PERFORM pg_sleep(5.5);
+        RETURN event_hour(id);
+      END $$`);
+    try {
+      // Until the end of that month.
+      const days = Math.floor((Date.now() - Date.parse(`${inMonth(5).slice(0, 7)}-01`)) / DAY_MS);
+      await ask('setRetention', { events: { default: days } });
+      const run = await carryOut();
+      expect(run.removals).toMatchObject([{ month: inMonth(6).slice(0, 7), rows: 4, wholeMonth: true }]);
+    } finally {
+      await gantry.pool.query(definition);
+    }
+    expect(await isThere(tableOf(6))).toBe(false);
+    await expectCountsToBeRight();
+  });
+
   it('previews exactly what it then does', async () => {
     await Promise.all([
       ...[2, 3, 3, 7].map((months) => report(inMonth(months))),

@@ -19,7 +19,7 @@ export interface RemovedCount {
 }
 
 /** The columns of `RemovedCount` for a query on rows of events that is grouped by the first two. */
-export const removedCount = sql.raw(
+const removedCount = sql.raw(
   `event_type AS "eventType", to_char(event_time(id) AT TIME ZONE 'UTC', 'YYYY-MM') AS month, count(*) AS rows`,
 );
 

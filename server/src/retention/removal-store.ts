@@ -4,7 +4,7 @@ import { countingOf } from '../events/counts/counting.ts';
 import { totalsKeys } from '../events/counts/keys.ts';
 import { firstIdAt } from '../events/id.ts';
 import type { EventMonth } from '../events/months-store.ts';
-import { type RemovedCount, removedCount } from '../events/remove-store.ts';
+import type { RemovedCount } from '../events/remove-store.ts';
 import { removeReviewsWithin } from '../events/reviews-store.ts';
 import { moment } from '../platform/database/moment.ts';
 import type { Executor, Transaction } from '../platform/database/transaction.ts';
@@ -29,6 +29,9 @@ export async function pageOfIds(
 /** Maximum wait for writers of a month, and for its vacuum, which yields after a second. */
 const WRITERS_WAIT_MS = 3_000;
 
+/** Maximum number of events whose arrivals one statement counts, which takes a second or two. */
+const COUNTED_AT_ONCE = 1_000_000;
+
 /** During the last step all other statements on events wait behind it, so this wait is short. */
 const EVERYBODY_WAITS_MS = 300;
 
@@ -43,15 +46,24 @@ export async function dropMonth(
 ): Promise<RemovedCount[]> {
   await waitForLocksAtMost(tx, WRITERS_WAIT_MS);
   await tx.execute(sql`LOCK TABLE ${sql.raw(table)} IN SHARE ROW EXCLUSIVE MODE`);
-  const { rows } = await tx.execute<RemovedCount & Record<string, unknown>>(
-    sql`SELECT ${removedCount} FROM ${sql.raw(table)} GROUP BY 1, 2`,
-  );
-  await tx.execute(sql.raw(countingOf(table, -1).arrivals));
-  // The totals of the month equal its rows, so they are cleared without reading the rows.
-  await tx.execute(sql`
-    INSERT INTO event_totals (hour, ${totalsKeys}, n)
-    SELECT hour, ${totalsKeys}, -sum(n) FROM event_totals WHERE hour >= ${moment(from)} AND hour < ${moment(until)}
-    GROUP BY 1, 2, 3, 4, 5, 6, 7 HAVING sum(n) <> 0`);
+  // In several statements, because one for a busy month would exceed the time limit of statements.
+  for (const part of await divide(tx, { from, until })) {
+    await tx.execute(sql`
+      WITH gone AS (
+        SELECT created_at FROM ${sql.raw(table)} WHERE id >= ${firstId(part.from)} AND id < ${firstId(part.until)}
+      )
+      ${sql.raw(countingOf('gone', -1).arrivals)}`);
+  }
+  // The totals of the month equal its rows, so they are cleared, and the rows counted, without reading the rows.
+  const { rows } = await tx.execute<RemovedCount & Record<string, unknown>>(sql`
+    WITH cleared AS (
+      INSERT INTO event_totals (hour, ${totalsKeys}, n)
+      SELECT hour, ${totalsKeys}, -sum(n) FROM event_totals WHERE hour >= ${moment(from)} AND hour < ${moment(until)}
+      GROUP BY 1, 2, 3, 4, 5, 6, 7 HAVING sum(n) <> 0
+      RETURNING hour, event_type, n
+    )
+    SELECT event_type AS "eventType", to_char(hour AT TIME ZONE 'UTC', 'YYYY-MM') AS month, -sum(n)::bigint AS rows
+    FROM cleared GROUP BY 1, 2 HAVING sum(n) <> 0`);
   await removeReviewsWithin(tx, { from, until });
   await waitForLocksAtMost(tx, EVERYBODY_WAITS_MS);
   await tx.execute(sql`DROP TABLE ${sql.raw(table)}`);
@@ -100,6 +112,23 @@ export async function removeReportsBefore(
       coalesce(sum(size), 0)::bigint AS bytes
     FROM gone GROUP BY 1`);
   return rows;
+}
+
+/** Divides an interval at hours, so that no part has more events than one statement counts, unless an hour has. */
+async function divide(tx: Executor, { from, until }: Interval): Promise<Interval[]> {
+  const { rows: hours } = await tx.execute<{ start: number; n: number }>(sql`
+    SELECT (extract(epoch FROM hour) * 1000)::bigint AS start, sum(n)::bigint AS n FROM event_totals
+    WHERE hour >= ${moment(from)} AND hour < ${moment(until)} GROUP BY hour ORDER BY hour`);
+  const starts = [from];
+  let counted = 0;
+  for (const { start, n } of hours) {
+    if (counted > 0 && counted + n > COUNTED_AT_ONCE) {
+      starts.push(start);
+      counted = 0;
+    }
+    counted += n;
+  }
+  return starts.map((start, index) => ({ from: start, until: starts[index + 1] ?? until }));
 }
 
 function firstId(time: number): SQL {
