@@ -6,6 +6,8 @@ import { eventType } from '@gantry/contract/events';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createReportFiles } from '../src/reports/files.ts';
 import { removeOrphanFiles } from '../src/reports/upkeep.ts';
+import { removeDueImages } from '../src/retention/remove-images.ts';
+import { beginRun } from '../src/retention/runs-store.ts';
 import { foldAllTraffic } from './fold-all-traffic.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 import { dataUrl, png } from './pictures.ts';
@@ -430,6 +432,28 @@ describe('images', () => {
     await carryOut();
     expect(await stored(bytes)).toBe(false);
     expect(await rowsOf('SELECT FROM event_images WHERE event_id = $1', [eventId])).toEqual([]);
+  });
+
+  it('are looked for with signs of life, so that no other run takes over', async () => {
+    const { db, log, images } = gantry.app.context;
+    await report(daysAgo(2), { images: [dataUrl(png({ shade: 40 }), 'image/png')] });
+    await letImagesAge();
+    const id = (await beginRun(db, null)) ?? '';
+    const run = { db, log, blobs: images.blobs, id, startedBy: null, stopped: () => false };
+    const none = { events: new Map(), images: null, reports: null, activity: null, traffic: null };
+    await gantry.pool.query(
+      `UPDATE retention_runs SET beat_at = now() - interval '4 minutes' WHERE id = $1`,
+      [id],
+    );
+    await removeDueImages(run, none, null);
+    const [{ age }] = await rowsOf(
+      'SELECT extract(epoch FROM now() - beat_at)::float8 AS age FROM retention_runs WHERE id = $1',
+      [id],
+    );
+    expect(age).toBeLessThan(60);
+    // When another process has taken over all the same, it ends.
+    await gantry.pool.query(`UPDATE retention_runs SET status = 'STOPPED' WHERE id = $1`, [id]);
+    await expect(removeDueImages(run, none, null)).rejects.toThrow('taken over');
   });
 
   it('of a message of a device are neither removed nor announced as due', async () => {

@@ -25,6 +25,11 @@ export interface Run extends RunParts {
 /** Pause before it is looked again whether a backup is still in progress. */
 const BACKUP_PAUSE_MS = 1_000;
 
+/** Records that the run is alive. @throws RunLost when another process has taken over */
+export function showLife(run: Run): Promise<void> {
+  return recordRemovals(run.db, run.id, []);
+}
+
 /**
  * Removes records in one transaction that also writes the record of the removal and excludes new legal holds. While a
  * backup is in progress, it waits: the backup still needs the partitions and pictures that its snapshot shows.

@@ -10,7 +10,7 @@ import {
   removeReferences,
 } from '../images/orphans-store.ts';
 import { type Cutoffs, lastCutoff } from './cutoffs.ts';
-import { type Run, removeRecorded } from './recorded-removal.ts';
+import { type Run, removeRecorded, showLife } from './recorded-removal.ts';
 
 const EVENTS_AT_ONCE = 2_000;
 const IMAGES_AT_ONCE = 10_000;
@@ -32,7 +32,10 @@ export async function removeDueImages(run: Run, due: Cutoffs, since: number | nu
   await collectOrphans(run);
 }
 
-/** Processes pages, each of which begins after the last id of the previous one. */
+/**
+ * Processes pages, each of which begins after the last id of the previous one. Each is a sign of life of the run, because
+ * there may be many of them with nothing to remove.
+ */
 async function throughPages(
   run: Run,
   read: (after: string | null) => Promise<string[]>,
@@ -41,6 +44,7 @@ async function throughPages(
   let after: string | null = null;
   while (!run.stopped()) {
     const ids: string[] = await read(after);
+    await showLife(run);
     if (ids.length === 0) return;
     await work(ids);
     after = ids.at(-1) ?? null;
@@ -106,6 +110,7 @@ async function collectOrphans(run: Run): Promise<void> {
       after,
       IMAGES_AT_ONCE,
     );
+    await showLife(run);
     for (let at = 0; at < orphans.length && !run.stopped(); at += FILES_AT_ONCE) {
       await removeImages(run, orphans.slice(at, at + FILES_AT_ONCE));
     }
