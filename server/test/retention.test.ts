@@ -7,6 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createReportFiles } from '../src/reports/files.ts';
 import { removeOrphanFiles } from '../src/reports/upkeep.ts';
 import { removeDueImages } from '../src/retention/remove-images.ts';
+import { executeRun } from '../src/retention/run.ts';
 import { beginRun } from '../src/retention/runs-store.ts';
 import { foldAllTraffic } from './fold-all-traffic.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
@@ -346,6 +347,32 @@ describe('retention', () => {
     expect(await hasFile(old.id)).toBe(true);
     await removeOrphanFiles(gantry.app.context.db, createReportFiles(folder), 0);
     expect([await hasFile(old.id), await hasFile(young.id)]).toEqual([false, true]);
+  });
+
+  it('continues after runs that could not do everything, as long as they are not a month apart', async () => {
+    const old = await report(daysAgo(40));
+    await ask('setRetention', { events: { default: 30 } });
+    const { db, log, images } = gantry.app.context;
+    const runDaily = async (): Promise<string> => {
+      const id = (await beginRun(db, null)) ?? '';
+      await executeRun({ db, log, blobs: images.blobs }, { id, startedBy: null }, () => false);
+      return (await rowsOf('SELECT status FROM retention_runs WHERE id = $1', [id]))[0].status;
+    };
+    await gantry.pool.query('DELETE FROM retention_runs');
+    // The last complete one was 40 days ago; since then, each failed at its last step.
+    await gantry.pool.query(`UPDATE retention_settings SET updated_at = now() - interval '100 days'`);
+    await gantry.pool.query(`
+      INSERT INTO retention_runs (status, started_at, finished_at)
+      VALUES ('COMPLETED', now() - interval '40 days', now()), ('FAILED', now() - interval '1 day', now())`);
+    // It failed before it removed anything, which says nothing about the clock.
+    expect(await runDaily()).toBe('FAILED');
+    expect(await exists(old)).toBe(true);
+    await gantry.pool.query(`
+      INSERT INTO retention_removals (run_id, class, event_type, month, rows)
+      SELECT id, 'events', 'INCIDENT', '2026-01-01', 1 FROM retention_runs
+      WHERE status = 'FAILED' AND NOT step_refused`);
+    expect(await runDaily()).toBe('COMPLETED');
+    expect(await exists(old)).toBe(false);
   });
 
   it('runs in one process at a time', async () => {

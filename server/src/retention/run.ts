@@ -9,7 +9,7 @@ import { removeDueEvents } from './remove-events.ts';
 import { removeDueImages } from './remove-images.ts';
 import { removeDueTraffic } from './remove-traffic.ts';
 import { getRetentionSettings } from './rules-store.ts';
-import { finishRun, lastCompletedStart, refuseStep } from './runs-store.ts';
+import { finishRun, lastCompletedStart, lastRemovingStart, refuseStep } from './runs-store.ts';
 import { requireSmallStep, StepTooLarge } from './step.ts';
 
 const RECORDS_AT_ONCE = 5_000;
@@ -71,7 +71,7 @@ async function removeAllDue(run: Run): Promise<void> {
   const now = await readDatabaseTime(run.db);
   const due = cutoffsOf(rules, now);
   if (run.startedBy === null && hasLimits(due)) {
-    requireSmallStep(now, since, rules.updatedAt?.getTime() ?? null);
+    requireSmallStep(now, await lastRemovingStart(run.db), rules.updatedAt?.getTime() ?? null);
   }
   await removeDueEvents(run, due);
   await removeRecords(run, 'reports', due.reports, removeReportsBefore);

@@ -96,6 +96,17 @@ export function lastCompletedStart(db: Executor): Promise<number | null> {
   return lastStart(db, sql`status = 'COMPLETED'`);
 }
 
+/**
+ * The same for the last run that was completed, or removed something before it failed. Others say nothing about how much
+ * became due since then: they may have been refused as too large, or have failed before that was checked.
+ */
+export function lastRemovingStart(db: Executor): Promise<number | null> {
+  return lastStart(
+    db,
+    sql`(status = 'COMPLETED' OR EXISTS (SELECT FROM retention_removals WHERE run_id = retention_runs.id))`,
+  );
+}
+
 /** The same for the last run that completed the day: it was completed, or refused as too large. */
 export function lastSettledStart(db: Executor): Promise<number | null> {
   return lastStart(db, sql`(status = 'COMPLETED' OR step_refused)`);

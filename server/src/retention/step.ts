@@ -11,7 +11,7 @@ export class StepTooLarge extends Error {
 /**
  * Refuses a daily run too long after the last one: either the service was down or a clock is wrong, and removals are
  * final. All times in Unix milliseconds, by the clock of the database.
- * @param last start of the last completed run; null when there was none
+ * @param last start of the last run that was completed, or removed something; null when there was none
  * @param rulesChanged when the rules were last changed; null for never
  * @throws StepTooLarge with what to do
  */
