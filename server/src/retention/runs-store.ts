@@ -31,9 +31,10 @@ export class RunLost extends Error {
 /** Starts a run, unless one is in progress. @returns its id, or null */
 export function beginRun(db: Database, startedBy: string | null): Promise<string | null> {
   return inTransaction(db, async (tx) => {
+    // A time in the future is of a clock that was wrong then.
     await tx.execute(sql`
       UPDATE retention_runs SET status = 'STOPPED', finished_at = now()
-      WHERE status = 'RUNNING' AND beat_at < now() - make_interval(mins => ${SILENT_MINUTES})`);
+      WHERE status = 'RUNNING' AND abs(extract(epoch FROM now() - beat_at)) > ${SILENT_MINUTES * 60}`);
     const { rows } = await tx.execute<{ id: string }>(sql`
       INSERT INTO retention_runs (started_by) VALUES (${startedBy}::uuid) ON CONFLICT DO NOTHING RETURNING id`);
     return rows[0]?.id ?? null;
