@@ -53,6 +53,34 @@ describe('the effects of an event', () => {
     expect(await count('incident_events')).toBe(before + 1);
   });
 
+  it('wait in memory up to a limit only, and in the database beyond it', async () => {
+    let goOn = (): void => undefined;
+    const isFree = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const followUp = startFollowUp({
+      db: gantry.app.context.db,
+      nodes: gantry.app.context.nodes,
+      log: pino({ level: 'silent' }),
+      applyEffects: () => isFree,
+    });
+    const metadataJson = JSON.stringify({ text: 'x'.repeat(1_000_000) });
+    const rows = Array.from({ length: 8 }, () => ({ id: randomUUID(), metadataJson }) as StoredRow);
+    let atOnce = 0;
+    const began = performance.now();
+    const added = Array.from({ length: 20 }, () =>
+      followUp.add(rows).then(() => {
+        if (performance.now() - began < 900) atOnce++;
+      }),
+    );
+    await Promise.all(added);
+    goOn();
+    await followUp[Symbol.asyncDispose]();
+    // 8 MB each, of 64.
+    expect(atOnce).toBeGreaterThan(10);
+    expect(atOnce).toBeLessThan(14);
+  });
+
   it('that the database refuses do not affect others', async () => {
     const done: string[] = [];
     const ids = Array.from({ length: 10 }, () => randomUUID());

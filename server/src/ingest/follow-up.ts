@@ -15,6 +15,7 @@ import {
   listOverdueFollowUps,
   postponeFollowUp,
 } from './follow-up-store.ts';
+import { sizeOf } from './queue.ts';
 
 /** Applies the effects of stored events outside the transaction that stores them. */
 export interface FollowUp extends AsyncDisposable {
@@ -37,8 +38,8 @@ export interface FollowUpParts {
 
 const EVENTS_AT_ONCE = 1_000;
 
-/** Further groups are not kept in memory; they are found in the database later. */
-const MOST_WAITING = 1_000;
+/** Maximum size of waiting events, in characters. Further groups are not kept in memory; they are found in the database later. */
+const MOST_WAITING = 64_000_000;
 
 /** How long a group that fails is split and retried at once. Events that remain are postponed. */
 const HALVING_MS = 10_000;
@@ -52,6 +53,8 @@ const PATIENCE_MS = 1_000;
 /** Events that arrived together, and a callback for when they have been followed up. */
 interface Batch {
   readonly rows: readonly StoredRow[];
+  /** In characters. */
+  readonly size: number;
   readonly done: () => void;
 }
 
@@ -68,6 +71,7 @@ export function startFollowUp({
   timings = TIMINGS,
 }: FollowUpParts): FollowUp {
   let waiting: Batch[] = [];
+  let waitingSize = 0;
   let running: Promise<void> | null = null;
   let stopped = false;
 
@@ -138,6 +142,7 @@ export function startFollowUp({
     });
     const taken = waiting.slice(0, over === -1 ? undefined : over);
     waiting = waiting.slice(taken.length);
+    for (const batch of taken) waitingSize -= batch.size;
     return taken;
   };
 
@@ -192,13 +197,15 @@ export function startFollowUp({
   return {
     add: (rows) =>
       new Promise((resolve) => {
-        if (waiting.length >= MOST_WAITING) return resolve();
+        if (waitingSize >= MOST_WAITING) return resolve();
+        const size = rows.reduce((sum, row) => sum + sizeOf(row), 0);
         const timer = setTimeout(resolve, PATIENCE_MS);
         const done = () => {
           clearTimeout(timer);
           resolve();
         };
-        waiting.push({ rows, done });
+        waiting.push({ rows, size, done });
+        waitingSize += size;
         running ??= followWaiting();
       }),
     async [Symbol.asyncDispose]() {

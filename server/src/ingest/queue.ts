@@ -111,8 +111,8 @@ export function createEventQueue(): EventQueue {
   };
 }
 
-/** The approximate size of an event in characters, for the bounds of the queue. */
-function sizeOf(row: EventRow): number {
+/** The approximate size of an event in characters, for the bounds of what waits in memory. */
+export function sizeOf(row: EventRow): number {
   return (
     SHORT_TEXTS +
     (row.description?.length ?? 0) +
