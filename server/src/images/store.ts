@@ -137,7 +137,10 @@ export async function removeRefusedImages(db: Executor, { eventId, hashes }: Ima
   const { rows } = await db.execute<{ images: string[] | null }>(
     sql`SELECT images FROM events WHERE id = ${eventId}::uuid`,
   );
-  const shown = new Set(rows[0]?.images ?? []);
+  const [event] = rows;
+  // It was deleted, and its references went with it; or its node of a cluster has not committed it yet.
+  if (!event) return;
+  const shown = new Set(event.images ?? []);
   const refused = hashes.filter((sha256) => !shown.has(addressOfImage(sha256)));
   if (refused.length === 0) return;
   await db.execute(sql`
