@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { IMAGE_REFERENCE_MAX, type ReportedEvent, reportedEvent } from '@gantry/contract/events';
 import type { ObservedEvent, Report } from './format.ts';
 import { kindOf } from './observed.ts';
+import { remembered } from './remembered.ts';
 
 /** The lengths that the contract allows, in characters. */
 const MAX = { description: 10_000, kind: 100, plate: 50, tag: 100, address: 300, key: 128 } as const;
@@ -118,13 +119,31 @@ function fitting(event: ObservedEvent): ObservedEvent {
 }
 
 function fittingMetadata(metadata: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const { raw, ...rest } = storableJson(metadata) as Record<string, unknown>;
+  const { raw: body, ...rest } = metadata;
   const present = Object.fromEntries(
-    Object.entries(rest).filter(([, value]) => value !== null && value !== undefined),
+    Object.entries(storableJson(rest) as object).filter(([, value]) => value !== null && value !== undefined),
   );
-  if (raw === undefined || raw === null) return present;
+  if (body === undefined || body === null || isLong(body)) return present;
+  const raw = storableJson(body);
   return (JSON.stringify(raw)?.length ?? 0) > RAW_MAX ? present : { ...present, raw };
 }
+
+/** Whether the JSON of the value is certainly too long, so that it need not be copied to find out. */
+function isLong(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && isLongObject(value);
+}
+
+const isLongObject = remembered((value: object): boolean => {
+  let length = 0;
+  const visit = (each: unknown): boolean => {
+    const isObject = typeof each === 'object' && each !== null;
+    const members = isObject ? Object.values(each) : [];
+    // A member takes at least two characters, with its comma.
+    length += isObject ? 2 * members.length : typeof each === 'string' ? each.length : 0;
+    return length > RAW_MAX || members.some(visit);
+  };
+  return visit(value);
+});
 
 function isWithin(value: number | null | undefined, least: number, most: number): value is number {
   return typeof value === 'number' && value >= least && value <= most;

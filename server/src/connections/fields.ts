@@ -1,5 +1,6 @@
-import { arrayOf, textOf } from './json-values.ts';
+import { textOf } from './json-values.ts';
 import type { MessagePart } from './message.ts';
+import { remembered } from './remembered.ts';
 import { elementsNamed, asJson as jsonOf } from './xml.ts';
 
 /** The spellings of "not recognised" in attributes such as the color of a vehicle, in lower case. */
@@ -57,7 +58,11 @@ export function itemsOf(value: unknown): readonly unknown[] {
 }
 
 /** The objects of a value and of everything in it, outer ones first; at most 5,000. */
-export function objectsIn(value: unknown): Record<string, unknown>[] {
+export function objectsIn(value: unknown): readonly Record<string, unknown>[] {
+  return typeof value === 'object' && value !== null ? objectsOf(value) : [];
+}
+
+const objectsOf = remembered((value: object): readonly Record<string, unknown>[] => {
   const found: Record<string, unknown>[] = [];
   let level: unknown[] = [value];
   while (level.length > 0) {
@@ -70,16 +75,23 @@ export function objectsIn(value: unknown): Record<string, unknown>[] {
     level = next;
   }
   return found;
-}
+});
 
 /** The text of the first of the names that any object in the value has, outer objects first. */
 export function anyText(value: unknown, ...names: string[]): string | null {
-  for (const object of objectsIn(value)) {
-    const text = knownText(object, ...names);
-    if (text !== null) return text;
-  }
-  return null;
+  if (typeof value !== 'object' || value === null) return null;
+  const known = textsOf(value);
+  const question = names.join();
+  const before = known.get(question);
+  if (before !== undefined) return before;
+  const owner = objectsIn(value).find((object) => knownText(object, ...names) !== null);
+  const text = owner === undefined ? null : knownText(owner, ...names);
+  known.set(question, text);
+  return text;
 }
+
+/** What `anyText` found in a value, because every vehicle of a message asks for the same. */
+const textsOf = remembered((_: object) => new Map<string, string | null>());
 
 /** The JSON values of a message, XML as JSON; for a form, one object with its fields. */
 export function valuesOf(parts: readonly MessagePart[]): unknown[] {
@@ -110,10 +122,17 @@ export function unreadableReason(parts: readonly MessagePart[], expected: string
 
 function fieldNamed(object: Record<string, unknown>, name: string): unknown {
   if (Object.hasOwn(object, name)) return object[name];
-  const plain = plainName(name);
-  for (const [key, value] of Object.entries(object)) if (plainName(key) === plain) return value;
-  return undefined;
+  return byPlainName(object).get(plainName(name));
 }
+
+const byPlainName = remembered((object: object): ReadonlyMap<string, unknown> => {
+  const values = new Map<string, unknown>();
+  for (const [name, value] of Object.entries(object)) {
+    const plain = plainName(name);
+    if (!values.has(plain)) values.set(plain, value);
+  }
+  return values;
+});
 
 function plainName(name: string): string {
   return name.toLowerCase().replace(/[\s_.-]/g, '');
@@ -127,12 +146,14 @@ function textOfField(value: unknown): string | null {
 }
 
 /** The addresses of images in a value, in the order in which they occur. */
-export function addressesIn(value: unknown): string[] {
+export function addressesIn(value: unknown): readonly string[] {
   if (typeof value === 'string') return /^\s*\/images\/[0-9a-f]{64}\s*$/.test(value) ? [value.trim()] : [];
-  if (typeof value !== 'object' || value === null) return [];
-  const values = Array.isArray(value) ? arrayOf(value) : Object.values(value);
-  return [...new Set(values.flatMap(addressesIn))];
+  return typeof value === 'object' && value !== null ? addressesOf(value) : [];
 }
+
+const addressesOf = remembered((value: object): readonly string[] => [
+  ...new Set(Object.values(value).flatMap(addressesIn)),
+]);
 
 /** The addresses of the parts of a message that are images, sorted by `rankOf` their name; 0 is the best. */
 export function picturesOf(

@@ -3,6 +3,7 @@ import type { ObservedEvent } from './format.ts';
 import { namesOf } from './json-values.ts';
 import type { Confidence } from './observed.ts';
 import { confidenceOf, kindOf, numberOf, type Observed, plateOf } from './observed.ts';
+import { remembered } from './remembered.ts';
 
 /** What a message contains about one vehicle. */
 export interface SeenVehicle extends Omit<Observed, 'plate'> {
@@ -77,5 +78,7 @@ function isEmpty(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) {
     return value === undefined || value === null || value === '';
   }
-  return (Array.isArray(value) ? value : Object.keys(value)).length === 0;
+  return Array.isArray(value) ? value.length === 0 : !hasMembers(value);
 }
+
+const hasMembers = remembered((value: object) => Object.keys(value).length > 0);
