@@ -84,6 +84,26 @@ describe('Huawei', () => {
     ]);
   });
 
+  it('reports the speed of every vehicle that is too fast, which has neither a plate nor a type', async () => {
+    const fast = (speed: number) => ({
+      bounding_box: { x: 858, y: 200, w: 679, h: 535 },
+      speed,
+      direction: 0,
+    });
+    const body = message({ event_type: 75012, data: { vehicles: [fast(91), fast(104)] } });
+    expect(inShort(await readBody(huawei, body))).toEqual([
+      [at, 'TRAFFIC_VIOLATION', null, 91, 'SPEEDING'],
+      [at, 'TRAFFIC_VIOLATION', null, 104, 'SPEEDING'],
+    ]);
+  });
+
+  it('creates no event of a parked vehicle that has left', async () => {
+    const left = { event_type: 74240, alarm_type: 1, data: { event_set: [{ detection_id: '83BFC020' }] } };
+    expect(inShort(await readBody(huawei, message(left)))).toEqual(['nothing']);
+    const parked = message({ event_type: 74240, alarm_type: 0, data: { vehicles: [vehicle()] } });
+    expect((await readBody(huawei, parked)).reports[0]?.event.violationType).toBe('ILLEGAL_PARKING');
+  });
+
   it('reads times in milliseconds, and ignores a position that is not set', async () => {
     const body = message({
       timestamp: '1560346229123',

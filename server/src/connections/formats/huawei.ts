@@ -2,6 +2,7 @@ import { epochTime, isoTime } from '../device-time.ts';
 import {
   addressesIn,
   fieldAt,
+  fieldList,
   fieldText,
   itemsOf,
   knownText,
@@ -47,13 +48,19 @@ export const huawei: Format = {
 function read({ parts }: DeviceMessage, context: ReadingContext): Reading {
   const values = valuesOf(parts).flatMap(itemsOf);
   if (values.length === 0) return without('unreadable', unreadableReason(parts, 'JSON from Huawei VIAS'));
-  const reports = values.flatMap((value) => reportsOf(value, context));
+  const reports = values.filter((value) => !isEnd(value)).flatMap((value) => reportsOf(value, context));
   if (reports.length > 0) return { reports, is: 'reports', note: null };
   const [value] = values;
   const device = namesOf(fieldText(value, 'stream_id'));
+  if (isEnd(value)) return without('nothing', 'The end of an alarm is not recorded', device);
   return /heartbeat|keep.?alive/i.test(fieldText(value, 'type', 'message_type', 'event_type') ?? '')
     ? without('heartbeat', 'A heartbeat', device)
     : without('nothing', 'The message contains no vehicles', device);
+}
+
+/** Whether the alarm is over: a vehicle that was parked has left. */
+function isEnd(message: unknown): boolean {
+  return fieldText(message, 'alarm_type') === '1';
 }
 
 function reportsOf(message: unknown, context: ReadingContext): Report[] {
@@ -67,6 +74,11 @@ function vehiclesIn(message: unknown): readonly unknown[] {
     fieldText(message, 'message_id', 'stream_id', 'task_id', 'data/message_id', 'data/stream_id') !== null ||
     /^\d+$/.test(fieldText(message, 'event_type') ?? '');
   if (!isOwn) return [];
+  // Vehicles that break a rule may have neither a plate nor a type.
+  const listed = [message, fieldAt(message, 'data')]
+    .flatMap((holder) => fieldList(holder, 'vehicles'))
+    .filter((vehicle) => typeof vehicle === 'object' && vehicle !== null);
+  if (listed.length > 0) return itemsOf(listed);
   const found = objectsIn(message).filter((object) =>
     ['license_plate_id', 'license_plate', 'vehicle_type'].some((name) => fieldAt(object, name) !== undefined),
   );
