@@ -67,6 +67,18 @@ describe('Genetec', () => {
     ]);
   });
 
+  it('a date with the month first, if that is nearer to the receipt', async () => {
+    const at = async (DateUtc: string, receivedAt: string) => {
+      const { reports } = await readBody(genetec, template({ DateUtc }), {
+        receivedAt: Date.parse(receivedAt),
+      });
+      return new Date(reports[0]?.occurredAt ?? 0).toISOString();
+    };
+    expect(await at('11/05/2026', '2026-11-05T11:49:25Z')).toBe('2026-11-05T11:49:22.000Z');
+    expect(await at('11/05/2026', '2026-05-11T11:49:25Z')).toBe('2026-05-11T11:49:22.000Z');
+    expect(await at('05/11/2026', '2026-05-12T09:00:00Z')).toBe('2026-05-11T11:49:22.000Z');
+  });
+
   it('a read event of SharpOS: a time without an offset is UTC, and - means no value', async () => {
     const { reports } = await readBody(genetec, JSON.stringify(sharp));
     expect(reports).toMatchObject([

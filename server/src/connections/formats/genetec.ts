@@ -127,8 +127,8 @@ function keyOf(field: Fields, device: readonly string[], index: number | null): 
 }
 
 /**
- * Days come before months, unless only the other order gives a time in the past. `Timestamp` has an offset or is
- * in UTC.
+ * The day or the month comes first, depending on the template: of two possible times, the later one that is not in the future.
+ * `Timestamp` has an offset or is in UTC.
  */
 function timeOf(field: Fields, receivedAt: number): number | null {
   const day = textOf(field('DateUtc', 'UtcDate'));
@@ -143,8 +143,10 @@ function timeOf(field: Fields, receivedAt: number): number | null {
   const yearFirst = isoTime(moment, 'utc') ?? inOrder('yyyy:MM:dd') ?? inOrder('yyyy/MM/dd');
   if (yearFirst !== null) return yearFirst;
   const dayFirst = inOrder('d/M/yyyy') ?? inOrder('d-M-yyyy') ?? inOrder('d.M.yyyy');
-  if (dayFirst !== null && dayFirst <= receivedAt + DAY_MS) return dayFirst;
-  return inOrder('M/d/yyyy') ?? inOrder('M-d-yyyy') ?? dayFirst;
+  const monthFirst = inOrder('M/d/yyyy') ?? inOrder('M-d-yyyy');
+  const latest = receivedAt + DAY_MS;
+  const past = [dayFirst, monthFirst].flatMap((each) => (each !== null && each <= latest ? each : []));
+  return past.length > 0 ? Math.max(...past) : (dayFirst ?? monthFirst);
 }
 
 function isRead(value: unknown): boolean {
