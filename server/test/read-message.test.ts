@@ -52,3 +52,33 @@ describe('the keys of the reports of a message', () => {
     expect(await keysIn('gantry', [event('A1'), event('B2')])).toEqual(['42', '42']);
   });
 });
+
+describe('a local time that occurs twice', () => {
+  const timeOf = async (format: FormatName, body: unknown, receivedAt: string, zone = 'Europe/Berlin') => {
+    const { parts } = await splitBody(null, Buffer.from(JSON.stringify(body)));
+    const message = { parts: readParts(parts), path: '', topic: null, receivedAt: Date.parse(receivedAt) };
+    const { reports } = await readMessage(format, message, { options: {}, zone });
+    return new Date(reports[0]?.occurredAt ?? 0).toISOString();
+  };
+  const plate = { device: 'LPR-1', time: '2026-10-25 02:30:00', plate: 'A1' };
+
+  it('is the one at which its message arrived', async () => {
+    const [first, second] = ['2026-10-25T00:30:00.000Z', '2026-10-25T01:30:00.000Z'];
+    expect(await timeOf('milesight', plate, '2026-10-25T00:30:01Z')).toBe(first);
+    expect(await timeOf('milesight', plate, '2026-10-25T01:30:01Z')).toBe(second);
+    // The clock of the device may be a little ahead.
+    expect(await timeOf('milesight', plate, '2026-10-25T01:28:00Z')).toBe(second);
+    expect(await timeOf('milesight', plate, '2026-10-26T00:00:00Z')).toBe(second);
+    const wall = {
+      Code: 'TrafficJunction',
+      Data: { UTC: Date.UTC(2026, 9, 25, 2, 30) / 1_000, TrafficCar: {} },
+    };
+    expect(await timeOf('dahua', wall, '2026-10-25T00:30:01Z')).toBe(first);
+    expect(await timeOf('dahua', wall, '2026-10-25T01:30:01Z')).toBe(second);
+  });
+
+  it('is not that of a text with an offset', async () => {
+    const withOffset = { ...plate, time: '2026-10-25T02:30:00+02:00' };
+    expect(await timeOf('milesight', withOffset, '2026-10-25T05:00:00Z')).toBe('2026-10-25T00:30:00.000Z');
+  });
+});

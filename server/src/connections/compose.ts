@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { IMAGE_REFERENCE_MAX, type ReportedEvent, reportedEvent } from '@gantry/contract/events';
+import { MAX_AHEAD_MS } from './device-time.ts';
 import type { ObservedEvent, Report } from './format.ts';
 import { kindOf } from './observed.ts';
 import { remembered } from './remembered.ts';
@@ -13,8 +14,6 @@ const MAX_SPEED = 2000;
 /** Longer bodies are left out of the metadata, in characters of JSON; they remain in the message. */
 const RAW_MAX = 200_000;
 
-/** How far the clock of a device may be ahead of the service, as for `events.ingest`. */
-const MAX_AHEAD_MS = 5 * 60_000;
 const DAY_MS = 86_400_000;
 /** Events of earlier years are refused. */
 const EARLIEST_MS = Date.UTC(2000, 0, 1);

@@ -1,5 +1,19 @@
 import { DateTime } from 'luxon';
 
+/** The time zone of the local times of a message, and when the message arrived. */
+export interface DeviceZone {
+  /** IANA time zone */
+  readonly name: string;
+  /** Unix milliseconds. Of a local time that occurs twice in autumn, the later one is meant, unless it was still to come. */
+  readonly receivedAt: number;
+}
+
+/** An IANA time zone, in which of a local time that occurs twice the first is meant; or that of a message. */
+export type Zone = string | DeviceZone;
+
+/** How far the clock of a device may be ahead of the service, as for `events.ingest`. */
+export const MAX_AHEAD_MS = 5 * 60_000;
+
 /** No device reports anything older; smaller numbers are counters or times since the device was started. */
 const EARLIEST_MS = Date.UTC(2000, 0, 1);
 
@@ -25,36 +39,49 @@ export function epochTime(value: unknown): number | null {
 /**
  * The time of an ISO 8601 text, in its extended or basic form, with up to nanoseconds and an offset of hours alone
  * (`+07`). A space may replace the `T`.
- * @param zone IANA time zone for a text without an offset
+ * @param zone for a text without an offset
  * @returns Unix milliseconds; null for any other text
  */
-export function isoTime(text: unknown, zone: string): number | null {
+export function isoTime(text: unknown, zone: Zone): number | null {
   if (typeof text !== 'string' || text.length > MAX_LENGTH) return null;
   const normal = text
     .trim()
     .replace(/^(\d{4}-?\d{2}-?\d{2})\s+/, '$1T')
     .replace(/([.,]\d{3})\d+/, '$1')
     .replace(/\s+(?=Z|[+-]\d{2})/i, '');
-  return momentOf(DateTime.fromISO(normal, { zone, setZone: false }));
+  return momentOf(DateTime.fromISO(normal, { zone: nameOf(zone), setZone: true }), zone);
 }
 
 /**
  * The time of a text in the format of a device.
  * @param patterns tokens of Luxon, tried in order: `dd/MM/yyyy HH:mm:ss` for example
- * @param zone IANA time zone of the text, unless it contains an offset
+ * @param zone of the text, unless it contains an offset
  * @returns Unix milliseconds; null when no pattern fits
  */
-export function timeIn(text: unknown, patterns: readonly string[], zone: string): number | null {
+export function timeIn(text: unknown, patterns: readonly string[], zone: Zone): number | null {
   if (typeof text !== 'string' || text.length > MAX_LENGTH) return null;
   for (const pattern of patterns) {
-    const moment = momentOf(DateTime.fromFormat(text.trim(), pattern, { zone, locale: 'en' }));
+    const time = DateTime.fromFormat(text.trim(), pattern, {
+      zone: nameOf(zone),
+      setZone: true,
+      locale: 'en',
+    });
+    const moment = momentOf(time, zone);
     if (moment !== null) return moment;
   }
   return null;
 }
 
-function momentOf(time: DateTime): number | null {
-  return time.isValid ? sane(time.toMillis()) : null;
+function nameOf(zone: Zone): string {
+  return typeof zone === 'string' ? zone : zone.name;
+}
+
+function momentOf(time: DateTime, zone: Zone): number | null {
+  if (!time.isValid) return null;
+  const moments = time.getPossibleOffsets().map((each) => each.toMillis());
+  const latest = typeof zone === 'string' ? Number.NEGATIVE_INFINITY : zone.receivedAt + MAX_AHEAD_MS;
+  const past = moments.filter((moment) => moment <= latest);
+  return sane(past.length > 0 ? Math.max(...past) : Math.min(...moments));
 }
 
 function sane(ms: number): number | null {

@@ -1,6 +1,7 @@
 import type { ConnectionOptions } from '@gantry/contract/connections';
 import type { ReportedEvent } from '@gantry/contract/events';
 import type { deviceFormats } from '@gantry/contract/values';
+import type { Zone } from './device-time.ts';
 import type { MapInput } from './mapper.ts';
 import type { DeviceMessage } from './message.ts';
 
@@ -72,8 +73,8 @@ export interface Reading {
 /** What a format is given in addition to the message. */
 export interface ReadingContext {
   readonly options: ConnectionOptions;
-  /** IANA time zone of the device's local times. */
-  readonly zone: string;
+  /** The time zone of the device's local times. */
+  readonly zone: Zone;
   /** Evaluates mappings; without it, messages of the format `mapped` are unreadable. */
   readonly map?: MapInput;
 }

@@ -3,14 +3,18 @@ import type { FormatName, Reading, ReadingContext, Report } from './format.ts';
 import { formatNamed } from './formats.ts';
 import type { DeviceMessage } from './message.ts';
 
-/** Reads a message in a format. Reports of it that are different events have different keys. */
+/**
+ * Reads a message in a format. Reports of it that are different events have different keys.
+ * @param context with the name of the time zone
+ */
 export async function readMessage(
   name: FormatName,
   message: DeviceMessage,
-  context: ReadingContext,
+  context: ReadingContext & { readonly zone: string },
 ): Promise<Reading> {
   const format = formatNamed(name);
-  const reading = await format.read(message, context);
+  const zone = { name: context.zone, receivedAt: message.receivedAt };
+  const reading = await format.read(message, { ...context, zone });
   return format.keysMayRepeat ? { ...reading, reports: withDistinctKeys(reading.reports) } : reading;
 }
 

@@ -1,4 +1,4 @@
-import { epochTime, timeIn } from '../device-time.ts';
+import { epochTime, timeIn, type Zone } from '../device-time.ts';
 import { knownText } from '../fields.ts';
 import type { Format, PartOfPassage, Reading, ReadingContext, Report } from '../format.ts';
 import { without } from '../format.ts';
@@ -164,7 +164,7 @@ function passageOf({ device, carId, state, plate, at }: Sighting): PartOfPassage
   };
 }
 
-function timeOf(field: Fields, zone: string): number | null {
+function timeOf(field: Fields, zone: Zone): number | null {
   return (
     epochTime(field('capture_timestamp')) ??
     epochTime(field('capture_ts')) ??

@@ -1,4 +1,4 @@
-import { epochTime, isoTime, timeIn } from '../device-time.ts';
+import { epochTime, isoTime, timeIn, type Zone } from '../device-time.ts';
 import type { Format, Reading, ReadingContext, Report } from '../format.ts';
 import { without } from '../format.ts';
 import { namesOf, objectOf, textOf } from '../json-values.ts';
@@ -120,7 +120,7 @@ function reportOf(seen: PlateRead, index: number, from: Alert, context: ReadingC
   };
 }
 
-function timeOf(value: unknown, zone: string): number | null {
+function timeOf(value: unknown, zone: Zone): number | null {
   return isoTime(value, zone) ?? epochTime(value) ?? answerTime(value);
 }
 

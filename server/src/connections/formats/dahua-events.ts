@@ -1,5 +1,4 @@
-import { DateTime } from 'luxon';
-import { epochTime, isoTime } from '../device-time.ts';
+import { epochTime, isoTime, type Zone } from '../device-time.ts';
 import { addressesIn, anyText, fieldAt, fieldList, fieldText, knownText } from '../fields.ts';
 import type { ObservedEvent, PartOfPassage, ReadingContext, Report } from '../format.ts';
 import { measured, numberOf, plateOf, speedOf } from '../observed.ts';
@@ -118,15 +117,13 @@ export function eventReport(
  * `RealUTC` is the true time. `UTC` is the local time, as if it were UTC, as `LocaleTime` is: a camera 7 hours ahead
  * reports 1706625295 besides the true 1706600095.
  */
-function timeOf(data: unknown, zone: string): number | null {
+function timeOf(data: unknown, zone: Zone): number | null {
   const real = epochTime(anyTimeOf(data, 'RealUTC'));
   if (real !== null) return real;
   const local = isoTime(anyTimeOf(data, 'LocaleTime'), zone);
   if (local !== null) return local;
   const wall = epochTime(anyTimeOf(data, 'UTC'));
-  if (wall === null) return null;
-  const time = DateTime.fromMillis(wall, { zone: 'utc' }).setZone(zone, { keepLocalTime: true });
-  return time.isValid ? time.toMillis() : null;
+  return wall === null ? null : isoTime(new Date(wall).toISOString().slice(0, -1), zone);
 }
 
 function anyTimeOf(data: unknown, name: string): string | null {

@@ -1,5 +1,5 @@
 import { reportedEvent } from '@gantry/contract/events';
-import { isoTime } from '../device-time.ts';
+import { isoTime, type Zone } from '../device-time.ts';
 import { type ConnectionValues, type Format, type Reading, type Report, without } from '../format.ts';
 import { namesOf, objectOf, textOf } from '../json-values.ts';
 import type { DeviceMessage } from '../message.ts';
@@ -64,7 +64,7 @@ function itemsOf(body: unknown): readonly unknown[] {
 }
 
 /** The report of an event, or why it is invalid. */
-function reportOf(item: unknown, device: readonly string[], zone: string): Report | string {
+function reportOf(item: unknown, device: readonly string[], zone: Zone): Report | string {
   const { apiKey: _, ...fields } = objectOf(item);
   const { timestamp, idempotencyKey } = fields;
   // The contract requires a time with a key. The time of receipt replaces this one.

@@ -1,4 +1,4 @@
-import { isoTime, timeIn } from '../device-time.ts';
+import { isoTime, timeIn, type Zone } from '../device-time.ts';
 import { anyText, fieldAt, fieldText, knownText, objectsIn } from '../fields.ts';
 import type { ObservedEvent, ReadingContext, Report } from '../format.ts';
 import { numberOf, plateOf, speedOf } from '../observed.ts';
@@ -149,7 +149,7 @@ function keyOf(alert: unknown, block: unknown, type: string, plate: unknown): st
   ].join('/');
 }
 
-function timeOf(alert: unknown, block: unknown, zone: string): number | null {
+function timeOf(alert: unknown, block: unknown, zone: Zone): number | null {
   return (
     isoTime(fieldText(alert, 'dateTime'), zone) ??
     timeIn(anyText(block, 'absTime'), ['yyyyMMddHHmmssSSS', 'yyyyMMddHHmmss'], zone)

@@ -1,4 +1,4 @@
-import { isoTime } from '../device-time.ts';
+import { isoTime, type Zone } from '../device-time.ts';
 import {
   addressesIn,
   fieldAt,
@@ -118,7 +118,7 @@ function reportOf(message: unknown, pictures: readonly string[], { zone, options
 }
 
 /** `12-34-56-789`, `12:34:56.789` and `15:42:10`, with the date in one of its spellings. */
-function timeOf(date: string | null, time: string | null, zone: string): number | null {
+function timeOf(date: string | null, time: string | null, zone: Zone): number | null {
   const day = /^(\d{4})[-/.]?(\d{2})[-/.]?(\d{2})$/.exec(date ?? '');
   const hour = /^(\d{1,2})[-:.]?(\d{2})[-:.]?(\d{2})(?:[-:.](\d{1,3}))?$/.exec(time ?? '');
   const european = /^(\d{2})[-/.](\d{2})[-/.](\d{4})$/.exec(date ?? '');

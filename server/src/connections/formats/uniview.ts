@@ -1,5 +1,5 @@
 import { addressParts } from '../address-parts.ts';
-import { epochTime, isoTime, timeIn } from '../device-time.ts';
+import { epochTime, isoTime, timeIn, type Zone } from '../device-time.ts';
 import {
   addressesIn,
   anyText,
@@ -148,7 +148,7 @@ function nameOnly(text: string | null): string | null {
 }
 
 /** `20260630100000123` is local time. */
-function passTime(text: string | null, zone: string): number | null {
+function passTime(text: string | null, zone: Zone): number | null {
   return (
     timeIn(text, ['yyyyMMddHHmmssSSS', 'yyyyMMddHHmmss'], zone) ?? epochTime(text) ?? isoTime(text, zone)
   );
