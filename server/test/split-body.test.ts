@@ -122,6 +122,24 @@ describe('the body of a device', () => {
     }
   });
 
+  it('may contain control characters and end with zeros', async () => {
+    const value = { SrcName: 'Gate 1', n: 1 };
+    for (const body of [
+      '{"SrcName":"Gate\u00011","n":1}',
+      '{"SrcName":"Gate\n1","n":1}',
+      '{"SrcName":"Gate 1\0\0","n":1}\0',
+    ]) {
+      expect((await contentsOf('application/json', body)).contents).toEqual([{ kind: 'json', value }]);
+    }
+    expect((await contentsOf('text/xml', '<p>A1\0</p>\0')).contents).toMatchObject([
+      { root: { text: 'A1' } },
+    ]);
+    // Neither are binary data and texts of two bytes for a letter.
+    for (const body of ['{\0"\0a\0"\0', 'x\0']) {
+      expect((await contentsOf(null, body)).contents).toMatchObject([{ kind: 'unreadable' }]);
+    }
+  });
+
   it('may contain XML with empty elements', async () => {
     const { contents } = await contentsOf(null, '<a><b/><c x="1" /><d>1</d></a>');
     expect(contents).toMatchObject([

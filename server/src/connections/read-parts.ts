@@ -6,6 +6,10 @@ import { parseXml, UnreadableXml } from './xml.ts';
 /** Deeper values are refused, because everything that reads them is recursive. */
 const MAX_DEPTH = 100;
 
+/** Characters that JSON does not allow in texts. Some devices write them in the names that they were given. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is sought
+const CONTROLS = /[\x00-\x1f]/g;
+
 /** Parses the parts of a stored message by their syntax. */
 export function readParts(parts: readonly StoredPart[]): MessagePart[] {
   return parts.map(({ name, fileName, contentType, text, picture }) => ({
@@ -38,7 +42,7 @@ function xmlContent(text: string): Content {
 }
 
 function jsonContent(text: string): Content {
-  const value = parseJson(text) ?? parseLines(text);
+  const value = parseJson(text) ?? parseLines(text) ?? parseJson(text.replaceAll(CONTROLS, ' '));
   if (value === null) return { kind: 'unreadable', reason: 'The JSON is invalid or incomplete' };
   return isDeeper(value, MAX_DEPTH)
     ? { kind: 'unreadable', reason: `The JSON is nested more than ${MAX_DEPTH} levels deep` }

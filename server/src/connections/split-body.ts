@@ -116,6 +116,16 @@ function fieldsOf(body: Buffer): RawPart[] {
   }));
 }
 
+/**
+ * The text without NUL characters: some devices end texts with them, also within JSON and XML. Null if it is not a text,
+ * because there are as many of them as other characters.
+ */
+function withoutZeros(text: string): string | null {
+  if (!text.includes('\0')) return text;
+  const rest = text.replaceAll('\0', '');
+  return /^\s*[{[<]/.test(rest) && 2 * rest.length > text.length ? rest : null;
+}
+
 /** Separates a JSON text from images that follow it, one after the other. */
 function splitTail(whole: RawPart): RawPart[] {
   const { bytes } = whole;
@@ -172,7 +182,7 @@ function decode(bytes: Buffer, contentType: string | null): string | null {
   for (const each of [charset, 'utf-8']) {
     try {
       const text = new TextDecoder(each, { fatal: true }).decode(bytes);
-      return text.includes('\0') ? null : text;
+      return withoutZeros(text);
     } catch {
       // Unknown character set, or bytes that are invalid in it.
     }
