@@ -105,6 +105,20 @@ describe('AXIS License Plate Verifier', () => {
     expect(new Set(reports.map(({ key }) => key)).size).toBe(3);
   });
 
+  it('the plate of an update counts, whichever way the app writes the state', async () => {
+    const states = ['new', 'updated'].map((carState) => readBody(axisLpv, car({ carState })));
+    const [first, update] = (await Promise.all(states)).map(({ reports }) => reports[0]?.passage?.quality);
+    expect(update).toBeGreaterThan(first ?? 99);
+  });
+
+  it('reads a time with an offset', async () => {
+    const { reports } = await readBody(
+      axisLpv,
+      car({ capture_timestamp: undefined, datetime: '20260701 120000123+0530' }),
+    );
+    expect(new Date(reports[0]?.occurredAt ?? 0).toISOString()).toBe('2026-07-01T06:30:00.123Z');
+  });
+
   it('a last message without a plate does not displace an earlier plate', async () => {
     const [first, last] = await Promise.all(
       [car({ carState: 'new' }), car({ carState: 'lost', plateUTF8: '----/----' })].map((body) =>

@@ -21,7 +21,7 @@ const HOUR_MS = 3_600_000;
 const OVERLAP_MS = 5 * 60_000;
 
 /** How final the plate is in each state: it may change until the car is lost. */
-const RANK: Readonly<Record<string, number>> = { new: 1, update: 2, lost: 3 };
+const RANK: Readonly<Record<string, number>> = { new: 1, update: 2, updated: 2, lost: 3 };
 const WITH_PLATE = 10;
 
 const APPLICATIONS = 'axis/+/event/tns:axis/CameraApplicationPlatform';
@@ -168,7 +168,7 @@ function timeOf(field: Fields, zone: Zone): number | null {
   return (
     epochTime(field('capture_timestamp')) ??
     epochTime(field('capture_ts')) ??
-    timeIn(field('datetime'), ['yyyyMMdd HHmmssSSS', 'yyyyMMdd HHmmss'], zone) ??
+    timeIn(field('datetime'), ['yyyyMMdd HHmmssSSS', 'yyyyMMdd HHmmssSSSZZZ', 'yyyyMMdd HHmmss'], zone) ??
     epochTime(field('publishedAt')) ??
     epochTime(field('frame_timestamp'))
   );
