@@ -129,6 +129,22 @@ describe('TVT', () => {
     expect(inShort(await readBody(tvt, metadata))).toEqual([[at, 'VEHICLE_DETECTION', null, null, null]]);
   });
 
+  it('gives each of several vehicles the scene and its own picture', async () => {
+    const [scene, one, two] = [7, 8, 9].map((width) => jpeg({ width, comment: 'x'.repeat(200) }));
+    const item = (plate: string, picture: Buffer) =>
+      `<item><licensePlateAttribute><licensePlateNumber>${plate}</licensePlateNumber></licensePlateAttribute>
+<targetImageData><targetBase64Data>${picture.toString('base64')}</targetBase64Data></targetImageData></item>`;
+    const body = `<config version="2.0.0"><smartType>vehicle</smartType><currentTime>1772140991308000</currentTime>
+<sourceDataInfo><sourceBase64Data>${(scene as Buffer).toString('base64')}</sourceBase64Data></sourceDataInfo>
+<licensePlateListInfo>${item('A1', one as Buffer)}${item('B2', two as Buffer)}</licensePlateListInfo></config>`;
+    const { reports } = await readBody(tvt, body);
+    const images = (own: unknown) => [addressOf(scene as Buffer), addressOf(own as Buffer)];
+    expect(reports.map(({ event }) => [event.licensePlateNumber, event.images])).toEqual([
+      ['A1', images(one)],
+      ['B2', images(two)],
+    ]);
+  });
+
   it('answers as the devices expect, also on their fixed path', () => {
     expect(tvt.fixedPaths).toEqual(['/API']);
     expect(tvt.answer?.('')).toMatchObject({

@@ -93,6 +93,25 @@ describe('Uniview (documentation only)', () => {
     expect((await first(vehicle({}, {}, { PassTime: '' })))?.occurredAt).toBe(1_782_806_400_000);
   });
 
+  it('gives each of several vehicles the pictures to which it refers', async () => {
+    const image = (Index: number, picture: Buffer) => ({ Index, Data: picture.toString('base64') });
+    const [one, two] = [
+      jpeg({ width: 5, comment: 'x'.repeat(200) }),
+      jpeg({ width: 6, comment: 'x'.repeat(200) }),
+    ];
+    const refers = (SmallPicAttachIndex: number) => ({ LargePicAttachIndex: 1, SmallPicAttachIndex });
+    const body = JSON.stringify({
+      StructureInfo: {
+        ImageInfoList: [image(1, scene), image(2, one), image(3, two)],
+        ObjInfo: { VehicleInfoList: [vehicle({}, {}, refers(2)), vehicle({}, {}, refers(3))] },
+      },
+    });
+    expect((await readBody(uniview, body)).reports.map(({ event }) => event.images)).toEqual([
+      [addressOf(scene), addressOf(one)],
+      [addressOf(scene), addressOf(two)],
+    ]);
+  });
+
   it('takes alarms as signs of life', async () => {
     const alarm = JSON.stringify({
       Reference: 'x',

@@ -30,8 +30,9 @@ export function targetReports(detection: Detection, context: ReadingContext): Re
   const targets = targetsOf(config).filter((target) => isVehicle(target));
   if (targets.length === 0 && !isParking) return [];
   const all = targets.length > 0 ? targets : [fieldList(config, 'eventInfo')[0] ?? config];
+  const rest = picturesOfOnly(config, all);
   return all.map((target, at) =>
-    report(detection, { item: target, at }, addressesIn(target), isParking, context),
+    report(detection, { item: target, at }, [...addressesIn(target), ...rest], isParking, context),
   );
 }
 
@@ -40,13 +41,26 @@ function plateReports(detection: Detection, context: ReadingContext): Report[] {
   const items = [...fieldList(config, 'licensePlateListInfo'), ...fieldList(config, 'listInfo')];
   // The list of a camera has pictures without a plate, which belong to those with one.
   const plates = items.filter(
-    (item) => plateText(item) !== null || fieldAt(item, 'carAttribute') !== undefined,
+    (item) =>
+      plateText(item) !== null ||
+      ['carAttribute', 'carAttr'].some((name) => fieldAt(item, name) !== undefined),
   );
   const vehicles = plates.length > 0 ? plates : [items[0] ?? config];
   const others = items.filter((item) => !vehicles.includes(item)).flatMap(addressesIn);
+  const rest = picturesOfOnly(config, vehicles);
   return vehicles.map((item, at) =>
-    report(detection, { item, at }, [...others, ...addressesIn(item)], false, context),
+    report(detection, { item, at }, [...others, ...addressesIn(item), ...rest], false, context),
   );
+}
+
+/** The pictures of the whole message, if it is about one vehicle. A picture inside another vehicle belongs to that one. */
+function picturesOfOnly(config: unknown, vehicles: readonly unknown[]): readonly string[] {
+  return vehicles.length === 1 ? addressesIn(config) : [];
+}
+
+/** The pictures of the whole scene. */
+function scenesOf(config: unknown): string[] {
+  return ['sourceDataInfo', 'vsd/sourceDataInfo'].flatMap((path) => addressesIn(fieldAt(config, path)));
 }
 
 function plateText(item: unknown): string | null {
@@ -114,7 +128,7 @@ function report(
       violation: isParking ? 'ILLEGAL_PARKING' : null,
       speed: speedOf(fieldText(item, 'speed', 'carAttribute/speed', 'vehicleSpeed'), options.speedUnit),
       vehicleType: knownText(item, 'carAttribute/carType', 'carType', 'vehicleType') ?? typeOfTarget(item),
-      images: [...addressesIn(fieldAt(config, 'sourceDataInfo')), ...pictures, ...addressesIn(config)],
+      images: [...scenesOf(config), ...pictures],
       tags: ['TVT', name, listTag(list)],
       metadata: {
         vendor: 'tvt',

@@ -68,14 +68,22 @@ function reportsOf(message: unknown, pictures: readonly string[], context: Readi
   const vehicles = holders
     .flatMap((holder) => fieldList(holder, LIST))
     .filter((vehicle) => typeof vehicle === 'object' && vehicle !== null);
-  return itemsOf(vehicles).map((vehicle, index) => reportOf(message, vehicle, index, pictures, context));
+  const all = [
+    ...addressesIn(fieldAt(message, 'StructureInfo/ImageInfoList')),
+    ...addressesIn(message),
+    ...pictures,
+  ];
+  return itemsOf(vehicles).map((vehicle, index) => {
+    const own = vehicles.length > 1 ? imagesOf(message, vehicle) : [];
+    return reportOf(message, vehicle, index, own.length > 0 ? own : all, context);
+  });
 }
 
 function reportOf(
   message: unknown,
   vehicle: unknown,
   index: number,
-  pictures: readonly string[],
+  images: readonly string[],
   { zone, options }: ReadingContext,
 ): Report {
   const plate = plateOf(fieldText(vehicle, 'PlateAttributeInfo/PlateNo', 'PlateNo', 'PlateNumber'));
@@ -111,11 +119,7 @@ function reportOf(
       speedLimit: speedOf(anyText(vehicle, 'SpeedLimit', 'LimitSpeed'), options.speedUnit),
       // LAPI numbers types, colors and makes; the numbers are not in the sources that were available.
       vehicleType: nameOnly(type),
-      images: [
-        ...addressesIn(fieldAt(message, 'StructureInfo/ImageInfoList')),
-        ...addressesIn(message),
-        ...pictures,
-      ],
+      images,
       tags: ['Uniview', anyText(message, 'SrcName', 'DeviceName'), listTag(list)],
       metadata: {
         vendor: 'uniview',
@@ -141,6 +145,17 @@ function reportOf(
       },
     }),
   };
+}
+
+/** The pictures of the message to which the vehicle refers by their indexes. */
+function imagesOf(message: unknown, vehicle: unknown): string[] {
+  const names = ['LargePicAttachIndex', 'SmallPicAttachIndex', 'PlatePicAttachIndex'];
+  const indexes = names.map((name) => fieldText(vehicle, name)).filter((index) => index !== null);
+  return indexes.flatMap((index) =>
+    fieldList(message, 'StructureInfo/ImageInfoList')
+      .filter((image) => fieldText(image, 'Index') === index)
+      .flatMap(addressesIn),
+  );
 }
 
 function nameOnly(text: string | null): string | null {
