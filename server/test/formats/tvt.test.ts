@@ -145,6 +145,15 @@ describe('TVT', () => {
     ]);
   });
 
+  it('reads the confidence and the attributes of cameras with API 2.1', async () => {
+    const more =
+      '<PlateConfidence type="uint32" count="9250"/><carAttr><color>white</color><brand>GMC</brand><type>mpv</type></carAttr>';
+    expect((await first(camera('<currentTime>1732045234</currentTime>', 'A1', more)))?.event).toMatchObject({
+      vehicleType: 'mpv',
+      metadata: { confidence: 0.925, make: 'GMC', color: 'white' },
+    });
+  });
+
   it('answers as the devices expect, also on their fixed path', () => {
     expect(tvt.fixedPaths).toEqual(['/API']);
     expect(tvt.answer?.('')).toMatchObject({

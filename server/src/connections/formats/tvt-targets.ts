@@ -1,7 +1,7 @@
 import { epochTime, timeIn } from '../device-time.ts';
 import { addressesIn, anyText, fieldAt, fieldList, fieldText, knownText } from '../fields.ts';
 import type { ReadingContext, Report } from '../format.ts';
-import { plateOf, speedOf } from '../observed.ts';
+import { type Confidence, confidenceOf, numberOf, plateOf, speedOf } from '../observed.ts';
 import { anyConfidence, listTag, vehicleEvent } from '../vehicle-event.ts';
 
 /** `dataTime` depends on the date format that is set in the device. */
@@ -127,7 +127,9 @@ function report(
       plate,
       violation: isParking ? 'ILLEGAL_PARKING' : null,
       speed: speedOf(fieldText(item, 'speed', 'carAttribute/speed', 'vehicleSpeed'), options.speedUnit),
-      vehicleType: knownText(item, 'carAttribute/carType', 'carType', 'vehicleType') ?? typeOfTarget(item),
+      vehicleType:
+        knownText(item, 'carAttribute/carType', 'carAttr/type', 'carType', 'vehicleType') ??
+        typeOfTarget(item),
       images: [...scenesOf(config), ...pictures],
       tags: ['TVT', name, listTag(list)],
       metadata: {
@@ -137,20 +139,26 @@ function report(
         channel,
         alarm: smartType,
         direction,
-        ...anyConfidence(
-          fieldText(item, 'PlateConfidence', 'licensePlateAttribute/confidence', 'confidence'),
-        ),
+        ...confidenceIn(item),
         country: knownText(item, 'licensePlateAttribute/country', 'country', 'region'),
         plateColor: knownText(item, 'plateColor', 'licensePlateAttribute/color'),
-        make: knownText(item, 'carAttribute/brand', 'brand'),
-        model: knownText(item, 'carAttribute/model', 'model'),
-        color: knownText(item, 'carAttribute/color', 'carColor'),
+        make: knownText(item, 'carAttribute/brand', 'carAttr/brand', 'brand'),
+        model: knownText(item, 'carAttribute/model', 'carAttr/model', 'model'),
+        color: knownText(item, 'carAttribute/color', 'carAttr/color', 'carColor'),
         listName: list,
         box: fieldAt(item, 'rect') ?? fieldAt(event, 'rect'),
         raw: config,
       },
     }),
   };
+}
+
+/** The confidence of the plate. Cameras with API 2.1 write `<PlateConfidence count="9900"/>` for 99 %. */
+function confidenceIn(item: unknown): Confidence | null {
+  const hundredths = numberOf(fieldText(item, 'PlateConfidence/@count'));
+  return hundredths === null
+    ? anyConfidence(fieldText(item, 'PlateConfidence', 'licensePlateAttribute/confidence', 'confidence'))
+    : confidenceOf(hundredths / 100, 100);
 }
 
 function typeOfTarget(item: unknown): string | null {
