@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { connectAsync } from 'mqtt';
 import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type BrokerClient, connectToBroker } from '../src/gateways/mqtt-client.ts';
@@ -129,6 +130,38 @@ describe('the MQTT client', () => {
       (bodies) => bodies.includes('e'),
     );
     expect(next.received.filter((body) => body !== 'first')).toEqual(['a', 'b', 'c', 'd', 'e']);
+  });
+
+  it('does not receive a retained message again after it was connected again', async () => {
+    const { url } = await broker();
+    const id = randomUUID();
+    const one = client(url, id);
+    one.follow(new Set(['t']));
+    await connected(one);
+    const device = await connectDevice(url);
+    use({ [Symbol.asyncDispose]: () => device.endAsync() });
+    await eventually(
+      async () => {
+        await device.publishAsync('t', 'retained', { qos: 1, retain: true });
+        return one.received.length;
+      },
+      (count) => count > 0,
+    );
+    // The broker ends a connection when another client has the same id.
+    const same = await connectAsync(url, { clientId: id, clean: false, reconnectPeriod: 0 });
+    await same.endAsync();
+    await eventually(
+      async () => one.isConnected(),
+      (is) => !is,
+    );
+    const before = one.received.length;
+    await connected(one);
+    await device.publishAsync('t', 'next', { qos: 1 });
+    await eventually(
+      async () => one.received,
+      (bodies) => bodies.includes('next'),
+    );
+    expect(one.received.slice(before)).toEqual(['next']);
   });
 
   it('reconnects after the broker was killed, even to a broker that has lost its session', async () => {

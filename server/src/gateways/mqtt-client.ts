@@ -147,13 +147,13 @@ export function connectToBroker({ address, log, receive, report }: BrokerClientP
     });
   };
 
-  client.on('connect', () => {
+  client.on('connect', ({ sessionPresent }) => {
     log.info({ broker }, 'connected to the MQTT broker');
     isReported = false;
     isAccepted = true;
     report(true);
-    // The broker may have lost the session, and subscribing again does no harm.
-    subscribed.clear();
+    // Not again without need: after each subscription the broker sends the messages that it retained, which were received before.
+    if (!sessionPresent) subscribed.clear();
     settle();
   });
   const logFailure = (err: Error): void => {
