@@ -132,6 +132,21 @@ describe('a picture that arrives again', () => {
   }, 60_000);
 });
 
+describe('a message with very many events', () => {
+  const events = (count: number) => Array.from({ length: count }, () => ({ eventType: 'VEHICLE_DETECTION' }));
+
+  it('is stored whole, although the queue has room for a part of them', async () => {
+    const made = await connect(gantry, 'gantry');
+    expect((await post(made.url, events(21_000))).status).toBe(200);
+    const [message] = await eventually(
+      () => processed(gantry, made.id),
+      ([first]) => first?.status !== 'RECEIVED',
+      100_000,
+    );
+    expect([message?.status, message?.eventIds.length]).toEqual(['STORED', 21_000]);
+  });
+});
+
 describe('a device that does not send again', () => {
   it('has its lost messages counted when there is no space on disk', async () => {
     await using small = await startGantry({ config: { GATEWAY_SPOOL_MB: '0' } });

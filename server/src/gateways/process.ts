@@ -52,6 +52,9 @@ const MOST_AT_ONCE = 64;
 const MOST_WAITING = 2_000;
 const MOST_CHARS = 64_000_000;
 
+/** Reports of one message that are stored at once, because the queue of events has room for a part of a sensor's events. */
+const MOST_REPORTS_AT_ONCE = 1_000;
+
 /** The share of these that one connection may take, so that one that sends too much does not delay the others. */
 const MOST_AT_ONCE_OF_ONE = 8;
 const MOST_WAITING_OF_ONE = 250;
@@ -189,6 +192,7 @@ export function createProcessor(app: GatewayApp, db: Database): Processor {
       return nothing(status, notes);
     }
     const started: Promise<ReportOutcome>[] = [];
+    const atOnce = pLimit(MOST_REPORTS_AT_ONCE);
     for (const [index, report] of reports.entries()) {
       const sensorId = sensorOf(connection, report.device);
       if (sensorId === null) {
@@ -197,11 +201,11 @@ export function createProcessor(app: GatewayApp, db: Database): Processor {
         continue;
       }
       app.lastContacts.recordByConnection(sensorId, contactAt);
-      const dating = date(connection, message, { report, index, sensorId });
+      const dated = () => date(connection, message, { report, index, sensorId });
       if (report.passage) {
         held.push({ connectionId: connection.id, sensorId, passage: report.passage.id });
-        started.push(Promise.resolve(await passages.hold(await dating)));
-      } else started.push(dating.then((dated) => storeReport(app, dated)));
+        started.push(Promise.resolve(await passages.hold(await dated())));
+      } else started.push(atOnce(async () => storeReport(app, await dated())));
     }
     for (const each of started) each.catch(() => undefined);
     return async () => verdictOf(await Promise.all(started), notes);
