@@ -147,6 +147,24 @@ describe('a message with very many events', () => {
   });
 });
 
+it('a message whose processing takes longer than its lease is processed once', async () => {
+  await using slow = await startGantry({
+    overrides: { timings: { messageLeaseMs: 1_000, sweepMessagesMs: 100 } },
+  });
+  const made = await connect(slow, 'gantry');
+  const lock = await slow.pool.connect();
+  await lock.query('BEGIN');
+  await lock.query('LOCK TABLE events IN ACCESS EXCLUSIVE MODE');
+  await slow.fetch(pathOf(made.url), { method: 'POST', body: '{"eventType":"VEHICLE_DETECTION"}' });
+  await new Promise((resolve) => setTimeout(resolve, 4_000));
+  await lock.query('ROLLBACK');
+  lock.release();
+  await processed(slow, made.id);
+  expect((await slow.pool.query('SELECT claim, status FROM device_messages')).rows).toEqual([
+    { claim: 0, status: 'STORED' },
+  ]);
+});
+
 describe('a device that does not send again', () => {
   it('has its lost messages counted when there is no space on disk', async () => {
     await using small = await startGantry({ config: { GATEWAY_SPOOL_MB: '0' } });

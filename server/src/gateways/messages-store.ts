@@ -139,6 +139,17 @@ export async function claimMessages(
     .sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
+/** Prolongs the time that this process has for a message, unless another one has claimed it meanwhile. */
+export async function extendLease(
+  db: Executor,
+  { id, claim }: Pick<ClaimedMessage, 'id' | 'claim'>,
+  leaseMs: number,
+): Promise<void> {
+  await db.execute(sql`
+    UPDATE device_messages SET due_at = now() + ${leaseMs}::float8 * interval '1 millisecond'
+    WHERE id = ${id}::uuid AND claim = ${claim} AND due_at IS NOT NULL`);
+}
+
 /** The result of processing a message. */
 export interface MessageResult {
   readonly id: string;

@@ -22,6 +22,7 @@ import { createLanes } from './lanes.ts';
 import {
   type ClaimedMessage,
   claimMessages,
+  extendLease,
   firstReports,
   type MessageResult,
   noteDiscovery,
@@ -231,12 +232,22 @@ export function createProcessor(app: GatewayApp, db: Database): Processor {
   const perform = async (message: ClaimedMessage): Promise<void> => {
     let result: MessageResult;
     const held: PassageKey[] = [];
+    let extending: Promise<void> = Promise.resolve();
+    const { messageLeaseMs } = app.timings;
+    const extension = setInterval(() => {
+      extending = extendLease(db, message, messageLeaseMs).catch((err: unknown) =>
+        log.warn({ err, messageId: message.id }, 'the lease of a message could not be extended'),
+      );
+    }, messageLeaseMs / 3);
     try {
       const finish = await inLane(message.connectionId, () => begin(message, held));
       result = { id: message.id, claim: message.claim, ...(await finish()), retryMs: null };
     } catch (error) {
       result = failed(message, error);
+    } finally {
+      clearInterval(extension);
     }
+    await extending;
     await results.add(result);
     const format = (await app.connections.byId(message.connectionId))?.format ?? 'deleted';
     metrics.deviceMessages.inc({ format, outcome: result.status });
