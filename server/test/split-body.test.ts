@@ -122,6 +122,19 @@ describe('the body of a device', () => {
     }
   });
 
+  it('has a limited number of pictures', async () => {
+    // The smallest that begins and ends like a JPEG.
+    const tiny = Buffer.from([0xff, 0xd8, 0xff, 0xda, 0xff, 0xd9]);
+    const behind = await contentsOf(null, Buffer.concat([Buffer.from('{}'), ...Array(5_000).fill(tiny)]));
+    expect(behind.parts.length).toBeLessThanOrEqual(1_002);
+    expect(behind.flaws.length).toBeLessThanOrEqual(1_001);
+    expect(behind.flaws.at(-1)).toBe('The body has more than 1000 pictures');
+    const images = Array.from({ length: 1_200 }, (_, n) => png({ width: 1 + n }));
+    const inText = await contentsOf(null, JSON.stringify(images.map((image) => image.toString('base64'))));
+    expect(inText.pictures.map(({ bytes }) => bytes)).toEqual(images.slice(0, 1_000));
+    expect(inText.parts).toHaveLength(201);
+  });
+
   it('may contain control characters and end with zeros', async () => {
     const value = { SrcName: 'Gate 1', n: 1 };
     for (const body of [

@@ -27,6 +27,9 @@ export interface SplitBody {
 /** Forms and multipart bodies have few fields. */
 const MAX_FIELDS = 100;
 
+/** Devices send up to a dozen pictures, and buffers a thousand events. */
+const MAX_PICTURES = 1_000;
+
 /**
  * Divides the body of a request into parts, and takes out the images: parts of a multipart body, base64 in texts, and
  * bytes that follow a JSON text. Declared types are not trusted. It never throws: a part that cannot be read is
@@ -35,9 +38,14 @@ const MAX_FIELDS = 100;
 export async function splitBody(contentType: string | null, body: Buffer): Promise<SplitBody> {
   const pictures = new Map<string, Picture>();
   const flaws: string[] = [];
+  let taken = 0;
 
   /** The address of a usable image; null for another, which is a flaw. */
   const take = (bytes: Buffer, name: string): string | null => {
+    if (++taken > MAX_PICTURES) {
+      if (taken === MAX_PICTURES + 1) flaws.push(`The body has more than ${MAX_PICTURES} pictures`);
+      return null;
+    }
     try {
       const mediaType = mediaTypeOf(bytes);
       if (mediaType && imageLengthOf(bytes, mediaType) === null) {
@@ -136,7 +144,9 @@ function splitTail(whole: RawPart): RawPart[] {
   for (let at = nextImage(tail); at !== -1; at = nextImage(tail)) {
     tail = tail.subarray(at);
     const mediaType = mediaTypeOf(tail);
-    const length = (mediaType && imageLengthOf(tail, mediaType)) ?? tail.length;
+    // What follows the last picture that is taken is kept as it is.
+    const isLast = parts.length > MAX_PICTURES;
+    const length = (mediaType && !isLast && imageLengthOf(tail, mediaType)) || tail.length;
     parts.push({ name: null, fileName: null, contentType: mediaType, bytes: tail.subarray(0, length) });
     tail = tail.subarray(length);
   }
