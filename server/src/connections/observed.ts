@@ -1,8 +1,8 @@
 import type { EventType } from '@gantry/contract/events';
 
-/** The spellings of "no plate was read" in the messages of all makers, without blanks and in lower case. */
+/** The spellings of "no plate was read" in the messages of all makers, without blanks, `_` and `-`, in lower case. */
 const NO_PLATE =
-  /^(?:unknown?|unkown|none|null|noplates?|noplatenumber|notdetected|unlicensed|n\/a|无车牌|无牌车?|[-/_*?.\s]*)$/;
+  /^(?:unknown?|unkown|none|null|noplates?|noplatenumber|not(?:detected|defined|found|read|recogni[sz]ed)|unread|unlicensed|n\/a|无车牌|无牌车?|[/*?.]*)$/;
 
 /**
  * The plate as the device wrote it, trimmed; null for an empty text and every spelling of "no plate". Its script is
@@ -11,7 +11,7 @@ const NO_PLATE =
 export function plateOf(value: unknown): string | null {
   if (typeof value !== 'string' && typeof value !== 'number') return null;
   const plate = String(value).trim();
-  return NO_PLATE.test(plate.toLowerCase().replaceAll(/\s/g, '')) ? null : plate;
+  return NO_PLATE.test(plate.toLowerCase().replaceAll(/[\s_-]/g, '')) ? null : plate;
 }
 
 /** A number from a number or a text such as `093`; null for anything else. */

@@ -107,7 +107,16 @@ describe('TVT', () => {
       tags: ['TVT', 'Gate', 'block'],
       metadata: { confidence: 0.97, direction: 'approach' },
     });
-    for (const plate of ['unknown', 'unlicensed', '--', '']) {
+    for (const plate of [
+      'unknown',
+      'unlicensed',
+      '--',
+      '',
+      'NO_PLATE',
+      'no-plate',
+      'Not Read',
+      'Not defined',
+    ]) {
       expect((await first(camera(time, plate)))?.event).toMatchObject({
         eventType: 'VEHICLE_DETECTION',
         licensePlateNumber: null,
