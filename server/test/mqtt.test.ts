@@ -85,6 +85,28 @@ describe('messages over MQTT', () => {
     expect(await messagesOf(other.connectionId)).toEqual([]);
   });
 
+  it('are refused above 10 MB, as over HTTP, and do not delay others', async () => {
+    const { deviceId, connectionId } = await connect('gantry');
+    const client = await connectDevice(`mqtt://gantry:secret@127.0.0.1:${broker.port}`);
+    closing.push(() => client.endAsync());
+    const publish = (body: string | Buffer) =>
+      client.publishAsync(`gantry/${deviceId}/heartbeat`, body, { qos: 1 });
+    await eventually(
+      async () => {
+        await publish('a');
+        return (await messagesOf(connectionId)).length;
+      },
+      (count) => count > 0,
+    );
+    await publish(Buffer.alloc(10 * 1024 * 1024 + 1, 'x'));
+    await publish('next');
+    const messages = await eventually(
+      () => messagesOf(connectionId),
+      (all) => all.some(({ bytes }: { bytes: number }) => bytes === 4),
+    );
+    expect(messages.every(({ bytes }: { bytes: number }) => bytes <= 4)).toBe(true);
+  });
+
   it('are kept by the broker while the service is stopped, and stored once after its start', async () => {
     const own = await startBroker();
     closing.push(() => own.kill());

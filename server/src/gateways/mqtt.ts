@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { MAX_BODY_BYTES } from '@gantry/contract/envelope';
 import { formatNamed } from '../connections/formats.ts';
 import type { KnownConnection } from '../connections/store.ts';
 import { keyedEventId } from '../events/id.ts';
@@ -45,6 +46,15 @@ export async function startMqtt(
       log,
       report: (isConnected) => metrics.mqttConnected.set(isConnected ? 1 : 0),
       receive: (topic, body) => {
+        // The database takes no such message, and the broker would send it for ever.
+        if (body.length > MAX_BODY_BYTES) {
+          app.refusals.note(`gateway mqtt 413 ${topic}`, 'a message of a device was refused', () => ({
+            topic,
+            bytes: body.length,
+            reason: `The message is larger than ${MAX_BODY_BYTES} bytes`,
+          }));
+          return async () => undefined;
+        }
         const receivedAt = app.clock.now();
         // Every attempt has the same ids, and none puts the message on disk: it stays with the broker until it is stored.
         const key = randomUUID();
