@@ -206,6 +206,32 @@ describe('an API token', () => {
     expect(await gantry.ok('auth.me', undefined, { token })).toMatchObject({ role: 'OPERATOR' });
   });
 
+  it('has its streams ended when its user changes to a role from which plates are hidden', async () => {
+    const owner = await newUser('OPERATOR');
+    const { token } = await newToken(owner.token, { role: 'VIEWER' });
+    const apiKey = await gantry.registerSensor();
+    const stream = await openStream(gantry.url, 'events.onIngested', { token });
+    await eventually(
+      async () => stream.messages,
+      ({ length }) => length > 0,
+    );
+    await gantry.ok('users.updateRole', { id: owner.id, role: 'ANALYST' }, { token: admin });
+    await stream.ended;
+    expect(stream.error).toMatchObject({ message: 'Invalid or expired token' });
+    const again = await openStream(gantry.url, 'events.onIngested', { token });
+    await eventually(
+      async () => again.messages,
+      ({ length }) => length > 0,
+    );
+    await gantry.ingest(apiKey, { licensePlateNumber: 'XQ 77-PLT' });
+    const messages = await eventually(
+      async () => again.messages,
+      (all) => all.some(({ data }) => data.type === 'event'),
+    );
+    again.close();
+    expect(JSON.stringify(messages)).not.toContain('XQ 77');
+  });
+
   it('survives a change of the password by its user', async () => {
     const owner = await newUser('VIEWER');
     const { token } = await newToken(owner.token);

@@ -1,8 +1,10 @@
 import type { Logger } from 'pino';
+import type { Config } from '../platform/config.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { startPeriodic } from '../platform/periodic.ts';
 import type { Timings } from '../platform/timings.ts';
 import { markTokensUsed } from './api-tokens-store.ts';
+import { mayRolesSeePlates } from './role-settings.ts';
 import { findSessionUsers, markSeen } from './sessions-store.ts';
 import { findValidOwners } from './token-owners.ts';
 import type { TokenClaims } from './tokens.ts';
@@ -10,31 +12,39 @@ import type { TokenClaims } from './tokens.ts';
 /** Number of tokens that one statement checks. */
 const CHECKED_AT_ONCE = 1_000;
 
+/** The user of a stream. */
+export interface StreamUser {
+  readonly token: TokenClaims;
+  /** Whether the stream shows number plates. */
+  readonly seesPlates: boolean;
+}
+
 /** Watches tokens and sessions in use, for all calls and streams of this process. */
 export interface SessionWatch extends AsyncDisposable {
   /**
    * Calls `onEnd` once the token is no longer valid because its session ended, or its user was deactivated or changed
-   * role. It does not watch the token's own expiry.
+   * role, or may no longer see the plates that are shown. It does not watch the token's own expiry.
    * @returns a function that stops watching
    */
-  watch(token: TokenClaims, onEnd: () => void): () => void;
+  watch(user: StreamUser, onEnd: () => void): () => void;
   /** Records soon that the session is in use. */
   seen(sessionId: string): void;
   /** Records soon that the API token is in use. */
   used(tokenId: string): void;
 }
 
-interface Watched {
-  readonly token: TokenClaims;
+interface Watched extends StreamUser {
   readonly onEnd: () => void;
 }
 
 export function createSessionWatch({
   db,
+  config,
   log,
   timings,
 }: {
   db: Database;
+  config: Pick<Config, 'HIDE_PLATES_FROM'>;
   log: Logger;
   timings: Pick<Timings, 'checkSessionsMs'>;
 }): SessionWatch {
@@ -45,9 +55,11 @@ export function createSessionWatch({
   const checkApiTokens = async (part: readonly Watched[]): Promise<void> => {
     const hashes = part.flatMap(({ token }) => token.apiTokenHash ?? []);
     const owners = new Map((await findValidOwners(db, hashes)).map((owner) => [owner.position, owner]));
-    part.forEach(({ token, onEnd }, at) => {
+    part.forEach(({ token, seesPlates, onEnd }, at) => {
       const owner = owners.get(at + 1);
       if (owner?.actingRole !== token.role) onEnd();
+      // Plates may be hidden from the role of its user although the token still acts with another one.
+      else if (seesPlates !== mayRolesSeePlates(config, owner.role, owner.ownerRole)) onEnd();
       else if (owner.isUsedLongAgo) used.add(token.tokenId);
     });
   };
@@ -92,8 +104,8 @@ export function createSessionWatch({
   );
 
   return {
-    watch(token, onEnd) {
-      const each = { token, onEnd };
+    watch({ token, seesPlates }, onEnd) {
+      const each = { token, seesPlates, onEnd };
       watched.add(each);
       return () => watched.delete(each);
     },

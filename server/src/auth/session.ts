@@ -1,9 +1,9 @@
 import { API_TOKEN_PREFIX } from '@gantry/contract/api-tokens';
 import { mayDo, type Permission, type Role } from '@gantry/contract/permissions';
 import { SECOND_FACTOR_MISSING } from '@gantry/contract/second-factor';
-import type { Config } from '../platform/config.ts';
 import type { Actor, ApiTokenInUse, Caller, Core, RequestContext } from '../platform/context.ts';
 import { AppError } from '../platform/error.ts';
+import { mayRolesSeePlates } from './role-settings.ts';
 import { findSessionUsers, type TokenUser } from './sessions-store.ts';
 import type { AuthServices } from './start.ts';
 import { findValidOwners, hashOf } from './token-owners.ts';
@@ -107,10 +107,6 @@ export function callerAs(caller: Caller, { apiToken }: SignedInUser): Caller {
 export function requireLogin({ apiToken }: SignedInUser): void {
   if (!apiToken) return;
   throw new AppError('forbidden', 'An API token cannot do this: log in as a user');
-}
-
-function mayRolesSeePlates({ HIDE_PLATES_FROM }: Config, ...roles: readonly Role[]): boolean {
-  return !roles.some((role) => (HIDE_PLATES_FROM as readonly Role[]).includes(role));
 }
 
 /**

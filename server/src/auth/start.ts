@@ -34,6 +34,6 @@ export async function startAuth(
     loginThrottle: createLoginThrottle(pool),
     secrets: createSecretBox(secret),
     oidc: config.OIDC_ISSUER === undefined ? null : createOidcProvider(config.OIDC_ISSUER, config, log),
-    sessionWatch: resources.use(createSessionWatch({ db, log, timings })),
+    sessionWatch: resources.use(createSessionWatch({ db, config, log, timings })),
   };
 }

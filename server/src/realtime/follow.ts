@@ -137,7 +137,7 @@ export function watchToken(
   endWith: (error: AppError) => void,
 ): () => void {
   const end = () => endWith(expired());
-  const stopWatching = ctx.app.sessionWatch.watch(ctx.actor.token, end);
+  const stopWatching = ctx.app.sessionWatch.watch(ctx.actor, end);
   const untilExpiry = ctx.actor.token.expiresAt.getTime() - ctx.app.clock.now();
   const expiry = setTimeout(end, Math.min(Math.max(0, untilExpiry), LONGEST_TIMER_MS));
   return () => {
