@@ -7,7 +7,7 @@ import {
 import { TOTP } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSecretBox } from '../src/auth/secret-box.ts';
-import { ADMIN, type Gantry, startGantry } from './harness.ts';
+import { ADMIN, eventually, type Gantry, startGantry } from './harness.ts';
 import { openStream } from './sse.ts';
 
 const { password } = ADMIN;
@@ -95,6 +95,32 @@ describe('a role that requires a second factor', () => {
     expect((await gantry.call('auth.me', undefined, { token })).status).toBe(401);
     const other = await newUser('VIEWER');
     await gantry.ok('events.getAll', {}, { token: other.token });
+  });
+
+  it.each([
+    [
+      'an administrator',
+      async ({ id }: { id: string }) =>
+        gantry.ok('users.resetSecondFactor', { userId: id }, { token: admin }),
+    ],
+    [
+      'its user',
+      async ({ token, secret }: { token: string; secret: string }) =>
+        gantry.ok('secondFactor.disable', { password, code: codeOf(secret, 1) }, { token }),
+    ],
+  ])('ends streams when %s removes it', async (_, remove) => {
+    const { id, token } = await newUser('FIELD');
+    const { secret } = await gantry.ok('secondFactor.start', { password }, { token });
+    await gantry.ok('secondFactor.confirm', { code: codeOf(secret) }, { token });
+    const stream = await openStream(gantry.url, 'events.onIngested', { token });
+    await eventually(
+      async () => stream.messages,
+      ({ length }) => length > 0,
+    );
+    await remove({ id, token, secret });
+    await stream.ended;
+    expect(stream.error).toMatchObject({ message: SECOND_FACTOR_MISSING });
+    expect(await gantry.ok('auth.me', undefined, { token })).toMatchObject({ id });
   });
 });
 

@@ -1,5 +1,8 @@
 import type { Role } from '@gantry/contract/permissions';
+import { SECOND_FACTOR_MISSING } from '@gantry/contract/second-factor';
 import type { Config } from '../platform/config.ts';
+import { AppError } from '../platform/error.ts';
+import type { TokenUser } from './sessions-store.ts';
 
 /** Whether the settings let a user see number plates who has all of these roles. */
 export function mayRolesSeePlates(
@@ -7,4 +10,17 @@ export function mayRolesSeePlates(
   ...roles: readonly Role[]
 ): boolean {
   return !roles.some((role) => (HIDE_PLATES_FROM as readonly Role[]).includes(role));
+}
+
+/** Whether the settings require a second factor of the user's role, and the user has none. */
+export function lacksSecondFactor(
+  { SECOND_FACTOR_FOR }: Pick<Config, 'SECOND_FACTOR_FOR'>,
+  { role, hasSecondFactor }: Pick<TokenUser, 'role' | 'hasSecondFactor'>,
+): boolean {
+  return !hasSecondFactor && (SECOND_FACTOR_FOR as readonly Role[]).includes(role);
+}
+
+/** The refusal of such a user. */
+export function secondFactorMissing(): AppError {
+  return new AppError('forbidden', SECOND_FACTOR_MISSING);
 }

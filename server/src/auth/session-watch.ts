@@ -1,10 +1,11 @@
 import type { Logger } from 'pino';
 import type { Config } from '../platform/config.ts';
 import type { Database } from '../platform/database/pool.ts';
+import { AppError } from '../platform/error.ts';
 import { startPeriodic } from '../platform/periodic.ts';
 import type { Timings } from '../platform/timings.ts';
 import { markTokensUsed } from './api-tokens-store.ts';
-import { mayRolesSeePlates } from './role-settings.ts';
+import { lacksSecondFactor, mayRolesSeePlates, secondFactorMissing } from './role-settings.ts';
 import { findSessionUsers, markSeen } from './sessions-store.ts';
 import { findValidOwners } from './token-owners.ts';
 import type { TokenClaims } from './tokens.ts';
@@ -23,10 +24,11 @@ export interface StreamUser {
 export interface SessionWatch extends AsyncDisposable {
   /**
    * Calls `onEnd` once the token is no longer valid because its session ended, or its user was deactivated or changed
-   * role, or may no longer see the plates that are shown. It does not watch the token's own expiry.
+   * role, may no longer see the plates that are shown, or lacks a second factor that the role requires. It does not
+   * watch the token's own expiry.
    * @returns a function that stops watching
    */
-  watch(user: StreamUser, onEnd: () => void): () => void;
+  watch(user: StreamUser, onEnd: (reason: AppError) => void): () => void;
   /** Records soon that the session is in use. */
   seen(sessionId: string): void;
   /** Records soon that the API token is in use. */
@@ -34,7 +36,7 @@ export interface SessionWatch extends AsyncDisposable {
 }
 
 interface Watched extends StreamUser {
-  readonly onEnd: () => void;
+  readonly onEnd: (reason: AppError) => void;
 }
 
 export function createSessionWatch({
@@ -44,7 +46,7 @@ export function createSessionWatch({
   timings,
 }: {
   db: Database;
-  config: Pick<Config, 'HIDE_PLATES_FROM'>;
+  config: Pick<Config, 'HIDE_PLATES_FROM' | 'SECOND_FACTOR_FOR'>;
   log: Logger;
   timings: Pick<Timings, 'checkSessionsMs'>;
 }): SessionWatch {
@@ -57,9 +59,9 @@ export function createSessionWatch({
     const owners = new Map((await findValidOwners(db, hashes)).map((owner) => [owner.position, owner]));
     part.forEach(({ token, seesPlates, onEnd }, at) => {
       const owner = owners.get(at + 1);
-      if (owner?.actingRole !== token.role) onEnd();
+      if (owner?.actingRole !== token.role) onEnd(invalidToken());
       // Plates may be hidden from the role of its user although the token still acts with another one.
-      else if (seesPlates !== mayRolesSeePlates(config, owner.role, owner.ownerRole)) onEnd();
+      else if (seesPlates !== mayRolesSeePlates(config, owner.role, owner.ownerRole)) onEnd(invalidToken());
       else if (owner.isUsedLongAgo) used.add(token.tokenId);
     });
   };
@@ -69,7 +71,8 @@ export function createSessionWatch({
     const users = new Map((await findSessionUsers(db, tokens)).map((user) => [user.position, user]));
     part.forEach(({ token, onEnd }, at) => {
       const user = users.get(at + 1);
-      if (!user) onEnd();
+      if (!user) onEnd(invalidToken());
+      else if (lacksSecondFactor(config, user)) onEnd(secondFactorMissing());
       else if (user.isSeenLongAgo) seen.add(token.sessionId ?? token.tokenId);
     });
   };
@@ -113,4 +116,9 @@ export function createSessionWatch({
     used: (tokenId) => void used.add(tokenId),
     [Symbol.asyncDispose]: () => rounds[Symbol.asyncDispose](),
   };
+}
+
+/** The refusal of a token that is not valid. */
+export function invalidToken(): AppError {
+  return new AppError('unauthorized', 'Invalid or expired token');
 }

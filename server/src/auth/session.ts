@@ -1,9 +1,8 @@
 import { API_TOKEN_PREFIX } from '@gantry/contract/api-tokens';
-import { mayDo, type Permission, type Role } from '@gantry/contract/permissions';
-import { SECOND_FACTOR_MISSING } from '@gantry/contract/second-factor';
+import { mayDo, type Permission } from '@gantry/contract/permissions';
 import type { Actor, ApiTokenInUse, Caller, Core, RequestContext } from '../platform/context.ts';
 import { AppError } from '../platform/error.ts';
-import { mayRolesSeePlates } from './role-settings.ts';
+import { lacksSecondFactor, mayRolesSeePlates, secondFactorMissing } from './role-settings.ts';
 import { findSessionUsers, type TokenUser } from './sessions-store.ts';
 import type { AuthServices } from './start.ts';
 import { findValidOwners, hashOf } from './token-owners.ts';
@@ -48,8 +47,6 @@ export async function findSignedIn({ app, caller }: Anybody): Promise<SignedInUs
   const session = sessionOf(token, user);
   if (session && user.isSeenLongAgo) app.sessionWatch.seen(session.id);
   const seesPlates = mayRolesSeePlates(app.config, role);
-  const isRequired = (app.config.SECOND_FACTOR_FOR as readonly Role[]).includes(role);
-  const lacksSecondFactor = isRequired && !user.hasSecondFactor;
   return {
     id,
     email,
@@ -60,7 +57,7 @@ export async function findSignedIn({ app, caller }: Anybody): Promise<SignedInUs
     sessionEpoch,
     token,
     session,
-    lacksSecondFactor,
+    lacksSecondFactor: lacksSecondFactor(app.config, user),
   };
 }
 
@@ -117,7 +114,7 @@ export async function signIn(ctx: Anybody, mayLackSecondFactor = false): Promise
   if (bearerToken(ctx.caller.authorization) === null) throw new AppError('unauthorized', 'No token provided');
   const actor = await findSignedIn(ctx);
   if (!actor) throw new AppError('unauthorized', 'Invalid or expired token');
-  if (actor.lacksSecondFactor && !mayLackSecondFactor) throw new AppError('forbidden', SECOND_FACTOR_MISSING);
+  if (actor.lacksSecondFactor && !mayLackSecondFactor) throw secondFactorMissing();
   return actor;
 }
 

@@ -1,8 +1,9 @@
 import type { StreamNote, Topic } from '@gantry/contract/realtime';
 import type { SessionContext } from '../auth/session.ts';
+import { invalidToken } from '../auth/session-watch.ts';
 import type { AuthServices } from '../auth/start.ts';
 import type { Core } from '../platform/context.ts';
-import { AppError, invalidInput } from '../platform/error.ts';
+import { type AppError, invalidInput } from '../platform/error.ts';
 import { type FeedMoment, KEPT_HOURS, readFeedMoment } from './changes-store.ts';
 import { createInbox } from './inbox.ts';
 import { type FeedItem, itemsAfter, type TopicPayloads } from './items.ts';
@@ -127,19 +128,17 @@ function missed(mark: Mark, count: number | null) {
   };
 }
 
-function expired(): AppError {
-  return new AppError('unauthorized', 'Invalid or expired token');
-}
-
 /** Ends a stream as soon as the token is no longer valid. @returns a function that stops watching */
 export function watchToken(
   ctx: SessionContext<Core & AuthServices>,
   endWith: (error: AppError) => void,
 ): () => void {
-  const end = () => endWith(expired());
-  const stopWatching = ctx.app.sessionWatch.watch(ctx.actor, end);
+  const stopWatching = ctx.app.sessionWatch.watch(ctx.actor, endWith);
   const untilExpiry = ctx.actor.token.expiresAt.getTime() - ctx.app.clock.now();
-  const expiry = setTimeout(end, Math.min(Math.max(0, untilExpiry), LONGEST_TIMER_MS));
+  const expiry = setTimeout(
+    () => endWith(invalidToken()),
+    Math.min(Math.max(0, untilExpiry), LONGEST_TIMER_MS),
+  );
   return () => {
     stopWatching();
     clearTimeout(expiry);
