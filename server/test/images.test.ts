@@ -61,7 +61,11 @@ describe('an image that comes with an event', () => {
       'x-content-type-options': 'nosniff',
       'content-security-policy': "sandbox; default-src 'none'",
       'cache-control': 'private, max-age=31536000, immutable',
+      // A browser must not show it to the next user without asking the service.
+      vary: 'Origin, Authorization',
     });
+    const known = await fetchImage(address, { 'if-none-match': `"${sha256(bytes)}"` });
+    expect([known.status, known.headers.get('vary')]).toEqual([304, 'Origin, Authorization']);
   });
 
   it('is stored once for any number of events, and keeps its position among addresses', async () => {

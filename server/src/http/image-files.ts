@@ -51,6 +51,8 @@ export function serveImageFiles(
       reply
         .headers(HARMLESS)
         .header('cache-control', 'private, max-age=31536000, immutable')
+        // A browser keeps it for one token only: the next user may not see it, and a view is recorded for each.
+        .header('vary', 'Origin, Authorization')
         .header('accept-ranges', 'bytes')
         .header('etag', tag);
     if (isKnown(request.headers['if-none-match'], tag)) return describe().code(304).send();
