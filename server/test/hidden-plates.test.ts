@@ -402,6 +402,13 @@ describe('users from whom plates are hidden', () => {
     expect((await get(planted.image, token)).status).toBe(403);
     expect((await get(planted.image, admin)).status).toBe(200);
     expect((await get(planted.notePicture, token)).status).toBe(200);
+    const images = [png({ shade: 11 }).toString('base64')];
+    const id = await gantry.ingest(planted.apiKey, { licensePlateNumber: PLATE, images });
+    const [image] = (await gantry.ok('events.getById', { id }, { token: admin })).images;
+    await gantry.ok('events.delete', { id }, { token: admin });
+    // Its file stays until retention removes it.
+    expect((await get(image, token)).status).toBe(403);
+    expect((await get(image, admin)).status).toBe(200);
   });
 
   it('download only reports without plates, such as their own', async () => {

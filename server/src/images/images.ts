@@ -68,7 +68,7 @@ export interface Images {
    */
   release(event: ImagesOfEvent): Promise<void>;
   find(sha256: string): Promise<StoredImage | null>;
-  /** Whether an event or a message of a device has the image, and not only notes of people. */
+  /** Whether the image is one of an event or a message of a device, and not only of notes of people. */
   isFromDevice(sha256: string): Promise<boolean>;
   readonly blobs: BlobStore;
 }

@@ -174,12 +174,16 @@ export async function findImage(db: Executor, sha256: string): Promise<StoredIma
   return rows[0] ?? null;
 }
 
-/** Whether an event or a message of a device refers to the image. */
+/**
+ * Whether the image is one of a device: an event or a message refers to it, or no note does, because the event was
+ * deleted and the file is yet to be removed.
+ */
 export async function isImageOfDevice(db: Executor, sha256: string): Promise<boolean> {
   const { rows } = await db.execute<{ found: boolean }>(sql`
     SELECT EXISTS (SELECT FROM event_images WHERE sha256 = ${digest(sha256)})
-      OR EXISTS (SELECT FROM device_message_images WHERE sha256 = ${digest(sha256)}) AS found`);
-  return rows[0]?.found ?? false;
+      OR EXISTS (SELECT FROM device_message_images WHERE sha256 = ${digest(sha256)})
+      OR NOT EXISTS (SELECT FROM incident_images WHERE sha256 = ${digest(sha256)}) AS found`);
+  return rows[0]?.found ?? true;
 }
 
 function digest(sha256: string) {
