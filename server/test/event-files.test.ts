@@ -1,11 +1,13 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Readable } from 'node:stream';
-import { json } from 'node:stream/consumers';
+import { PassThrough, Readable } from 'node:stream';
+import { json, text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { exportEvents } from '../src/operations/transfer/export.ts';
 import { importEvents } from '../src/operations/transfer/import.ts';
 import { readLines } from '../src/operations/transfer/read-lines.ts';
+import type { Database } from '../src/platform/database/pool.ts';
 
 async function read(bytes: Buffer, chunk: number) {
   const chunks = Array.from({ length: Math.ceil(bytes.length / chunk) }, (_, n) =>
@@ -36,8 +38,8 @@ describe('a file of events as JSON lines', () => {
 describe('a file of events as CSV', () => {
   it('has numbers for speeds, and does not import other texts as events without a speed', async () => {
     const speeds = ['63.5', ' 7', '1e-7', '"63,5"', 'fast', ' ', '0x3F', ''];
-    const text = `deviceId,vehicleSpeed\n${speeds.map((speed) => `mast-1,${speed}\n`).join('')}`;
-    const lines = await Readable.from(readLines(Readable.from([Buffer.from(text)]), 'csv')).toArray();
+    const csv = `deviceId,vehicleSpeed\n${speeds.map((speed) => `mast-1,${speed}\n`).join('')}`;
+    const lines = await Readable.from(readLines(Readable.from([Buffer.from(csv)]), 'csv')).toArray();
     const deviceId = 'mast-1';
     expect(lines).toEqual([
       { line: 2, event: { deviceId, vehicleSpeed: 63.5 } },
@@ -49,6 +51,31 @@ describe('a file of events as CSV', () => {
       { line: 8, flaw: 'vehicleSpeed is not a number such as 63.5: 0x3F' },
       { line: 9, event: { deviceId } },
     ]);
+  });
+});
+
+describe('an export as CSV', () => {
+  it('has no part of a text within JSON that a spreadsheet treats as a formula, and can be read again', async () => {
+    const row = {
+      id: '019b76da-a800-7000-8000-000000000001',
+      deviceId: 'mast-1',
+      location: { latitude: -1, longitude: 2, address: 'Ring 1;=1+1' },
+      metadata: { note: 'a;@SUM(A1)', deep: [['b;+1', '-1', "c;'=1"]] },
+      images: ['frames/1;=1'],
+      tags: ['x;=HYPERLINK("http://x","y")'],
+      created_at: '2026-01-01T00:00:00.000Z',
+    };
+    const db = { execute: async () => ({ rows: [row] }) } as unknown as Database;
+    const to = new PassThrough();
+    const written = text(to);
+    const filters = { from: null, until: null, eventTypes: [], deviceIds: [] };
+    expect(await exportEvents(db, filters, 'csv', to)).toBe(1);
+    const csv = await written;
+    expect(csv).toContain("x;'=HYPERLINK");
+    expect(csv).not.toMatch(/;[=+@-]/);
+    const lines = await Readable.from(readLines(Readable.from([Buffer.from(csv)]), 'csv')).toArray();
+    const { location, metadata, images, tags } = row;
+    expect(lines).toMatchObject([{ event: { location, metadata, images, tags } }]);
   });
 });
 

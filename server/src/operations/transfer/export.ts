@@ -10,7 +10,8 @@ import { type ExportFilters, exportedPages } from './store.ts';
 function csvCell(value: unknown): string {
   if (value === null || value === undefined) return '';
   if (typeof value === 'string') return guardText(value);
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  // An apostrophe within a text of the JSON leaves it valid JSON.
+  return typeof value === 'object' ? guardText(JSON.stringify(value)) : String(value);
 }
 
 function csvOf(events: readonly ExportedEvent[]): string {

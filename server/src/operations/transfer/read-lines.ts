@@ -93,7 +93,7 @@ function eventOf(record: Readonly<Record<string, string>>) {
       event[name] = Number(text);
     } else if (JSON_COLUMNS.includes(name)) {
       try {
-        event[name] = JSON.parse(text);
+        event[name] = JSON.parse(unguardText(text));
       } catch {
         return { flaw: `${name} is not JSON` };
       }
