@@ -710,6 +710,25 @@ describe('the stream of messages', () => {
     const viewer = await gantry.tokenFor('VIEWER');
     expect((await gantry.refusal('connections.getMessages', input, { token: viewer })).status).toBe(403);
   });
+
+  it('ends with an error when the service stops, after which clients connect again', async () => {
+    const other = await startGantry();
+    const { id: connectionId } = await connect(other, 'gantry');
+    const stream = await openStream(other.url, 'connections.onMessage', {
+      token: await other.tokenFor('ADMIN'),
+      input: { connectionId },
+    });
+    await eventually(
+      async () => stream.messages,
+      ({ length }) => length > 0,
+    );
+    await other.stop();
+    await stream.ended;
+    expect(stream.error).toMatchObject({
+      message: 'The service is stopping: connect again',
+      data: { code: 'SERVICE_UNAVAILABLE' },
+    });
+  });
 });
 
 describe('the data that devices sent', () => {

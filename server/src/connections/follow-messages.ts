@@ -7,6 +7,7 @@ import type { AuthServices } from '../auth/start.ts';
 import type { Core } from '../platform/context.ts';
 import { type AppError, invalidInput } from '../platform/error.ts';
 import { watchToken } from '../realtime/follow.ts';
+import { drained } from '../realtime/hub.ts';
 import type { RealtimeServices } from '../realtime/start.ts';
 import { endOfMessages, listChangedMessages, type StreamPosition } from './messages-store.ts';
 import type { ConnectionServices } from './start.ts';
@@ -32,7 +33,8 @@ const IDLE_MS = 10_000;
 /**
  * Streams the messages of a connection: each when it arrives, and again when its status changes. A subscriber that
  * resumes receives the present state of what changed meanwhile, as far as it is still kept.
- * @throws AppError `notFound`; `unauthorized` when the token is no longer valid; `badRequest` for an invalid lastEventId
+ * @throws AppError `notFound`; `unauthorized` when the token is no longer valid; `unavailable` when the
+ * service is stopping; `badRequest` for an invalid lastEventId
  */
 export async function* followMessages(
   ctx: FollowContext,
@@ -80,6 +82,7 @@ export async function* followMessages(
       await Promise.race([announced, sleep(LOOK_MS, undefined, { signal: over }).catch(() => undefined)]);
     }
     if (failure) throw failure;
+    if (app.realtime.ending.aborted) throw drained();
   } finally {
     app.messageSignals.off('changed', changed);
     stopWatching();

@@ -21,7 +21,8 @@ export interface Subscriber {
   readonly end: (reason: Error) => void;
 }
 
-function drained(): Error {
+/** The end of a stream because the service is stopping, after which clients connect again. */
+export function drained(): Error {
   return unavailable('The service is stopping: connect again');
 }
 
