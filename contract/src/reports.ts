@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { eventType, lookUpReason, severity } from './events.ts';
-import { id } from './id.ts';
+import { id, storedId } from './id.ts';
 import { incidentStatus, incidentType } from './incidents.ts';
 import { pageTotals, paging } from './page.ts';
 import { person } from './person.ts';
@@ -43,8 +43,8 @@ const reportFilterFields = z.object({
   archived: z.boolean().optional(),
   locationName: wanted(300).describe('Ignoring case.'),
   severity: severity.optional(),
-  sensorId: id.optional(),
-  locationId: id.optional(),
+  sensorId: storedId.optional(),
+  locationId: storedId.optional(),
   sensorType: sensorType.optional(),
   incidentType: incidentType.optional(),
   incidentStatus: incidentStatus.optional(),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { eventType, lookUpReason, severity } from './events.ts';
-import { id } from './id.ts';
+import { id, storedId } from './id.ts';
 import { pageTotals, paging, sortOrder } from './page.ts';
 import { person } from './person.ts';
 import { editableText, optionalText, text, trimmedText } from './text.ts';
@@ -56,7 +56,7 @@ const filterFields = {
     'Applies to events and alerts. Case, blanks and hyphens are ignored; `*` matches any sequence of characters.',
   ),
   locationName: wanted(300).describe('Applies to events and alerts, ignoring case.'),
-  sensorId: id.optional().describe('Applies to all kinds.'),
+  sensorId: storedId.optional().describe('Applies to all kinds.'),
   minSeverity: severity
     .optional()
     .describe(

@@ -178,6 +178,18 @@ describe('a report of events', () => {
     expect((await gantry.refusal('reports.generate', input, { token })).status).toBe(400);
   });
 
+  it.each(['\u0000', '\ud800'])('refuses the id %j in a filter, which cannot be stored', async (id) => {
+    for (const filters of [{ sensorId: id }, { locationId: id }]) {
+      const report = { kind: 'VIOLATIONS', format: 'CSV', filters };
+      for (const [path, input] of [
+        ['reports.generate', { ...report, ...RANGE }],
+        ['reports.createSchedule', { ...report, every: 'DAILY', hour: 6 }],
+      ] as const) {
+        expect([path, (await gantry.refusal(path, input, { token })).status]).toEqual([path, 400]);
+      }
+    }
+  });
+
   it('records the look-up of a plate, with the reason', async () => {
     const filters = { licensePlateNumber: 'B-AB 12', processed: false };
     const asked = { kind: 'EVENTS', format: 'CSV', ...RANGE, filters, reason: ' Case 14 ' };

@@ -159,6 +159,8 @@ describe('webhooks.create', () => {
     [{ filter: { minSeverity: 'WORST' } }, 'filter'],
     [{ filter: { eventType: 'PARTY' } }, 'filter'],
     [{ filter: { licensePlateNumber: '\u0000' } }, 'filter'],
+    [{ filter: { sensorId: '\u0000' } }, 'filter'],
+    [{ filter: { sensorId: '\ud800' } }, 'filter'],
     [{ filter: 'all' }, 'filter'],
   ])('refuses %j and stores nothing', async (fields, path) => {
     const { status, data } = await refusal('webhooks.create', {
