@@ -689,6 +689,11 @@ describe('the stream of messages', () => {
         ...(lastEventId !== undefined && { lastEventId }),
       });
     const first = await follow();
+    // It has begun with its first message, which is later than the head of the answer.
+    await eventually(
+      async () => first.messages.length,
+      (count) => count > 0,
+    );
     const shown = (stream: Stream) => stream.messages.filter(({ data }) => data.type === 'message');
     await sendJson(pathOf(made.url), event());
     const seen = await eventually(

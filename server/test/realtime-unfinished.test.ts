@@ -34,6 +34,11 @@ async function follow(lastEventId?: string): Promise<Stream> {
     ...(lastEventId && { lastEventId }),
   });
   cleanups.push(() => stream.close());
+  // It has begun with its first message, which is later than the head of the answer.
+  await eventually(
+    async () => stream.messages.length,
+    (count) => count > 0,
+  );
   return stream;
 }
 
