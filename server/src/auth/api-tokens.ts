@@ -15,6 +15,7 @@ import { countApiTokens, insertApiToken, listApiTokens, revokeApiTokenRow } from
 import { requirePermission, type SessionContext } from './session.ts';
 import { lockAccount, requireUser } from './store.ts';
 import { hashOf } from './token-owners.ts';
+import { invalidToken } from './tokens.ts';
 
 /** Number of characters of a token that are stored, and shown in lists. */
 const SHOWN_CHARACTERS = API_TOKEN_PREFIX.length + 6;
@@ -35,7 +36,7 @@ export async function createApiToken(
   return inTransaction(app.db, async (tx) => {
     const { sessionEpoch } = await lockAccount(tx, actor.id);
     // The user's sessions and API tokens were ended during this call.
-    if (sessionEpoch !== actor.sessionEpoch) throw new AppError('unauthorized', 'Invalid or expired token');
+    if (sessionEpoch !== actor.sessionEpoch) throw invalidToken();
     if ((await countApiTokens(tx, actor.id)) >= MAX_API_TOKENS) {
       throw new AppError('badRequest', `You have ${MAX_API_TOKENS} API tokens: revoke one first`);
     }

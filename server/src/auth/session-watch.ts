@@ -1,14 +1,14 @@
 import type { Logger } from 'pino';
 import type { Config } from '../platform/config.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { AppError } from '../platform/error.ts';
+import type { AppError } from '../platform/error.ts';
 import { startPeriodic } from '../platform/periodic.ts';
 import type { Timings } from '../platform/timings.ts';
 import { markTokensUsed } from './api-tokens-store.ts';
 import { lacksSecondFactor, mayRolesSeePlates, secondFactorMissing } from './role-settings.ts';
 import { findSessionUsers, markSeen } from './sessions-store.ts';
 import { findValidOwners } from './token-owners.ts';
-import type { TokenClaims } from './tokens.ts';
+import { invalidToken, type TokenClaims } from './tokens.ts';
 
 /** Number of tokens that one statement checks. */
 const CHECKED_AT_ONCE = 1_000;
@@ -116,9 +116,4 @@ export function createSessionWatch({
     used: (tokenId) => void used.add(tokenId),
     [Symbol.asyncDispose]: () => rounds[Symbol.asyncDispose](),
   };
-}
-
-/** The refusal of a token that is not valid. */
-export function invalidToken(): AppError {
-  return new AppError('unauthorized', 'Invalid or expired token');
 }

@@ -6,7 +6,7 @@ import { lacksSecondFactor, mayRolesSeePlates, secondFactorMissing } from './rol
 import { findSessionUsers, type TokenUser } from './sessions-store.ts';
 import type { AuthServices } from './start.ts';
 import { findValidOwners, hashOf } from './token-owners.ts';
-import type { TokenClaims, TokenSession } from './tokens.ts';
+import { invalidToken, type TokenClaims, type TokenSession } from './tokens.ts';
 
 /** A user who is logged in. */
 export interface SignedInUser extends Actor {
@@ -113,7 +113,7 @@ export function requireLogin({ apiToken }: SignedInUser): void {
 export async function signIn(ctx: Anybody, mayLackSecondFactor = false): Promise<SignedInUser> {
   if (bearerToken(ctx.caller.authorization) === null) throw new AppError('unauthorized', 'No token provided');
   const actor = await findSignedIn(ctx);
-  if (!actor) throw new AppError('unauthorized', 'Invalid or expired token');
+  if (!actor) throw invalidToken();
   if (actor.lacksSecondFactor && !mayLackSecondFactor) throw secondFactorMissing();
   return actor;
 }

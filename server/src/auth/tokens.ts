@@ -2,6 +2,7 @@ import { randomUUID, subtle } from 'node:crypto';
 import { type SessionUser, TOKEN_LIFETIME_SECONDS } from '@gantry/contract/auth';
 import { isUuid } from '@gantry/contract/id';
 import { jwtVerify, SignJWT } from 'jose';
+import { AppError } from '../platform/error.ts';
 
 /** The contents of a verified token. */
 export interface TokenClaims {
@@ -96,4 +97,9 @@ function secondsOf(date: Date): number {
 
 function dateOf(seconds: number): Date {
   return new Date(seconds * 1000);
+}
+
+/** The refusal of a token that is not valid. */
+export function invalidToken(): AppError {
+  return new AppError('unauthorized', 'Invalid or expired token');
 }

@@ -1,7 +1,7 @@
 import type { StreamNote, Topic } from '@gantry/contract/realtime';
 import type { SessionContext } from '../auth/session.ts';
-import { invalidToken } from '../auth/session-watch.ts';
 import type { AuthServices } from '../auth/start.ts';
+import { invalidToken } from '../auth/tokens.ts';
 import type { Core } from '../platform/context.ts';
 import { type AppError, invalidInput } from '../platform/error.ts';
 import { type FeedMoment, KEPT_HOURS, readFeedMoment } from './changes-store.ts';

@@ -8,6 +8,7 @@ import {
   type UpdateViewInput,
 } from '@gantry/contract/views';
 import { recordActivity } from '../../activity/store.ts';
+import { invalidToken } from '../../auth/tokens.ts';
 import type { Actor, ActorContext } from '../../platform/context.ts';
 import { isUniqueViolation } from '../../platform/database/failure.ts';
 import { type Executor, inTransaction, type Transaction } from '../../platform/database/transaction.ts';
@@ -46,7 +47,7 @@ export function createView(ctx: ActorContext, input: CreateViewInput): Promise<S
   return naming(input.name, () =>
     inTransaction(app.db, async (tx) => {
       const had = await countViewsLocked(tx, actor.id);
-      if (had === null) throw new AppError('unauthorized', 'Invalid or expired token');
+      if (had === null) throw invalidToken();
       if (had >= MAX_SAVED_VIEWS) {
         throw new AppError('badRequest', `You have ${MAX_SAVED_VIEWS} saved views already: delete one first`);
       }
