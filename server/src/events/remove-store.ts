@@ -2,6 +2,7 @@ import type { EventType } from '@gantry/contract/events';
 import { isUuid } from '@gantry/contract/id';
 import { type SQL, sql } from 'drizzle-orm';
 import { sqlState } from '../platform/database/failure.ts';
+import { waitForLocksAtMost } from '../platform/database/locks.ts';
 import { moment } from '../platform/database/moment.ts';
 import type { Executor, Transaction } from '../platform/database/transaction.ts';
 import { unavailable } from '../platform/error.ts';
@@ -70,7 +71,7 @@ const LOCK_WAIT_MS = 2_000;
  */
 export async function removeEventForGood(tx: Transaction, id: string): Promise<boolean> {
   if (!isUuid(id)) return false;
-  await tx.execute(sql`SELECT set_config('lock_timeout', ${`${LOCK_WAIT_MS}ms`}, true)`);
+  await waitForLocksAtMost(tx, LOCK_WAIT_MS);
   try {
     await rememberDeletion(tx, id);
     if (!(await removeEvent(tx, id))) return false;

@@ -6,6 +6,7 @@ import { firstIdAt } from '../events/id.ts';
 import type { EventMonth } from '../events/months-store.ts';
 import type { RemovedCount } from '../events/remove-store.ts';
 import { removeReviewsWithin } from '../events/reviews-store.ts';
+import { waitForLocksAtMost } from '../platform/database/locks.ts';
 import { moment } from '../platform/database/moment.ts';
 import type { Executor, Transaction } from '../platform/database/transaction.ts';
 import type { Interval } from '../platform/time.ts';
@@ -133,9 +134,4 @@ async function divide(tx: Executor, { from, until }: Interval): Promise<Interval
 
 function firstId(time: number): SQL {
   return sql`${firstIdAt(time)}::uuid`;
-}
-
-/** Limits how long statements of the transaction wait for a lock. */
-async function waitForLocksAtMost(tx: Executor, ms: number): Promise<void> {
-  await tx.execute(sql`SELECT set_config('lock_timeout', ${`${ms}ms`}, true)`);
 }

@@ -1,3 +1,6 @@
+import { sql } from 'drizzle-orm';
+import type { Transaction } from './transaction.ts';
+
 /**
  * The advisory locks by which processes on one database exclude one another. The numbers must differ from one
  * another, and should differ from those of other software on the same server.
@@ -25,3 +28,8 @@ export const locks = {
   /** Held by the transaction that opens missing incidents. */
   repair: 4_202_631,
 } as const;
+
+/** Limits how long statements of the transaction wait for a lock, in milliseconds. */
+export async function waitForLocksAtMost(tx: Transaction, ms: number): Promise<void> {
+  await tx.execute(sql`SELECT set_config('lock_timeout', ${`${ms}ms`}, true)`);
+}
