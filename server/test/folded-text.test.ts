@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { fold } from '@gantry/contract/fold';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { fold, spellingsOf } from '../src/platform/fold-case.ts';
+import { spellingsOf } from '../src/platform/fold-case.ts';
 import { type Gantry, startGantry } from './harness.ts';
 
 // Searching ignores case by the rules of languages, in every list, and names are in dictionary order.

@@ -1,5 +1,5 @@
 import type { Event, EventFilter } from '@gantry/contract/events';
-import { fold } from '../platform/fold-case.ts';
+import { fold } from '@gantry/contract/fold';
 import { matchesPattern, plateKey } from './plate.ts';
 
 /** Whether an event meets a filter, with the same result as `events.getAll`. */

@@ -1,7 +1,5 @@
 import { fold } from '@gantry/contract/fold';
 
-export { fold };
-
 /** `fold` for a task in which few texts occur many times: it folds each once. */
 export function rememberingFold(): typeof fold {
   const known = new Map<string, string>();

@@ -1,4 +1,4 @@
-import { fold } from '../../platform/fold-case.ts';
+import { fold } from '@gantry/contract/fold';
 
 /**
  * Adds up the counts of names that differ only in case, which the filters do not distinguish. The most frequent
