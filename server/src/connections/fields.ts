@@ -84,8 +84,11 @@ export function anyText(value: unknown, ...names: string[]): string | null {
   const question = names.join();
   const before = known.get(question);
   if (before !== undefined) return before;
-  const owner = objectsIn(value).find((object) => knownText(object, ...names) !== null);
-  const text = owner === undefined ? null : knownText(owner, ...names);
+  let text: string | null = null;
+  for (const object of objectsIn(value)) {
+    text = knownText(object, ...names);
+    if (text !== null) break;
+  }
   known.set(question, text);
   return text;
 }

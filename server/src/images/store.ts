@@ -133,6 +133,7 @@ export async function referToImages(db: Executor, events: readonly ImagesOfEvent
  * the same key, which was refused.
  */
 export async function removeRefusedImages(db: Executor, { eventId, hashes }: ImagesOfEvent): Promise<void> {
+  if (hashes.length === 0) return;
   // Two statements, because events may be on other nodes.
   const { rows } = await db.execute<{ images: string[] | null }>(
     sql`SELECT images FROM events WHERE id = ${eventId}::uuid`,

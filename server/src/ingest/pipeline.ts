@@ -62,10 +62,11 @@ export async function ingestEvent(
   const outcome =
     pictures.length === 0 ? await app.eventWriter.write(row) : await writeWithPictures(app, row, pictures);
   if (outcome === 'conflict') {
-    const hashes = pictures.map(({ sha256 }) => sha256);
-    if (hashes.length > 0) {
-      await app.images.release({ eventId: row.id, eventType: row.eventType, hashes });
-    }
+    await app.images.release({
+      eventId: row.id,
+      eventType: row.eventType,
+      hashes: pictures.map(({ sha256 }) => sha256),
+    });
     throw new AppError(
       'conflict',
       'This idempotencyKey was used for other content at the same timestamp: use a new key',
@@ -115,7 +116,7 @@ export async function storeReported(
   const referring = { eventId: row.id, eventType: row.eventType, hashes: pictures };
   if (pictures.length > 0) await app.images.refer(referring);
   const outcome = await app.eventWriter.write(row);
-  if (outcome === 'conflict' && pictures.length > 0) await app.images.release(referring);
+  if (outcome === 'conflict') await app.images.release(referring);
   return { eventId: row.id, outcome };
 }
 
