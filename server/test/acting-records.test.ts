@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ADMIN, eventually, type Gantry, startGantry } from './harness.ts';
+import { ADMIN, eventually, type Gantry, startGantry, untilBegun } from './harness.ts';
 import { readCsv } from './report-reading.ts';
 // Reports are written by a thread of the built service, which this builds.
 import { openStream } from './sse.ts';
@@ -82,10 +82,7 @@ describe('an alert that is acknowledged', () => {
     await ok('watchlist.create', { pattern: 'ACK 1', reason: 'Stolen', priority: 'HIGH' });
     const stream = await openStream(gantry.url, 'watchlist.onAlert', { token: admin });
     const alerts = () => stream.messages.flatMap(({ data }) => (data.type === 'alert' ? [data.alert] : []));
-    await eventually(
-      async () => stream.messages.length,
-      (count) => count > 0,
-    );
+    await untilBegun(stream);
     const { apiKey } = await addSensor();
     await ok('events.ingest', { apiKey, eventType: 'PLATE_RECOGNITION', licensePlateNumber: 'ACK 1' });
     const [raised] = await eventually(

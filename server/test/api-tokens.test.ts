@@ -1,6 +1,6 @@
 import type { Role } from '@gantry/contract/permissions';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ADMIN, eventually, type Gantry, startGantry } from './harness.ts';
+import { ADMIN, eventually, type Gantry, startGantry, untilBegun } from './harness.ts';
 import { openStream } from './sse.ts';
 
 let gantry: Gantry;
@@ -136,10 +136,7 @@ describe('an API token', () => {
     ).toMatchObject({ status: 403 });
     expect(await gantry.ok('apiTokens.getAll', { userId: owner.id }, { token: admin })).toHaveLength(2);
     const stream = await openStream(gantry.url, 'events.onIngested', { token: one.token });
-    await eventually(
-      async () => stream.messages,
-      ({ length }) => length > 0,
-    );
+    await untilBegun(stream);
     expect(stream.error).toBeNull();
     await gantry.ok('apiTokens.revoke', { id: one.id }, { token: owner.token });
     expect(await gantry.refusal('auth.me', undefined, { token: one.token })).toMatchObject({
@@ -193,10 +190,7 @@ describe('an API token', () => {
     const owner = await newUser('OPERATOR');
     const { token } = await newToken(owner.token);
     const stream = await openStream(gantry.url, 'events.onIngested', { token });
-    await eventually(
-      async () => stream.messages,
-      ({ length }) => length > 0,
-    );
+    await untilBegun(stream);
     await gantry.ok('users.updateRole', { id: owner.id, role: 'VIEWER' }, { token: admin });
     expect(await gantry.ok('auth.me', undefined, { token })).toMatchObject({ role: 'VIEWER' });
     const location = { name: 'Tunnel' };
@@ -211,18 +205,12 @@ describe('an API token', () => {
     const { token } = await newToken(owner.token, { role: 'VIEWER' });
     const apiKey = await gantry.registerSensor();
     const stream = await openStream(gantry.url, 'events.onIngested', { token });
-    await eventually(
-      async () => stream.messages,
-      ({ length }) => length > 0,
-    );
+    await untilBegun(stream);
     await gantry.ok('users.updateRole', { id: owner.id, role: 'ANALYST' }, { token: admin });
     await stream.ended;
     expect(stream.error).toMatchObject({ message: 'Invalid or expired token' });
     const again = await openStream(gantry.url, 'events.onIngested', { token });
-    await eventually(
-      async () => again.messages,
-      ({ length }) => length > 0,
-    );
+    await untilBegun(again);
     await gantry.ingest(apiKey, { licensePlateNumber: 'XQ 77-PLT' });
     const messages = await eventually(
       async () => again.messages,

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { devicePayload } from './formats/reading.ts';
 import { connect, eventOf, messagesOf, newSensor, pathOf, processed } from './gateway-calls.ts';
 import { challengeOf, digestHeader } from './gateway-digest.ts';
-import { eventually, type Gantry, startGantry } from './harness.ts';
+import { eventually, type Gantry, startGantry, untilBegun } from './harness.ts';
 import { jpeg } from './pictures.ts';
 import { sendRaw } from './raw-http.ts';
 import { openStream, type Stream } from './sse.ts';
@@ -689,11 +689,7 @@ describe('the stream of messages', () => {
         ...(lastEventId !== undefined && { lastEventId }),
       });
     const first = await follow();
-    // It has begun with its first message, which is later than the head of the answer.
-    await eventually(
-      async () => first.messages.length,
-      (count) => count > 0,
-    );
+    await untilBegun(first);
     const shown = (stream: Stream) => stream.messages.filter(({ data }) => data.type === 'message');
     await sendJson(pathOf(made.url), event());
     const seen = await eventually(
@@ -723,10 +719,7 @@ describe('the stream of messages', () => {
       token: await other.tokenFor('ADMIN'),
       input: { connectionId },
     });
-    await eventually(
-      async () => stream.messages,
-      ({ length }) => length > 0,
-    );
+    await untilBegun(stream);
     await other.stop();
     await stream.ended;
     expect(stream.error).toMatchObject({

@@ -248,3 +248,11 @@ export const eventually = async <Answer>(
     await new Promise((resolve) => setTimeout(resolve, pause));
   }
 };
+
+/** Waits until a stream has begun, which its first message says: the head of the answer comes earlier. */
+export const untilBegun = async (stream: { readonly messages: readonly unknown[] }): Promise<void> => {
+  await eventually(
+    async () => stream.messages.length,
+    (count) => count > 0,
+  );
+};

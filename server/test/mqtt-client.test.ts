@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { connectAsync } from 'mqtt';
+import { connectAsync, type MqttClient } from 'mqtt';
 import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type BrokerClient, connectToBroker } from '../src/gateways/mqtt-client.ts';
@@ -38,6 +38,22 @@ const client = (url: string, clientId: string, receive?: (body: string) => Promi
 const connected = ({ isConnected }: { isConnected: () => boolean }) =>
   eventually(async () => isConnected(), Boolean);
 
+/** Publishes a message until the client has received it: from then on, the broker knows its subscription. */
+const publishUntilReceived = (
+  device: MqttClient,
+  { received }: { received: readonly string[] },
+  topic: string,
+  body: string,
+  options: { retain?: boolean } = {},
+) =>
+  eventually(
+    async () => {
+      await device.publishAsync(topic, body, { qos: 1, ...options });
+      return received.length;
+    },
+    (count) => count > 0,
+  );
+
 describe('the MQTT client', () => {
   it('acknowledges a message when it is stored; the broker keeps the others for the next start', async () => {
     const { url } = await broker();
@@ -49,14 +65,7 @@ describe('the MQTT client', () => {
     await connected(first);
     const device = await connectDevice(url);
     use({ [Symbol.asyncDispose]: () => device.endAsync() });
-    // The subscription is known to the broker when the first message arrives.
-    await eventually(
-      async () => {
-        await device.publishAsync('cameras/1/events', '1', { qos: 1 });
-        return first.received.length;
-      },
-      (count) => count > 0,
-    );
+    await publishUntilReceived(device, first, 'cameras/1/events', '1');
     await device.publishAsync('cameras/1/events', '2', { qos: 1 });
     await device.publishAsync('cameras/1/events', '3', { qos: 1 });
     await first.end();
@@ -140,13 +149,7 @@ describe('the MQTT client', () => {
     await connected(one);
     const device = await connectDevice(url);
     use({ [Symbol.asyncDispose]: () => device.endAsync() });
-    await eventually(
-      async () => {
-        await device.publishAsync('t', 'retained', { qos: 1, retain: true });
-        return one.received.length;
-      },
-      (count) => count > 0,
-    );
+    await publishUntilReceived(device, one, 't', 'retained', { retain: true });
     // The broker ends a connection when another client has the same id.
     const same = await connectAsync(url, { clientId: id, clean: false, reconnectPeriod: 0 });
     await same.endAsync();
@@ -178,13 +181,7 @@ describe('the MQTT client', () => {
     await connected(one);
     const device = await connectDevice(second.url);
     use({ [Symbol.asyncDispose]: () => device.endAsync() });
-    await eventually(
-      async () => {
-        await device.publishAsync('t/x', 'again', { qos: 1 });
-        return one.received.length;
-      },
-      (count) => count > 0,
-    );
+    await publishUntilReceived(device, one, 't/x', 'again');
   });
 
   it('subscribes to other topics on request', async () => {

@@ -17,7 +17,7 @@ import { repeatRead } from '../src/platform/database/nodes.ts';
 import { createPool } from '../src/platform/database/pool.ts';
 import { startGantryOn } from './citus/gantry-on-cluster.ts';
 import { PretendedCluster } from './citus-stand-in.ts';
-import { eventually, type Gantry, startGantry } from './harness.ts';
+import { eventually, type Gantry, startGantry, untilBegun } from './harness.ts';
 import { openStream } from './sse.ts';
 
 // What a cluster does differently, as far as it can be shown on one server. The rest is in `npm run test:citus`.
@@ -340,10 +340,7 @@ describe('a service on a cluster', () => {
     const token = await gantry.tokenFor('ADMIN');
     const apiKey = await gantry.registerSensor();
     const before = await openStream(gantry.url, 'events.onIngested', { token });
-    await eventually(
-      async () => before.messages.length,
-      (count) => count > 0,
-    );
+    await untilBegun(before);
     before.close();
     const deleted = await gantry.ingest(apiKey);
     await gantry.ok('events.delete', { id: deleted }, { token });

@@ -3,7 +3,7 @@ import pg, { type Pool } from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { createApp } from '../src/app.ts';
-import { Caller, eventually, type Gantry, startGantry } from './harness.ts';
+import { Caller, eventually, type Gantry, startGantry, untilBegun } from './harness.ts';
 import { openStream } from './sse.ts';
 
 // Past changes are not sent as new: neither those made while there was no subscriber, nor those in a restored dump.
@@ -26,10 +26,7 @@ const report = (to: Caller = gantry): Promise<{ eventId: string }> =>
 
 const follow = async (to: Caller = gantry) => {
   const stream = await openStream(to.url, 'events.onIngested', { token });
-  await eventually(
-    async () => stream.messages.length,
-    (count) => count > 0,
-  );
+  await untilBegun(stream);
   return stream;
 };
 
@@ -113,10 +110,7 @@ describe('changes of a server with higher transaction numbers', () => {
     const second = new Caller(await app.listen());
     const others = await second.login('admin@gantry.local', 'Correct-horse-1');
     const stream = await openStream(second.url, 'events.onIngested', { token: others });
-    await eventually(
-      async () => stream.messages.length,
-      (count) => count > 0,
-    );
+    await untilBegun(stream);
     for (let n = 0; n < 400; n++) await gantry.pool.query('SELECT pg_current_xact_id()');
     const { eventId } = await report(second);
     await eventually(

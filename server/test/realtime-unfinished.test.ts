@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it, vi } from 'vitest';
-import { eventually, type Gantry, startGantry } from './harness.ts';
+import { eventually, type Gantry, startGantry, untilBegun } from './harness.ts';
 import { openStream, type Stream } from './sse.ts';
 
 // Transactions that are unfinished while events are stored. Those of this database may still add earlier changes.
@@ -34,11 +34,7 @@ async function follow(lastEventId?: string): Promise<Stream> {
     ...(lastEventId && { lastEventId }),
   });
   cleanups.push(() => stream.close());
-  // It has begun with its first message, which is later than the head of the answer.
-  await eventually(
-    async () => stream.messages.length,
-    (count) => count > 0,
-  );
+  await untilBegun(stream);
   return stream;
 }
 

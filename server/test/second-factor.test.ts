@@ -7,7 +7,7 @@ import {
 import { TOTP } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSecretBox } from '../src/auth/secret-box.ts';
-import { ADMIN, eventually, type Gantry, startGantry } from './harness.ts';
+import { ADMIN, type Gantry, startGantry, untilBegun } from './harness.ts';
 import { openStream } from './sse.ts';
 
 const { password } = ADMIN;
@@ -113,10 +113,7 @@ describe('a role that requires a second factor', () => {
     const { secret } = await gantry.ok('secondFactor.start', { password }, { token });
     await gantry.ok('secondFactor.confirm', { code: codeOf(secret) }, { token });
     const stream = await openStream(gantry.url, 'events.onIngested', { token });
-    await eventually(
-      async () => stream.messages,
-      ({ length }) => length > 0,
-    );
+    await untilBegun(stream);
     await remove({ id, token, secret });
     await stream.ended;
     expect(stream.error).toMatchObject({ message: SECOND_FACTOR_MISSING });

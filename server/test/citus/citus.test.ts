@@ -6,7 +6,7 @@ import { runChecks } from '../../src/operations/consistency/checks.ts';
 import { readConfig } from '../../src/platform/config.ts';
 import { describeSchema } from '../../src/platform/database/describe-schema.ts';
 import { distribute } from '../../src/platform/database/distribute/distribute.ts';
-import { eventually, type Gantry } from '../harness.ts';
+import { eventually, type Gantry, untilBegun } from '../harness.ts';
 import { openStream } from '../sse.ts';
 import { CITUS_SERVERS, startTestCluster, type TestCluster } from './cluster.ts';
 import { startGantryOn } from './gantry-on-cluster.ts';
@@ -331,10 +331,7 @@ describe.skipIf(!HAS_CLUSTER)('on a cluster', () => {
   describe('streams', () => {
     it('lose nothing', async () => {
       const stream = await openStream(gantry.url, 'events.onIngested', { token });
-      await eventually(
-        async () => stream.messages.length,
-        (count) => count > 0,
-      );
+      await untilBegun(stream);
       const ids: string[] = [];
       const send = async () => {
         for (let n = 0; n < 60; n++) ids.push((await insist({ eventType: 'VEHICLE_DETECTION' })).id);
@@ -383,10 +380,7 @@ describe.skipIf(!HAS_CLUSTER)('on a cluster', () => {
   describe('a worker that is killed under load', () => {
     it('is reported, nothing is lost, and streams resume where they were', async () => {
       const stream = await openStream(gantry.url, 'events.onIngested', { token });
-      await eventually(
-        async () => stream.messages.length,
-        (count) => count > 0,
-      );
+      await untilBegun(stream);
       const before = await gantry.count('events');
       const ids: string[] = [];
       let refused = 0;

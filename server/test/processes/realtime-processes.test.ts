@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPool } from '../../src/platform/database/pool.ts';
-import { createTestDatabase, eventually } from '../harness.ts';
+import { createTestDatabase, eventually, untilBegun } from '../harness.ts';
 import { openStream, type Stream } from '../sse.ts';
 import { lengthOf } from '../test-length.ts';
 import { type ServiceProcess, spawnService, untilItServes } from './service-process.ts';
@@ -194,10 +194,7 @@ describe('subscribers of one process, while events are ingested through another'
   it('continue after that process was killed and another took its place', async () => {
     const apiKey = await registerSensor();
     const stream = await openStream(telling.url, 'events.onIngested', { token });
-    await eventually(
-      async () => stream.messages.length,
-      (length) => length > 0,
-    );
+    await untilBegun(stream);
     telling.process.kill('SIGKILL');
     await stream.ended;
     const ids = [];
