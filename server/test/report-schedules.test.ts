@@ -203,6 +203,25 @@ describe('schedules', () => {
     });
   });
 
+  it('continue when a run is due for the second time, as after a clock was set back', async () => {
+    const [{ id }, other] = [await create(), await create()];
+    const makeDue = (schedule: string, ago: string) =>
+      gantry.pool.query('UPDATE report_schedules SET next_run_at = now() - $2::interval WHERE id = $1', [
+        schedule,
+        ago,
+      ]);
+    const database = createDatabase(gantry.pool);
+    await makeDue(id, '3 days');
+    await runDueSchedules(database, log);
+    await makeDue(id, '2 days');
+    await makeDue(other.id, '1 day');
+    await runDueSchedules(database, log);
+    expect(await reportsOf(id)).toHaveLength(1);
+    expect(await reportsOf(other.id)).toHaveLength(1);
+    const { schedules } = await gantry.ok('reports.getSchedules', {}, { token });
+    for (const { nextRunAt } of schedules) expect(Date.parse(nextRunAt)).toBeGreaterThan(Date.now());
+  });
+
   it('follow changes of the time zone', async () => {
     const { id } = await create();
     await gantry.ok('system.timezone.updateTimezoneSettings', { timezone: 'Asia/Tokyo' }, { token });

@@ -5,7 +5,7 @@ import { inTransaction, type Transaction } from '../platform/database/transactio
 import { getTimezoneSettings } from '../system/store.ts';
 import { lastRun, nextRun, nextRunInZone, periodBefore } from './recurrence.ts';
 import { takeDueSchedule, takeScheduleOfOtherZone, updateScheduleRow } from './schedules-store.ts';
-import { insertReport } from './store.ts';
+import { insertScheduledReport } from './store.ts';
 
 /** Requests the reports of all schedules that are due, each in a transaction of its own and by one process only. */
 export async function runDueSchedules(db: Database, log: Logger): Promise<void> {
@@ -31,7 +31,7 @@ async function runOne(tx: Transaction, now: number): Promise<boolean> {
   const due = lastRun(schedule, settings.timezone, at);
   const { from, until } = periodBefore(every, due, settings);
   const range = { startsAt: new Date(from), endsAt: new Date(until) };
-  await insertReport(tx, {
+  await insertScheduledReport(tx, {
     ...range,
     kind,
     format,

@@ -40,6 +40,18 @@ export async function insertReport(tx: Transaction, report: NewReport): Promise<
   return row;
 }
 
+/** Requests the report of a schedule, unless it was requested before for the same time. */
+export async function insertScheduledReport(
+  tx: Transaction,
+  report: NewReport & { readonly scheduleId: string; readonly dueAt: Date },
+): Promise<void> {
+  await tx
+    .insert(reports)
+    .values(report)
+    .onConflictDoNothing({ target: [reports.scheduleId, reports.dueAt] });
+  await notify(tx, channels.reports, '');
+}
+
 /** @throws AppError `tooManyRequests` when the maximum number of reports is waiting or in progress */
 export async function requireQueueSpace(tx: Executor): Promise<void> {
   const [counted] = await tx.select({ n: count() }).from(reports).where(unfinished);
