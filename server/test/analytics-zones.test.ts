@@ -53,6 +53,22 @@ describe('analytics in a time zone whose hours do not begin with those of UTC', 
   });
 });
 
+describe('analytics with an end only', () => {
+  it('begin 30 local days before it, also across a change of clocks', async () => {
+    await setZone('Europe/Vienna');
+    const rangeOf = async (endDate: string) => {
+      const { start, end, series } = await ask('reports.getAnalytics', { endDate });
+      return { start, end, days: series.length };
+    };
+    expect(await rangeOf('2026-04-10')).toEqual({
+      start: '2026-03-11T23:00:00.000Z',
+      end: '2026-04-10T22:00:00.000Z',
+      days: 30,
+    });
+    expect(await rangeOf('2026-04-10T23:59:59.999+02:00')).toEqual(await rangeOf('2026-04-10'));
+  });
+});
+
 describe('types that differ only in case', () => {
   it('are counted as one, under the most frequent spelling, as filters treat them', async () => {
     await setZone('UTC');

@@ -1,9 +1,10 @@
 import { type Analytics, type AnalyticsInput, DEFAULT_DAYS } from '@gantry/contract/analytics';
+import { DateTime } from 'luxon';
 import { timeOfId } from '../../events/id.ts';
 import { isRemovedWithin, listRemovedEvents } from '../../events/remove-store.ts';
 import type { Core } from '../../platform/context.ts';
 import { requireRange } from '../../platform/range.ts';
-import { type Interval, resolveTime } from '../../platform/time.ts';
+import { type Interval, resolveInterval } from '../../platform/time.ts';
 import { requireFewPoints } from '../../traffic/range.ts';
 import { breakdownsOf, totalsOf } from './counts.ts';
 import { countByLocalHour } from './local-hours.ts';
@@ -15,8 +16,6 @@ import {
   listTopLocations,
   listTopSensors,
 } from './store.ts';
-
-const DAY_MS = 86_400_000;
 
 /** Maximum number of events that are searched for repeated plates. */
 const EVENTS_FOR_PLATES = 500_000;
@@ -72,12 +71,16 @@ export async function getAnalytics(
   };
 }
 
-/** The requested range. By default it ends now and begins a number of days before its end. */
+/** The requested range. By default it ends now, and begins a number of days of the time zone before its end. */
 function rangeOf(input: AnalyticsInput, zone: string, now: number): Interval {
   const endDate = input.endDate ?? new Date(now).toISOString();
-  const startDate =
-    input.startDate ?? new Date(resolveTime(endDate, zone) - DEFAULT_DAYS * DAY_MS).toISOString();
+  const startDate = input.startDate ?? daysBefore(endDate, zone, DEFAULT_DAYS);
   const range = requireRange({ startDate, endDate }, zone);
   if (input.interval) requireFewPoints(range, minutesOf[input.interval]);
   return range;
+}
+
+function daysBefore(endDate: string, zone: string, days: number): string {
+  const { until } = resolveInterval({ endDate }, zone);
+  return new Date(DateTime.fromMillis(until, { zone }).minus({ days }).toMillis()).toISOString();
 }
