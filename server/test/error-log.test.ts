@@ -170,6 +170,11 @@ describe('the description of an error', () => {
     else expect(written[0]).not.toContain(secret);
   });
 
+  it.each(['', 'gantry_'])('contains no key after %j', (prefix) => {
+    const key = `${prefix}${'0a1b2c3d'.repeat(8)}`;
+    expect(safeText(new Error(`refused ${key}.`))).toBe(`refused ${prefix}[64 hexadecimal digits].`);
+  });
+
   it('keeps what an operator needs', () => {
     const cause = databaseError('53100', 'could not extend file "base/1/2": No space left on device');
     const error = new Error('The picture cannot be stored', { cause });

@@ -22,7 +22,7 @@ const MOST_MESSAGE = 4_000;
 
 /** Secrets that are recognizable by their form: a last resort for messages of libraries. */
 const SECRETS: readonly (readonly [RegExp, string])[] = [
-  [/\b[0-9a-f]{64}\b/gi, '[64 hexadecimal digits]'],
+  [/(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])/gi, '[64 hexadecimal digits]'],
   [/\beyJ[\w-]+\.[\w-]+(?:\.[\w-]*)?/g, '[token]'],
   [/\$argon2[\w$=,+/.-]+/g, '[password hash]'],
   [/\bwhsec_[\w+/=-]+/g, '[secret]'],
