@@ -104,6 +104,19 @@ describe('a saved view', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409, 409]);
   });
 
+  it('that were shared can only be withdrawn by a user who may no longer share', async () => {
+    const email = `${randomUUID()}@example.org`;
+    const person = { email, password: 'Long-enough-9', firstName: 'De', lastName: 'Moted', role: 'ANALYST' };
+    const { id: userId } = await gantry.ok('users.create', person, { token: admin });
+    const logIn = async () => (await gantry.ok('auth.login', { email, password: person.password })).token;
+    const { id } = await save({ page: aPage(), name: 'Shared', shared: true }, await logIn());
+    await gantry.ok('users.updateRole', { id: userId, role: 'VIEWER' }, { token: admin });
+    const own = await logIn();
+    expect(await refused('update', { id, name: 'Other' }, own)).toMatchObject({ status: 403 });
+    const withdrawn = await gantry.ok('views.update', { id, shared: false, name: 'Other' }, { token: own });
+    expect(withdrawn).toMatchObject({ shared: false, name: 'Other' });
+  });
+
   it.each(role.options)('can be shared by every role except VIEWER: %s', async (name) => {
     const own = await gantry.tokenFor(name);
     const page = aPage();

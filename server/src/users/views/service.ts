@@ -71,7 +71,7 @@ export function updateView(ctx: ActorContext, input: UpdateViewInput): Promise<S
     inTransaction(app.db, async (tx) => {
       const before = await lockView(tx, input.id, actor.id);
       if (before.createdBy !== actor.id) throw await notOwn(tx, before, 'change');
-      if (input.shared === true && !before.shared) requireMayShare(actor);
+      if (input.shared ?? before.shared) requireMayShare(actor);
       if (input.shared === false && before.isDefault) throw isDefaultRefusal('kept to yourself');
       const row = await updateIn(tx, input);
       const { id: viewId, page, name, shared } = row;
