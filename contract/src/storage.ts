@@ -17,7 +17,7 @@ export type RetentionClass = z.infer<typeof retentionClass>;
 
 const removable = z.object({
   events: z.number(),
-  images: z.number(),
+  images: z.number().nullable().describe('null if there are too many to count in time.'),
   reports: z.number(),
   activity: z.number(),
   traffic: z.number().describe('Number of daily counts, each of one sensor or location.'),

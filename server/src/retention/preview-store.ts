@@ -4,12 +4,17 @@ import { countedByPeriod } from '../events/counts/totals.ts';
 import { heldEvents } from '../events/holds-store.ts';
 import { firstIdAt } from '../events/id.ts';
 import { MAY_BE_ORPHAN } from '../images/orphans-store.ts';
+import { isStopped } from '../platform/database/failure.ts';
 import { moment } from '../platform/database/moment.ts';
-import type { Executor } from '../platform/database/transaction.ts';
+import type { Database } from '../platform/database/pool.ts';
+import { type Executor, inTransaction } from '../platform/database/transaction.ts';
 import type { Cutoffs } from './cutoffs.ts';
 
 /** Ingestion refuses older events. */
 const FIRST_EVENT = Date.UTC(2000, 0, 1);
+
+/** Maximum time for counting images. Statements are cancelled after 5 s, and the other figures are to be shown all the same. */
+const COUNT_IMAGES_MS = 3_000;
 
 /** A number of records of one kind in a month. */
 export interface MonthCount {
@@ -56,10 +61,24 @@ export async function listHeldMonths(db: Executor): Promise<ReadonlySet<string>>
 /**
  * Counts the images that no event will refer to after the removals, and neither a note nor a message does, by the month in
  * which they were last received.
+ * @returns null when they are too many to be counted in time
  */
-export async function countImagesDue(db: Executor, due: Cutoffs): Promise<MonthCount[]> {
+export async function countImagesDue(db: Database, due: Cutoffs): Promise<MonthCount[] | null> {
+  try {
+    return await inTransaction(db, async (tx) => {
+      await tx.execute(sql`SET LOCAL statement_timeout = ${sql.raw(String(COUNT_IMAGES_MS))}`);
+      return countImagesIn(tx, due);
+    });
+  } catch (error) {
+    if (isStopped(error)) return null;
+    throw error;
+  }
+}
+
+async function countImagesIn(tx: Executor, due: Cutoffs): Promise<MonthCount[]> {
+  // Plan: both tables as a whole. With 1.5 million images: 1.6 s with parallel workers, 4.4 s without.
   const tooOld = due.images === null ? sql`false` : sql`event_id < ${firstIdAt(due.images)}::uuid`;
-  const { rows } = await db.execute<CountRow>(sql`
+  const { rows } = await tx.execute<CountRow>(sql`
     SELECT ${monthOf(sql`touched_at`)} AS month, NULL AS "eventType", count(*) AS rows,
       sum(bytes)::bigint AS bytes
     FROM images WHERE ${MAY_BE_ORPHAN} AND NOT EXISTS (

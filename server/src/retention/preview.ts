@@ -1,6 +1,7 @@
 import { eventType } from '@gantry/contract/events';
 import type { PreviewedRemoval, RetentionPreview, RetentionRules } from '@gantry/contract/storage';
 import { type EventMonth, holdsMonth, listEventMonths, readMonthSizes } from '../events/months-store.ts';
+import type { Database } from '../platform/database/pool.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { type Cutoffs, coversEveryType, cutoffsOf } from './cutoffs.ts';
 import {
@@ -29,19 +30,19 @@ export function dropsWholeMonth(
 
 /** What the rules would remove at a time (Unix milliseconds). Images count if nothing refers to them after that. */
 export async function previewRemovals(
-  db: Executor,
+  db: Database,
   rules: RetentionRules,
   now: number,
 ): Promise<RetentionPreview> {
   const due = cutoffsOf(rules, now);
   const events = await previewEvents(db, due);
-  const images = plain('images', await countImagesDue(db, due), true);
+  const images = await countImagesDue(db, due);
   const reports = due.reports === null ? [] : await countReportsBefore(db, due.reports);
   const activity = due.activity === null ? [] : await countActivityBefore(db, due.activity);
   const traffic = due.traffic === null ? [] : await countTrafficBefore(db, due.traffic);
   const removals = [
     ...events,
-    ...images,
+    ...plain('images', images ?? [], true),
     ...plain('reports', reports, true),
     ...plain('activity', activity, false),
     ...plain('traffic', traffic, false),
@@ -54,7 +55,7 @@ export async function previewRemovals(
       .sort((a, b) => (order(a) < order(b) ? -1 : 1)),
     totals: {
       events: sumOf(events),
-      images: sumOf(images),
+      images: images && sumOf(images),
       reports: sumOf(reports),
       activity: sumOf(activity),
       traffic: sumOf(traffic),

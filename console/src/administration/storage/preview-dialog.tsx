@@ -25,7 +25,7 @@ export function PreviewDialog({ preview, title, action, note, run, onDone, onClo
   const removalText = useRemovalText();
   const act = useMutation({ mutationFn: run, onSuccess: onDone });
   const { totals, removals, held } = preview;
-  const removesSomething = Object.values(totals).some((n) => n > 0);
+  const removesSomething = Object.values(totals).some((n) => n !== 0);
   const last = removals
     .filter((removal) => removal.class === 'events' && removal.rows > 0)
     .map(({ month }) => month)

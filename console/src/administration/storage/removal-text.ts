@@ -1,4 +1,4 @@
-import type { RetentionPreview, RetentionRun } from '@gantry/contract/storage';
+import type { RetentionClass, RetentionPreview, RetentionRun } from '@gantry/contract/storage';
 import { useTranslation } from 'react-i18next';
 import { retentionClasses } from './refresh.ts';
 
@@ -7,9 +7,12 @@ export function useRemovalText(): (totals: RetentionPreview['totals']) => string
   const { t, i18n } = useTranslation('administration');
   return (totals) => {
     const parts = retentionClasses
-      .filter((name) => totals[name] > 0)
-      .map((name) =>
-        t(`amount.${name}`, { count: totals[name], n: totals[name].toLocaleString(i18n.language) }),
+      .map((name) => [name, totals[name]] as const)
+      .filter(([, count]) => count !== 0)
+      .map(([name, count]) =>
+        count === null
+          ? t('amount.uncountedImages')
+          : t(`amount.${name}`, { count, n: count.toLocaleString(i18n.language) }),
       );
     return parts.length === 0 ? t('amount.nothing') : new Intl.ListFormat(i18n.language).format(parts);
   };
@@ -17,8 +20,8 @@ export function useRemovalText(): (totals: RetentionPreview['totals']) => string
 
 /** The sums of a list of removals by class. */
 export function totalsOf(
-  removals: readonly { readonly class: keyof RetentionPreview['totals']; readonly rows: number }[],
-): RetentionPreview['totals'] {
+  removals: readonly { readonly class: RetentionClass; readonly rows: number }[],
+): Record<RetentionClass, number> {
   const totals = { events: 0, images: 0, reports: 0, activity: 0, traffic: 0 };
   for (const removal of removals) totals[removal.class] += removal.rows;
   return totals;

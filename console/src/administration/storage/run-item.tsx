@@ -1,4 +1,4 @@
-import type { RetentionPreview, RetentionRun } from '@gantry/contract/storage';
+import type { RetentionClass, RetentionPreview, RetentionRun } from '@gantry/contract/storage';
 import { useTranslation } from 'react-i18next';
 import { Moment } from '../../time/moment.tsx';
 import { RemovalTable } from './removal-table.tsx';
@@ -11,7 +11,7 @@ interface RunItemProps {
   readonly expected: RetentionPreview['totals'] | undefined;
 }
 
-const sum = (totals: RetentionPreview['totals']) => Object.values(totals).reduce((all, n) => all + n, 0);
+const sum = (totals: Record<RetentionClass, number>) => Object.values(totals).reduce((all, n) => all + n, 0);
 
 /** One run of retention, and while it is under way how far it is. */
 export function RunItem({ run, expected }: RunItemProps) {
@@ -21,6 +21,9 @@ export function RunItem({ run, expected }: RunItemProps) {
   const totals = totalsOf(removals);
   const isRunning = status === 'RUNNING';
   const seconds = secondsOf(run);
+  // Without the number of images, nobody knows how far the run is.
+  const images = expected?.images ?? null;
+  const most = expected && images !== null ? sum({ ...expected, images }) : 0;
   const text = isRunning
     ? t('runs.soFar', { what: removalText(totals) })
     : t('runs.removed', { what: removalText(totals) });
@@ -40,11 +43,11 @@ export function RunItem({ run, expected }: RunItemProps) {
           </span>
         )}
       </div>
-      {isRunning && expected && sum(expected) > 0 && (
+      {isRunning && most > 0 && (
         <progress
           aria-label={t('runs.progress')}
           value={sum(totals)}
-          max={sum(expected)}
+          max={most}
           className="h-2 w-full max-w-md accent-accent"
         />
       )}
