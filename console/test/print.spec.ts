@@ -27,3 +27,24 @@ test('an incident is printed as a whole, without the navigation and in dark lett
   await page.emulateMedia({ media: 'print' });
   await expect(page.getByText('Note 0 of the incident')).toHaveCSS('color', 'rgb(28, 32, 36)');
 });
+
+test('a map is printed as it is shown', async ({ service, openAs }) => {
+  const { id } = await service.admin.api.incidents.create.mutate({
+    title: 'On a map',
+    type: 'COLLISION',
+    location: { latitude: 41.01, longitude: 28.97 },
+  });
+  const page = await openAs('OPERATOR', `/incidents/${id}`);
+  await expect(page.locator('[data-drawn=true]')).toBeVisible();
+  const colours = () =>
+    page.evaluate(() => {
+      const copy = document.querySelector<HTMLCanvasElement>('[data-drawn=true] > canvas');
+      const pixels = copy?.getContext('2d')?.getImageData(0, 0, copy.width, copy.height).data;
+      return pixels ? new Set(new Uint32Array(pixels.buffer)).size : null;
+    });
+  expect(await colours()).toBeNull();
+  await page.evaluate(() => window.dispatchEvent(new Event('beforeprint')));
+  expect(await colours()).toBeGreaterThan(20);
+  await page.evaluate(() => window.dispatchEvent(new Event('afterprint')));
+  expect(await colours()).toBeNull();
+});

@@ -63,7 +63,7 @@ export function VectorMap({ label, points, selectedId = null, onSelect, fit = 'a
   return (
     <div className="relative h-full overflow-hidden bg-bg" dir="ltr">
       <div ref={container} className="h-full" />
-      <div className="absolute top-2 right-2 flex flex-col gap-1">
+      <div className="absolute top-2 right-2 flex flex-col gap-1 print:hidden">
         <Button icon="add" iconOnly aria-label={t('nearer')} onClick={() => map?.zoomBy(1)} />
         <Button icon="less" iconOnly aria-label={t('farther')} onClick={() => map?.zoomBy(-1)} />
         <Button icon="fullScreen" iconOnly aria-label={t('showAll')} onClick={showAll} />
