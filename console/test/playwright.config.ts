@@ -21,6 +21,8 @@ export default defineConfig({
   expect: { timeout: 15_000 },
   reporter: [['list']],
   use: {
+    // What cannot be pressed or filled in by then takes none of the time of the others.
+    actionTimeout: 20_000,
     launchOptions: {
       executablePath: chromiumPath,
       // The map needs WebGL, which is drawn by the processor here.

@@ -198,8 +198,7 @@ test('an alert whose acknowledgement is undone counts as new again if it was not
 
 test('a plate is watched, changed and taken off the list', async ({ service, openAs }) => {
   const page = await openAs('ADMIN', '/watchlist?part=plates');
-  await expect(page.getByRole('button', { name: 'Watch a plate' }).first()).toBeVisible();
-  await page.keyboard.press('c');
+  await page.getByRole('button', { name: 'Watch a plate' }).first().click();
   const form = page.getByRole('dialog', { name: 'Watch a plate' });
   await form.getByLabel('Watched plate').fill('*');
   await form.getByLabel('Reason').fill('Missing person');
