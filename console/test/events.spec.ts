@@ -419,6 +419,19 @@ test.describe('many events at once', () => {
   });
 });
 
+test('a decision made before the reviews were read is stored', async ({ service, openAs }) => {
+  const { api } = service.admin;
+  const { apiKey } = await service.sensor();
+  const { eventId } = await api.events.ingest.mutate({ apiKey, eventType: 'SPEED_DETECTION' });
+  const page = await openAs('OPERATOR', '/account');
+  await page.route(/events\.getReviews/, (route) => route.abort());
+  await page.goto(`${service.url}/events?event=${eventId}`);
+  await page.getByRole('button', { name: 'Confirm' }).click();
+  await expect(page.getByRole('button', { name: /^Undo/ })).toBeVisible();
+  const { reviews } = await api.events.getReviews.query({ eventIds: [eventId] });
+  expect(reviews[0]?.decision).toBe('CONFIRMED');
+});
+
 test('an export that is closed before the service has answered is ended', async ({ openAs }) => {
   const page = await openAs('ADMIN', '/events');
   let answer = () => {};

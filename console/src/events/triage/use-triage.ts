@@ -40,7 +40,7 @@ export function useTriage({ note, refresh }: Pick<RowStates, 'note' | 'refresh'>
 
   const decide = async (event: ReviewedEvent, decision: ReviewDecision, reason: string | null = null) => {
     const { id } = event;
-    if (underWay.current.has(id) || event.review === undefined) return;
+    if (underWay.current.has(id)) return;
     underWay.current.add(id);
     const by = { id: user.id, name: `${user.firstName} ${user.lastName}` };
     const at = new Date();
