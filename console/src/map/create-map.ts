@@ -10,8 +10,8 @@ import './map.css';
 import workerUrl from 'maplibre-gl/dist/maplibre-gl-worker.mjs?worker&url';
 import { baseLayers, DOTS, GROUPS, LABELS, LAND, LINES, POINTS, pointLayers } from './layers.ts';
 import { loadOutlines } from './outlines.ts';
-import { showOnPaper } from './paper.ts';
 import type { Bounds, MapPoint } from './point.ts';
+import { makePrintable } from './print.ts';
 import { loadStreets, STREETS, type Streets } from './streets.ts';
 
 setWorkerUrl(workerUrl);
@@ -159,7 +159,7 @@ export function createMap(options: MapOptions): VectorMap {
     map.on('mouseleave', layer, () => map.getCanvas().style.removeProperty('cursor'));
   }
 
-  const takeBackPicture = showOnPaper(map);
+  const stopPrinting = makePrintable(map);
 
   const mark = (id: string, is: boolean) => map.setFeatureState({ source: POINTS, id }, { selected: is });
   return {
@@ -189,7 +189,7 @@ export function createMap(options: MapOptions): VectorMap {
     zoomBy: (steps) => void map.zoomTo(map.getZoom() + steps),
     remove() {
       isRemoved = true;
-      takeBackPicture();
+      stopPrinting();
       map.remove();
     },
   };

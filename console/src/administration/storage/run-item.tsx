@@ -22,8 +22,7 @@ export function RunItem({ run, expected }: RunItemProps) {
   const isRunning = status === 'RUNNING';
   const seconds = secondsOf(run);
   // Without the number of images, nobody knows how far the run is.
-  const images = expected?.images ?? null;
-  const most = expected && images !== null ? sum({ ...expected, images }) : 0;
+  const most = expected && expected.images !== null ? sum({ ...expected, images: expected.images }) : 0;
   const text = isRunning
     ? t('runs.soFar', { what: removalText(totals) })
     : t('runs.removed', { what: removalText(totals) });

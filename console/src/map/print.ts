@@ -2,9 +2,9 @@ import type { Map as MapLibre } from 'maplibre-gl';
 
 /**
  * Covers the map with a copy of it while the page is printed, because browsers print the canvas of WebGL empty.
- * @returns ends that
+ * @returns removes the copy, and makes no more
  */
-export function showOnPaper(map: MapLibre): () => void {
+export function makePrintable(map: MapLibre): () => void {
   let copy: HTMLCanvasElement | null = null;
   const uncover = () => {
     copy?.remove();
@@ -21,7 +21,7 @@ export function showOnPaper(map: MapLibre): () => void {
     copy.height = drawn.height;
     copy.className = 'absolute inset-0 size-full bg-bg object-contain';
     copy.getContext('2d')?.drawImage(drawn, 0, 0);
-    // Some print it all the same.
+    // Some browsers print it nevertheless.
     drawn.style.visibility = 'hidden';
     map.getContainer().append(copy);
   };
