@@ -49,9 +49,9 @@ const publishUntilReceived = (
   eventually(
     async () => {
       await device.publishAsync(topic, body, { qos: 1, ...options });
-      return received.length;
+      return received.includes(body);
     },
-    (count) => count > 0,
+    Boolean,
   );
 
 describe('the MQTT client', () => {
@@ -150,6 +150,10 @@ describe('the MQTT client', () => {
     const device = await connectDevice(url);
     use({ [Symbol.asyncDispose]: () => device.endAsync() });
     await publishUntilReceived(device, one, 't', 'retained', { retain: true });
+    // A subscription made later: the broker reads it after the acknowledgements of the retained message, which it
+    // would otherwise send again as a message that was not acknowledged.
+    one.follow(new Set(['t', 'u']));
+    await publishUntilReceived(device, one, 'u', 'acknowledged');
     // The broker ends a connection when another client has the same id.
     const same = await connectAsync(url, { clientId: id, clean: false, reconnectPeriod: 0 });
     await same.endAsync();
@@ -164,7 +168,7 @@ describe('the MQTT client', () => {
       async () => one.received,
       (bodies) => bodies.includes('next'),
     );
-    expect(one.received.slice(before)).toEqual(['next']);
+    expect(one.received.slice(before)).not.toContain('retained');
   });
 
   it('reconnects after the broker was killed, even to a broker that has lost its session', async () => {
