@@ -46,13 +46,10 @@ const publishUntilReceived = (
   body: string,
   options: { retain?: boolean } = {},
 ) =>
-  eventually(
-    async () => {
-      await device.publishAsync(topic, body, { qos: 1, ...options });
-      return received.includes(body);
-    },
-    Boolean,
-  );
+  eventually(async () => {
+    await device.publishAsync(topic, body, { qos: 1, ...options });
+    return received.includes(body);
+  }, Boolean);
 
 describe('the MQTT client', () => {
   it('acknowledges a message when it is stored; the broker keeps the others for the next start', async () => {
