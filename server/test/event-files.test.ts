@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,6 +9,7 @@ import { exportEvents } from '../src/operations/transfer/export.ts';
 import { importEvents } from '../src/operations/transfer/import.ts';
 import { readLines } from '../src/operations/transfer/read-lines.ts';
 import type { Database } from '../src/platform/database/pool.ts';
+import { startGantry } from './harness.ts';
 
 async function read(bytes: Buffer, chunk: number) {
   const chunks = Array.from({ length: Math.ceil(bytes.length / chunk) }, (_, n) =>
@@ -76,6 +78,41 @@ describe('an export as CSV', () => {
     const lines = await Readable.from(readLines(Readable.from([Buffer.from(csv)]), 'csv')).toArray();
     const { location, metadata, images, tags } = row;
     expect(lines).toMatchObject([{ event: { location, metadata, images, tags } }]);
+  });
+});
+
+describe('an export of large events', () => {
+  it('reads few of them at once, and writes each once in the order of time', async () => {
+    await using gantry = await startGantry();
+    const apiKey = await gantry.registerSensor();
+    // Random, so that PostgreSQL cannot compress it.
+    const kilobytes = [300, 400, 500, 1_500, ...Array.from({ length: 20 }, () => 300), 1, 1];
+    const sent: string[] = [];
+    for (const [n, size] of kilobytes.entries()) {
+      const metadata = { random: randomBytes(size * 750).toString('base64') };
+      sent.push(
+        await gantry.ingest(apiKey, { metadata, timestamp: new Date(Date.now() - 60_000 + n).toISOString() }),
+      );
+    }
+    const { db } = gantry.app.context;
+    const read: number[] = [];
+    const counting = new Proxy(db, {
+      get: (target, key) =>
+        key !== 'execute'
+          ? Reflect.get(target, key)
+          : async (query: Parameters<Database['execute']>[0]) => {
+              const result = await target.execute(query);
+              read.push(JSON.stringify(result.rows).length);
+              return result;
+            },
+    });
+    const to = new PassThrough();
+    const written = text(to);
+    const filters = { from: null, until: null, eventTypes: [], deviceIds: [] };
+    expect(await exportEvents(counting, filters, 'jsonl', to)).toBe(sent.length);
+    const lines = (await written).trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line).id)).toEqual(sent);
+    expect(Math.max(...read)).toBeLessThan(1_600_000);
   });
 });
 

@@ -3,6 +3,8 @@ import pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { StoredRow } from '../src/events/event-row.ts';
+import { findStoredRows } from '../src/events/store.ts';
+import { incidentTypeOf } from '../src/incidents/from-event.ts';
 import { startFollowUp } from '../src/ingest/follow-up.ts';
 import { postponeFollowUp } from '../src/ingest/follow-up-store.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
@@ -79,6 +81,19 @@ describe('the effects of an event', () => {
     // 8 MB each, of 64.
     expect(atOnce).toBeGreaterThan(10);
     expect(atOnce).toBeLessThan(14);
+  });
+
+  it('are found again from the database without the megabytes of metadata that they do not depend on', async () => {
+    const text = 'x'.repeat(100_000);
+    const ids = await Promise.all(
+      [{ incidentType: 'breakdown', text }, { incidentType: text }, { text }, null].map((metadata) =>
+        gantry.ingest(apiKey, { ...report, metadata: metadata ?? undefined }),
+      ),
+    );
+    const rows = new Map((await findStoredRows(gantry.app.context.db, ids)).map((row) => [row.id, row]));
+    const found = ids.map((id) => rows.get(id) as StoredRow);
+    expect(found.map(incidentTypeOf)).toEqual(['BREAKDOWN', 'OTHER', 'OTHER', 'OTHER']);
+    expect(JSON.stringify(found).length).toBeLessThan(10_000);
   });
 
   it('that the database refuses do not affect others', async () => {

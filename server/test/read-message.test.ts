@@ -53,6 +53,34 @@ describe('the keys of the reports of a message', () => {
   });
 });
 
+describe('a message with more than any device sends', () => {
+  const read = async (format: FormatName, body: string) => {
+    const { parts } = await splitBody(null, Buffer.from(body));
+    const message = { parts: readParts(parts), path: '', topic: null, receivedAt: Date.UTC(2026, 6, 1) };
+    const { reports, is, note } = await readMessage(format, message, { options: {}, zone: 'UTC' });
+    return [is, reports.length, note];
+  };
+  const envelopes: [FormatName, (vehicles: readonly object[]) => object][] = [
+    ['platerecognizer', (results) => ({ data: { camera_id: 'mast-7', results } })],
+    ['openalpr', (results) => ({ data_type: 'alpr_results', epoch_time: 1_782_806_400_000, results })],
+    ['openalpr', (results) => results.map(() => ({ data_type: 'vehicle' }))],
+    ['verkada', (data) => ({ webhook_id: 'w-1', webhook_type: 'lpr', data })],
+    ['verkada', (data) => data.map((each) => ({ webhook_id: 'w-1', webhook_type: 'lpr', data: each }))],
+  ];
+
+  it.each(envelopes)('is refused: vehicles of %s', async (format, envelope) => {
+    const bodyOf = (count: number) => JSON.stringify(envelope(Array.from({ length: count }, () => ({}))));
+    expect(await read(format, bodyOf(1_000))).toEqual(['reports', 1_000, null]);
+    const note = 'The message contains more than 1000 vehicles';
+    expect(await read(format, bodyOf(1_001))).toEqual(['unreadable', 0, note]);
+  });
+
+  it('is refused: values of JSON', async () => {
+    const body = `[${'0,'.repeat(1_000_000)}0]`;
+    expect(await read('gantry', body)).toEqual(['unreadable', 0, 'The JSON has more than 1000000 values']);
+  });
+});
+
 describe('a local time that occurs twice', () => {
   const timeOf = async (format: FormatName, body: unknown, receivedAt: string, zone = 'Europe/Berlin') => {
     const { parts } = await splitBody(null, Buffer.from(JSON.stringify(body)));

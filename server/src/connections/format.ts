@@ -139,6 +139,9 @@ export interface Format {
   readonly topics?: readonly string[];
 }
 
+/** No device reports more vehicles in a message. */
+export const MAX_VEHICLES = 1_000;
+
 /** A reading of a message that reports nothing. */
 export function without(
   is: Exclude<Reading['is'], 'reports'>,
@@ -146,4 +149,9 @@ export function without(
   device?: readonly string[],
 ): Reading {
   return { reports: [], is, note, ...(device && { device }) };
+}
+
+/** The reading of a message with more vehicles than any device reports. */
+export function tooManyVehicles(): Reading {
+  return without('unreadable', `The message contains more than ${MAX_VEHICLES} vehicles`);
 }

@@ -6,6 +6,9 @@ import { parseXml, UnreadableXml } from './xml.ts';
 /** Deeper values are refused, because everything that reads them is recursive. */
 const MAX_DEPTH = 100;
 
+/** Objects, arrays and simple values of one JSON text. The largest body of events has fewer. */
+const MAX_VALUES = 1_000_000;
+
 /** Characters that JSON does not allow in texts. Some devices write them in the names that they were given. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is sought
 const CONTROLS = /[\x00-\x1f]/g;
@@ -44,9 +47,8 @@ function xmlContent(text: string): Content {
 function jsonContent(text: string): Content {
   const value = parseJson(text) ?? parseLines(text) ?? parseJson(text.replaceAll(CONTROLS, ' '));
   if (value === null) return { kind: 'unreadable', reason: 'The JSON is invalid or incomplete' };
-  return isDeeper(value, MAX_DEPTH)
-    ? { kind: 'unreadable', reason: `The JSON is nested more than ${MAX_DEPTH} levels deep` }
-    : { kind: 'json', value };
+  const reason = excessOf(value);
+  return reason === null ? { kind: 'json', value } : { kind: 'unreadable', reason };
 }
 
 /** Keys that would change the prototype of an object are removed. */
@@ -66,11 +68,15 @@ function parseLines(text: string): unknown[] | null {
   return values.includes(null) ? null : values;
 }
 
-function isDeeper(value: unknown, levels: number): boolean {
+/** What a value has too much of, as a sentence; null if it has not. */
+function excessOf(value: unknown): string | null {
   let level: unknown[] = [value];
+  let values = 0;
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth > levels) return true;
+    values += level.length;
+    if (values > MAX_VALUES) return `The JSON has more than ${MAX_VALUES} values`;
+    if (depth > MAX_DEPTH) return `The JSON is nested more than ${MAX_DEPTH} levels deep`;
     level = level.flatMap((each) => (typeof each === 'object' && each !== null ? Object.values(each) : []));
   }
-  return false;
+  return null;
 }

@@ -113,17 +113,24 @@ interface StoredEvent extends Record<string, unknown> {
   vehicle_speed: number | null;
   description: string | null;
   location: string | null;
-  metadata: string | null;
+  incident_type: string | null;
   created_at: string;
   processed: boolean;
   archived: boolean;
 }
 
-/** Stored events without images, tags and content hash; ids that do not exist are left out. */
+/** The longest `incidentType` that is read, in characters; no type of incident has a longer name. */
+const INCIDENT_TYPE_MAX = 100;
+
+/**
+ * Stored events as their effects need them: without images, tags and content hash, and with only `incidentType` of the
+ * metadata, which may have megabytes. Ids that do not exist are left out.
+ */
 export async function findStoredRows(db: Executor, ids: readonly string[]): Promise<StoredRow[]> {
   const { rows } = await db.execute<StoredEvent>(sql`
     SELECT id, event_type, violation_type, vehicle_type, severity, sensor_id, sensor_name, location_id, location_name,
-      plate, vehicle_speed, description, location::text, metadata::text, created_at, processed, archived
+      plate, vehicle_speed, description, location::text, created_at, processed, archived,
+      left(metadata ->> 'incidentType', ${INCIDENT_TYPE_MAX}) AS incident_type
     FROM events WHERE id = ANY (${sql.param(ids)}::uuid[])`);
   return rows.map((row) => ({
     id: row.id,
@@ -141,7 +148,7 @@ export async function findStoredRows(db: Executor, ids: readonly string[]): Prom
     vehicleSpeed: row.vehicle_speed,
     description: row.description,
     locationJson: row.location,
-    metadataJson: row.metadata,
+    metadataJson: row.incident_type === null ? null : JSON.stringify({ incidentType: row.incident_type }),
     imagesJson: null,
     tagsJson: null,
     contentHash: null,

@@ -15,8 +15,19 @@ export interface ExportFilters {
   readonly deviceIds: readonly string[];
 }
 
-/** Rows of one query. Events are small, so that a page takes a few megabytes at most. */
+/** Events that are looked up together. */
 const PAGE = 1_000;
+
+/**
+ * Maximum size of the metadata and images that are read together, in bytes as stored. PostgreSQL compresses them, usually
+ * to a third and never to less than a hundredth.
+ */
+const MOST_STORED = 1_000_000;
+
+interface Found extends Record<string, unknown> {
+  readonly id: string;
+  readonly stored: number;
+}
 
 interface Row extends Record<string, unknown> {
   readonly id: string;
@@ -24,33 +35,70 @@ interface Row extends Record<string, unknown> {
   readonly created_at: string;
 }
 
-/** The events in the order of their times, page by page, so that memory does not grow with their number. */
+/** The events in the order of their times, in portions, so that memory does not grow with their number and size. */
 export async function* exportedPages(db: Executor, filters: ExportFilters): AsyncGenerator<ExportedEvent[]> {
-  const { from, until, eventTypes, deviceIds } = filters;
-  const last = until === null ? null : firstIdAt(until);
   let after: string | null = null;
-  let first: string | null = from === null ? null : firstIdAt(from);
   for (;;) {
-    const start: SQL =
-      after === null ? (first === null ? sql`true` : sql`events.id >= ${first}`) : sql`events.id > ${after}`;
-    // Plan: a merge of events_pkey of the partitions, from the place where the last page ended.
-    const { rows }: { rows: Row[] } = await db.execute<Row>(sql`
-      SELECT events.id, device_id AS "deviceId", event_type AS "eventType", severity,
-        plate AS "licensePlateNumber", vehicle_type AS "vehicleType", vehicle_speed AS "vehicleSpeed",
-        violation_type AS "violationType", events.description, events.location, metadata,
-        coalesce(images, '[]') AS images, coalesce(tags, '[]') AS tags, sensor_name AS "sensorName",
-        sensors.type AS "sensorType", location_name AS "locationName", processed, archived, events.created_at
-      FROM events LEFT JOIN sensors ON sensors.id = events.sensor_id
-      WHERE ${start}
-        AND ${last === null ? sql`true` : sql`events.id < ${last}`}
-        AND ${eventTypes.length === 0 ? sql`true` : sql`event_type = ANY(${sql.param(eventTypes)}::text[])`}
-        AND ${deviceIds.length === 0 ? sql`true` : sql`device_id = ANY(${sql.param(deviceIds)}::text[])`}
-      ORDER BY events.id LIMIT ${PAGE}`);
-    if (rows.length > 0) yield rows.map(exported);
-    if (rows.length < PAGE) return;
-    after = rows.at(-1)?.id ?? null;
-    first = null;
+    const found = await findPage(db, filters, after);
+    for (const ids of inPortions(found)) yield await readEvents(db, ids);
+    if (found.length < PAGE) return;
+    after = found.at(-1)?.id ?? null;
   }
+}
+
+/** The ids and sizes of the events that follow an id, in the order of their times. */
+async function findPage(
+  db: Executor,
+  { from, until, eventTypes, deviceIds }: ExportFilters,
+  after: string | null,
+): Promise<readonly Found[]> {
+  const start: SQL =
+    after !== null
+      ? sql`events.id > ${after}`
+      : from !== null
+        ? sql`events.id >= ${firstIdAt(from)}`
+        : sql`true`;
+  // Plan: a merge of events_pkey of the partitions, from the place where the last page ended.
+  const { rows } = await db.execute<Found>(sql`
+    SELECT events.id,
+      coalesce(pg_column_size(metadata), 0) + coalesce(pg_column_size(images), 0) AS stored
+    FROM events LEFT JOIN sensors ON sensors.id = events.sensor_id
+    WHERE ${start}
+      AND ${until === null ? sql`true` : sql`events.id < ${firstIdAt(until)}`}
+      AND ${eventTypes.length === 0 ? sql`true` : sql`event_type = ANY(${sql.param(eventTypes)}::text[])`}
+      AND ${deviceIds.length === 0 ? sql`true` : sql`device_id = ANY(${sql.param(deviceIds)}::text[])`}
+    ORDER BY events.id LIMIT ${PAGE}`);
+  return rows;
+}
+
+/** Divides events so that none of the portions is too large, unless a single event is. */
+function inPortions(found: readonly Found[]): readonly string[][] {
+  const portions: string[][] = [];
+  let size = 0;
+  for (const { id, stored } of found) {
+    size += stored;
+    const last = portions.at(-1);
+    if (last && size <= MOST_STORED) last.push(id);
+    else {
+      portions.push([id]);
+      size = stored;
+    }
+  }
+  return portions;
+}
+
+async function readEvents(db: Executor, ids: readonly string[]): Promise<ExportedEvent[]> {
+  // Plan: events_pkey of the partitions that contain the ids.
+  const { rows } = await db.execute<Row>(sql`
+    SELECT events.id, device_id AS "deviceId", event_type AS "eventType", severity,
+      plate AS "licensePlateNumber", vehicle_type AS "vehicleType", vehicle_speed AS "vehicleSpeed",
+      violation_type AS "violationType", events.description, events.location, metadata,
+      coalesce(images, '[]') AS images, coalesce(tags, '[]') AS tags, sensor_name AS "sensorName",
+      sensors.type AS "sensorType", location_name AS "locationName", processed, archived, events.created_at
+    FROM events LEFT JOIN sensors ON sensors.id = events.sensor_id
+    WHERE events.id = ANY(${sql.param(ids)}::uuid[])
+    ORDER BY events.id`);
+  return rows.map(exported);
 }
 
 function exported({ severity, created_at, ...row }: Row): ExportedEvent {
