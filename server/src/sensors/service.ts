@@ -27,6 +27,9 @@ type SensorContext = ActorContext<Core & SensorServices & Pick<RealtimeServices,
 
 const BY_HAND = 'set by hand';
 
+/** The reason at the end of the status history of a deleted sensor. */
+const DELETED = 'deleted';
+
 /**
  * Registers a sensor, OFFLINE, with a new API key, which is part of the answer.
  * @throws AppError `badRequest` when the deviceId is in use or the location does not exist
@@ -103,13 +106,23 @@ export async function updateSensor(
 }
 
 /**
- * Deletes a sensor: its key becomes invalid, its connections are deleted, and its deviceId is free. Its events stay.
+ * Deletes a sensor: its key becomes invalid, its connections are deleted, and its deviceId is free. Its events stay, and
+ * so do its status history and its locations up to now, which the traffic figures of its locations need.
  * @throws AppError `notFound`
  */
 export async function deleteSensor(ctx: SensorContext, id: string): Promise<{ success: true; id: string }> {
   const gone = await changeSensor(ctx, async (tx) => {
-    const sensor = await deleteSensorRow(tx, id);
-    await sensorPlaces.forget(tx, sensor.id);
+    const sensor = await getSensorLocked(tx, id);
+    await sensorPlaces.record(tx, sensor.id, sensor.locationId, null);
+    await recordStatusChange(tx, {
+      sensorId: sensor.id,
+      from: sensor.status,
+      to: 'OFFLINE',
+      reason: DELETED,
+      userId: ctx.actor.id,
+      at: await timeOfChange(tx, sensor.id),
+    });
+    await deleteSensorRow(tx, sensor.id);
     await deleteConnectionsOf(tx, sensor.id);
     await notify(tx, channels.connections, '');
     await recordActivity(tx, ctx.actor.id, ctx.caller, 'sensors.delete', nameOf(sensor));

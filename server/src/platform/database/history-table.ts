@@ -11,8 +11,6 @@ export interface HistoryTable<Value> {
   record(tx: Executor, id: string, from: Value | null, to: Value | null): Promise<void>;
   /** The values of those ids that have a history, oldest first. */
   read(db: Executor, ids: readonly string[]): Promise<ReadonlyMap<string, History<Value | null>>>;
-  /** Removes the history of an id. */
-  forget(tx: Executor, id: string): Promise<void>;
 }
 
 /** @param names the table, its columns for the id and the value, and the type of the value */
@@ -55,10 +53,6 @@ export function historyTable<Value extends string | number>(names: {
         history.push({ since: since_ms ?? Number.NEGATIVE_INFINITY, value });
       }
       return histories;
-    },
-
-    async forget(tx, id) {
-      await tx.execute(sql`DELETE FROM ${table} WHERE ${idColumn} = ${id}::uuid`);
     },
   };
 }
