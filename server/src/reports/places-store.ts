@@ -4,7 +4,10 @@ import { type SQL, sql } from 'drizzle-orm';
 import { sortedName } from '../platform/database/folded.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 
-/** The names of sensors and locations by id; deleted ones have none. */
+/**
+ * The names of sensors and locations by id (in lower case), including the name that a deleted sensor had last. Deleted
+ * locations and deleted sensors without events have none.
+ */
 export async function findPlaceNames(
   db: Executor,
   ids: readonly string[],
@@ -14,7 +17,16 @@ export async function findPlaceNames(
   const { rows } = await db.execute<{ id: string; name: string }>(sql`
     SELECT id, name FROM sensors WHERE id = ANY(${wanted})
     UNION ALL SELECT id, name FROM locations WHERE id = ANY(${wanted})`);
-  return new Map(rows.map(({ id, name }) => [id, name]));
+  const names = new Map(rows.map(({ id, name }) => [id, name]));
+  for (const id of ids) {
+    if (names.has(id)) continue;
+    // Plan: events_by_sensor from its end.
+    const { rows: last } = await db.execute<{ name: string | null }>(
+      sql`SELECT sensor_name AS name FROM events WHERE sensor_id = ${id}::uuid ORDER BY id DESC LIMIT 1`,
+    );
+    if (last[0]?.name) names.set(id, last[0].name);
+  }
+  return names;
 }
 
 /** A place with traffic: a location, or a sensor without one. */
