@@ -29,12 +29,18 @@ export async function findPlaceNames(
   return names;
 }
 
-/** A place with traffic: a location, or a sensor without one. */
+/** A place with traffic: a location, or a sensor that stands or has stood at none. */
 export interface TrafficPlace {
   readonly kind: 'location' | 'sensor';
   readonly id: string;
   readonly name: string;
 }
+
+/** Whether a sensor stood at no location that still exists, at any time before it was moved to its present one. */
+const hasStoodNowhere = sql`EXISTS (
+  SELECT FROM sensor_places WHERE sensor_id = sensors.id
+    AND NOT EXISTS (SELECT FROM locations WHERE locations.id = sensor_places.location_id)
+)`;
 
 /** Sensors without any contact have no data, and there may be thousands that are not mounted yet. */
 const hasBeenHeardOf = sql`(
@@ -73,5 +79,8 @@ function wanted({ sensorId, locationId }: ReportFilters): { locations: SQL; sens
   }
   if (sensorId !== undefined) return { locations: sql`false`, sensors: equals(sql`id`, sensorId) };
   if (locationId !== undefined) return { locations: equals(sql`id`, locationId), sensors: sql`false` };
-  return { locations: sql`true`, sensors: sql`location_id IS NULL AND ${hasBeenHeardOf}` };
+  return {
+    locations: sql`true`,
+    sensors: sql`(location_id IS NULL OR ${hasStoodNowhere}) AND ${hasBeenHeardOf}`,
+  };
 }

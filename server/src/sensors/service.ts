@@ -11,7 +11,7 @@ import type { RealtimeServices } from '../realtime/start.ts';
 import { newApiKey } from './api-key.ts';
 import { replaceKey } from './keys-store.ts';
 import { publishStatus } from './publish-status.ts';
-import { sensorPlaces } from './standings-store.ts';
+import { recordMove } from './standings-store.ts';
 import type { SensorServices } from './start.ts';
 import { recordStatusChange, timeOfChange } from './status-store.ts';
 import {
@@ -82,7 +82,7 @@ export async function updateSensor(
       const changesStatus = changes.status !== undefined && changes.status !== before.status;
       const at = changesStatus ? await timeOfChange(tx, before.id) : undefined;
       const after = await updateSensorRow(tx, before.id, changes, at);
-      await sensorPlaces.record(tx, after.id, before.locationId, after.locationId);
+      await recordMove(tx, after.id, before.locationId, after.locationId);
       if (at !== undefined) {
         await recordStatusChange(tx, {
           sensorId: after.id,
@@ -113,7 +113,7 @@ export async function updateSensor(
 export async function deleteSensor(ctx: SensorContext, id: string): Promise<{ success: true; id: string }> {
   const gone = await changeSensor(ctx, async (tx) => {
     const sensor = await getSensorLocked(tx, id);
-    await sensorPlaces.record(tx, sensor.id, sensor.locationId, null);
+    await recordMove(tx, sensor.id, sensor.locationId, null);
     await recordStatusChange(tx, {
       sensorId: sensor.id,
       from: sensor.status,
