@@ -768,7 +768,6 @@ ALTER TABLE second_factors ADD CONSTRAINT second_factors_pkey PRIMARY KEY (user_
 ALTER TABLE second_factors ADD CONSTRAINT second_factors_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 ALTER TABLE sensor_places ADD CONSTRAINT sensor_places_pkey PRIMARY KEY (sensor_id, since);
 ALTER TABLE sensor_status_history ADD CONSTRAINT sensor_status_history_pkey PRIMARY KEY (id);
-ALTER TABLE sensor_status_history ADD CONSTRAINT sensor_status_history_sensor_id_fkey FOREIGN KEY (sensor_id) REFERENCES sensors(id) ON DELETE CASCADE;
 ALTER TABLE sensor_watch ADD CONSTRAINT sensor_watch_pkey PRIMARY KEY (only_row);
 ALTER TABLE sensor_watch ADD CONSTRAINT sensor_watch_only_row_check CHECK (only_row);
 ALTER TABLE sensor_watch_gaps ADD CONSTRAINT sensor_watch_gaps_pkey PRIMARY KEY (since);

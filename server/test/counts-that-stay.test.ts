@@ -166,6 +166,28 @@ describe('traffic counts', () => {
     expect(await ask('traffic.getSpeedDistribution', gone)).toMatchObject({ measured: 0, completeness: 0 });
   });
 
+  it('take the history of a sensor that was deleted before with them, and of no other', async () => {
+    const device = { name: 'Mast 8', type: 'RADAR', locationId };
+    const deleted = await Promise.all(
+      [CUTOFF - DAY_MS, CUTOFF + DAY_MS].map(async (at) => {
+        const created = await ask('sensors.create', { ...device, deviceId: randomUUID() });
+        await ask('sensors.delete', { id: created.id });
+        await gantry.pool.query('UPDATE sensor_status_history SET at = $2 WHERE sensor_id = $1', [
+          created.id,
+          new Date(at),
+        ]);
+        return created.id;
+      }),
+    );
+    await carryOut();
+    const [gone, kept] = deleted;
+    for (const table of ['sensor_status_history', 'sensor_places'])
+      expect(
+        await rowsOf(`SELECT DISTINCT sensor_id FROM ${table} WHERE sensor_id IN ('${gone}', '${kept}')`),
+      ).toEqual([{ sensor_id: kept }]);
+    expect(await gantry.count(`sensor_status_history WHERE sensor_id = '${sensorId}'`)).toBeGreaterThan(0);
+  });
+
   it('stay removed when a late event arrives, or one of their events is deleted by a user', async () => {
     const late = { eventType: 'VEHICLE_DETECTION', timestamp: new Date(newer + DAY_MS).toISOString() };
     await gantry.ok('events.ingest', { apiKey, ...late });

@@ -1,7 +1,9 @@
 import fc from 'fast-check';
+import { DateTime } from 'luxon';
 import { describe, expect, it } from 'vitest';
 import { dayBounds, localDays, weekBounds } from '../src/platform/local-days.ts';
 import { resolveInterval } from '../src/platform/time.ts';
+import { localBounds } from '../src/traffic/range.ts';
 
 const HOUR_MS = 3_600_000;
 const ZONES = [
@@ -18,6 +20,40 @@ const hoursOf = (zone: string, startDate: string, endDate: string): [string, num
     day,
     (until - from) / HOUR_MS,
   ]);
+
+describe('local hours', () => {
+  const hoursIn = (zone: string, day: string): string[] =>
+    localBounds(resolveInterval({ startDate: day, endDate: day }, zone), 60, zone).map((bound) =>
+      DateTime.fromMillis(bound, { zone }).toFormat('HH:mm'),
+    );
+  const hours = (from: number, until: number): string[] =>
+    Array.from({ length: until - from }, (_, n) => `${String(from + n).padStart(2, '0')}:00`);
+
+  it('begin on the hour after the clocks have changed by half an hour, too', () => {
+    expect(hoursIn('Australia/Lord_Howe', '2026-04-05')).toEqual([
+      ...hours(0, 2),
+      '01:30',
+      ...hours(2, 24),
+      '00:00',
+    ]);
+    expect(hoursIn('Australia/Lord_Howe', '2026-10-04')).toEqual([
+      ...hours(0, 2),
+      '02:30',
+      ...hours(3, 24),
+      '00:00',
+    ]);
+  });
+
+  it('begin on the hour when the clocks change at the beginning or the end of a day', () => {
+    expect(hoursIn('Asia/Kathmandu', '1986-01-01')).toEqual(['00:15', ...hours(1, 24), '00:00']);
+    expect(hoursIn('Asia/Pyongyang', '2018-05-04')).toEqual([...hours(0, 24), '00:00']);
+  });
+
+  it('are 23 or 25 when the clocks change by an hour', () => {
+    expect(hoursIn('Europe/Vienna', '2026-03-29')).toEqual([...hours(0, 2), ...hours(3, 24), '00:00']);
+    expect(hoursIn('Europe/Vienna', '2026-10-25')).toEqual([...hours(0, 3), ...hours(2, 24), '00:00']);
+  });
+});
 
 describe('local days', () => {
   it('have 23 or 25 hours when clocks change', () => {

@@ -148,4 +148,42 @@ describe('the report TRAFFIC', () => {
     const { rows } = await readTraffic(scopeOf(day, day, { sensorId: id }));
     expect(sumOf(rows, VEHICLES)).toBe(7);
   });
+
+  it('counts what a sensor saw before its first location under its own name', async () => {
+    const day = '2026-03-16';
+    const { id: locationId } = await gantry.ok('locations.create', { name: 'Gate' }, { token });
+    const { id, apiKey } = await register('Early');
+    const passingAt = (...times: string[]) =>
+      passing(
+        apiKey,
+        times.map((time) => `${day}T${time}:00Z`),
+      );
+    await passingAt('08:00', '08:30');
+    await gantry.ok('sensors.update', { id, locationId }, { token });
+    const { pool, app } = gantry;
+    await pool.query(
+      'UPDATE sensor_places SET since = $3 WHERE sensor_id = $1 AND location_id = $2 AND isfinite(since)',
+      [id, locationId, `${day}T09:00:00Z`],
+    );
+    app.context.sensorKeys.forgetAll();
+    // It is assumed to have always stood at its first location, except while its events said otherwise.
+    await passingAt('07:50', '08:40', '09:10');
+    const volumesByPlace = async () => {
+      const { sections, summary } = await readTraffic(scopeOf(day, day));
+      expect(summary.figures).toContainEqual({ name: 'Vehicles', value: 5 });
+      const volumes = sections.map(({ title, row }) => [title, row[VEHICLES_OF_PLACE]]);
+      return volumes.filter(([, volume]) => volume !== 0);
+    };
+    await eventually(
+      () => gantry.ok('sensors.getById', { id }, { token }),
+      ({ status }) => status === 'ONLINE',
+    );
+    const expected = [
+      ['Early', 3],
+      ['Gate', 2],
+    ];
+    expect(await volumesByPlace()).toEqual(expected);
+    await foldAllTraffic(gantry, 100);
+    expect(await volumesByPlace()).toEqual(expected);
+  });
 });

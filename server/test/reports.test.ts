@@ -311,6 +311,20 @@ describe('the figures', () => {
     ]);
   });
 
+  it('of incidents name a deleted sensor as it was called last', async () => {
+    const device = { name: 'Mast 9', deviceId: 'mast-9', type: 'CAMERA' };
+    const { id, apiKey } = await gantry.ok('sensors.create', device, { token });
+    await gantry.ok('events.ingest', { apiKey, eventType: 'VEHICLE_DETECTION' });
+    const incident = { title: 'Schranke offen', type: 'OTHER', severity: 'LOW', sensorId: id };
+    await gantry.ok('incidents.create', incident, { token });
+    await gantry.ok('sensors.delete', { id }, { token });
+    const filters = { sensorId: id.toUpperCase() };
+    const asked = { kind: 'INCIDENTS', startDate: '2026-01-01', endDate: '2030-12-31', filters };
+    const { records, comments } = readCsv(await fetchFile(await generate(asked)));
+    expect(records).toMatchObject([{ Title: 'Schranke offen', Sensor: 'Mast 9' }]);
+    expect(comments).toContain(`Filters: sensorId = Mast 9 (${filters.sensorId})`);
+  });
+
   it('of sensors distinguish maintenance from unavailability', async () => {
     await gantry.pool.query(`UPDATE sensors SET created_at = '2026-03-01T00:00:00Z', status = 'ONLINE'`);
     await gantry.pool.query('DELETE FROM sensor_status_history');

@@ -129,6 +129,21 @@ describe('a sensor before its first contact', () => {
     expect(await reportOn(id)).not.toContain('SILENT');
   });
 
+  it('adds nothing to the duration of its availability but its maintenance', async () => {
+    const { id } = await registerDaysAgo(5);
+    const change = (from: string, to: string, daysAgo: number) =>
+      gantry.pool.query(
+        `INSERT INTO sensor_status_history (sensor_id, from_status, to_status, at, reason) VALUES ($1, $2, $3, $4, 'test')`,
+        [id, from, to, new Date(Date.now() - daysAgo * DAY)],
+      );
+    await gantry.pool.query('DELETE FROM sensor_status_history WHERE sensor_id = $1', [id]);
+    await change('OFFLINE', 'MAINTENANCE', 4);
+    await change('MAINTENANCE', 'OFFLINE', 3);
+    await change('OFFLINE', 'ONLINE', 1);
+    const [, seconds] = /^AVAILABILITY,(?:[^,]*,){6}(\d+),1,/m.exec(await reportOn(id)) ?? [];
+    expect(Number(seconds) / 86_400).toBeCloseTo(2, 1);
+  });
+
   it('that requires heartbeats is silent since its first vehicle after it was registered', async () => {
     const { id, apiKey } = await registerDaysAgo(5);
     await gantry.ok('sensors.update', { id, requiresHeartbeats: true }, { token });

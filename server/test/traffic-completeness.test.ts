@@ -82,6 +82,63 @@ it('a sensor that is moved and comes back watches a location only while it stand
   }
 });
 
+it('a location keeps its figures when its sensor is deleted', async () => {
+  const { id: locationId } = await gantry.ok('locations.create', { name: 'Viaduct' }, { token });
+  const { id: elsewhere } = await gantry.ok('locations.create', { name: 'Depot' }, { token });
+  const create = async (deviceId: string, at: string) => {
+    const device = { name: 'Viaduct', deviceId, type: 'RADAR', locationId: at };
+    const created = await gantry.ok('sensors.create', device, { token });
+    await gantry.ok('sensors.heartbeat', { apiKey: created.apiKey });
+    return created;
+  };
+  const stayed = await create('stayed', locationId);
+  const moved = await create('moved', locationId);
+  await gantry.ok('sensors.update', { id: moved.id, locationId: elsewhere }, { token });
+  const { pool, app } = gantry;
+  const both = [[stayed.id, moved.id]];
+  // As if both had been ONLINE since the first of March, and one had been moved at 12:00 on the tenth.
+  await pool.query(`UPDATE sensors SET created_at = '2026-03-01' WHERE id = ANY ($1)`, both);
+  await pool.query(`UPDATE sensor_status_history SET at = '2026-03-01' WHERE sensor_id = ANY ($1)`, both);
+  await pool.query(
+    `UPDATE sensor_places SET since = '2026-03-10 12:00Z' WHERE sensor_id = $1 AND since <> '-infinity'`,
+    [moved.id],
+  );
+  app.context.sensorKeys.forgetAll();
+  const events = ['09:10', '10:40'].map((time) => ({
+    eventType: 'VEHICLE_DETECTION',
+    timestamp: `2026-03-10T${time}:00Z`,
+  }));
+  for (const { apiKey } of [stayed, moved]) await gantry.ok('events.ingestBatch', { apiKey, events });
+  const figures = () => {
+    const range = { startDate: '2026-03-10T08:00:00Z', endDate: '2026-03-10T13:59:59Z' };
+    return Promise.all(
+      [locationId, elsewhere].map((place) =>
+        gantry.ok('traffic.getFlow', { locationId: place, ...range }, { token }),
+      ),
+    );
+  };
+  const before = await figures();
+  expect(before).toMatchObject([
+    { volume: 4, completeness: 1 },
+    { volume: 0, completeness: 1 },
+  ]);
+  for (const { id } of [stayed, moved]) {
+    await gantry.ok('sensors.delete', { id }, { token });
+    expect(await figures()).toEqual(before);
+  }
+  // A new sensor with the same deviceId begins anew.
+  await create('stayed', locationId);
+  expect(await figures()).toEqual(before);
+  await foldAllTraffic(gantry, 100);
+  expect(await figures()).toEqual(before);
+  const { rows } = await pool.query(
+    'SELECT DISTINCT ON (sensor_id) to_status, reason FROM sensor_status_history WHERE sensor_id = ANY ($1) ORDER BY sensor_id, id DESC',
+    both,
+  );
+  const end = { to_status: 'OFFLINE', reason: 'deleted' };
+  expect(rows).toEqual([end, end]);
+});
+
 it('a sensor that is ONLINE covers no time in which the service was down', async () => {
   const at = (hours: number): string => new Date(Date.now() - hours * HOUR_MS).toISOString();
   const device = { name: 'Quiet', deviceId: 'quiet', type: 'RADAR' };

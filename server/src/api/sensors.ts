@@ -91,7 +91,7 @@ export const sensorsRouter = router({
     .meta({
       summary: 'Delete a sensor',
       notes:
-        'Its key becomes invalid and its `deviceId` can be used again. Its events are kept, with its id and name.',
+        'Its key becomes invalid and its `deviceId` can be used again. Its events are kept, with its id and name, and the traffic figures of its location do not change.',
     })
     .input(byId)
     .output(deleteSensorOutput)

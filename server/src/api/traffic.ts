@@ -22,7 +22,7 @@ export const trafficRouter = router({
       question: true,
       summary: 'Get the volume and speeds of vehicles at a sensor or location, by interval',
       notes:
-        "Intervals are in the service's time zone and counted from midnight; a day has 23 or 25 hours when the clocks change. At most 10,000 intervals.",
+        "Intervals are in the service's time zone and counted from midnight; a day has 23 or 25 hours when the clocks change, and where they change by half an hour, one is shorter. At most 10,000 intervals.",
     })
     .input(flowInput)
     .output(flow)

@@ -4,7 +4,10 @@ import { type SQL, sql } from 'drizzle-orm';
 import { sortedName } from '../platform/database/folded.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 
-/** The names of sensors and locations by id; deleted ones have none. */
+/**
+ * The names of sensors and locations by id (in lower case), including the name that a deleted sensor had last. Deleted
+ * locations and deleted sensors without events have none.
+ */
 export async function findPlaceNames(
   db: Executor,
   ids: readonly string[],
@@ -14,15 +17,30 @@ export async function findPlaceNames(
   const { rows } = await db.execute<{ id: string; name: string }>(sql`
     SELECT id, name FROM sensors WHERE id = ANY(${wanted})
     UNION ALL SELECT id, name FROM locations WHERE id = ANY(${wanted})`);
-  return new Map(rows.map(({ id, name }) => [id, name]));
+  const names = new Map(rows.map(({ id, name }) => [id, name]));
+  for (const id of ids) {
+    if (names.has(id)) continue;
+    // Plan: events_by_sensor from its end.
+    const { rows: last } = await db.execute<{ name: string | null }>(
+      sql`SELECT sensor_name AS name FROM events WHERE sensor_id = ${id}::uuid ORDER BY id DESC LIMIT 1`,
+    );
+    if (last[0]?.name) names.set(id, last[0].name);
+  }
+  return names;
 }
 
-/** A place with traffic: a location, or a sensor without one. */
+/** A place with traffic: a location, or a sensor that stands or has stood at none. */
 export interface TrafficPlace {
   readonly kind: 'location' | 'sensor';
   readonly id: string;
   readonly name: string;
 }
+
+/** Whether a sensor stood at no location that still exists, at any time before it was moved to its present one. */
+const hasStoodNowhere = sql`EXISTS (
+  SELECT FROM sensor_places WHERE sensor_id = sensors.id
+    AND NOT EXISTS (SELECT FROM locations WHERE locations.id = sensor_places.location_id)
+)`;
 
 /** Sensors without any contact have no data, and there may be thousands that are not mounted yet. */
 const hasBeenHeardOf = sql`(
@@ -61,5 +79,8 @@ function wanted({ sensorId, locationId }: ReportFilters): { locations: SQL; sens
   }
   if (sensorId !== undefined) return { locations: sql`false`, sensors: equals(sql`id`, sensorId) };
   if (locationId !== undefined) return { locations: equals(sql`id`, locationId), sensors: sql`false` };
-  return { locations: sql`true`, sensors: sql`location_id IS NULL AND ${hasBeenHeardOf}` };
+  return {
+    locations: sql`true`,
+    sensors: sql`(location_id IS NULL OR ${hasStoodNowhere}) AND ${hasBeenHeardOf}`,
+  };
 }

@@ -47,7 +47,11 @@ export async function writeReport(
 
 /** The filters as text, with the names of the objects to which they refer. */
 async function describeFilters(db: Database, filters: ReportFilters): Promise<string> {
-  const names = await findPlaceNames(db, Object.values(filters).filter(isId));
+  const ids = Object.values(filters).filter(isId);
+  const names = await findPlaceNames(
+    db,
+    ids.map((id) => id.toLowerCase()),
+  );
   const parts = Object.entries(filters).map(([name, value]) => {
     const place = typeof value === 'string' ? names.get(value.toLowerCase()) : undefined;
     return `${name} = ${place === undefined ? value : `${place} (${value})`}`;

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inTransaction } from '../platform/database/transaction.ts';
+import { forgetSensorsDeletedBefore } from '../sensors/status-store.ts';
 import { keepTrafficSince, type RemovedDay, removeDaysNotKept } from '../traffic/kept-store.ts';
 import { type Run, removeRecorded } from './recorded-removal.ts';
 
@@ -10,13 +11,14 @@ const BATCH = 20;
 const PAUSE_MS = 20;
 
 /**
- * Removes traffic counts before a time (Unix milliseconds; null for none). They become a gap at once; their rows are
- * removed batch by batch, and the next run continues an interrupted one. Counts do not identify events, so holds do
- * not apply.
+ * Removes traffic counts before a time (Unix milliseconds; null for none), with what was kept for them about sensors
+ * that were deleted before it. They become a gap at once; their rows are removed batch by batch, and the next run
+ * continues an interrupted one. Counts do not identify events, so holds do not apply.
  */
 export async function removeDueTraffic(run: Run, cutoff: number | null): Promise<void> {
   if (cutoff === null || run.stopped()) return;
   await inTransaction(run.db, (tx) => keepTrafficSince(tx, cutoff));
+  await forgetSensorsDeletedBefore(run.db, cutoff);
   for (let last: RemovedDay | null = null; !run.stopped(); ) {
     let days: RemovedDay[] = [];
     await removeRecorded(run, async (tx) => {

@@ -11,7 +11,7 @@ import type { RealtimeServices } from '../realtime/start.ts';
 import { newApiKey } from './api-key.ts';
 import { replaceKey } from './keys-store.ts';
 import { publishStatus } from './publish-status.ts';
-import { sensorPlaces } from './standings-store.ts';
+import { recordMove } from './standings-store.ts';
 import type { SensorServices } from './start.ts';
 import { recordStatusChange, timeOfChange } from './status-store.ts';
 import {
@@ -26,6 +26,9 @@ import {
 type SensorContext = ActorContext<Core & SensorServices & Pick<RealtimeServices, 'outbox'>>;
 
 const BY_HAND = 'set by hand';
+
+/** The reason at the end of the status history of a deleted sensor. */
+const DELETED = 'deleted';
 
 /**
  * Registers a sensor, OFFLINE, with a new API key, which is part of the answer.
@@ -79,7 +82,7 @@ export async function updateSensor(
       const changesStatus = changes.status !== undefined && changes.status !== before.status;
       const at = changesStatus ? await timeOfChange(tx, before.id) : undefined;
       const after = await updateSensorRow(tx, before.id, changes, at);
-      await sensorPlaces.record(tx, after.id, before.locationId, after.locationId);
+      await recordMove(tx, after.id, before.locationId, after.locationId);
       if (at !== undefined) {
         await recordStatusChange(tx, {
           sensorId: after.id,
@@ -103,13 +106,23 @@ export async function updateSensor(
 }
 
 /**
- * Deletes a sensor: its key becomes invalid, its connections are deleted, and its deviceId is free. Its events stay.
+ * Deletes a sensor: its key becomes invalid, its connections are deleted, and its deviceId is free. Its events stay, and
+ * so do its status history and its locations up to now, which the traffic figures of its locations need.
  * @throws AppError `notFound`
  */
 export async function deleteSensor(ctx: SensorContext, id: string): Promise<{ success: true; id: string }> {
   const gone = await changeSensor(ctx, async (tx) => {
-    const sensor = await deleteSensorRow(tx, id);
-    await sensorPlaces.forget(tx, sensor.id);
+    const sensor = await getSensorLocked(tx, id);
+    await recordMove(tx, sensor.id, sensor.locationId, null);
+    await recordStatusChange(tx, {
+      sensorId: sensor.id,
+      from: sensor.status,
+      to: 'OFFLINE',
+      reason: DELETED,
+      userId: ctx.actor.id,
+      at: await timeOfChange(tx, sensor.id),
+    });
+    await deleteSensorRow(tx, sensor.id);
     await deleteConnectionsOf(tx, sensor.id);
     await notify(tx, channels.connections, '');
     await recordActivity(tx, ctx.actor.id, ctx.caller, 'sensors.delete', nameOf(sensor));

@@ -4,8 +4,10 @@ import type { Executor } from '../platform/database/transaction.ts';
 import { always, type History } from '../platform/history.ts';
 import { type Standing, standingsOf } from './standings.ts';
 
+const SLOT_MS = 300_000;
+
 /** The locations of sensors over time; null for none. */
-export const sensorPlaces = historyTable<string>({
+const sensorPlaces = historyTable<string>({
   table: 'sensor_places',
   id: 'sensor_id',
   value: 'location_id',
@@ -19,6 +21,40 @@ export const locationLimits = historyTable<number>({
   value: 'speed_limit',
   type: 'double precision',
 });
+
+/**
+ * Records that a sensor was moved, in the transaction that moves it. Its first location is assumed to be the one where it
+ * always stood, except since its first event: those events were stored without a location.
+ */
+export async function recordMove(
+  tx: Executor,
+  sensorId: string,
+  from: string | null,
+  to: string | null,
+): Promise<void> {
+  if (from === null && to !== null && !(await sensorPlaces.read(tx, [sensorId])).has(sensorId)) {
+    const first = await findFirstSlot(tx, sensorId);
+    if (first !== null) await sensorPlaces.record(tx, sensorId, to, null, first);
+  }
+  await sensorPlaces.record(tx, sensorId, from, to);
+}
+
+/**
+ * The slot of five minutes (Unix milliseconds) of the first event of a sensor; null for none. Two statements, because
+ * events may be on other nodes than the other tables.
+ */
+async function findFirstSlot(db: Executor, sensorId: string): Promise<number | null> {
+  // Counts outlive their events, and events are counted some seconds after they have arrived.
+  const { rows: counted } = await db.execute<{ at: string | null }>(
+    sql`SELECT min(first_slot) AS at FROM traffic_places WHERE sensor_id = ${sensorId}::uuid`,
+  );
+  // Plan: events_by_sensor from its beginning.
+  const { rows: stored } = await db.execute<{ at: string }>(
+    sql`SELECT event_time(id) AS at FROM events WHERE sensor_id = ${sensorId}::uuid ORDER BY id LIMIT 1`,
+  );
+  const times = [...counted, ...stored].flatMap(({ at }) => (at === null ? [] : [new Date(at).getTime()]));
+  return times.length === 0 ? null : Math.floor(Math.min(...times) / SLOT_MS) * SLOT_MS;
+}
 
 /**
  * The locations of a sensor over time, with the limit at each time.

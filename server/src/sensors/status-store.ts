@@ -176,6 +176,23 @@ export async function keepWatch(tx: Executor, timeoutSeconds: number, gapSeconds
   return rows[0]?.is_long === true;
 }
 
+/**
+ * Removes the status history and the locations of sensors that were deleted before a time (Unix milliseconds): what
+ * comes last in the history of a deleted sensor is its deletion.
+ */
+export async function forgetSensorsDeletedBefore(db: Executor, time: number): Promise<void> {
+  // Plan: sensor_status_history as a whole. There is a row for each change of a status.
+  await db.execute(sql`
+    WITH gone AS MATERIALIZED (
+      SELECT sensor_id FROM sensor_status_history
+      WHERE NOT EXISTS (SELECT FROM sensors WHERE sensors.id = sensor_id)
+      GROUP BY sensor_id HAVING max(at) < ${moment(time)}
+    ), places AS (
+      DELETE FROM sensor_places WHERE sensor_id IN (SELECT sensor_id FROM gone)
+    )
+    DELETE FROM sensor_status_history WHERE sensor_id IN (SELECT sensor_id FROM gone)`);
+}
+
 /** The downtimes that overlap a range, in order. */
 export async function listDowntimes(db: Executor, range: Interval): Promise<Interval[]> {
   const { rows } = await db.execute<{ since: string; until: string }>(sql`

@@ -74,13 +74,9 @@ export async function updateSensorRow(
   return only(await db.update(sensors).set(changes).where(hasId(id)).returning(sensorColumns));
 }
 
-/**
- * Deletes the sensor and its status history; its events stay.
- * @returns the deleted sensor
- * @throws AppError `notFound`
- */
-export async function deleteSensorRow(db: Executor, id: string): Promise<Sensor> {
-  return only(await db.delete(sensors).where(hasId(id)).returning(sensorColumns));
+/** Deletes the row of the sensor; what is recorded about its past stays. */
+export async function deleteSensorRow(tx: Executor, id: string): Promise<void> {
+  await tx.delete(sensors).where(hasId(id));
 }
 
 /** Marks the connections of a sensor as deleted; a sweep removes their messages. */

@@ -125,9 +125,9 @@ function slotOf(end: 'min' | 'max') {
 }
 
 /**
- * The sensors of a location within the range, with their times: a sensor that was moved, while it stood there; another
- * one that is assigned now, since it was last elsewhere or since its first contact; any other, from its first to its
- * last vehicle there.
+ * The sensors of a location within the range, with their times: a sensor that was moved or deleted, while it stood
+ * there; another one that is assigned now, since it was last elsewhere or since its first contact; any other, from its
+ * first to its last vehicle there.
  */
 async function watchesOfLocation(db: Executor, id: string, range: Interval): Promise<Watch[]> {
   const { rows } = await db.execute<{ sensor_id: string; since: number; until: number | null }>(sql`
@@ -150,8 +150,10 @@ async function watchesOfLocation(db: Executor, id: string, range: Interval): Pro
     ), contacts AS (
       SELECT sensor_id, CASE WHEN contact IS NOT NULL THEN greatest(created_at, contact) END AS contact
       FROM (
-        SELECT id AS sensor_id, created_at, ${firstContact(sql`sensors.id`)} AS contact
-        FROM sensors WHERE location_id = ${id}::uuid OR id IN (SELECT sensor_id FROM moved)
+        SELECT sensor_id, created_at, ${firstContact(sql`here.sensor_id`)} AS contact
+        FROM (
+          SELECT id AS sensor_id FROM sensors WHERE location_id = ${id}::uuid UNION SELECT sensor_id FROM moved
+        ) AS here LEFT JOIN sensors ON sensors.id = sensor_id
       ) AS known
     ), standing AS (
       SELECT sensor_id, CASE WHEN contact IS NOT NULL THEN greatest(contact, (

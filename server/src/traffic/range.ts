@@ -1,10 +1,12 @@
 import type { TrafficInterval } from '@gantry/contract/traffic';
 import { MAX_POINTS } from '@gantry/contract/values';
+import { IANAZone } from 'luxon';
 import { invalidInput } from '../platform/error.ts';
 import { dayBounds } from '../platform/local-days.ts';
 import type { Interval } from '../platform/time.ts';
 
 const MINUTE_MS = 60_000;
+const SLOT_MS = 5 * MINUTE_MS;
 const DAY_MS = 1_440 * MINUTE_MS;
 
 /** The length of the intervals of figures in minutes. */
@@ -27,18 +29,38 @@ export function requireFewPoints({ from, until }: Interval, minutes: number): vo
 
 /**
  * The intervals that overlap a range, as their starts and the end of the last one, in Unix milliseconds. They are
- * counted from local midnight, so a day has 23 or 25 hours when the clocks change.
+ * counted from local midnight, so a day has 23 or 25 hours when the clocks change. Where they change by half an hour,
+ * one interval is shorter.
  */
 export function localBounds(range: Interval, minutes: number, zone: string): number[] {
   const days = dayBounds(range, zone);
   if (minutes * MINUTE_MS >= DAY_MS) return days;
   const step = minutes * MINUTE_MS;
-  const starts = days.slice(0, -1).flatMap((start, n) => {
-    const end = days[n + 1] ?? start;
-    return Array.from({ length: Math.ceil((end - start) / step) }, (_, i) => start + i * step);
-  });
+  const starts = days
+    .slice(0, -1)
+    .flatMap((from, n) => startsWithin({ from, until: days[n + 1] ?? from }, step, zone));
   const all = [...starts, days.at(-1) ?? range.until];
   const first = all.findLastIndex((bound) => bound <= range.from);
   const last = all.findIndex((bound) => bound >= range.until);
   return all.slice(first, last + 1);
+}
+
+/**
+ * The starts of the intervals of a day. If the clocks change by a part of an interval, an interval begins at the change,
+ * and those after it are counted from the midnight at the end of the day.
+ */
+function startsWithin({ from, until }: Interval, step: number, name: string): number[] {
+  const count = Math.ceil((until - from) / step);
+  const fromStart = Array.from({ length: count }, (_, n) => from + n * step);
+  if ((until - from) % step === 0) return fromStart;
+  const zone = IANAZone.create(name);
+  let change = from;
+  while (change < until && zone.offset(change) === zone.offset(from - 1)) change += SLOT_MS;
+  if (change >= until) return fromStart;
+  const fromEnd = Array.from({ length: count }, (_, n) => until - (count - n) * step);
+  return [
+    ...fromStart.filter((start) => start < change),
+    change,
+    ...fromEnd.filter((start) => start > change),
+  ];
 }

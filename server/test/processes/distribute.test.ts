@@ -60,16 +60,11 @@ describe('distributing', () => {
     expect(await schemaOf(cluster)).toBe(before);
   });
 
-  it('restores a database that was distributed with reference tables and without that foreign key', async () => {
+  it('restores a database that was distributed with reference tables', async () => {
     await using cluster = await PretendedCluster.start(1);
     const { client } = cluster;
     const before = await schemaOf(cluster);
-    await client.query(`
-      ALTER TABLE sensor_status_history DROP CONSTRAINT sensor_status_history_sensor_id_fkey;
-      INSERT INTO pg_dist_partition VALUES ('locations', 'n', 't'), ('sensors', 'n', 't');
-      INSERT INTO sensors (name, device_id, type, api_key) VALUES ('Mast 7', 'mast-7', 'CAMERA', repeat('0', 64));
-      INSERT INTO sensor_status_history (sensor_id, to_status, reason) SELECT id, 'ONLINE', 'test' FROM sensors;
-      INSERT INTO sensor_status_history (sensor_id, to_status, reason) VALUES (gen_random_uuid(), 'ONLINE', 'test')`);
+    await client.query(`INSERT INTO pg_dist_partition VALUES ('locations', 'n', 't'), ('sensors', 'n', 't')`);
     await run(cluster);
     expect(await cluster.calls()).toEqual([
       ...withShards(2).slice(0, 3),
@@ -77,11 +72,6 @@ describe('distributing', () => {
       ...withShards(2).slice(3),
     ]);
     expect(await schemaOf(cluster)).toBe(before);
-    const { rows } = await client.query(
-      'SELECT count(*)::int AS n FROM sensor_status_history JOIN sensors ON sensors.id = sensor_id',
-    );
-    expect(rows).toEqual([{ n: 1 }]);
-    expect((await client.query('SELECT FROM sensor_status_history')).rowCount).toBe(1);
   });
 
   it('reports how many events it moves, and then frees their space', async () => {

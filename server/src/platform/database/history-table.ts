@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { History } from '../history.ts';
+import { moment } from './moment.ts';
 import type { Executor } from './transaction.ts';
 
 /** The past values of one property of a noun: a table with the id of the noun, `since` and the value. */
@@ -7,12 +8,11 @@ export interface HistoryTable<Value> {
   /**
    * Records a change of the value, in the transaction that makes it. The first recorded value of an id is assumed to
    * be the one it always had.
+   * @param at when it changed (Unix milliseconds); now by default, and never before the previous change
    */
-  record(tx: Executor, id: string, from: Value | null, to: Value | null): Promise<void>;
+  record(tx: Executor, id: string, from: Value | null, to: Value | null, at?: number): Promise<void>;
   /** The values of those ids that have a history, oldest first. */
   read(db: Executor, ids: readonly string[]): Promise<ReadonlyMap<string, History<Value | null>>>;
-  /** Removes the history of an id. */
-  forget(tx: Executor, id: string): Promise<void>;
 }
 
 /** @param names the table, its columns for the id and the value, and the type of the value */
@@ -28,7 +28,7 @@ export function historyTable<Value extends string | number>(names: {
   const typed = (value: Value | null): SQL => sql`${value}::${sql.raw(names.type)}`;
 
   return {
-    async record(tx, id, from, to) {
+    async record(tx, id, from, to, at) {
       if (from === to) return;
       const { rows } = await tx.execute(sql`SELECT FROM ${table} WHERE ${idColumn} = ${id}::uuid LIMIT 1`);
       if (rows.length === 0 && from === null) return;
@@ -38,7 +38,7 @@ export function historyTable<Value extends string | number>(names: {
         ON CONFLICT DO NOTHING`);
       await tx.execute(sql`
         INSERT INTO ${table} (${idColumn}, since, ${valueColumn})
-        SELECT ${id}::uuid, greatest(clock_timestamp(), max(since)), ${typed(to)}
+        SELECT ${id}::uuid, greatest(${at === undefined ? sql`clock_timestamp()` : moment(at)}, max(since)), ${typed(to)}
         FROM ${table} WHERE ${idColumn} = ${id}::uuid
         ON CONFLICT (${idColumn}, since) DO UPDATE SET ${valueColumn} = excluded.${valueColumn}`);
     },
@@ -55,10 +55,6 @@ export function historyTable<Value extends string | number>(names: {
         history.push({ since: since_ms ?? Number.NEGATIVE_INFINITY, value });
       }
       return histories;
-    },
-
-    async forget(tx, id) {
-      await tx.execute(sql`DELETE FROM ${table} WHERE ${idColumn} = ${id}::uuid`);
     },
   };
 }

@@ -9,6 +9,7 @@ import type { Executor } from '../../platform/database/transaction.ts';
 import type { Interval } from '../../platform/time.ts';
 import { inSegments, passedIn, passedWithin } from '../../traffic/rollups-store.ts';
 import { segmentsOf } from '../../traffic/segments.ts';
+import { findPlaceNames } from '../places-store.ts';
 
 /** The number of events with these properties; '' and 0 stand for none. */
 export interface CountRow extends Record<string, unknown> {
@@ -75,19 +76,10 @@ const TOP = 10;
 export async function listTopSensors(db: Executor, range: Interval) {
   const known = sql`SELECT id FROM sensors UNION SELECT sensor_id FROM traffic_places`;
   const top = await topPlaces(db, range, known, sql`sensor_id`);
-  const ids = sql`${sql.param(top.map(({ id }) => id))}::uuid[]`;
-  const { rows } = await db.execute<{ id: string; name: string }>(
-    sql`SELECT id, name FROM sensors WHERE id = ANY (${ids})`,
+  const names = await findPlaceNames(
+    db,
+    top.map(({ id }) => id),
   );
-  const names = new Map(rows.map(({ id, name }) => [id, name]));
-  for (const { id } of top) {
-    if (names.has(id)) continue;
-    // Plan: events_by_sensor from its end.
-    const { rows: last } = await db.execute<{ name: string | null }>(
-      sql`SELECT sensor_name AS name FROM events WHERE sensor_id = ${id}::uuid ORDER BY id DESC LIMIT 1`,
-    );
-    if (last[0]?.name) names.set(id, last[0].name);
-  }
   return top.map(({ id, count }) => ({ sensorId: id, sensorName: names.get(id) ?? null, count }));
 }
 

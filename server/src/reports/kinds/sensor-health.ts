@@ -6,6 +6,7 @@ import { formatDuration } from '../duration.ts';
 import { countSensors, listSensorsWithHistory, type NamedSensor } from './sensor-health-store.ts';
 import {
   availability,
+  durationOf,
   type Lengths,
   lengthsOf,
   type StatusPeriod,
@@ -63,7 +64,7 @@ function rowsOf(sensor: NamedSensor, interval: Interval): Row[] {
       ...whose,
       from === undefined ? null : new Date(from),
       until === undefined ? null : new Date(until),
-      from === undefined || until === undefined ? null : seconds(until - from),
+      periods.length === 0 ? null : seconds(durationOf(lengths)),
       availability(lengths),
       seconds(lengths.OFFLINE),
       seconds(lengths.ERROR),

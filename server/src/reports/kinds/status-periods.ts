@@ -70,6 +70,14 @@ export function lengthsOf(periods: readonly StatusPeriod[]): Lengths {
   return sums;
 }
 
+/**
+ * The time in any status, in milliseconds. It is shorter than the time from the first to the last period if the sensor
+ * was in maintenance before its first contact and OFFLINE in between.
+ */
+export function durationOf({ ONLINE, OFFLINE, ERROR, MAINTENANCE }: Lengths): number {
+  return ONLINE + OFFLINE + ERROR + MAINTENANCE;
+}
+
 /** The fraction of time (0 to 1) in which it was ONLINE, excluding MAINTENANCE; null when there was no other time. */
 export function availability({ ONLINE, OFFLINE, ERROR }: Lengths): number | null {
   const counted = ONLINE + OFFLINE + ERROR;

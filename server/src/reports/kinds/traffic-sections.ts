@@ -227,7 +227,7 @@ async function* list(db: Database, scope: ReportScope): AsyncGenerator<Section> 
     yield {
       id: place.id,
       title: place.name,
-      subtitle: place.kind === 'location' ? 'Location' : 'Sensor without a location',
+      subtitle: place.kind === 'location' ? 'Location' : 'Sensor at no location',
       weight: sumOf(known.points),
       row: rowOf(scope, place, known, local),
       rowCount: known.rowCount,

@@ -103,7 +103,7 @@ export async function* placesOf(db: Database, scope: ReportScope): AsyncGenerato
 }
 
 /**
- * The traffic of each location, and of each sensor without a location, by hour or, beyond a month, by day. A gap, for
+ * The traffic of each location, and of each sensor while it stood at none, by hour or, beyond a month, by day. A gap, for
  * which nothing is known, is a row without a volume.
  */
 export const traffic: KindOfReport = { title: 'Traffic', columns, rows, summary };

@@ -27,37 +27,15 @@ export function shardsFor(nodes: number): number {
   return Math.max(FEWEST_SHARDS, nodes);
 }
 
-const LOCAL_TABLES = `('sensors'::regclass, 'locations'::regclass, 'sensor_status_history'::regclass)`;
-
-// Earlier versions made reference tables of sensors and locations, and removed the foreign key of the history for that.
-// Statements that lock rows of sensors, or take the time of a change from the server, fail on reference tables.
-const bringBack: readonly Step[] = [
-  {
-    name: 'sensors and locations as ordinary tables',
-    why: 'An earlier version made reference tables of them, on which heartbeats fail.',
-    statement: `SELECT undistribute_table('locations', cascade_via_foreign_keys => true)`,
-    isDone: `SELECT NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid IN ${LOCAL_TABLES}) AS done`,
-  },
-  {
-    name: 'status history of deleted sensors',
-    why: 'It remained while the history had no foreign key.',
-    statement:
-      'DELETE FROM sensor_status_history WHERE NOT EXISTS (SELECT FROM sensors WHERE sensors.id = sensor_id)',
-    isDone: hasHistoryKey(),
-  },
-  {
-    name: 'sensor_status_history with its foreign key',
-    why: 'An earlier version removed it.',
-    statement:
-      'ALTER TABLE sensor_status_history ADD CONSTRAINT sensor_status_history_sensor_id_fkey FOREIGN KEY (sensor_id) REFERENCES sensors (id) ON DELETE CASCADE',
-    isDone: hasHistoryKey(),
-  },
-];
-
-function hasHistoryKey(): string {
-  return `SELECT EXISTS (SELECT FROM pg_constraint
-    WHERE conrelid = 'sensor_status_history'::regclass AND contype = 'f' AND confrelid = 'sensors'::regclass) AS done`;
-}
+// Earlier versions made reference tables of sensors and locations. Statements that lock rows of sensors, or take the time
+// of a change from the server, fail on reference tables.
+const bringBack: Step = {
+  name: 'sensors and locations as ordinary tables',
+  why: 'An earlier version made reference tables of them, on which heartbeats fail.',
+  statement: `SELECT undistribute_table('locations', cascade_via_foreign_keys => true)`,
+  isDone: `SELECT NOT EXISTS (SELECT FROM pg_dist_partition
+    WHERE logicalrelid IN ('sensors'::regclass, 'locations'::regclass)) AS done`,
+};
 
 // Shards take over the parameters of their partitions, and the service maintains partitions of a single server only.
 const giveBack: Step = {
@@ -92,7 +70,7 @@ export function stepsTo(shards: number): readonly Step[] {
     functionStep('event_time(uuid)'),
     functionStep('event_hour(uuid)'),
     functionStep('gantry_fold(text)', 'Every function of the schema is on every node.'),
-    ...bringBack,
+    bringBack,
     giveBack,
     distributeEvents(shards),
     forgetLocalEvents,
