@@ -2,7 +2,7 @@
  * The beginning of a part of a text that a spreadsheet may treat as a formula. Quotes and blanks may precede the
  * sign, because some readers strip them; some also strip a tab or CR, or accept the full-width forms of the signs.
  */
-const FORMULA = String.raw`["\p{Zs}\p{Cf}\v\f\0]*[=+\-@＝＋－＠\t\r]`;
+const FORMULA = String.raw`["\p{Z}\p{Cf}\v\f\0]*[=+\-@＝＋－＠\t\r]`;
 
 /**
  * The beginning of a text, and of each part after a semicolon, a tab or a line break where that separates cells or

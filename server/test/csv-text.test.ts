@@ -14,7 +14,7 @@ const beginsLikeFormula = (cell: string): boolean =>
 
 /** Removes the guard by the rule in docs/operations.md. */
 const unguarded = (text: string): string =>
-  text.replace(/(?<=^|[;\t\r\n])'(?='*["\p{Zs}\p{Cf}\v\f\0]*[=+\-@＝＋－＠\t\r])/gu, '');
+  text.replace(/(?<=^|[;\t\r\n])'(?='*["\p{Z}\p{Cf}\v\f\0]*[=+\-@＝＋－＠\t\r])/gu, '');
 
 /**
  * Text with all separators, quotes and beginnings of formulas, and arbitrary letters and control characters between.
@@ -106,6 +106,8 @@ describe('lines of CSV', () => {
     ['x\t@y', '"x\t\'@y"'],
     ['=1', "'=1"],
     ["'=1", "''=1"],
+    ['\u2028=1', "'\u2028=1"],
+    ['\u00a0\u2029@y', "'\u00a0\u2029@y"],
     ["rue de l'Est; 5", '"rue de l\'Est; 5"'],
     ['A-1, B', '"A-1, B"'],
   ])('write %j as %j', (cell, written) => {
