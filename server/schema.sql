@@ -251,7 +251,7 @@ CREATE TABLE events_to_follow_up (
   at timestamp(3) with time zone NOT NULL DEFAULT now(),
   attempts integer NOT NULL DEFAULT 0,
   retry_at timestamp(3) with time zone NOT NULL DEFAULT (now() + '00:00:05'::interval)
-);
+) WITH (vacuum_truncate=false);
 
 CREATE TABLE external_identities (
   issuer text NOT NULL,
