@@ -45,6 +45,26 @@ const readTraffic = async (scope: ReportScope) => {
   return { rows, sections, summary: await kinds.TRAFFIC.summary(db, scope) };
 };
 
+/** The places that have vehicles in the report of a day, with their number; the summary must count `total` in all. */
+const volumesByPlace = async (day: string, total: number) => {
+  const { sections, summary } = await readTraffic(scopeOf(day, day));
+  expect(summary.figures).toContainEqual({ name: 'Vehicles', value: total });
+  const volumes = sections.map(({ title, row }) => [title, row[VEHICLES_OF_PLACE]]);
+  return volumes.filter(([, volume]) => volume !== 0);
+};
+
+/** Checks the report of a day, before and after its traffic is folded, once the sensor is ONLINE. */
+const expectVolumes = async (sensorId: string, day: string, expected: readonly [string, number][]) => {
+  const total = expected.reduce((sum, [, volume]) => sum + volume, 0);
+  await eventually(
+    () => gantry.ok('sensors.getById', { id: sensorId }, { token }),
+    ({ status }) => status === 'ONLINE',
+  );
+  expect(await volumesByPlace(day, total)).toEqual(expected);
+  await foldAllTraffic(gantry, 100);
+  expect(await volumesByPlace(day, total)).toEqual(expected);
+};
+
 const sumOf = (rows: readonly (readonly unknown[])[], column: number): number =>
   rows.reduce((sum, row) => sum + Number(row[column] ?? 0), 0);
 
@@ -128,23 +148,10 @@ describe('the report TRAFFIC', () => {
       apiKey,
       ['07:00', '07:10', '07:59', '08:00', '10:30', '11:59', '12:00'].map((time) => `${day}T${time}:00Z`),
     );
-    const volumesByPlace = async () => {
-      const { sections, summary } = await readTraffic(scopeOf(day, day));
-      expect(summary.figures).toContainEqual({ name: 'Vehicles', value: 7 });
-      const volumes = sections.map(({ title, row }) => [title, row[VEHICLES_OF_PLACE]]);
-      return volumes.filter(([, volume]) => volume !== 0);
-    };
-    await eventually(
-      () => gantry.ok('sensors.getById', { id }, { token }),
-      ({ status }) => status === 'ONLINE',
-    );
-    const expected = [
+    await expectVolumes(id, day, [
       ['Kept', 3],
       ['Trailer', 4],
-    ];
-    expect(await volumesByPlace()).toEqual(expected);
-    await foldAllTraffic(gantry, 100);
-    expect(await volumesByPlace()).toEqual(expected);
+    ]);
     const { rows } = await readTraffic(scopeOf(day, day, { sensorId: id }));
     expect(sumOf(rows, VEHICLES)).toBe(7);
   });
@@ -168,22 +175,9 @@ describe('the report TRAFFIC', () => {
     app.context.sensorKeys.forgetAll();
     // It is assumed to have always stood at its first location, except while its events said otherwise.
     await passingAt('07:50', '08:40', '09:10');
-    const volumesByPlace = async () => {
-      const { sections, summary } = await readTraffic(scopeOf(day, day));
-      expect(summary.figures).toContainEqual({ name: 'Vehicles', value: 5 });
-      const volumes = sections.map(({ title, row }) => [title, row[VEHICLES_OF_PLACE]]);
-      return volumes.filter(([, volume]) => volume !== 0);
-    };
-    await eventually(
-      () => gantry.ok('sensors.getById', { id }, { token }),
-      ({ status }) => status === 'ONLINE',
-    );
-    const expected = [
+    await expectVolumes(id, day, [
       ['Early', 3],
       ['Gate', 2],
-    ];
-    expect(await volumesByPlace()).toEqual(expected);
-    await foldAllTraffic(gantry, 100);
-    expect(await volumesByPlace()).toEqual(expected);
+    ]);
   });
 });

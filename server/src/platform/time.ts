@@ -11,6 +11,14 @@ export interface Interval {
 /** All of time. */
 export const ENDLESS: Interval = { from: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY };
 
+/** The length of the slots in which traffic is counted, in milliseconds. */
+export const SLOT_MS = 300_000;
+
+/** The beginning of the slot that contains a time, both in Unix milliseconds. */
+export function slotOf(time: number): number {
+  return Math.floor(time / SLOT_MS) * SLOT_MS;
+}
+
 const DAY_MS = 86_400_000;
 
 /** The bounds of the years 1 to 9999: PostgreSQL does not read other years in the form in which JavaScript writes them. */

@@ -2,9 +2,8 @@ import { sql } from 'drizzle-orm';
 import { historyTable } from '../platform/database/history-table.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { always, type History } from '../platform/history.ts';
+import { slotOf } from '../platform/time.ts';
 import { type Standing, standingsOf } from './standings.ts';
-
-const SLOT_MS = 300_000;
 
 /** The locations of sensors over time; null for none. */
 const sensorPlaces = historyTable<string>({
@@ -53,7 +52,7 @@ async function findFirstSlot(db: Executor, sensorId: string): Promise<number | n
     sql`SELECT event_time(id) AS at FROM events WHERE sensor_id = ${sensorId}::uuid ORDER BY id LIMIT 1`,
   );
   const times = [...counted, ...stored].flatMap(({ at }) => (at === null ? [] : [new Date(at).getTime()]));
-  return times.length === 0 ? null : Math.floor(Math.min(...times) / SLOT_MS) * SLOT_MS;
+  return times.length === 0 ? null : slotOf(Math.min(...times));
 }
 
 /**

@@ -1,6 +1,5 @@
+import { SLOT_MS } from '../platform/time.ts';
 import type { Sightings, Span, Watch } from './presence-store.ts';
-
-const SLOT_MS = 300_000;
 
 /** What is known about the sensors of a place. */
 export interface Presence {

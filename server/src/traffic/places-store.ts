@@ -4,7 +4,7 @@ import { locations, sensors } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { notFound } from '../platform/error.ts';
 import { always, type History } from '../platform/history.ts';
-import type { Interval } from '../platform/time.ts';
+import { type Interval, SLOT_MS, slotOf } from '../platform/time.ts';
 import type { Standing } from '../sensors/standings.ts';
 import { locationLimits, readStandings } from '../sensors/standings-store.ts';
 import type { Place } from './rollups-store.ts';
@@ -16,8 +16,6 @@ export interface LimitedPlace extends Place {
   /** All limits over time, on slots of five minutes: a change applies from the slot in which it was made. */
   readonly limits: History<number | null>;
 }
-
-const SLOT_MS = 300_000;
 
 /** The sensor or location of a query. */
 export interface WantedPlace {
@@ -71,10 +69,10 @@ function spansWithoutLocation(standings: History<Standing>): Interval[] {
   return standings.flatMap(({ since, value }, n) => {
     if (value.locationName !== null) return [];
     const until = standings[n + 1]?.since ?? Number.POSITIVE_INFINITY;
-    return [{ from: Math.ceil(since / SLOT_MS) * SLOT_MS, until: Math.floor(until / SLOT_MS) * SLOT_MS }];
+    return [{ from: Math.ceil(since / SLOT_MS) * SLOT_MS, until: slotOf(until) }];
   });
 }
 
 function onSlots(limits: History<number | null>): History<number | null> {
-  return limits.map(({ since, value }) => ({ since: Math.floor(since / SLOT_MS) * SLOT_MS, value }));
+  return limits.map(({ since, value }) => ({ since: slotOf(since), value }));
 }

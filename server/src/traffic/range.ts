@@ -3,10 +3,9 @@ import { MAX_POINTS } from '@gantry/contract/values';
 import { IANAZone } from 'luxon';
 import { invalidInput } from '../platform/error.ts';
 import { dayBounds } from '../platform/local-days.ts';
-import type { Interval } from '../platform/time.ts';
+import { type Interval, SLOT_MS } from '../platform/time.ts';
 
 const MINUTE_MS = 60_000;
-const SLOT_MS = 5 * MINUTE_MS;
 const DAY_MS = 1_440 * MINUTE_MS;
 
 /** The length of the intervals of figures in minutes. */
