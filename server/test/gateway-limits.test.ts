@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createConnectionLimits } from '../src/gateways/limits.ts';
+import { claimMessages } from '../src/gateways/messages-store.ts';
 import { connect, pathOf, processed } from './gateway-calls.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 import { jpeg } from './pictures.ts';
@@ -163,6 +164,26 @@ it('a message whose processing takes longer than its lease is processed once', a
   expect((await slow.pool.query('SELECT claim, status FROM device_messages')).rows).toEqual([
     { claim: 0, status: 'STORED' },
   ]);
+});
+
+it('messages that are claimed together have a bounded size, and a larger one is claimed alone', async () => {
+  await using idle = await startGantry({ overrides: { timings: { sweepMessagesMs: 3_600_000 } } });
+  const made = await connect(idle, 'gantry');
+  for (let index = 0; index < 5; index++) {
+    const body = JSON.stringify({ eventType: 'VEHICLE_DETECTION', location: String(index) });
+    await idle.fetch(pathOf(made.url), { method: 'POST', body });
+  }
+  await processed(idle, made.id, 5);
+  await idle.pool.query(`
+    UPDATE device_messages SET due_at = now() - interval '1 minute', bytes = size
+    FROM (SELECT id, (ARRAY[10, 20, 70, 5, 25])[row_number() OVER (ORDER BY id)] AS size FROM device_messages) AS sized
+    WHERE device_messages.id = sized.id`);
+  const claimed: number[] = [];
+  for (let round = 0; round < 4; round++) {
+    const { db } = idle.app.context;
+    claimed.push((await claimMessages(db, { most: 100, mostBytes: 50, leaseMs: 60_000 })).length);
+  }
+  expect(claimed).toEqual([2, 1, 2, 0]);
 });
 
 describe('a device that does not send again', () => {

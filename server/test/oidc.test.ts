@@ -20,6 +20,7 @@ beforeAll(async () => {
       OIDC_ROLES: 'traffic-admins=ADMIN, traffic=OPERATOR, watchers=VIEWER',
       // Logins at the provider are not asked for it.
       SECOND_FACTOR_FOR: 'OPERATOR, VIEWER',
+      TRUSTED_PROXIES: '127.0.0.1',
     },
   });
   admin = await gantry.tokenFor('ADMIN');
@@ -285,6 +286,19 @@ describe('a login at an OpenID Connect provider', () => {
     const callback = await passProvider((await begin(newChallenge().challenge)).href);
     expect(callback).toContain('error=access_denied');
     expect((await comeBack(callback)).error).toBe(NOT_COMPLETED);
+  });
+
+  it('limits the logins that one address begins, and nobody else', async () => {
+    const beginFrom = async (address: string): Promise<string | null> => {
+      const to = `${gantry.url}/login/oidc?challenge=${newChallenge().challenge}`;
+      const response = await fetch(to, { redirect: 'manual', headers: { 'x-forwarded-for': address } });
+      const { hash } = new URL(response.headers.get('location') ?? '');
+      return new URLSearchParams(hash.slice(1)).get('oidcError');
+    };
+    const begun = await Promise.all(Array.from({ length: 502 }, () => beginFrom('192.0.2.50')));
+    const refusal = 'Too many logins have begun from this address: wait ten minutes and try again';
+    expect(begun.filter((error) => error !== null)).toEqual([refusal, refusal]);
+    expect(await beginFrom('192.0.2.51')).toBeNull();
   });
 
   it('reports that the provider became unavailable before it confirmed', async () => {

@@ -31,6 +31,11 @@ export interface LoginThrottle {
    * @throws AppError `tooManyRequests` while there were too many failures
    */
   beginCode(userId: string): Promise<{ succeed(): Promise<void> }>;
+  /**
+   * Counts a login that begins at the provider, whether or not it is completed.
+   * @throws AppError `tooManyRequests` while too many have begun from this address
+   */
+  beginExternal(address: string): Promise<void>;
   /** Runs the attempts on one account from one address a few at a time. */
   inTurn<Result>(email: string, address: string, work: () => Promise<Result>): Promise<Result>;
   /**
@@ -46,6 +51,9 @@ const FAILURES_PER_ADDRESS = 200;
 
 /** With three valid codes of a million, about one guess in three hundred days succeeds. */
 const CODES = { points: 10, duration: 15 * 60 };
+
+/** Logins at the provider that one address may begin: many users of a control room share one. */
+const EXTERNAL = { points: 500, duration: 10 * 60 };
 
 /**
  * Few enough that concurrent attempts with the correct password, each counted before it is checked, do not reach the
@@ -84,6 +92,7 @@ export function createLoginThrottle(pool: Pool): LoginThrottle {
   const pairs = new RateLimiterPostgres({ ...counted, points: FAILURES_PER_ACCOUNT_AND_ADDRESS });
   const addresses = new RateLimiterPostgres({ ...counted, points: FAILURES_PER_ADDRESS });
   const codes = new RateLimiterPostgres({ ...counted, ...CODES });
+  const external = new RateLimiterPostgres({ ...counted, ...EXTERNAL });
   const turns = new Map<string, { limit: LimitFunction; attempts: number }>();
   const beyond = pLimit(1);
 
@@ -110,6 +119,11 @@ export function createLoginThrottle(pool: Pool): LoginThrottle {
       const isOver = await count(codes, key, tooManyCodes);
       if (isOver) throw isOver;
       return { succeed: async () => void (await codes.delete(key)) };
+    },
+
+    async beginExternal(address) {
+      const isOver = await count(external, keyOf('external', subscriberOf(address)), tooManyBegun);
+      if (isOver) throw isOver;
     },
 
     async inTurn(email, address, work) {
@@ -148,6 +162,16 @@ function tooManyCodes(count: RateLimiterRes): AppError {
   return new AppError('tooManyRequests', 'Too many wrong codes: wait fifteen minutes and try again', {
     retryAfterSeconds: count.msBeforeNext / 1000,
   });
+}
+
+function tooManyBegun(count: RateLimiterRes): AppError {
+  return new AppError(
+    'tooManyRequests',
+    'Too many logins have begun from this address: wait ten minutes and try again',
+    {
+      retryAfterSeconds: count.msBeforeNext / 1000,
+    },
+  );
 }
 
 /** Counts one attempt. @returns the refusal if the limit is exceeded */

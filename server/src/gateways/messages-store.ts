@@ -106,10 +106,17 @@ export interface ClaimedMessage {
   readonly failures: number;
 }
 
-/** Claims the messages that have been due for longest, in the order in which they arrived. */
+/**
+ * Claims the messages that have been due for longest, in the order in which they arrived.
+ * @param mostBytes of their bodies together; a larger message is claimed alone
+ */
 export async function claimMessages(
   db: Executor,
-  { most, leaseMs }: { readonly most: number; readonly leaseMs: number },
+  {
+    most,
+    mostBytes,
+    leaseMs,
+  }: { readonly most: number; readonly mostBytes: number; readonly leaseMs: number },
 ): Promise<ClaimedMessage[]> {
   const { rows } = await db.execute<{
     id: string;
@@ -125,8 +132,11 @@ export async function claimMessages(
   }>(sql`
     UPDATE device_messages SET claim = claim + 1, due_at = now() + ${leaseMs}::float8 * interval '1 millisecond'
     WHERE id = ANY (ARRAY(
-      SELECT id FROM device_messages WHERE due_at <= now() ORDER BY due_at, id LIMIT ${most}
-      FOR NO KEY UPDATE SKIP LOCKED))
+      SELECT id FROM (
+        SELECT id, sum(bytes) OVER (ORDER BY due_at, id) - bytes AS bytes_before, bytes FROM (
+          SELECT id, due_at, bytes FROM device_messages WHERE due_at <= now() ORDER BY due_at, id LIMIT ${most}
+          FOR NO KEY UPDATE SKIP LOCKED) AS due) AS due
+      WHERE bytes_before = 0 OR bytes_before + bytes <= ${mostBytes}))
     RETURNING id, connection_id, received_at, method, path, topic, parts, flaws, claim, failures`);
   return rows
     .map((row) => ({

@@ -62,6 +62,7 @@ const MOST_WAITING_OF_ONE = 250;
 const MOST_CHARS_OF_ONE = 8_000_000;
 
 const CLAIMED_AT_ONCE = 100;
+const CLAIMED_BYTES = 32 * 1024 * 1024;
 
 /** After this many failures a message is not tried again, and is processed only by a replay. */
 const MOST_FAILURES = 12;
@@ -299,10 +300,11 @@ export function createProcessor(app: GatewayApp, db: Database): Processor {
       while (!isOver()) {
         const claimed = await claimMessages(db, {
           most: CLAIMED_AT_ONCE,
+          mostBytes: CLAIMED_BYTES,
           leaseMs: app.timings.messageLeaseMs,
         });
+        if (claimed.length === 0) return;
         await Promise.all(claimed.map(track));
-        if (claimed.length < CLAIMED_AT_ONCE) return;
       }
     },
 

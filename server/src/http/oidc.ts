@@ -30,6 +30,8 @@ export function serveOidc(server: FastifyInstance, app: Core & AuthServices, cal
     } catch (error) {
       const { body, unexpected } = failureOf(error);
       if (unexpected) app.log.error({ err: error, requestId: request.id }, 'a request failed');
+      else
+        app.log.info({ reason: body.message, requestId: request.id }, 'a login at the provider was refused');
       return pageWith(request, 'oidcError', body.message);
     }
   };

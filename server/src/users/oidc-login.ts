@@ -34,11 +34,16 @@ export function viewLoginMethods({ config, oidc }: Context['app']): LoginMethods
  * @throws AppError `notFound` when there is no provider; `badRequest` for an invalid challenge; `tooManyRequests`;
  * `unavailable` when the provider cannot be reached
  */
-export async function beginOidcLogin({ app }: Context, challenge: string, redirectUrl: URL): Promise<URL> {
+export async function beginOidcLogin(
+  { app, caller }: Context,
+  challenge: string,
+  redirectUrl: URL,
+): Promise<URL> {
   const provider = requireProvider(app);
   if (!OIDC_CHALLENGE.test(challenge)) {
     throw invalidInput('challenge', 'Send the SHA-256 of a random text, in base64url, as challenge');
   }
+  await app.loginThrottle.beginExternal(caller.address);
   const { url, state, nonce, codeVerifier } = await provider.begin(redirectUrl);
   const begun = { stateHash: digest(state), codeVerifier, nonce, challenge };
   const limits = { seconds: AT_PROVIDER_SECONDS, most: MOST_UNDER_WAY };
