@@ -1,6 +1,15 @@
 #!/bin/sh
 # The command gantry, with the settings and as the user of the service, so that it works on the same data.
 set -e
+gantry() { exec /usr/lib/gantry/bin/node "$@"; }
+if [ "$1" = demo ]; then
+  # With the settings of the service, the demo would write into its data.
+  if [ "$(id -u)" = 0 ]; then
+    echo 'gantry: run the demo without sudo, in a folder of your own: PORT=4001 gantry demo' >&2
+    exit 1
+  fi
+  gantry --enable-source-maps /usr/lib/gantry/node_modules/gantry/server/bin/gantry.cjs "$@"
+fi
 if [ "$(id -u)" = 0 ]; then
   exec setpriv --reuid=gantry --regid=gantry --init-groups env HOME=/var/lib/gantry "$0" "$@"
 fi
@@ -8,5 +17,5 @@ if [ -e /etc/gantry/gantry.env ] && [ ! -r /etc/gantry/gantry.env ]; then
   echo 'gantry: /etc/gantry/gantry.env can be read by root and the group gantry only: use sudo gantry' >&2
   exit 1
 fi
-exec /usr/lib/gantry/bin/node --env-file-if-exists=/etc/gantry/gantry.env --enable-source-maps \
+gantry --env-file-if-exists=/etc/gantry/gantry.env --enable-source-maps \
   /usr/lib/gantry/node_modules/gantry/server/bin/gantry.cjs "$@"

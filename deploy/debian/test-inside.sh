@@ -102,6 +102,45 @@ start
 curl -sf -G "$url/trpc/events.getById" --data-urlencode "input={\"json\":{\"id\":\"$event\"}}" -H "authorization: Bearer $token" | grep -q "$event" || fail 'the event is gone'
 stop
 
+say 'what systemd is asked for'
+mkdir -p /run/systemd/system
+cat >/usr/local/bin/systemctl <<'END'
+#!/bin/sh
+if [ "$1" = show ]; then cat /tmp/state; else echo "$*" >>/tmp/asked; fi
+END
+chmod +x /usr/local/bin/systemctl
+export PATH="/usr/local/bin:$PATH"
+asked() { grep -q "$1" /tmp/asked || fail "systemd was not asked to $1: $(cat /tmp/asked)"; }
+not_asked() { if grep -q "$1" /tmp/asked; then fail "systemd was asked to $1"; fi; }
+echo active >/tmp/state
+dpkg -r gantry
+asked disable
+: >/tmp/asked
+dpkg -i /package.deb
+asked enable
+asked 'start gantry'
+# In a loop of restarts that the upgrade ends.
+echo activating >/tmp/state
+: >/tmp/asked
+dpkg -i /newer.deb
+asked 'start gantry'
+not_asked enable
+echo inactive >/tmp/state
+: >/tmp/asked
+dpkg -i /newer.deb
+not_asked 'start gantry'
+# An upgrade that could not be unpacked.
+echo active >/tmp/state
+: >/tmp/asked
+/var/lib/dpkg/info/gantry.prerm upgrade 9.0
+/var/lib/dpkg/info/gantry.postinst abort-upgrade 9.0
+asked 'start gantry'
+rm -r /run/systemd/system /usr/local/bin/systemctl
+
+say 'the demo'
+if gantry demo 2>/tmp/refused; then fail 'the demo ran as root'; fi
+grep -q 'without sudo' /tmp/refused || fail "refused with: $(cat /tmp/refused)"
+
 say 'purge'
 dpkg -P gantry
 [ ! -e /etc/gantry ] || fail 'purge left the settings'

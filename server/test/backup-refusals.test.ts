@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import {
   chmod,
   cp,
@@ -13,7 +13,7 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -22,8 +22,10 @@ import { findArchive } from '../src/operations/backup/folder.ts';
 import { makeBackup } from '../src/operations/backup/make.ts';
 import type { Manifest } from '../src/operations/backup/manifest.ts';
 import { restoreBackup } from '../src/operations/backup/restore.ts';
+import { readBackupsSoFar } from '../src/operations/backup/runs-store.ts';
 import { nextBackupAt, oldAfter, readSchedule, scheduleOf } from '../src/operations/backup/schedule.ts';
 import { verifyArchive } from '../src/operations/backup/verify.ts';
+import { readBackupState } from '../src/operations/doctor/store.ts';
 import { createTestDatabase, eventually, type Gantry, startGantry } from './harness.ts';
 import { suiteLog } from './leaks.ts';
 import { dataUrl, png } from './pictures.ts';
@@ -58,13 +60,13 @@ afterAll(async () => {
 
 const urlOf = (): string => gantry.app.context.config.DATABASE_URL ?? '';
 
-const makeInto = (folder: string, connectionString = urlOf()) =>
+const makeInto = (folder: string, connectionString = urlOf(), keep: number | null = null) =>
   makeBackup({
     connectionString,
     blobs: gantry.app.context.images.blobs,
     dataDir: gantry.app.context.config.DATA_DIR,
     folder,
-    keep: null,
+    keep,
     log: suiteLog(),
   });
 
@@ -284,12 +286,49 @@ describe('a folder for backups', () => {
       await expect(makeInto(folder)).rejects.toThrow(
         /^The disk of \S+ is full: make room, or choose another folder/,
       );
-      expect((await readdir(folder)).filter((name) => name.startsWith('gantry-'))).toEqual([]);
+      expect((await readdir(folder)).filter((name) => name.includes('gantry-'))).toEqual([]);
       await rm(join(folder, 'filler'));
       await run('mount', ['-o', 'remount,size=16m', folder]);
       await verifyArchive((await makeInto(folder)).path);
     });
     if (!isTried) test.skip();
+  });
+});
+
+describe('removing old backups', () => {
+  it('keeps the one just made, whatever the names of others, and those of other installations', async () => {
+    const folder = dirname(await copyOfGood());
+    const copyAs = (name: string) => cp(good, join(folder, name), { recursive: true });
+    await copyAs('gantry-20990101T000000Z');
+    await copyAs('gantry-20010101T000000Z');
+    await editManifest(join(folder, 'gantry-20010101T000000Z'), (manifest) => ({
+      ...manifest,
+      installationId: randomUUID(),
+    }));
+    const made = await makeInto(folder, urlOf(), 2);
+    expect(made.removed).toEqual([basename(good)]);
+    expect((await readdir(folder)).filter((name) => name.startsWith('gantry-')).sort()).toEqual([
+      'gantry-20010101T000000Z',
+      made.name,
+      'gantry-20990101T000000Z',
+    ]);
+    await expect(findArchive(folder)).rejects.toThrow(
+      /^The newest backup in \S+, gantry-20990101T000000Z, is named after a time in the future/,
+    );
+    await verifyArchive(made.path);
+  });
+});
+
+describe('a database that a newer version has migrated', () => {
+  it('is not backed up, because its new tables would be missing', async () => {
+    await gantry.pool.query(`INSERT INTO schema_migrations (name, checksum) VALUES ('9999-new.sql', 'x')`);
+    try {
+      await expect(makeInto(join(home, 'own'))).rejects.toThrow(
+        'The database has migration 9999-new.sql, which this version does not know: use the version that runs on it',
+      );
+    } finally {
+      await gantry.pool.query(`DELETE FROM schema_migrations WHERE name = '9999-new.sql'`);
+    }
   });
 });
 
@@ -379,6 +418,29 @@ describe('scheduled backups', () => {
     expect(metrics).toMatch(/gantry_backup_age_seconds [0-9.]+\n/);
     expect(metrics).toContain('gantry_backup_old_after_seconds 32400\n');
     expect(metrics).toContain('gantry_backup_failing 0');
+  });
+
+  it('are made and reported although some are dated in the future, by a clock that was ahead', async () => {
+    const { rows } = await gantry.pool.query(`
+      INSERT INTO backups (origin, folder, status, started_at, alive_at, finished_at) VALUES
+        ('SCHEDULE', 'a', 'COMPLETED', now() + interval '1 year', now() + interval '1 year', now() + interval '1 year'),
+        ('SCHEDULE', 'a', 'FAILED', now() + interval '2 years', now() + interval '2 years', now() + interval '2 years'),
+        ('SCHEDULE', 'a', 'RUNNING', now() + interval '3 years', now() + interval '3 years', NULL)
+      RETURNING id`);
+    try {
+      const { settings, lastCompletedAt } = await gantry.ok('backups.getAll', {}, { token });
+      expect(Date.parse(settings.nextAt)).toBeLessThan(Date.now() + 7 * 3_600_000);
+      expect(Date.parse(lastCompletedAt)).toBeLessThan(Date.now());
+      expect((await readBackupState(gantry.app.context.db)).age_hours).toBeGreaterThanOrEqual(0);
+      // The one that seems to run has lost its process.
+      expect(await gantry.ok('backups.create', undefined, { token })).toMatchObject({ status: 'RUNNING' });
+      await eventually(
+        async () => (await readBackupsSoFar(gantry.app.context.db)).lastStatus,
+        (status) => status === 'COMPLETED',
+      );
+    } finally {
+      await gantry.pool.query('DELETE FROM backups WHERE id = ANY ($1)', [rows.map(({ id }) => id)]);
+    }
   });
 
   it.each([

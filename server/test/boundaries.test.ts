@@ -176,6 +176,8 @@ describe('the boundaries between rooms', () => {
         .map(({ from }) => from)
         .sort(),
     ).toEqual([
+      'server/src/gateways/spool.ts',
+      'server/src/operations/backup/folder.ts',
       'server/src/operations/doctor/database.ts',
       'server/src/operations/doctor/gateways.ts',
       'server/src/platform/clock.ts',

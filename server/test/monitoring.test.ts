@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createMetrics } from '../src/platform/metrics.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 
 // The example alerts and the dashboard in deploy/, compared with what a running service reports.
@@ -44,6 +45,13 @@ describe('the example alerts and the dashboard', () => {
     const known = (name: string): boolean =>
       text.includes(`# TYPE ${name} `) || new RegExp(`^${name}[{ ]`, 'm').test(text);
     expect(used.filter((name) => !known(name))).toEqual([]);
+  });
+
+  it('can tell that no event arrives after a start, and scrape the usual port', async () => {
+    const events = createMetrics().registry.getSingleMetricAsString('gantry_events_total');
+    expect(await events).toContain('gantry_events_total{outcome="stored"} 0');
+    const [, port] = /^#PORT=(\d+)$/m.exec(read('.env.example')) ?? [];
+    expect(read('deploy/prometheus/prometheus.yml')).toContain(`['127.0.0.1:${port}']`);
   });
 
   it('have an entry in the runbook for every alert, and no other', () => {

@@ -222,6 +222,20 @@ describe('schedules', () => {
     for (const { nextRunAt } of schedules) expect(Date.parse(nextRunAt)).toBeGreaterThan(Date.now());
   });
 
+  it('continue on the next day after a clock was ahead by a year', async () => {
+    const { id, nextRunAt } = await create();
+    await gantry.pool.query(
+      `UPDATE report_schedules SET last_run_at = now() + interval '365 days', next_run_at = now() + interval '366 days'
+       WHERE id = $1`,
+      [id],
+    );
+    await runDueSchedules(createDatabase(gantry.pool), log);
+    const { schedules } = await gantry.ok('reports.getSchedules', {}, { token });
+    const schedule = schedules.find((each: { id: string }) => each.id === id);
+    expect(schedule).toMatchObject({ nextRunAt, lastRunAt: null });
+    expect(await reportsOf(id)).toEqual([]);
+  });
+
   it('follow changes of the time zone', async () => {
     const { id } = await create();
     await gantry.ok('system.timezone.updateTimezoneSettings', { timezone: 'Asia/Tokyo' }, { token });

@@ -221,6 +221,26 @@ describe('downtime of the service', () => {
   });
 });
 
+describe('a clock of the database that was ahead', () => {
+  it('delays no sensor that goes silent after it was corrected', async () => {
+    const sensor = await create();
+    await heartbeat(sensor.apiKey);
+    await age(sensor.id, -86_400 * 365);
+    const inAYear = new Date(Date.now() + 86_400_000 * 365).toISOString();
+    await watch(inAYear, inAYear);
+    await gantry.pool.query('INSERT INTO sensor_watch_gaps (since, until) VALUES (now(), $1)', [inAYear]);
+    await sweep();
+    const { watched_since: since } = (await gantry.pool.query('SELECT watched_since FROM sensor_watch'))
+      .rows[0];
+    expect(since.getTime()).toBeLessThanOrEqual(Date.now());
+    expect(await gantry.count('sensor_watch_gaps WHERE until > now()')).toBe(0);
+    expect((await read(sensor.id)).status).toBe('ONLINE');
+    await age(sensor.id, TIMEOUT * 10);
+    await sweepLater();
+    expect((await read(sensor.id)).status).toBe('OFFLINE');
+  });
+});
+
 describe('several processes', () => {
   it('record one change of status however many of them receive events', async () => {
     const other = await startGantry({

@@ -28,15 +28,21 @@ const DAY_MS = 86_400_000;
 const HISTORY_PACE = { rate: 0.0023, steady: false };
 const LIVE_PACE = { rate: 1, steady: false };
 
-const { DATA_DIR, DATABASE_URL } = process.env;
+const given = new Set(Object.keys(process.env));
+const { DATA_DIR } = process.env;
 if (existsSync('.env')) process.loadEnvFile('.env');
 const dataDir = resolve(DATA_DIR || 'data-demo');
 
-// A folder or database named only in .env belongs to the real service, which the demo must not touch.
+/** Settings in .env that the demo uses, too. */
+const SHARED = new Set(['HOST', 'PORT', 'LOG_LEVEL', 'ADMIN_EMAIL', 'ADMIN_PASSWORD']);
+
+// The other settings in .env name the database, backups, pictures and brokers of the real service, which the demo must
+// not touch. The service reads .env itself, and an empty setting counts as unset.
+const ofTheService = Object.keys(process.env).filter((name) => !given.has(name) && !SHARED.has(name));
 const env = {
   ...process.env,
+  ...Object.fromEntries(ofTheService.map((name) => [name, ''])),
   DATA_DIR: dataDir,
-  DATABASE_URL: DATABASE_URL ?? '',
   LOG_LEVEL: process.env.LOG_LEVEL || 'warn',
 };
 const adminEmail = process.env.ADMIN_EMAIL || 'admin@gantry.local';
@@ -150,7 +156,7 @@ async function playDemo(program: readonly string[], { historyDays }: Options): P
 
 const command = new Command('gantry demo')
   .description(
-    'Start a service of its own on PORT (4000) with sensors, past events and sample users, and let sensors report to it until Ctrl-C. Its data is kept in DATA_DIR (./data-demo); a folder or database that only .env names is not touched.',
+    'Start a service of its own on PORT (4000) with sensors, past events and sample users, and let sensors report to it until Ctrl-C. Its data is kept in DATA_DIR (./data-demo). Of .env it uses HOST, PORT, LOG_LEVEL, ADMIN_EMAIL and ADMIN_PASSWORD only.',
   )
   .option('--history-days <days>', 'days of past events', numberBetween(1, 365, true), 30)
   // As of the other commands: 2 for wrong arguments.

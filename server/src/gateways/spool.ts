@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { ignoreErrno } from '../platform/errno.ts';
 import { AppError } from '../platform/error.ts';
+import { machineTime } from '../platform/machine-time.ts';
 import { syncFolder } from '../platform/process/data-folder.ts';
 import { ASIDE_SUFFIX, MESSAGE_SUFFIX, TIME_DIGITS } from '../platform/spool-folder.ts';
 import type { Incoming } from './incoming.ts';
@@ -34,6 +35,12 @@ export interface SpoolOptions {
 
 const DIGEST_LENGTH = 64;
 
+/** How the name of a message that is being written ends. */
+const PART_SUFFIX = '.part';
+
+/** A file that is not complete after this time was left by a process that was killed. */
+const LEFT_AFTER_MS = 3_600_000;
+
 /** How long a count of the files is used, in milliseconds. */
 const COUNT_MS = 5_000;
 
@@ -55,7 +62,12 @@ export function createSpool({ folder, mostBytes, log, report }: SpoolOptions): S
     if (performance.now() - countedAt < COUNT_MS) return;
     bytes = 0;
     for (const name of (await ignoreErrno(readdir(folder), 'ENOENT')) ?? []) {
-      bytes += (await ignoreErrno(stat(join(folder, name)), 'ENOENT'))?.size ?? 0;
+      const path = join(folder, name);
+      const file = await ignoreErrno(stat(path), 'ENOENT');
+      if (!file) continue;
+      const isLeft = name.endsWith(PART_SUFFIX) && file.mtimeMs < machineTime() - LEFT_AFTER_MS;
+      if (isLeft) await rm(path, { force: true });
+      else bytes += file.size;
     }
     countedAt = performance.now();
   };
@@ -75,15 +87,19 @@ export function createSpool({ folder, mostBytes, log, report }: SpoolOptions): S
     };
     const content = Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), body]);
     const name = `${String(rest.receivedAt).padStart(TIME_DIGITS, '0')}-${id}`;
-    const file = await open(join(folder, `${name}.part`), 'wx', 0o600);
+    const part = join(folder, `${name}${PART_SUFFIX}`);
+    const file = await open(part, 'wx', 0o600);
     try {
       await file.write(digestOf(content), null, 'latin1');
       await file.writeFile(content);
       await file.sync();
+    } catch (error) {
+      await rm(part, { force: true });
+      throw error;
     } finally {
       await file.close();
     }
-    await rename(join(folder, `${name}.part`), join(folder, `${name}${MESSAGE_SUFFIX}`));
+    await rename(part, join(folder, `${name}${MESSAGE_SUFFIX}`));
     await syncFolder(folder);
     bytes += content.length + DIGEST_LENGTH;
     return true;

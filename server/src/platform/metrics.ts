@@ -51,6 +51,8 @@ export interface Siblings {
   gatherMetrics(): Promise<string>;
 }
 
+const EVENT_OUTCOMES = ['stored', 'duplicate', 'refused'];
+
 /**
  * Creates a set of metrics for one service, so that several can run in one process. With siblings, each has a label
  * `worker`, and they are not summed: the sum would fall when a worker restarts, which would look like a reset of all.
@@ -64,6 +66,14 @@ export function createMetrics(siblings: Siblings | null = null): Metrics {
     siblings.shareMetrics(renderAll);
   }
   const registers = [registry];
+  const events = new Counter({
+    name: 'gantry_events_total',
+    help: `Events taken in, by outcome (${EVENT_OUTCOMES.join(', ')})`,
+    labelNames: ['outcome'],
+    registers,
+  });
+  // Without a first value, an alert on events that do not arrive after a start would have nothing to compare.
+  for (const outcome of EVENT_OUTCOMES) events.inc({ outcome }, 0);
   return {
     registry,
     render: siblings?.gatherMetrics ?? renderAll,
@@ -80,12 +90,7 @@ export function createMetrics(siblings: Siblings | null = null): Metrics {
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
       registers,
     }),
-    events: new Counter({
-      name: 'gantry_events_total',
-      help: 'Events taken in, by outcome (stored, duplicate, refused)',
-      labelNames: ['outcome'],
-      registers,
-    }),
+    events,
     eventsWithUnknownFields: new Counter({
       name: 'gantry_events_with_unknown_fields_total',
       help: 'Events with fields that are not known: usually misspelt by a device, whose data is then missing',

@@ -4,7 +4,7 @@ import type { Database } from '../platform/database/pool.ts';
 import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
 import { getTimezoneSettings } from '../system/store.ts';
 import { lastRun, nextRun, nextRunInZone, periodBefore } from './recurrence.ts';
-import { takeDueSchedule, takeScheduleOfOtherZone, updateScheduleRow } from './schedules-store.ts';
+import { takeDueSchedule, takeWronglyPlanned, updateScheduleRow } from './schedules-store.ts';
 import { insertScheduledReport } from './store.ts';
 
 /** Requests the reports of all schedules that are due, each in a transaction of its own and by one process only. */
@@ -50,14 +50,19 @@ async function runOne(tx: Transaction, now: number): Promise<boolean> {
   return true;
 }
 
-/** Recomputes the next run of one schedule after a change of the time zone. @returns whether there was one */
+/** Recomputes the next run of one schedule after a change of the time zone or of the clock. @returns whether there was one */
 async function moveOne(tx: Transaction, now: number): Promise<boolean> {
   const { timezone } = await getTimezoneSettings(tx);
-  const schedule = await takeScheduleOfOtherZone(tx, timezone);
+  const schedule = await takeWronglyPlanned(tx, timezone);
   if (!schedule) return false;
   const zones = { from: schedule.timezone, to: timezone };
   const planned = schedule.enabled ? schedule.nextRunAt : null;
   const last = schedule.lastRunAt?.getTime();
+  if (last !== undefined && last > now) {
+    const again = schedule.enabled ? new Date(nextRun(schedule, timezone, now)) : null;
+    await updateScheduleRow(tx, schedule.id, { timezone, lastRunAt: null, nextRunAt: again });
+    return true;
+  }
   const nextRunAt =
     planned && new Date(nextRunInZone(schedule, { planned: planned.getTime(), last }, zones, now));
   await updateScheduleRow(tx, schedule.id, { timezone, nextRunAt });

@@ -1,7 +1,7 @@
 import { isUuid } from '@gantry/contract/id';
 import type { Page } from '@gantry/contract/page';
 import { type ListSchedulesInput, MAX_REPORT_SCHEDULES, type ReportSchedule } from '@gantry/contract/reports';
-import { and, asc, count, desc, eq, lte, ne, sql } from 'drizzle-orm';
+import { and, asc, count, desc, eq, gt, lte, ne, or, sql } from 'drizzle-orm';
 import { reportSchedules } from '../platform/database/tables.ts';
 import type { Executor, Transaction } from '../platform/database/transaction.ts';
 import { AppError, notFound } from '../platform/error.ts';
@@ -84,15 +84,20 @@ export async function takeDueSchedule(tx: Transaction, timezone: string): Promis
   return row ?? null;
 }
 
-/** Locks a schedule whose next run was computed for another time zone; null when there is none. */
-export async function takeScheduleOfOtherZone(
-  tx: Transaction,
-  timezone: string,
-): Promise<ScheduleRow | null> {
+/**
+ * Locks a schedule whose next run was computed for another time zone, or by a clock that was ahead by more than a day;
+ * null when there is none.
+ */
+export async function takeWronglyPlanned(tx: Transaction, timezone: string): Promise<ScheduleRow | null> {
   const [row] = await tx
     .select()
     .from(reportSchedules)
-    .where(ne(reportSchedules.timezone, timezone))
+    .where(
+      or(
+        ne(reportSchedules.timezone, timezone),
+        gt(reportSchedules.lastRunAt, sql`now() + interval '1 day'`),
+      ),
+    )
     .limit(1)
     .for('update', { skipLocked: true });
   return row ?? null;

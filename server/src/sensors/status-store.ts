@@ -148,6 +148,9 @@ export const EVENT_REASON = 'event';
 /** Times of events are written every two seconds. */
 const EVENTS_WRITTEN = sql.raw("interval '5 seconds'");
 
+/** A clock that is adjusted by less than this was not set back. */
+const SET_BACK = sql.raw("interval '5 seconds'");
+
 /** Claims the search for silent sensors until the transaction ends. @returns false if another process has it */
 export async function takeTurn(tx: Executor): Promise<boolean> {
   const { rows } = await tx.execute<{ mine: boolean }>(
@@ -158,7 +161,7 @@ export async function takeTurn(tx: Executor): Promise<boolean> {
 
 /**
  * Records a search for silent sensors, and the downtime since the last one if there was any. The caller has claimed the
- * search.
+ * search. Where the clock of the database was set back since the last search, times in the future become the present.
  * @param gapSeconds a longer time since the last search counts as downtime
  * @returns whether the service has received messages for a whole time-out, so that a silent sensor is silent
  */
@@ -168,10 +171,17 @@ export async function keepWatch(tx: Executor, timeoutSeconds: number, gapSeconds
     WITH missed AS (
       INSERT INTO sensor_watch_gaps (since, until)
       SELECT looked_at, now() FROM sensor_watch AS watch WHERE ${isLongAgo} ON CONFLICT (since) DO NOTHING
+    ), never_missed AS (
+      DELETE FROM sensor_watch_gaps WHERE until > now()
+    ), too_late AS (
+      UPDATE sensors SET last_heartbeat = least(last_heartbeat, now()), last_event_at = least(last_event_at, now()),
+        last_communication = least(last_communication, now()), status_since = least(status_since, now())
+      WHERE EXISTS (SELECT FROM sensor_watch WHERE looked_at > now() + ${SET_BACK})
+        AND greatest(last_heartbeat, last_event_at, last_communication, status_since) > now()
     )
     INSERT INTO sensor_watch AS watch (watched_since, looked_at) VALUES (now(), now())
     ON CONFLICT (only_row) DO UPDATE SET looked_at = now(),
-      watched_since = CASE WHEN ${isLongAgo} THEN now() ELSE watch.watched_since END
+      watched_since = CASE WHEN ${isLongAgo} THEN now() ELSE least(watch.watched_since, now()) END
     RETURNING watched_since <= now() - make_interval(secs => ${timeoutSeconds}) AS is_long`);
   return rows[0]?.is_long === true;
 }

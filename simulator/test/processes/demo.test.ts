@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,6 +37,9 @@ const findFreePort = async (): Promise<number> => {
 it('the demo fills a service, allows logins, and restarts with its data', async () => {
   const database = await createTestDatabase();
   const dataDir = await mkdtemp(join(tmpdir(), 'gantry-demo-'));
+  // That of a real service, with a backup due at once.
+  const home = await mkdtemp(join(tmpdir(), 'gantry-home-'));
+  await writeFile(join(home, '.env'), `BACKUP_DIR=${join(home, 'backups')}\nBACKUP_SCHEDULE=6h\n`);
   const port = await findFreePort();
   const url = `http://127.0.0.1:${port}`;
   const env = {
@@ -48,7 +51,7 @@ it('the demo fills a service, allows logins, and restarts with its data', async 
 
   /** Before it, incidents have been dealt with. */
   const twoDaysAgo = new Date(Date.now() - 2 * DAY_MS);
-  const demo = run('demo', ['--history-days', String(DAYS)], env);
+  const demo = run('demo', ['--history-days', String(DAYS)], env, home);
   await demo.until(/The demo is ready/);
   await demo.until(/Ctrl-C stops everything/);
   const logins = [...demo.text().matchAll(/^ {2}(\w+@gantry\.local) +([A-Z]+) +(\S+)$/gm)].map(
@@ -121,6 +124,8 @@ it('the demo fills a service, allows logins, and restarts with its data', async 
 
   demo.interrupt();
   expect(await demo.ended).toBe(0);
+  expect(await readdir(home)).toEqual(['.env']);
+  await rm(home, { recursive: true });
   await expect(fetch(`${url}/ready`)).rejects.toThrow();
 
   const again = run('demo', ['--history-days', String(DAYS)], env);

@@ -15,15 +15,16 @@ export interface Run {
   readonly ended: Promise<number | null>;
 }
 
-/** Starts a program without the service's environment variables. */
+/** Starts a program without the service's environment variables, in a folder that may have a `.env`. */
 export const run = (
   program: 'simulate' | 'demo',
   args: readonly string[],
   env: Record<string, string> = {},
+  cwd = ROOT,
 ): Run => {
   const { PATH, HOME } = process.env;
   const child = spawn(process.execPath, [GANTRY, program, ...args], {
-    cwd: ROOT,
+    cwd,
     env: { PATH, HOME, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -1,13 +1,21 @@
-import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ignoreErrno } from '../../platform/errno.ts';
+import { machineTime } from '../../platform/machine-time.ts';
 import {
   claimDataFolder,
   DataFolderInUse,
   DataFolderUnusable,
   syncFolder,
 } from '../../platform/process/data-folder.ts';
-import { CHECKSUM_FILE, MANIFEST_FILE, SECRETS_FOLDER, TABLES_FOLDER } from './manifest.ts';
+import {
+  CHECKSUM_FILE,
+  MANIFEST_FILE,
+  manifestOwner,
+  parseManifest,
+  SECRETS_FOLDER,
+  TABLES_FOLDER,
+} from './manifest.ts';
 import { BackupRefused, explaining } from './refusal.ts';
 
 /** Names of finished backups sort by time. */
@@ -15,6 +23,9 @@ const FINISHED = /^gantry-\d{8}T\d{6}Z(?:-\d+)?$/;
 
 /** Prefix of a backup that is being written, or whose process was killed. */
 const PARTIAL = '.partial-';
+
+/** How far the clocks of the database and of the machine that restores may differ, in milliseconds. */
+const AHEAD_MS = 24 * 3_600_000;
 
 /** The folder of the pictures of all backups beside it, named by their hashes. */
 export const POOL = 'pictures';
@@ -59,11 +70,13 @@ export interface Draft {
   readonly path: string;
   /** Gives it its name. @returns its path */
   finish(): Promise<string>;
+  /** Removes it. */
+  discard(): Promise<void>;
 }
 
 /** Begins a backup. @param madeAt its time, from which its name is made */
 export async function createDraft(folder: string, madeAt: Date): Promise<Draft> {
-  const name = await freeName(folder, `gantry-${madeAt.toISOString().replaceAll(/[-:]|\.\d+/g, '')}`);
+  const name = await freeName(folder, nameAt(madeAt));
   const path = join(folder, `${PARTIAL}${name}`);
   await mkdir(path, { mode: 0o700 });
   for (const inside of [TABLES_FOLDER, SECRETS_FOLDER]) await mkdir(join(path, inside), { mode: 0o700 });
@@ -77,7 +90,12 @@ export async function createDraft(folder: string, madeAt: Date): Promise<Draft> 
       await syncFolder(folder);
       return finished;
     },
+    discard: () => rm(path, { recursive: true, force: true }),
   };
+}
+
+function nameAt(time: Date): string {
+  return `gantry-${time.toISOString().replaceAll(/[-:]|\.\d+/g, '')}`;
 }
 
 async function freeName(folder: string, wanted: string): Promise<string> {
@@ -100,11 +118,20 @@ function byAge(a: string, b: string): number {
 }
 
 /**
- * Removes all backups but the newest ones. Each loses its name first, so that none is ever seen in part.
+ * Removes all backups of an installation but the newest ones. Each loses its name first, so that none is ever seen in
+ * part.
+ * @param made the name of the backup just made, which is kept even if names of others are from the future
  * @returns the names of those that were removed
  */
-export async function removeOldBackups(folder: string, keep: number): Promise<string[]> {
-  const old = (await listBackups(folder)).slice(0, -keep);
+export async function removeOldBackups(folder: string, keep: number, made: string): Promise<string[]> {
+  const own = await installationOf(folder, made);
+  const others: string[] = [];
+  for (const name of await listBackups(folder)) {
+    if (name === made) continue;
+    const owner = await installationOf(folder, name);
+    if (owner === null || owner === own) others.push(name);
+  }
+  const old = others.slice(0, Math.max(0, others.length - (keep - 1)));
   for (const name of old) {
     const going = join(folder, `${PARTIAL}${name}`);
     await rename(join(folder, name), going);
@@ -112,6 +139,13 @@ export async function removeOldBackups(folder: string, keep: number): Promise<st
   }
   if (old.length > 0) await syncFolder(folder);
   return old;
+}
+
+/** The installation of which a backup was made; null when it does not say. */
+async function installationOf(folder: string, name: string): Promise<string | null> {
+  const text = await ignoreErrno(readFile(join(folder, name, MANIFEST_FILE), 'utf8'), 'ENOENT');
+  const owned = manifestOwner.safeParse(parseManifest(text ?? ''));
+  return owned.success ? owned.data.installationId : null;
 }
 
 /**
@@ -126,6 +160,11 @@ export async function findArchive(path: string): Promise<string> {
   const newest = (await listBackups(path)).at(-1);
   if (newest === undefined) {
     throw new BackupRefused(`There is no backup in ${path}: name the folder of one, gantry-<time>`);
+  }
+  if (newest > nameAt(new Date(machineTime() + AHEAD_MS))) {
+    throw new BackupRefused(
+      `The newest backup in ${path}, ${newest}, is named after a time in the future, when the clock was wrong: name the folder of the one to restore`,
+    );
   }
   return join(path, newest);
 }

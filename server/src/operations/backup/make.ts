@@ -13,6 +13,7 @@ import { cleanPool } from './clean-pool.ts';
 import { type CopyConnection, openCopyConnection } from './connection.ts';
 import { excludeOthers, keepTables } from './exclusion-store.ts';
 import { claimBackupFolder, createDraft, type Draft, POOL, removeOldBackups } from './folder.ts';
+import { requireKnownSchema } from './known-schema.ts';
 import {
   type ArchivedFile,
   type ArchivedTable,
@@ -104,20 +105,36 @@ export async function makeBackup(options: MakeOptions): Promise<BackupResult> {
   await excludeOthers(client);
   return await explaining(options.folder, async () => {
     const made = await writeBackup(connection, options);
-    const removed = options.keep === null ? [] : await removeOldBackups(options.folder, options.keep);
+    const removed =
+      options.keep === null ? [] : await removeOldBackups(options.folder, options.keep, made.name);
     if (removed.length > 0) await cleanPool(options.folder, options.log);
     return { ...made, removed, seconds: (performance.now() - began) / 1_000 };
   });
 }
 
-async function writeBackup(
-  connection: CopyConnection,
-  options: MakeOptions,
-): Promise<Omit<BackupResult, 'removed' | 'seconds'>> {
+type Made = Omit<BackupResult, 'removed' | 'seconds'>;
+
+async function writeBackup(connection: CopyConnection, options: MakeOptions): Promise<Made> {
   const { client } = connection;
   const isDistributed = await takeSnapshot(connection, options.connectionString);
   const facts = await readFacts(client);
+  await requireKnownSchema(facts.migrations);
   const draft = await createDraft(options.folder, facts.madeAt);
+  try {
+    return await writeInto(draft, connection, { facts, isDistributed }, options);
+  } catch (error) {
+    // What was written may be what fills the disk. If this fails, the next backup removes it.
+    await draft.discard().catch(() => undefined);
+    throw error;
+  }
+}
+
+async function writeInto(
+  draft: Draft,
+  { client }: CopyConnection,
+  { facts, isDistributed }: { readonly facts: DatabaseFacts; readonly isDistributed: boolean },
+  options: MakeOptions,
+): Promise<Made> {
   const database = await writeDatabase(client, draft, isDistributed, options);
   await client.query('COMMIT');
   const pictures = await copyPictures(draft, database.pictures, database.advance, options);

@@ -70,5 +70,17 @@ export const manifestHead = z.object({
   gantryVersion: z.string(),
 });
 
+/** The member that says of which installation an archive was made. */
+export const manifestOwner = manifest.pick({ installationId: true });
+
+/** What the text of a manifest contains; undefined when it is not JSON. */
+export function parseManifest(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** The constant members of a manifest. */
 export const manifestFormat = { format: FORMAT, formatVersion: FORMAT_VERSION } as const;

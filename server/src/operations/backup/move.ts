@@ -6,6 +6,7 @@ import { waitForDatabase } from '../../platform/database/wait.ts';
 import { migrationsFolder } from '../../platform/installation.ts';
 import { openCopyConnection } from './connection.ts';
 import { beginSnapshot, excludeOthers } from './exclusion-store.ts';
+import { requireKnownSchema } from './known-schema.ts';
 import { analyze, loadTables } from './load-store.ts';
 import { BackupRefused } from './refusal.ts';
 import { copyOut, hasSchema, listTables, readFacts, readSequences } from './tables-store.ts';
@@ -53,6 +54,7 @@ export async function moveDatabase({
   await waitForDatabase(to, { allowUnsafe, log });
   await beginSnapshot(source.client);
   const { migrations } = await readFacts(source.client);
+  await requireKnownSchema(migrations);
   const names = new Set(migrations.map(({ name }) => name));
   {
     await using target = await openCopyConnection(to);

@@ -5,7 +5,10 @@ import type { Executor } from '../../platform/database/transaction.ts';
 import { findNames } from '../../users/names-store.ts';
 import type { BackupResult } from './make.ts';
 
-/** A backup without a sign of life for this long has lost its process. */
+/**
+ * A backup without a sign of life for this long has lost its process; so has one whose last sign is this far in the
+ * future, given while the clock was wrong.
+ */
 const SILENT_MINUTES = 2;
 
 const ERROR_MAX = 500;
@@ -25,7 +28,7 @@ export async function beginBackup(
 ): Promise<string | null> {
   await db.execute(sql`
     UPDATE backups SET status = 'STOPPED', finished_at = now()
-    WHERE status = 'RUNNING' AND alive_at < now() - make_interval(mins => ${SILENT_MINUTES})`);
+    WHERE status = 'RUNNING' AND abs(extract(epoch FROM now() - alive_at)) > ${SILENT_MINUTES * 60}`);
   const { rows } = await db.execute<{ id: string }>(sql`
     INSERT INTO backups (origin, folder, started_by) VALUES (${origin}, ${folder}, ${startedBy}::uuid)
     ON CONFLICT DO NOTHING RETURNING id`);
@@ -126,17 +129,19 @@ export interface BackupsSoFar {
   readonly completed: { readonly start: number; readonly end: number; readonly bytes: number } | null;
 }
 
+/** What was recorded while the clock was ahead does not count until that time. */
 export async function readBackupsSoFar(db: Executor): Promise<BackupsSoFar> {
   const { rows } = await db.execute<Record<string, number | string | null>>(sql`
+    WITH past AS (SELECT * FROM backups WHERE started_at <= now() AND (finished_at IS NULL OR finished_at <= now()))
     SELECT ${ms(sql`now()`)} AS now, (SELECT ${ms(sql`installed_at`)} FROM settings) AS installed,
       ${ms(sql`last.started_at`)} AS last_start, last.status AS last_status, ${ms(sql`last.finished_at`)} AS last_end,
-      (SELECT ${ms(sql`max(finished_at)`)} FROM backups WHERE status = 'FAILED') AS failure,
+      (SELECT ${ms(sql`max(finished_at)`)} FROM past WHERE status = 'FAILED') AS failure,
       ${ms(sql`done.started_at`)} AS done_start, ${ms(sql`done.finished_at`)} AS done_end,
       done.bytes + done.new_picture_bytes AS bytes
     FROM (SELECT) AS one
-    LEFT JOIN LATERAL (SELECT * FROM backups ORDER BY started_at DESC, id DESC LIMIT 1) AS last ON true
+    LEFT JOIN LATERAL (SELECT * FROM past ORDER BY started_at DESC, id DESC LIMIT 1) AS last ON true
     LEFT JOIN LATERAL (
-      SELECT * FROM backups WHERE status = 'COMPLETED' ORDER BY started_at DESC, id DESC LIMIT 1
+      SELECT * FROM past WHERE status = 'COMPLETED' ORDER BY started_at DESC, id DESC LIMIT 1
     ) AS done ON true`);
   const [row] = rows;
   const timeAt = (name: string): number | null => (row?.[name] == null ? null : Number(row[name]));

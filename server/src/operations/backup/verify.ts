@@ -6,7 +6,14 @@ import { ignoreErrno } from '../../platform/errno.ts';
 import { migrationsFolder, version } from '../../platform/installation.ts';
 import { checkFile, damaged, readCompressed } from './archive-file.ts';
 import { POOL } from './folder.ts';
-import { CHECKSUM_FILE, MANIFEST_FILE, type Manifest, manifest, manifestHead } from './manifest.ts';
+import {
+  CHECKSUM_FILE,
+  MANIFEST_FILE,
+  type Manifest,
+  manifest,
+  manifestHead,
+  parseManifest,
+} from './manifest.ts';
 import { forEachPicture, hashOf, pathInPool, readPictureList } from './pictures.ts';
 import { BackupRefused } from './refusal.ts';
 
@@ -22,7 +29,7 @@ export async function readManifest(archive: string): Promise<Manifest> {
   if (sums.split(/\s/, 1)[0] !== createHash('sha256').update(bytes).digest('hex')) {
     throw damaged(archive, `${MANIFEST_FILE} was changed`);
   }
-  const content = parse(bytes.toString('utf8'));
+  const content = parseManifest(bytes.toString('utf8'));
   const head = manifestHead.safeParse(content);
   if (!head.success) throw new BackupRefused(`${archive} is not a backup of Gantry: name the folder of one`);
   const read = manifest.safeParse(content);
@@ -30,14 +37,6 @@ export async function readManifest(archive: string): Promise<Manifest> {
   if (head.data.formatVersion > 1) throw newer(archive, head.data.gantryVersion);
   const [issue] = read.error.issues;
   throw damaged(archive, `${MANIFEST_FILE} has no valid ${issue?.path.join('.')}`);
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /**

@@ -49,6 +49,10 @@ export async function runChecks(options: ChecksOptions): Promise<CheckResult[]> 
   // Separate connections without time-outs, because a check may take minutes.
   const pool = new pg.Pool({ connectionString, max: 2, application_name: 'gantry check' });
   pool.on('error', () => undefined);
+  pool.on('connect', (client) => {
+    // If it fails, so does the statement that follows it.
+    client.query('SET statement_timeout = 0').catch(() => undefined);
+  });
   const db = createDatabase(pool);
   try {
     const isDistributed = await areEventsDistributed(db);

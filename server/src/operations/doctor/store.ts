@@ -175,11 +175,12 @@ export interface BackupState {
 
 export async function readBackupState(db: Executor): Promise<BackupState> {
   const { rows } = await db.execute<BackupState & Record<string, unknown>>(sql`
+    WITH past AS (SELECT * FROM backups WHERE started_at <= now() AND finished_at <= now())
     SELECT (extract(epoch FROM now() - max(finished_at) FILTER (WHERE status = 'COMPLETED')) / 3600)::float8 AS age_hours,
       (SELECT coalesce(error, '') FROM
-        (SELECT status, error FROM backups WHERE status IN ('COMPLETED', 'FAILED') ORDER BY started_at DESC LIMIT 1) AS last
+        (SELECT status, error FROM past WHERE status IN ('COMPLETED', 'FAILED') ORDER BY started_at DESC LIMIT 1) AS last
         WHERE status = 'FAILED') AS error
-    FROM backups`);
+    FROM past`);
   if (!rows[0]) throw new Error('PostgreSQL did not return the backups');
   return rows[0];
 }
