@@ -82,6 +82,17 @@ describe('a role that requires a second factor', () => {
     await gantry.ok('apiTokens.create', { name: 'Screens' }, { token });
   });
 
+  it('ends every other session when it is set up', async () => {
+    const { token, email } = await newUser('FIELD');
+    const other = await gantry.login(email, password);
+    const { secret } = await gantry.ok('secondFactor.start', { password }, { token });
+    await gantry.ok('secondFactor.confirm', { code: codeOf(secret) }, { token });
+    expect((await gantry.call('events.getAll', {}, { token })).status).toBe(200);
+    expect((await gantry.call('events.getAll', {}, { token: other })).status).toBe(401);
+    const { token: renewed } = await gantry.ok('auth.refreshToken', undefined, { token });
+    await gantry.ok('events.getAll', {}, { token: renewed });
+  });
+
   it('requires a new one after a removal, and does not affect other roles', async () => {
     const { id, token } = await newUser('FIELD');
     const { secret } = await gantry.ok('secondFactor.start', { password }, { token });

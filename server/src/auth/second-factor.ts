@@ -20,8 +20,9 @@ import {
   replaceRecoveryCodes,
   type SecondFactorRow,
 } from './second-factor-store.ts';
-import type { SessionContext } from './session.ts';
-import { findLogin } from './store.ts';
+import { currentSession, type SessionContext } from './session.ts';
+import { keepOnly } from './sessions-store.ts';
+import { findLogin, raiseEpoch } from './store.ts';
 import { newTotpSecret, totpStep, totpUri } from './totp.ts';
 
 /** Whether the caller has a second factor, and how many recovery codes are left. */
@@ -50,7 +51,8 @@ export async function startSecondFactor(
 }
 
 /**
- * Activates the second factor with its first code, which cannot be used again. A wrong one is recorded as a failed login.
+ * Activates the second factor with its first code, which cannot be used again. The current session continues, all others
+ * end, because they began without a code. A wrong code is recorded as a failed login.
  * @returns recovery codes
  * @throws AppError `badRequest` for a wrong code, or when none was started; `conflict` when it is active already;
  * `tooManyRequests` after too many failures
@@ -69,6 +71,10 @@ export async function confirmFirstCode(ctx: SessionContext, { code }: { code: st
   }
   await attempt.succeed();
   return inTransaction(app.db, async (tx) => {
+    const { id } = await currentSession(ctx, tx);
+    // First, so that it cannot deadlock with the deletion of the user.
+    const epoch = await raiseEpoch(tx, actor.id);
+    await keepOnly(tx, { id, userId: actor.id, epoch });
     if (!(await confirmSecondFactor(tx, factor, step))) throw alreadyEnabled();
     await recordActivity(tx, actor.id, caller, 'auth.secondFactorEnabled');
     return giveRecoveryCodes(tx, actor.id);

@@ -2,16 +2,15 @@ import type { ChangePasswordInput, GetSessionsInput, Session, SessionUser } from
 import { mayDo, permissionNames } from '@gantry/contract/permissions';
 import { recordActivity } from '../activity/store.ts';
 import type { Core, RequestContext } from '../platform/context.ts';
-import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
+import { inTransaction } from '../platform/database/transaction.ts';
 import { AppError, invalidInput, notFound } from '../platform/error.ts';
 import { checkSecondFactor } from './check-code.ts';
 import { checkPassword } from './check-password.ts';
 import { requireUncommon } from './common-passwords.ts';
-import { findSignedIn, requirePermission, type SessionContext } from './session.ts';
-import { adoptToken, endSession, insertSession, keepOnly, listSessions } from './sessions-store.ts';
+import { currentSession, findSignedIn, requirePermission, type SessionContext } from './session.ts';
+import { endSession, insertSession, keepOnly, listSessions } from './sessions-store.ts';
 import type { AuthServices } from './start.ts';
 import { findAccount, findLogin, replacePassword, requireUser, setLastLogin } from './store.ts';
-import type { TokenSession } from './tokens.ts';
 
 /** The actor as the API shows it. */
 export function sessionUserOf({ id, email, firstName, lastName, role }: SessionUser): SessionUser {
@@ -165,23 +164,6 @@ export async function changePassword(
 
 function invalidCredentials(): AppError {
   return new AppError('unauthorized', 'Invalid credentials');
-}
-
-/** The session of the caller. A token from before sessions existed gets one, which is as old as the token. */
-async function currentSession(
-  { app, actor, caller }: SessionContext,
-  tx: Transaction,
-): Promise<TokenSession> {
-  if (actor.session) return actor.session;
-  const { tokenId, issuedAt } = actor.token;
-  const lifetimeDays = app.config.SESSION_LIFETIME_DAYS;
-  return adoptToken(tx, caller, {
-    tokenId,
-    issuedAt,
-    userId: actor.id,
-    epoch: actor.sessionEpoch,
-    lifetimeDays,
-  });
 }
 
 function wrongPassword(): AppError {
