@@ -7,6 +7,7 @@ import { AppError, invalidInput, notFound } from '../platform/error.ts';
 import { checkSecondFactor } from './check-code.ts';
 import { checkPassword } from './check-password.ts';
 import { requireUncommon } from './common-passwords.ts';
+import { secondFactorMissing } from './role-settings.ts';
 import { currentSession, findSignedIn, requirePermission, type SessionContext } from './session.ts';
 import { endSession, insertSession, keepOnly, listSessions } from './sessions-store.ts';
 import type { AuthServices } from './start.ts';
@@ -103,14 +104,15 @@ export async function refreshToken(ctx: SessionContext) {
 
 /**
  * The sessions of the caller or, for callers who manage users, of any user.
- * @throws AppError `forbidden` for the sessions of another user without that permission; `notFound` when there is no
- * such user
+ * @throws AppError `forbidden` for the sessions of another user without that permission, or while the caller has to set
+ * up a second factor; `notFound` when there is no such user
  */
 export async function getSessions(ctx: SessionContext, { userId }: GetSessionsInput): Promise<Session[]> {
   const { app, actor } = ctx;
   const wanted = userId?.toLowerCase() ?? actor.id;
   if (wanted !== actor.id) {
     requirePermission(actor, 'manageUsers', permissionNames.manageUsers);
+    if (actor.lacksSecondFactor) throw secondFactorMissing();
     await requireUser(app.db, wanted);
   }
   const session = actor.session ?? (await inTransaction(app.db, (tx) => currentSession(ctx, tx)));
@@ -118,16 +120,17 @@ export async function getSessions(ctx: SessionContext, { userId }: GetSessionsIn
 }
 
 /**
- * Ends a session of the caller or, for callers who manage users, of any user.
+ * Ends a session of the caller or, for callers who manage users and do not have to set up a second factor first, of any
+ * user.
  * @throws AppError `notFound` when there is no such session that the caller may end
  */
 export async function revokeSession(
   { app, actor, caller }: SessionContext,
   id: string,
 ): Promise<{ success: true; id: string }> {
-  const whose = mayDo(actor.role, 'manageUsers') ? null : actor.id;
+  const mayEndAny = mayDo(actor.role, 'manageUsers') && !actor.lacksSecondFactor;
   return inTransaction(app.db, async (tx) => {
-    const userId = await endSession(tx, id, whose);
+    const userId = await endSession(tx, id, mayEndAny ? null : actor.id);
     if (userId === null) throw notFound('Session');
     const sessionId = id.toLowerCase();
     await recordActivity(tx, actor.id, caller, 'auth.sessionRevoked', { sessionId, userId });
