@@ -4,11 +4,12 @@ import {
   type SecondFactorState,
   WRONG_CODE,
 } from '@gantry/contract/second-factor';
-import { recordActivity, recordFailedLogin } from '../activity/store.ts';
+import { recordActivity } from '../activity/store.ts';
 import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
 import { AppError, invalidInput } from '../platform/error.ts';
-import { openSecret, useCode } from './check-code.ts';
+import { beginCode, openSecret, useCode } from './check-code.ts';
 import { checkPassword } from './check-password.ts';
+import { noteFailedLogin } from './failed-logins.ts';
 import { newRecoveryCodes, plainCode, recoveryCodeHash } from './recovery-codes.ts';
 import {
   confirmSecondFactor,
@@ -63,10 +64,10 @@ export async function confirmFirstCode(ctx: SessionContext, { code }: { code: st
   if (!factor)
     throw new AppError('badRequest', 'No second factor was started: call secondFactor.start first');
   if (factor.confirmedAt) throw alreadyEnabled();
-  const attempt = await app.loginThrottle.beginCode(actor.id);
+  const attempt = await beginCode(ctx, actor.id);
   const step = totpStep(openSecret(ctx, factor), plainCode(code), app.clock.now());
   if (step === null) {
-    await recordFailedLogin(app.db, actor.id, caller);
+    await noteFailedLogin(ctx, actor.id);
     throw wrongCode();
   }
   await attempt.succeed();
