@@ -15,7 +15,7 @@ finish() {
   rm -rf "$work"
 }
 trap finish EXIT
-fail() { printf 'FAILED: %s\n' "$*" >&2; tail -5 "$work"/*.log >&2; exit 1; }
+fail() { printf 'FAILED: %s\n' "$*" >&2; tail -n 5 "$work"/*.log >&2; exit 1; }
 await() { for _ in $(seq 300); do "$@" >/dev/null 2>&1 && return; sleep 0.2; done; fail "still not: $*"; }
 
 service=14100 tls=14443 plain=14180
