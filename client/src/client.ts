@@ -102,8 +102,13 @@ export function createGantryClient(options: string | URL | GantryClientOptions):
     maxURLLength: MAX_URL_LENGTH,
   });
   // The EventSource of browsers cannot send headers, and a token does not belong in an address.
-  const streamFetch: FetchLike = (address, init) =>
-    fetch(address, { ...init, headers: { ...init.headers, ...link.headers() } });
+  const streamFetch: FetchLike = async (address, init) => {
+    const response = await fetch(address, { ...init, headers: { ...init.headers, ...link.headers() } });
+    if (response.status < 500) return response;
+    // EventSource would give up. A proxy answers so while the service restarts.
+    await response.body?.cancel();
+    throw new TypeError(`The stream was answered with the status ${response.status}`);
+  };
   const streamLink = httpSubscriptionLink<AppRouter, typeof EventSource>({
     url: link.url,
     transformer,

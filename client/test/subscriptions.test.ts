@@ -93,13 +93,23 @@ describe('a subscription', () => {
     expect(received).toEqual(['OFFLINE to ONLINE', 'create OPEN', 'PLATE_RECOGNITION at true', 'HIGH ANY 1']);
   });
 
-  it('continues after its connection was cut, without a gap', async () => {
+  it.each([
+    ['its connection was cut', 0],
+    ['a proxy answered 502 during a restart', 2],
+  ])('continues after %s, without a gap', async (_, refusals) => {
     const cuts: (() => Promise<void>)[] = [];
+    const errors: unknown[] = [];
+    let refused = 0;
     const client = createGantryClient({
       url: gantry.url,
       fetch: async (url, init) => {
+        const isStream = String(url).includes('onIngested');
+        if (isStream && cuts.length > 0 && refused < refusals) {
+          refused++;
+          return new Response('Bad Gateway', { status: 502 });
+        }
         const response = await fetch(url, init);
-        if (!String(url).includes('onIngested') || !response.body) return response;
+        if (!isStream || !response.body) return response;
         const { readable, writable } = new TransformStream();
         const network = new AbortController();
         response.body.pipeTo(writable, { signal: network.signal }).catch(() => undefined);
@@ -117,6 +127,7 @@ describe('a subscription', () => {
           if (data.type === 'event') received.push(data.event.id);
           else notes++;
         },
+        onError: (error) => errors.push(error),
       },
     );
     await eventually(
@@ -143,6 +154,7 @@ describe('a subscription', () => {
     subscription.unsubscribe();
     expect(cuts.length).toBeGreaterThan(1);
     expect(received).toEqual(sent);
+    expect([refused, errors]).toEqual([refusals, []]);
   });
 
   it('that is refused throws a GantryError', async () => {

@@ -28,7 +28,9 @@ export const secondFactorState = z.object({
   enabledSince: z.date().nullable(),
   required: z
     .boolean()
-    .describe('Whether your role requires it. Until it is enabled, only your own account can be used.'),
+    .describe(
+      'Whether your role requires it. Until it is enabled, only your own account can be used, except in sessions that began at the login provider, which decides on second factors itself.',
+    ),
   recoveryCodesLeft: z.number().describe('How many recovery codes are unused.'),
 });
 export type SecondFactorState = z.infer<typeof secondFactorState>;

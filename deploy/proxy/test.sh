@@ -15,7 +15,7 @@ finish() {
   rm -rf "$work"
 }
 trap finish EXIT
-fail() { printf 'FAILED: %s\n' "$*" >&2; tail -5 "$work"/*.log >&2; exit 1; }
+fail() { printf 'FAILED: %s\n' "$*" >&2; tail -n 5 "$work"/*.log >&2; exit 1; }
 await() { for _ in $(seq 300); do "$@" >/dev/null 2>&1 && return; sleep 0.2; done; fail "still not: $*"; }
 
 service=14100 tls=14443 plain=14180
@@ -55,7 +55,14 @@ try() {
   printf '{"json":{"apiKey":"%064d","padding":"%s"}}' 0 "$(head -c 12000000 /dev/zero | tr '\0' x)" >"$work/12mb"
   [ "$(ask -o /dev/null -w '%{http_code}' -X POST "$url/trpc/events.ingest" "${json[@]}" --data-binary @"$work/7mb")" = 401 ] || fail "$name: 7 MB do not reach the service"
   [ "$(ask -o /dev/null -w '%{http_code}' -X POST "$url/trpc/events.ingest" "${json[@]}" --data-binary @"$work/12mb")" = 413 ] || fail "$name: 12 MB are not refused with 413"
+  # 10 MiB, the most that the service takes, and it answers 401 only after it has read all of it.
+  { printf '{"json":{"apiKey":"%064d","padding":"' 0; head -c 10485600 /dev/zero | tr '\0' x; printf '"}}'; } >"$work/10mib"
+  [ "$(ask -o /dev/null -w '%{http_code}' -X POST "$url/trpc/events.ingest" "${json[@]}" --data-binary @"$work/10mib")" = 401 ] || fail "$name: 10 MiB do not reach the service"
   echo 'bodies up to 10 MB'
+
+  input="%7B%22json%22%3A%7B%22search%22%3A%22$(head -c 30000 /dev/zero | tr '\0' x)%22%7D%7D"
+  ask "$url/trpc/users.getAll?input=$input" -H "authorization: Bearer $token" | grep -q BAD_REQUEST || fail "$name: 30 KB of input do not reach the service"
+  echo 'inputs of 30 KB in an address'
 
   key="$(ask -f -X POST "$url/trpc/sensors.create" "${json[@]}" -H "authorization: Bearer $token" \
     -d "{\"json\":{\"name\":\"Mast\",\"deviceId\":\"$name\",\"type\":\"CAMERA\"}}" | sed -n 's/.*"apiKey":"\([^"]*\)".*/\1/p')"

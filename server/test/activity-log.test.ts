@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN, type Gantry, startGantry } from './harness.ts';
 
@@ -84,6 +85,26 @@ describe('the activity log', () => {
     await gantry.call('auth.login', { email: 'nobody@gantry.local', password: 'x' });
     const { activities } = await log({ action: 'auth.loginFailed' });
     expect(activities[0]).toMatchObject({ by: null, details: { count: 1 } });
+  });
+
+  it('contains nothing of a deleted account once the statements of docs/security.md were entered', async () => {
+    const email = 'erased@example.org';
+    const user = { email, password: ADMIN.password, firstName: 'Edda', lastName: 'Erased', role: 'VIEWER' };
+    const { id } = await gantry.ok('users.create', user, { token: admin });
+    const headers = { 'user-agent': 'tablet-of-edda/1.0' };
+    await gantry.ok('auth.login', { email, password: ADMIN.password }, { headers });
+    await gantry.ok('users.update', { id, phone: '+1 555 0100', department: 'Tunnels' }, { token: admin });
+    await gantry.ok('users.delete', { id }, { token: admin });
+    const told = async () => JSON.stringify((await gantry.pool.query('SELECT * FROM activity')).rows);
+    const known = [email, '+1 555 0100', 'Tunnels', headers['user-agent']];
+    for (const text of known) expect(await told()).toContain(text);
+
+    const page = await readFile(new URL('../../docs/security.md', import.meta.url), 'utf8');
+    const [, statements = ''] = /```sql\n(.*?)```/s.exec(page) ?? [];
+    await gantry.pool.query(statements.replaceAll(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, id));
+    for (const text of known) expect(await told()).not.toContain(text);
+    expect((await log({ action: 'users.delete' })).activities[0]).toMatchObject({ details: { userId: id } });
+    expect(await gantry.count(`former_users WHERE id = '${id}'`)).toBe(0);
   });
 
   it('keeps the names of deleted users', async () => {

@@ -299,6 +299,58 @@ describe('users from whom plates are hidden', () => {
     },
   );
 
+  it.each([
+    ['no plate', null],
+    ['another plate', 'AB 12 CDE'],
+    ['a plate that was not read', 'UNKNOWN'],
+  ])(
+    'see no plate that stands only in texts of a device, for an event with %s',
+    async (_, licensePlateNumber) => {
+      const plate = `KX 31-WV${String(licensePlateNumber).length}`;
+      const id = await gantry.ingest(await gantry.registerSensor(), {
+        eventType: 'INCIDENT',
+        licensePlateNumber,
+        description: `Stopped: ${plate}`,
+        tags: [plate],
+        violationType: 'STOPPED',
+      });
+      const { incidents } = await eventually(
+        () => gantry.ok('incidents.getAll', { search: plate }, { token: admin }),
+        ({ total }) => total === 1,
+      );
+      const [event, incident] = [{ id }, { id: incidents[0].id }];
+      const [whole, token] = [admin, await gantry.tokenFor('OPERATOR')];
+      const seen = async (who: string) => {
+        const stream = await openStream(gantry.url, 'events.onIngested', { token: who, lastEventId: start });
+        const message = await eventually(
+          async () => stream.messages.find(({ data }) => data.event?.id === id),
+          (found) => found !== undefined,
+        );
+        stream.close();
+        const report = await generate(who, 'EVENTS', 'CSV');
+        const headers = { authorization: `Bearer ${who}` };
+        const { body: file } = await gantry.fetch(`/reports/${report}/file`, { headers });
+        const incidentShown = await gantry.ok('incidents.getById', incident, { token: who });
+        expect(incidentShown.events).toMatchObject([{ id }]);
+        expect(String(file)).toContain(id);
+        return {
+          incident: incidentShown,
+          event: await gantry.ok('events.getById', event, { token: who }),
+          message,
+          file: String(file),
+        };
+      };
+      for (const [name, part] of Object.entries(await seen(whole))) {
+        expect([name, JSON.stringify(part)]).toEqual([name, expect.stringContaining(plate)]);
+      }
+      const shown = await seen(token);
+      for (const [name, part] of Object.entries(shown)) {
+        expect([name, JSON.stringify(part)]).toEqual([name, expect.not.stringContaining(plate)]);
+      }
+      expect(shown.event).toMatchObject({ description: null, tags: [] });
+    },
+  );
+
   it('cannot set a mapping, which could copy plates into other fields', async () => {
     const token = await gantry.tokenFor('OPERATOR');
     const { connectionId: id, sensorId } = planted;

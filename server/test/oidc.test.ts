@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { examineAccounts } from '../src/operations/doctor/accounts.ts';
 import { ADMIN, type Gantry, startGantry } from './harness.ts';
 import { newChallenge, passProvider, startProvider, type TestProvider } from './oidc-provider.ts';
 import { sendRaw } from './raw-http.ts';
@@ -120,6 +121,26 @@ describe('a login at an OpenID Connect provider', () => {
     const again = await logIn('lovelace');
     expect((await complete(again.code, again.verifier)).body.result.data.json.user.id).toBe(user.id);
     expect(await countUsers('lovelace@city.example')).toBe(1);
+  });
+
+  it('does not make gantry doctor ask an administrator for a second factor, on which the provider decides', async () => {
+    const { db, config } = gantry.app.context;
+    const examined = async () =>
+      (await examineAccounts(db, { ...config, NODE_ENV: 'production' })).map(({ code, values }) => [
+        code,
+        values,
+      ]);
+    expect(await examined()).toEqual([
+      ['accountsFine', { administrators: 1 }],
+      ['withoutSecondFactor', { without: 1, administrators: 1 }],
+    ]);
+    const { code, verifier } = await logIn(account('hopper', { groups: ['traffic-admins'] }));
+    const { user } = (await complete(code, verifier)).body.result.data.json;
+    expect(await examined()).toEqual([
+      ['accountsFine', { administrators: 2 }],
+      ['withoutSecondFactor', { without: 1, administrators: 2 }],
+    ]);
+    await gantry.ok('users.delete', { id: user.id }, { token: admin });
   });
 
   it.each(['[', 'a b', ':', 'gantry.test:99999', '%zz'])('refuses the Host header %j', async (host) => {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { TOTP } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLog } from '../src/platform/log.ts';
 import { createRefusalLog } from '../src/platform/refusals.ts';
@@ -137,6 +138,32 @@ describe('refusals in the log', () => {
     ]);
     expect(lines.join('')).not.toContain('nobody.special');
   });
+
+  it.each(['secondFactor.confirm', 'auth.login'])(
+    'name the address and the user of a wrong code, and of the refusal after too many: %s',
+    async (procedure) => {
+      const password = 'Correct-horse-1';
+      const email = `${procedure}@example.org`.toLowerCase();
+      const { id } = await gantry.ok(
+        'users.create',
+        { email, password, firstName: 'On', lastName: 'Call', role: 'VIEWER' },
+        { token },
+      );
+      const own = { token: await gantry.login(email, password) };
+      const { secret } = await gantry.ok('secondFactor.start', { password }, own);
+      if (procedure === 'auth.login') {
+        const code = new TOTP({ secret, digits: 6, period: 30, algorithm: 'SHA1' }).generate();
+        await gantry.ok('secondFactor.confirm', { code }, own);
+      }
+      lines.length = 0;
+      for (let times = 0; times < 11; times++)
+        await gantry.call(procedure, { email, password, code: 'abcd' }, own);
+      const logged = { level: 30, address: '127.0.0.1', userId: id };
+      expect(saying('a login failed')).toMatchObject([logged]);
+      expect(saying('logins were refused after too many failures')).toMatchObject([logged]);
+      expect(lines.join('')).not.toContain('abcd');
+    },
+  );
 
   it('name the sensor, the address and the reason of a refused call of a device', async () => {
     lines.length = 0;

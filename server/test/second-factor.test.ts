@@ -82,6 +82,17 @@ describe('a role that requires a second factor', () => {
     await gantry.ok('apiTokens.create', { name: 'Screens' }, { token });
   });
 
+  it('ends every other session when it is set up', async () => {
+    const { token, email } = await newUser('FIELD');
+    const other = await gantry.login(email, password);
+    const { secret } = await gantry.ok('secondFactor.start', { password }, { token });
+    await gantry.ok('secondFactor.confirm', { code: codeOf(secret) }, { token });
+    expect((await gantry.call('events.getAll', {}, { token })).status).toBe(200);
+    expect((await gantry.call('events.getAll', {}, { token: other })).status).toBe(401);
+    const { token: renewed } = await gantry.ok('auth.refreshToken', undefined, { token });
+    await gantry.ok('events.getAll', {}, { token: renewed });
+  });
+
   it('requires a new one after a removal, and does not affect other roles', async () => {
     const { id, token } = await newUser('FIELD');
     const { secret } = await gantry.ok('secondFactor.start', { password }, { token });
@@ -118,6 +129,41 @@ describe('a role that requires a second factor', () => {
     await stream.ended;
     expect(stream.error).toMatchObject({ message: SECOND_FACTOR_MISSING });
     expect(await gantry.ok('auth.me', undefined, { token })).toMatchObject({ id });
+  });
+});
+
+describe('an administrator who lacks the required second factor', () => {
+  it('can list and end their own sessions only', async () => {
+    const strict = await startGantry({ config: { SECOND_FACTOR_FOR: 'ADMIN' } });
+    try {
+      const owner = await strict.tokenFor('ADMIN');
+      const input = { email: 'viewer@example.org', password, firstName: 'V', lastName: 'W', role: 'VIEWER' };
+      const { secret } = await strict.ok('secondFactor.start', { password }, { token: owner });
+      await strict.ok('secondFactor.confirm', { code: codeOf(secret) }, { token: owner });
+      const viewer = await strict.ok('users.create', input, { token: owner });
+      const second = { ...input, email: 'second@example.org', role: 'ADMIN' };
+      await strict.ok('users.create', second, { token: owner });
+      const watching = await strict.login(input.email, password);
+      const [token, lost] = [
+        await strict.login(second.email, password),
+        await strict.login(second.email, password),
+      ];
+      const sessionOf = async (who: string, userId?: string) =>
+        (await strict.ok('auth.getSessions', { userId }, { token: who }))[0].id;
+
+      const ofViewer = { userId: viewer.id };
+      expect(await strict.refusal('auth.getSessions', ofViewer, { token })).toMatchObject({
+        status: 403,
+        message: SECOND_FACTOR_MISSING,
+      });
+      const id = await sessionOf(owner, viewer.id);
+      expect(await strict.refusal('auth.revokeSession', { id }, { token })).toMatchObject({ status: 404 });
+      await strict.ok('auth.me', undefined, { token: watching });
+      await strict.ok('auth.revokeSession', { id: await sessionOf(lost) }, { token });
+      expect((await strict.call('auth.me', undefined, { token: lost })).status).toBe(401);
+    } finally {
+      await strict.stop();
+    }
   });
 });
 

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { open, router } from '../src/api/procedures.ts';
 import { mostConnections } from '../src/http/connections.ts';
 import { closeServer, createServer } from '../src/http/server.ts';
+import { ANSWER_LIMITS, type AnswerLimits } from '../src/rpc/answer-room.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 
 // The limits of answers: their size, how many are in flight, the time for reading them, and the number of
@@ -49,9 +50,9 @@ const large = router({
 
 const withServer = async (
   use: (url: string, connections: () => Promise<number>) => Promise<void>,
-  { timeoutMs = 20_000, stalledMs = 5_000 } = {},
+  { timeoutMs = 20_000, stalledMs = 5_000, reading = {} as Partial<AnswerLimits> } = {},
 ): Promise<void> => {
-  const limits = { answerBytes: 8 * MB, inFlightBytes: 20 * MB };
+  const limits = { ...ANSWER_LIMITS, answerBytes: 8 * MB, inFlightBytes: 20 * MB, ...reading };
   const { context } = gantry.app;
   const app = { ...context, timings: { ...context.timings, stalledMs } };
   const server = await createServer(app, large, timeoutMs, limits);
@@ -74,11 +75,11 @@ const get = async (url: string, path: string) => {
   return { status: response.status, headers: response.headers, text: await response.text() };
 };
 /** Sends a request and reads nothing of the answer. */
-const askAndWait = (url: string, path: string): Socket => {
+const askAndWait = (url: string, path: string, accept = '*/*'): Socket => {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname).pause();
   socket.on('error', () => undefined);
-  socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nAccept: ${accept}\r\n\r\n`);
   return socket;
 };
 
@@ -134,6 +135,29 @@ describe('an answer', () => {
         reader.destroy();
       },
       { timeoutMs: 500, stalledMs: 100 },
+    );
+  });
+});
+
+describe('the time for reading a large answer', () => {
+  const inputs = { 0: { json: { bytes: 6 * MB } }, 1: { json: { bytes: MB } } };
+  const batch = `/trpc/text,text?batch=1&input=${encodeURIComponent(JSON.stringify(inputs))}`;
+
+  it.each([
+    ['of one call', pathOf(7 * MB), '*/*'],
+    ['of a batch', batch, '*/*'],
+    ['of a batch in lines', batch, 'application/jsonl'],
+  ])('ends the connection of a client that reads a little now and then: %s', async (_, path, accept) => {
+    await withServer(
+      async (url, connections) => {
+        const reader = askAndWait(url, path, accept);
+        await eventually(connections, (count) => count === 1);
+        const reading = setInterval(() => reader.read(1_000), 50);
+        await eventually(connections, (count) => count === 0, 30_000);
+        clearInterval(reading);
+        reader.destroy();
+      },
+      { stalledMs: 600_000, reading: { readingMs: 300, readBytesPerSecond: 100 * MB } },
     );
   });
 });

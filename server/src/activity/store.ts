@@ -157,11 +157,11 @@ const COUNT_ANOTHER = sql`UPDATE SET details = activity.details
   || jsonb_build_object('count', coalesce((activity.details ->> 'count')::integer, 1) + 1)`;
 
 /** Maximum number of rows for the failed logins of one account in a minute, from any number of addresses. */
-const ADDRESS_GROUPS = 16;
+export const ADDRESS_GROUPS = 16;
 
 /**
- * Records a failed login: one row a minute for each account and address, with a count. Many addresses share rows, so
- * that a flood cannot fill the log.
+ * Records a failed login: one row a minute for each account and group of addresses, with a count, so that a flood cannot
+ * fill the log.
  * @param userId null for an unknown e-mail address, which is not stored because people type passwords into that field
  * too
  */

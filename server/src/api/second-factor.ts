@@ -38,7 +38,7 @@ export const secondFactorRouter = router({
   confirm: person
     .meta({
       summary: 'Put the second factor into force, with a code of the app',
-      notes: `From then on, \`auth.login\` requires \`code\`. ${LIMITS}`,
+      notes: `From then on, \`auth.login\` requires \`code\`. Your other sessions end. ${LIMITS}`,
     })
     .input(confirmSecondFactorInput)
     .output(recoveryCodes)

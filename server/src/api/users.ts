@@ -17,7 +17,7 @@ import {
   user,
   usersPage,
 } from '@gantry/contract/users';
-import { listActivity, NOBODY } from '../activity/store.ts';
+import { ADDRESS_GROUPS, listActivity, NOBODY } from '../activity/store.ts';
 import { viewActivity, viewActivityLog } from '../users/activity-log.ts';
 import {
   createUser,
@@ -123,8 +123,9 @@ export const usersRouter = router({
       question: true,
       summary: 'List what a user did, newest first',
       notes:
-        'Failed logins (`auth.loginFailed`) are one entry per minute for each address, with a `count`. Those with an e-mail address ' +
-        `that no active user has are listed under the user id \`${NOBODY}\`. Views of an image (\`images.view\`) are one entry ` +
+        'Failed logins (`auth.loginFailed`) are one entry per minute for each account and group of addresses, with a `count`: ' +
+        `all addresses are divided into ${ADDRESS_GROUPS} groups. Those with an e-mail address that no active user has are ` +
+        `listed under the user id \`${NOBODY}\`. Views of an image (\`images.view\`) are one entry ` +
         'per ten minutes, and downloads of a report (`reports.download`) one per minute, with a `count`. Also works for deleted users.',
     })
     .input(getActivityInput)

@@ -1,8 +1,9 @@
 import { SECOND_FACTOR_REQUIRED, WRONG_CODE } from '@gantry/contract/second-factor';
-import { recordActivity, recordFailedLogin } from '../activity/store.ts';
+import { recordActivity } from '../activity/store.ts';
 import type { Core, RequestContext } from '../platform/context.ts';
 import { inTransaction } from '../platform/database/transaction.ts';
 import { AppError } from '../platform/error.ts';
+import { noteFailedLogin, notingThrottle } from './failed-logins.ts';
 import { plainCode, recoveryCodeHash } from './recovery-codes.ts';
 import { findSecondFactor, type SecondFactorRow, useRecoveryCode, useStep } from './second-factor-store.ts';
 import type { AuthServices } from './start.ts';
@@ -31,24 +32,29 @@ export async function checkSecondFactor(
  * @returns whether it was right
  * @throws AppError `tooManyRequests` after too many failures
  */
-export async function useCode(
-  { app, caller }: CodeContext,
-  factor: SecondFactorRow,
-  code: string,
-): Promise<boolean> {
+export async function useCode(ctx: CodeContext, factor: SecondFactorRow, code: string): Promise<boolean> {
+  const { app, caller } = ctx;
   const { userId } = factor;
-  const attempt = await app.loginThrottle.beginCode(userId);
+  const attempt = await beginCode(ctx, userId);
   const plain = plainCode(code);
   const isRight = isTotpCode(plain)
-    ? await useTotpCode({ app, caller }, factor, plain)
+    ? await useTotpCode(ctx, factor, plain)
     : await inTransaction(app.db, async (tx) => {
         if (!(await useRecoveryCode(tx, userId, recoveryCodeHash(plain)))) return false;
         await recordActivity(tx, userId, caller, 'auth.recoveryCodeUsed');
         return true;
       });
   if (isRight) await attempt.succeed();
-  else await recordFailedLogin(app.db, userId, caller);
+  else await noteFailedLogin(ctx, userId);
   return isRight;
+}
+
+/**
+ * Counts an attempt with a code, as a failure until it is reported otherwise.
+ * @throws AppError `tooManyRequests` after too many failures, which is logged
+ */
+export function beginCode(ctx: CodeContext, userId: string): Promise<{ succeed(): Promise<void> }> {
+  return notingThrottle(ctx, ctx.app.loginThrottle.beginCode(userId), { userId });
 }
 
 /** The secret of a second factor. @throws AppError `badRequest` when the key of the service has changed since */

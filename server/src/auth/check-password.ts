@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { recordFailedLogin } from '../activity/store.ts';
 import type { Core, RequestContext } from '../platform/context.ts';
-import { AppError } from '../platform/error.ts';
+import { noteFailedLogin, notingThrottle } from './failed-logins.ts';
 import type { AuthServices } from './start.ts';
 import type { Attempt } from './throttle.ts';
 
@@ -18,19 +17,17 @@ interface Account {
  * @throws AppError `tooManyRequests` after too many failures
  */
 export async function checkPassword<Found extends Account>(
-  { app: { db, timings, loginThrottle, passwords, refusals }, caller }: RequestContext<Core & AuthServices>,
+  ctx: RequestContext<Core & AuthServices>,
   email: string,
   password: string,
   find: () => Promise<Found | null>,
 ): Promise<Found | null> {
-  const { address } = caller;
+  const { timings, loginThrottle, passwords } = ctx.app;
+  const { address } = ctx.caller;
   const check = async (): Promise<Found | null> => {
     const account = await find();
     if (await passwords.verify(account?.passwordHash ?? null, password)) return account;
-    const userId = account?.id ?? null;
-    await recordFailedLogin(db, userId, caller);
-    // Without the e-mail address: people enter passwords in its place.
-    refusals.note(`login ${address} ${userId}`, 'a login failed', () => ({ address, userId }));
+    await noteFailedLogin(ctx, account?.id ?? null);
     return null;
   };
 
@@ -56,16 +53,8 @@ export async function checkPassword<Found extends Account>(
     return account;
   };
 
-  try {
-    return await loginThrottle.inTurn(email, address, async () =>
-      settle(await loginThrottle.begin(email, address)),
-    );
-  } catch (error) {
-    if (error instanceof AppError && error.kind === 'tooManyRequests') {
-      refusals.note(`throttled ${address}`, 'logins were refused after too many failures', () => ({
-        address,
-      }));
-    }
-    throw error;
-  }
+  return notingThrottle(
+    ctx,
+    loginThrottle.inTurn(email, address, async () => settle(await loginThrottle.begin(email, address))),
+  );
 }

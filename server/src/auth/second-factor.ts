@@ -4,11 +4,12 @@ import {
   type SecondFactorState,
   WRONG_CODE,
 } from '@gantry/contract/second-factor';
-import { recordActivity, recordFailedLogin } from '../activity/store.ts';
+import { recordActivity } from '../activity/store.ts';
 import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
 import { AppError, invalidInput } from '../platform/error.ts';
-import { openSecret, useCode } from './check-code.ts';
+import { beginCode, openSecret, useCode } from './check-code.ts';
 import { checkPassword } from './check-password.ts';
+import { noteFailedLogin } from './failed-logins.ts';
 import { newRecoveryCodes, plainCode, recoveryCodeHash } from './recovery-codes.ts';
 import {
   confirmSecondFactor,
@@ -20,8 +21,9 @@ import {
   replaceRecoveryCodes,
   type SecondFactorRow,
 } from './second-factor-store.ts';
-import type { SessionContext } from './session.ts';
-import { findLogin } from './store.ts';
+import { currentSession, type SessionContext } from './session.ts';
+import { keepOnly } from './sessions-store.ts';
+import { findLogin, raiseEpoch } from './store.ts';
 import { newTotpSecret, totpStep, totpUri } from './totp.ts';
 
 /** Whether the caller has a second factor, and how many recovery codes are left. */
@@ -50,7 +52,8 @@ export async function startSecondFactor(
 }
 
 /**
- * Activates the second factor with its first code, which cannot be used again. A wrong one is recorded as a failed login.
+ * Activates the second factor with its first code, which cannot be used again. The current session continues, all others
+ * end, because they began without a code. A wrong code is recorded as a failed login.
  * @returns recovery codes
  * @throws AppError `badRequest` for a wrong code, or when none was started; `conflict` when it is active already;
  * `tooManyRequests` after too many failures
@@ -61,14 +64,18 @@ export async function confirmFirstCode(ctx: SessionContext, { code }: { code: st
   if (!factor)
     throw new AppError('badRequest', 'No second factor was started: call secondFactor.start first');
   if (factor.confirmedAt) throw alreadyEnabled();
-  const attempt = await app.loginThrottle.beginCode(actor.id);
+  const attempt = await beginCode(ctx, actor.id);
   const step = totpStep(openSecret(ctx, factor), plainCode(code), app.clock.now());
   if (step === null) {
-    await recordFailedLogin(app.db, actor.id, caller);
+    await noteFailedLogin(ctx, actor.id);
     throw wrongCode();
   }
   await attempt.succeed();
   return inTransaction(app.db, async (tx) => {
+    const { id } = await currentSession(ctx, tx);
+    // First, so that it cannot deadlock with the deletion of the user.
+    const epoch = await raiseEpoch(tx, actor.id);
+    await keepOnly(tx, { id, userId: actor.id, epoch });
     if (!(await confirmSecondFactor(tx, factor, step))) throw alreadyEnabled();
     await recordActivity(tx, actor.id, caller, 'auth.secondFactorEnabled');
     return giveRecoveryCodes(tx, actor.id);

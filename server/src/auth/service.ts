@@ -2,16 +2,16 @@ import type { ChangePasswordInput, GetSessionsInput, Session, SessionUser } from
 import { mayDo, permissionNames } from '@gantry/contract/permissions';
 import { recordActivity } from '../activity/store.ts';
 import type { Core, RequestContext } from '../platform/context.ts';
-import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
+import { inTransaction } from '../platform/database/transaction.ts';
 import { AppError, invalidInput, notFound } from '../platform/error.ts';
 import { checkSecondFactor } from './check-code.ts';
 import { checkPassword } from './check-password.ts';
 import { requireUncommon } from './common-passwords.ts';
-import { findSignedIn, requirePermission, type SessionContext } from './session.ts';
-import { adoptToken, endSession, insertSession, keepOnly, listSessions } from './sessions-store.ts';
+import { secondFactorMissing } from './role-settings.ts';
+import { currentSession, findSignedIn, requirePermission, type SessionContext } from './session.ts';
+import { endSession, insertSession, keepOnly, listSessions } from './sessions-store.ts';
 import type { AuthServices } from './start.ts';
 import { findAccount, findLogin, replacePassword, requireUser, setLastLogin } from './store.ts';
-import type { TokenSession } from './tokens.ts';
 
 /** The actor as the API shows it. */
 export function sessionUserOf({ id, email, firstName, lastName, role }: SessionUser): SessionUser {
@@ -104,14 +104,15 @@ export async function refreshToken(ctx: SessionContext) {
 
 /**
  * The sessions of the caller or, for callers who manage users, of any user.
- * @throws AppError `forbidden` for the sessions of another user without that permission; `notFound` when there is no
- * such user
+ * @throws AppError `forbidden` for the sessions of another user without that permission, or while the caller has to set
+ * up a second factor; `notFound` when there is no such user
  */
 export async function getSessions(ctx: SessionContext, { userId }: GetSessionsInput): Promise<Session[]> {
   const { app, actor } = ctx;
   const wanted = userId?.toLowerCase() ?? actor.id;
   if (wanted !== actor.id) {
     requirePermission(actor, 'manageUsers', permissionNames.manageUsers);
+    if (actor.lacksSecondFactor) throw secondFactorMissing();
     await requireUser(app.db, wanted);
   }
   const session = actor.session ?? (await inTransaction(app.db, (tx) => currentSession(ctx, tx)));
@@ -119,16 +120,17 @@ export async function getSessions(ctx: SessionContext, { userId }: GetSessionsIn
 }
 
 /**
- * Ends a session of the caller or, for callers who manage users, of any user.
+ * Ends a session of the caller or, for callers who manage users and do not have to set up a second factor first, of any
+ * user.
  * @throws AppError `notFound` when there is no such session that the caller may end
  */
 export async function revokeSession(
   { app, actor, caller }: SessionContext,
   id: string,
 ): Promise<{ success: true; id: string }> {
-  const whose = mayDo(actor.role, 'manageUsers') ? null : actor.id;
+  const mayEndAny = mayDo(actor.role, 'manageUsers') && !actor.lacksSecondFactor;
   return inTransaction(app.db, async (tx) => {
-    const userId = await endSession(tx, id, whose);
+    const userId = await endSession(tx, id, mayEndAny ? null : actor.id);
     if (userId === null) throw notFound('Session');
     const sessionId = id.toLowerCase();
     await recordActivity(tx, actor.id, caller, 'auth.sessionRevoked', { sessionId, userId });
@@ -165,23 +167,6 @@ export async function changePassword(
 
 function invalidCredentials(): AppError {
   return new AppError('unauthorized', 'Invalid credentials');
-}
-
-/** The session of the caller. A token from before sessions existed gets one, which is as old as the token. */
-async function currentSession(
-  { app, actor, caller }: SessionContext,
-  tx: Transaction,
-): Promise<TokenSession> {
-  if (actor.session) return actor.session;
-  const { tokenId, issuedAt } = actor.token;
-  const lifetimeDays = app.config.SESSION_LIFETIME_DAYS;
-  return adoptToken(tx, caller, {
-    tokenId,
-    issuedAt,
-    userId: actor.id,
-    epoch: actor.sessionEpoch,
-    lifetimeDays,
-  });
 }
 
 function wrongPassword(): AppError {

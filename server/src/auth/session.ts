@@ -1,9 +1,10 @@
 import { API_TOKEN_PREFIX } from '@gantry/contract/api-tokens';
 import { mayDo, type Permission } from '@gantry/contract/permissions';
 import type { Actor, ApiTokenInUse, Caller, Core, RequestContext } from '../platform/context.ts';
+import type { Transaction } from '../platform/database/transaction.ts';
 import { AppError } from '../platform/error.ts';
 import { lacksSecondFactor, mayRolesSeePlates, secondFactorMissing } from './role-settings.ts';
-import { findSessionUsers, type TokenUser } from './sessions-store.ts';
+import { adoptToken, findSessionUsers, type TokenUser } from './sessions-store.ts';
 import type { AuthServices } from './start.ts';
 import { findValidOwners, hashOf } from './token-owners.ts';
 import { invalidToken, type TokenClaims, type TokenSession } from './tokens.ts';
@@ -59,6 +60,23 @@ export async function findSignedIn({ app, caller }: Anybody): Promise<SignedInUs
     session,
     lacksSecondFactor: lacksSecondFactor(app.config, user),
   };
+}
+
+/** The session of the caller. A token from before sessions existed gets one, which is as old as the token. */
+export async function currentSession(
+  { app, actor, caller }: SessionContext,
+  tx: Transaction,
+): Promise<TokenSession> {
+  if (actor.session) return actor.session;
+  const { tokenId, issuedAt } = actor.token;
+  const lifetimeDays = app.config.SESSION_LIFETIME_DAYS;
+  return adoptToken(tx, caller, {
+    tokenId,
+    issuedAt,
+    userId: actor.id,
+    epoch: actor.sessionEpoch,
+    lifetimeDays,
+  });
 }
 
 /** The user for whom an API token acts, with the role in which it does; null when it is not valid. */

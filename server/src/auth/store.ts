@@ -63,6 +63,21 @@ export async function replacePassword(
 }
 
 /**
+ * Raises the epoch of an active user, which ends their sessions.
+ * @returns the new epoch
+ * @throws AppError `notFound`
+ */
+export async function raiseEpoch(tx: Transaction, id: string): Promise<number> {
+  const [row] = await tx
+    .update(users)
+    .set({ sessionEpoch: sql`${users.sessionEpoch} + 1` })
+    .where(and(eq(users.id, id), eq(users.isActive, true)))
+    .returning({ epoch: users.sessionEpoch });
+  if (!row) throw notFound('User');
+  return row.epoch;
+}
+
+/**
  * Locks the account of an active user against changes by other transactions.
  * @returns the session epoch, which grows whenever the sessions of the user end
  * @throws AppError `notFound`

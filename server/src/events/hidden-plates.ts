@@ -13,6 +13,8 @@ const hidden = new WeakMap<object, object>();
  * that an answer that gains an event needs no rule of its own:
  * - `licensePlateNumber` of anything, and the `pattern` of a plate on the watchlist, become `•••`;
  * - the `metadata` and `images` of an event become empty, because both may show the plate;
+ * - of an event's `description` and `tags`, those are left out that may name another plate, or the plate in another way
+ *   (`deviceTextIn`);
  * - the description of an incident that an event opened becomes null, also in its timeline, because it is text of the
  *   device;
  * - why a mapping refused a message of a device is shown without values of the message;
@@ -70,15 +72,20 @@ function concealMember(of: Members, name: string, member: unknown, text: (text: 
     case 'pattern':
       return isText && isWatched(of) ? HIDDEN_PLATE : conceal(member, text);
     case 'metadata':
-      return 'licensePlateNumber' in of ? null : conceal(member, text);
+      return isEvent(of) ? null : conceal(member, text);
     case 'images':
-      return 'licensePlateNumber' in of ? [] : conceal(member, text);
+      return isEvent(of) ? [] : conceal(member, text);
+    case 'tags':
+      return Array.isArray(member) && isEvent(of)
+        ? member.flatMap((tag) => deviceTextIn(of, text(String(tag))) ?? [])
+        : conceal(member, text);
     case 'pictures':
       return Array.isArray(member) && 'connectionId' in of ? [] : conceal(member, text);
     case 'reason':
       return isText && 'connectionId' in of ? withoutMappedValues(text(member)) : conceal(member, text);
     case 'description':
-      return isOpenedByEvent(of) ? null : conceal(member, text);
+      if (isOpenedByEvent(of)) return null;
+      return isText && isEvent(of) ? deviceTextIn(of, text(member)) : conceal(member, text);
     case 'timeline':
       return conceal(isOpenedByEvent(of) ? withoutDescriptions(member) : member, text);
     case 'plates':
@@ -88,6 +95,18 @@ function concealMember(of: Members, name: string, member: unknown, text: (text: 
     default:
       return conceal(member, text);
   }
+}
+
+function isEvent(value: Members): boolean {
+  return 'licensePlateNumber' in value;
+}
+
+/**
+ * A text of the device in an event from which the known plates were removed; null if it may still contain one: the event
+ * has no plate that could be removed, or a digit is left, as in nearly every plate.
+ */
+function deviceTextIn({ licensePlateNumber }: Members, text: string): string | null {
+  return licensePlateNumber === null || /\p{N}/u.test(text) ? null : text;
 }
 
 /** Whether it is an incident that an event opened. */

@@ -5,17 +5,22 @@ import type { Serialized } from './output.ts';
 /** Answers up to this size are not counted. */
 const SMALL_BYTES = 64 * 1024;
 
-/** The memory that the answers of one process may use. */
+/** The memory that the answers of one process may use, and the time for reading them. */
 export interface AnswerLimits {
   /** Maximum size of one answer in bytes; for a batch, of all its calls together. */
   readonly answerBytes: number;
   /** Maximum size in bytes of all larger answers that are not completely sent. */
   readonly inFlightBytes: number;
+  /** Maximum time for a client to read a larger answer: a fixed part, in milliseconds, and a part that depends on the size. */
+  readonly readingMs: number;
+  readonly readBytesPerSecond: number;
 }
 
 export const ANSWER_LIMITS: AnswerLimits = {
   answerBytes: 64 * 1024 * 1024,
   inFlightBytes: 256 * 1024 * 1024,
+  readingMs: 30_000,
+  readBytesPerSecond: 64 * 1024,
 };
 
 /** Limits the memory of answers that are not completely sent. */
@@ -44,9 +49,9 @@ export function createAnswerRoom({ answerBytes, inFlightBytes }: AnswerLimits): 
   };
 
   return {
-    take(response, { json, values }, isShared) {
-      if (json.length <= SMALL_BYTES) return;
-      const bytes = Buffer.byteLength(json) + (values?.length ?? 0);
+    take(response, part, isShared) {
+      if (part.json.length <= SMALL_BYTES) return;
+      const bytes = bytesOf(part);
       if ((held.get(response) ?? 0) + bytes > answerBytes) throw tooLarge(answerBytes);
       if (isShared || response.destroyed) return;
       if (inFlight + bytes > inFlightBytes) throw tooBusy();
@@ -55,16 +60,21 @@ export function createAnswerRoom({ answerBytes, inFlightBytes }: AnswerLimits): 
   };
 }
 
-/** Maximum time for a client to read an answer: a fixed part, in milliseconds, and a part that depends on the size. */
-const READING_MS = 30_000;
-const BYTES_PER_SECOND = 64 * 1024;
+/** The size of a part of an answer. */
+export function bytesOf({ json, values }: Serialized): number {
+  return Buffer.byteLength(json) + (values?.length ?? 0);
+}
 
-/** Closes the connection of a large answer that the client reads too slowly. */
-export function limitReading(response: ServerResponse, bytes: number): void {
-  if (bytes <= SMALL_BYTES || response.writableFinished) return;
+/** Closes the connection of a large answer that the client reads too slowly. Call it when all of the answer is there. */
+export function limitReading(
+  response: ServerResponse,
+  bytes: number,
+  { readingMs, readBytesPerSecond }: AnswerLimits,
+): void {
+  if (bytes <= SMALL_BYTES || response.writableFinished || response.destroyed) return;
   const tooSlow = setTimeout(
     () => response.destroy(),
-    READING_MS + (bytes / BYTES_PER_SECOND) * 1000,
+    readingMs + (bytes / readBytesPerSecond) * 1000,
   ).unref();
   response.once('close', () => clearTimeout(tooSlow));
 }

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import type { AnyTRPCRouter } from '@trpc/server';
 import type { Core, RequestContext } from '../platform/context.ts';
-import { type AnswerLimits, limitReading } from './answer-room.ts';
+import { type AnswerLimits, bytesOf, limitReading } from './answer-room.ts';
 import { LINES_TYPE, streamLines } from './batch-lines.ts';
 import { createBodyReader, drain } from './body.ts';
 import type { CallerOf } from './caller.ts';
@@ -66,7 +66,7 @@ export function createHandler<App extends Core>(options: HandlerOptions<App>): H
     head.push('content-type', JSON_TYPE, 'content-length', String(bytes));
     response.writeHead(status, head);
     response.end(json);
-    limitReading(response, bytes);
+    limitReading(response, bytes, options.limits);
   };
 
   const beginStream = (exchange: Exchange, headers: Headers): void => {
@@ -99,7 +99,10 @@ export function createHandler<App extends Core>(options: HandlerOptions<App>): H
     const { response } = exchange;
     if (form === 'lines') {
       beginStream(exchange, { 'content-type': LINES_TYPE });
-      return pipeline(streamLines(pending), response);
+      const limitLines = (answers: readonly Answer[]): void =>
+        limitReading(response, sizeOf(answers), options.limits);
+      await Promise.all([pipeline(streamLines(pending), response), Promise.all(pending).then(limitLines)]);
+      return;
     }
     const { status, headers, json } = together(await Promise.all(pending), form);
     send(exchange, status, headers, json);
@@ -149,6 +152,11 @@ export function createHandler<App extends Core>(options: HandlerOptions<App>): H
 function commonStatus(answers: readonly Answer[]): number {
   const [first] = answers;
   return first && answers.every(({ status }) => status === first.status) ? first.status : 207;
+}
+
+/** The size of what calls returned. Errors are small. */
+function sizeOf(answers: readonly Answer[]): number {
+  return answers.reduce((sum, { outcome }) => sum + ('result' in outcome ? bytesOf(outcome.result) : 0), 0);
 }
 
 function envelopeOf({ outcome }: Answer): string {

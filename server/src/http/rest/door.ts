@@ -67,7 +67,7 @@ export function createRestDoor<App extends Core>(
     if (status !== 204) head.push('content-length', String(bytes));
     response.writeHead(status, head);
     response.end(request.method === 'HEAD' ? undefined : content?.json);
-    limitReading(response, bytes);
+    limitReading(response, bytes, options.limits);
   };
 
   const refuse = (exchange: Exchange, { status, outcome, headers }: Answer): void => {

@@ -143,7 +143,7 @@ export async function readWorkState(db: Executor): Promise<WorkState> {
 /** Accounts with their second factors and tokens. */
 export interface AccountState {
   readonly administrators: number;
-  /** Administrators without a second factor. */
+  /** Administrators without a second factor. The login provider decides on those of its accounts. */
   readonly without: number;
   /** Names of API tokens in use that expire soon, at most five and, if there are more, an ellipsis. */
   readonly expiring: string[];
@@ -157,7 +157,9 @@ export async function readAccountState(db: Executor, soonDays: number): Promise<
         AND t.expires_at BETWEEN now() AND now() + make_interval(days => ${soonDays})
       ORDER BY t.expires_at LIMIT 6
     )
-    SELECT count(*)::int AS administrators, count(*) FILTER (WHERE f.user_id IS NULL)::int AS without,
+    SELECT count(*)::int AS administrators,
+      count(*) FILTER (WHERE f.user_id IS NULL
+        AND NOT EXISTS (SELECT FROM external_identities e WHERE e.user_id = u.id))::int AS without,
       ARRAY(SELECT CASE WHEN row_number() OVER () < 6 THEN name ELSE '…' END FROM expiring) AS expiring
     FROM users u LEFT JOIN second_factors f ON f.user_id = u.id AND f.confirmed_at IS NOT NULL
     WHERE u.role = 'ADMIN' AND u.is_active`);
