@@ -3,6 +3,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import { firstIdAt, timeOfId } from '../../events/id.ts';
 import { severityOfRank } from '../../events/severity.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
+import { inPortions } from '../../platform/portions.ts';
 import type { ExportedEvent } from './fields.ts';
 
 /** Which events are exported. */
@@ -40,7 +41,11 @@ export async function* exportedPages(db: Executor, filters: ExportFilters): Asyn
   let after: string | null = null;
   for (;;) {
     const found = await findPage(db, filters, after);
-    for (const ids of inPortions(found)) yield await readEvents(db, ids);
+    for (const portion of inPortions(found, MOST_STORED, ({ stored }) => stored))
+      yield await readEvents(
+        db,
+        portion.map(({ id }) => id),
+      );
     if (found.length < PAGE) return;
     after = found.at(-1)?.id ?? null;
   }
@@ -69,22 +74,6 @@ async function findPage(
       AND ${deviceIds.length === 0 ? sql`true` : sql`device_id = ANY(${sql.param(deviceIds)}::text[])`}
     ORDER BY events.id LIMIT ${PAGE}`);
   return rows;
-}
-
-/** Divides events so that none of the portions is too large, unless a single event is. */
-function inPortions(found: readonly Found[]): readonly string[][] {
-  const portions: string[][] = [];
-  let size = 0;
-  for (const { id, stored } of found) {
-    size += stored;
-    const last = portions.at(-1);
-    if (last && size <= MOST_STORED) last.push(id);
-    else {
-      portions.push([id]);
-      size = stored;
-    }
-  }
-  return portions;
 }
 
 async function readEvents(db: Executor, ids: readonly string[]): Promise<ExportedEvent[]> {

@@ -23,17 +23,16 @@ export async function countEventsOf(db: Executor, interval: Interval): Promise<D
   return rows;
 }
 
-/** The place with the most events in an interval; null when none has a name. */
-export async function findBusiestPlace(
+/** The events of an interval by the name of their location; those without one are left out. */
+export async function countEventsByLocation(
   db: Executor,
   interval: Interval,
-): Promise<{ place: string; n: number } | null> {
-  // Plan: events_pkey for the range of ids of a day.
-  const { rows } = await db.execute<{ place: string; n: number }>(sql`
-    SELECT location_name AS place, count(*) AS n FROM events
-    WHERE ${sql.join([sql`location_name IS NOT NULL`, ...idWithin(interval)], sql` AND `)}
-    GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 1`);
-  return rows[0] ?? null;
+): Promise<{ location: string; n: number }[]> {
+  // Plan: events_pkey for the range of ids.
+  const { rows } = await db.execute<{ location: string; n: number }>(sql`
+    SELECT location_name AS location, count(*) AS n FROM events
+    WHERE ${sql.join([sql`location_name IS NOT NULL`, ...idWithin(interval)], sql` AND `)} GROUP BY 1`);
+  return rows;
 }
 
 /** The numbers of incidents opened and resolved in an interval. */
