@@ -38,9 +38,10 @@ interface Row extends Record<string, unknown> {
 
 /** The events in the order of their times, in portions, so that memory does not grow with their number and size. */
 export async function* exportedPages(db: Executor, filters: ExportFilters): AsyncGenerator<ExportedEvent[]> {
+  const sensorIds = filters.deviceIds.length === 0 ? null : await findSensorIds(db, filters.deviceIds);
   let after: string | null = null;
   for (;;) {
-    const found = await findPage(db, filters, after);
+    const found = await findPage(db, filters, sensorIds, after);
     for (const portion of inPortions(found, MOST_STORED, ({ stored }) => stored))
       yield await readEvents(
         db,
@@ -51,28 +52,37 @@ export async function* exportedPages(db: Executor, filters: ExportFilters): Asyn
   }
 }
 
-/** The ids and sizes of the events that follow an id, in the order of their times. */
+async function findSensorIds(db: Executor, deviceIds: readonly string[]): Promise<string[]> {
+  const { rows } = await db.execute<{ id: string }>(
+    sql`SELECT id FROM sensors WHERE device_id = ANY(${sql.param(deviceIds)}::text[])`,
+  );
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * The ids and sizes of the events that follow an id, in the order of their times.
+ * @param sensorIds null for all sensors
+ */
 async function findPage(
   db: Executor,
-  { from, until, eventTypes, deviceIds }: ExportFilters,
+  { from, until, eventTypes }: ExportFilters,
+  sensorIds: readonly string[] | null,
   after: string | null,
 ): Promise<readonly Found[]> {
+  if (sensorIds?.length === 0) return [];
   const start: SQL =
-    after !== null
-      ? sql`events.id > ${after}`
-      : from !== null
-        ? sql`events.id >= ${firstIdAt(from)}`
-        : sql`true`;
-  // Plan: a merge of events_pkey of the partitions, from the place where the last page ended.
-  const { rows } = await db.execute<Found>(sql`
-    SELECT events.id,
-      coalesce(pg_column_size(metadata), 0) + coalesce(pg_column_size(images), 0) AS stored
-    FROM events LEFT JOIN sensors ON sensors.id = events.sensor_id
-    WHERE ${start}
-      AND ${until === null ? sql`true` : sql`events.id < ${firstIdAt(until)}`}
+    after !== null ? sql`id > ${after}` : from !== null ? sql`id >= ${firstIdAt(from)}` : sql`true`;
+  const pageOf = (sensor: SQL): SQL => sql`(
+    SELECT id, coalesce(pg_column_size(metadata), 0) + coalesce(pg_column_size(images), 0) AS stored FROM events
+    WHERE ${sensor} AND ${start}
+      AND ${until === null ? sql`true` : sql`id < ${firstIdAt(until)}`}
       AND ${eventTypes.length === 0 ? sql`true` : sql`event_type = ANY(${sql.param(eventTypes)}::text[])`}
-      AND ${deviceIds.length === 0 ? sql`true` : sql`device_id = ANY(${sql.param(deviceIds)}::text[])`}
-    ORDER BY events.id LIMIT ${PAGE}`);
+    ORDER BY id LIMIT ${PAGE})`;
+  const pages = sensorIds === null ? [sql`true`] : sensorIds.map((id) => sql`sensor_id = ${id}::uuid`);
+  // Plan: a merge of events_pkey of the partitions, or of events_by_sensor for each sensor, from the place where the last
+  // page ended.
+  const { rows } = await db.execute<Found>(sql`
+    SELECT id, stored FROM (${sql.join(pages.map(pageOf), sql` UNION ALL `)}) AS found ORDER BY id LIMIT ${PAGE}`);
   return rows;
 }
 
@@ -99,12 +109,13 @@ function exported({ severity, created_at, ...row }: Row): ExportedEvent {
   } as unknown as ExportedEvent;
 }
 
-/** Those of the ids that exist. */
+/** Those of the ids that exist, or of which it is remembered that a user deleted the event. */
 export async function findExistingIds(db: Executor, ids: readonly string[]): Promise<Set<string>> {
-  // Plan: events_pkey of the partitions that contain the ids.
-  const { rows } = await db.execute<{ id: string }>(
-    sql`SELECT id FROM events WHERE id = ANY(${sql.param(ids)}::uuid[])`,
-  );
+  const wanted = sql`${sql.param(ids)}::uuid[]`;
+  // Plan: events_pkey of the partitions that contain the ids, and deleted_events_pkey.
+  const { rows } = await db.execute<{ id: string }>(sql`
+    SELECT id FROM events WHERE id = ANY(${wanted})
+    UNION ALL SELECT event_id FROM deleted_events WHERE event_id = ANY(${wanted})`);
   return new Set(rows.map(({ id }) => id));
 }
 
