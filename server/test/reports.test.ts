@@ -244,6 +244,21 @@ describe('a report of violations', () => {
     expect((await generate({ filters: { severity: 'CRITICAL' } })).rowCount).toBe(0);
     expect((await generate({ filters: { sensorId: 'no such id' } })).rowCount).toBe(0);
   });
+
+  it('has the limits of a location that was deleted since', async () => {
+    const place = await gantry.ok('locations.create', { name: 'Tor', speedLimit: 30 }, { token });
+    const sensor = { name: 'Mast 11', deviceId: 'mast-11', type: 'RADAR', locationId: place.id };
+    const { id, apiKey } = await gantry.ok('sensors.create', sensor, { token });
+    const event = { eventType: 'TRAFFIC_VIOLATION', timestamp: '2026-05-03T10:00:00.000Z' };
+    await gantry.ok('events.ingest', { apiKey, ...event }, { token });
+    const read = async () =>
+      readCsv(await fetchFile(await generate({ startDate: '2026-05-03', endDate: '2026-05-03' }))).records;
+    const before = await read();
+    expect(before).toMatchObject([{ Location: 'Tor', 'Limit (km/h)': '30' }]);
+    await gantry.ok('sensors.delete', { id }, { token });
+    await gantry.ok('locations.delete', { id: place.id }, { token });
+    expect(await read()).toEqual(before);
+  });
 });
 
 describe.each(reportKind.options)('a report of the kind %s', (kind) => {
