@@ -7,7 +7,7 @@ import { eventually, type Gantry, startGantry } from './harness.ts';
 
 const DAY = '2026-03-10';
 /** The column of the number of vehicles in the table, and in the list of places. */
-const [VEHICLES, VEHICLES_OF_PLACE, MEAN_PER_DAY, COMPLETENESS] = [3, 1, 2, 7];
+const [VEHICLES, VEHICLES_OF_PLACE, MEAN_PER_DAY, SPEED_LIMIT, COMPLETENESS] = [3, 1, 2, 5, 7];
 
 let gantry: Gantry;
 let token: string;
@@ -241,14 +241,13 @@ describe('the report TRAFFIC', () => {
       ['First', 3],
       ['Second', 2],
     ]);
-    const countAt = async (locationId: string) => {
+    const readAt = async (locationId: string) => {
       const { rows, sections } = await readTraffic(scopeOf(day, day, { sensorId: id, locationId }));
-      expect(sections.map(({ row }) => row[VEHICLES_OF_PLACE])).toEqual(
-        rows.length === 0 ? [] : [sumOf(rows, VEHICLES)],
-      );
-      return sumOf(rows, VEHICLES);
+      const places = sections.map(({ row }) => [row[VEHICLES_OF_PLACE], row[SPEED_LIMIT]]);
+      return [sumOf(rows, VEHICLES), places];
     };
-    expect([await countAt(first), await countAt(second.toUpperCase())]).toEqual([3, 2]);
-    expect(await countAt(await addLocation('Other'))).toBe(0);
+    expect(await readAt(first)).toEqual([3, [[3, 50]]]);
+    expect(await readAt(second.toUpperCase())).toEqual([2, [[2, 70]]]);
+    expect(await readAt(await addLocation('Other'))).toEqual([0, []]);
   });
 });

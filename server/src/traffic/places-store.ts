@@ -11,7 +11,7 @@ import type { Place } from './rollups-store.ts';
 
 /** A place with its speed limits (km/h). */
 export interface LimitedPlace extends Place {
-  /** The present limit. */
+  /** The present limit; of a sensor at one location, the last one while it stood there. */
   readonly speedLimit: number | null;
   /** All limits over time, on slots of five minutes: a change applies from the slot in which it was made. */
   readonly limits: History<number | null>;
@@ -47,12 +47,13 @@ export async function getPlace(
     if (!row) throw notFound('Sensor');
     const standings = await readStandings(db, row.id, row.locationId);
     const limits = standings.map(({ since, value }) => ({ since, value: value.speedLimit }));
+    const place = { kind: 'sensor', id: row.id, limits: onSlots(limits) } as const;
+    if (standingAt === undefined) return { ...place, speedLimit: row.speedLimit };
+    const last = standings.findLast(({ value }) => isAt(value, standingAt));
     return {
-      kind: 'sensor',
-      id: row.id,
-      speedLimit: row.speedLimit,
-      limits: onSlots(limits),
-      ...(standingAt !== undefined && { spans: spansAt(standings, standingAt) }),
+      ...place,
+      speedLimit: last?.value.speedLimit ?? null,
+      spans: spansAt(standings, standingAt),
     };
   }
   const [row] =
@@ -67,6 +68,11 @@ export async function getPlace(
   return { kind: 'location', ...row, limits: onSlots(limits) };
 }
 
+/** Whether a standing is at a location, or (null) at none that still exists. */
+function isAt({ locationId, locationName }: Standing, wanted: string | null): boolean {
+  return wanted === null ? locationName === null : locationId === wanted;
+}
+
 /**
  * When a sensor stood at a location, or (null) at none that still exists, in whole slots, of which none counts for two
  * places.
@@ -74,8 +80,7 @@ export async function getPlace(
 function spansAt(standings: History<Standing>, locationId: string | null): Interval[] {
   const spans: { from: number; until: number }[] = [];
   for (const [n, { since, value }] of standings.entries()) {
-    const isThere = locationId === null ? value.locationName === null : value.locationId === locationId;
-    if (!isThere) continue;
+    if (!isAt(value, locationId)) continue;
     const until = standings[n + 1]?.since ?? Number.POSITIVE_INFINITY;
     const last = spans.at(-1);
     // A change of the limit does not divide its stay.
