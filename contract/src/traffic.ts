@@ -140,7 +140,7 @@ export const hourOfWeek = z.object({
         hours: z.array(
           z.object({
             hour: z.number().describe('0 … 23, local'),
-            hours: z.number().describe('Number of these hours that were not gaps.'),
+            hours: z.number().describe('Number of these hours that have ended and were not gaps.'),
             meanVolume: z
               .number()
               .nullable()

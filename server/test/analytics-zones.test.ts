@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sumsBySpelling } from '../src/events/list/spelling.ts';
+import { atOnce } from '../src/reports/analytics/local-hours.ts';
 import { type Gantry, startGantry } from './harness.ts';
 
 let gantry: Gantry;
@@ -50,6 +51,27 @@ describe('analytics in a time zone whose hours do not begin with those of UTC', 
     const weekday = new Date(`${day}T00:00:00Z`).getUTCDay() || 7;
     expect(said.hourOfWeek[weekday - 1].hours[0]).toBe(2);
     expect(said.hourOfWeek[(weekday + 5) % 7].hours[23]).toBe(1);
+  });
+});
+
+describe('the hours that do not begin with those of UTC', () => {
+  const hoursOf = (totals: readonly number[]) =>
+    totals.map((total, hour) => ({ row: { hour, total, violations: 0 }, before: { from: 0, until: 1 } }));
+  const totalsOf = (totals: readonly number[]) =>
+    atOnce(hoursOf(totals)).map((some) => some.map(({ row }) => row.total));
+
+  it('are counted in statements for at most 300,000 events, or a single hour', () => {
+    expect(totalsOf([])).toEqual([]);
+    expect(totalsOf([100_000, 150_000, 50_000, 1_000, 299_000, 400_000, 5])).toEqual([
+      [100_000, 150_000, 50_000],
+      [1_000, 299_000],
+      [400_000],
+      [5],
+    ]);
+  });
+
+  it('are counted in statements for at most 750 hours', () => {
+    expect(totalsOf(Array(1_600).fill(2)).map((some) => some.length)).toEqual([750, 750, 100]);
   });
 });
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findExistingIds } from '../src/operations/transfer/store.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 import { noteStatements } from './noted-statements.ts';
 
@@ -42,6 +43,13 @@ describe('an event that a user deleted', () => {
     expect([await isThere(id), await total()]).toEqual([false, before]);
     expect((await send({ ...event, description: 'other' })).status).toBe(409);
     expect(await isThere(id)).toBe(false);
+  });
+
+  it('is known to an import, as one that exists is', async () => {
+    const [gone, there] = [await idOf(newEvent()), await idOf(newEvent())];
+    await remove(gone);
+    const found = await findExistingIds(gantry.app.context.db, [gone, there, randomUUID()]);
+    expect(found).toEqual(new Set([gone, there]));
   });
 
   it('does not prevent the rest of its group from being stored and counted', async () => {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { eventType, severity } from '@gantry/contract/events';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { divideByEvents } from '../src/events/counts/divide.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 import { lengthOf } from './test-length.ts';
 
@@ -162,5 +163,27 @@ describe('the totals of events', () => {
     await gantry.pool.query('ALTER TABLE event_period_totals DROP CONSTRAINT broken');
     await untilFolded();
     await expectTotalsToBeRight();
+  });
+});
+
+describe('an interval divided by its events', () => {
+  it('is cut at hours so that no part has too many, unless an hour has', async () => {
+    const at = (time: string) => Date.parse(`2025-06-01T${time}:00Z`);
+    const times = ['10:15', '10:59', '11:00', '11:30', '11:59', '12:10', ...Array(5).fill('13:30'), '15:00'];
+    const events = times.map((time) => ({
+      eventType: 'VEHICLE_DETECTION',
+      timestamp: new Date(at(time)).toISOString(),
+    }));
+    await gantry.ok('events.ingestBatch', { apiKey, events });
+    const divide = (from: string, until: string) =>
+      divideByEvents(gantry.app.context.db, { from: at(from), until: at(until) }, 4);
+    // 2 events, then 3 and 1, then 5, then 1.
+    expect(await divide('10:10', '16:00')).toEqual([
+      { from: at('10:10'), until: at('11:00') },
+      { from: at('11:00'), until: at('13:00') },
+      { from: at('13:00'), until: at('15:00') },
+      { from: at('15:00'), until: at('16:00') },
+    ]);
+    expect(await divide('16:00', '20:30')).toEqual([{ from: at('16:00'), until: at('20:30') }]);
   });
 });

@@ -5,8 +5,10 @@ import { getEventStats } from '../src/events/counts/stats-store.ts';
 import { listEvents, listRecentEvents } from '../src/events/list/list.ts';
 import { removeEvent } from '../src/events/remove-store.ts';
 import { getEvent } from '../src/events/store.ts';
+import { exportedPages } from '../src/operations/transfer/store.ts';
 import { createDatabase, type Database } from '../src/platform/database/pool.ts';
 import type { Interval } from '../src/platform/time.ts';
+import { newApiKey } from '../src/sensors/api-key.ts';
 import { createLongHistory, EVEN, type LongHistory, marking, SENSORS } from './long-history.ts';
 import { noteStatements, type Statement } from './noted-statements.ts';
 
@@ -196,13 +198,15 @@ const usedBy = (node: PlanNode): string[] => {
   return used.filter((name) => !READ_WHOLE.has(name));
 };
 
-const explain = async ({ text, values }: Statement): Promise<string[]> => {
+const planOf = async ({ text, values }: Statement): Promise<PlanNode[]> => {
   const { rows } = await history.pool.query<{ 'QUERY PLAN': { Plan: PlanNode }[] }>(
     `EXPLAIN (FORMAT JSON) ${text}`,
     values,
   );
-  return rows.flatMap((row) => row['QUERY PLAN'].flatMap(({ Plan }) => usedBy(Plan)));
+  return rows.flatMap((row) => row['QUERY PLAN'].map(({ Plan }) => Plan));
 };
+const explain = async (statement: Statement): Promise<string[]> => (await planOf(statement)).flatMap(usedBy);
+const nodesOf = (node: PlanNode): string[] => [node['Node Type'], ...(node.Plans ?? []).flatMap(nodesOf)];
 
 describe('a query on a long history', () => {
   const questions = ROWS.map(([question, ask, index, ...others]) => ({ question, ask, index, others }));
@@ -228,6 +232,34 @@ describe('a query on a long history', () => {
     // A row that is locked by its id lies in one shard, which a cluster can do.
     const ofOneShard = /WHERE id = \$1::uuid FOR UPDATE$/;
     expect(statements.filter((text) => impossible.test(text) && !ofOneShard.test(text))).toEqual([]);
+  });
+});
+
+describe('an export of the events of sensors', () => {
+  it.each([1, 3])('reads those of %s in order from their index', async (count) => {
+    const sensors = SENSORS.slice(0, count);
+    await history.pool.query(
+      `INSERT INTO sensors (id, name, device_id, type, api_key)
+       SELECT id::uuid, id, id, 'RADAR', key FROM unnest($1::text[], $2::text[]) AS new (id, key) ON CONFLICT DO NOTHING`,
+      [sensors, sensors.map(newApiKey)],
+    );
+    sent = [];
+    const filters = { from: DAYS.from, until: null, eventTypes: [], deviceIds: sensors };
+    const exported: string[] = [];
+    for await (const events of exportedPages(db, filters))
+      exported.push(...events.map((event) => String(event.id)));
+    expect(exported.length).toBeGreaterThan(1_000);
+    const { rows } = await history.pool.query<{ id: string }>(
+      `SELECT id FROM events WHERE sensor_id = ANY ($1::uuid[]) AND event_time(id) >= '2025-02-05T00:00Z' ORDER BY id`,
+      [sensors],
+    );
+    expect(exported).toEqual(rows.map(({ id }) => id));
+    const pages = sent.filter(({ text }) => text.includes('LIMIT'));
+    expect(pages.length).toBeGreaterThan(1);
+    for (const plan of (await Promise.all(pages.map(planOf))).flat()) {
+      expect(new Set(usedBy(plan))).toEqual(new Set(['events_by_sensor']));
+      expect(nodesOf(plan).filter((type) => type.includes('Sort'))).toEqual([]);
+    }
   });
 });
 

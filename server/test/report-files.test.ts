@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { settleReport } from '../src/reports/claim-store.ts';
+import { requeueAbandonedReports, settleReport } from '../src/reports/claim-store.ts';
 import { createReportFiles } from '../src/reports/files.ts';
 import { createReportRunner } from '../src/reports/runner.ts';
 import { cancelReportRow, getReportRow } from '../src/reports/store.ts';
@@ -170,6 +170,46 @@ describe('reports over HTTP', () => {
       message: 'It takes more memory than a report may have: choose a shorter range',
     });
     await rm(folder, { recursive: true });
+  });
+
+  it('that the database takes too long to read fail with a message at the second attempt', async () => {
+    const { id } = await generate(SHORT);
+    await until(id, ({ status }) => status === 'DONE');
+    const folder = await mkdtemp(join(tmpdir(), 'gantry-reports-'));
+    const url = new URL(gantry.app.context.pool.options.connectionString ?? '');
+    url.searchParams.set('statement_timeout', '500');
+    const makeReport = createReportMaker({ connectionString: url.href, folder, now: Date.now });
+    const row = await getReportRow(gantry.app.context.db, id);
+    const attempt = (attempts: number) =>
+      makeReport({ ...row, attempts }, `${id}-9.csv`, () => undefined, new AbortController().signal);
+    const client = await gantry.pool.connect();
+    try {
+      await client.query('BEGIN');
+      await client.query('LOCK TABLE events');
+      await expect(attempt(1)).rejects.toMatchObject({ failure: 'passing' });
+      await expect(attempt(2)).rejects.toMatchObject({
+        failure: 'refused',
+        message:
+          'Reading a part of it took the database longer than 20 s: choose a shorter range or a filter',
+      });
+    } finally {
+      await client.query('ROLLBACK');
+      client.release();
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  it('are given up after five attempts, whatever the cause', async () => {
+    const { rows } = await gantry.pool.query(
+      `INSERT INTO reports (kind, format, filters, starts_at, ends_at, settings, created_by, status, attempts, alive_at)
+       VALUES ('TRAFFIC', 'CSV', '{}', now(), now(), '{"timezone":"UTC"}', gen_random_uuid(), 'RUNNING', 5, now() - interval '1 day')
+       RETURNING id`,
+    );
+    await requeueAbandonedReports(gantry.app.context.db, 3_600_000);
+    expect(await ask(rows[0].id)).toMatchObject({
+      status: 'FAILED',
+      error: 'It could not be finished in 5 attempts; the log of the service has the cause',
+    });
   });
 
   it('are shortened in PDF to a readable length, with a note', async () => {

@@ -345,3 +345,16 @@ describe('a long table in XLSX', () => {
     expect(last?.E).toBeUndefined();
   });
 });
+
+describe('a decimal number in XLSX', () => {
+  it('has no format, so that a whole one does not end in a point', async () => {
+    const { strFromU8, unzipSync } = await import('fflate');
+    const speed: Column = { name: 'Speed (km/h)', type: 'decimal', width: 7 };
+    const files = unzipSync((await write({ columns: [speed], table: [[50], [71.5]] }, xlsx)).bytes);
+    const read = (name: string) => strFromU8(files[name] ?? new Uint8Array());
+    expect(read('xl/worksheets/sheet2.xml')).toContain(
+      '<c r="A2"><v>50</v></c></row><row r="3"><c r="A3"><v>71.5</v></c>',
+    );
+    expect(read('xl/styles.xml')).not.toMatch(/formatCode="[^"]*\.#/);
+  });
+});

@@ -7,7 +7,7 @@ import { eventually, type Gantry, startGantry } from './harness.ts';
 
 const DAY = '2026-03-10';
 /** The column of the number of vehicles in the table, and in the list of places. */
-const [VEHICLES, VEHICLES_OF_PLACE, MEAN_PER_DAY, COMPLETENESS] = [3, 1, 2, 7];
+const [VEHICLES, VEHICLES_OF_PLACE, MEAN_PER_DAY, SPEED_LIMIT, COMPLETENESS] = [3, 1, 2, 5, 7];
 
 let gantry: Gantry;
 let token: string;
@@ -179,5 +179,75 @@ describe('the report TRAFFIC', () => {
       ['Early', 3],
       ['Gate', 2],
     ]);
+  });
+
+  it('contains what a deleted sensor saw at no location, as before', async () => {
+    const day = '2026-03-18';
+    const { id: locationId } = await gantry.ok('locations.create', { name: 'Bridge' }, { token });
+    const { id, apiKey } = await register('Gone');
+    const passingAt = (...times: string[]) =>
+      passing(
+        apiKey,
+        times.map((time) => `${day}T${time}:00Z`),
+      );
+    await passingAt('08:00', '08:30');
+    await gantry.ok('sensors.update', { id, locationId }, { token });
+    const { pool, app } = gantry;
+    await pool.query(
+      'UPDATE sensor_places SET since = $3 WHERE sensor_id = $1 AND location_id = $2 AND isfinite(since)',
+      [id, locationId, `${day}T09:00:00Z`],
+    );
+    app.context.sensorKeys.forgetAll();
+    await passingAt('09:10');
+    await expectVolumes(id, day, [
+      ['Bridge', 1],
+      ['Gone', 2],
+    ]);
+    const own = () => readTraffic(scopeOf(day, day, { sensorId: id }));
+    const there = () => readTraffic(scopeOf(day, day, { sensorId: id, locationId }));
+    const before = { own: await own(), there: await there(), all: await readTraffic(scopeOf(day, day)) };
+    expect([sumOf(before.own.rows, VEHICLES), sumOf(before.there.rows, VEHICLES)]).toEqual([3, 1]);
+    await gantry.ok('sensors.delete', { id }, { token });
+    const after = { own: await own(), there: await there(), all: await readTraffic(scopeOf(day, day)) };
+    expect(after).toEqual(before);
+    const asked = { sensorId: id, startDate: day, endDate: day, interval: 'day' };
+    expect((await gantry.call('traffic.getFlow', asked, { token })).status).toBe(404);
+  });
+
+  it('counts what a sensor saw at one of its locations if both are asked for', async () => {
+    const day = '2026-03-20';
+    const addLocation = async (name: string): Promise<string> =>
+      (await gantry.ok('locations.create', { name, speedLimit: 50 }, { token })).id;
+    const [first, second] = [await addLocation('First'), await addLocation('Second')];
+    const { id, apiKey } = await register('Moved', { locationId: first });
+    await gantry.ok('sensors.update', { id, locationId: second }, { token });
+    // A change of the limit in the middle of a slot does not divide the stay.
+    await gantry.ok('locations.update', { id: second, speedLimit: 70 }, { token });
+    const { pool, app } = gantry;
+    await pool.query(
+      'UPDATE sensor_places SET since = $3 WHERE sensor_id = $1 AND location_id = $2 AND isfinite(since)',
+      [id, second, `${day}T09:00:00Z`],
+    );
+    await pool.query('UPDATE location_limits SET since = $2 WHERE location_id = $1 AND isfinite(since)', [
+      second,
+      `${day}T10:02:00Z`,
+    ]);
+    app.context.sensorKeys.forgetAll();
+    await passing(
+      apiKey,
+      ['08:00', '08:30', '08:59', '09:00', '10:01'].map((time) => `${day}T${time}:00Z`),
+    );
+    await expectVolumes(id, day, [
+      ['First', 3],
+      ['Second', 2],
+    ]);
+    const readAt = async (locationId: string) => {
+      const { rows, sections } = await readTraffic(scopeOf(day, day, { sensorId: id, locationId }));
+      const places = sections.map(({ row }) => [row[VEHICLES_OF_PLACE], row[SPEED_LIMIT]]);
+      return [sumOf(rows, VEHICLES), places];
+    };
+    expect(await readAt(first)).toEqual([3, [[3, 50]]]);
+    expect(await readAt(second.toUpperCase())).toEqual([2, [[2, 70]]]);
+    expect(await readAt(await addLocation('Other'))).toEqual([0, []]);
   });
 });

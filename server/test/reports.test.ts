@@ -244,6 +244,21 @@ describe('a report of violations', () => {
     expect((await generate({ filters: { severity: 'CRITICAL' } })).rowCount).toBe(0);
     expect((await generate({ filters: { sensorId: 'no such id' } })).rowCount).toBe(0);
   });
+
+  it('has the limits of a location that was deleted since', async () => {
+    const place = await gantry.ok('locations.create', { name: 'Tor', speedLimit: 30 }, { token });
+    const sensor = { name: 'Mast 11', deviceId: 'mast-11', type: 'RADAR', locationId: place.id };
+    const { id, apiKey } = await gantry.ok('sensors.create', sensor, { token });
+    const event = { eventType: 'TRAFFIC_VIOLATION', timestamp: '2026-05-03T10:00:00.000Z' };
+    await gantry.ok('events.ingest', { apiKey, ...event }, { token });
+    const read = async () =>
+      readCsv(await fetchFile(await generate({ startDate: '2026-05-03', endDate: '2026-05-03' }))).records;
+    const before = await read();
+    expect(before).toMatchObject([{ Location: 'Tor', 'Limit (km/h)': '30' }]);
+    await gantry.ok('sensors.delete', { id }, { token });
+    await gantry.ok('locations.delete', { id: place.id }, { token });
+    expect(await read()).toEqual(before);
+  });
 });
 
 describe.each(reportKind.options)('a report of the kind %s', (kind) => {
@@ -363,6 +378,39 @@ describe('the figures', () => {
     ]);
     const { records: days } = readCsv(await fetchFile(await generate({ kind: 'DAILY_SUMMARY' })));
     expect(days).toMatchObject([{ Sensors: '1', Availability: String(17 / 20) }]);
+  });
+
+  it('of a day include sensors that were deleted since', async () => {
+    const device = { name: 'Mast 10', deviceId: 'mast-10', type: 'CAMERA' };
+    const { id } = await gantry.ok('sensors.create', device, { token });
+    await gantry.pool.query(
+      `UPDATE sensors SET created_at = '2026-03-28T08:00:00Z', status = 'ERROR', status_since = '2026-03-28T20:00:00Z'
+       WHERE id = $1`,
+      [id],
+    );
+    await gantry.pool.query('DELETE FROM sensor_status_history WHERE sensor_id = $1', [id]);
+    await gantry.pool.query(
+      `INSERT INTO sensor_status_history (sensor_id, from_status, to_status, at, reason) VALUES
+         ($1, NULL, 'OFFLINE', '2026-03-28T08:00:00Z', 'registered'),
+         ($1, 'OFFLINE', 'ONLINE', '2026-03-28T08:10:00Z', 'heartbeat'),
+         ($1, 'ONLINE', 'ERROR', '2026-03-28T20:00:00Z', 'lens')`,
+      [id],
+    );
+    const range = { startDate: '2026-03-27', endDate: '2026-03-30' };
+    const read = async () =>
+      readCsv(await fetchFile(await generate({ kind: 'DAILY_SUMMARY', ...range }))).records.map(
+        (day) => [day.Sensors, day.Availability] as const,
+      );
+    const before = await read();
+    expect(before.map(([sensors]) => sensors)).toEqual(['1', '2', '2', '2']);
+    await gantry.ok('sensors.delete', { id }, { token });
+    expect(await read()).toEqual(before);
+    await gantry.pool.query(
+      `UPDATE sensor_status_history SET at = '2026-03-29T12:00:00Z' WHERE sensor_id = $1 AND reason = 'deleted'`,
+      [id],
+    );
+    expect((await read()).map(([sensors]) => sensors)).toEqual(['1', '2', '2', '1']);
+    await gantry.pool.query('DELETE FROM sensor_status_history WHERE sensor_id = $1', [id]);
   });
 
   it('of traffic are those of each place and hour, of which this day has 23', async () => {

@@ -4,6 +4,7 @@ import { DateTime } from 'luxon';
 import type { PoolClient } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { locks } from '../src/platform/database/locks.ts';
+import { getHourOfWeek } from '../src/traffic/hour-of-week.ts';
 import { foldAllTraffic } from './fold-all-traffic.ts';
 import { type Gantry, startGantry } from './harness.ts';
 import { type Passage, type SimulatedMonth, SPEED_LIMIT, simulateMonth, ZONE } from './simulated-month.ts';
@@ -254,6 +255,20 @@ describe('a simulated month', () => {
     // Every Monday has a rush hour; on Friday the 20th there was no traffic.
     expect(days[0].hours[17].hours).toBe(5);
     expect(days[4].hours[17].hours).toBe(3);
+  });
+
+  it('has no hour of the week that has not ended', async () => {
+    const { db, settings } = gantry.app.context;
+    const monday = { locationId: month.locationId, startDate: '2026-03-09', endDate: '2026-03-09' };
+    const hoursAt = async (time: string) => {
+      const now = DateTime.fromISO(`2026-03-09T${time}`, { zone: ZONE }).toMillis();
+      const { days } = await getHourOfWeek({ db, settings, clock: { now: () => now } }, monday);
+      return days[0]?.hours.slice(16, 18).map(({ hours }) => hours);
+    };
+    expect([await hoursAt('17:59:59'), await hoursAt('18:00')]).toEqual([
+      [1, 0],
+      [1, 1],
+    ]);
   });
 
   it('is first in the list of locations', checkTop);

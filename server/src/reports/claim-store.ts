@@ -7,6 +7,8 @@ import type { ReportRow } from './store.ts';
 /** Maximum number of attempts. A report that fails more often probably crashes its process. */
 const MOST_ATTEMPTS = 5;
 
+const GIVEN_UP = `It could not be finished in ${MOST_ATTEMPTS} attempts; the log of the service has the cause`;
+
 /** Claims up to `most` waiting reports for this process, the oldest first. */
 export function claimReports(db: Executor, most: number): Promise<ReportRow[]> {
   const due = sql`status = 'QUEUED'`;
@@ -73,7 +75,7 @@ export async function requeueAbandonedReports(db: Executor, deadMs: number): Pro
     .update(reports)
     .set({
       status: sql`CASE WHEN ${isGivenUp} THEN 'FAILED' ELSE 'QUEUED' END`,
-      error: sql`CASE WHEN ${isGivenUp} THEN 'The service ended while it made this report, several times' END`,
+      error: sql`CASE WHEN ${isGivenUp} THEN ${GIVEN_UP} END`,
       finishedAt: sql`CASE WHEN ${isGivenUp} THEN now() END`,
       progress: 0,
       rowCount: 0,

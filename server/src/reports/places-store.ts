@@ -2,7 +2,9 @@ import { isUuid } from '@gantry/contract/id';
 import type { ReportFilters } from '@gantry/contract/reports';
 import { type SQL, sql } from 'drizzle-orm';
 import { sortedName } from '../platform/database/folded.ts';
+import { moment } from '../platform/database/moment.ts';
 import type { Executor } from '../platform/database/transaction.ts';
+import type { Interval } from '../platform/time.ts';
 
 /**
  * The names of sensors and locations by id (in lower case), including the name that a deleted sensor had last. Deleted
@@ -48,10 +50,39 @@ const hasBeenHeardOf = sql`(
   OR EXISTS (SELECT FROM traffic_places WHERE traffic_places.sensor_id = sensors.id)
 )`;
 
-/** The next places after a name and id that match the filters. */
+const DAY_MS = 86_400_000;
+
+/** The deleted sensors that match the filters and have traffic within an interval, with the name each had last. */
+export async function listDeletedSensors(
+  db: Executor,
+  { sensorId, locationId }: ReportFilters,
+  { from, until }: Interval,
+): Promise<TrafficPlace[]> {
+  // What it saw at a location is part of the traffic of that location, as long as there is one.
+  const places =
+    sensorId === undefined && locationId === undefined
+      ? [sql`NOT EXISTS (SELECT FROM locations WHERE locations.id = traffic_places.location_id)`]
+      : [
+          sensorId === undefined ? sql`false` : equals(sql`sensor_id`, sensorId),
+          ...(locationId === undefined ? [] : [equals(sql`location_id`, locationId)]),
+        ];
+  // A day longer at both ends, because figures by day include all of a day.
+  const { rows } = await db.execute<{ id: string }>(sql`
+    SELECT DISTINCT sensor_id AS id FROM traffic_places
+    WHERE ${sql.join(places, sql` AND `)} AND NOT EXISTS (SELECT FROM sensors WHERE sensors.id = sensor_id)
+      AND last_slot >= ${moment(from - DAY_MS)} AND first_slot < ${moment(until + DAY_MS)}`);
+  const names = await findPlaceNames(
+    db,
+    rows.map(({ id }) => id),
+  );
+  return rows.map(({ id }) => ({ kind: 'sensor', id, name: names.get(id) ?? id }));
+}
+
+/** The next places after a name and id that match the filters, with the deleted sensors among them. */
 export async function listTrafficPlaces(
   db: Executor,
   filters: ReportFilters,
+  deleted: readonly TrafficPlace[],
   after: TrafficPlace | null,
   take: number,
 ): Promise<TrafficPlace[]> {
@@ -64,6 +95,9 @@ export async function listTrafficPlaces(
     SELECT kind, id, name FROM (
       SELECT 'location' AS kind, id, name FROM locations WHERE ${locations}
       UNION ALL SELECT 'sensor', id, name FROM sensors WHERE ${sensors}
+      UNION ALL SELECT 'sensor', id, name
+        FROM unnest(${sql.param(deleted.map(({ id }) => id))}::uuid[], ${sql.param(deleted.map(({ name }) => name))}::text[])
+          AS deleted (id, name)
     ) AS places WHERE ${behind} ORDER BY ${sortedName(sql`name`)}, id LIMIT ${take}`);
   return rows;
 }
@@ -74,8 +108,10 @@ function equals(column: SQL, value: string): SQL {
 
 function wanted({ sensorId, locationId }: ReportFilters): { locations: SQL; sensors: SQL } {
   if (sensorId !== undefined && locationId !== undefined) {
-    const both = [equals(sql`id`, sensorId), equals(sql`location_id`, locationId)];
-    return { locations: sql`false`, sensors: sql.join(both, sql` AND `) };
+    const stood = sql`(${equals(sql`location_id`, locationId)} OR EXISTS (
+      SELECT FROM sensor_places
+      WHERE sensor_id = sensors.id AND ${equals(sql`sensor_places.location_id`, locationId)}))`;
+    return { locations: sql`false`, sensors: sql`${equals(sql`id`, sensorId)} AND ${stood}` };
   }
   if (sensorId !== undefined) return { locations: sql`false`, sensors: equals(sql`id`, sensorId) };
   if (locationId !== undefined) return { locations: equals(sql`id`, locationId), sensors: sql`false` };

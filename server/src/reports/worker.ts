@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
-import { isDatabaseAway, isTransient } from '../platform/database/failure.ts';
-import { createPool } from '../platform/database/pool.ts';
+import { isDatabaseAway, isStopped, isTransient } from '../platform/database/failure.ts';
+import { createPool, STATEMENT_TIMEOUT_MS } from '../platform/database/pool.ts';
 import { REPORT_CONNECTIONS } from '../platform/database/pools.ts';
 import { inLongSnapshot } from '../platform/database/snapshot.ts';
 import { describeError, safeText } from '../platform/describe-error.ts';
@@ -16,9 +16,14 @@ import { writeReport } from './write.ts';
 /** Interval of progress messages, in milliseconds. */
 const PROGRESS_MS = 200;
 
-function failureOf(error: unknown): Failure {
-  if (error instanceof AppError) return 'refused';
-  return isDatabaseAway(error) || isTransient(error) ? 'passing' : 'broken';
+const TOO_LONG = `Reading a part of it took the database longer than ${STATEMENT_TIMEOUT_MS / 1_000} s: choose a shorter range or a filter`;
+
+/** @param attempts the number of attempts so far: a lock or a busy hour may be over at the second one */
+function failureOf(error: unknown, attempts: number): { failure: Failure; message: string } {
+  if (error instanceof AppError) return { failure: 'refused', message: error.message };
+  if (isStopped(error) && attempts > 1) return { failure: 'refused', message: TOO_LONG };
+  const isPassing = isDatabaseAway(error) || isTransient(error);
+  return { failure: isPassing ? 'passing' : 'broken', message: safeText(error) };
 }
 
 /**
@@ -50,13 +55,13 @@ async function run(): Promise<void> {
   const stop = new AbortController();
   const send = (message: ThreadMessage) => parentPort?.postMessage(message);
   parentPort?.on('message', () => stop.abort());
+  const order = workerData as ThreadJob;
   const progress: Progress = { progress: 0, rowCount: 0 };
   const timer = setInterval(() => send({ type: 'progress', progress }), PROGRESS_MS);
   try {
-    send({ type: 'made', file: await make(workerData as ThreadJob, progress, stop.signal) });
+    send({ type: 'made', file: await make(order, progress, stop.signal) });
   } catch (error) {
-    const message = error instanceof AppError ? error.message : safeText(error);
-    send({ type: 'failed', failure: failureOf(error), message, detail: describeError(error) });
+    send({ type: 'failed', ...failureOf(error, order.report.attempts), detail: describeError(error) });
   } finally {
     clearInterval(timer);
     parentPort?.close();

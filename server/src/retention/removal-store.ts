@@ -1,6 +1,7 @@
 import type { EventType } from '@gantry/contract/events';
 import { type SQL, sql } from 'drizzle-orm';
 import { countingOf } from '../events/counts/counting.ts';
+import { divideByEvents } from '../events/counts/divide.ts';
 import { totalsKeys } from '../events/counts/keys.ts';
 import { firstIdAt } from '../events/id.ts';
 import type { EventMonth } from '../events/months-store.ts';
@@ -30,9 +31,6 @@ export async function pageOfIds(
 /** Maximum wait for writers of a month, and for its vacuum, which yields after a second. */
 const WRITERS_WAIT_MS = 3_000;
 
-/** Maximum number of events whose arrivals one statement counts, which takes a second or two. */
-const COUNTED_AT_ONCE = 1_000_000;
-
 /** During the last step all other statements on events wait behind it, so this wait is short. */
 const EVERYBODY_WAITS_MS = 300;
 
@@ -48,7 +46,7 @@ export async function dropMonth(
   await waitForLocksAtMost(tx, WRITERS_WAIT_MS);
   await tx.execute(sql`LOCK TABLE ${sql.raw(table)} IN SHARE ROW EXCLUSIVE MODE`);
   // In several statements, because one for a busy month would exceed the time limit of statements.
-  for (const part of await divide(tx, { from, until })) {
+  for (const part of await divideByEvents(tx, { from, until })) {
     await tx.execute(sql`
       WITH gone AS (
         SELECT created_at FROM ${sql.raw(table)} WHERE id >= ${firstId(part.from)} AND id < ${firstId(part.until)}
@@ -113,23 +111,6 @@ export async function removeReportsBefore(
       coalesce(sum(size), 0)::bigint AS bytes
     FROM gone GROUP BY 1`);
   return rows;
-}
-
-/** Divides an interval at hours, so that no part has more events than one statement counts, unless an hour has. */
-async function divide(tx: Executor, { from, until }: Interval): Promise<Interval[]> {
-  const { rows: hours } = await tx.execute<{ start: number; n: number }>(sql`
-    SELECT (extract(epoch FROM hour) * 1000)::bigint AS start, sum(n)::bigint AS n FROM event_totals
-    WHERE hour >= ${moment(from)} AND hour < ${moment(until)} GROUP BY hour ORDER BY hour`);
-  const starts = [from];
-  let counted = 0;
-  for (const { start, n } of hours) {
-    if (counted > 0 && counted + n > COUNTED_AT_ONCE) {
-      starts.push(start);
-      counted = 0;
-    }
-    counted += n;
-  }
-  return starts.map((start, index) => ({ from: start, until: starts[index + 1] ?? until }));
 }
 
 function firstId(time: number): SQL {

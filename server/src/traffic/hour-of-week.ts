@@ -7,7 +7,7 @@ import { localBounds } from './range.ts';
 import { meanSpeed, type Speeds, sumOfSpeeds } from './speeds.ts';
 
 /**
- * The traffic of a sensor or a location by hour of the local week.
+ * The traffic of a sensor or a location by hour of the local week, over the hours that have ended.
  * @throws AppError as `getFlow` does
  */
 export async function getHourOfWeek(
@@ -18,13 +18,16 @@ export async function getHourOfWeek(
   const range = requireRange(input, zone);
   const place = await getPlace(db, input);
   const bounds = localBounds(range, 60, zone);
+  const now = clock.now();
   const [buckets, completeness] = await Promise.all([
     readBuckets(db, place, bounds, { vehicleType: input.vehicleType }),
-    readCompleteness(db, place, bounds, clock.now()),
+    readCompleteness(db, place, bounds, now),
   ]);
   const cells = Array.from({ length: 7 * 24 }, (): Speeds[] => []);
   for (const [n, { speeds }] of buckets.entries()) {
-    if (speeds.volume === 0 && (completeness.shares[n] ?? 0) === 0) continue;
+    const isOver = (bounds[n + 1] ?? 0) <= now;
+    const isGap = speeds.volume === 0 && (completeness.shares[n] ?? 0) === 0;
+    if (!isOver || isGap) continue;
     const { weekday, hour } = DateTime.fromMillis(bounds[n] ?? 0, { zone });
     cells[(weekday - 1) * 24 + hour]?.push(speeds);
   }

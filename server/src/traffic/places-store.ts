@@ -11,7 +11,7 @@ import type { Place } from './rollups-store.ts';
 
 /** A place with its speed limits (km/h). */
 export interface LimitedPlace extends Place {
-  /** The present limit. */
+  /** The present limit; of a sensor at one location, the last one while it stood there. */
   readonly speedLimit: number | null;
   /** All limits over time, on slots of five minutes: a change applies from the slot in which it was made. */
   readonly limits: History<number | null>;
@@ -21,8 +21,10 @@ export interface LimitedPlace extends Place {
 export interface WantedPlace {
   readonly sensorId?: string | undefined;
   readonly locationId?: string | undefined;
-  /** Whether to leave out what the sensor saw while it stood at a location, because it counts there. */
-  readonly withoutLocations?: boolean | undefined;
+  /** Only what the sensor saw while it stood at this location; null for none that still exists. */
+  readonly standingAt?: string | null | undefined;
+  /** Whether the sensor may be a deleted one. */
+  readonly mayBeDeleted?: boolean | undefined;
 }
 
 /**
@@ -31,25 +33,27 @@ export interface WantedPlace {
  */
 export async function getPlace(
   db: Executor,
-  { sensorId, locationId, withoutLocations = false }: WantedPlace,
+  { sensorId, locationId, standingAt, mayBeDeleted = false }: WantedPlace,
 ): Promise<LimitedPlace> {
   if (sensorId !== undefined) {
-    const [row] = isUuid(sensorId)
+    const [found] = isUuid(sensorId)
       ? await db
           .select({ id: sensors.id, locationId: sensors.locationId, speedLimit: locations.speedLimit })
           .from(sensors)
           .leftJoin(locations, eq(locations.id, sensors.locationId))
           .where(eq(sensors.id, sensorId))
       : [];
+    const row = found ?? (mayBeDeleted ? { id: sensorId, locationId: null, speedLimit: null } : null);
     if (!row) throw notFound('Sensor');
     const standings = await readStandings(db, row.id, row.locationId);
     const limits = standings.map(({ since, value }) => ({ since, value: value.speedLimit }));
+    const place = { kind: 'sensor', id: row.id, limits: onSlots(limits) } as const;
+    if (standingAt === undefined) return { ...place, speedLimit: row.speedLimit };
+    const last = standings.findLast(({ value }) => isAt(value, standingAt));
     return {
-      kind: 'sensor',
-      id: row.id,
-      speedLimit: row.speedLimit,
-      limits: onSlots(limits),
-      ...(withoutLocations && { spans: spansWithoutLocation(standings) }),
+      ...place,
+      speedLimit: last?.value.speedLimit ?? null,
+      spans: spansAt(standings, standingAt),
     };
   }
   const [row] =
@@ -64,13 +68,29 @@ export async function getPlace(
   return { kind: 'location', ...row, limits: onSlots(limits) };
 }
 
-/** When a sensor stood at no location that still exists, in whole slots, of which none counts for two places. */
-function spansWithoutLocation(standings: History<Standing>): Interval[] {
-  return standings.flatMap(({ since, value }, n) => {
-    if (value.locationName !== null) return [];
+/** Whether a standing is at a location, or (null) at none that still exists. */
+function isAt({ locationId, locationName }: Standing, wanted: string | null): boolean {
+  return wanted === null ? locationName === null : locationId === wanted;
+}
+
+/**
+ * When a sensor stood at a location, or (null) at none that still exists, in whole slots, of which none counts for two
+ * places.
+ */
+function spansAt(standings: History<Standing>, locationId: string | null): Interval[] {
+  const spans: { from: number; until: number }[] = [];
+  for (const [n, { since, value }] of standings.entries()) {
+    if (!isAt(value, locationId)) continue;
     const until = standings[n + 1]?.since ?? Number.POSITIVE_INFINITY;
-    return [{ from: Math.ceil(since / SLOT_MS) * SLOT_MS, until: slotOf(until) }];
-  });
+    const last = spans.at(-1);
+    // A change of the limit does not divide its stay.
+    if (last?.until === since) last.until = until;
+    else spans.push({ from: since, until });
+  }
+  return spans.map(({ from, until }) => ({
+    from: Math.ceil(from / SLOT_MS) * SLOT_MS,
+    until: slotOf(until),
+  }));
 }
 
 function onSlots(limits: History<number | null>): History<number | null> {

@@ -3,6 +3,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import { firstIdAt, timeOfId } from '../../events/id.ts';
 import { severityOfRank } from '../../events/severity.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
+import { inPortions } from '../../platform/portions.ts';
 import type { ExportedEvent } from './fields.ts';
 
 /** Which events are exported. */
@@ -37,54 +38,52 @@ interface Row extends Record<string, unknown> {
 
 /** The events in the order of their times, in portions, so that memory does not grow with their number and size. */
 export async function* exportedPages(db: Executor, filters: ExportFilters): AsyncGenerator<ExportedEvent[]> {
+  const sensorIds = filters.deviceIds.length === 0 ? null : await findSensorIds(db, filters.deviceIds);
   let after: string | null = null;
   for (;;) {
-    const found = await findPage(db, filters, after);
-    for (const ids of inPortions(found)) yield await readEvents(db, ids);
+    const found = await findPage(db, filters, sensorIds, after);
+    for (const portion of inPortions(found, MOST_STORED, ({ stored }) => stored))
+      yield await readEvents(
+        db,
+        portion.map(({ id }) => id),
+      );
     if (found.length < PAGE) return;
     after = found.at(-1)?.id ?? null;
   }
 }
 
-/** The ids and sizes of the events that follow an id, in the order of their times. */
-async function findPage(
-  db: Executor,
-  { from, until, eventTypes, deviceIds }: ExportFilters,
-  after: string | null,
-): Promise<readonly Found[]> {
-  const start: SQL =
-    after !== null
-      ? sql`events.id > ${after}`
-      : from !== null
-        ? sql`events.id >= ${firstIdAt(from)}`
-        : sql`true`;
-  // Plan: a merge of events_pkey of the partitions, from the place where the last page ended.
-  const { rows } = await db.execute<Found>(sql`
-    SELECT events.id,
-      coalesce(pg_column_size(metadata), 0) + coalesce(pg_column_size(images), 0) AS stored
-    FROM events LEFT JOIN sensors ON sensors.id = events.sensor_id
-    WHERE ${start}
-      AND ${until === null ? sql`true` : sql`events.id < ${firstIdAt(until)}`}
-      AND ${eventTypes.length === 0 ? sql`true` : sql`event_type = ANY(${sql.param(eventTypes)}::text[])`}
-      AND ${deviceIds.length === 0 ? sql`true` : sql`device_id = ANY(${sql.param(deviceIds)}::text[])`}
-    ORDER BY events.id LIMIT ${PAGE}`);
-  return rows;
+async function findSensorIds(db: Executor, deviceIds: readonly string[]): Promise<string[]> {
+  const { rows } = await db.execute<{ id: string }>(
+    sql`SELECT id FROM sensors WHERE device_id = ANY(${sql.param(deviceIds)}::text[])`,
+  );
+  return rows.map(({ id }) => id);
 }
 
-/** Divides events so that none of the portions is too large, unless a single event is. */
-function inPortions(found: readonly Found[]): readonly string[][] {
-  const portions: string[][] = [];
-  let size = 0;
-  for (const { id, stored } of found) {
-    size += stored;
-    const last = portions.at(-1);
-    if (last && size <= MOST_STORED) last.push(id);
-    else {
-      portions.push([id]);
-      size = stored;
-    }
-  }
-  return portions;
+/**
+ * The ids and sizes of the events that follow an id, in the order of their times.
+ * @param sensorIds null for all sensors
+ */
+async function findPage(
+  db: Executor,
+  { from, until, eventTypes }: ExportFilters,
+  sensorIds: readonly string[] | null,
+  after: string | null,
+): Promise<readonly Found[]> {
+  if (sensorIds?.length === 0) return [];
+  const start: SQL =
+    after !== null ? sql`id > ${after}` : from !== null ? sql`id >= ${firstIdAt(from)}` : sql`true`;
+  const pageOf = (sensor: SQL): SQL => sql`(
+    SELECT id, coalesce(pg_column_size(metadata), 0) + coalesce(pg_column_size(images), 0) AS stored FROM events
+    WHERE ${sensor} AND ${start}
+      AND ${until === null ? sql`true` : sql`id < ${firstIdAt(until)}`}
+      AND ${eventTypes.length === 0 ? sql`true` : sql`event_type = ANY(${sql.param(eventTypes)}::text[])`}
+    ORDER BY id LIMIT ${PAGE})`;
+  const pages = sensorIds === null ? [sql`true`] : sensorIds.map((id) => sql`sensor_id = ${id}::uuid`);
+  // Plan: a merge of events_pkey of the partitions, or of events_by_sensor for each sensor, from the place where the last
+  // page ended.
+  const { rows } = await db.execute<Found>(sql`
+    SELECT id, stored FROM (${sql.join(pages.map(pageOf), sql` UNION ALL `)}) AS found ORDER BY id LIMIT ${PAGE}`);
+  return rows;
 }
 
 async function readEvents(db: Executor, ids: readonly string[]): Promise<ExportedEvent[]> {
@@ -110,13 +109,18 @@ function exported({ severity, created_at, ...row }: Row): ExportedEvent {
   } as unknown as ExportedEvent;
 }
 
-/** Those of the ids that exist. */
+/** Those of the ids that exist, or of which it is remembered that a user deleted the event. */
 export async function findExistingIds(db: Executor, ids: readonly string[]): Promise<Set<string>> {
-  // Plan: events_pkey of the partitions that contain the ids.
-  const { rows } = await db.execute<{ id: string }>(
-    sql`SELECT id FROM events WHERE id = ANY(${sql.param(ids)}::uuid[])`,
+  const wanted = sql`${sql.param(ids)}::uuid[]`;
+  // Plan: events_pkey of the partitions that contain the ids. Two statements, because events may be on other nodes than
+  // the other tables.
+  const { rows: existing } = await db.execute<{ id: string }>(
+    sql`SELECT id FROM events WHERE id = ANY(${wanted})`,
   );
-  return new Set(rows.map(({ id }) => id));
+  const { rows: deleted } = await db.execute<{ id: string }>(
+    sql`SELECT event_id AS id FROM deleted_events WHERE event_id = ANY(${wanted})`,
+  );
+  return new Set([...existing, ...deleted].map(({ id }) => id));
 }
 
 /** The API keys of all sensors by their deviceId. */

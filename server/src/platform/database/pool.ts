@@ -17,7 +17,7 @@ export interface PoolOptions {
 
 /** Together less than the 30 s of a request. */
 const CONNECT_TIMEOUT_MS = 5_000;
-const STATEMENT_TIMEOUT_MS = 20_000;
+export const STATEMENT_TIMEOUT_MS = 20_000;
 const ANSWER_GRACE_MS = 1_000;
 
 /** The time without traffic after which the operating system probes a connection. */

@@ -1,16 +1,20 @@
 import { IANAZone } from 'luxon';
 import type { Executor } from '../../platform/database/transaction.ts';
+import { inPortions } from '../../platform/portions.ts';
 import type { Interval } from '../../platform/time.ts';
 import { countByHour, countWithin, type HourRow } from './store.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** The number of hours for which one statement counts parts. */
-const AT_ONCE = 750;
+/** Maximum number of events of the hours for which one statement counts parts: it has 5 s, and reads up to all of them. */
+const EVENTS_AT_ONCE = 300_000;
+
+/** Maximum number of these hours. */
+const HOURS_AT_ONCE = 750;
 
 /** An hour of UTC with events, and the part of it before the next local hour begins. */
-interface SplitHour {
+export interface SplitHour {
   readonly row: HourRow;
   readonly before: Interval;
 }
@@ -24,8 +28,7 @@ export async function countByLocalHour(db: Executor, range: Interval, timezone: 
   const hours = await countByHour(db, range);
   const split = splitHours(hours, range, zone);
   const parts = new Map<number, HourRow[]>();
-  for (let at = 0; at < split.length; at += AT_ONCE) {
-    const some = split.slice(at, at + AT_ONCE);
+  for (const some of atOnce(split)) {
     const counts = await countWithin(
       db,
       some.map(({ before }) => before),
@@ -56,6 +59,12 @@ export async function countByLocalHour(db: Executor, range: Interval, timezone: 
 function splitOf(hour: number, zone: IANAZone): number {
   const past = ((zone.offset(hour) % 60) + 60) % 60;
   return hour + HOUR_MS - past * MINUTE_MS;
+}
+
+/** Divides hours into those for which one statement counts parts. */
+export function atOnce(split: readonly SplitHour[]): SplitHour[][] {
+  const least = EVENTS_AT_ONCE / HOURS_AT_ONCE;
+  return inPortions(split, EVENTS_AT_ONCE, ({ row }) => Math.max(least, row.total));
 }
 
 function splitHours(hours: readonly HourRow[], range: Interval, zone: IANAZone): SplitHour[] {

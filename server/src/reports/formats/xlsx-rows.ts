@@ -25,9 +25,9 @@ const DAYS_BEFORE_1970 = 25_569;
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
+/** The formats of numbers. A decimal has none: with `0.##`, a whole number would end in a point. */
 const numberFormats: Partial<Record<Column['type'], string>> = {
   integer: '0',
-  decimal: '0.##',
   degrees: '0.000000',
   seconds: '0',
   share: '0.0%',

@@ -23,17 +23,16 @@ export async function countEventsOf(db: Executor, interval: Interval): Promise<D
   return rows;
 }
 
-/** The place with the most events in an interval; null when none has a name. */
-export async function findBusiestPlace(
+/** The events of an interval by the name of their location; those without one are left out. */
+export async function countEventsByLocation(
   db: Executor,
   interval: Interval,
-): Promise<{ place: string; n: number } | null> {
-  // Plan: events_pkey for the range of ids of a day.
-  const { rows } = await db.execute<{ place: string; n: number }>(sql`
-    SELECT location_name AS place, count(*) AS n FROM events
-    WHERE ${sql.join([sql`location_name IS NOT NULL`, ...idWithin(interval)], sql` AND `)}
-    GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 1`);
-  return rows[0] ?? null;
+): Promise<{ location: string; n: number }[]> {
+  // Plan: events_pkey for the range of ids.
+  const { rows } = await db.execute<{ location: string; n: number }>(sql`
+    SELECT location_name AS location, count(*) AS n FROM events
+    WHERE ${sql.join([sql`location_name IS NOT NULL`, ...idWithin(interval)], sql` AND `)} GROUP BY 1`);
+  return rows;
 }
 
 /** The numbers of incidents opened and resolved in an interval. */
@@ -51,29 +50,47 @@ export async function countIncidentsOf(
   return rows[0] ?? { opened: 0, resolved: 0 };
 }
 
-/** Every sensor with its status at a time, or the first one after it. */
-export async function listStatusesBefore(
-  db: Executor,
-  time: number,
-): Promise<{ id: string; status: SensorStatus; createdAt: number; firstContact: number | null }[]> {
-  // Plan: sensor_status_history_of_sensor, in both directions from the time, for each sensor.
+/** A sensor with its status at a time, or the first one after it. Times are in Unix milliseconds. */
+export interface SensorBefore {
+  readonly id: string;
+  readonly status: SensorStatus;
+  readonly createdAt: number;
+  /** Null unless it was deleted. */
+  readonly deletedAt: number | null;
+  /** Null for none. */
+  readonly firstContact: number | null;
+}
+
+/** Every sensor with its status at a time, including those that were deleted since. */
+export async function listStatusesBefore(db: Executor, time: number): Promise<SensorBefore[]> {
+  // Plan: sensor_status_history as a whole, whose first and last entries of a deleted sensor are its registration and
+  // its deletion; then sensor_status_history_of_sensor, in both directions from the time, for each sensor.
   const { rows } = await db.execute<{
     id: string;
     status: SensorStatus;
     created_at: string;
+    deleted_at: string | null;
     first_contact: string | null;
   }>(sql`
-    SELECT s.id, s.created_at, ${firstContact(sql`s.id`)} AS first_contact, coalesce(
+    WITH known AS (
+      SELECT id, status, created_at, NULL::timestamptz AS deleted_at FROM sensors
+      UNION ALL
+      SELECT sensor_id, 'OFFLINE', min(at), max(at) FROM sensor_status_history
+      WHERE NOT EXISTS (SELECT FROM sensors WHERE sensors.id = sensor_id)
+      GROUP BY 1 HAVING max(at) > ${moment(time)}
+    )
+    SELECT s.id, s.created_at, s.deleted_at, ${firstContact(sql`s.id`)} AS first_contact, coalesce(
       (SELECT to_status FROM sensor_status_history h
         WHERE h.sensor_id = s.id AND h.at < ${moment(time)} ORDER BY h.id DESC LIMIT 1),
       (SELECT from_status FROM sensor_status_history h
         WHERE h.sensor_id = s.id AND h.at >= ${moment(time)} ORDER BY h.id LIMIT 1),
       s.status) AS status
-    FROM sensors s`);
-  return rows.map(({ id, status, created_at, first_contact }) => ({
+    FROM known s`);
+  return rows.map(({ id, status, created_at, deleted_at, first_contact }) => ({
     id,
     status,
     createdAt: new Date(created_at).getTime(),
+    deletedAt: deleted_at === null ? null : new Date(deleted_at).getTime(),
     firstContact: first_contact === null ? null : new Date(first_contact).getTime(),
   }));
 }

@@ -5,12 +5,17 @@ import { isViolation } from '../../events/violation.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import { type LocalDay, localDays } from '../../platform/local-days.ts';
 import type { Batch, Column, KindOfReport, ReportScope, Row, Summary } from '../document.ts';
-import { countEventsOf, countIncidentsOf, type DayCount, findBusiestPlace } from './daily-summary-store.ts';
+import {
+  countEventsByLocation,
+  countEventsOf,
+  countIncidentsOf,
+  type DayCount,
+} from './daily-summary-store.ts';
 import { dayChart } from './day-chart.ts';
 import { addTo, largest } from './largest.ts';
 import { removedFigure } from './removed.ts';
 import { createSensorDays } from './sensor-days.ts';
-import { shareBefore, untilNow } from './slices.ts';
+import { shareBefore, slicesOf, untilNow } from './slices.ts';
 
 function areViolations({ event_type, violation_type }: DayCount): boolean {
   return isViolation(event_type, violation_type);
@@ -49,6 +54,14 @@ function violationsByType(counts: readonly DayCount[]): Map<string, number> {
   );
 }
 
+/** The location with the most events of a day. */
+async function findBusiestPlace(db: Executor, day: LocalDay) {
+  const sums = new Map<string, number>();
+  for await (const slice of slicesOf(db, day))
+    for (const { location, n } of await countEventsByLocation(db, slice)) addTo(sums, location, n);
+  return largest(sums)[0];
+}
+
 type SensorsOf = Awaited<ReturnType<typeof createSensorDays>>;
 
 /** The number of events is unknown for days from which retention has removed some: those cells are empty. */
@@ -60,7 +73,7 @@ async function rowOf(db: Executor, day: LocalDay, sensorsOf: SensorsOf): Promise
   const events = isGone ? null : sum(counts);
   const incidents = await countIncidentsOf(db, day);
   const sensors = await sensorsOf(day);
-  const busiest = isGone || events === 0 ? null : await findBusiestPlace(db, day);
+  const busiest = isGone || events === 0 ? undefined : await findBusiestPlace(db, day);
   return [
     day.day,
     events,
@@ -75,8 +88,8 @@ async function rowOf(db: Executor, day: LocalDay, sensorsOf: SensorsOf): Promise
     incidents.resolved,
     sensors.count,
     sensors.availability,
-    busiest?.place ?? null,
-    busiest?.n ?? null,
+    busiest?.label ?? null,
+    busiest?.value ?? null,
   ];
 }
 

@@ -26,7 +26,7 @@ async function* rows(db: Executor, scope: ReportScope): AsyncGenerator<Batch> {
   const interval = untilNow(scope);
   const conditions = await listedConditions(db, scope.filters);
   const toRows = createEventRows(db);
-  for (const slice of slicesOf(interval)) {
+  for await (const slice of slicesOf(db, interval)) {
     yield* pagesOf<LocatedEvent>({
       take: PAGE,
       read: (after, take) => listEventsAfter(db, conditions, slice, after?.id ?? null, take),
@@ -51,7 +51,7 @@ async function summary(db: Executor, scope: ReportScope): Promise<Summary> {
     new Map<string, number>(),
     new Map<string, number>(),
   ];
-  for (const slice of slicesOf(untilNow(scope))) {
+  for await (const slice of slicesOf(db, untilNow(scope))) {
     for (const { quarter, type, n } of await countEventsByQuarter(db, conditions, slice)) {
       addTo(byType, type, n);
       addTo(byDay, local.day(new Date(quarter).getTime()), n);

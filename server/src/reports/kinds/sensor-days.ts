@@ -2,18 +2,16 @@ import type { SensorStatus } from '@gantry/contract/sensors';
 import type { Executor } from '../../platform/database/transaction.ts';
 import type { Interval } from '../../platform/time.ts';
 import type { ReportScope } from '../document.ts';
-import { listStatusChanges, listStatusesBefore } from './daily-summary-store.ts';
+import { listStatusChanges, listStatusesBefore, type SensorBefore } from './daily-summary-store.ts';
 import { availability, lengthsOf, type StatusChange, statusPeriodsOf } from './status-periods.ts';
 
-interface SensorSoFar {
-  readonly createdAt: number;
-  readonly firstContact: number | null;
+interface SensorSoFar extends Omit<SensorBefore, 'id' | 'status'> {
   status: SensorStatus;
 }
 
 /**
- * Computes the status periods of all sensors for consecutive intervals from the start of the scope. It keeps the
- * current status of each, so that the history is read once.
+ * Computes the status periods of all sensors, each until it was deleted, for consecutive intervals from the start of the
+ * scope. It keeps the current status of each, so that the history is read once.
  */
 export async function createSensorDays(db: Executor, { interval, now }: ReportScope) {
   const sensors = new Map<string, SensorSoFar>(
@@ -33,9 +31,11 @@ export async function createSensorDays(db: Executor, { interval, now }: ReportSc
     for (const [id, sensor] of sensors) {
       const own = changes.get(id) ?? [];
       const watched = { ...sensor, before: sensor.status, changes: own };
-      const lengths = lengthsOf(statusPeriodsOf(watched, { from: day.from, until }));
+      const deletedAt = sensor.deletedAt ?? Number.POSITIVE_INFINITY;
+      const known = { from: day.from, until: Math.min(until, deletedAt) };
+      const lengths = lengthsOf(statusPeriodsOf(watched, known));
       for (const status of Object.keys(all) as SensorStatus[]) all[status] += lengths[status];
-      if (sensor.createdAt < until) count++;
+      if (sensor.createdAt < until && deletedAt > day.from) count++;
       sensor.status = own.at(-1)?.to ?? sensor.status;
     }
     return { count, availability: availability(all) };

@@ -1,10 +1,12 @@
+import { divideByEvents } from '../../events/counts/divide.ts';
+import type { Executor } from '../../platform/database/transaction.ts';
 import type { Interval } from '../../platform/time.ts';
 import type { Batch, ReportScope, Row } from '../document.ts';
 
 /** How far ahead of now an event may be dated, with a margin, in milliseconds. */
 const AHEAD_MS = 600_000;
 
-/** Maximum range of one statement, so that it stays short even when it searches for rare events. */
+/** Maximum range of one statement, so that it reads few partitions. */
 const SLICE_MS = 31 * 86_400_000;
 
 /** The interval up to now, because nothing can have happened later. */
@@ -15,9 +17,10 @@ export function untilNow({ interval, now }: Pick<ReportScope, 'interval' | 'now'
   };
 }
 
-/** The interval in parts of a month. */
-export function* slicesOf({ from, until }: Interval): Generator<Interval> {
-  for (let at = from; at < until; at += SLICE_MS) yield { from: at, until: Math.min(until, at + SLICE_MS) };
+/** The interval in parts of at most a month, each with as many events as one statement can read. */
+export async function* slicesOf(db: Executor, { from, until }: Interval): AsyncGenerator<Interval> {
+  for (let at = from; at < until; at += SLICE_MS)
+    yield* await divideByEvents(db, { from: at, until: Math.min(until, at + SLICE_MS) });
 }
 
 /** The fraction of an interval before a time, from 0 to 1. */

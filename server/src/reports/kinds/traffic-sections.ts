@@ -221,7 +221,7 @@ function rowOf(scope: ReportScope, place: TrafficPlace, { speeds, points }: Know
 
 async function* list(db: Database, scope: ReportScope): AsyncGenerator<Section> {
   const local = createLocalTime(scope.settings);
-  for await (const place of placesOf(db, scope)) {
+  for await (const place of placesOf(db, scope, scope.interval)) {
     const known = await readPlace(db, scope, place);
     if (known === null) continue;
     yield {

@@ -2,10 +2,11 @@ import type { FlowPoint } from '@gantry/contract/traffic';
 import type { Database } from '../../platform/database/pool.ts';
 import { localDays } from '../../platform/local-days.ts';
 import type { Interval } from '../../platform/time.ts';
+import type { WantedPlace } from '../../traffic/places-store.ts';
 import { getFlow } from '../../traffic/service.ts';
 import type { Batch, Column, KindOfReport, ReportScope, Row, Summary } from '../document.ts';
 import { createLocalTime } from '../local-time.ts';
-import { listTrafficPlaces, type TrafficPlace } from '../places-store.ts';
+import { listDeletedSensors, listTrafficPlaces, type TrafficPlace } from '../places-store.ts';
 import { dayChart } from './day-chart.ts';
 import { addTo, largest } from './largest.ts';
 import { shareBefore } from './slices.ts';
@@ -69,10 +70,15 @@ export function partsOf(db: Database, { settings, now }: ReportScope) {
   };
 }
 
-/** All that a sensor saw if it was asked for; otherwise only what counts for none of the locations. */
-export function placeOf({ kind, id }: TrafficPlace, { filters }: ReportScope) {
+/**
+ * All that a sensor saw if it was asked for, or what it saw at the location that was asked for as well; otherwise only
+ * what counts for none of the locations.
+ */
+export function placeOf({ kind, id }: TrafficPlace, { filters }: ReportScope): WantedPlace {
   if (kind === 'location') return { locationId: id };
-  return { sensorId: id, withoutLocations: filters.sensorId === undefined };
+  const { sensorId, locationId } = filters;
+  const standingAt = sensorId === undefined ? null : locationId?.toLowerCase();
+  return { sensorId: id, standingAt, mayBeDeleted: true };
 }
 
 /** The traffic of a place, by hour or by day. */
@@ -92,10 +98,15 @@ export function flowOf(
   });
 }
 
-/** The places of the report in the order of their names. */
-export async function* placesOf(db: Database, scope: ReportScope): AsyncGenerator<TrafficPlace> {
+/** The places of the report that have traffic within an interval, or may have, in the order of their names. */
+export async function* placesOf(
+  db: Database,
+  { filters }: ReportScope,
+  interval: Interval,
+): AsyncGenerator<TrafficPlace> {
+  const deleted = await listDeletedSensors(db, filters, interval);
   for (let last: TrafficPlace | null = null; ; ) {
-    const page: TrafficPlace[] = await listTrafficPlaces(db, scope.filters, last, PLACES);
+    const page: TrafficPlace[] = await listTrafficPlaces(db, filters, deleted, last, PLACES);
     yield* page;
     if (page.length < PLACES) return;
     last = page.at(-1) ?? null;
@@ -103,8 +114,8 @@ export async function* placesOf(db: Database, scope: ReportScope): AsyncGenerato
 }
 
 /**
- * The traffic of each location, and of each sensor while it stood at none, by hour or, beyond a month, by day. A gap, for
- * which nothing is known, is a row without a volume.
+ * The traffic of each location, and of each sensor (even a deleted one) while it stood at none, by hour or, beyond a month,
+ * by day. A gap, for which nothing is known, is a row without a volume.
  */
 export const traffic: KindOfReport = { title: 'Traffic', columns, rows, summary };
 
@@ -131,7 +142,7 @@ async function* rows(db: Database, scope: ReportScope): AsyncGenerator<Batch> {
   const interval = intervalOf(scope);
   const span = { from: slices[0]?.from ?? 0, until: slices.at(-1)?.until ?? 0 };
   for (const slice of slices) {
-    for await (const place of placesOf(db, scope)) {
+    for await (const place of placesOf(db, scope, slice)) {
       const { points } = await flowOf(db, scope, place, slice, interval);
       // A place without any data in a whole month is left out.
       const isKnown = points.some(({ volume }) => volume !== null);
@@ -148,7 +159,7 @@ async function summary(db: Database, scope: ReportScope): Promise<Summary> {
   const [byDay, byPlace] = [new Map<string, number>(), new Map<string, number>()];
   const nameOf = new Map<string, string>();
   for (const slice of slicesOf(scope)) {
-    for await (const place of placesOf(db, scope)) {
+    for await (const place of placesOf(db, scope, slice)) {
       const { points } = await flowOf(db, scope, place, slice, interval);
       for (const { start, volume } of points) {
         if (volume === null || volume === 0) continue;

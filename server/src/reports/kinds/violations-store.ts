@@ -48,7 +48,7 @@ export async function listViolations(
   return rows.map((row) => ({ ...toEvent(row), locationId: row.location_id }));
 }
 
-/** The speed limits (km/h) of these locations over time. */
+/** The speed limits (km/h) of these locations over time, even if they were deleted since. */
 export async function findSpeedLimits(
   db: Executor,
   locationIds: readonly string[],
@@ -58,7 +58,7 @@ export async function findSpeedLimits(
     sql`SELECT id, speed_limit FROM locations WHERE id = ANY(${sql.param(locationIds)}::uuid[])`,
   );
   const changed = await locationLimits.read(db, locationIds);
-  return new Map(rows.map(({ id, speed_limit }) => [id, changed.get(id) ?? always(speed_limit)]));
+  return new Map([...rows.map(({ id, speed_limit }) => [id, always(speed_limit)] as const), ...changed]);
 }
 
 export interface ViolationCount extends Record<string, unknown> {

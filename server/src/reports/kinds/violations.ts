@@ -14,7 +14,7 @@ const PAGE = 500;
 async function* rows(db: Executor, scope: ReportScope): AsyncGenerator<Batch> {
   const interval = untilNow(scope);
   const toRows = createEventRows(db);
-  for (const slice of slicesOf(interval)) {
+  for await (const slice of slicesOf(db, interval)) {
     yield* pagesOf<PlacedEvent>({
       take: PAGE,
       read: (after, take) => listViolations(db, scope.filters, slice, after?.id ?? null, take),
@@ -34,7 +34,7 @@ async function summary(db: Executor, scope: ReportScope): Promise<Summary> {
     new Map<string, number>(),
     new Map<string, number>(),
   ];
-  for (const slice of slicesOf(untilNow(scope))) {
+  for await (const slice of slicesOf(db, untilNow(scope))) {
     for (const { quarter, kind, n } of await countViolations(db, scope.filters, slice)) {
       addTo(bySpelling, kind, n);
       addTo(byDay, local.day(new Date(quarter).getTime()), n);
