@@ -399,6 +399,24 @@ test.describe('many events at once', () => {
     await expect(page.getByText('No event matches these filters')).toBeVisible();
   });
 
+  test('are as many as the confirmation says when others arrive meanwhile', async ({ service, openAs }) => {
+    await report(service, 'ARRIVING', ['ARV 1', 'ARV 2', 'ARV 3']);
+    const page = await openAs('OPERATOR', '/events?violationType=ARRIVING');
+    await expect(page.getByText('3 events')).toBeVisible();
+    await report(service, 'ARRIVING', ['ARV 4', 'ARV 5']);
+    await page.getByRole('row', { name: 'ARV 1' }).getByRole('checkbox').click();
+    await page.getByRole('button', { name: 'Select all 3 matching' }).click();
+    const bar = page.getByRole('region', { name: 'Selected events' });
+    await expect(bar).toContainText('5 selected');
+    await bar.getByRole('button', { name: 'Delete' }).click();
+    await expect(page.getByRole('dialog', { name: 'Delete 5 events?' })).toBeVisible();
+    await report(service, 'ARRIVING', ['ARV 6']);
+    await page.getByRole('button', { name: 'Delete 5 events' }).click();
+    await expect(bar).toContainText('5 of 5 deleted');
+    const { events } = await service.admin.api.events.getAll.query({ violationType: 'ARRIVING' });
+    expect(events.map(({ licensePlateNumber }) => licensePlateNumber)).toEqual(['ARV 6']);
+  });
+
   test('are exported with exactly the filters of the list', async ({ service, openAs }) => {
     await report(service, 'EXPORT', ['EXP 1', 'EXP 2']);
     const page = await openAs('OPERATOR', '/events?violationType=EXPORT');
