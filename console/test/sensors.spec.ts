@@ -129,6 +129,23 @@ test.describe('sensors', () => {
     await service.admin.api.sensors.heartbeat.mutate({ apiKey });
   });
 
+  test('the key of one is not shown on the page of another', async ({ service, openAs }) => {
+    const shown = await service.sensor({ name: 'Shows its key' });
+    const other = await service.sensor({ name: 'Shows no key' });
+    const page = await openAs('OPERATOR', `/sensors/${other.id}`);
+    const title = page.getByRole('heading', { level: 1 });
+    await expect(title).toContainText('Shows no key');
+    await page.evaluate((to) => history.pushState({}, '', to), `/sensors/${shown.id}`);
+    await expect(title).toContainText('Shows its key');
+    const panel = page.getByRole('region', { name: 'API key' });
+    await panel.getByRole('button', { name: 'Show key' }).click();
+    await expect(panel).toContainText(shown.apiKey);
+    await page.goBack();
+    await expect(title).toContainText('Shows no key');
+    await expect(panel).toBeVisible();
+    await expect(page.locator('body')).not.toContainText(shown.apiKey);
+  });
+
   test('a user who may not manage sensors is offered neither the key nor changes', async ({
     service,
     openAs,
