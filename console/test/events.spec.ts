@@ -269,6 +269,23 @@ test.describe('a long list', () => {
     await expect(page.getByRole('row', { name: 'LEA 302' })).toBeAttached();
   });
 
+  test('keeps the marks of its rows while further pages are read', async ({ service, openAs }) => {
+    await report(service, 'MARKED', numbered('MRK', 250));
+    const page = await openAs('OPERATOR', '/events?violationType=MARKED');
+    const first = page.getByRole('row', { name: 'MRK 100' });
+    await first.getByRole('checkbox').click();
+    await page.getByRole('button', { name: 'Archive', exact: true }).click();
+    await expect(first).toContainText('Archived');
+    const list = page.getByRole('region', { name: 'Events', exact: true });
+    const last = page.getByRole('row', { name: 'MRK 349' });
+    await expect(async () => {
+      await list.evaluate((element) => element.scrollTo(0, element.scrollHeight));
+      await expect(last).toBeVisible({ timeout: 1_000 });
+    }).toPass();
+    await list.evaluate((element) => element.scrollTo(0, 0));
+    await expect(first).toContainText('Archived');
+  });
+
   test('says why its next page could not be read, and reads it when asked', async ({ service, openAs }) => {
     await report(service, 'BROKEN_PAGE', numbered('BRP', 250));
     const page = await openAs('OPERATOR', '/events?violationType=BROKEN_PAGE');
