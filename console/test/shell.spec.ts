@@ -110,3 +110,20 @@ test('a page that the role does not include asks for nothing, and says what it n
     await page.context().close();
   }
 });
+
+test('the search opens after an upgrade has replaced its file, once the console is reloaded', async ({
+  openAs,
+}) => {
+  const page = await openAs('VIEWER', '/account');
+  const title = page.getByRole('heading', { level: 1 });
+  await expect(title).toBeVisible();
+  const file = /\/search-dialog-[^/]*\.js$/;
+  await page.route(file, (route) => route.fulfill({ status: 404, body: 'Not found' }));
+  const reloaded = page.waitForEvent('framenavigated');
+  await page.keyboard.press('/');
+  await reloaded;
+  await page.unroute(file);
+  await expect(title).toBeVisible();
+  await page.keyboard.press('/');
+  await expect(page.getByRole('dialog')).toBeVisible();
+});

@@ -23,7 +23,7 @@ interface ExportDialogProps {
 }
 
 /** Says exactly what will be exported, has it made, and downloads it. */
-export default function ExportDialog({ input, reason, filters, onClose }: ExportDialogProps) {
+export function ExportDialog({ input, reason, filters, onClose }: ExportDialogProps) {
   const { t, i18n } = useTranslation('events');
   const [format, setFormat] = useState<ReportFormat>('CSV');
   const scope = useExportScope({ input, reason });
