@@ -27,6 +27,26 @@ test.describe('the keyboard', () => {
     await page.keyboard.press('o');
     await expect(page).toHaveURL(/\/$/);
   });
+
+  test('works with Caps Lock and on keyboards of other scripts', async ({ openAs }) => {
+    const page = await openAs('OPERATOR', '/');
+    await expect(page.getByRole('heading', { name: 'Overview' })).toBeVisible();
+    // Large letters without Shift, as Caps Lock gives them.
+    await page.keyboard.press('G');
+    await page.keyboard.press('E');
+    await expect(page.getByRole('heading', { name: 'Events' })).toBeVisible();
+    const press = (key: string, code: string, shiftKey = false) =>
+      page.evaluate(
+        (init) => document.body.dispatchEvent(new KeyboardEvent('keydown', { ...init, bubbles: true })),
+        { key, code, shiftKey },
+      );
+    // An Arabic keyboard.
+    await press('ل', 'KeyG');
+    await press('س', 'KeyS');
+    await expect(page.getByRole('heading', { name: 'Sensors' })).toBeVisible();
+    await press('؟', 'Slash', true);
+    await expect(page.getByRole('dialog', { name: 'Keyboard shortcuts' })).toBeVisible();
+  });
 });
 
 test.describe('a menu or form under a button', () => {
