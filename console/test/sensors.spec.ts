@@ -108,6 +108,10 @@ test.describe('sensors', () => {
     const page = await openAs('OPERATOR', `/sensors/${id}`);
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     const panel = page.getByRole('region', { name: 'API key' });
+    await page.route('**/trpc/sensors.revealKey*', (route) => route.fulfill({ status: 500, body: 'broken' }));
+    await panel.getByRole('button', { name: 'Copy key' }).click();
+    await expect(page.getByText('is it a Gantry service?')).toBeVisible();
+    await page.unroute('**/trpc/sensors.revealKey*');
     await panel.getByRole('button', { name: 'Copy key' }).click();
     await expect(panel.getByRole('button', { name: 'Copied' })).toBeVisible();
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(apiKey);

@@ -131,6 +131,15 @@ test('a page that the role does not include asks for nothing, and says what it n
   }
 });
 
+test('a look-up that failed says so, and not that nothing was found', async ({ openAs }) => {
+  const page = await openAs('VIEWER', '/events');
+  await page.route(/sensors\.getAll/, (route) => route.fulfill({ status: 500, body: 'broken' }));
+  await page.getByRole('button', { name: 'Filter', exact: true }).click();
+  await page.getByLabel('Sensor').pressSequentially('Ring');
+  await expect(page.getByText('is it a Gantry service?')).toBeVisible();
+  await expect(page.getByText('Nothing found')).toHaveCount(0);
+});
+
 test('the search opens after an upgrade has replaced its file, once the console is reloaded', async ({
   openAs,
 }) => {
