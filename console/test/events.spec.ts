@@ -451,6 +451,15 @@ test.describe('many events at once', () => {
     const rows = text.split('\n').filter((line) => line.includes('TRAFFIC_VIOLATION'));
     expect(rows).toHaveLength(2);
     expect(text).toContain('# Rows: 2');
+
+    // Another format is another file.
+    await expect(dialog.getByRole('button', { name: 'Download again' })).toBeVisible();
+    await dialog.getByLabel('Format').selectOption('XLSX');
+    const [sheet] = await Promise.all([
+      page.waitForEvent('download', { timeout: 60_000 }),
+      dialog.getByRole('button', { name: 'Export' }).click(),
+    ]);
+    expect(sheet.suggestedFilename()).toMatch(/\.xlsx$/);
   });
 });
 
