@@ -269,6 +269,23 @@ test.describe('a long list', () => {
     await expect(page.getByRole('row', { name: 'LEA 302' })).toBeAttached();
   });
 
+  test('keeps the marks of its rows while further pages are read', async ({ service, openAs }) => {
+    await report(service, 'MARKED', numbered('MRK', 250));
+    const page = await openAs('OPERATOR', '/events?violationType=MARKED');
+    const first = page.getByRole('row', { name: 'MRK 100' });
+    await first.getByRole('checkbox').click();
+    await page.getByRole('button', { name: 'Archive', exact: true }).click();
+    await expect(first).toContainText('Archived');
+    const list = page.getByRole('region', { name: 'Events', exact: true });
+    const last = page.getByRole('row', { name: 'MRK 349' });
+    await expect(async () => {
+      await list.evaluate((element) => element.scrollTo(0, element.scrollHeight));
+      await expect(last).toBeVisible({ timeout: 1_000 });
+    }).toPass();
+    await list.evaluate((element) => element.scrollTo(0, 0));
+    await expect(first).toContainText('Archived');
+  });
+
   test('says why its next page could not be read, and reads it when asked', async ({ service, openAs }) => {
     await report(service, 'BROKEN_PAGE', numbered('BRP', 250));
     const page = await openAs('OPERATOR', '/events?violationType=BROKEN_PAGE');
@@ -399,6 +416,24 @@ test.describe('many events at once', () => {
     await expect(page.getByText('No event matches these filters')).toBeVisible();
   });
 
+  test('are as many as the confirmation says when others arrive meanwhile', async ({ service, openAs }) => {
+    await report(service, 'ARRIVING', ['ARV 1', 'ARV 2', 'ARV 3']);
+    const page = await openAs('OPERATOR', '/events?violationType=ARRIVING');
+    await expect(page.getByText('3 events')).toBeVisible();
+    await report(service, 'ARRIVING', ['ARV 4', 'ARV 5']);
+    await page.getByRole('row', { name: 'ARV 1' }).getByRole('checkbox').click();
+    await page.getByRole('button', { name: 'Select all 3 matching' }).click();
+    const bar = page.getByRole('region', { name: 'Selected events' });
+    await expect(bar).toContainText('5 selected');
+    await bar.getByRole('button', { name: 'Delete' }).click();
+    await expect(page.getByRole('dialog', { name: 'Delete 5 events?' })).toBeVisible();
+    await report(service, 'ARRIVING', ['ARV 6']);
+    await page.getByRole('button', { name: 'Delete 5 events' }).click();
+    await expect(bar).toContainText('5 of 5 deleted');
+    const { events } = await service.admin.api.events.getAll.query({ violationType: 'ARRIVING' });
+    expect(events.map(({ licensePlateNumber }) => licensePlateNumber)).toEqual(['ARV 6']);
+  });
+
   test('are exported with exactly the filters of the list', async ({ service, openAs }) => {
     await report(service, 'EXPORT', ['EXP 1', 'EXP 2']);
     const page = await openAs('OPERATOR', '/events?violationType=EXPORT');
@@ -416,6 +451,15 @@ test.describe('many events at once', () => {
     const rows = text.split('\n').filter((line) => line.includes('TRAFFIC_VIOLATION'));
     expect(rows).toHaveLength(2);
     expect(text).toContain('# Rows: 2');
+
+    // Another format is another file.
+    await expect(dialog.getByRole('button', { name: 'Download again' })).toBeVisible();
+    await dialog.getByLabel('Format').selectOption('XLSX');
+    const [sheet] = await Promise.all([
+      page.waitForEvent('download', { timeout: 60_000 }),
+      dialog.getByRole('button', { name: 'Export' }).click(),
+    ]);
+    expect(sheet.suggestedFilename()).toMatch(/\.xlsx$/);
   });
 });
 

@@ -192,6 +192,10 @@ test('a new incident is prefilled from its event, which is attached as evidence'
   const id = page.url().split('/').at(-1) ?? '';
   const incident = await service.admin.api.incidents.getById.query({ id });
   expect(incident).toMatchObject({ type: 'WRONG_WAY_DRIVER', sensorId, eventCount: 1 });
+  await page.goBack();
+  await expect(page).toHaveURL(`${service.url}/incidents`);
+  await expect(page.getByRole('heading', { name: 'Incidents' })).toBeVisible();
+  await expect(dialog).toHaveCount(0);
 });
 
 test.describe('a role', () => {
@@ -202,6 +206,24 @@ test.describe('a role', () => {
     await expect(page.getByText('Assigned to somebody else.')).toBeVisible();
     await expect(page.getByRole('button', { name: 'Acknowledge' })).toHaveCount(0);
     await expect(page.getByLabel('Note', { exact: true })).toHaveCount(0);
+  });
+
+  test('FIELD keeps a note that is being written when the incident is assigned to somebody else', async ({
+    service,
+    openAs,
+  }) => {
+    const { id } = await open(service);
+    const page = await openAs('FIELD', `/incidents/${id}`);
+    await expect(page.getByText('Live', { exact: true })).toBeVisible();
+    const note = page.getByLabel('Note', { exact: true });
+    await note.fill('Lane two is blocked');
+    const me = await service.admin.api.auth.me.query();
+    await service.admin.api.incidents.assign.mutate({ id, userId: me.id });
+    await expect(page.getByRole('button', { name: 'Acknowledge' })).toHaveCount(0);
+    await expect(note).toHaveValue('Lane two is blocked');
+    await expect(page.getByRole('button', { name: 'Add note' })).toBeDisabled();
+    const form = page.locator('form').filter({ has: note });
+    await expect(form).toContainText('Assigned to somebody else.');
   });
 
   test('without the permission sees which one is required, and no link to the page', async ({ openAs }) => {

@@ -46,6 +46,32 @@ test.describe('locations', () => {
   });
 });
 
+test('blanks between the words of a search stay, and the row under the cursor is no part of a view', async ({
+  service,
+  openAs,
+}) => {
+  const { id } = await service.admin.api.locations.create.mutate({
+    name: 'Quay of a story',
+    coordinates: { latitude: 41.03, longitude: 28.96 },
+  });
+  const page = await openAs('OPERATOR', `/locations?location=${id}`);
+  await page.getByRole('button', { name: 'Filter', exact: true }).click();
+  const field = page.getByRole('searchbox', { name: 'Name or address' });
+  await field.pressSequentially('Quay ');
+  await expect(page).toHaveURL(/search=Quay/);
+  await field.pressSequentially('of');
+  await expect(field).toHaveValue('Quay of');
+  await expect(page).toHaveURL(/search=Quay(\+|%20)of/);
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Views' }).click();
+  await page.getByRole('menuitem', { name: 'Save this view…' }).click();
+  await page.getByRole('dialog').getByLabel('Name').fill('Quays');
+  await page.getByRole('button', { name: 'Save view' }).click();
+  await expect(page.getByRole('button', { name: 'View: Quays' })).toBeVisible();
+  await page.goto(`${service.url}/locations?search=Quay+of`);
+  await expect(page.getByRole('button', { name: 'View: Quays' })).toBeVisible();
+});
+
 test('the traffic of the last day stays that of the last day while the page is open', async ({
   service,
   openAs,

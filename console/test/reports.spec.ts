@@ -38,6 +38,40 @@ test.describe('reports', () => {
     await expect(row).toHaveCount(0);
   });
 
+  test('are followed until they are finished, also after the list could not be read', async ({
+    service,
+    openAs,
+  }) => {
+    const day = new Date().toISOString().slice(0, 10);
+    await service.admin.api.reports.generate.mutate({
+      kind: 'INCIDENTS',
+      format: 'CSV',
+      startDate: day,
+      endDate: day,
+    });
+    const page = await openAs('ANALYST', '/account');
+    let succeeded = 0;
+    let isBroken = false;
+    await page.route(/reports\.getReports/, async (route) => {
+      if (isBroken) return route.fulfill({ status: 500, body: 'broken' });
+      const response = await route.fetch();
+      const body = await response.text();
+      succeeded += 1;
+      isBroken = succeeded === 1;
+      await route.fulfill({
+        response,
+        body: succeeded === 1 ? body.replaceAll('"DONE"', '"RUNNING"') : body,
+      });
+    });
+    await page.goto(`${service.url}/reports/files`);
+    const row = page.getByRole('row', { name: /Incidents CSV/ });
+    await expect(row).toContainText('Under way');
+    await expect(page.getByRole('alert')).toBeVisible();
+    isBroken = false;
+    await expect(row).toContainText('Done');
+    await expect(page.getByRole('alert')).toHaveCount(0);
+  });
+
   test('are made by schedules, which are changed and deleted', async ({ openAs }) => {
     const page = await openAs('OPERATOR', '/reports/schedules');
     await page.getByRole('button', { name: 'New schedule' }).first().click();

@@ -108,6 +108,10 @@ test.describe('sensors', () => {
     const page = await openAs('OPERATOR', `/sensors/${id}`);
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     const panel = page.getByRole('region', { name: 'API key' });
+    await page.route('**/trpc/sensors.revealKey*', (route) => route.fulfill({ status: 500, body: 'broken' }));
+    await panel.getByRole('button', { name: 'Copy key' }).click();
+    await expect(page.getByText('is it a Gantry service?')).toBeVisible();
+    await page.unroute('**/trpc/sensors.revealKey*');
     await panel.getByRole('button', { name: 'Copy key' }).click();
     await expect(panel.getByRole('button', { name: 'Copied' })).toBeVisible();
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(apiKey);
@@ -127,6 +131,23 @@ test.describe('sensors', () => {
     await expect(panel).toContainText('Old key valid until');
     await expect(page.locator('body')).not.toContainText(fresh);
     await service.admin.api.sensors.heartbeat.mutate({ apiKey });
+  });
+
+  test('the key of one is not shown on the page of another', async ({ service, openAs }) => {
+    const shown = await service.sensor({ name: 'Shows its key' });
+    const other = await service.sensor({ name: 'Shows no key' });
+    const page = await openAs('OPERATOR', `/sensors/${other.id}`);
+    const title = page.getByRole('heading', { level: 1 });
+    await expect(title).toContainText('Shows no key');
+    await page.evaluate((to) => history.pushState({}, '', to), `/sensors/${shown.id}`);
+    await expect(title).toContainText('Shows its key');
+    const panel = page.getByRole('region', { name: 'API key' });
+    await panel.getByRole('button', { name: 'Show key' }).click();
+    await expect(panel).toContainText(shown.apiKey);
+    await page.goBack();
+    await expect(title).toContainText('Shows no key');
+    await expect(panel).toBeVisible();
+    await expect(page.locator('body')).not.toContainText(shown.apiKey);
   });
 
   test('a user who may not manage sensors is offered neither the key nor changes', async ({

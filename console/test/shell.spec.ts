@@ -27,6 +27,26 @@ test.describe('the keyboard', () => {
     await page.keyboard.press('o');
     await expect(page).toHaveURL(/\/$/);
   });
+
+  test('works with Caps Lock and on keyboards of other scripts', async ({ openAs }) => {
+    const page = await openAs('OPERATOR', '/');
+    await expect(page.getByRole('heading', { name: 'Overview' })).toBeVisible();
+    // Large letters without Shift, as Caps Lock gives them.
+    await page.keyboard.press('G');
+    await page.keyboard.press('E');
+    await expect(page.getByRole('heading', { name: 'Events' })).toBeVisible();
+    const press = (key: string, code: string, shiftKey = false) =>
+      page.evaluate(
+        (init) => document.body.dispatchEvent(new KeyboardEvent('keydown', { ...init, bubbles: true })),
+        { key, code, shiftKey },
+      );
+    // An Arabic keyboard.
+    await press('ل', 'KeyG');
+    await press('س', 'KeyS');
+    await expect(page.getByRole('heading', { name: 'Sensors' })).toBeVisible();
+    await press('؟', 'Slash', true);
+    await expect(page.getByRole('dialog', { name: 'Keyboard shortcuts' })).toBeVisible();
+  });
 });
 
 test.describe('a menu or form under a button', () => {
@@ -109,4 +129,30 @@ test('a page that the role does not include asks for nothing, and says what it n
     expect(asked.filter((url) => /reports\.get|connections\./.test(url))).toEqual([]);
     await page.context().close();
   }
+});
+
+test('a look-up that failed says so, and not that nothing was found', async ({ openAs }) => {
+  const page = await openAs('VIEWER', '/events');
+  await page.route(/sensors\.getAll/, (route) => route.fulfill({ status: 500, body: 'broken' }));
+  await page.getByRole('button', { name: 'Filter', exact: true }).click();
+  await page.getByLabel('Sensor').pressSequentially('Ring');
+  await expect(page.getByText('is it a Gantry service?')).toBeVisible();
+  await expect(page.getByText('Nothing found')).toHaveCount(0);
+});
+
+test('the search opens after an upgrade has replaced its file, once the console is reloaded', async ({
+  openAs,
+}) => {
+  const page = await openAs('VIEWER', '/account');
+  const title = page.getByRole('heading', { level: 1 });
+  await expect(title).toBeVisible();
+  const file = /\/search-dialog-[^/]*\.js$/;
+  await page.route(file, (route) => route.fulfill({ status: 404, body: 'Not found' }));
+  const reloaded = page.waitForEvent('framenavigated');
+  await page.keyboard.press('/');
+  await reloaded;
+  await page.unroute(file);
+  await expect(title).toBeVisible();
+  await page.keyboard.press('/');
+  await expect(page.getByRole('dialog')).toBeVisible();
 });

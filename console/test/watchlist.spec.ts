@@ -79,6 +79,27 @@ test.describe('an alert', () => {
     await expect(page.getByLabel('Note (optional)')).toHaveValue('I saw it too');
   });
 
+  test('that leaves the list because another user acknowledged it keeps the note that is being written', async ({
+    service,
+    openAs,
+  }) => {
+    const plate = await raise(service);
+    const page = await openAs('OPERATOR', '/watchlist?acknowledged=false');
+    await expect(page.getByText('Live', { exact: true })).toBeVisible();
+    const row = page.getByRole('row').filter({ hasText: plate });
+    await row.getByRole('cell', { name: plate }).first().click();
+    const note = page.getByLabel('Note (optional)');
+    await note.fill('I saw it too');
+    const { alerts } = await service.admin.api.watchlist.getAlerts.query({ acknowledged: false });
+    const [alert] = alerts.filter(({ licensePlateNumber }) => licensePlateNumber === plate);
+    await service.admin.api.watchlist.acknowledgeAlert.mutate({ id: alert?.id ?? '' });
+    await expect(row).toHaveCount(0);
+    const pane = page.getByRole('complementary');
+    await expect(pane).toContainText('First Administrator');
+    await expect(note).toHaveValue('I saw it too');
+    await expect(pane.getByRole('button', { name: 'Acknowledge' })).toBeDisabled();
+  });
+
   test('is acknowledged together with all that match', async ({ service, openAs }) => {
     const plate = await raise(service, 3);
     const { entries } = await service.admin.api.watchlist.getAll.query({ search: plate });

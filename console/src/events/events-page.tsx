@@ -48,7 +48,7 @@ function Events() {
   const filters = useEventFilters();
   const seesPlates = useSeesPlates();
   const { pages, isHeld, reason, setReason } = useEventList(input);
-  const states = useRowStates(pages.rows, pages.updatedAt);
+  const states = useRowStates(pages.rows, pages.readAt);
   const triage = useTriage(states);
   const baseColumns = useEventColumns();
   const reviewColumn = useReviewColumn();

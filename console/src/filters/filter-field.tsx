@@ -109,14 +109,16 @@ function TextFilter({
   readonly onEnter?: boolean | undefined;
 }) {
   const [text, setText] = useState(String(value ?? ''));
-  useEffect(() => setText(String(value ?? '')), [value]);
+  const set = String(value ?? '');
+  // Blanks at the ends are not part of the filter, and the next word may follow them.
+  useEffect(() => setText((now) => (now.trim() === set ? now : set)), [set]);
   useEffect(() => {
-    if (onEnter || text === String(value ?? '')) return;
+    if (onEnter || text.trim() === set) return;
     const timer = setTimeout(() => onChange(text.trim() || undefined), PAUSE_MS);
     return () => clearTimeout(timer);
-  }, [text, value, onChange, onEnter]);
+  }, [text, set, onChange, onEnter]);
   const commit = () => {
-    if (text.trim() !== String(value ?? '')) onChange(text.trim() || undefined);
+    if (text.trim() !== set) onChange(text.trim() || undefined);
   };
   const latest = useRef(commit);
   latest.current = commit;

@@ -2,6 +2,7 @@ import { Autocomplete } from '@base-ui/react/autocomplete';
 import { useQuery } from '@tanstack/react-query';
 import { useDeferredValue, useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { sentenceOf } from '../service/failure.tsx';
 import type { Option } from '../ui/select.tsx';
 
 export interface LookUpProps {
@@ -23,7 +24,11 @@ export function LookUpInput({ label, find, onChoose, chosen = '', typed }: LookU
   const id = useId();
   const [text, setText] = useState(typed ?? chosen);
   const part = useDeferredValue(text === chosen ? '' : text.trim());
-  const { data = [], isFetching } = useQuery({
+  const {
+    data = [],
+    error,
+    isFetching,
+  } = useQuery({
     // Fields of one name may offer different things: names of locations here, their ids there.
     queryKey: ['look-up', id, part],
     queryFn: () => find(part),
@@ -54,7 +59,14 @@ export function LookUpInput({ label, find, onChoose, chosen = '', typed }: LookU
           <Autocomplete.Positioner sideOffset={4} align="start" className="z-50">
             <Autocomplete.Popup className="max-h-64 max-w-[min(28rem,calc(100vw-1.5rem))] min-w-(--anchor-width) overflow-y-auto rounded-md border bg-raised p-1 shadow-xl">
               <Autocomplete.Empty>
-                {!isFetching && <p className="px-2 py-1.5 text-muted">{t('filters.nothingFound')}</p>}
+                {!isFetching &&
+                  (error ? (
+                    <p className="px-2 py-1.5 text-critical">
+                      <bdi>{sentenceOf(error).sentence}</bdi>
+                    </p>
+                  ) : (
+                    <p className="px-2 py-1.5 text-muted">{t('filters.nothingFound')}</p>
+                  ))}
               </Autocomplete.Empty>
               <Autocomplete.List>
                 {(option: Option) => (

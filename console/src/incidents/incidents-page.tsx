@@ -38,6 +38,11 @@ function Incidents() {
   const other = view === 'board' ? 'list' : 'board';
   const turn = () => change({ view: view === 'board' ? 'list' : undefined });
   const create = () => change({ new: 1 });
+  const openNew = async (id: string) => {
+    // Back leads to the board, and not to another new incident.
+    await closeNew();
+    open(id);
+  };
   useShortcuts([
     { keys: 'c', label: t('new.title'), scope: 'page', run: create },
     { keys: 'v', label: t('views.turn'), scope: 'page', run: turn },
@@ -97,7 +102,9 @@ function Incidents() {
         <IncidentList {...shared} onSort={({ by, order }) => change({ sortBy: by, sortOrder: order })} />
       )}
       {commands.dialogs}
-      {beginning && <NewIncidentDialog beginning={beginning} onClose={closeNew} onCreated={open} />}
+      {beginning && (
+        <NewIncidentDialog beginning={beginning} onClose={() => void closeNew()} onCreated={openNew} />
+      )}
     </>
   );
 }

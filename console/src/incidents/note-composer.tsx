@@ -36,7 +36,10 @@ export function NoteComposer({ incident, area }: NoteComposerProps) {
       void refresh();
     },
   });
-  if (!allowed(incident, 'addNote')) return null;
+  const isAllowed = allowed(incident, 'addNote');
+  // What was begun stays where the incident is assigned to somebody else meanwhile.
+  const isBegun = Boolean(area.current?.value) || photos.list.length > 0 || photos.isPreparing;
+  if (!isAllowed && !isBegun) return null;
   return (
     <form
       ref={element}
@@ -57,8 +60,17 @@ export function NoteComposer({ incident, area }: NoteComposerProps) {
       <PhotoPicker photos={photos} isDisabled={form.isSaving} />
       {form.failure && <Failure error={form.failure} onRetry={() => element.current?.requestSubmit()} />}
       <div className="flex items-center justify-between gap-2">
-        <span className="text-sm text-muted pointer-coarse:hidden">{t('note.send')}</span>
-        <Button type="submit" icon="add" disabled={form.isSaving || photos.isPreparing} className="ms-auto">
+        {isAllowed ? (
+          <span className="text-sm text-muted pointer-coarse:hidden">{t('note.send')}</span>
+        ) : (
+          <span className="text-sm text-muted">{t('notYours')}</span>
+        )}
+        <Button
+          type="submit"
+          icon="add"
+          disabled={!isAllowed || form.isSaving || photos.isPreparing}
+          className="ms-auto"
+        >
           {t('actions.addNote')}
         </Button>
       </div>

@@ -32,7 +32,7 @@ export function useIncidentsSearch() {
       void navigate({ search: (all) => ({ ...all, ...values }), replace: true }),
     clear: () => void navigate({ search: { ...(view && { view }) } }),
     closeNew: () =>
-      void navigate({
+      navigate({
         search: isFromElsewhere ? { ...(view && { view }) } : { ...search, new: undefined },
         replace: true,
       }),

@@ -34,7 +34,7 @@ export function LocationPage() {
       </div>
     );
   }
-  return data ? <LocationView location={data} /> : <Skeleton rows={8} />;
+  return data ? <LocationView key={data.id} location={data} /> : <Skeleton rows={8} />;
 }
 
 function LocationView({ location }: { readonly location: Location }) {

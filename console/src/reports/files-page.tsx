@@ -1,7 +1,7 @@
 import type { Report } from '@gantry/contract/reports';
 import { reportKinds, reportStatuses } from '@gantry/contract/values';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useEffect, useMemo, useState } from 'react';
+import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Filter, FilterValues } from '../filters/filter.ts';
 import { FilterBar } from '../filters/filter-bar.tsx';
@@ -19,9 +19,6 @@ import { isUnfinished } from './report-status.tsx';
 import { ReportsFrame } from './reports-frame.tsx';
 import { useDownload } from './use-download.ts';
 import { useFileColumns } from './use-file-columns.tsx';
-
-/** While a report is under way, the list is asked for again after this time, in milliseconds. */
-const AGAIN_MS = 1_500;
 
 const keyOf = ({ id }: Report): string => id;
 
@@ -45,6 +42,7 @@ export function FilesPage() {
     },
     keyOf,
     enabled: mayView,
+    isUnderWay: isUnfinished,
   });
   useCursor({
     rows: pages.rows,
@@ -53,14 +51,6 @@ export function FilesPage() {
     onMove: ({ id }) => setCursor(id),
     onOpen: (report) => report.url !== null && download.mutate(report),
   });
-  const isAnyUnfinished = pages.rows.some(isUnfinished);
-  const { refetch, updatedAt } = pages;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: every answer sets the next time
-  useEffect(() => {
-    if (!isAnyUnfinished) return;
-    const timer = setTimeout(refetch, AGAIN_MS);
-    return () => clearTimeout(timer);
-  }, [isAnyUnfinished, updatedAt]);
   const filters = useMemo<readonly Filter[]>(
     () => [
       {

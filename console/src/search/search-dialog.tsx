@@ -22,7 +22,7 @@ function isRecent(value: unknown): boolean {
 const recent = createStored<Recent>('search.recent', { userId: '', items: [] }, isRecent);
 
 /** One field for everything, and below it what was found: arrows move, Enter opens. */
-export default function SearchDialog({ onClose }: { readonly onClose: () => void }) {
+export function SearchDialog({ onClose }: { readonly onClose: () => void }) {
   const { t } = useTranslation('search');
   const router = useRouter();
   const id = useId();

@@ -1,16 +1,17 @@
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { loadCode } from '../service/load-code.ts';
 import { useShortcuts } from '../shortcuts/registry.tsx';
 import { Key } from '../shortcuts/sheet.tsx';
 import { Icon } from '../ui/icon.tsx';
+import { later } from '../ui/later.ts';
 
-const SearchDialog = lazy(() => loadCode(() => import('./search-dialog.tsx')));
+const useSearchDialog = later(async () => (await import('./search-dialog.tsx')).SearchDialog);
 
 /** Finds plates, sensors, locations, incidents and pages. What it needs for that is loaded when it is opened. */
 export function Search() {
   const { t } = useTranslation('search');
   const [open, setOpen] = useState(false);
+  const SearchDialog = useSearchDialog(open);
   useShortcuts([{ keys: '/', label: t('open'), scope: 'everywhere', run: () => setOpen(true) }]);
   return (
     <>
@@ -27,11 +28,7 @@ export function Search() {
           <Key name="/" />
         </span>
       </button>
-      {open && (
-        <Suspense>
-          <SearchDialog onClose={() => setOpen(false)} />
-        </Suspense>
-      )}
+      {open && SearchDialog && <SearchDialog onClose={() => setOpen(false)} />}
     </>
   );
 }

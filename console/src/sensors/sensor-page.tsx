@@ -35,7 +35,7 @@ export function SensorPage() {
       </div>
     );
   }
-  return data ? <SensorView sensor={data} /> : <Skeleton rows={8} />;
+  return data ? <SensorView key={data.id} sensor={data} /> : <Skeleton rows={8} />;
 }
 
 function SensorView({ sensor }: { readonly sensor: Sensor }) {

@@ -18,6 +18,14 @@ export async function loadCode<Code>(load: () => Promise<Code>): Promise<Code> {
   }
 }
 
+/** Reloads the console because a part of it cannot be loaded, such as after an upgrade; once for each part. */
+export function reloadOnce(error: unknown): void {
+  const key = `gantry.reloaded ${error instanceof Error ? error.message : ''}`;
+  if (sessionStorage.getItem(key) !== null) return;
+  sessionStorage.setItem(key, 'true');
+  location.reload();
+}
+
 async function untilServed(): Promise<void> {
   while (!(await isServed())) await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
 }

@@ -80,10 +80,22 @@ function isPress({ key, target }: KeyboardEvent): boolean {
   );
 }
 
-function nameOf({ key, shiftKey }: KeyboardEvent): string {
-  return shiftKey && (key.length > 1 || key.toLowerCase() !== key.toUpperCase())
-    ? `Shift+${key.toLowerCase()}`
-    : key;
+/** Keys with commands that give letters, or a mark of their own, on keyboards of other scripts. */
+const MARKS: Readonly<Record<string, string>> = { Slash: '/', BracketLeft: '[', BracketRight: ']', '؟': '?' };
+
+/** What a key gives. One that gives a letter or a digit of another script is taken by its place on the keyboard. */
+function latinOf({ key, code }: KeyboardEvent): string {
+  if (!/^[\p{L}\p{Nd}]$/u.test(key) || /^[\p{Script=Latin}\d]$/u.test(key)) return MARKS[key] ?? key;
+  const [, named] = /^(?:Key|Digit)(.)$/.exec(code) ?? [];
+  return named?.toLowerCase() ?? MARKS[code] ?? key;
+}
+
+function nameOf(event: KeyboardEvent): string {
+  const key = latinOf(event);
+  const isLetter = key.length === 1 && key.toLowerCase() !== key.toUpperCase();
+  // Caps Lock gives large letters without Shift. The small form of the Turkish İ has two characters.
+  const name = isLetter ? key.toLowerCase().charAt(0) : key;
+  return event.shiftKey && (isLetter || key.length > 1) ? `Shift+${name.toLowerCase()}` : name;
 }
 
 /** Hears the keys for all pages. */

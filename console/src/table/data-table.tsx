@@ -102,6 +102,11 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   return (
     <>
       <ThinBar active={pages.isFetching} />
+      {Boolean(pages.error) && !pages.moreError && (
+        <div className="px-4 py-2">
+          <Failure error={pages.error} onRetry={pages.refetch} />
+        </div>
+      )}
       <section
         ref={scroller}
         aria-label={label}

@@ -1,5 +1,6 @@
 import { GantryError } from '@gantry/client';
 import { type QueryKey, useQuery } from '@tanstack/react-query';
+import { useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Failure } from '../service/failure.tsx';
 import { Button } from '../ui/button.tsx';
@@ -23,12 +24,23 @@ export interface Opened<Row> {
   readonly refetch: () => void;
 }
 
-/** The row that the address names, also where it is not among the rows that are loaded or that meet the filters. */
+/**
+ * The row that the address names, also where it is not among the rows that are loaded or that meet the filters. A row that
+ * leaves the list stays until it was asked for, and what is being written about it with it.
+ */
 export function useOpened<Row>({ id, listed, isPending, queryKey, load }: OpenedOptions<Row>): Opened<Row> {
   const enabled = id !== undefined && listed === undefined && !isPending;
   const { data, error, refetch } = useQuery({ queryKey, queryFn: () => load(id ?? ''), enabled });
-  const row = listed ?? (enabled ? data : undefined);
+  const found = listed ?? (enabled ? data : undefined);
+  const latest = useRef<{ readonly id: string; readonly row: Row } | null>(null);
+  if (id !== undefined && found !== undefined) latest.current = { id, row: found };
+  const kept = latest.current?.id === id && !isNotFound(error) ? latest.current?.row : undefined;
+  const row = found ?? kept;
   return { row, error: enabled && !row ? error : null, refetch: () => void refetch() };
+}
+
+function isNotFound(error: unknown): boolean {
+  return error instanceof GantryError && error.code === 'NOT_FOUND';
 }
 
 interface NotOpenedProps {
@@ -39,8 +51,7 @@ interface NotOpenedProps {
 /** Says that what the address names is not there, or why it could not be read. */
 export function NotOpened({ opened: { error, refetch }, onClose }: NotOpenedProps) {
   const { t } = useTranslation('common');
-  if (!(error instanceof GantryError && error.code === 'NOT_FOUND'))
-    return <Failure error={error} onRetry={refetch} />;
+  if (!isNotFound(error)) return <Failure error={error} onRetry={refetch} />;
   return (
     <Empty
       icon="search"

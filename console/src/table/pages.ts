@@ -42,8 +42,8 @@ export interface Pages<Row> {
   readonly restart: () => Promise<void>;
   /** Goes up with each new beginning. */
   readonly generation: number;
-  /** When the rows were asked for, in milliseconds since 1970. */
-  readonly updatedAt: number;
+  /** When each row was asked for, by its key, in milliseconds since 1970. */
+  readonly readAt: ReadonlyMap<string, number>;
 }
 
 /**
@@ -80,13 +80,18 @@ export function usePages<Row>({
   // The next page must not put an end to the reading of those before it.
   const fetchMore = () => void fetchNextPage({ cancelRefetch: false });
   // biome-ignore lint/correctness/useExhaustiveDependencies: a list has one way of naming its rows
-  const rows = useMemo(() => {
+  const { rows, readAt } = useMemo(() => {
     const byKey = new Map<string, Row>();
-    for (const row of data?.pages.flatMap((page) => page.rows) ?? []) {
-      const key = keyOf(row);
-      if (!byKey.has(key)) byKey.set(key, row);
+    const readAt = new Map<string, number>();
+    for (const page of data?.pages ?? []) {
+      for (const row of page.rows) {
+        const key = keyOf(row);
+        if (byKey.has(key)) continue;
+        byKey.set(key, row);
+        readAt.set(key, page.readAt);
+      }
     }
-    return [...byKey.values()];
+    return { rows: [...byKey.values()], readAt };
   }, [data]);
   return {
     rows,
@@ -110,6 +115,6 @@ export function usePages<Row>({
       setGeneration((before) => before + 1);
     },
     generation,
-    updatedAt: query.dataUpdatedAt,
+    readAt,
   };
 }

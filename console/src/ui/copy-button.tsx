@@ -1,5 +1,7 @@
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useNotices } from '../undo/undo.tsx';
 import { Button } from './button.tsx';
 import { copyText } from './copy-text.ts';
 
@@ -10,21 +12,25 @@ interface CopyButtonProps {
   readonly iconOnly?: boolean;
 }
 
-/** Copies a text, and says for a moment that it did. */
+/** Copies a text, and says for a moment that it did, or why it could not. */
 export function CopyButton({ text, label, iconOnly = false }: CopyButtonProps) {
   const { t } = useTranslation('common');
   const [copied, setCopied] = useState(false);
-  const copy = async () => {
-    await copyText(typeof text === 'string' ? text : await text());
-    setCopied(true);
-    setTimeout(() => setCopied(false), 1_500);
-  };
+  const { sayFailure } = useNotices();
+  const copy = useMutation({
+    mutationFn: async () => copyText(typeof text === 'string' ? text : await text()),
+    onSuccess: () => {
+      setCopied(true);
+      setTimeout(() => setCopied(false), 1_500);
+    },
+    onError: sayFailure,
+  });
   return (
     <Button
       icon={copied ? 'acknowledge' : 'copy'}
       iconOnly={iconOnly}
       aria-label={copied ? t('copied') : label}
-      onClick={() => void copy()}
+      onClick={() => copy.mutate()}
     >
       {copied ? t('copied') : label}
     </Button>

@@ -1,5 +1,5 @@
 import { type ComponentType, useEffect, useState } from 'react';
-import { loadCode } from '../service/load-code.ts';
+import { loadCode, reloadOnce } from '../service/load-code.ts';
 
 /** After this time what is loaded later is loaded anyway, in milliseconds, so that it is there when the service is not. */
 const ANYWAY_MS = 10_000;
@@ -8,7 +8,8 @@ const AGAIN_MS = 1_000;
 
 /**
  * A component that the first view of a page does without. It is loaded when it is wanted for the first time, or soon after
- * the page.
+ * the page, so that it is there after an upgrade of the service, which has other files. If it is wanted and cannot be loaded,
+ * the console is reloaded once.
  * @returns a hook, which gives the component, or null until it is loaded
  */
 export function later<Props>(
@@ -16,11 +17,13 @@ export function later<Props>(
 ): (isWanted: boolean) => ComponentType<Props> | null {
   let loaded: ComponentType<Props> | null = null;
   let loading: Promise<void> | null = null;
+  let isAsked = false;
   const tryLoading = async () => {
     while (loaded === null) {
       try {
         loaded = await loadCode(load);
-      } catch {
+      } catch (error) {
+        if (isAsked) reloadOnce(error);
         await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
       }
     }
@@ -33,7 +36,9 @@ export function later<Props>(
   return (isWanted) => {
     const [, setLoaded] = useState(loaded !== null);
     useEffect(() => {
-      if (isWanted && loaded === null) void start().then(() => setLoaded(true));
+      if (!isWanted || loaded !== null) return;
+      isAsked = true;
+      void start().then(() => setLoaded(true));
     }, [isWanted]);
     return loaded;
   };

@@ -10,6 +10,7 @@ const MOMENTARY: ReadonlySet<string> = new Set([
   'event',
   'incident',
   'kiosk',
+  'location',
   'open',
   'plate',
   'selected',

@@ -6,6 +6,7 @@ import { Faster, isConflict, useFasterText } from '../conflict/faster.tsx';
 import { sendWithKeys } from '../form/send-with-keys.ts';
 import { Failure } from '../service/failure.tsx';
 import { useSeesPlates } from '../session/plates.tsx';
+import { useUser } from '../session/session.ts';
 import { useShortcuts } from '../shortcuts/registry.tsx';
 import { SeverityBadge } from '../status/severity.tsx';
 import { Moment } from '../time/moment.tsx';
@@ -45,7 +46,9 @@ export function AlertPane({ alert, area, acknowledge, onClose }: AlertPaneProps)
   const { t } = useTranslation(['watchlist', 'common']);
   const { priority, licensePlateNumber, pattern, reason, timestamp, createdAt } = alert;
   const seesPlates = useSeesPlates();
+  const user = useUser();
   const isRefused = acknowledge.error !== null && acknowledge.variables?.id === alert.id;
+  const isWritten = Boolean(area.current?.value) && alert.acknowledgedBy?.id !== user.id;
   return (
     <AlertAside onClose={onClose}>
       <header className="flex items-start gap-2">
@@ -92,7 +95,7 @@ export function AlertPane({ alert, area, acknowledge, onClose }: AlertPaneProps)
       </div>
       {alert.acknowledgedAt && <Acknowledged alert={alert} />}
       {/* What was written stays where somebody else was faster. */}
-      {(!alert.acknowledgedAt || isRefused) && (
+      {(!alert.acknowledgedAt || isRefused || isWritten) && (
         <AcknowledgeForm alert={alert} area={area} acknowledge={acknowledge} />
       )}
     </AlertAside>

@@ -7,7 +7,7 @@ import { RejectDialog } from '../triage/reject-dialog.tsx';
 import type { RowStates } from '../triage/row-states.ts';
 import { BulkProgressBar } from './bulk-progress.tsx';
 import { DeleteDialog } from './delete-dialog.tsx';
-import { type AllMatching, type BulkAction, type BulkTarget, useBulk } from './use-bulk.ts';
+import { type BulkAction, type BulkTarget, useBulk } from './use-bulk.ts';
 
 interface BulkBarProps {
   readonly input: EventFilters;
@@ -25,19 +25,18 @@ export function BulkBar({ input, reason, total, selection, states, onDone }: Bul
   const mayDecide = useMay('manageIncidents');
   const mayDelete = useMay('deleteEvents');
   const bulk = useBulk(states);
-  const [chosen, setChosen] = useState<{ matching: AllMatching; beside: ReadonlySet<string> } | null>(null);
+  const [chosen, setChosen] = useState<{ target: BulkTarget; beside: ReadonlySet<string> } | null>(null);
   const [asks, setAsks] = useState<'REJECTED' | 'delete' | null>(null);
   const { selected } = selection;
   // All that matched are meant until a row is selected or not any longer, or another list is shown.
-  const all = chosen?.beside === selected ? chosen.matching : null;
-  const target: BulkTarget = all ?? { ids: [...selected] };
-  const count = 'ids' in target ? target.ids.length : target.total;
+  const all = chosen?.beside === selected ? chosen.target : null;
+  const target = all ?? { ids: [...selected], isSeen: true };
+  const count = target.ids.length;
   if (count === 0 && !bulk.run) return null;
   const n = (value: number) => value.toLocaleString(i18n.language);
-  const chooseAll = () => {
-    // What arrives from now on is not meant.
-    const filters = { ...input, endDate: input.endDate ?? new Date().toISOString() };
-    setChosen({ matching: { filters, reason, total: total ?? 0 }, beside: selected });
+  const chooseAll = async () => {
+    const ids = await bulk.collect(input, reason);
+    if (ids) setChosen({ target: { ids, isSeen: false }, beside: selected });
   };
   const leave = () => {
     setChosen(null);
@@ -61,7 +60,7 @@ export function BulkBar({ input, reason, total, selection, states, onDone }: Bul
             {t('bulk.selected', { count, n: n(count) })}
           </span>
           {!all && total !== null && total > selected.size && (
-            <Button kind="quiet" onClick={chooseAll} className="text-accent">
+            <Button kind="quiet" onClick={() => void chooseAll()} className="text-accent">
               {t('bulk.all', { count: total, n: n(total) })}
             </Button>
           )}

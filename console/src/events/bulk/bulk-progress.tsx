@@ -15,14 +15,14 @@ interface BulkProgressBarProps {
 export function BulkProgressBar({ run, onCancel, onClose }: BulkProgressBarProps) {
   const { t, i18n } = useTranslation('events');
   const { action, progress, isRunning, failures, error } = run;
-  const { done = 0, of = 0 } = progress ?? {};
+  const { done, of } = progress;
   const n = (value: number) => value.toLocaleString(i18n.language);
   const succeeded = done - failures.length;
   return (
     <>
       <div className="flex flex-wrap items-center gap-3">
         <span role="status" className="figures">
-          {progress === null
+          {action === 'collect'
             ? t('bulk.collecting')
             : isRunning
               ? t('bulk.progress', { done: n(done), of: n(of) })

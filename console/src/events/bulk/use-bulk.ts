@@ -11,18 +11,16 @@ import { type BulkFailure, type BulkProgress, collectIds, runBatches } from './r
 export type BulkAction = 'CONFIRMED' | 'REJECTED' | 'archive' | 'delete';
 
 /** Those that were selected, or all that met the filters at a moment. */
-export type BulkTarget = { readonly ids: readonly string[] } | AllMatching;
-
-export interface AllMatching {
-  readonly filters: EventFilters;
-  readonly reason: string | undefined;
-  readonly total: number;
+export interface BulkTarget {
+  readonly ids: readonly string[];
+  /** Who chooses single rows has seen what others decided about them; who chooses all that match has not. */
+  readonly isSeen: boolean;
 }
 
 export interface BulkRun {
-  readonly action: BulkAction | 'undo';
-  /** null: the events are still being collected. */
-  readonly progress: BulkProgress | null;
+  /** `collect`: it is read which events match. */
+  readonly action: BulkAction | 'undo' | 'collect';
+  readonly progress: BulkProgress;
   readonly isRunning: boolean;
   /** By event. */
   readonly failures: readonly BulkFailure<string>[];
@@ -36,6 +34,14 @@ const PAGE = 100;
 /** The bar is drawn again at most this often, in milliseconds. */
 const DRAW_MS = 100;
 
+/** A run that has just begun. */
+const BEGINNING = {
+  progress: { done: 0, of: 0 },
+  isRunning: true,
+  failures: [],
+  error: null,
+} as const satisfies Partial<BulkRun>;
+
 /** Does something to many events in the background, in few calls, and undoes it in one step. */
 export function useBulk({ rows, note }: Pick<RowStates, 'rows' | 'note'>) {
   const { t, i18n } = useTranslation('events');
@@ -46,7 +52,7 @@ export function useBulk({ rows, note }: Pick<RowStates, 'rows' | 'note'>) {
 
   /** Runs the work with the bar showing how far it is. */
   const show = async (
-    action: BulkRun['action'],
+    action: BulkAction | 'undo',
     retry: (failed: readonly string[]) => void,
     work: (
       signal: AbortSignal,
@@ -55,14 +61,7 @@ export function useBulk({ rows, note }: Pick<RowStates, 'rows' | 'note'>) {
   ): Promise<void> => {
     stop.current = new AbortController();
     let failed: readonly string[] = [];
-    setRun({
-      action,
-      progress: null,
-      isRunning: true,
-      failures: [],
-      error: null,
-      retry: () => retry(failed),
-    });
+    setRun({ ...BEGINNING, action, retry: () => retry(failed) });
     let drawnAt = 0;
     const onProgress = (progress: BulkProgress) => {
       if (progress.done < progress.of && Date.now() - drawnAt < DRAW_MS) return;
@@ -75,6 +74,24 @@ export function useBulk({ rows, note }: Pick<RowStates, 'rows' | 'note'>) {
       setRun((now) => now && { ...now, isRunning: false, failures });
     } catch (error) {
       setRun((now) => now && { ...now, isRunning: false, error });
+    }
+  };
+
+  /** Reads which events meet the filters now. @returns null: it was stopped, or it failed, which the bar says */
+  const collect = async (
+    filters: EventFilters,
+    reason: string | undefined,
+  ): Promise<readonly string[] | null> => {
+    stop.current = new AbortController();
+    const { signal } = stop.current;
+    setRun({ ...BEGINNING, action: 'collect', retry: () => undefined });
+    try {
+      const ids = await idsOf(filters, reason, signal);
+      setRun(null);
+      return signal.aborted ? null : ids;
+    } catch (error) {
+      setRun((now) => (signal.aborted ? null : now && { ...now, isRunning: false, error }));
+      return null;
     }
   };
 
@@ -108,13 +125,11 @@ export function useBulk({ rows, note }: Pick<RowStates, 'rows' | 'note'>) {
   const start = (target: BulkTarget, action: BulkAction, reason?: string): Promise<void> =>
     show(
       action,
-      (failed) => void start({ ids: failed }, action, reason),
+      (failed) => void start({ ...target, ids: failed }, action, reason),
       async (signal, onProgress) => {
-        // Who chooses single rows has seen what others decided about them; who chooses all that match has not.
-        const isSeen = 'ids' in target;
+        const { ids, isSeen } = target;
         const seen = isSeen ? rows : rows.filter(({ review }) => !review || review.by.id === user.id);
         const [rowById, seenById] = [rows, seen].map((all) => new Map(all.map((row) => [row.id, row])));
-        const ids = isSeen ? target.ids : await idsOf(target, signal);
         onProgress({ done: 0, of: ids.length });
         const changed: Changed[] = [];
         const failures = await runBatches({
@@ -139,12 +154,15 @@ export function useBulk({ rows, note }: Pick<RowStates, 'rows' | 'note'>) {
       },
     );
 
-  return { run, start, cancel: () => stop.current.abort(), forget: () => setRun(null) };
+  return { run, collect, start, cancel: () => stop.current.abort(), forget: () => setRun(null) };
 }
 
-function idsOf({ filters, reason }: AllMatching, signal: AbortSignal) {
+function idsOf(filters: EventFilters, reason: string | undefined, signal: AbortSignal): Promise<string[]> {
+  // What arrives from now on is not meant. Events that come meanwhile move the pages if the newest are first.
+  const endDate = filters.endDate ?? new Date().toISOString();
+  const input = { ...filters, endDate, sortBy: 'timestamp', sortOrder: 'asc' } as const;
   const load = async (skip: number) => {
-    const question = { ...filters, ...(reason && { reason }), skip, take: PAGE };
+    const question = { ...input, ...(reason && { reason }), skip, take: PAGE };
     const { events, total } = await api.events.getAll.query(question, { signal });
     return { ids: events.map(({ id }) => id), total };
   };

@@ -7,5 +7,6 @@ import { type ReviewedEvent, type RowStates, useRowStates } from '../triage/row-
 export function useSingleEvent(id: string, enabled: boolean, states: RowStates): ReviewedEvent | undefined {
   const { data, dataUpdatedAt } = useQuery({ ...service.events.getById.queryOptions({ id }), enabled });
   const events = useMemo(() => (enabled && data ? [data] : []), [enabled, data]);
-  return useRowStates(events, dataUpdatedAt, states).rows[0];
+  const readAt = useMemo(() => new Map([[id, dataUpdatedAt]]), [id, dataUpdatedAt]);
+  return useRowStates(events, readAt, states).rows[0];
 }

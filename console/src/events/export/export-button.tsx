@@ -1,14 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Filter } from '../../filters/filter.ts';
-import { loadCode } from '../../service/load-code.ts';
 import { service } from '../../service/service.ts';
 import { useMay } from '../../session/may.ts';
 import { Button } from '../../ui/button.tsx';
+import { later } from '../../ui/later.ts';
 import type { EventFilters } from '../search.ts';
 
-const ExportDialog = lazy(() => loadCode(() => import('./export-dialog.tsx')));
+const useExportDialog = later(async () => (await import('./export-dialog.tsx')).ExportDialog);
 
 interface ExportButtonProps {
   readonly input: EventFilters;
@@ -20,6 +20,7 @@ interface ExportButtonProps {
 export function ExportButton(props: ExportButtonProps) {
   const { t } = useTranslation('events');
   const [open, setOpen] = useState(false);
+  const ExportDialog = useExportDialog(open);
   const mayGenerate = useMay('generateReports');
   const mayRead = useMay('viewReports');
   const { data } = useQuery({ ...service.system.getSettings.queryOptions(), staleTime: 300_000 });
@@ -29,11 +30,7 @@ export function ExportButton(props: ExportButtonProps) {
       <Button icon="download" onClick={() => setOpen(true)}>
         {t('export.export')}
       </Button>
-      {open && (
-        <Suspense>
-          <ExportDialog {...props} onClose={() => setOpen(false)} />
-        </Suspense>
-      )}
+      {open && ExportDialog && <ExportDialog {...props} onClose={() => setOpen(false)} />}
     </>
   );
 }

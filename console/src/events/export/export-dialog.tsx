@@ -23,11 +23,11 @@ interface ExportDialogProps {
 }
 
 /** Says exactly what will be exported, has it made, and downloads it. */
-export default function ExportDialog({ input, reason, filters, onClose }: ExportDialogProps) {
+export function ExportDialog({ input, reason, filters, onClose }: ExportDialogProps) {
   const { t, i18n } = useTranslation('events');
   const [format, setFormat] = useState<ReportFormat>('CSV');
   const scope = useExportScope({ input, reason });
-  const { generate, report, save, done, leave } = useExport({ input, reason });
+  const { generate, report, save, done, reset, leave } = useExport({ input, reason });
   const failed = report.data?.status === 'FAILED' ? new Error(report.data.error ?? '') : null;
   const error = scope.error ?? generate.error ?? report.error ?? save.error ?? failed;
   const isUnderWay = generate.isPending || (generate.isSuccess && !done && !failed && !report.error);
@@ -43,7 +43,10 @@ export default function ExportDialog({ input, reason, filters, onClose }: Export
         label={t('export.format')}
         value={format}
         options={reportFormats.map((value) => ({ value, label: t(`export.formats.${value}`) }))}
-        onChange={setFormat}
+        onChange={(chosen) => {
+          setFormat(chosen);
+          reset();
+        }}
         disabled={isUnderWay}
       />
       {isUnderWay && <Progress report={report.data} />}

@@ -74,12 +74,18 @@ export function useExport({ input, reason }: ExportOptions) {
     savedId.current = done.id;
     mutate(done);
   }, [done, mutate]);
+  /** Forgets what was made, so that another report can be. */
+  const reset = () => {
+    setId(null);
+    generate.reset();
+    save.reset();
+  };
   /** Ends the report if it is not finished, or as soon as it is known if it is still being asked for. */
   const leave = () => {
     isLeft.current = true;
     if (id !== null && isUnfinished(report.data)) cancel(id);
   };
-  return { generate, report, save, done, leave };
+  return { generate, report, save, done, reset, leave };
 }
 
 function cancel(id: string): void {

@@ -39,9 +39,14 @@ const CHUNK = 100;
 
 /**
  * Joins the rows of a list with their reviews and with what was done about them since they were read.
+ * @param readAt when each event was asked for, by its id, in milliseconds since 1970
  * @param shared what is known of events by the list beside which these are shown
  */
-export function useRowStates(events: readonly Event[], readAt: number, shared?: RowStates): RowStates {
+export function useRowStates(
+  events: readonly Event[],
+  readAt: ReadonlyMap<string, number>,
+  shared?: RowStates,
+): RowStates {
   const [own, setKnown] = useState<ReadonlyMap<string, Known>>(new Map());
   const known = shared?.known ?? own;
   const chunks = useMemo(() => {
@@ -82,7 +87,7 @@ export function useRowStates(events: readonly Event[], readAt: number, shared?: 
         const asked = answers.get(event.id);
         const review =
           !more || more.review === undefined || (asked && asked.at > more.at) ? asked?.review : more.review;
-        const flags = more && more.at > readAt ? more : event;
+        const flags = more && more.at > (readAt.get(event.id) ?? 0) ? more : event;
         return {
           ...event,
           review: review === undefined && answers.isComplete ? null : review,
