@@ -117,6 +117,37 @@ test('a webhook is added, tested and disabled; its secret is shown once', async 
   server.close();
 });
 
+test('changing a webhook leaves alone what has changed since the dialog was opened', async ({
+  service,
+  openAs,
+}) => {
+  const { api } = service.admin;
+  const { id } = await api.webhooks.create.mutate({
+    url: 'http://127.0.0.1:9/',
+    kinds: ['watchlist.alert', 'event.violation'],
+    filter: { minSeverity: 'HIGH', eventType: 'TRAFFIC_VIOLATION' },
+  });
+  const page = await openAs('ADMIN', `/administration/webhooks/${id}`);
+  await page.getByRole('button', { name: 'Edit' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Description').fill('Of the control room');
+  await api.webhooks.update.mutate({
+    id,
+    url: 'http://127.0.0.1:9/others',
+    kinds: ['incident.changed'],
+    filter: { minSeverity: 'LOW' },
+  });
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await expect(dialog).toHaveCount(0);
+  expect(await api.webhooks.getById.query({ id })).toMatchObject({
+    url: 'http://127.0.0.1:9/others',
+    description: 'Of the control room',
+    kinds: ['incident.changed'],
+    filter: { minSeverity: 'LOW' },
+  });
+  await api.webhooks.delete.mutate({ id });
+});
+
 test('retention is saved only after a preview, and a hold protects its events', async ({
   service,
   openAs,
