@@ -110,7 +110,13 @@ function Alerts() {
   const { alerts, rows } = useCounts();
   const oldest = rows.alerts[0];
   return (
-    <Figure name={t('figures.alerts')} value={number(alerts)} to="/watchlist" tone={alerts ? 'high' : 'calm'}>
+    <Figure
+      name={t('figures.alerts')}
+      value={number(alerts)}
+      to="/watchlist"
+      search={{ acknowledged: false }}
+      tone={alerts ? 'high' : 'calm'}
+    >
       {oldest && (
         <span className="text-sm text-muted">
           {t('figures.oldest')} <Moment at={oldest.createdAt} as="ago" />

@@ -32,6 +32,7 @@ export function useCounts() {
     sensors: all.data?.total,
     offline: offline.data?.total,
     failing: failing.data?.total,
+    critical: critical.data?.total,
     alerts: alerts.data?.total,
     isPending: answers.some(({ isPending }) => isPending),
     error: answers.find(({ error, data }) => error && !data)?.error ?? null,
