@@ -222,6 +222,32 @@ test('the time zone is found by name, previewed before it is saved, and applies 
   });
 });
 
+test('settings of time that another user changes meanwhile stay, and so does what was chosen', async ({
+  service,
+  openAs,
+}) => {
+  const { timezone } = service.admin.api.system;
+  const before = await timezone.getTimezoneSettings.query();
+  const page = await openAs('ADMIN', '/administration/settings');
+  await page.getByLabel('Dates', { exact: true }).selectOption('DD/MM/YYYY');
+  await timezone.updateTimezoneSettings.mutate({ timezone: 'Asia/Kathmandu' });
+  await page.getByRole('button', { name: 'Save' }).click();
+  await expect(page.getByRole('status').filter({ hasText: 'saved' })).toBeVisible();
+  const saved = { ...before, timezone: 'Asia/Kathmandu', dateFormat: 'DD/MM/YYYY' };
+  expect(await timezone.getTimezoneSettings.query()).toEqual(saved);
+
+  await page.getByLabel('Dates', { exact: true }).selectOption('MM/DD/YYYY');
+  await timezone.updateTimezoneSettings.mutate({ timezone: before.timezone });
+  const form = page.getByRole('region', { name: 'Times and dates' });
+  // The settings are asked for again when the window is looked at, if they are ten seconds old.
+  await expect(async () => {
+    await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')));
+    await expect(form).toContainText(before.timezone, { timeout: 500 });
+  }).toPass();
+  await expect(page.getByLabel('Dates', { exact: true })).toHaveValue('MM/DD/YYYY');
+  await timezone.updateTimezoneSettings.mutate(before);
+});
+
 test('other roles cannot open the administration pages', async ({ openAs }) => {
   const page = await openAs('OPERATOR', '/administration/users');
   await expect(page.getByText('Your role does not include this page')).toBeVisible();
