@@ -96,6 +96,38 @@ test('every page that would show plates states that they are hidden from the rol
   await admin.context().close();
 });
 
+test('features that are switched off are no failures: the pages leave them out, and ask again without a stream', async ({
+  browser,
+}) => {
+  test.slow();
+  const limited = await startService({ FEATURES: 'locations,reports,traffic' });
+  try {
+    const { apiKey } = await limited.sensor({ name: 'Without a stream' });
+    const page = await openAlone(browser, limited, '/');
+    await page.clock.install();
+    await page.reload();
+    await expect(page.getByText('Live updates are off')).toBeVisible();
+    const newest = page.getByRole('region', { name: 'Newest events' });
+    await expect(newest).toContainText('No events yet');
+    await limited.admin.api.events.ingest.mutate({
+      apiKey,
+      eventType: 'PLATE_RECOGNITION',
+      licensePlateNumber: '06 POLL 1',
+    });
+    await page.clock.runFor(16_000);
+    await expect(newest).toContainText('06 POLL 1');
+    await page.clock.runFor(16_000);
+    await expect(page.getByText('Live updates are off')).toBeVisible();
+    await expect(page.getByRole('alert')).toHaveCount(0);
+    await expect(page.getByRole('region', { name: 'Newest incidents' })).toHaveCount(0);
+    for (const tile of ['Open incidents', 'Alerts waiting', 'last 24 h'])
+      await expect(page.getByText(tile)).toHaveCount(0);
+    await page.context().close();
+  } finally {
+    await limited.stop();
+  }
+});
+
 test('a schedule and a webhook with a plate take the reason that is required, and a schedule pauses without one', async ({
   browser,
 }) => {

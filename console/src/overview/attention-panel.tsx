@@ -17,8 +17,8 @@ import { useCounts } from './use-counts.ts';
 export function AttentionPanel({ className }: { readonly className: string }) {
   const { t } = useTranslation(['overview', 'common']);
   const { kiosk } = useSearch({ from: '/shell/' });
-  const { rows, critical = 0, alerts = 0, failing = 0, offline = 0, isPending, error, refetch } = useCounts();
-  const count = critical + alerts + failing + offline;
+  const { rows, critical = 0, alerts, failing = 0, offline = 0, isPending, error, refetch } = useCounts();
+  const count = critical + (alerts ?? 0) + failing + offline;
   const shown = rows.critical.length + rows.alerts.length + rows.failing.length + rows.offline.length;
   return (
     <Panel title={t('attention.title')} isFull className={className}>

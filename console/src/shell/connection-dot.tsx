@@ -17,6 +17,12 @@ export function ConnectionDot() {
         {t('connection.live')}
       </Badge>
     );
+  if (state === 'off')
+    return (
+      <Badge tone="calm" icon="offline">
+        {t('connection.off')}
+      </Badge>
+    );
   if (state === 'connecting')
     return (
       <Badge tone="calm" icon="refresh">

@@ -1,9 +1,8 @@
-import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Filter } from '../../filters/filter.ts';
+import { useHasFeature } from '../../service/features.ts';
 import { loadCode } from '../../service/load-code.ts';
-import { service } from '../../service/service.ts';
 import { useMay } from '../../session/may.ts';
 import { Button } from '../../ui/button.tsx';
 import type { EventFilters } from '../search.ts';
@@ -22,8 +21,8 @@ export function ExportButton(props: ExportButtonProps) {
   const [open, setOpen] = useState(false);
   const mayGenerate = useMay('generateReports');
   const mayRead = useMay('viewReports');
-  const { data } = useQuery({ ...service.system.getSettings.queryOptions(), staleTime: 300_000 });
-  if (!mayGenerate || !mayRead || data?.features.reports === false) return null;
+  const hasReports = useHasFeature('reports');
+  if (!mayGenerate || !mayRead || !hasReports) return null;
   return (
     <>
       <Button icon="download" onClick={() => setOpen(true)}>
