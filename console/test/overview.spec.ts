@@ -100,8 +100,21 @@ test.describe('the overview', () => {
       licensePlateNumber: '06 STORY 7',
     });
     await expect(events).toContainText('06 STORY 7');
+    // They stand still under the pointer, and say so; on the wall, nobody is there to move it away.
+    await events.getByRole('list').hover();
+    await expect(events).toContainText('Paused');
+    const second = await service.sensor({ name: 'Second gate' });
+    const passAt = (apiKey: string) =>
+      service.admin.api.events.ingest.mutate({ apiKey, eventType: 'VEHICLE_DETECTION' });
+    await passAt(second.apiKey);
     await page.keyboard.press('w');
     await expect(page).toHaveURL(/kiosk=1/);
+    await expect(events).toContainText('Second gate');
+    await events.getByRole('list').hover();
+    const third = await service.sensor({ name: 'Third gate' });
+    await passAt(third.apiKey);
+    await expect(events).toContainText('Third gate');
+    await expect(events).not.toContainText('Paused');
     await expect(events).not.toContainText('06 STORY 7');
     await expect(page.getByRole('navigation')).toHaveCount(0);
     await expectAccessible(page);
