@@ -122,6 +122,8 @@ test('features that are switched off are no failures: the pages leave them out, 
     await expect(page.getByRole('region', { name: 'Newest incidents' })).toHaveCount(0);
     for (const tile of ['Open incidents', 'Alerts waiting', 'last 24 h'])
       await expect(page.getByText(tile)).toHaveCount(0);
+    await page.setViewportSize({ width: 390, height: 844 });
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
     await page.context().close();
   } finally {
     await limited.stop();

@@ -20,7 +20,9 @@ export function ConnectionDot() {
   if (state === 'off')
     return (
       <Badge tone="calm" icon="offline">
-        {t('connection.off')}
+        <span className="max-sm:w-24 max-sm:text-sm max-sm:leading-tight max-sm:whitespace-normal">
+          {t('connection.off')}
+        </span>
       </Badge>
     );
   if (state === 'connecting')
