@@ -122,6 +122,11 @@ test('features that are switched off are no failures: the pages leave them out, 
     await expect(page.getByRole('region', { name: 'Newest incidents' })).toHaveCount(0);
     for (const tile of ['Open incidents', 'Alerts waiting', 'last 24 h'])
       await expect(page.getByText(tile)).toHaveCount(0);
+    await page.getByRole('link', { name: 'Events', exact: true }).click();
+    await expect(page.getByRole('row', { name: /06 POLL 1/ })).toBeVisible();
+    await limited.admin.api.events.ingest.mutate({ apiKey, eventType: 'VEHICLE_DETECTION' });
+    await page.clock.runFor(16_000);
+    await expect(page.getByRole('button', { name: /Show 1 new event/ })).toBeVisible();
     await page.setViewportSize({ width: 390, height: 844 });
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
     await page.context().close();
