@@ -117,6 +117,37 @@ test('a webhook is added, tested and disabled; its secret is shown once', async 
   server.close();
 });
 
+test('changing a webhook leaves alone what has changed since the dialog was opened', async ({
+  service,
+  openAs,
+}) => {
+  const { api } = service.admin;
+  const { id } = await api.webhooks.create.mutate({
+    url: 'http://127.0.0.1:9/',
+    kinds: ['watchlist.alert', 'event.violation'],
+    filter: { minSeverity: 'HIGH', eventType: 'TRAFFIC_VIOLATION' },
+  });
+  const page = await openAs('ADMIN', `/administration/webhooks/${id}`);
+  await page.getByRole('button', { name: 'Edit' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Description').fill('Of the control room');
+  await api.webhooks.update.mutate({
+    id,
+    url: 'http://127.0.0.1:9/others',
+    kinds: ['incident.changed'],
+    filter: { minSeverity: 'LOW' },
+  });
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await expect(dialog).toHaveCount(0);
+  expect(await api.webhooks.getById.query({ id })).toMatchObject({
+    url: 'http://127.0.0.1:9/others',
+    description: 'Of the control room',
+    kinds: ['incident.changed'],
+    filter: { minSeverity: 'LOW' },
+  });
+  await api.webhooks.delete.mutate({ id });
+});
+
 test('retention is saved only after a preview, and a hold protects its events', async ({
   service,
   openAs,
@@ -189,6 +220,32 @@ test('the time zone is found by name, previewed before it is saved, and applies 
     timezone: 'UTC',
     dateFormat: 'YYYY-MM-DD',
   });
+});
+
+test('settings of time that another user changes meanwhile stay, and so does what was chosen', async ({
+  service,
+  openAs,
+}) => {
+  const { timezone } = service.admin.api.system;
+  const before = await timezone.getTimezoneSettings.query();
+  const page = await openAs('ADMIN', '/administration/settings');
+  await page.getByLabel('Dates', { exact: true }).selectOption('DD/MM/YYYY');
+  await timezone.updateTimezoneSettings.mutate({ timezone: 'Asia/Kathmandu' });
+  await page.getByRole('button', { name: 'Save' }).click();
+  await expect(page.getByRole('status').filter({ hasText: 'saved' })).toBeVisible();
+  const saved = { ...before, timezone: 'Asia/Kathmandu', dateFormat: 'DD/MM/YYYY' };
+  expect(await timezone.getTimezoneSettings.query()).toEqual(saved);
+
+  await page.getByLabel('Dates', { exact: true }).selectOption('MM/DD/YYYY');
+  await timezone.updateTimezoneSettings.mutate({ timezone: before.timezone });
+  const form = page.getByRole('region', { name: 'Times and dates' });
+  // The settings are asked for again when the window is looked at, if they are ten seconds old.
+  await expect(async () => {
+    await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')));
+    await expect(form).toContainText(before.timezone, { timeout: 500 });
+  }).toPass();
+  await expect(page.getByLabel('Dates', { exact: true })).toHaveValue('MM/DD/YYYY');
+  await timezone.updateTimezoneSettings.mutate(before);
 });
 
 test('other roles cannot open the administration pages', async ({ openAs }) => {

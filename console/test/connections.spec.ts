@@ -165,6 +165,35 @@ test.describe('connections', () => {
     expect((await api.events.getAll.query({ sensorId: sensors[0]?.id ?? '' })).total).toBe(1);
   });
 
+  test('changing one keeps the options that have changed since the dialog was opened', async ({
+    service,
+    openAs,
+  }) => {
+    const { api } = service.admin;
+    const { id: sensorId } = await service.sensor({ name: 'Recorder that is changed' });
+    const { id, url } = await api.connections.create.mutate({
+      sensorId,
+      format: 'hikvision',
+      options: { sensors: {}, speedUnit: 'mph' },
+    });
+    await sendPassage(url);
+    const page = await openAs('OPERATOR', `/sensors/${sensorId}/connections/${id}`);
+    await expect(rows(page).first()).toContainText('Unknown device');
+    await page.keyboard.press('e');
+    const dialog = page.getByRole('dialog', { name: 'Edit connection' });
+    await dialog.getByLabel('Least confidence of a plate in percent').fill('40');
+    await dialog.getByLabel('The device is').selectOption('one');
+    const { discoveries } = await api.connections.getDiscoveries.query({ connectionId: id });
+    await api.connections.register.mutate({ id: discoveries[0]?.id ?? '', sensorId });
+    await api.connections.update.mutate({ id, timeZone: 'Europe/Vienna' });
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await expect(dialog).toHaveCount(0);
+    const { timeZone, options } = await api.connections.getById.query({ id });
+    expect(timeZone).toBe('Europe/Vienna');
+    expect(options).toMatchObject({ speedUnit: 'mph', minConfidence: 0.4 });
+    expect(Object.values(options.sensors ?? {})).toEqual([sensorId]);
+  });
+
   test('a mapping is written, tried on the last message, saved, and applied by a replay', async ({
     service,
     openAs,

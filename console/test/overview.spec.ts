@@ -50,6 +50,42 @@ test.describe('the overview', () => {
     await expectAccessible(page);
   });
 
+  test('counts what needs attention beyond what is listed, and leads to the alert', async ({
+    service,
+    openAs,
+  }) => {
+    const { api } = service.admin;
+    for (let n = 1; n <= 7; n++)
+      await api.incidents.create.mutate({ title: `Burst pipe ${n}`, type: 'OTHER', severity: 'CRITICAL' });
+    await api.watchlist.create.mutate({ pattern: '06 ATT 1', reason: 'Stolen', priority: 'HIGH' });
+    const { apiKey } = await service.sensor();
+    await api.events.ingest.mutate({
+      apiKey,
+      eventType: 'PLATE_RECOGNITION',
+      licensePlateNumber: '06 ATT 1',
+    });
+    await expect.poll(async () => (await api.watchlist.getAlerts.query()).total).toBeGreaterThan(0);
+    const totals = await Promise.all([
+      api.incidents.getAll.query({
+        status: ['OPEN', 'ACKNOWLEDGED', 'IN_PROGRESS'],
+        severity: 'CRITICAL',
+        take: 1,
+      }),
+      api.watchlist.getAlerts.query({ acknowledged: false, take: 1 }),
+      api.sensors.getAll.query({ status: 'OFFLINE', take: 1 }),
+      api.sensors.getAll.query({ status: 'ERROR', take: 1 }),
+    ]);
+    const more = totals.reduce((sum, { total }) => sum + Math.max(0, total - 5), 0);
+    expect(more).toBeGreaterThanOrEqual(2);
+    const page = await openAs('OPERATOR', '/');
+    const attention = page.getByRole('region', { name: 'Needs attention first' });
+    await expect(attention).toContainText(`and ${more} more`);
+    const tile = page.getByRole('link', { name: /^Alerts waiting/ });
+    await expect(tile).toHaveAttribute('href', '/watchlist?acknowledged=false');
+    await attention.getByRole('link', { name: /06 ATT 1/ }).click();
+    await expect(page.getByRole('complementary').first()).toContainText('Stolen');
+  });
+
   test('shows new events as they arrive; its wall display hides plates and the navigation', async ({
     service,
     openAs,
@@ -64,8 +100,21 @@ test.describe('the overview', () => {
       licensePlateNumber: '06 STORY 7',
     });
     await expect(events).toContainText('06 STORY 7');
+    // They stand still under the pointer, and say so; on the wall, nobody is there to move it away.
+    await events.getByRole('list').hover();
+    await expect(events).toContainText('Paused');
+    const second = await service.sensor({ name: 'Second gate' });
+    const passAt = (apiKey: string) =>
+      service.admin.api.events.ingest.mutate({ apiKey, eventType: 'VEHICLE_DETECTION' });
+    await passAt(second.apiKey);
     await page.keyboard.press('w');
     await expect(page).toHaveURL(/kiosk=1/);
+    await expect(events).toContainText('Second gate');
+    await events.getByRole('list').hover();
+    const third = await service.sensor({ name: 'Third gate' });
+    await passAt(third.apiKey);
+    await expect(events).toContainText('Third gate');
+    await expect(events).not.toContainText('Paused');
     await expect(events).not.toContainText('06 STORY 7');
     await expect(page.getByRole('navigation')).toHaveCount(0);
     await expectAccessible(page);

@@ -93,6 +93,29 @@ test.describe('reports', () => {
     await expect(page.getByText('No schedules yet')).toBeVisible();
   });
 
+  test('are made by schedules, which keep what has changed since the dialog was opened', async ({
+    service,
+    openAs,
+  }) => {
+    const { api } = service.admin;
+    const { id } = await api.reports.createSchedule.mutate({
+      kind: 'SENSOR_HEALTH',
+      format: 'CSV',
+      every: 'DAILY',
+      hour: 5,
+    });
+    const page = await openAs('OPERATOR', '/reports/schedules');
+    await page.getByRole('button', { name: /^Change: / }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('At', { exact: true }).selectOption({ label: '07:00' });
+    await api.reports.updateSchedule.mutate({ id, format: 'PDF', enabled: false });
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await expect(dialog).toHaveCount(0);
+    const { schedules } = await api.reports.getSchedules.query();
+    expect(schedules).toMatchObject([{ format: 'PDF', hour: 7, enabled: false }]);
+    await api.reports.deleteSchedule.mutate({ id });
+  });
+
   test('offer a role only the permitted actions', async ({ openAs }) => {
     const viewer = await openAs('VIEWER', '/reports/files');
     await expect(viewer.getByRole('heading', { name: 'Reports' })).toBeVisible();

@@ -3,7 +3,8 @@ import { startProvider, type TestProvider } from '../../server/test/oidc-provide
 import { expect, openAlone, remember, test } from './fixtures.ts';
 import { PASSWORD, startService, type TestService } from './service.ts';
 
-// What an installation shows only with certain settings: a login provider, and plates that are hidden from roles.
+// What an installation shows only with certain settings: a login provider, plates that are hidden from roles, and searches
+// for plates that need a reason.
 
 let provider: TestProvider;
 let service: TestService;
@@ -17,6 +18,8 @@ test.beforeAll(async () => {
     OIDC_NAME: 'City login',
     OIDC_ROLES: 'traffic=OPERATOR',
     HIDE_PLATES_FROM: 'OPERATOR',
+    PLATE_SEARCH_REASON: 'true',
+    WEBHOOK_ALLOW_HOSTS: '127.0.0.1',
   });
   await provider.open(`${service.url}/login/oidc/callback`);
 });
@@ -91,4 +94,86 @@ test('every page that would show plates states that they are hidden from the rol
   await expect(admin.getByRole('region', { name: 'Newest events' })).toContainText('06 HIDDEN 1');
   await expect(admin.getByText('are hidden from your role')).toHaveCount(0);
   await admin.context().close();
+});
+
+test('features that are switched off are no failures: the pages leave them out, and ask again without a stream', async ({
+  browser,
+}) => {
+  test.slow();
+  const limited = await startService({ FEATURES: 'locations,reports,traffic' });
+  try {
+    const { apiKey } = await limited.sensor({ name: 'Without a stream' });
+    const page = await openAlone(browser, limited, '/');
+    await page.clock.install();
+    await page.reload();
+    await expect(page.getByText('Live updates are off')).toBeVisible();
+    const newest = page.getByRole('region', { name: 'Newest events' });
+    await expect(newest).toContainText('No events yet');
+    await limited.admin.api.events.ingest.mutate({
+      apiKey,
+      eventType: 'PLATE_RECOGNITION',
+      licensePlateNumber: '06 POLL 1',
+    });
+    await page.clock.runFor(16_000);
+    await expect(newest).toContainText('06 POLL 1');
+    await page.clock.runFor(16_000);
+    await expect(page.getByText('Live updates are off')).toBeVisible();
+    await expect(page.getByRole('alert')).toHaveCount(0);
+    await expect(page.getByRole('region', { name: 'Newest incidents' })).toHaveCount(0);
+    for (const tile of ['Open incidents', 'Alerts waiting', 'last 24 h'])
+      await expect(page.getByText(tile)).toHaveCount(0);
+    await page.getByRole('link', { name: 'Events', exact: true }).click();
+    await expect(page.getByRole('row', { name: /06 POLL 1/ })).toBeVisible();
+    await limited.admin.api.events.ingest.mutate({ apiKey, eventType: 'VEHICLE_DETECTION' });
+    await page.clock.runFor(16_000);
+    await expect(page.getByRole('button', { name: /Show 1 new event/ })).toBeVisible();
+    await page.setViewportSize({ width: 390, height: 844 });
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+    await page.context().close();
+  } finally {
+    await limited.stop();
+  }
+});
+
+test('a schedule and a webhook with a plate take the reason that is required, and a schedule pauses without one', async ({
+  browser,
+}) => {
+  const { api } = service.admin;
+  const page = await openAlone(browser, service, '/reports/schedules');
+  const dialog = page.getByRole('dialog');
+  const reason = dialog.getByLabel('Why the plate is looked up');
+  await page.getByRole('button', { name: 'New schedule' }).first().click();
+  await dialog.getByLabel('Kind').selectOption('VIOLATIONS');
+  await expect(reason).toHaveCount(0);
+  await dialog.getByLabel('Plate').fill('06 RSN 1');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await expect(reason).toBeFocused();
+  await expect(reason).toHaveAttribute('aria-invalid', 'true');
+  await reason.fill('Complaint 8');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await expect(dialog).toHaveCount(0);
+  await page.getByRole('button', { name: 'Change: Violations' }).click();
+  await dialog.getByLabel('Switched on').uncheck();
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await expect(page.getByRole('row', { name: /Violations PDF/ })).toContainText('Switched off');
+  const { schedules } = await api.reports.getSchedules.query();
+  expect(schedules).toMatchObject([{ enabled: false, filters: { licensePlateNumber: '06 RSN 1' } }]);
+
+  await page.goto(`${service.url}/administration/webhooks`);
+  await page.getByRole('button', { name: 'Add webhook' }).click();
+  await dialog.getByLabel('Address').fill('http://127.0.0.1:9/');
+  await dialog.getByLabel(/New violation/).check();
+  await dialog.getByLabel('Plate').fill('06 RSN 1');
+  await reason.fill('Complaint 9');
+  await dialog.getByRole('button', { name: 'Add webhook' }).click();
+  await page.getByRole('button', { name: 'Show the webhook' }).click();
+  await page.getByRole('button', { name: 'Edit' }).click();
+  await dialog.getByLabel('Description').fill('Of a complaint');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await expect(dialog).toHaveCount(0);
+  const { webhooks } = await api.webhooks.getAll.query();
+  expect(webhooks).toMatchObject([
+    { description: 'Of a complaint', filter: { licensePlateNumber: '06 RSN 1' } },
+  ]);
+  await page.context().close();
 });

@@ -1,5 +1,9 @@
 // The values of enumerations and what else is fixed, without the library that checks them, for pages that must be small.
 
+/** The message (FORBIDDEN) of the procedures of a feature that an operator has switched off. */
+export const featureOff = (feature: string): string =>
+  `The feature "${feature}" is disabled: an administrator can add it to the setting FEATURES`;
+
 /** Roles, from the most to the least that they may do. */
 export const roles = ['ADMIN', 'OPERATOR', 'ANALYST', 'FIELD', 'VIEWER'] as const;
 

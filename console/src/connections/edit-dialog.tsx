@@ -1,24 +1,27 @@
 import type { Connection } from '@gantry/contract/connections';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useRef } from 'react';
+import { useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { changesOf } from '../form/changes.ts';
 import { useForm } from '../form/form.ts';
 import { FormDialog } from '../form/form-dialog.tsx';
 import { Failure } from '../service/failure.tsx';
 import { api, service } from '../service/service.ts';
 import { Button } from '../ui/button.tsx';
 import { useNotices } from '../undo/undo.tsx';
-import { MappingField, OptionFields, readOptions } from './option-fields.tsx';
+import { MappingField, OptionFields, readOptions, withChanges } from './option-fields.tsx';
 import { useFormats } from './use-formats.ts';
 
 /** Changes how the messages of a connection are read, and shows beforehand what the last one would become. */
 export function EditConnectionDialog({
-  connection,
+  connection: given,
   onClose,
 }: {
   readonly connection: Connection;
   readonly onClose: () => void;
 }) {
+  // As it was when the form was opened; the page behind it reads it again.
+  const [connection] = useState(given);
   const { t } = useTranslation('connections');
   const client = useQueryClient();
   const { say } = useNotices();
@@ -27,11 +30,15 @@ export function EditConnectionDialog({
   const { id, format } = connection;
   const form = useForm({
     read: (entered) => ({
-      id,
-      timeZone: entered.textOrNull('timeZone'),
-      options: readOptions(entered, connection.options),
+      timeZone: changesOf(connection, { timeZone: entered.textOrNull('timeZone') }),
+      options: changesOf(connection.options, readOptions(entered, connection.options)),
     }),
-    save: (input) => api.connections.update.mutate(input),
+    save: async ({ timeZone, options }) => {
+      if (Object.keys(options).length === 0) return api.connections.update.mutate({ id, ...timeZone });
+      // All options are replaced together, and a camera may have been registered meanwhile.
+      const now = await api.connections.getById.query({ id });
+      return api.connections.update.mutate({ id, ...timeZone, options: withChanges(now.options, options) });
+    },
     onSuccess: () => {
       void client.invalidateQueries({ queryKey: service.connections.pathKey() });
       say(t('edit.done'));

@@ -4,22 +4,23 @@ import { ChoiceField } from '../form/choice-field.tsx';
 import type { Entered } from '../form/form.ts';
 import { Field } from '../ui/field.tsx';
 
-/** The options that a form shows, over those that it does not. */
+/** The options as they were entered. @param before what the form began with */
 export function readOptions(entered: Entered, before: ConnectionOptions = {}): ConnectionOptions {
-  const { sensors, speedUnit: _, minConfidence: __, mapping: ___, topics: ____, ...others } = before;
-  const speedUnit = entered.text('options.speedUnit');
   const minConfidence = entered.numberOrNull('options.minConfidence');
-  const mapping = entered.text('options.mapping');
   const topics = entered.text('options.topics').split(/\s+/).filter(Boolean);
+  const isForSeveral = isAssigned(before) || entered.text('cameras') === 'several';
   return {
-    ...others,
-    // The assignments of a recorder are not lost by a choice.
-    ...((isAssigned(before) || entered.text('cameras') === 'several') && { sensors: sensors ?? {} }),
-    ...(speedUnit === 'mph' && { speedUnit }),
-    ...(minConfidence !== null && { minConfidence: minConfidence / 100 }),
-    ...(mapping !== '' && { mapping }),
-    ...(topics.length > 0 && { topics }),
+    sensors: isForSeveral ? (before.sensors ?? {}) : undefined,
+    speedUnit: entered.text('options.speedUnit') === 'mph' ? 'mph' : before.speedUnit && 'km/h',
+    minConfidence: minConfidence === null ? undefined : minConfidence / 100,
+    mapping: entered.text('options.mapping') || undefined,
+    topics: topics.length > 0 ? topics : undefined,
   };
+}
+
+/** Options with changes. The assignments of a recorder are not lost by a choice. */
+export function withChanges(options: ConnectionOptions, changes: ConnectionOptions): ConnectionOptions {
+  return { ...options, ...changes, ...(isAssigned(options) && { sensors: options.sensors }) };
 }
 
 function isAssigned({ sensors = {} }: ConnectionOptions): boolean {

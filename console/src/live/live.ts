@@ -1,7 +1,8 @@
 import { GantryError } from '@gantry/client';
 import type { AnyMessage } from '@gantry/contract/live';
-import { noticeRefusal } from '../service/queries.ts';
-import { api } from '../service/service.ts';
+import { isFeatureOff } from '../service/features.ts';
+import { noticeRefusal, queryClient } from '../service/queries.ts';
+import { api, service } from '../service/service.ts';
 import { currentConnection, setConnection } from './connection.ts';
 
 // A browser opens six connections to a host and a stream keeps one. So one tab of a browser follows the service, and hands
@@ -82,8 +83,10 @@ async function lead(share: (shared: Shared) => void, position: Position, signal:
         },
         onError: (error) => {
           noticeRefusal(error);
-          // A refusal is no break: a second factor has to be set up first.
+          // A refusal is no break: a second factor has to be set up first, or the service has no stream any more.
           if (!(error instanceof GantryError && error.code === 'FORBIDDEN')) share({ broken: Date.now() });
+          else if (isFeatureOff(error, 'realtime'))
+            void queryClient.invalidateQueries({ queryKey: service.system.getSettings.pathKey() });
           resolve();
         },
         onComplete: resolve,

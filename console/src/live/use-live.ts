@@ -1,10 +1,12 @@
 import type { AnyMessage } from '@gantry/contract/live';
 import { type QueryKey, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
+import { useFeatures } from '../service/features.ts';
 import { service } from '../service/service.ts';
 import { useFactorMissing } from '../session/factor-missing.ts';
 import { useSession } from '../session/session.ts';
 import { askAgain, askAllAgain } from './ask-again.ts';
+import { setStreamOff } from './connection.ts';
 import { onLive, type Position, startLive } from './live.ts';
 
 /** Calls back with every message of the stream while the component is shown. */
@@ -21,35 +23,54 @@ const changed: Readonly<Partial<Record<AnyMessage['type'], readonly QueryKey[]>>
   watchlist: [service.watchlist.getAlerts.pathKey()],
 };
 
-/** What is asked for once more when the stream begins: something may have happened since a page asked for it. */
-const askedBefore: readonly QueryKey[] = [
+/**
+ * What is asked for once more when the stream begins, because something may have happened since a page asked for it, and
+ * again and again where there is no stream.
+ */
+const followed: readonly QueryKey[] = [
   service.sensors.pathKey(),
   service.incidents.pathKey(),
   service.watchlist.getAlerts.pathKey(),
   service.events.getRecent.pathKey(),
 ];
 
+/** Without a stream, pages ask again after this, in milliseconds. */
+export const POLL_MS = 15_000;
+
 /** Changes within this time are asked for together, in milliseconds. */
 const TOGETHER_MS = 500;
 
-/** Follows the service while somebody is signed in, and has what changed asked for again. */
+/** Follows the service while somebody is signed in, and has what changed asked for again: all of it where there is no stream. */
 export function useFollowing(): void {
   const token = useSession()?.token;
   const isRefused = useFactorMissing();
+  const isOff = useFeatures()?.realtime === false;
   const client = useQueryClient();
   // A token that was exchanged has a stream of its own, which goes on where the one before ended.
   const position = useRef<Position>({ lastEventId: undefined });
   useEffect(() => {
-    if (token === undefined || isRefused) return;
+    if (token === undefined || isRefused || isOff) return;
     const stop = new AbortController();
     startLive(stop.signal, position.current);
     return () => stop.abort();
-  }, [token, isRefused]);
+  }, [token, isRefused, isOff]);
+  useEffect(() => {
+    if (!isOff) return;
+    const leave = setStreamOff();
+    const timer = setInterval(() => {
+      // The feature may have been switched on.
+      for (const queryKey of [...followed, service.system.getSettings.pathKey()]) askAgain(client, queryKey);
+    }, POLL_MS);
+    return () => {
+      clearInterval(timer);
+      leave();
+    };
+  }, [isOff, client]);
   useEffect(() => {
     const waiting = new Map<AnyMessage['type'], ReturnType<typeof setTimeout>>();
     let hasBegun = false;
     const leave = onLive(({ type }, afterBreak) => {
-      if (!hasBegun) for (const queryKey of askedBefore) askAgain(client, queryKey);
+      if (!hasBegun) for (const queryKey of followed) askAgain(client, queryKey);
       hasBegun = true;
       // What was missed is not known one by one, so everything that is shown is asked for again.
       if (type === 'missed' || afterBreak) void askAllAgain(client);

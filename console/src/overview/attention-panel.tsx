@@ -17,10 +17,9 @@ import { useCounts } from './use-counts.ts';
 export function AttentionPanel({ className }: { readonly className: string }) {
   const { t } = useTranslation(['overview', 'common']);
   const { kiosk } = useSearch({ from: '/shell/' });
-  const { rows, offline = 0, failing = 0, alerts = 0, isPending, error, refetch } = useCounts();
-  const { critical } = rows;
-  const count = critical.length + alerts + failing + offline;
-  const shown = critical.length + rows.alerts.length + rows.failing.length + rows.offline.length;
+  const { rows, critical = 0, alerts, failing = 0, offline = 0, isPending, error, refetch } = useCounts();
+  const count = critical + (alerts ?? 0) + failing + offline;
+  const shown = rows.critical.length + rows.alerts.length + rows.failing.length + rows.offline.length;
   return (
     <Panel title={t('attention.title')} isFull className={className}>
       {error && <Failure error={error} onRetry={refetch} />}
@@ -31,7 +30,7 @@ export function AttentionPanel({ className }: { readonly className: string }) {
         </p>
       )}
       <ul className="min-h-0 max-h-96 grow overflow-y-auto lg:max-h-none">
-        {critical.map(({ id, title, openedAt, status }) => (
+        {rows.critical.map(({ id, title, openedAt, status }) => (
           <Row key={id} to={incidentPath(id)} at={openedAt} icon="incident" tone="critical">
             <bdi className="one-line min-w-0">{title}</bdi>
             <Note icon={incidentLooks[status].icon}>{t(`common:incidentStatus.${status}`)}</Note>
@@ -41,6 +40,7 @@ export function AttentionPanel({ className }: { readonly className: string }) {
           <Row
             key={id}
             to="/watchlist"
+            search={{ alert: id }}
             at={createdAt}
             icon="watchlist"
             tone={priority === 'CRITICAL' ? 'critical' : 'high'}
@@ -90,6 +90,7 @@ const tones: Readonly<Record<Tone, string>> = {
 
 interface RowProps {
   readonly to: string;
+  readonly search?: Readonly<Record<string, unknown>>;
   readonly at: Date;
   readonly icon: IconName;
   readonly tone: Tone;
@@ -97,10 +98,14 @@ interface RowProps {
 }
 
 /** One thing and since when. */
-function Row({ to, at, icon, tone, children }: RowProps) {
+function Row({ to, search = {}, at, icon, tone, children }: RowProps) {
   return (
     <li className="border-b last:border-b-0">
-      <Link to={to} className="flex min-h-11 items-start gap-2.5 px-3 py-1.5 hover:bg-hover">
+      <Link
+        to={to}
+        search={search as never}
+        className="flex min-h-11 items-start gap-2.5 px-3 py-1.5 hover:bg-hover"
+      >
         <Icon name={icon} className={classes('mt-0.5', tones[tone])} />
         <span className="flex min-w-0 grow flex-col">{children}</span>
         <Moment at={at} as="ago" className="text-sm text-muted" />

@@ -1,24 +1,23 @@
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { service } from '../service/service.ts';
-import { useMay } from '../session/may.ts';
 import { SeverityBadge } from '../status/severity.tsx';
 import { Moment } from '../time/moment.tsx';
 import { Sparkline } from '../ui/sparkline.tsx';
 import { Figure } from './figure.tsx';
-import { useCounts } from './use-counts.ts';
+import { useCounts, useHasIncidents } from './use-counts.ts';
 import { useLastDay } from './use-last-day.ts';
 
 /** The key figures. */
 export function Figures() {
-  const mayIncidents = useMay('manageIncidents');
+  const hasIncidents = useHasIncidents();
   return (
     <section className="grid grid-cols-2 gap-3 md:grid-cols-3 xl:grid-cols-5">
       <Events />
       <Sensors />
-      {mayIncidents && <Incidents />}
+      {hasIncidents && <Incidents />}
       <Violations />
-      {mayIncidents && <Alerts />}
+      <Alerts />
     </section>
   );
 }
@@ -109,8 +108,15 @@ function Alerts() {
   const number = useNumber();
   const { alerts, rows } = useCounts();
   const oldest = rows.alerts[0];
+  if (alerts === null) return null;
   return (
-    <Figure name={t('figures.alerts')} value={number(alerts)} to="/watchlist" tone={alerts ? 'high' : 'calm'}>
+    <Figure
+      name={t('figures.alerts')}
+      value={number(alerts)}
+      to="/watchlist"
+      search={{ acknowledged: false }}
+      tone={alerts ? 'high' : 'calm'}
+    >
       {oldest && (
         <span className="text-sm text-muted">
           {t('figures.oldest')} <Moment at={oldest.createdAt} as="ago" />

@@ -7,19 +7,22 @@ import { Panel } from '../ui/panel.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { SHOWN, useNewestEvents } from './use-newest-events.ts';
 
-/** The newest events as they come in. While the pointer or the focus is on them, they stand still. */
+/** The newest events as they come in. While the pointer or the focus is on them, they stand still, except on the wall. */
 export function NewestEvents() {
   const { t } = useTranslation(['overview', 'events']);
   const { kiosk } = useSearch({ from: '/shell/' });
-  const { events, error, refetch, hold } = useNewestEvents();
+  const { events, error, refetch, isHeld, hold } = useNewestEvents(!kiosk);
   return (
     <Panel
       title={t('newest.events')}
       isFull
       actions={
-        <Link to="/events" className="text-accent underline">
-          {t('newest.all')}
-        </Link>
+        <>
+          {isHeld && <span className="text-sm text-muted">{t('newest.held')}</span>}
+          <Link to="/events" className="text-accent underline">
+            {t('newest.all')}
+          </Link>
+        </>
       }
     >
       {error && !events && <Failure error={error} onRetry={refetch} />}

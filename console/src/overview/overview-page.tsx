@@ -2,7 +2,6 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { service } from '../service/service.ts';
-import { useMay } from '../session/may.ts';
 import { PlatesHidden } from '../session/plates.tsx';
 import { PageHeader } from '../shell/page-header.tsx';
 import { useShortcuts } from '../shortcuts/registry.tsx';
@@ -15,6 +14,7 @@ import { KioskBar, StaleHatching } from './kiosk-bar.tsx';
 import { NewestEvents } from './newest-events.tsx';
 import { NewestIncidents } from './newest-incidents.tsx';
 import { PlacesPanel } from './places-panel.tsx';
+import { useHasIncidents } from './use-counts.ts';
 
 /** What the control room looks at first. `?kiosk=1` is its form for the wall. */
 export function OverviewPage() {
@@ -45,7 +45,7 @@ export function OverviewPage() {
 
 /** The wall has no hands to scroll: there the map takes what the rest leaves. */
 function Content({ isWall }: { readonly isWall: boolean }) {
-  const mayIncidents = useMay('manageIncidents');
+  const hasIncidents = useHasIncidents();
   return (
     <div className="flex min-h-0 grow flex-col gap-3 overflow-y-auto px-4 py-3">
       <Figures />
@@ -65,7 +65,7 @@ function Content({ isWall }: { readonly isWall: boolean }) {
         )}
       >
         <NewestEvents />
-        {mayIncidents && <NewestIncidents />}
+        {hasIncidents && <NewestIncidents />}
       </div>
     </div>
   );

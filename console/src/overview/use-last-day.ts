@@ -1,4 +1,5 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useHasFeature } from '../service/features.ts';
 import { service } from '../service/service.ts';
 import { useMay } from '../session/may.ts';
 import { useNow } from '../time/use-time.ts';
@@ -10,10 +11,11 @@ const AGAIN_MS = 120_000;
 /**
  * Events of the last 24 hours, hour by hour. This is the most expensive query of the page, so it runs last and
  * rarely: calls that are made together are answered together.
- * @returns `total` undefined until it is known, and null where the role may not see it
+ * @returns `total` undefined until it is known, and null where the role may not see it or the service does not count it
  */
 export function useLastDay() {
-  const may = useMay('viewReports');
+  const hasFeature = useHasFeature('analytics');
+  const may = useMay('viewReports') && hasFeature;
   const { isPending } = useCounts();
   const now = useNow(AGAIN_MS);
   const startDate = new Date(Math.floor(now / HOUR_MS) * HOUR_MS - 23 * HOUR_MS).toISOString();

@@ -17,8 +17,12 @@ interface Arrived {
   readonly at: number;
 }
 
-/** The newest events as they come in. @returns `hold` makes an element keep them as they are while it is used */
-export function useNewestEvents() {
+/**
+ * The newest events as they come in.
+ * @param mayHold whether somebody may keep them as they are
+ * @returns `hold` makes an element keep them as they are while it is used, and `isHeld` says that it does
+ */
+export function useNewestEvents(mayHold: boolean) {
   const { data, error, refetch } = useQuery({
     queryKey,
     queryFn: async ({ signal }) => {
@@ -36,11 +40,12 @@ export function useNewestEvents() {
     isDue.current = true;
   });
   const [shown, setShown] = useState<readonly Arrived[]>();
-  const isHeld = useRef({ pointer: false, focus: false });
+  const [used, setUsed] = useState({ pointer: false, focus: false });
+  const isHeld = mayHold && (used.pointer || used.focus);
   useEffect(() => {
-    if (!data) return;
+    if (!data || isHeld) return;
     const show = () => {
-      if (!isDue.current || isHeld.current.pointer || isHeld.current.focus) return;
+      if (!isDue.current) return;
       isDue.current = false;
       arrived.current = arrived.current.filter(({ at }) => at >= data.askedAt);
       setShown(newestOf([...arrived.current, ...data.answered]));
@@ -49,14 +54,14 @@ export function useNewestEvents() {
     show();
     const timer = setInterval(show, TOGETHER_MS);
     return () => clearInterval(timer);
-  }, [data]);
-  const set = (by: 'pointer' | 'focus', held: boolean) => () => {
-    isHeld.current[by] = held;
-  };
+  }, [data, isHeld]);
+  const set = (by: 'pointer' | 'focus', isUsed: boolean) => () =>
+    setUsed((before) => ({ ...before, [by]: isUsed }));
   return {
     events: (shown ?? data?.answered)?.map(({ event }) => event),
     error,
     refetch: () => void refetch(),
+    isHeld,
     hold: {
       onPointerEnter: set('pointer', true),
       onPointerLeave: set('pointer', false),

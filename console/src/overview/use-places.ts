@@ -8,10 +8,10 @@ import { type TrafficNow, useAllLocations, useLiveTraffic } from '../locations/a
 import { worstOf } from '../map/look.ts';
 import type { MapPoint } from '../map/point.ts';
 import { service } from '../service/service.ts';
-import { useMay } from '../session/may.ts';
 import { statusLooks } from '../status/sensor-status.tsx';
 import { levelLooks } from '../status/traffic-level.tsx';
 import type { Tone } from '../ui/badge.tsx';
+import { useHasIncidents } from './use-counts.ts';
 
 /** A place of the overview: a location, or where a sensor or an incident is that belongs to none. */
 export interface Place {
@@ -30,7 +30,7 @@ const severityTones = { LOW: 'low', MEDIUM: 'medium', HIGH: 'high', CRITICAL: 'c
 
 /** Everything that the map of the overview shows, place by place. @param enabled whether it may be asked for already */
 export function usePlaces(enabled: boolean): readonly Place[] {
-  const mayIncidents = useMay('manageIncidents');
+  const hasIncidents = useHasIncidents();
   const { data: locations, isPending: areLocationsPending } = useAllLocations(enabled);
   const traffic = useLiveTraffic(enabled).data;
   const { data: sensors, isPending: areSensorsPending } = useQuery({
@@ -46,7 +46,7 @@ export function usePlaces(enabled: boolean): readonly Place[] {
       sortOrder: 'desc',
       take: 100,
     }),
-    enabled: enabled && mayIncidents,
+    enabled: enabled && hasIncidents,
   }).data?.incidents;
   return useMemo(() => {
     // The map is placed by the first points that it is given.

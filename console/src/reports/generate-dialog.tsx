@@ -7,8 +7,8 @@ import { FormDialog } from '../form/form-dialog.tsx';
 import { rangeOfPreset } from '../range/days.ts';
 import { RangePicker } from '../range/range-picker.tsx';
 import { api, service } from '../service/service.ts';
+import { PlateReasonField } from '../session/plates.tsx';
 import { useServiceTime } from '../time/use-time.ts';
-import { Field } from '../ui/field.tsx';
 import { useNotices } from '../undo/undo.tsx';
 import { type Content, ContentFields } from './content-fields.tsx';
 import { setFilters } from './report-filters.ts';
@@ -49,15 +49,7 @@ export function GenerateDialog({ today, onClose }: { readonly today: string; rea
       <p className="text-sm text-muted">
         {t('generate.zone')} <bdi>{zone}</bdi>
       </p>
-      {Boolean(content.filters.licensePlateNumber) && (
-        <Field
-          label={t('generate.reason')}
-          name="reason"
-          hint={t('generate.reasonHint')}
-          error={form.errorOf('reason')}
-          maxLength={500}
-        />
-      )}
+      {Boolean(content.filters.licensePlateNumber) && <PlateReasonField error={form.errorOf('reason')} />}
     </FormDialog>
   );
 }

@@ -3,9 +3,11 @@ import { dayFieldOf } from '@gantry/contract/values';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { changesOf } from '../form/changes.ts';
 import { useForm } from '../form/form.ts';
 import { FormDialog } from '../form/form-dialog.tsx';
 import { api, service } from '../service/service.ts';
+import { PlateReasonField } from '../session/plates.tsx';
 import { useServiceTime } from '../time/use-time.ts';
 import { useNotices } from '../undo/undo.tsx';
 import { type Content, ContentFields } from './content-fields.tsx';
@@ -21,7 +23,9 @@ interface ScheduleDialogProps {
 const NEW: When = { every: 'DAILY', hour: 6, weekday: 1, dayOfMonth: 1, enabled: true };
 
 /** Makes or changes a schedule. */
-export function ScheduleDialog({ schedule, onClose }: ScheduleDialogProps) {
+export function ScheduleDialog({ schedule: given, onClose }: ScheduleDialogProps) {
+  // As it was when the form was opened; the page behind it may read it again.
+  const [schedule] = useState(given);
   const { t } = useTranslation('reports');
   const { say } = useNotices();
   const { zone } = useServiceTime();
@@ -39,7 +43,7 @@ export function ScheduleDialog({ schedule, onClose }: ScheduleDialogProps) {
       : NEW,
   );
   const form = useForm({
-    read: (): CreateScheduleInput => {
+    read: (entered): CreateScheduleInput => {
       const field = dayFieldOf[when.every];
       return {
         kind: content.kind,
@@ -50,12 +54,13 @@ export function ScheduleDialog({ schedule, onClose }: ScheduleDialogProps) {
         weekday: field === 'weekday' ? when.weekday : null,
         dayOfMonth: field === 'dayOfMonth' ? when.dayOfMonth : null,
         enabled: when.enabled,
+        reason: entered.text('reason') || undefined,
       };
     },
-    save: ({ kind, ...changes }) =>
+    save: ({ reason, ...fields }) =>
       schedule
-        ? api.reports.updateSchedule.mutate({ id: schedule.id, ...changes })
-        : api.reports.createSchedule.mutate({ kind, ...changes }),
+        ? api.reports.updateSchedule.mutate({ id: schedule.id, ...changesOf(schedule, fields), reason })
+        : api.reports.createSchedule.mutate({ ...fields, reason }),
     onSuccess: () => {
       void client.invalidateQueries({ queryKey: service.reports.getSchedules.pathKey() });
       say(t('schedules.saved'));
@@ -75,6 +80,7 @@ export function ScheduleDialog({ schedule, onClose }: ScheduleDialogProps) {
         errorOf={form.errorOf}
         isKindFixed={schedule !== null}
       />
+      {Boolean(content.filters.licensePlateNumber) && <PlateReasonField error={form.errorOf('reason')} />}
       <WhenFields when={when} onChange={setWhen} />
       <p className="text-sm text-muted">
         {t('schedules.covers')} {t('generate.zone')} <bdi>{zone}</bdi>

@@ -23,7 +23,7 @@ export const queryClient = new QueryClient({
   mutationCache: new MutationCache({ onError: noticeRefusal }),
   defaultOptions: {
     queries: {
-      // The stream says what has changed; without it the pages ask again by themselves.
+      // The stream says what has changed; where the service has none, `useFollowing` has it asked for again.
       staleTime: 10_000,
       refetchOnWindowFocus: true,
       networkMode: 'always',

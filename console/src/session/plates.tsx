@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { service } from '../service/service.ts';
+import { Field } from '../ui/field.tsx';
 import { Icon } from '../ui/icon.tsx';
 
 /** What the settings say of plates changes when the service starts, in milliseconds. */
@@ -30,5 +31,13 @@ export function PlatesHidden() {
       <Icon name="hold" className="shrink-0" />
       {t('platesHidden')}
     </p>
+  );
+}
+
+/** Takes the `reason` of a form that looks a plate up, which is recorded. @param error what is wrong with the reason */
+export function PlateReasonField({ error }: { readonly error: string | undefined }) {
+  const { t } = useTranslation('session');
+  return (
+    <Field label={t('plateReason')} name="reason" hint={t('plateReasonHint')} error={error} maxLength={500} />
   );
 }

@@ -17,12 +17,12 @@ export function Clock() {
       onClick={turn}
       aria-pressed={utc}
       title={`${time.zone} · ${t('utc')}`}
-      className="figures flex items-baseline gap-2 rounded-md px-2 py-1 hover:bg-hover"
+      className="figures flex items-baseline gap-x-2 rounded-md px-2 py-1 hover:bg-hover max-md:flex-col max-md:py-0"
       dir="ltr"
     >
       <span className="font-medium">{time.time(now)}</span>
-      <span className="text-sm text-muted max-md:hidden">
-        {time.date(now)} {time.offset(now)}
+      <span className="text-sm text-muted">
+        <span className="max-md:hidden">{time.date(now)}</span> {time.offset(now)}
       </span>
     </button>
   );

@@ -17,6 +17,14 @@ export function ConnectionDot() {
         {t('connection.live')}
       </Badge>
     );
+  if (state === 'off')
+    return (
+      <Badge tone="calm" icon="offline">
+        <span className="max-sm:w-24 max-sm:text-sm max-sm:leading-tight max-sm:whitespace-normal">
+          {t('connection.off')}
+        </span>
+      </Badge>
+    );
   if (state === 'connecting')
     return (
       <Badge tone="calm" icon="refresh">

@@ -1,6 +1,5 @@
 import { mayDo } from '@gantry/contract/permissions';
-import { useQuery } from '@tanstack/react-query';
-import { service } from '../service/service.ts';
+import { useFeatures } from '../service/features.ts';
 import { useFactorMissing } from '../session/factor-missing.ts';
 import { useUser } from '../session/session.ts';
 import { type Page, pages } from './pages.ts';
@@ -8,10 +7,10 @@ import { type Page, pages } from './pages.ts';
 /** The pages that the user's role may see and the service has switched on; none before a second factor that it requires. */
 export function usePagesOfUser(): readonly Page[] {
   const { role } = useUser();
-  const { data } = useQuery({ ...service.system.getSettings.queryOptions(), staleTime: 300_000 });
+  const features = useFeatures();
   if (useFactorMissing()) return [];
   return pages.filter(
     ({ permission, feature }) =>
-      (!permission || mayDo(role, permission)) && (!feature || data?.features[feature] !== false),
+      (!permission || mayDo(role, permission)) && (!feature || features?.[feature] !== false),
   );
 }

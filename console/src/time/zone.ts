@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { createStored } from '../preferences/stored.ts';
 import { service } from '../service/service.ts';
 
-/** Times are shown in the zone of the service, or in UTC if the user wants that. */
+/** Times are shown in the zone of the service, or in UTC if that was chosen in this browser. */
 const stored = createStored('utc', false, (value) => typeof value === 'boolean');
 export const useUtc = stored.use;
 export const setUtc = stored.set;

@@ -4,6 +4,7 @@ import {
   type SystemSettings,
   switchableFeatures,
 } from '@gantry/contract/system';
+import { featureOff } from '@gantry/contract/values';
 import type { Config } from '../platform/config.ts';
 import { AppError } from '../platform/error.ts';
 
@@ -15,12 +16,7 @@ const featureOfPath: Readonly<Record<string, SwitchableFeature>> = { 'reports.ge
 /** @throws AppError `forbidden` when the feature of the procedure is switched off */
 export function requireFeature({ FEATURES }: Switches, path: string, type: string): void {
   const off = disabledFeature({ FEATURES }, path, type);
-  if (off) {
-    throw new AppError(
-      'forbidden',
-      `The feature "${off}" is disabled: an administrator can add it to the setting FEATURES`,
-    );
-  }
+  if (off) throw new AppError('forbidden', featureOff(off));
 }
 
 /** The disabled feature that the procedure belongs to; undefined when it may be called. */

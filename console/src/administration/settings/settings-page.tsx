@@ -16,7 +16,7 @@ export function SettingsPage() {
       <div className="min-h-0 grow overflow-y-auto px-4 py-3">
         {error && !data && <Failure error={error} onRetry={() => void refetch()} />}
         {!data && !error && <Skeleton rows={6} />}
-        {data && <TimeForm key={JSON.stringify(data)} settings={data} />}
+        {data && <TimeForm settings={data} />}
       </div>
     </>
   );

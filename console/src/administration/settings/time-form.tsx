@@ -3,6 +3,7 @@ import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { LookUp } from '../../filters/look-up.tsx';
+import { changesOf } from '../../form/changes.ts';
 import { Failure } from '../../service/failure.tsx';
 import { queryClient } from '../../service/queries.ts';
 import { api, service } from '../../service/service.ts';
@@ -23,20 +24,27 @@ const SUNDAY = Date.UTC(2026, 0, 4);
 export function TimeForm({ settings }: { readonly settings: TimezoneSettings }) {
   const { t, i18n } = useTranslation(['administration', 'common']);
   const { say } = useNotices();
-  const [wanted, setWanted] = useState(settings);
+  // What was chosen is kept apart, so that what another user changes meanwhile stays as it is.
+  const [chosen, setChosen] = useState<Partial<TimezoneSettings>>({});
   const [asks, setAsks] = useState(false);
-  const set = (change: Partial<TimezoneSettings>) => setWanted((all) => ({ ...all, ...change }));
-  const save = () => api.system.timezone.updateTimezoneSettings.mutate(wanted);
-  const saved = () => {
+  const wanted = { ...settings, ...chosen };
+  const changes = changesOf(settings, chosen);
+  const set = (change: Partial<TimezoneSettings>) => setChosen((all) => ({ ...all, ...change }));
+  const save = async () => {
+    const { settings: saved } = await api.system.timezone.updateTimezoneSettings.mutate(changes);
+    queryClient.setQueryData(service.system.timezone.getTimezoneSettings.queryKey(), saved);
+    setChosen({});
+  };
+  const done = () => {
     setAsks(false);
     say(t('settings.saved'));
     void queryClient.invalidateQueries({ queryKey: service.system.timezone.pathKey() });
   };
-  const change = useMutation({ mutationFn: save, onSuccess: saved });
-  const isChanged = JSON.stringify(wanted) !== JSON.stringify(settings);
+  const change = useMutation({ mutationFn: save, onSuccess: done });
+  const isChanged = Object.keys(changes).length > 0;
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (wanted.timezone === settings.timezone) change.mutate();
+    if (changes.timezone === undefined) change.mutate();
     else setAsks(true);
   };
   const dayName = new Intl.DateTimeFormat(i18n.language, { weekday: 'long', timeZone: 'UTC' });
@@ -82,7 +90,7 @@ export function TimeForm({ settings }: { readonly settings: TimezoneSettings }) 
             <Button kind="primary" type="submit" disabled={!isChanged || change.isPending}>
               {t('common:dialog.save')}
             </Button>
-            <Button disabled={!isChanged} onClick={() => setWanted(settings)}>
+            <Button disabled={!isChanged} onClick={() => setChosen({})}>
               {t('settings.revert')}
             </Button>
           </div>
@@ -94,7 +102,7 @@ export function TimeForm({ settings }: { readonly settings: TimezoneSettings }) 
           title={t('settings.zoneTitle')}
           action={t('settings.zoneAction')}
           run={save}
-          onDone={saved}
+          onDone={done}
           onClose={() => setAsks(false)}
         >
           <p dir="auto">{t('settings.zoneText', { from: settings.timezone, to: wanted.timezone })}</p>

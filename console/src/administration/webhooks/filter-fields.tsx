@@ -6,6 +6,7 @@ import { useTranslation } from 'react-i18next';
 import { LookUp } from '../../filters/look-up.tsx';
 import type { Entered } from '../../form/form.ts';
 import { api, service } from '../../service/service.ts';
+import { PlateReasonField } from '../../session/plates.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Field } from '../../ui/field.tsx';
 import { Select } from '../../ui/select.tsx';
@@ -24,11 +25,12 @@ interface FilterFieldsProps {
   readonly errorOf: (path: string) => string | undefined;
 }
 
-/** The conditions of a webhook. One that is left empty lets everything pass. */
+/** The conditions of a webhook, and the reason for that of a plate. One that is left empty lets everything pass. */
 export function FilterFields({ filter, errorOf }: FilterFieldsProps) {
   const { t } = useTranslation(['administration', 'events', 'common']);
   const [eventType, setEventType] = useState<string>(filter.eventType ?? '');
   const [severity, setSeverity] = useState<string>(filter.minSeverity ?? '');
+  const [hasPlate, setHasPlate] = useState(filter.licensePlateNumber !== undefined);
   const any = { value: '', label: t('common:filters.any') };
   return (
     <fieldset className="grid gap-3 sm:grid-cols-2">
@@ -54,9 +56,13 @@ export function FilterFields({ filter, errorOf }: FilterFieldsProps) {
           name={`filter.${name}`}
           defaultValue={filter[name]}
           error={errorOf(`filter.${name}`)}
-          {...(name === 'licensePlateNumber' && { hint: t('webhooks.plateHint') })}
+          {...(name === 'licensePlateNumber' && {
+            hint: t('webhooks.plateHint'),
+            onChange: ({ target }) => setHasPlate(target.value.trim() !== ''),
+          })}
         />
       ))}
+      {hasPlate && <PlateReasonField error={errorOf('reason')} />}
       <SensorField initial={filter.sensorId ?? ''} />
     </fieldset>
   );

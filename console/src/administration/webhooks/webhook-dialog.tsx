@@ -1,5 +1,7 @@
 import type { Webhook } from '@gantry/contract/webhooks';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { changesOf } from '../../form/changes.ts';
 import { type Entered, useForm } from '../../form/form.ts';
 import { FormDialog } from '../../form/form-dialog.tsx';
 import { api } from '../../service/service.ts';
@@ -28,26 +30,36 @@ const unwatched: Unwatched = { pending: 0, dead: 0, lastDelivery: null };
 function read(entered: Entered) {
   return {
     url: entered.text('url'),
+    description: entered.textOrNull('description'),
     kinds: webhookKinds.filter((kind) => entered.checked(`kind ${kind}`)),
     filter: readFilter(entered),
+    reason: entered.text('reason') || undefined,
   };
 }
 
 /** Adds a webhook, and shows its secret once; or changes one. */
-export function WebhookDialog({ webhook, onClose, onSaved }: WebhookDialogProps) {
+export function WebhookDialog({ webhook: given, onClose, onSaved }: WebhookDialogProps) {
+  // As it was when the form was opened, its kinds in the order of the form; the page behind it reads it again.
+  const [webhook] = useState(
+    given && { ...given, kinds: webhookKinds.filter((kind) => given.kinds.includes(kind)) },
+  );
   const { t } = useTranslation(['administration', 'common']);
   const kindName = useKindName();
   const form = useForm({
-    read: (entered) => ({ ...read(entered), description: entered.textOrNull('description') }),
-    save: async ({ description, ...input }) => {
-      if (webhook)
+    read,
+    save: async ({ reason, ...input }) => {
+      if (webhook) {
+        const changes = changesOf(webhook, input);
         return {
-          ...(await api.webhooks.update.mutate({ id: webhook.id, ...input, description })),
+          ...(await api.webhooks.update.mutate({ id: webhook.id, ...changes, reason })),
           isNew: false,
         };
+      }
+      const { description, ...others } = input;
       const created = await api.webhooks.create.mutate({
-        ...input,
+        ...others,
         ...(description !== null && { description }),
+        reason,
       });
       return { ...created, isNew: true };
     },

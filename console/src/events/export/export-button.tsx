@@ -1,8 +1,7 @@
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Filter } from '../../filters/filter.ts';
-import { service } from '../../service/service.ts';
+import { useHasFeature } from '../../service/features.ts';
 import { useMay } from '../../session/may.ts';
 import { Button } from '../../ui/button.tsx';
 import { later } from '../../ui/later.ts';
@@ -23,8 +22,8 @@ export function ExportButton(props: ExportButtonProps) {
   const ExportDialog = useExportDialog(open);
   const mayGenerate = useMay('generateReports');
   const mayRead = useMay('viewReports');
-  const { data } = useQuery({ ...service.system.getSettings.queryOptions(), staleTime: 300_000 });
-  if (!mayGenerate || !mayRead || data?.features.reports === false) return null;
+  const hasReports = useHasFeature('reports');
+  if (!mayGenerate || !mayRead || !hasReports) return null;
   return (
     <>
       <Button icon="download" onClick={() => setOpen(true)}>

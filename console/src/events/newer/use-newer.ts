@@ -1,7 +1,7 @@
 import type { Event, ListEventsInput } from '@gantry/contract/events';
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { currentConnection } from '../../live/connection.ts';
-import { useLive } from '../../live/use-live.ts';
+import { currentConnection, useIsStreamOff } from '../../live/connection.ts';
+import { POLL_MS, useLive } from '../../live/use-live.ts';
 import { api } from '../../service/service.ts';
 
 /** The count is asked for at most this often, in milliseconds. */
@@ -68,6 +68,14 @@ export function useNewer({ enabled, input, top }: NewerOptions): number {
     // Before the first message, nothing was said of what came.
     if (matches || isFirst) askSoon();
   });
+
+  // Without a stream, only what is not recorded is asked for again and again.
+  const isPolled = useIsStreamOff() && enabled && !isPlate;
+  useEffect(() => {
+    if (!isPolled) return;
+    const poll = setInterval(() => void ask(), POLL_MS);
+    return () => clearInterval(poll);
+  }, [isPolled, ask]);
   return newer;
 }
 

@@ -1,8 +1,7 @@
 import type { ReviewDecision } from '@gantry/contract/reviews';
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { service } from '../../service/service.ts';
+import { useHasFeature } from '../../service/features.ts';
 import { useShortcuts } from '../../shortcuts/registry.tsx';
 import { Key } from '../../shortcuts/sheet.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -23,8 +22,7 @@ interface TriageBarProps {
 export function TriageBar({ event, onDecide, onArchive, onIncident }: TriageBarProps) {
   const { t } = useTranslation('events');
   const [asks, setAsks] = useState<'reason' | 'incident' | null>(null);
-  const { data } = useQuery({ ...service.system.getSettings.queryOptions(), staleTime: 300_000 });
-  const hasIncidents = data?.features.incidents !== false;
+  const hasIncidents = useHasFeature('incidents');
   const close = () => setAsks(null);
   const confirm = () => onDecide('CONFIRMED');
   const reject = () => setAsks('reason');
