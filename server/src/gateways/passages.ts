@@ -44,6 +44,7 @@ export function createPassages(app: GatewayApp, db: Database): Passages {
     const all = [...new Set([...(report.event.images ?? []), ...images])];
     const outcome = await storeReport(app, {
       ...passage,
+      arrivedAt: passage.receivedAt,
       messageId,
       index,
       note: null,

@@ -146,6 +146,7 @@ export function createProcessor(app: GatewayApp, db: Database): Processor {
       index,
       believedAt,
       receivedAt,
+      arrivedAt: message.receivedAt,
       note,
     };
   };
