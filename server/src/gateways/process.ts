@@ -5,7 +5,9 @@ import { believedTime } from '../connections/compose.ts';
 import type { Report } from '../connections/format.ts';
 import { formatNamed } from '../connections/formats.ts';
 import {
+  discoveredName,
   interpret,
+  notAssigned,
   reasonOf,
   sensorOf,
   statusWithoutReports,
@@ -152,9 +154,19 @@ export function createProcessor(app: GatewayApp, db: Database): Processor {
   };
 
   const discover = async (connection: KnownConnection, message: ClaimedMessage, names: readonly string[]) => {
-    const device = (names[0] ?? '').replaceAll('\0', '').toWellFormed().slice(0, 200);
+    const device = discoveredName(names);
     await noteDiscovery(db, { connectionId: connection.id, device, at: message.receivedAt });
-    return `The device ${device} is not assigned to a sensor`;
+    return notAssigned(device);
+  };
+
+  /** The sensor of a device; null when it is not assigned to one, or to one that was deleted. */
+  const assignedSensor = async (
+    connection: KnownConnection,
+    names: readonly string[],
+  ): Promise<string | null> => {
+    const sensorId = sensorOf(connection, names);
+    if (sensorId === null || sensorId === connection.sensorId) return sensorId;
+    return (await app.knownSensors.find(sensorId)) ? sensorId : null;
   };
 
   /**
@@ -183,7 +195,7 @@ export function createProcessor(app: GatewayApp, db: Database): Processor {
     const { reports } = reading;
     if (reports.length === 0) {
       const names = reading.device ?? [];
-      const sensorId = sensorOf(connection, names);
+      const sensorId = await assignedSensor(connection, names);
       if (sensorId === null) {
         return nothing('UNKNOWN_DEVICE', [await discover(connection, message, names), ...notes]);
       }
@@ -197,7 +209,7 @@ export function createProcessor(app: GatewayApp, db: Database): Processor {
     const started: Promise<ReportOutcome>[] = [];
     const atOnce = pLimit(MOST_REPORTS_AT_ONCE);
     for (const [index, report] of reports.entries()) {
-      const sensorId = sensorOf(connection, report.device);
+      const sensorId = await assignedSensor(connection, report.device);
       if (sensorId === null) {
         const note = await discover(connection, message, report.device);
         started.push(Promise.resolve({ kind: 'unknownDevice', note }));
