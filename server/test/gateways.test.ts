@@ -441,12 +441,12 @@ describe('guesses', () => {
 });
 
 describe('several reports about one vehicle', () => {
-  const car = (state: string, plate: string, carID: string) => ({
+  const car = (state: string, plate: string, carID: string, plateConfidence = '0.9') => ({
     packetCounter: '1',
     capture_timestamp: String(Date.now()),
     plateText: plate,
     plateUTF8: plate,
-    plateConfidence: '0.9',
+    plateConfidence,
     carState: state,
     carID,
     camera_info: { SerialNumber: 'ACCC8E123456' },
@@ -481,6 +481,27 @@ describe('several reports about one vehicle', () => {
     );
     expect(new Set(again.flatMap(({ eventIds }) => eventIds))).toEqual(ids);
     expect(await events()).toBe(before + 1);
+  });
+
+  it('become one event with the plate that was read with enough confidence', async () => {
+    const made = await connect(gantry, 'axis-lpv', { options: { minConfidence: 0.8 } });
+    const [clear, unclear] = [randomUUID(), randomUUID()];
+    await sendJson(pathOf(made.url), car('update', 'HWR6677', clear, '0.9'));
+    await sendJson(pathOf(made.url), car('lost', 'HWR66', clear, '0.5'));
+    await sendJson(pathOf(made.url), car('update', 'MWR6677', unclear, '0.6'));
+    await sendJson(pathOf(made.url), car('lost', 'MWR6677', unclear, '0.7'));
+    const messages = await eventually(
+      () => processed(gantry, made.id, 4),
+      (all) => all.every(({ status }) => status === 'STORED'),
+    );
+    const leftOut = 'The plate was left out: its confidence of 0.7 is less than 0.8';
+    expect(messages.map(({ reason }) => reason)).toEqual([leftOut, leftOut, null, null]);
+    const plates = await Promise.all(
+      [messages[0], messages[3]].map(
+        async (each) => (await eventOf(gantry, each?.eventIds[0])).licensePlateNumber,
+      ),
+    );
+    expect(plates).toEqual([null, 'HWR6677']);
   });
 
   it('become one event when the group of a Dahua camera crosses a full hour', async () => {

@@ -140,8 +140,10 @@ export function createProcessor(app: GatewayApp, db: Database): Processor {
       sensorId,
       given,
     });
+    // One whose plate was left out must not replace another one with a plate.
+    const passage = report.passage && note !== null ? { ...report.passage, quality: -1 } : report.passage;
     return {
-      report: { ...report, key, event },
+      report: { ...report, key, event, ...(passage && { passage }) },
       sensorId,
       connectionId: connection.id,
       messageId: message.id,
