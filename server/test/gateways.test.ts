@@ -73,6 +73,11 @@ describe('a connection', () => {
     expect(await refusal({ timeZone: 'Mars/Olympus' })).toMatchObject({ status: 400 });
     expect(await refusal({ options: { sensors: { 1: randomUUID() } } })).toMatchObject({ status: 400 });
     expect(await refusal({ options: { mapping: '1' } })).toMatchObject({ status: 400 });
+    for (const topic of ['v1.1/Datastreams(+)/Observations', 'axis/#/event']) {
+      expect(await refusal({ options: { topics: ['axis/+/event/#', topic] } })).toMatchObject({
+        status: 400,
+      });
+    }
   });
 
   it('refuses the old secrets after rotation, and everything after it or its sensor is deleted', async () => {

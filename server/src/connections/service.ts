@@ -34,6 +34,7 @@ import {
   replaceSecrets,
   updateConnectionRow,
 } from './store.ts';
+import { isTopicFilter } from './topic.ts';
 import { refusalOfMapping } from './try-reading.ts';
 
 export type ConnectionContext = ActorContext<
@@ -175,13 +176,20 @@ function requireTimeZone(zone: string | null | undefined): void {
 
 /**
  * @param before the options of the connection until now, which may name sensors that were deleted since
- * @throws AppError `badRequest` for options that name a sensor that does not exist
+ * @throws AppError `badRequest` for options that name a sensor that does not exist, or topics that no broker accepts
  */
 async function requireOptions(
   tx: Transaction,
-  { sensors }: ConnectionOptions,
+  { sensors, topics = [] }: ConnectionOptions,
   before: ConnectionOptions,
 ): Promise<void> {
+  for (const [at, topic] of topics.entries()) {
+    if (isTopicFilter(topic) || before.topics?.includes(topic)) continue;
+    throw invalidInput(
+      `options.topics.${at}`,
+      `"${topic}" is not an MQTT topic: + stands for one whole level, and # at the end for any number of levels`,
+    );
+  }
   const known = new Set(Object.values(before.sensors ?? {}));
   for (const [name, sensorId] of Object.entries(sensors ?? {})) {
     if (known.has(sensorId)) continue;
