@@ -1,10 +1,14 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { deviceFormats } from '@gantry/contract/values';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { listMessages, replayMessages } from '../src/connections/messages-store.ts';
+import { createDatabase } from '../src/platform/database/pool.ts';
+import { inTransaction } from '../src/platform/database/transaction.ts';
 import { devicePayload } from './formats/reading.ts';
 import { type Created, connect, eventOf, messagesOf, newSensor, pathOf, processed } from './gateway-calls.ts';
 import { challengeOf, digestHeader } from './gateway-digest.ts';
 import { eventually, type Gantry, startGantry, untilBegun } from './harness.ts';
+import { noteStatements, type Statement } from './noted-statements.ts';
 import { jpeg } from './pictures.ts';
 import { sendRaw } from './raw-http.ts';
 import { openStream, type Stream } from './sse.ts';
@@ -888,6 +892,32 @@ describe('the stream of messages', () => {
 });
 
 describe('the data that devices sent', () => {
+  it('is listed and processed again by status without reading the messages of other statuses', async () => {
+    const made = await connect(gantry, 'gantry');
+    await sendJson(pathOf(made.url), event());
+    const [message] = await processed(gantry, made.id);
+    await gantry.pool.query(
+      `INSERT INTO device_messages (id, connection_id, received_at, status, method, path, bytes, parts)
+       SELECT gen_random_uuid(), connection_id, received_at, status, method, path, bytes, parts
+       FROM device_messages, generate_series(1, 20000) WHERE id = $1`,
+      [message?.id],
+    );
+    await gantry.pool.query('VACUUM ANALYZE device_messages');
+    const statements: Statement[] = [];
+    noteStatements(gantry.pool, (statement) => statements.push(statement));
+    const db = createDatabase(gantry.pool);
+    const wanted = { connectionId: made.id, status: 'REFUSED' } as const;
+    await listMessages(db, { ...wanted, skip: 0, take: 20 });
+    await inTransaction(db, (tx) => replayMessages(tx, made.id, wanted));
+    const ofMessages = statements.filter(({ text }) => text.includes('device_messages'));
+    expect(ofMessages.length).toBe(3);
+    for (const { text, values } of ofMessages) {
+      const { rows } = await gantry.pool.query(`EXPLAIN ${text}`, values);
+      expect(JSON.stringify(rows)).toContain('device_messages_by_status');
+    }
+    await gantry.pool.query('DELETE FROM device_messages WHERE connection_id = $1', [made.id]);
+  });
+
   it('is removed when it is old, with its images, except those of events', async () => {
     const made = await connect(gantry, 'gantry');
     const [own, ofEvent] = [jpeg({ comment: 'a'.repeat(300) }), jpeg({ comment: 'b'.repeat(300) })];
