@@ -840,6 +840,24 @@ describe('a mapping', () => {
   }, 60_000);
 });
 
+describe('a mapping that was stopped several times', () => {
+  it('is evaluated later for the messages that arrive meanwhile', async () => {
+    const mapping = 'body.slow ? ($f := function(){ $f() }; $f()) : {"plate": body.plate}';
+    const made = await connect(gantry, 'mapped', { options: { mapping } });
+    for (const slow of [1, 2, 3]) await sendJson(pathOf(made.url), { slow });
+    await processed(gantry, made.id, 3);
+    await sendJson(pathOf(made.url), { plate: 'B AB 1234' });
+    const statuses = async () => (await messagesOf(gantry, made.id)).map(({ status }) => status);
+    const refused = ['REFUSED', 'REFUSED', 'REFUSED'];
+    await eventually(statuses, ([newest]) => newest !== 'RECEIVED');
+    expect(await statuses()).toEqual(['FAILED', ...refused]);
+    // Another expression is not paused.
+    const options = { mapping: '{"plate": body.plate}' };
+    await gantry.ok('connections.update', { id: made.id, options }, { token });
+    await eventually(statuses, ([newest]) => newest === 'STORED');
+  });
+});
+
 describe('the stream of messages', () => {
   it('contains each message with its result, and resumes without a gap', async () => {
     const made = await connect(gantry, 'gantry');

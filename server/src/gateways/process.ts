@@ -13,6 +13,7 @@ import {
   statusWithoutReports,
   withEnoughConfidence,
 } from '../connections/interpret.ts';
+import type { MapInput } from '../connections/mapper.ts';
 import type { KnownConnection } from '../connections/store.ts';
 import { isBadRow } from '../platform/database/failure.ts';
 import type { Database } from '../platform/database/pool.ts';
@@ -161,6 +162,13 @@ export function createProcessor(app: GatewayApp, db: Database): Processor {
     return notAssigned(device);
   };
 
+  /** Evaluates a mapping. @throws Error when that is not possible now: the message is tried again */
+  const map: MapInput = async (expression, input) => {
+    const outcome = await app.mapper.map(expression, input);
+    if ('refusal' in outcome && outcome.isTemporary) throw new Error(outcome.refusal);
+    return outcome;
+  };
+
   /** The sensor of a device; null when it is not assigned to one, or to one that was deleted. */
   const assignedSensor = async (
     connection: KnownConnection,
@@ -191,7 +199,7 @@ export function createProcessor(app: GatewayApp, db: Database): Processor {
     if (!connection) return nothing('REFUSED', ['The connection was deleted']);
     const reading = await interpret(connection, message, {
       zone: app.settings.current().timezone,
-      map: app.mapper.map,
+      map,
     });
     const notes = [reading.note, ...message.flaws];
     const { reports } = reading;
