@@ -812,6 +812,7 @@ CREATE INDEX connections_deleted ON public.connections USING btree (deleted_at) 
 CREATE INDEX connections_of_sensor ON public.connections USING btree (sensor_id);
 CREATE INDEX deleted_events_by_time ON public.deleted_events USING btree (at);
 CREATE INDEX device_message_images_by_image ON public.device_message_images USING btree (sha256);
+CREATE INDEX device_messages_by_status ON public.device_messages USING btree (connection_id, status, id) WHERE (status <> 'RECEIVED'::text);
 CREATE INDEX device_messages_changed ON public.device_messages USING btree (connection_id, changed_by, id);
 CREATE INDEX device_messages_due ON public.device_messages USING btree (due_at) WHERE (due_at IS NOT NULL);
 CREATE INDEX device_messages_of_connection ON public.device_messages USING btree (connection_id, id);

@@ -5,6 +5,7 @@ import { pageTotals, paging } from './page.ts';
 import { messagesOf, resumable } from './realtime.ts';
 import { sensorName } from './sensors.ts';
 import { trimmedText } from './text.ts';
+import { timeInput } from './time.ts';
 import { deviceFormats, messageStatuses } from './values.ts';
 
 export const deviceFormat = z.enum(deviceFormats);
@@ -124,6 +125,11 @@ export const updateConnectionInput = z.object({
   id,
   timeZone: timeZone.nullable().optional(),
   options: connectionOptions.optional().describe('Replaces all options.'),
+  expectedUpdatedAt: timeInput
+    .optional()
+    .describe(
+      'The `updatedAt` of the connection as you saw it. If somebody has changed the connection since, nothing changes (CONFLICT).',
+    ),
 });
 export type UpdateConnectionInput = z.infer<typeof updateConnectionInput>;
 
@@ -173,10 +179,19 @@ export const receivedMessage = messagesOf('message', deviceMessage);
 
 export const replayInput = z.union([
   z.object({ messageId: id }),
-  z.object({ connectionId: id, status: messageStatus.optional() }),
+  z.object({
+    connectionId: id,
+    status: messageStatus.optional(),
+    before: id.optional().describe('Only messages that arrived before the message with this id.'),
+  }),
 ]);
 export type ReplayInput = z.infer<typeof replayInput>;
-export const replayOutput = z.object({ success: z.literal(true), count: z.number() });
+export const replayOutput = z.object({
+  success: z.literal(true),
+  count: z.number(),
+  oldestMessageId: z.string().nullable().describe('The oldest of these messages; null if there is none.'),
+});
+export type ReplayOutput = z.infer<typeof replayOutput>;
 
 /** What a mapping or a format makes of a message, without storing anything. */
 export const tryInput = z.object({

@@ -1,10 +1,14 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { deviceFormats } from '@gantry/contract/values';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { listMessages, replayMessages } from '../src/connections/messages-store.ts';
+import { createDatabase } from '../src/platform/database/pool.ts';
+import { inTransaction } from '../src/platform/database/transaction.ts';
 import { devicePayload } from './formats/reading.ts';
-import { connect, eventOf, messagesOf, newSensor, pathOf, processed } from './gateway-calls.ts';
+import { type Created, connect, eventOf, messagesOf, newSensor, pathOf, processed } from './gateway-calls.ts';
 import { challengeOf, digestHeader } from './gateway-digest.ts';
 import { eventually, type Gantry, startGantry, untilBegun } from './harness.ts';
+import { noteStatements, type Statement } from './noted-statements.ts';
 import { jpeg } from './pictures.ts';
 import { sendRaw } from './raw-http.ts';
 import { openStream, type Stream } from './sse.ts';
@@ -73,6 +77,11 @@ describe('a connection', () => {
     expect(await refusal({ timeZone: 'Mars/Olympus' })).toMatchObject({ status: 400 });
     expect(await refusal({ options: { sensors: { 1: randomUUID() } } })).toMatchObject({ status: 400 });
     expect(await refusal({ options: { mapping: '1' } })).toMatchObject({ status: 400 });
+    for (const topic of ['v1.1/Datastreams(+)/Observations', 'axis/#/event']) {
+      expect(await refusal({ options: { topics: ['axis/+/event/#', topic] } })).toMatchObject({
+        status: 400,
+      });
+    }
   });
 
   it('refuses the old secrets after rotation, and everything after it or its sensor is deleted', async () => {
@@ -441,12 +450,12 @@ describe('guesses', () => {
 });
 
 describe('several reports about one vehicle', () => {
-  const car = (state: string, plate: string, carID: string) => ({
+  const car = (state: string, plate: string, carID: string, plateConfidence = '0.9') => ({
     packetCounter: '1',
     capture_timestamp: String(Date.now()),
     plateText: plate,
     plateUTF8: plate,
-    plateConfidence: '0.9',
+    plateConfidence,
     carState: state,
     carID,
     camera_info: { SerialNumber: 'ACCC8E123456' },
@@ -481,6 +490,27 @@ describe('several reports about one vehicle', () => {
     );
     expect(new Set(again.flatMap(({ eventIds }) => eventIds))).toEqual(ids);
     expect(await events()).toBe(before + 1);
+  });
+
+  it('become one event with the plate that was read with enough confidence', async () => {
+    const made = await connect(gantry, 'axis-lpv', { options: { minConfidence: 0.8 } });
+    const [clear, unclear] = [randomUUID(), randomUUID()];
+    await sendJson(pathOf(made.url), car('update', 'HWR6677', clear, '0.9'));
+    await sendJson(pathOf(made.url), car('lost', 'HWR66', clear, '0.5'));
+    await sendJson(pathOf(made.url), car('update', 'MWR6677', unclear, '0.6'));
+    await sendJson(pathOf(made.url), car('lost', 'MWR6677', unclear, '0.7'));
+    const messages = await eventually(
+      () => processed(gantry, made.id, 4),
+      (all) => all.every(({ status }) => status === 'STORED'),
+    );
+    const leftOut = 'The plate was left out: its confidence of 0.7 is less than 0.8';
+    expect(messages.map(({ reason }) => reason)).toEqual([leftOut, leftOut, null, null]);
+    const plates = await Promise.all(
+      [messages[0], messages[3]].map(
+        async (each) => (await eventOf(gantry, each?.eventIds[0])).licensePlateNumber,
+      ),
+    );
+    expect(plates).toEqual([null, 'HWR6677']);
   });
 
   it('become one event when the group of a Dahua camera crosses a full hour', async () => {
@@ -577,6 +607,25 @@ describe('several reports about one vehicle', () => {
 });
 
 describe('a recorder', () => {
+  /** A camera of the recorder reports a vehicle. */
+  const seen = async (recorder: Created, channel: string, plate: string): Promise<void> => {
+    const xml = (await devicePayload('hikvision-anpr-deepinview-v58.xml')).toString();
+    const body = xml
+      .replace('<channelID>1<', `<channelID>${channel}<`)
+      .replace('WX1234A', plate)
+      .replace(/<UUID>[^<]*</, `<UUID>${randomUUID()}<`);
+    await send(pathOf(recorder.url), body, { 'content-type': 'application/xml' });
+  };
+  const discoveries = async (connectionId: string): Promise<{ id: string; device: string }[]> =>
+    (await gantry.ok('connections.getDiscoveries', { connectionId }, { token })).discoveries;
+  const discovered = async (connectionId: string, device: string): Promise<{ id: string }> => {
+    const found = (await discoveries(connectionId)).find((each) => each.device === device);
+    if (!found) throw new Error(`${device} was not discovered`);
+    return found;
+  };
+  const eventsOf = async (sensorId: string): Promise<number> =>
+    (await gantry.ok('events.getAll', { sensorId }, { token })).total;
+
   it('has devices that are discovered and registered, including their earlier messages', async () => {
     const made = await connect(gantry, 'gantry', { options: { sensors: {} } });
     const recorder = await connect(gantry, 'hikvision', { options: { sensors: {} } });
@@ -645,6 +694,111 @@ describe('a recorder', () => {
       expect(sensor.name).toBe(`${name} ${device}`.slice(0, 50));
     }
   });
+
+  it('has all earlier messages of a registered device read again, however many others have sent', async () => {
+    const recorder = await connect(gantry, 'hikvision', { options: { sensors: {} } });
+    for (const plate of ['W1', 'W2', 'W3']) await seen(recorder, '1', plate);
+    await seen(recorder, 'İkitelli 2', 'W4');
+    const [newest] = await processed(gantry, recorder.id, 4);
+    const copied = 10_001;
+    await gantry.pool.query(
+      `INSERT INTO device_messages (id, connection_id, received_at, status, reason, method, path, content_type, bytes, parts)
+       SELECT ('ffffffff-ffff-7fff-8fff-' || lpad(to_hex(n), 12, '0'))::uuid,
+         connection_id, received_at, status, reason, method, path, content_type, bytes, parts
+       FROM device_messages, generate_series(1, $2::integer) AS n WHERE id = $1`,
+      [newest?.id, copied],
+    );
+    const first = await gantry.ok(
+      'connections.register',
+      { id: (await discovered(recorder.id, '1')).id },
+      { token },
+    );
+    expect(first).toMatchObject({ replayed: 3 });
+    await eventually(
+      () => eventsOf(first.sensorId),
+      (n) => n === 3,
+    );
+    const second = await gantry.ok(
+      'connections.register',
+      { id: (await discovered(recorder.id, 'İkitelli 2')).id },
+      { token },
+    );
+    await gantry.pool.query(`DELETE FROM device_messages WHERE id > 'ffffffff-ffff-7fff-8fff-000000000000'`);
+    expect(second).toMatchObject({ replayed: copied + 1 });
+    expect(await discoveries(recorder.id)).toEqual([]);
+  });
+
+  it('has a device registered once, when two users do it at once', async () => {
+    const recorder = await connect(gantry, 'hikvision', { options: { sensors: {} } });
+    await seen(recorder, '1', 'W1');
+    await processed(gantry, recorder.id);
+    const { id } = await discovered(recorder.id, '1');
+    const before = await gantry.count('sensors');
+    const answers = await Promise.all(
+      [1, 2].map(() => gantry.call('connections.register', { id }, { token })),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 404]);
+    expect(await gantry.count('sensors')).toBe(before + 1);
+  });
+
+  it('has a device discovered again after its sensor was deleted, and can be changed', async () => {
+    const recorder = await connect(gantry, 'hikvision', { options: { sensors: {} } });
+    await seen(recorder, '1', 'W1');
+    await processed(gantry, recorder.id);
+    const { sensorId } = await gantry.ok(
+      'connections.register',
+      { id: (await discovered(recorder.id, '1')).id },
+      { token },
+    );
+    await eventually(
+      () => processed(gantry, recorder.id),
+      ([only]) => only?.status === 'STORED',
+    );
+    await gantry.ok('sensors.delete', { id: sensorId }, { token });
+    expect(await gantry.ok('connections.getById', { id: recorder.id }, { token })).toMatchObject({
+      options: { sensors: {} },
+    });
+    await eventually(
+      () => gantry.app.context.connections.byId(recorder.id),
+      (known) => Object.keys(known?.options.sensors ?? {}).length === 0,
+    );
+    await seen(recorder, '1', 'W2');
+    expect((await processed(gantry, recorder.id, 2))[0]).toMatchObject({ status: 'UNKNOWN_DEVICE' });
+    expect(await discoveries(recorder.id)).toMatchObject([{ device: '1', messages: 1 }]);
+  });
+
+  it('that still names a deleted sensor can be changed, and has its device discovered', async () => {
+    const recorder = await connect(gantry, 'hikvision', { options: { sensors: {} } });
+    const options = { sensors: { 1: randomUUID() } };
+    await gantry.pool.query('UPDATE connections SET options = $2 WHERE id = $1', [recorder.id, options]);
+    const update = (changed: object) => ({ id: recorder.id, options: changed });
+    await gantry.ok('connections.update', update({ ...options, speedUnit: 'mph' }), { token });
+    const other = update({ sensors: { ...options.sensors, 2: randomUUID() } });
+    expect(await gantry.refusal('connections.update', other, { token })).toMatchObject({ status: 400 });
+    await seen(recorder, '1', 'W1');
+    expect((await processed(gantry, recorder.id))[0]).toMatchObject({ status: 'UNKNOWN_DEVICE' });
+    expect(await discoveries(recorder.id)).toMatchObject([{ device: '1' }]);
+  });
+
+  it('keeps a registration that somebody makes while another changes the options', async () => {
+    const recorder = await connect(gantry, 'hikvision', { options: { sensors: {} } });
+    const { updatedAt, options } = await gantry.ok('connections.getById', { id: recorder.id }, { token });
+    await seen(recorder, '1', 'W1');
+    await processed(gantry, recorder.id);
+    const { id } = await discovered(recorder.id, '1');
+    const { sensorId } = await gantry.ok('connections.register', { id }, { token });
+    const change = { id: recorder.id, options: { ...options, speedUnit: 'mph' } };
+    expect(
+      await gantry.refusal('connections.update', { ...change, expectedUpdatedAt: updatedAt }, { token }),
+    ).toMatchObject({ status: 409 });
+    const now = await gantry.ok('connections.getById', { id: recorder.id }, { token });
+    expect(now.options).toEqual({ sensors: { 1: sensorId } });
+    await gantry.ok(
+      'connections.update',
+      { ...change, options: { ...now.options, speedUnit: 'mph' }, expectedUpdatedAt: now.updatedAt },
+      { token },
+    );
+  });
 });
 
 describe('a mapping', () => {
@@ -662,10 +816,18 @@ describe('a mapping', () => {
     expect(await refusal('{"plate": ')).toMatchObject({ status: 400 });
     expect(await refusal('($f := function(){ $f() }; $f())')).toMatchObject({ status: 400 });
     await gantry.ok('connections.update', { id: made.id, options }, { token });
-    expect(await gantry.ok('connections.replay', { connectionId: made.id }, { token })).toEqual({
+    const replay = (before?: string) =>
+      gantry.ok('connections.replay', { connectionId: made.id, before }, { token });
+    const replayed = await replay();
+    expect(replayed).toEqual({ success: true, count: 1, oldestMessageId: expect.any(String) });
+    expect(await replay(replayed.oldestMessageId)).toEqual({
       success: true,
-      count: 1,
+      count: 0,
+      oldestMessageId: null,
     });
+    expect(
+      await gantry.refusal('connections.replay', { connectionId: made.id, before: 'x' }, { token }),
+    ).toMatchObject({ status: 404 });
     const [message] = await eventually(
       () => processed(gantry, made.id),
       ([only]) => only?.status === 'STORED',
@@ -676,6 +838,24 @@ describe('a mapping', () => {
       ([only]) => only?.status === 'DUPLICATE',
     );
   }, 60_000);
+});
+
+describe('a mapping that was stopped several times', () => {
+  it('is evaluated later for the messages that arrive meanwhile', async () => {
+    const mapping = 'body.slow ? ($f := function(){ $f() }; $f()) : {"plate": body.plate}';
+    const made = await connect(gantry, 'mapped', { options: { mapping } });
+    for (const slow of [1, 2, 3]) await sendJson(pathOf(made.url), { slow });
+    await processed(gantry, made.id, 3);
+    await sendJson(pathOf(made.url), { plate: 'B AB 1234' });
+    const statuses = async () => (await messagesOf(gantry, made.id)).map(({ status }) => status);
+    const refused = ['REFUSED', 'REFUSED', 'REFUSED'];
+    await eventually(statuses, ([newest]) => newest !== 'RECEIVED');
+    expect(await statuses()).toEqual(['FAILED', ...refused]);
+    // Another expression is not paused.
+    const options = { mapping: '{"plate": body.plate}' };
+    await gantry.ok('connections.update', { id: made.id, options }, { token });
+    await eventually(statuses, ([newest]) => newest === 'STORED');
+  });
 });
 
 describe('the stream of messages', () => {
@@ -730,6 +910,32 @@ describe('the stream of messages', () => {
 });
 
 describe('the data that devices sent', () => {
+  it('is listed and processed again by status without reading the messages of other statuses', async () => {
+    const made = await connect(gantry, 'gantry');
+    await sendJson(pathOf(made.url), event());
+    const [message] = await processed(gantry, made.id);
+    await gantry.pool.query(
+      `INSERT INTO device_messages (id, connection_id, received_at, status, method, path, bytes, parts)
+       SELECT gen_random_uuid(), connection_id, received_at, status, method, path, bytes, parts
+       FROM device_messages, generate_series(1, 20000) WHERE id = $1`,
+      [message?.id],
+    );
+    await gantry.pool.query('VACUUM ANALYZE device_messages');
+    const statements: Statement[] = [];
+    noteStatements(gantry.pool, (statement) => statements.push(statement));
+    const db = createDatabase(gantry.pool);
+    const wanted = { connectionId: made.id, status: 'REFUSED' } as const;
+    await listMessages(db, { ...wanted, skip: 0, take: 20 });
+    await inTransaction(db, (tx) => replayMessages(tx, made.id, wanted));
+    const ofMessages = statements.filter(({ text }) => text.includes('device_messages'));
+    expect(ofMessages.length).toBe(3);
+    for (const { text, values } of ofMessages) {
+      const { rows } = await gantry.pool.query(`EXPLAIN ${text}`, values);
+      expect(JSON.stringify(rows)).toContain('device_messages_by_status');
+    }
+    await gantry.pool.query('DELETE FROM device_messages WHERE connection_id = $1', [made.id]);
+  });
+
   it('is removed when it is old, with its images, except those of events', async () => {
     const made = await connect(gantry, 'gantry');
     const [own, ofEvent] = [jpeg({ comment: 'a'.repeat(300) }), jpeg({ comment: 'b'.repeat(300) })];

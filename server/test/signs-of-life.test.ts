@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { SensorStatus } from '@gantry/contract/sensors';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Contacts, createLastContacts } from '../src/sensors/last-contacts.ts';
 import { sweepOnce } from '../src/sensors/sweeper.ts';
-import { connect, pathOf } from './gateway-calls.ts';
+import { connect, pathOf, processed } from './gateway-calls.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 import { openStream } from './sse.ts';
 
@@ -180,6 +181,46 @@ describe('an accepted event', () => {
     expect(status).toBe(200);
     const { lastHeartbeat } = await becomes(sensorId, 'ONLINE');
     expect(lastHeartbeat).toBeNull();
+  });
+
+  it('that a device repeats counts when it is repeated, although it was stored before', async () => {
+    const { id, sensorId, url } = await connect(gantry, 'gantry');
+    const body = JSON.stringify({
+      eventType: 'INCIDENT',
+      timestamp: new Date().toISOString(),
+      idempotencyKey: 'snapshot',
+    });
+    const headers = { 'content-type': 'application/json' };
+    const send = () => gantry.fetch(pathOf(url), { method: 'POST', headers, body });
+    await send();
+    await becomes(sensorId, 'ONLINE');
+    await age(sensorId, 86_400);
+    await gantry.pool.query(
+      `UPDATE device_reports SET received_at = received_at - interval '1 day' WHERE connection_id = $1`,
+      [id],
+    );
+    await sweepLater();
+    expect((await read(sensorId)).status).toBe('OFFLINE');
+    await send();
+    await becomes(sensorId, 'ONLINE');
+    expect((await processed(gantry, id, 2))[0]?.status).toBe('DUPLICATE');
+  });
+
+  it('counts although an older one is accepted after it', async () => {
+    const written: Contacts[] = [];
+    const contacts = createLastContacts({
+      store: async (due) => {
+        written.push(due);
+      },
+      log: gantry.app.context.log,
+      now: Date.now,
+      everyMs: 3_600_000,
+    });
+    const now = Date.now();
+    contacts.recordEvent('sensor', now);
+    contacts.recordEvent('sensor', now - 86_400_000);
+    await contacts[Symbol.asyncDispose]();
+    expect(written.map(({ events }) => [...events])).toEqual([[['sensor', now]]]);
   });
 });
 

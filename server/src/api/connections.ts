@@ -84,7 +84,7 @@ export const connectionsRouter = router({
     .meta({
       summary: 'Change how messages of a connection are read',
       notes:
-        '`options` replaces all options. Earlier messages are not read again; `connections.replay` does that.',
+        '`options` replaces all options. Earlier messages are not read again; `connections.replay` does that. With `expectedUpdatedAt`, a change by somebody else that you did not see is not overwritten (CONFLICT), be it the registration of a device.',
     })
     .input(updateConnectionInput)
     .output(connection)
@@ -182,7 +182,7 @@ export const connectionsRouter = router({
     .meta({
       summary: 'Process messages again: one, or those of a connection',
       notes:
-        'After a connection was changed, for example. Events that exist are not stored twice. At most 10,000 messages at once, the newest ones. Messages of one status are selected with `status`.',
+        'After a connection was changed, for example. Events that exist are not stored twice. At most 10,000 messages at once, the newest ones; those before them follow with `oldestMessageId` of the answer as `before`. Messages of one status are selected with `status`.',
     })
     .input(replayInput)
     .output(replayOutput)

@@ -64,14 +64,18 @@ export async function getDiscovery(db: Executor, id: string): Promise<Discovered
   return asDiscovered(row);
 }
 
-/** Removes discoveries that are assigned to a sensor now. */
+/**
+ * Removes the discoveries of a device that is assigned to a sensor now.
+ * @returns the names under which it was listed, which differ in case and blanks; none if somebody else has assigned it
+ */
 export async function forgetDiscoveries(
   tx: Executor,
   connectionId: string,
-  devices: readonly string[],
-): Promise<void> {
-  const names = devices.map((device) => device.trim().toLowerCase());
-  await tx.execute(sql`
+  device: string,
+): Promise<string[]> {
+  const { rows } = await tx.execute<{ device: string }>(sql`
     DELETE FROM device_discoveries WHERE connection_id = ${connectionId}::uuid
-      AND lower(btrim(device)) = ANY (${sql.param(names)}::text[])`);
+      AND lower(btrim(device)) = lower(btrim(${device}))
+    RETURNING device`);
+  return rows.map((row) => row.device);
 }

@@ -50,6 +50,19 @@ export function sensorOf(
   return null;
 }
 
+/** Names of devices are cut to this length in the list of discoveries. */
+const DISCOVERED_MAX = 200;
+
+/** The name under which a device that is not assigned to a sensor is listed, by the names that its message contains. */
+export function discoveredName(names: readonly string[]): string {
+  return (names[0] ?? '').replaceAll('\0', '').toWellFormed().slice(0, DISCOVERED_MAX);
+}
+
+/** Why what a device sends becomes no event before it is assigned. @param device as it is listed */
+export function notAssigned(device: string): string {
+  return `The device ${device} is not assigned to a sensor`;
+}
+
 /** Devices vary the case of their names, and the blanks around them, between messages. */
 function folded(name: string): string {
   return name.trim().toLowerCase();
@@ -88,9 +101,12 @@ export function statusWithoutReports(is: Reading['is']): MessageStatus {
 
 const REASON_MAX = 1_000;
 
+/** The end of a reason that was longer. */
+export const CUT = '…';
+
 /** The sentences as one text of limited length; null if there are none. */
 export function reasonOf(sentences: readonly (string | null)[]): string | null {
   const text = [...new Set(sentences.filter((each) => each))].join('; ').replaceAll('\0', '').toWellFormed();
   if (text === '') return null;
-  return text.length <= REASON_MAX ? text : `${text.slice(0, REASON_MAX - 1).toWellFormed()}…`;
+  return text.length <= REASON_MAX ? text : `${text.slice(0, REASON_MAX - CUT.length).toWellFormed()}${CUT}`;
 }

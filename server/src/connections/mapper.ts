@@ -1,8 +1,8 @@
 import { MAPPING_LIMITS, type MappingAnswer, type MappingJob } from './mapping-messages.ts';
 import { type MappingProcess, startMappingProcess } from './mapping-process.ts';
 
-/** The result of a mapping, undefined if it has none; or why it failed, as a sentence. */
-export type Mapped = { readonly value: unknown } | { readonly refusal: string };
+/** The result of a mapping, undefined if it has none; or why it failed, as a sentence, perhaps only for a while. */
+export type Mapped = { readonly value: unknown } | { readonly refusal: string; readonly isTemporary?: true };
 
 /** Evaluates a JSONata expression within limits of time and memory. */
 export type MapInput = (expression: string, input: unknown) => Promise<Mapped>;
@@ -123,7 +123,7 @@ export function createMapper(start: () => MappingProcess = startMappingProcess):
         };
       }
       const answer = await ask(expression, json);
-      if ('refusal' in answer) return answer;
+      if ('refusal' in answer) return answer.refusal === PAUSED ? { ...answer, isTemporary: true } : answer;
       return { value: answer.result === null ? undefined : JSON.parse(answer.result) };
     },
     async check(expression) {

@@ -6,11 +6,12 @@ import type {
 } from '@gantry/contract/connections';
 import { isUuid } from '@gantry/contract/id';
 import type { Page } from '@gantry/contract/page';
-import { sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import { addressOfImage } from '../images/read-image.ts';
 import { channels, notify } from '../platform/database/notify.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { notFound } from '../platform/error.ts';
+import { CUT } from './interpret.ts';
 import type { StoredPart } from './split-body.ts';
 
 interface ShownRow extends Record<string, unknown> {
@@ -107,28 +108,46 @@ export async function findMessageToRead(
 /** Maximum number of messages that one call processes again. */
 export const REPLAYED_AT_ONCE = 10_000;
 
+/** Which messages of a connection are processed again. */
+export interface Replayed {
+  readonly id?: string | undefined;
+  /** Undefined for all; RECEIVED ones are due anyway. */
+  readonly status?: MessageStatus | undefined;
+  /** Only messages that arrived before this one. */
+  readonly before?: string | undefined;
+  /** Only messages with one of these sentences in their reason, or with a reason that was cut. */
+  readonly sentences?: readonly string[] | undefined;
+}
+
 /**
  * Makes messages due to be processed again, the newest ones if there are too many. Results of processing that is in
  * progress are discarded.
- * @param status undefined for all; RECEIVED ones are due anyway
- * @returns their number
+ * @returns their number, and the oldest of them
  */
 export async function replayMessages(
   tx: Executor,
   connectionId: string,
-  { id, status }: { readonly id?: string; readonly status?: MessageStatus | undefined },
-): Promise<number> {
-  const { rowCount } = await tx.execute(sql`
-    UPDATE device_messages SET status = 'RECEIVED', reason = NULL, due_at = now(), claim = claim + 1, failures = 0,
-      changed_by = pg_current_xact_id()
-    WHERE id IN (
-      SELECT id FROM device_messages WHERE connection_id = ${connectionId}::uuid AND status <> 'RECEIVED'
-        AND ${id === undefined ? sql`true` : sql`id = ${id}::uuid`}
-        AND ${status === undefined ? sql`true` : sql`status = ${status}`}
-      ORDER BY id DESC LIMIT ${REPLAYED_AT_ONCE})`);
+  { id, status, before, sentences }: Replayed,
+): Promise<{ readonly count: number; readonly oldestId: string | null }> {
+  const contains = (text: string): SQL => sql`strpos(reason, ${text}) > 0`;
+  const { rows } = await tx.execute<{ count: number; oldest: string | null }>(sql`
+    WITH replayed AS (
+      UPDATE device_messages SET status = 'RECEIVED', reason = NULL, due_at = now(), claim = claim + 1, failures = 0,
+        changed_by = pg_current_xact_id()
+      WHERE id IN (
+        SELECT id FROM device_messages WHERE connection_id = ${connectionId}::uuid AND status <> 'RECEIVED'
+          AND ${id === undefined ? sql`true` : sql`id = ${id}::uuid`}
+          AND ${status === undefined ? sql`true` : sql`status = ${status}`}
+          AND ${before === undefined ? sql`true` : sql`id < ${before}::uuid`}
+          AND ${sentences === undefined ? sql`true` : sql`(${sql.join([...sentences, CUT].map(contains), sql` OR `)})`}
+        ORDER BY id DESC LIMIT ${REPLAYED_AT_ONCE})
+      RETURNING id
+    )
+    SELECT count(*) AS count, min(id::text) AS oldest FROM replayed`);
   // An empty payload announces that messages are due.
   await notify(tx, channels.messages, '');
-  return rowCount ?? 0;
+  const [row] = rows;
+  return { count: row?.count ?? 0, oldestId: row?.oldest ?? null };
 }
 
 /** The connection of a message. @throws AppError `notFound` */

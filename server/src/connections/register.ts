@@ -1,15 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { createSensorInput, type SensorType } from '@gantry/contract/sensors';
+import { createSensorInput, type Sensor, type SensorType } from '@gantry/contract/sensors';
 import { recordActivity } from '../activity/store.ts';
 import type { ActorContext, Core } from '../platform/context.ts';
 import { channels, notify } from '../platform/database/notify.ts';
-import { inTransaction } from '../platform/database/transaction.ts';
+import type { Database } from '../platform/database/pool.ts';
+import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
+import { notFound } from '../platform/error.ts';
 import type { RealtimeServices } from '../realtime/start.ts';
 import { createSensor } from '../sensors/service.ts';
 import type { SensorServices } from '../sensors/start.ts';
 import { getSensor } from '../sensors/store.ts';
 import { forgetDiscoveries, getDiscovery } from './discoveries-store.ts';
-import { replayMessages } from './messages-store.ts';
+import { notAssigned } from './interpret.ts';
+import { REPLAYED_AT_ONCE, replayMessages } from './messages-store.ts';
 import type { ConnectionServices } from './start.ts';
 import { getConnection, lockConnection, updateConnectionRow } from './store.ts';
 
@@ -34,7 +37,7 @@ const MAX_DEVICE_ID = 40;
 
 /**
  * Assigns a discovered device to a sensor, which is created if none is named, and processes its messages again.
- * @throws AppError `notFound` for the discovery or the sensor
+ * @throws AppError `notFound` for the sensor, and for the discovery, which somebody else may have registered meanwhile
  */
 export async function registerDiscovery(
   ctx: RegisterContext,
@@ -42,6 +45,20 @@ export async function registerDiscovery(
 ): Promise<{ success: true; sensorId: string; replayed: number }> {
   const { app, actor, caller } = ctx;
   const { connectionId, device } = await getDiscovery(app.db, id);
+  let listedNames: readonly string[] = [];
+  const assign = async (tx: Transaction, sensor: Sensor): Promise<void> => {
+    const connection = await lockConnection(tx, connectionId);
+    listedNames = await forgetDiscoveries(tx, connectionId, device);
+    if (listedNames.length === 0) throw notFound('Discovery');
+    const sensors = { ...connection.options.sensors, [device]: sensor.id };
+    await updateConnectionRow(tx, connectionId, {
+      timeZone: connection.timeZone,
+      options: { ...connection.options, sensors },
+    });
+    const details = { connectionId, device, sensorId: sensor.id };
+    await recordActivity(tx, actor.id, caller, 'connections.register', details);
+    await notify(tx, channels.connections, '');
+  };
   const sensor =
     sensorId === undefined
       ? await createSensor(
@@ -52,23 +69,31 @@ export async function registerDiscovery(
             deviceId: `${device.slice(0, MAX_DEVICE_ID).toWellFormed()}-${randomUUID().slice(0, 8)}`,
             type: TYPE,
           }),
+          assign,
         )
-      : await getSensor(app.db, sensorId);
-  const replayed = await inTransaction(app.db, async (tx) => {
-    const connection = await lockConnection(tx, connectionId);
-    const sensors = { ...connection.options.sensors, [device]: sensor.id };
-    await updateConnectionRow(tx, connectionId, {
-      timeZone: connection.timeZone,
-      options: { ...connection.options, sensors },
-    });
-    await forgetDiscoveries(tx, connectionId, [device]);
-    const details = { connectionId, device, sensorId: sensor.id };
-    await recordActivity(tx, actor.id, caller, 'connections.register', details);
-    await notify(tx, channels.connections, '');
-    return replay ? replayMessages(tx, connectionId, { status: 'UNKNOWN_DEVICE' }) : 0;
-  });
+      : await inTransaction(app.db, async (tx) => {
+          const known = await getSensor(tx, sensorId);
+          await assign(tx, known);
+          return known;
+        });
   await app.connections.refresh();
+  const replayed = replay ? await replayAllOf(app.db, connectionId, listedNames) : 0;
   return { success: true, sensorId: sensor.id, replayed };
+}
+
+/** Processes all messages again that were kept because their devices were not assigned. @returns their number */
+async function replayAllOf(db: Database, connectionId: string, devices: readonly string[]): Promise<number> {
+  const sentences = devices.map(notAssigned);
+  let replayed = 0;
+  let before: string | undefined;
+  do {
+    const portion = await inTransaction(db, (tx) =>
+      replayMessages(tx, connectionId, { status: 'UNKNOWN_DEVICE', sentences, before }),
+    );
+    replayed += portion.count;
+    before = portion.count < REPLAYED_AT_ONCE ? undefined : (portion.oldestId ?? undefined);
+  } while (before !== undefined);
+  return replayed;
 }
 
 /**

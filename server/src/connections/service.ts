@@ -4,32 +4,37 @@ import type {
   CreateConnectionInput,
   CreatedConnection,
   ReplayInput,
+  ReplayOutput,
   UpdateConnectionInput,
 } from '@gantry/contract/connections';
+import { isUuid } from '@gantry/contract/id';
 import { IANAZone } from 'luxon';
 import { recordActivity } from '../activity/store.ts';
 import { requireSeesPlates } from '../events/plate-access.ts';
 import type { ActorContext, Core } from '../platform/context.ts';
 import { channels, notify } from '../platform/database/notify.ts';
 import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
-import { AppError, invalidInput } from '../platform/error.ts';
+import { AppError, invalidInput, notFound } from '../platform/error.ts';
 import { givenFields } from '../platform/given.ts';
+import { resolveTime } from '../platform/time.ts';
 import type { SensorServices } from '../sensors/start.ts';
 import { getSensor } from '../sensors/store.ts';
 import { addressFor } from './address.ts';
 import type { FormatName } from './format.ts';
 import { formatNamed } from './formats.ts';
-import { connectionOfMessage, replayMessages } from './messages-store.ts';
+import { connectionOfMessage, type Replayed, replayMessages } from './messages-store.ts';
 import { newSecrets, type Secrets, storedSecrets } from './secrets.ts';
 import type { ConnectionServices } from './start.ts';
 import {
   getConnection,
   insertConnection,
+  type LockedConnection,
   lockConnection,
   markDeleted,
   replaceSecrets,
   updateConnectionRow,
 } from './store.ts';
+import { isTopicFilter } from './topic.ts';
 import { refusalOfMapping } from './try-reading.ts';
 
 export type ConnectionContext = ActorContext<
@@ -53,7 +58,7 @@ export async function createConnection(
   await requireMapping(ctx.app, format, options, null);
   return changeConnection(ctx, async (tx) => {
     const { id: ownSensorId } = await getSensor(tx, sensorId);
-    await requireOptions(tx, options);
+    await requireOptions(tx, options, {});
     const id = await insertConnection(tx, {
       sensorId: ownSensorId,
       format,
@@ -73,11 +78,12 @@ export async function createConnection(
 /**
  * Sets how messages of the connection are read from now on; `replay` applies it to earlier ones.
  * @throws AppError `notFound`; `badRequest` for a time zone or options that cannot be used; `forbidden` for another
- * mapping of users who see no plates, because it could copy plates into any field
+ * mapping of users who see no plates, because it could copy plates into any field; `conflict` when somebody has changed
+ * it since the caller saw it
  */
 export async function updateConnection(
   ctx: ConnectionContext,
-  { id, ...changes }: UpdateConnectionInput,
+  { id, expectedUpdatedAt, ...changes }: UpdateConnectionInput,
 ): Promise<Connection> {
   requireTimeZone(changes.timeZone);
   if (changes.options?.mapping !== undefined) {
@@ -87,14 +93,26 @@ export async function updateConnection(
   }
   return changeConnection(ctx, async (tx) => {
     const before = await lockConnection(tx, id);
+    if (expectedUpdatedAt !== undefined) {
+      refuseIfNewer(before, resolveTime(expectedUpdatedAt, ctx.app.settings.current().timezone));
+    }
     const options = changes.options ?? before.options;
-    if (changes.options) await requireOptions(tx, options);
+    if (changes.options) await requireOptions(tx, options, before.options);
     const timeZone = changes.timeZone === undefined ? before.timeZone : changes.timeZone;
     await updateConnectionRow(tx, before.id, { timeZone, options });
     const details = { connectionId: before.id, sensorId: before.sensorId, fields: givenFields(changes) };
     await recordActivity(tx, ctx.actor.id, ctx.caller, 'connections.update', details);
     return getConnection(tx, before.id);
   });
+}
+
+/** @param seenAt `updatedAt` of the connection as somebody saw it, in Unix milliseconds */
+function refuseIfNewer({ updatedAt }: LockedConnection, seenAt: number): void {
+  if (updatedAt <= seenAt) return;
+  throw new AppError(
+    'conflict',
+    `Somebody changed this connection at ${new Date(updatedAt).toISOString()}: reload it before you change it`,
+  );
 }
 
 /** Replaces the secrets of a connection; the previous ones are refused from now on. @throws AppError `notFound` */
@@ -127,17 +145,16 @@ export async function deleteConnection(
  * Processes messages again, after the connection or the service was changed. Events that exist are not stored twice.
  * @throws AppError `notFound`
  */
-export function replay(
-  { app, actor, caller }: ConnectionContext,
-  input: ReplayInput,
-): Promise<{ success: true; count: number }> {
+export function replay({ app, actor, caller }: ConnectionContext, input: ReplayInput): Promise<ReplayOutput> {
   return inTransaction(app.db, async (tx) => {
-    const wanted = 'messageId' in input ? { id: input.messageId } : { status: input.status };
+    const wanted: Replayed =
+      'messageId' in input ? { id: input.messageId } : { status: input.status, before: input.before };
+    if (wanted.before !== undefined && !isUuid(wanted.before)) throw notFound('Message');
     const ofMessage = 'messageId' in input ? await connectionOfMessage(tx, input.messageId) : null;
     const { id } = await getConnection(tx, ofMessage ?? ('connectionId' in input ? input.connectionId : ''));
-    const count = await replayMessages(tx, id, wanted);
+    const { count, oldestId } = await replayMessages(tx, id, wanted);
     await recordActivity(tx, actor.id, caller, 'connections.replay', { connectionId: id, ...wanted, count });
-    return { success: true as const, count };
+    return { success: true as const, count, oldestMessageId: oldestId };
   });
 }
 
@@ -157,9 +174,25 @@ function requireTimeZone(zone: string | null | undefined): void {
   }
 }
 
-/** @throws AppError `badRequest` for options that name a sensor that does not exist */
-async function requireOptions(tx: Transaction, { sensors }: ConnectionOptions): Promise<void> {
+/**
+ * @param before the options of the connection until now, which may name sensors that were deleted since
+ * @throws AppError `badRequest` for options that name a sensor that does not exist, or topics that no broker accepts
+ */
+async function requireOptions(
+  tx: Transaction,
+  { sensors, topics = [] }: ConnectionOptions,
+  before: ConnectionOptions,
+): Promise<void> {
+  for (const [at, topic] of topics.entries()) {
+    if (isTopicFilter(topic) || before.topics?.includes(topic)) continue;
+    throw invalidInput(
+      `options.topics.${at}`,
+      `"${topic}" is not an MQTT topic: + stands for one whole level, and # at the end for any number of levels`,
+    );
+  }
+  const known = new Set(Object.values(before.sensors ?? {}));
   for (const [name, sensorId] of Object.entries(sensors ?? {})) {
+    if (known.has(sensorId)) continue;
     await getSensor(tx, sensorId).catch((error: unknown) => {
       if (!(error instanceof AppError)) throw error;
       throw invalidInput(`options.sensors.${name}`, `There is no sensor with the id ${sensorId}`);

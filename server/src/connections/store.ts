@@ -160,17 +160,27 @@ export async function insertConnection(
   return row.id;
 }
 
+/** A connection that a transaction has locked. */
+export interface LockedConnection extends KnownConnection {
+  /** Unix milliseconds */
+  readonly updatedAt: number;
+}
+
 /** Locks a connection until the transaction ends. @throws AppError `notFound` */
-export async function lockConnection(tx: Executor, id: string): Promise<KnownConnection> {
+export async function lockConnection(tx: Executor, id: string): Promise<LockedConnection> {
   const { rows } = isUuid(id)
-    ? await tx.execute<KnownRow>(
-        sql`SELECT ${KNOWN} FROM connections WHERE deleted_at IS NULL AND id = ${id}::uuid FOR NO KEY UPDATE`,
-      )
+    ? await tx.execute<KnownRow & { updated_at: string }>(sql`
+        SELECT ${KNOWN}, updated_at FROM connections WHERE deleted_at IS NULL AND id = ${id}::uuid
+        FOR NO KEY UPDATE`)
     : { rows: [] };
   const [row] = rows;
   if (!row) throw notFound('Connection');
-  return row;
+  const { updated_at, ...known } = row;
+  return { ...known, updatedAt: new Date(updated_at).getTime() };
 }
+
+/** Later than before, so that a change that was not seen is always recognized. */
+const NOW_UPDATED = sql.raw(`greatest(statement_timestamp(), updated_at + interval '1 millisecond')`);
 
 /** Sets how messages of the connection are read. */
 export async function updateConnectionRow(
@@ -179,7 +189,8 @@ export async function updateConnectionRow(
   { timeZone, options }: { readonly timeZone: string | null; readonly options: ConnectionOptions },
 ): Promise<void> {
   await tx.execute(sql`
-    UPDATE connections SET time_zone = ${timeZone}, options = ${JSON.stringify(options)}::jsonb, updated_at = now()
+    UPDATE connections SET time_zone = ${timeZone}, options = ${JSON.stringify(options)}::jsonb,
+      updated_at = ${NOW_UPDATED}
     WHERE id = ${id}::uuid`);
 }
 
@@ -188,7 +199,7 @@ export async function replaceSecrets(tx: Executor, id: string, secrets: StoredSe
   await tx.execute(sql`
     UPDATE connections SET token_hash = ${secrets.tokenHash}, password_hash = ${secrets.passwordHash},
       digest_md5 = ${secrets.digestMd5}, digest_sha256 = ${secrets.digestSha256},
-      signing_key = ${secrets.signingKey}, updated_at = now()
+      signing_key = ${secrets.signingKey}, updated_at = ${NOW_UPDATED}
     WHERE id = ${id}::uuid`);
 }
 

@@ -2,7 +2,15 @@ import type { ConnectionOptions, MessageStatus } from '@gantry/contract/connecti
 import type { Core } from '../platform/context.ts';
 import { AppError, notFound } from '../platform/error.ts';
 import { believedTime, composeEvent } from './compose.ts';
-import { interpret, reasonOf, sensorOf, statusWithoutReports, withEnoughConfidence } from './interpret.ts';
+import {
+  discoveredName,
+  interpret,
+  notAssigned,
+  reasonOf,
+  sensorOf,
+  statusWithoutReports,
+  withEnoughConfidence,
+} from './interpret.ts';
 import { findMessageToRead, type MessageToRead } from './messages-store.ts';
 import type { ConnectionServices } from './start.ts';
 import { findConnection, type KnownConnection } from './store.ts';
@@ -68,11 +76,7 @@ function compose(
   index: number,
 ): Tried {
   if (sensorOf(connection, report.device) === null) {
-    return {
-      status: 'UNKNOWN_DEVICE',
-      event: null,
-      note: `The device ${report.device[0] ?? ''} is not assigned to a sensor`,
-    };
+    return { status: 'UNKNOWN_DEVICE', event: null, note: notAssigned(discoveredName(report.device)) };
   }
   const { event, note } = withEnoughConfidence(report.event, connection.options);
   const { receivedAt } = message;

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { MAX_BODY_BYTES } from '@gantry/contract/envelope';
 import { formatNamed } from '../connections/formats.ts';
 import type { KnownConnection } from '../connections/store.ts';
+import { isTopicFilter, matchesTopic } from '../connections/topic.ts';
 import { keyedEventId } from '../events/id.ts';
 import { startLeading } from '../platform/database/leadership.ts';
 import { locks } from '../platform/database/locks.ts';
@@ -13,7 +14,6 @@ import { listDeviceIds } from '../sensors/store.ts';
 import type { GatewayApp } from './context.ts';
 import { type BrokerAddress, connectToBroker } from './mqtt-client.ts';
 import type { Receiver } from './receive.ts';
-import { isTopicFilter, matchesTopic } from './topic.ts';
 
 /** In the usual topics of a format, this stands for the device ID of the sensor. */
 const DEVICE_ID = '{deviceId}';

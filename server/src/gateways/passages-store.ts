@@ -14,6 +14,8 @@ export interface BestReport {
   readonly report: Report;
   readonly messageId: string;
   readonly index: number;
+  /** What was left out of it. Absent in passages held before an upgrade. */
+  readonly note?: string | null;
 }
 
 /** A passage that is complete, to be stored as one event. */
@@ -103,7 +105,7 @@ export async function holdReport(
   return {
     complete: row.closes && row.event_id === null && part.isLast ? asComplete(row) : null,
     eventId: row.event_id,
-    refusal: row.reason,
+    refusal: row.event_id === null ? row.reason : null,
     joinedTo: row.joined_to,
   };
 }
@@ -229,13 +231,13 @@ export async function claimPassages(
   return rows.map(asComplete);
 }
 
-/** Records the event of a passage, or why there is none. @returns its messages */
+/** Records the event of a passage and what was left out of it, or why there is none. @returns its messages */
 export async function finishPassage(
-  db: Executor,
+  tx: Executor,
   { connectionId, sensorId, passage }: PassageKey,
   { eventId, reason }: { readonly eventId: string | null; readonly reason: string | null },
 ): Promise<string[]> {
-  const { rows } = await db.execute<{ message_ids: string[] }>(sql`
+  const { rows } = await tx.execute<{ message_ids: string[] }>(sql`
     UPDATE device_passages SET event_id = ${eventId}::uuid, reason = ${reason}, due_at = NULL
     WHERE connection_id = ${connectionId}::uuid AND sensor_id = ${sensorId}::uuid AND passage = ${passage}
     RETURNING message_ids`);

@@ -30,29 +30,25 @@ export interface Passages {
 const LEASE_MS = 30_000;
 
 export function createPassages(app: GatewayApp, db: Database): Passages {
-  const recordFor = (messageIds: readonly string[], outcome: ReportOutcome): Promise<void> =>
-    'eventId' in outcome
-      ? recordEventOfHeld(db, messageIds, { eventId: outcome.eventId, status: 'STORED', reason: null })
-      : recordEventOfHeld(db, messageIds, {
-          eventId: null,
-          status: outcome.kind === 'unknownDevice' ? 'UNKNOWN_DEVICE' : 'REFUSED',
-          reason: 'note' in outcome ? outcome.note : null,
-        });
-
   const complete = async ({ best, images, ...passage }: CompletePassage): Promise<ReportOutcome> => {
-    const { report, messageId, index } = best;
+    const { report, messageId, index, note = null } = best;
     const all = [...new Set([...(report.event.images ?? []), ...images])];
     const outcome = await storeReport(app, {
       ...passage,
+      arrivedAt: passage.receivedAt,
       messageId,
       index,
-      note: null,
+      note,
       report: { ...report, key: `passage:${passage.passage}`, event: { ...report.event, images: all } },
     });
     const eventId = 'eventId' in outcome ? outcome.eventId : null;
-    const reason = eventId === null && 'note' in outcome ? outcome.note : null;
-    const messageIds = await finishPassage(db, passage, { eventId, reason });
-    await recordFor(messageIds, outcome);
+    const reason = 'note' in outcome ? outcome.note : null;
+    const refused = outcome.kind === 'unknownDevice' ? 'UNKNOWN_DEVICE' : 'REFUSED';
+    const status = eventId === null ? refused : 'STORED';
+    await inTransaction(db, async (tx) => {
+      const messageIds = await finishPassage(tx, passage, { eventId, reason });
+      await recordEventOfHeld(tx, messageIds, { eventId, status, reason });
+    });
     return outcome;
   };
 
@@ -62,7 +58,7 @@ export function createPassages(app: GatewayApp, db: Database): Passages {
       const part = report.passage;
       if (!part) throw new Error('the report is not part of a passage');
       const key = { connectionId, sensorId, passage: part.id };
-      const best = { report, messageId, index };
+      const best = { report, messageId, index, note: dated.note };
       const joins = (part.joins ?? []).filter((other) => other !== part.id);
       const hold = (tx: Executor, isLast: boolean) =>
         holdReport(tx, { ...key, part: { ...part, isLast }, best, believedAt, receivedAt }, LEASE_MS);

@@ -5,12 +5,15 @@ import { believedTime } from '../connections/compose.ts';
 import type { Report } from '../connections/format.ts';
 import { formatNamed } from '../connections/formats.ts';
 import {
+  discoveredName,
   interpret,
+  notAssigned,
   reasonOf,
   sensorOf,
   statusWithoutReports,
   withEnoughConfidence,
 } from '../connections/interpret.ts';
+import type { MapInput } from '../connections/mapper.ts';
 import type { KnownConnection } from '../connections/store.ts';
 import { isBadRow } from '../platform/database/failure.ts';
 import type { Database } from '../platform/database/pool.ts';
@@ -138,22 +141,42 @@ export function createProcessor(app: GatewayApp, db: Database): Processor {
       sensorId,
       given,
     });
+    // One whose plate was left out must not replace another one with a plate.
+    const passage = report.passage && note !== null ? { ...report.passage, quality: -1 } : report.passage;
     return {
-      report: { ...report, key, event },
+      report: { ...report, key, event, ...(passage && { passage }) },
       sensorId,
       connectionId: connection.id,
       messageId: message.id,
       index,
       believedAt,
       receivedAt,
+      arrivedAt: message.receivedAt,
       note,
     };
   };
 
   const discover = async (connection: KnownConnection, message: ClaimedMessage, names: readonly string[]) => {
-    const device = (names[0] ?? '').replaceAll('\0', '').toWellFormed().slice(0, 200);
+    const device = discoveredName(names);
     await noteDiscovery(db, { connectionId: connection.id, device, at: message.receivedAt });
-    return `The device ${device} is not assigned to a sensor`;
+    return notAssigned(device);
+  };
+
+  /** Evaluates a mapping. @throws Error when that is not possible now: the message is tried again */
+  const map: MapInput = async (expression, input) => {
+    const outcome = await app.mapper.map(expression, input);
+    if ('refusal' in outcome && outcome.isTemporary) throw new Error(outcome.refusal);
+    return outcome;
+  };
+
+  /** The sensor of a device; null when it is not assigned to one, or to one that was deleted. */
+  const assignedSensor = async (
+    connection: KnownConnection,
+    names: readonly string[],
+  ): Promise<string | null> => {
+    const sensorId = sensorOf(connection, names);
+    if (sensorId === null || sensorId === connection.sensorId) return sensorId;
+    return (await app.knownSensors.find(sensorId)) ? sensorId : null;
   };
 
   /**
@@ -176,13 +199,13 @@ export function createProcessor(app: GatewayApp, db: Database): Processor {
     if (!connection) return nothing('REFUSED', ['The connection was deleted']);
     const reading = await interpret(connection, message, {
       zone: app.settings.current().timezone,
-      map: app.mapper.map,
+      map,
     });
     const notes = [reading.note, ...message.flaws];
     const { reports } = reading;
     if (reports.length === 0) {
       const names = reading.device ?? [];
-      const sensorId = sensorOf(connection, names);
+      const sensorId = await assignedSensor(connection, names);
       if (sensorId === null) {
         return nothing('UNKNOWN_DEVICE', [await discover(connection, message, names), ...notes]);
       }
@@ -196,7 +219,7 @@ export function createProcessor(app: GatewayApp, db: Database): Processor {
     const started: Promise<ReportOutcome>[] = [];
     const atOnce = pLimit(MOST_REPORTS_AT_ONCE);
     for (const [index, report] of reports.entries()) {
-      const sensorId = sensorOf(connection, report.device);
+      const sensorId = await assignedSensor(connection, report.device);
       if (sensorId === null) {
         const note = await discover(connection, message, report.device);
         started.push(Promise.resolve({ kind: 'unknownDevice', note }));

@@ -19,7 +19,10 @@ export interface DatedReport {
   readonly index: number;
   /** Unix milliseconds; null when the time of receipt counts. */
   readonly believedAt: number | null;
+  /** When the first report with this key was received, in Unix milliseconds. */
   readonly receivedAt: number;
+  /** When this report was received, in Unix milliseconds. */
+  readonly arrivedAt: number;
   readonly note: string | null;
 }
 
@@ -38,7 +41,7 @@ export async function storeReport(app: GatewayApp, dated: DatedReport): Promise<
   try {
     const { eventId, outcome } = await storeReported({ app, sensor }, composed.event, pictures);
     // A message that a buffer kept for long is no sign of life at the time at which it arrives here.
-    app.lastContacts.recordEvent(sensor.id, dated.receivedAt);
+    app.lastContacts.recordEvent(sensor.id, dated.arrivedAt);
     return { kind: outcome === 'stored' ? 'stored' : 'duplicate', eventId, note: dated.note };
   } catch (error) {
     if (error instanceof AppError && error.kind === 'badRequest')

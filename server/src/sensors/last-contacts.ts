@@ -73,7 +73,7 @@ export function createLastContacts({ store, log, now, everyMs }: LastContactsPar
       byConnection.set(sensorId, new Date(Math.max(at, byConnection.get(sensorId)?.getTime() ?? at)));
     },
     recordEvent(sensorId, at) {
-      events.set(sensorId, at);
+      events.set(sensorId, Math.max(at, events.get(sensorId) ?? at));
     },
     async [Symbol.asyncDispose]() {
       clearInterval(timer);

@@ -15,11 +15,11 @@ import { recordMove } from './standings-store.ts';
 import type { SensorServices } from './start.ts';
 import { recordStatusChange, timeOfChange } from './status-store.ts';
 import {
-  deleteConnectionsOf,
   deleteSensorRow,
   getSensor,
   getSensorLocked,
   insertSensor,
+  removeFromConnections,
   updateSensorRow,
 } from './store.ts';
 
@@ -32,11 +32,13 @@ const DELETED = 'deleted';
 
 /**
  * Registers a sensor, OFFLINE, with a new API key, which is part of the answer.
+ * @param also what is committed with it; if that throws, there is no sensor
  * @throws AppError `badRequest` when the deviceId is in use or the location does not exist
  */
 export async function createSensor(
   { app, actor, caller }: SensorContext,
   input: CreateSensorInput,
+  also?: (tx: Transaction, sensor: Sensor) => Promise<void>,
 ): Promise<Sensor> {
   requireLocationForm(input.locationId);
   try {
@@ -52,6 +54,7 @@ export async function createSensor(
       });
       await recordActivity(tx, actor.id, caller, 'sensors.create', nameOf(sensor));
       await notify(tx, channels.sensors, sensor.id);
+      await also?.(tx, sensor);
       return sensor;
     });
     app.publicSensors.forget();
@@ -106,8 +109,8 @@ export async function updateSensor(
 }
 
 /**
- * Deletes a sensor: its key becomes invalid, its connections are deleted, and its deviceId is free. Its events stay, and
- * so do its status history and its locations up to now, which the traffic figures of its locations need.
+ * Deletes a sensor: its key becomes invalid, its connections are deleted, recorders no longer name it, and its deviceId is
+ * free. Its events stay, and so do its status history and its locations up to now, which the traffic figures of its locations need.
  * @throws AppError `notFound`
  */
 export async function deleteSensor(ctx: SensorContext, id: string): Promise<{ success: true; id: string }> {
@@ -123,7 +126,7 @@ export async function deleteSensor(ctx: SensorContext, id: string): Promise<{ su
       at: await timeOfChange(tx, sensor.id),
     });
     await deleteSensorRow(tx, sensor.id);
-    await deleteConnectionsOf(tx, sensor.id);
+    await removeFromConnections(tx, sensor.id);
     await notify(tx, channels.connections, '');
     await recordActivity(tx, ctx.actor.id, ctx.caller, 'sensors.delete', nameOf(sensor));
     return sensor;

@@ -79,11 +79,24 @@ export async function deleteSensorRow(tx: Executor, id: string): Promise<void> {
   await tx.delete(sensors).where(hasId(id));
 }
 
-/** Marks the connections of a sensor as deleted; a sweep removes their messages. */
-export async function deleteConnectionsOf(tx: Executor, sensorId: string): Promise<void> {
+/**
+ * Marks the connections of a sensor as deleted, whose messages a sweep removes, and removes it from the options of the
+ * others.
+ */
+export async function removeFromConnections(tx: Executor, sensorId: string): Promise<void> {
+  // Locked in one order, so that two sensors can be deleted at the same time.
   await tx.execute(sql`
-    UPDATE connections SET deleted_at = now(), signing_key = NULL
-    WHERE sensor_id = ${sensorId}::uuid AND deleted_at IS NULL`);
+    UPDATE connections SET
+      deleted_at = CASE WHEN sensor_id = ${sensorId}::uuid THEN now() END,
+      signing_key = CASE WHEN sensor_id = ${sensorId}::uuid THEN NULL ELSE signing_key END,
+      updated_at = greatest(statement_timestamp(), updated_at + interval '1 millisecond'),
+      options = jsonb_set(options, '{sensors}', (
+        SELECT coalesce(jsonb_object_agg(name, id), '{}') FROM jsonb_each_text(options -> 'sensors') AS assigned (name, id)
+        WHERE lower(id) <> ${sensorId}), false)
+    WHERE id = ANY (ARRAY(
+      SELECT id FROM connections WHERE deleted_at IS NULL AND (sensor_id = ${sensorId}::uuid
+        OR ${sensorId} IN (SELECT lower(value) FROM jsonb_each_text(options -> 'sensors')))
+      ORDER BY id FOR NO KEY UPDATE))`);
 }
 
 /** Records that the device's address has just answered. @throws AppError `notFound` */

@@ -107,22 +107,25 @@ describe('a notification', () => {
 
   it('may have several entities, of which only some are events', async () => {
     const flow = { id: 'f', type: 'TrafficFlowObserved', intensity: 12, averageVehicleSpeed: 50 };
+    const ofOne = { ...flow, id: 'n', intensity: 1 };
     const single = {
       ...flow,
       id: 's',
-      intensity: 1,
+      licensePlate: 'B AB 1234',
       dateObserved: '2026-06-01T10:00:00/2026-06-01T10:00:05',
     };
-    const { reports, note } = await read({ data: [flow, single, { id: 'x', type: 'WeatherObserved' }] });
+    const { reports, note } = await read({
+      data: [flow, ofOne, single, { id: 'x', type: 'WeatherObserved' }],
+    });
     expect(reports).toMatchObject([
       {
         key: 's@2026-06-01T10:00:00',
         occurredAt: Date.UTC(2026, 5, 1, 8),
-        event: { eventType: 'SPEED_DETECTION', vehicleSpeed: 50 },
+        event: { eventType: 'PLATE_RECOGNITION', vehicleSpeed: 50 },
       },
     ]);
     expect(note).toMatch(
-      /TrafficFlowObserved is about several vehicles.*; Entities of the type WeatherObserved/,
+      /TrafficFlowObserved is the flow of an interval.*; Entities of the type WeatherObserved/,
     );
   });
 

@@ -35,6 +35,7 @@ export const axisAoa: Format = {
     `Enter the user and password that the broker expects, for example ${username} and ${password} if you create them there, and press Connect.`,
     'On the tab MQTT publication, press Add condition, select Application: Object Analytics with your scenario, and choose QoS 1.',
     'Keep "Include topic namespaces" and the default topic prefix; otherwise enter the topics of the camera in the option topics.',
+    'If other cameras publish to the same broker, enter the topics of this one in the option topics, axis/<serial number>/event/tns:axis/CameraApplicationPlatform/ObjectAnalytics/# and axis/<serial number>/connection: otherwise the events of all of them belong to its sensor.',
     'If one connection serves several cameras, enter their serial numbers in the option sensors.',
     `Instead of MQTT, anything that forwards these messages may POST them to ${url}`,
   ],

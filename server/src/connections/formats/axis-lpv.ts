@@ -53,7 +53,7 @@ export const axisLpv: Format = {
     'Under Event types, select New, Update and Lost. They become one event with the final plate.',
     'Switch on "Send event data through HTTP POST multipart" for pictures, and the event buffer, which resends failed deliveries.',
     'Or over MQTT, without pictures: set MQTT_URL of Gantry to the broker that the camera uses, and connect the camera to it under System, MQTT.',
-    'On the tab MQTT publication, press Add condition, select Application: ALPV.AllPlates, and choose QoS 1. Keep the default topic prefix; otherwise enter the topics in the option topics.',
+    'On the tab MQTT publication, press Add condition, select Application: ALPV.AllPlates, and choose QoS 1. Keep the default topic prefix; otherwise, and if other cameras publish to the same broker, whose events would all belong to this sensor, enter the topics of this camera in the option topics: axis/<serial number>/event/tns:axis/CameraApplicationPlatform/ALPV.AllPlates and axis/<serial number>/connection.',
   ],
 };
 

@@ -8,7 +8,7 @@ import { arrayOf, namesOf, objectOf, textOf } from '../json-values.ts';
 import { confidenceOf, kindOf, numberOf, plateOf, speedOf } from '../observed.ts';
 import { type Entity, entitiesOf } from './ngsi.ts';
 
-/** Models of figures about several vehicles. */
+/** Models of figures about the vehicles of an interval. */
 const FLOWS = /Flow(?:Observed|Measurement)?$|^TrafficMeasurement|^CrowdFlow|^TrafficIntensity/;
 
 /** The attributes with the time of an observation, in the order of preference. Some hold an interval `a/b`. */
@@ -72,7 +72,7 @@ export const fiware: Format = {
     `NGSI-v2: "notification": {"http": {"url": "${url}"}, "attrsFormat": "normalized"}. keyValues is accepted too.`,
     `NGSI-LD: "notification": {"endpoint": {"uri": "${url}", "accept": "application/json"}}.`,
     `To keep the token out of the address, use "httpCustom" with the header "Authorization": "Bearer ${token}" instead, or "receiverInfo" in NGSI-LD.`,
-    'Flows of several vehicles are kept with the messages, but are not events.',
+    'Flows are kept with the messages, but are not events.',
   ],
 };
 
@@ -84,10 +84,10 @@ function foundIn(entity: Entity, context: ReadingContext): Found {
   const plate = plateOf(
     first(values, 'licensePlate', 'licensePlateNumber', 'vehiclePlateIdentifier', 'plate', 'plateNumber'),
   );
-  const isSingle = plate !== null || numberOf(values.intensity) === 1;
-  if (/^TrafficViolation/.test(type) || isSingle) return { report: vehicleOf(entity, plate, context) };
+  if (/^TrafficViolation/.test(type) || plate !== null) return { report: vehicleOf(entity, plate, context) };
+  // Also one of a single vehicle: events of only those would show traffic in quiet times, and none in busy ones.
   if (FLOWS.test(type)) {
-    return { is: 'aggregate', note: `${type} is about several vehicles, and is not an event` };
+    return { is: 'aggregate', note: `${type} is the flow of an interval, and is not an event` };
   }
   return { is: 'nothing', note: `Entities of the type ${type.slice(0, 60) || '(none)'} are not events` };
 }

@@ -56,11 +56,11 @@ export const ops243: Format = {
       : readingOfAll(found, '');
   },
   instructions: ({ url, token }: ConnectionValues) => [
-    'Connect the radar to a computer by USB or its serial port (57600 baud over RS-232, any over USB).',
+    'Connect the radar to a computer by USB (any baud rate) or its serial port (19200 baud unless it was set otherwise; the command I? shows it).',
     'Send the radar the commands OJ (JSON), OC (a report for each object with its highest speed and its length) and US (mph), UK (km/h) or UM (m/s); save them with A!.',
-    'Run gantry-edge on that computer with the serial port as its input. It adds the time, keeps the lines on disk while there is no link, and sends them.',
+    'Run gantry-edge on that computer with the serial port as its input, and its baud rate as --baud. It adds the time, keeps the lines on disk while there is no link, and sends them.',
     `Enter as its address ${url}, or the token ${token} as a header "Authorization: Bearer". A program of your own may POST the lines as they come, several in one message.`,
-    'Without OC, set the option speedUnit of the connection if the lines do not name a unit; otherwise m/s is assumed.',
+    'Without OC, set the option speedUnit of the connection if the lines do not name a unit; otherwise m/s is assumed, and km/h for lines such as A+045.',
   ],
 };
 

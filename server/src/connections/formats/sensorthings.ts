@@ -23,7 +23,6 @@ export const sensorthings: Format = {
   transports: ['http', 'mqtt'],
   authentication: ['basic', 'header', 'mqtt'],
   repeats: false,
-  topics: ['v1.1/Datastreams(+)/Observations'],
   read(message, context) {
     const unreadable = message.parts.find(({ content }) => content.kind === 'unreadable')?.content;
     if (unreadable?.kind === 'unreadable') return without('unreadable', unreadable.reason);
@@ -39,7 +38,7 @@ export const sensorthings: Format = {
     'Include the datastream ($expand=Datastream($expand=ObservedProperty,Thing)): it says what a result is. Observations without it are figures, not vehicles.',
     'If all results are speeds of single vehicles, set the option speedUnit of the connection: then numbers without a datastream are speeds.',
     `Over HTTP, the user name ${username} with the password ${password} (Basic) or the header "Authorization: Bearer ${token}" may be used instead of the token in the address.`,
-    'Over MQTT, set the option topics to the topics of the server, such as v1.1/Datastreams(42)/Observations.',
+    'Over MQTT, set the option topics to the topics of the server, such as v1.1/Datastreams(42)/Observations for each datastream: there are no usual ones.',
   ],
 };
 
