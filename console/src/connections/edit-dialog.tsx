@@ -37,7 +37,12 @@ export function EditConnectionDialog({
       if (Object.keys(options).length === 0) return api.connections.update.mutate({ id, ...timeZone });
       // All options are replaced together, and a camera may have been registered meanwhile.
       const now = await api.connections.getById.query({ id });
-      return api.connections.update.mutate({ id, ...timeZone, options: withChanges(now.options, options) });
+      return api.connections.update.mutate({
+        id,
+        ...timeZone,
+        options: withChanges(now.options, options),
+        expectedUpdatedAt: now.updatedAt,
+      });
     },
     onSuccess: () => {
       void client.invalidateQueries({ queryKey: service.connections.pathKey() });
