@@ -55,8 +55,10 @@ export interface FeedPage {
   readonly isFull: boolean;
   /** Whether there are committed changes that cannot be sent yet, because an earlier transaction has not finished. */
   readonly isHeldUp: boolean;
-  /** The database's time, in Unix milliseconds. */
+  /** Every change that was committed before this time comes before `next`. Unix milliseconds. */
   readonly at: number;
+  /** The database's time, in Unix milliseconds. */
+  readonly now: number;
 }
 
 interface FeedRow {
@@ -143,13 +145,15 @@ async function readPage(pool: Pool, statement: typeof READ, from: Position): Pro
   );
   const last = changes.at(-1);
   const isFull = changes.length === PAGE;
-  const end =
+  const now = first.now.getTime();
+  // A change after the last one was committed later than the transaction of the last one began.
+  const end: Mark =
     isFull && last
-      ? { xid: last.xid, seq: last.seq + 1n, index: 0 }
-      : { xid: BigInt(first.horizon), seq: 0n, index: 0 };
+      ? { position: { xid: last.xid, seq: last.seq + 1n, index: 0 }, at: last.at }
+      : { position: { xid: BigInt(first.horizon), seq: 0n, index: 0 }, at: now };
   // An earlier read may have gone beyond the transactions of other databases.
-  const next = compare(end, from) < 0 ? from : end;
-  return { changes, next, isFull, isHeldUp: first.is_held_up, at: first.now.getTime() };
+  const next = compare(end.position, from) < 0 ? from : end.position;
+  return { changes, next, isFull, isHeldUp: first.is_held_up, at: end.at, now };
 }
 
 /** The feed at one moment. */
