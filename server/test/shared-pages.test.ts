@@ -27,7 +27,7 @@ const createFeed = (committed: number, eventsOfEach: number): Feed => {
     feed.reads++;
     await new Promise((resolve) => setTimeout(resolve, 5));
     if (feed.isAway) throw new Error('away');
-    const common = { horizon: String(feed.committed + 1), now: AT, is_held_up: false };
+    const common = { horizon: String(feed.committed + 1), now: AT, held_at: null };
     const rows = [];
     const first = Number(values[0]) + (Number(values[1]) > 1 ? 1 : 0);
     for (let xid = first; xid <= feed.committed && rows.length < PAGE; xid++) {

@@ -102,7 +102,8 @@ export async function* follow<Name extends Topic>(
       } else if (delivery) {
         yield missed(delivery.mark, delivery.count);
       } else if (inbox.isOpen() && realtime.reached) {
-        yield upToDate(realtime.reached);
+        const { reached } = realtime;
+        yield upToDate(reached.at < from.at ? { ...reached, at: from.at } : reached);
       }
     }
   } finally {
