@@ -468,6 +468,53 @@ describe('images', () => {
     expect(await rowsOf('SELECT FROM event_images')).toEqual([]);
   });
 
+  it('that an event shows by their address are kept for it', async () => {
+    const shared = png({ shade: 36 });
+    const first = await report(daysAgo(2), { images: [dataUrl(shared, 'image/png')] });
+    const { images } = await gantry.ok('events.getById', { id: first }, { token });
+    await letImagesAge();
+    const second = await report(daysAgo(2), { images });
+    await gantry.ok('events.delete', { id: first }, { token });
+    await letImagesAge();
+    await carryOut();
+    expect((await gantry.fetch(images[0], { headers: { authorization: `Bearer ${token}` } })).status).toBe(
+      200,
+    );
+    const { id: holdId } = await ask('setHold', { eventIds: [second], reason: 'Case 36' });
+    await ask('setRetention', { images: 1 });
+    await carryOut();
+    expect(await stored(shared)).toBe(true);
+    await ask('releaseHold', { id: holdId });
+    await carryOut();
+    expect(await stored(shared)).toBe(false);
+  });
+
+  it('named by their address while they are being collected are not referred to, others are kept for an hour', async () => {
+    const picture = png({ shade: 37 });
+    const first = await report(daysAgo(2), { images: [dataUrl(picture, 'image/png')] });
+    const { images } = await gantry.ok('events.getById', { id: first }, { token });
+    await gantry.ok('events.delete', { id: first }, { token });
+    await letImagesAge();
+    const references = () => rowsOf('SELECT FROM event_images');
+    const before = (await references()).length;
+    await gantry.pool.query('UPDATE images SET stored_at = NULL WHERE sha256 = $1', [
+      createHash('sha256').update(picture).digest(),
+    ]);
+    const second = await report(daysAgo(2), { images });
+    expect(await references()).toHaveLength(before);
+    await gantry.pool.query('UPDATE images SET stored_at = now() WHERE sha256 = $1', [
+      createHash('sha256').update(picture).digest(),
+    ]);
+    const third = await report(daysAgo(2), { images });
+    expect(await references()).toHaveLength(before + 1);
+    for (const id of [second, third]) await gantry.ok('events.delete', { id }, { token });
+    await carryOut();
+    expect(await stored(picture)).toBe(true);
+    await letImagesAge();
+    await carryOut();
+    expect(await stored(picture)).toBe(false);
+  });
+
   it('and reviews are removed with their events, one by one or with a whole month', async () => {
     const review = (id: string) => gantry.ok('events.review', { id, decision: 'CONFIRMED' }, { token });
     const ids = [await report(inMonth(9)), await report(daysAgo(50)), await report(daysAgo(2))];
