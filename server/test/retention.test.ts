@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { eventType } from '@gantry/contract/events';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { locks } from '../src/platform/database/locks.ts';
 import { createReportFiles } from '../src/reports/files.ts';
 import { removeOrphanFiles } from '../src/reports/upkeep.ts';
 import { removeDueImages } from '../src/retention/remove-images.ts';
@@ -248,6 +249,24 @@ describe('retention', () => {
     }
     expect(await isThere(tableOf(6))).toBe(false);
     await expectCountsToBeRight();
+  });
+
+  it('does not let a hold, and the deletions behind it, wait for long while it removes events', async () => {
+    const id = await report(daysAgo(1));
+    const removing = await gantry.pool.connect();
+    try {
+      await removing.query('BEGIN');
+      await removing.query('SELECT pg_advisory_xact_lock_shared($1)', [locks.holds]);
+      const hold = gantry.refusal('storage.setHold', { eventIds: [id], reason: 'Case 15' }, { token });
+      await eventually(
+        () => rowsOf(`SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`),
+        ({ length }) => length === 1,
+      );
+      await gantry.ok('events.delete', { id }, { token });
+      expect((await hold).status).toBe(503);
+    } finally {
+      removing.release(true);
+    }
   });
 
   it('is previewed without the number of images when counting them takes too long', async () => {
