@@ -870,6 +870,7 @@ CREATE INDEX traffic_places_of_sensor ON public.traffic_places USING btree (sens
 CREATE INDEX watchlist_alerts_by_creation ON public.watchlist_alerts USING btree (created_at, id);
 CREATE INDEX watchlist_alerts_open ON public.watchlist_alerts USING btree (created_at, id) WHERE (acknowledged_at IS NULL);
 CREATE INDEX watchlist_entries_by_creation ON public.watchlist_entries USING btree (created_at, id);
+CREATE INDEX webhook_deliveries_by_time ON public.webhook_deliveries USING btree (created_at, id);
 CREATE INDEX webhook_deliveries_dead ON public.webhook_deliveries USING btree (webhook_id, created_at, id) WHERE (status = 'DEAD'::text);
 CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (webhook_id, due_at) WHERE (status = 'PENDING'::text);
 CREATE INDEX webhook_deliveries_of_hook ON public.webhook_deliveries USING btree (webhook_id, created_at, id);

@@ -4,6 +4,7 @@ import { id, storedId } from './id.ts';
 import { pageTotals, paging, sortOrder } from './page.ts';
 import { person } from './person.ts';
 import { editableText, optionalText, text, trimmedText } from './text.ts';
+import { timeRange } from './time.ts';
 
 /**
  * The kinds of messages that a webhook can subscribe to. `event.violation` is sent for every violation, in addition
@@ -185,6 +186,7 @@ export const listDeliveriesInput = z
     webhookId: id.optional(),
     status: deliveryStatus.optional(),
     kind: deliveryKind.optional(),
+    ...timeRange,
     sortOrder: sortOrder.default('desc'),
   })
   .prefault({});

@@ -380,6 +380,7 @@ describe('users from whom plates are hidden', () => {
       ['reports.updateSchedule', { id: planted.scheduleId, hour: 5 }],
       ['watchlist.create', { pattern: 'XQ 7*', reason: 'Curious' }],
       ['watchlist.getAll', { search: 'xq 77' }],
+      ['watchlist.getAll', { sortBy: 'pattern' }],
       ['watchlist.update', { id: planted.entryId, pattern: 'XQ 7*' }],
     ] as const) {
       expect([path, await gantry.refusal(path, input, { token })]).toEqual([

@@ -18,7 +18,7 @@ const feedWith = (onRead: () => void, onEmpty: () => void): Pool => {
     {
       horizon: '10',
       now: AT,
-      is_held_up: false,
+      held_at: null,
       xid: '5',
       seq: '1',
       topic: 'events',

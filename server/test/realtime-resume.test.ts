@@ -1,17 +1,23 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { eventually, type Gantry, startGantry } from './harness.ts';
+import { eventually, type Gantry, startGantry, untilBegun } from './harness.ts';
 import { openStream, type Stream } from './sse.ts';
 
-// Many streams that reconnect at once, as after a restart of the service.
+// Many streams that reconnect at once, as after a restart of the service, and one that is far behind.
 
 const STREAMS = 50;
 const EVENTS = 200;
+
+const NOTE_MS = 200;
+const PAGES = 60;
+const ROWS_OF_PAGE = 50;
+const PLATE = 'FAR 1';
 
 let gantry: Gantry;
 let token: string;
 let apiKey: string;
 beforeAll(async () => {
-  gantry = await startGantry();
+  gantry = await startGantry({ overrides: { timings: { streamNoteMs: NOTE_MS } } });
   token = await gantry.tokenFor('ADMIN');
   apiKey = await gantry.registerSensor();
 });
@@ -66,5 +72,87 @@ describe('streams that resume at once', () => {
     });
     // Five pages, read from at most ten positions, and the reads of the hub. Separately they were 250.
     expect(reads).toBeLessThan(60);
+  });
+});
+
+describe('a stream that resumes far behind', () => {
+  /** Delays each page of the feed. @returns the positions from which pages were read since the last call */
+  const slowPages = (): { since: () => bigint[] } => {
+    const query = gantry.pool.query.bind(gantry.pool) as (...args: unknown[]) => Promise<unknown>;
+    const from: bigint[] = [];
+    const slow = async (...args: unknown[]): Promise<unknown> => {
+      const [{ name, values }] = args as [{ name?: string; values?: string[] }];
+      if (name === 'read-changes') {
+        from.push(BigInt(values?.[1] ?? 0));
+        await sleep(NOTE_MS / 4);
+      }
+      return query(...args);
+    };
+    vi.spyOn(gantry.pool, 'query').mockImplementation(slow as never);
+    return { since: () => from.splice(0) };
+  };
+
+  /** @returns the number of streams that are open */
+  const countStreams = (): (() => number) => {
+    const { streams } = gantry.app.context;
+    const admit = streams.admit.bind(streams);
+    let open = 0;
+    vi.spyOn(streams, 'admit').mockImplementation((userId) => {
+      const release = admit(userId);
+      open++;
+      return () => {
+        open--;
+        release();
+      };
+    });
+    return () => open;
+  };
+
+  const resume = (lastEventId: string) => openStream(gantry.url, 'watchlist.onAlert', { token, lastEventId });
+
+  const positionIn = (id = ''): bigint => BigInt(id.split('.')[1] ?? 0);
+
+  it('says how far it has come while there is nothing for it, and reads no further without its client', async () => {
+    await gantry.ok('watchlist.create', { pattern: PLATE, reason: 'Stolen', priority: 'HIGH' }, { token });
+    const start = await openStream(gantry.url, 'watchlist.onAlert', { token });
+    await untilBegun(start);
+    start.close();
+    await start.ended;
+    await gantry.pool.query(
+      `INSERT INTO changes (topic, event_ids) SELECT 'events', ARRAY[gen_random_uuid()] FROM generate_series(1, $1)`,
+      [PAGES * ROWS_OF_PAGE],
+    );
+    const open = countStreams();
+    const pages = slowPages();
+    let id = start.messages[0]?.id ?? '';
+    for (let round = 0; round < 2; round++) {
+      const stream = await resume(id);
+      await untilBegun(stream);
+      stream.close();
+      await stream.ended;
+      await eventually(
+        async () => open(),
+        (count) => count === 0,
+      );
+      const [first] = stream.messages;
+      expect(first?.data).toEqual({ type: 'upToDate', at: expect.any(String) });
+      const read = pages.since();
+      expect(read[0]).toBeGreaterThanOrEqual(positionIn(id));
+      expect(read.length).toBeLessThan(PAGES / 2);
+      await sleep(NOTE_MS);
+      expect(pages.since()).toEqual([]);
+      expect(positionIn(first?.id)).toBeGreaterThan(positionIn(id));
+      id = first?.id ?? '';
+    }
+    vi.restoreAllMocks();
+
+    await gantry.ingest(apiKey, { eventType: 'PLATE_RECOGNITION', licensePlateNumber: PLATE });
+    const last = await resume(id);
+    await eventually(
+      async () => last.messages.filter(({ data }) => data.type === 'alert').length,
+      (alerts) => alerts === 1,
+    );
+    last.close();
+    await last.ended;
   });
 });

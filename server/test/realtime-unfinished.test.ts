@@ -5,11 +5,13 @@ import { openStream, type Stream } from './sse.ts';
 
 // Transactions that are unfinished while events are stored. Those of this database may still add earlier changes.
 
+const NOTE_MS = 200;
+
 let gantry: Gantry;
 let token: string;
 let apiKey: string;
 beforeAll(async () => {
-  gantry = await startGantry();
+  gantry = await startGantry({ overrides: { timings: { streamNoteMs: NOTE_MS } } });
   token = await gantry.tokenFor('VIEWER');
   apiKey = await gantry.registerSensor();
 });
@@ -77,8 +79,27 @@ describe('streams', () => {
           .length,
       (reads) => reads > 2,
     );
-    expect(idsOf(stream)).toEqual([]);
+    // Neither it nor one that resumes is told that everything until now was sent.
+    const resumed = await follow(stream.messages[0]?.id);
+    const toldBefore = new Map([stream, resumed].map((each) => [each, each.messages.length]));
+    for (const [each, count] of toldBefore) {
+      await eventually(
+        async () => each.messages.length,
+        (now) => now >= count + 2,
+      );
+    }
+    const { rows } = await gantry.pool.query('SELECT created_at FROM events WHERE id = $1', [id]);
+    const told = [stream, resumed].flatMap(({ messages }) => messages.map(({ data }) => data));
+    expect(told.map(({ type }) => type)).toEqual(told.map(() => 'upToDate'));
+    const latest = Math.max(...told.map(({ at }) => Date.parse(at)));
+    expect(latest).toBeLessThanOrEqual(rows[0].created_at.getTime());
+
     await client.query('ROLLBACK');
     await received(stream, [id]);
+    await received(resumed, [id]);
+    for (const each of [stream, resumed]) {
+      const times = each.messages.flatMap(({ data }) => (data.type === 'upToDate' ? [data.at] : []));
+      expect(times).toEqual(times.toSorted());
+    }
   });
 });

@@ -164,6 +164,21 @@ describe('events.onIngested', () => {
     });
   });
 
+  it('records a followed plate once, however often the stream is resumed', async () => {
+    const input = { licensePlateNumber: 'W 13 X' };
+    const lookUps = () => gantry.count("activity WHERE details ->> 'plate' = 'W 13 X'");
+    let lastEventId: string | undefined;
+    for (let n = 0; n < 3; n++) {
+      const stream = await follow('events.onIngested', { input, ...(lastEventId && { lastEventId }) });
+      await isUpToDate(stream);
+      lastEventId = stream.messages[0]?.id;
+      stream.close();
+      await stream.ended;
+    }
+    expect(await lookUps()).toBe(1);
+    expect(await gantry.count("activity WHERE details ->> 'plate' = 'W 13 X' AND details ? 'count'")).toBe(0);
+  });
+
   it('sends an event only once that was sent twice with one key', async () => {
     const apiKey = await gantry.registerSensor();
     const stream = await follow('events.onIngested');

@@ -3,7 +3,9 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventType } from '@gantry/contract/events';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import pg from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { locks } from '../src/platform/database/locks.ts';
 import { createReportFiles } from '../src/reports/files.ts';
 import { removeOrphanFiles } from '../src/reports/upkeep.ts';
 import { removeDueImages } from '../src/retention/remove-images.ts';
@@ -200,6 +202,30 @@ describe('retention', () => {
     await expectCountsToBeRight();
   });
 
+  it('counts the events of a month that it drops before it writes, because streams wait for writers', async () => {
+    const month = inMonth(7).slice(0, 7);
+    await Promise.all([7, 7].map((months) => report(inMonth(months))));
+    const days = Math.floor((Date.now() - Date.parse(`${inMonth(6).slice(0, 7)}-01`)) / DAY_MS);
+    await ask('setRetention', { events: { default: days } });
+    const asked = vi.spyOn(pg.Client.prototype, 'query');
+    const { removals } = await carryOut();
+    const statements = asked.mock.calls.map(([query], n) => {
+      const text = typeof query === 'string' ? query : ((query as { text?: string }).text ?? '');
+      return { text: text.trim(), client: asked.mock.contexts[n] };
+    });
+    asked.mockRestore();
+    expect(removals).toMatchObject([{ month, rows: 2, wholeMonth: true }]);
+    const table = tableOf(7);
+    const drop = statements.findIndex(({ text }) => text === `DROP TABLE ${table}`);
+    const all = statements.slice(0, drop + 1).filter(({ client }) => client === statements[drop]?.client);
+    const own = all.slice(all.findLastIndex(({ text }) => text === 'BEGIN'));
+    const writes = own.findIndex(({ text }) => /\b(INSERT|UPDATE|DELETE)\b/.test(text));
+    const counts = own.findLastIndex(({ text }) => text.includes(`FROM ${table}`));
+    expect(counts).toBeGreaterThan(0);
+    expect(writes).toBeGreaterThan(counts);
+    await expectCountsToBeRight();
+  });
+
   it('drops a month without reading its events one by one', async () => {
     await Promise.all([6, 6, 6, 6].map((months) => report(inMonth(months))));
     // As slow as a month of many million events.
@@ -223,6 +249,24 @@ describe('retention', () => {
     }
     expect(await isThere(tableOf(6))).toBe(false);
     await expectCountsToBeRight();
+  });
+
+  it('does not let a hold, and the deletions behind it, wait for long while it removes events', async () => {
+    const id = await report(daysAgo(1));
+    const removing = await gantry.pool.connect();
+    try {
+      await removing.query('BEGIN');
+      await removing.query('SELECT pg_advisory_xact_lock_shared($1)', [locks.holds]);
+      const hold = gantry.refusal('storage.setHold', { eventIds: [id], reason: 'Case 15' }, { token });
+      await eventually(
+        () => rowsOf(`SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`),
+        ({ length }) => length === 1,
+      );
+      await gantry.ok('events.delete', { id }, { token });
+      expect((await hold).status).toBe(503);
+    } finally {
+      removing.release(true);
+    }
   });
 
   it('is previewed without the number of images when counting them takes too long', async () => {
@@ -441,6 +485,53 @@ describe('images', () => {
     expect(await isThere(tableOf(9))).toBe(false);
     expect(await stored(picture)).toBe(false);
     expect(await rowsOf('SELECT FROM event_images')).toEqual([]);
+  });
+
+  it('that an event shows by their address are kept for it', async () => {
+    const shared = png({ shade: 36 });
+    const first = await report(daysAgo(2), { images: [dataUrl(shared, 'image/png')] });
+    const { images } = await gantry.ok('events.getById', { id: first }, { token });
+    await letImagesAge();
+    const second = await report(daysAgo(2), { images });
+    await gantry.ok('events.delete', { id: first }, { token });
+    await letImagesAge();
+    await carryOut();
+    expect((await gantry.fetch(images[0], { headers: { authorization: `Bearer ${token}` } })).status).toBe(
+      200,
+    );
+    const { id: holdId } = await ask('setHold', { eventIds: [second], reason: 'Case 36' });
+    await ask('setRetention', { images: 1 });
+    await carryOut();
+    expect(await stored(shared)).toBe(true);
+    await ask('releaseHold', { id: holdId });
+    await carryOut();
+    expect(await stored(shared)).toBe(false);
+  });
+
+  it('named by their address while they are being collected are not referred to, others are kept for an hour', async () => {
+    const picture = png({ shade: 37 });
+    const first = await report(daysAgo(2), { images: [dataUrl(picture, 'image/png')] });
+    const { images } = await gantry.ok('events.getById', { id: first }, { token });
+    await gantry.ok('events.delete', { id: first }, { token });
+    await letImagesAge();
+    const references = () => rowsOf('SELECT FROM event_images');
+    const before = (await references()).length;
+    await gantry.pool.query('UPDATE images SET stored_at = NULL WHERE sha256 = $1', [
+      createHash('sha256').update(picture).digest(),
+    ]);
+    const second = await report(daysAgo(2), { images });
+    expect(await references()).toHaveLength(before);
+    await gantry.pool.query('UPDATE images SET stored_at = now() WHERE sha256 = $1', [
+      createHash('sha256').update(picture).digest(),
+    ]);
+    const third = await report(daysAgo(2), { images });
+    expect(await references()).toHaveLength(before + 1);
+    for (const id of [second, third]) await gantry.ok('events.delete', { id }, { token });
+    await carryOut();
+    expect(await stored(picture)).toBe(true);
+    await letImagesAge();
+    await carryOut();
+    expect(await stored(picture)).toBe(false);
   });
 
   it('and reviews are removed with their events, one by one or with a whole month', async () => {

@@ -27,7 +27,7 @@ const createFeed = (committed: number, eventsOfEach: number): Feed => {
     feed.reads++;
     await new Promise((resolve) => setTimeout(resolve, 5));
     if (feed.isAway) throw new Error('away');
-    const common = { horizon: String(feed.committed + 1), now: AT, is_held_up: false };
+    const common = { horizon: String(feed.committed + 1), now: AT, held_at: null };
     const rows = [];
     const first = Number(values[0]) + (Number(values[1]) > 1 ? 1 : 0);
     for (let xid = first; xid <= feed.committed && rows.length < PAGE; xid++) {
@@ -85,7 +85,7 @@ describe('pages of the feed', () => {
       eventIds: topic === 'events' ? [`${n}-0`, `${n}-1`] : [],
       body: topic === 'events' ? null : body,
     }));
-    const rest = { next: at(9), isFull: false, isHeldUp: false, at: 0 };
+    const rest = { next: at(9), isFull: false, isHeldUp: false, at: 0, now: 0 };
     const [portion] = pages.share(at(1), { changes, ...rest }).portions;
     const itemsOf = (...topics: Topic[]) => portion?.items(selectTopics(topics)) ?? Promise.resolve([]);
     const [both, turned, events, sensors] = await Promise.all([
@@ -158,7 +158,7 @@ describe('pages of the feed', () => {
     const feed = createFeed(10, 1);
     const pages = createSharedPages(feed.pool, findEvents);
     const change = { xid: 1n, seq: 1n, topic: 'events', at: 0, eventIds: ['x'], body: null } as const;
-    const page = { changes: [change], next: at(2), isFull: false, isHeldUp: false, at: 0 };
+    const page = { changes: [change], next: at(2), isFull: false, isHeldUp: false, at: 0, now: 0 };
     pages.share(at(1), page);
     await pages.read(at(1));
     expect(feed.reads).toBe(1);

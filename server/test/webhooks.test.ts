@@ -1,13 +1,14 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { permissions, role } from '@gantry/contract/permissions';
-import { webhookKind } from '@gantry/contract/webhooks';
+import { listDeliveriesInput, webhookKind } from '@gantry/contract/webhooks';
 import { sql } from 'drizzle-orm';
+import { drizzle } from 'drizzle-orm/node-postgres';
 import { pino } from 'pino';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createApp } from '../src/app.ts';
 import { inTransaction } from '../src/platform/database/transaction.ts';
 import { publish } from '../src/realtime/publish.ts';
-import { insertDeliveries } from '../src/webhooks/deliveries-store.ts';
+import { insertDeliveries, listDeliveries, redeliverDead } from '../src/webhooks/deliveries-store.ts';
 import { matchesKind, occurrencesOf } from '../src/webhooks/matching.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 import { processorMs } from './processor-time.ts';
@@ -401,6 +402,62 @@ describe('webhooks.getDeliveries', () => {
   });
 });
 
+describe('webhooks.getDeliveries within a range', () => {
+  it('lists and counts only deliveries that were created in it', async () => {
+    const hook = await addHook({ enabled: false });
+    await gantry.pool.query(
+      `INSERT INTO webhook_deliveries (webhook_id, kind, body, status, created_at)
+       SELECT $1, 'test', n::text, 'DELIVERED', timestamptz '2026-03-01 12:00Z' + n * interval '1 day'
+       FROM generate_series(0, 9) AS n`,
+      [hook.id],
+    );
+    const list = async (range: object) => {
+      const page = await ok<{ total: number; deliveries: DeliveryJson[] }>('webhooks.getDeliveries', {
+        webhookId: hook.id,
+        sortOrder: 'asc',
+        ...range,
+      });
+      return [page.total, page.deliveries.map(({ body }) => Number(body))];
+    };
+    expect(await list({ startDate: '2026-03-03', endDate: '2026-03-06', skip: 1, take: 2 })).toEqual([
+      4,
+      [3, 4],
+    ]);
+    expect(await list({ startDate: '2026-03-09T12:00:00Z' })).toEqual([2, [8, 9]]);
+    expect(await list({ endDate: '2026-03-01' })).toEqual([1, [0]]);
+    const reversed = { startDate: '2026-03-02', endDate: '2026-03-01' };
+    expect((await refusal('webhooks.getDeliveries', reversed)).status).toBe(400);
+  });
+
+  it('uses an index', async () => {
+    const hook = await addHook({ enabled: false });
+    await gantry.pool.query(
+      `INSERT INTO webhook_deliveries (webhook_id, kind, body, status, created_at)
+       SELECT $1, 'test', '{}', 'DELIVERED', now() - n * interval '1 minute' FROM generate_series(1, 20000) AS n`,
+      [hook.id],
+    );
+    await gantry.pool.query('ANALYZE webhook_deliveries');
+    const sent: { text: string; values: unknown[] }[] = [];
+    const logQuery = (text: string, values: unknown[]) => sent.push({ text, values });
+    const db = drizzle({ client: gantry.pool, logger: { logQuery } });
+    const now = Date.now();
+    const day = { from: now - 2 * 86_400_000, until: now - 86_400_000 };
+    for (const interval of [day, { from: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY }]) {
+      sent.length = 0;
+      await listDeliveries(db, listDeliveriesInput.parse({}), interval);
+      const plans = await Promise.all(
+        sent.map(async ({ text, values }) => {
+          const { rows } = await gantry.pool.query(`EXPLAIN ${text}`, values);
+          return rows.map((row) => row['QUERY PLAN']).join('\n');
+        }),
+      );
+      expect(plans[0]).toMatch(/Scan Backward using webhook_deliveries_by_time/);
+      if (interval === day) expect(plans[1]).toContain('webhook_deliveries_by_time');
+    }
+    await ok('webhooks.delete', { id: hook.id });
+  });
+});
+
 describe('webhooks.redeliver', () => {
   it('sends a dead or delivered one again, with the same id and body', async () => {
     const hook = await addHook();
@@ -445,6 +502,24 @@ describe('webhooks.redeliver', () => {
     ]);
     expect((await deliveries({ webhookId: other.id, status: 'DEAD' })).length).toBe(7);
     expect(await ok('webhooks.redeliver', { webhookId: hook.id, status: 'DEAD' })).toEqual({ count: 0 });
+  });
+
+  it('makes very many dead ones due in several transactions, each of them once', async () => {
+    const [hook, other] = [await addHook({ enabled: false }), await addHook()];
+    await gantry.pool.query(
+      `INSERT INTO webhook_deliveries (webhook_id, kind, body, status, finished_at)
+       SELECT hook, 'test', n::text, 'DEAD', now() FROM unnest($1::uuid[]) AS hook, generate_series(1, 10) AS n`,
+      [[hook.id, other.id]],
+    );
+    const asked = vi.spyOn(gantry.pool, 'query');
+    expect(await redeliverDead(gantry.app.context.db, hook.id, 3)).toBe(10);
+    const updates = asked.mock.calls.filter(([query]) =>
+      (query as { text?: string }).text?.includes('by_hand = CASE'),
+    );
+    asked.mockRestore();
+    expect(updates).toHaveLength(4);
+    expect((await deliveries({ webhookId: hook.id, status: 'PENDING' })).length).toBe(10);
+    expect((await deliveries({ webhookId: other.id, status: 'DEAD' })).length).toBe(10);
   });
 
   it.each([{}, { webhookId: 'x' }, { webhookId: 'x', status: 'PENDING' }, { id: '' }])(

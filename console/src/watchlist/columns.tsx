@@ -1,6 +1,7 @@
 import type { WatchlistAlert, WatchlistEntry } from '@gantry/contract/watchlist';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useSeesPlates } from '../session/plates.tsx';
 import { SeverityBadge } from '../status/severity.tsx';
 import type { Column } from '../table/data-table.tsx';
 import { Moment } from '../time/moment.tsx';
@@ -74,12 +75,13 @@ export function useAlertColumns(isNarrow: boolean): readonly Column<WatchlistAle
 /** The columns of the list of watched plates. */
 export function usePlateColumns(): readonly Column<WatchlistEntry>[] {
   const { t } = useTranslation('watchlist');
+  const seesPlates = useSeesPlates();
   return useMemo(
     () => [
       {
         id: 'pattern',
         header: t('fields.pattern'),
-        sortBy: 'pattern',
+        ...(seesPlates && { sortBy: 'pattern' }),
         width: '9.5rem',
         cell: ({ pattern }) => <bdi className="font-mono">{pattern}</bdi>,
       },
@@ -123,6 +125,6 @@ export function usePlateColumns(): readonly Column<WatchlistEntry>[] {
         cell: ({ createdAt }) => <Moment at={createdAt} as="date" />,
       },
     ],
-    [t],
+    [t, seesPlates],
   );
 }

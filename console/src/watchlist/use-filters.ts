@@ -38,9 +38,9 @@ export function useAlertFilters(): readonly Filter[] {
         name: 'entryId',
         label: t('fields.pattern'),
         find: async (search) => {
-          // Those who see no plates may not search for one: they choose by the reason.
-          const sought = seesPlates ? { search } : {};
-          const { entries } = await api.watchlist.getAll.query({ ...sought, take: 20, sortBy: 'pattern' });
+          // Those who see no plates may not search for one or sort by them: they choose by the reason.
+          const sought = seesPlates ? ({ search, sortBy: 'pattern' } as const) : {};
+          const { entries } = await api.watchlist.getAll.query({ ...sought, take: 20 });
           return entries.map(({ id, pattern, reason }) => ({ value: id, label: `${pattern} · ${reason}` }));
         },
         // Its alerts say what it was, even when it is gone.

@@ -153,8 +153,8 @@ of its own, with the token in the header \`Authorization\`, never in the address
 interruption, send the last id in the header \`Last-Event-ID\` (or as \`lastEventId\` in the input). The stream then continues
 with everything committed since, in order and without gaps, for up to 24 hours; a message may be repeated. An id is a position
 in the order of all commits, so that a stream can be resumed with the id of another one, whatever the two follow. \`upToDate\` means
-that everything before it was sent, and is sent at least every 10 seconds while there is nothing else. \`missed\` says how many
-messages were omitted because the client was too slow. A stream ends when its token expires and when the service stops.
+that everything committed before its \`at\` was sent, and is sent at least every 10 seconds while there is nothing else, also by a stream
+that is still catching up. \`missed\` says how many messages were omitted because the client was too slow. A stream ends when its token expires and when the service stops.
 \`live.onAny\` follows everything in one stream.
 
 **superjson.** An input may contain superjson's \`meta.values\` with the types Date, undefined, bigint, number, Map and Set.

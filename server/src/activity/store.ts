@@ -177,12 +177,12 @@ export function recordFailedLogin(db: Executor, userId: string | null, caller: C
   return gather(db, caller, failed, COUNT_ONE_MORE);
 }
 
-/** A search for a plate, of which a caller may ask several pages. */
+/** A search for a plate, of which a caller may ask several pages, or which a stream resumes. */
 interface PlateSearch {
   /** The filters, which are the same on every page. */
   readonly search: object;
   readonly isFirstPage: boolean;
-  readonly details: { readonly plate: string; readonly reason?: string; readonly total: number };
+  readonly details: { readonly plate: string; readonly reason?: string; readonly total?: number };
 }
 
 /**

@@ -41,13 +41,14 @@ export const watchlistRouter = router({
     .meta({
       question: true,
       summary: 'List the entries of the watchlist',
-      notes: '`search` is refused (FORBIDDEN) if number plates are hidden from the role of the caller.',
+      notes:
+        '`search` and `sortBy: "pattern"` are refused (FORBIDDEN) if number plates are hidden from the role of the caller.',
     })
     .input(listWatchlistInput)
     .output(watchlistPage)
     .query(async ({ ctx, input }) => {
-      // Its result would confirm a guess.
-      if (input.search !== undefined) requireSeesPlates(ctx);
+      // Their results would confirm a guess, and tell what a hidden plate lies between.
+      if (input.search !== undefined || input.sortBy === 'pattern') requireSeesPlates(ctx);
       const { items, total } = await listEntries(ctx.app.db, input);
       return { entries: items, total, pageCount: pageCount(total, input.take) };
     }),

@@ -16,6 +16,7 @@ import {
   watchedWebhook,
   webhooksPage,
 } from '@gantry/contract/webhooks';
+import { resolveInterval } from '../platform/time.ts';
 import { getDelivery, listDeliveries } from '../webhooks/deliveries-store.ts';
 import { createWebhook, deleteWebhook, redeliver, testWebhook, updateWebhook } from '../webhooks/service.ts';
 import { getWebhook, listWebhooks } from '../webhooks/store.ts';
@@ -77,12 +78,14 @@ export const webhooksRouter = router({
     .meta({
       question: true,
       summary: 'List deliveries',
-      notes: 'DELIVERED ones are kept for 30 days, DEAD ones until their webhook is deleted.',
+      notes:
+        'DELIVERED ones are kept for 30 days, DEAD ones until their webhook is deleted. `startDate` and `endDate` apply to `createdAt`.',
     })
     .input(listDeliveriesInput)
     .output(deliveriesPage)
-    .query(async ({ ctx, input }) => {
-      const { items, total } = await listDeliveries(ctx.app.db, input);
+    .query(async ({ ctx: { app }, input }) => {
+      const interval = resolveInterval(input, app.settings.current().timezone);
+      const { items, total } = await listDeliveries(app.db, input, interval);
       return { deliveries: items, total, pageCount: pageCount(total, input.take) };
     }),
 
@@ -96,7 +99,7 @@ export const webhooksRouter = router({
     .meta({
       summary: 'Send again: one delivery, or all dead ones of a webhook',
       notes:
-        'Ids and bodies do not change. A finished delivery starts again with a first attempt. A pending one is due at once, and this attempt does not count towards its schedule.',
+        'Ids and bodies do not change. A finished delivery starts again with a first attempt. A pending one is due at once, and this attempt does not count towards its schedule. Very many dead ones may take longer than a call: after TIMEOUT, the service continues.',
     })
     .input(redeliverInput)
     .output(redeliverOutput)

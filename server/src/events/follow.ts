@@ -1,12 +1,13 @@
 import type { Event, FollowEventsInput } from '@gantry/contract/events';
+import { recordPlateSearch } from '../activity/store.ts';
 import { resolveInterval } from '../platform/time.ts';
 import { type FollowContext, follow, type StreamMessage } from '../realtime/follow.ts';
 import { matchesFilter } from './matches.ts';
 import { requirePlateSearch } from './plate-access.ts';
-import { recordPlateLookUp } from './service.ts';
 
 /**
- * Streams events when they are stored. Following a plate is a look-up, so it is recorded first.
+ * Streams events when they are stored. Following a plate is a look-up, so it is recorded first; in ten minutes once,
+ * however often it is resumed.
  * @throws AppError as `follow` and `requirePlateSearch` do
  */
 export async function* followEvents(
@@ -21,8 +22,12 @@ export async function* followEvents(
     const time = event.timestamp.getTime();
     return time >= from && time < until && passes(event);
   };
-  if (filter.licensePlateNumber !== undefined) {
-    await recordPlateLookUp(ctx, filter.licensePlateNumber, reason);
+  const { licensePlateNumber: plate } = filter;
+  if (plate !== undefined) {
+    const search = { follows: true, startDate, endDate, reason, ...filter };
+    const details = { plate, ...(reason !== undefined && { reason }) };
+    const isFirstPage = lastEventId === undefined;
+    await recordPlateSearch(ctx.app.db, ctx.actor.id, ctx.caller, { search, isFirstPage, details });
   }
   yield* follow(ctx, { topics: ['events'], matches, lastEventId }, signal);
 }

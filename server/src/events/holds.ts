@@ -4,18 +4,19 @@ import { recordActivity } from '../activity/store.ts';
 import type { ActorContext } from '../platform/context.ts';
 import { inTransaction } from '../platform/database/transaction.ts';
 import { AppError, invalidInput } from '../platform/error.ts';
-import { endHold, findEventTypes, getHold, insertHold, lockOutRemovals } from './holds-store.ts';
+import { endHold, findEventTypes, getHold, insertHold, lockOutRemovals, takeSoon } from './holds-store.ts';
 
 /**
  * Puts events under a legal hold: neither users nor retention can remove them until it is released.
- * @throws AppError `badRequest` at `eventIds.<n>` when there is no such event
+ * @throws AppError `badRequest` at `eventIds.<n>` when there is no such event; `unavailable` while a month is being
+ * removed
  */
 export function setHold(
   { app, actor, caller }: ActorContext,
   { eventIds, reason }: SetHoldInput,
 ): Promise<HoldDetail> {
   return inTransaction(app.db, async (tx) => {
-    await lockOutRemovals(tx);
+    await takeSoon(tx, lockOutRemovals);
     const wanted = eventIds.map((eventId) => eventId.toLowerCase());
     const types = await findEventTypes(tx, wanted.filter(isUuid));
     const missing = wanted.findIndex((eventId) => !types.has(eventId));

@@ -8,7 +8,7 @@ import { type Executor, inTransaction } from '../platform/database/transaction.t
 import { notFound } from '../platform/error.ts';
 import { resolveInterval } from '../platform/time.ts';
 import { findNames } from '../users/names-store.ts';
-import { lockOutHolds, requireNotHeld } from './holds-store.ts';
+import { lockOutHolds, requireNotHeld, takeSoon } from './holds-store.ts';
 import { listEvents } from './list/list.ts';
 import { isSameMark, lockMarks, type Marks, setMarks } from './marks-store.ts';
 import { requirePlateSearch } from './plate-access.ts';
@@ -71,7 +71,7 @@ export function undoArchive({ app, actor, caller }: ActorContext, id: string): P
  */
 export function deleteEvent({ app, actor, caller }: ActorContext, id: string): Promise<void> {
   return inTransaction(app.db, async (tx) => {
-    await lockOutHolds(tx);
+    await takeSoon(tx, lockOutHolds);
     await requireNotHeld(tx, id);
     if (!(await removeEventForGood(tx, id))) throw notFound('Event');
     await recordActivity(tx, actor.id, caller, 'events.delete', { eventId: id });

@@ -1,5 +1,6 @@
 import { composeEvent } from '../connections/compose.ts';
 import type { Report } from '../connections/format.ts';
+import { hashesOfServed } from '../images/read-image.ts';
 import { storeReported } from '../ingest/pipeline.ts';
 import { AppError } from '../platform/error.ts';
 import type { GatewayApp } from './context.ts';
@@ -26,8 +27,6 @@ export interface DatedReport {
   readonly note: string | null;
 }
 
-const IMAGE = /^\/images\/([0-9a-f]{64})$/;
-
 /**
  * Stores the event of a report in the same way as `events.ingest`.
  * @throws AppError `unavailable` when it should be tried again
@@ -37,7 +36,7 @@ export async function storeReport(app: GatewayApp, dated: DatedReport): Promise<
   if (!sensor) return { kind: 'unknownDevice', note: `The sensor ${dated.sensorId} no longer exists` };
   const composed = composeEvent(dated.report, dated);
   if ('refusal' in composed) return { kind: 'refused', note: composed.refusal };
-  const pictures = composed.event.images.flatMap((address) => IMAGE.exec(address)?.[1] ?? []);
+  const pictures = hashesOfServed(composed.event.images);
   try {
     const { eventId, outcome } = await storeReported({ app, sensor }, composed.event, pictures);
     // A message that a buffer kept for long is no sign of life at the time at which it arrives here.

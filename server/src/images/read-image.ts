@@ -89,9 +89,16 @@ export function requireAddress(value: string, path: string): void {
   if (!ADDRESS.test(value) || SCRIPT_URL.test(value)) throw invalidInput(path, NO_ADDRESS);
 }
 
+const SERVED = /^\/images\/([0-9a-f]{64})$/;
+
 /** The address at which an image is served. */
 export function addressOfImage(sha256: string): string {
   return `/images/${sha256}`;
+}
+
+/** The hashes of those of the addresses at which the service serves images. */
+export function hashesOfServed(addresses: readonly string[]): string[] {
+  return addresses.flatMap((address) => SERVED.exec(address)?.[1] ?? []);
 }
 
 function isImageData(value: string): boolean {

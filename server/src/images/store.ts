@@ -114,18 +114,34 @@ export interface ImagesOfEvent {
   readonly hashes: readonly string[];
 }
 
-/** Refers from events, which may be stored later, to those of the images that are known. */
+/**
+ * Refers from events, which may be stored later, to those of the images that are stored. They are kept for an hour even
+ * if the event is not stored.
+ */
 export async function referToImages(db: Executor, events: readonly ImagesOfEvent[]): Promise<void> {
   const links = events.flatMap(({ eventId, eventType, hashes }) =>
     hashes.map((sha256) => ({ event_id: eventId, event_type: eventType, sha256 })),
   );
   await db.execute(sql`
+    WITH given AS (
+      SELECT event_id, event_type, decode(sha256, 'hex') AS sha256
+      FROM jsonb_to_recordset(${JSON.stringify(links)}::jsonb) AS links (event_id uuid, event_type text, sha256 text)
+    ), known AS (
+      SELECT sha256, touched_at > now() - ${FRESH} AS fresh FROM images
+      WHERE sha256 IN (SELECT sha256 FROM given) AND stored_at IS NOT NULL
+    ), touched AS (
+      UPDATE images SET touched_at = now() WHERE sha256 IN (
+        SELECT sha256 FROM images
+        WHERE sha256 IN (SELECT sha256 FROM known WHERE NOT fresh) AND stored_at IS NOT NULL
+        ORDER BY sha256 FOR NO KEY UPDATE
+      )
+      RETURNING sha256
+    )
     INSERT INTO event_images (event_id, sha256, event_type)
-    SELECT event_id, images.sha256, min(event_type)
-    FROM jsonb_to_recordset(${JSON.stringify(links)}::jsonb) AS links (event_id uuid, event_type text, sha256 text)
-    JOIN images ON images.sha256 = decode(links.sha256, 'hex')
+    SELECT event_id, sha256, min(event_type) FROM given
+    WHERE sha256 IN (SELECT sha256 FROM known WHERE fresh UNION ALL SELECT sha256 FROM touched)
     GROUP BY 1, 2 ORDER BY 1, 2
-    ON CONFLICT (event_id, sha256) DO NOTHING`);
+    ON CONFLICT (event_id, sha256) DO UPDATE SET at = now()`);
 }
 
 /**

@@ -1,7 +1,13 @@
 import type { ReportedEvent } from '@gantry/contract/events';
 import type { EventRow } from '../events/event-row.ts';
 import { picturesTookTooLong } from '../images/images.ts';
-import { addressOfImage, type Picture, readImage, requireAddress } from '../images/read-image.ts';
+import {
+  addressOfImage,
+  hashesOfServed,
+  type Picture,
+  readImage,
+  requireAddress,
+} from '../images/read-image.ts';
 import type { ImageServices } from '../images/start.ts';
 import type { Core } from '../platform/context.ts';
 import { AppError } from '../platform/error.ts';
@@ -27,6 +33,8 @@ interface WithPictures {
   /** The event with the addresses of its images instead of their data. */
   readonly event: ReportedEvent;
   readonly pictures: readonly Picture[];
+  /** The hashes of those of its images that it names by the addresses at which they are served. */
+  readonly served: readonly string[];
 }
 
 /**
@@ -44,8 +52,8 @@ export async function ingestEvent(
   { app, sensor }: IngestContext,
   reported: ReportedEvent,
 ): Promise<Ingested> {
-  const { event, pictures } =
-    reported.images.length === 0 ? { event: reported, pictures: [] } : takeOutPictures(reported);
+  const { event, pictures, served } =
+    reported.images.length === 0 ? { event: reported, pictures: [], served: [] } : takeOutPictures(reported);
   const { timezone } = app.settings.current();
   const former = app.settings.formerZones();
   const dated =
@@ -59,21 +67,20 @@ export async function ingestEvent(
   } catch (refusal) {
     row = await requireStored(app, sensor, dated, timezone, now, refusal);
   }
+  const { id: eventId, eventType } = row;
+  if (served.length > 0) await app.images.refer({ eventId, eventType, hashes: served });
   const outcome =
     pictures.length === 0 ? await app.eventWriter.write(row) : await writeWithPictures(app, row, pictures);
   if (outcome === 'conflict') {
-    await app.images.release({
-      eventId: row.id,
-      eventType: row.eventType,
-      hashes: pictures.map(({ sha256 }) => sha256),
-    });
+    const hashes = [...pictures.map(({ sha256 }) => sha256), ...served];
+    await app.images.release({ eventId, eventType, hashes });
     throw new AppError(
       'conflict',
       'This idempotencyKey was used for other content at the same timestamp: use a new key',
     );
   }
   app.lastContacts.recordEvent(sensor.id, now);
-  return { eventId: row.id, duplicate: outcome === 'duplicate' };
+  return { eventId, duplicate: outcome === 'duplicate' };
 }
 
 /**
@@ -128,7 +135,12 @@ function takeOutPictures(event: ReportedEvent): WithPictures {
     return { value, picture };
   });
   const images = read.map(({ value, picture }) => (picture ? addressOfImage(picture.sha256) : value));
-  return { event: { ...event, images }, pictures: read.flatMap(({ picture }) => picture ?? []) };
+  const addresses = read.flatMap(({ value, picture }) => (picture ? [] : value));
+  return {
+    event: { ...event, images },
+    pictures: read.flatMap(({ picture }) => picture ?? []),
+    served: hashesOfServed(addresses),
+  };
 }
 
 /** Images are stored before the event, so that no acknowledged event lacks its images. */

@@ -43,6 +43,8 @@ export interface Timings {
   readonly upkeepMs: number;
   /** How often to read the feed of changes without a notification, in case one was lost. */
   readonly readFeedMs: number;
+  /** After this long without an item, the subscriber of a stream is sent a note. */
+  readonly streamNoteMs: number;
   /**
    * The duration of a login that is refused because of earlier failures, the same for existing and unknown accounts.
    */
@@ -86,6 +88,7 @@ export const TIMINGS: Timings = {
   foldTrafficMs: 5_000,
   upkeepMs: 60_000,
   readFeedMs: 1_000,
+  streamNoteMs: 10_000,
   refuseLoginMs: 500,
   checkSessionsMs: 2_000,
   probeListenerMs: 5_000,

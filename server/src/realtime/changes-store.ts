@@ -55,14 +55,17 @@ export interface FeedPage {
   readonly isFull: boolean;
   /** Whether there are committed changes that cannot be sent yet, because an earlier transaction has not finished. */
   readonly isHeldUp: boolean;
-  /** The database's time, in Unix milliseconds. */
+  /** Every change that was committed before this time comes before `next`. Unix milliseconds. */
   readonly at: number;
+  /** The database's time, in Unix milliseconds. */
+  readonly now: number;
 }
 
 interface FeedRow {
   readonly horizon: string;
   readonly now: Date;
-  readonly is_held_up: boolean;
+  /** The time of the first change that is held up, if any. */
+  readonly held_at: Date | null;
   readonly xid: string | null;
   readonly seq: string;
   readonly topic: Topic;
@@ -96,12 +99,14 @@ const LIMITS_HERE = `
     ), pg_snapshot_xmax(snapshot)) AS horizon, pg_snapshot_xmax(snapshot) AS beyond
   FROM pg_current_snapshot() AS snapshot`;
 
-// Plan: one range of changes_pkey, nested under the horizon. 0.1 ms for a page with little in it.
+// Plan: two ranges of changes_pkey, nested under the horizon. 0.1 ms for a page with little in it.
 const readWithin = (limits: string): string => `
-  SELECT horizon, now() AS now,
-    EXISTS (SELECT FROM changes WHERE xid >= horizon AND xid < beyond) AS is_held_up,
+  SELECT horizon, now() AS now, held.at AS held_at,
     change.xid, change.seq::text, change.topic, change.at, change.event_ids, change.body
   FROM (${limits}) AS oldest
+  LEFT JOIN LATERAL (
+    SELECT at FROM changes WHERE xid >= horizon AND xid < beyond ORDER BY xid, seq LIMIT 1
+  ) AS held ON true
   LEFT JOIN LATERAL (
     SELECT * FROM changes
     WHERE (xid, seq) >= ($1::xid8, $2::bigint) AND xid < horizon
@@ -143,13 +148,18 @@ async function readPage(pool: Pool, statement: typeof READ, from: Position): Pro
   );
   const last = changes.at(-1);
   const isFull = changes.length === PAGE;
-  const end =
+  const now = first.now.getTime();
+  // A transaction with a higher number than that of a change commits later than that of the change began.
+  const end: Mark =
     isFull && last
-      ? { xid: last.xid, seq: last.seq + 1n, index: 0 }
-      : { xid: BigInt(first.horizon), seq: 0n, index: 0 };
+      ? { position: { xid: last.xid, seq: last.seq + 1n, index: 0 }, at: last.at }
+      : {
+          position: { xid: BigInt(first.horizon), seq: 0n, index: 0 },
+          at: first.held_at?.getTime() ?? now,
+        };
   // An earlier read may have gone beyond the transactions of other databases.
-  const next = compare(end, from) < 0 ? from : end;
-  return { changes, next, isFull, isHeldUp: first.is_held_up, at: first.now.getTime() };
+  const next = compare(end.position, from) < 0 ? from : end.position;
+  return { changes, next, isFull, isHeldUp: first.held_at !== null, at: end.at, now };
 }
 
 /** The feed at one moment. */

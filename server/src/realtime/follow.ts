@@ -14,9 +14,6 @@ import type { RealtimeServices } from './start.ts';
 /** Maximum number of items that wait for one subscriber that does not read them. */
 const INBOX_CAPACITY = 1_000;
 
-/** After this long without an item, a subscriber is sent a note. */
-const IDLE_MS = 10_000;
-
 /** Node ends longer timers at once. No stream lasts so long, and the watch of tokens knows when they expire. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
@@ -52,7 +49,7 @@ export async function* follow<Name extends Topic>(
   { topics: wantedTopics, matches, lastEventId }: SubscriptionRequest<Name>,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<StreamMessage<Name>> {
-  const { realtime } = ctx.app;
+  const { realtime, timings } = ctx.app;
   const topics = selectTopics(wantedTopics);
   // Nothing counts as past for a subscriber that resumes.
   let isPast: FeedMoment['isPast'] = () => false;
@@ -73,7 +70,9 @@ export async function* follow<Name extends Topic>(
       isPast = now.isPast;
       if (lastEventId !== undefined) yield missed(from, null);
     }
+    let sentAt = performance.now();
     for (;;) {
+      if (!inbox.isOpen()) return;
       const mark: Mark = from;
       const send = (item: FeedItem) => wanted(item) && inbox.offer(item);
       quit = isBehind ? null : realtime.join({ topics, from: mark, send, end: inbox.end });
@@ -83,21 +82,28 @@ export async function* follow<Name extends Topic>(
         if (compare(portion.end.position, mark.position) <= 0) continue;
         for (const item of itemsAfter(await portion.items(topics), mark.position)) {
           if (!inbox.isOpen()) return;
-          if (wanted(item)) yield messageOf(item);
+          if (!wanted(item)) continue;
+          yield messageOf(item);
+          sentAt = performance.now();
         }
       }
       from = { position: page.next, at: page.at };
       isBehind = page.isFull;
+      // There may be many pages without a wanted item, and the client may have to resume from here.
+      if (performance.now() - sentAt < timings.streamNoteMs) continue;
+      yield upToDate(from);
+      sentAt = performance.now();
     }
     yield upToDate(from);
     while (inbox.isOpen()) {
-      const delivery = await inbox.take(IDLE_MS);
+      const delivery = await inbox.take(timings.streamNoteMs);
       if (delivery?.kind === 'item') {
         yield messageOf(delivery.item as FeedItem<Name>);
       } else if (delivery) {
         yield missed(delivery.mark, delivery.count);
       } else if (inbox.isOpen() && realtime.reached) {
-        yield upToDate(realtime.reached);
+        const { reached } = realtime;
+        yield upToDate(reached.at < from.at ? { ...reached, at: from.at } : reached);
       }
     }
   } finally {

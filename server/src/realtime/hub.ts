@@ -49,8 +49,8 @@ export class Hub implements AsyncDisposable {
   readonly #subscribers = new Set<Subscriber>();
   readonly #ending = new AbortController();
   #reached: Mark | null = null;
-  /** When `#reached` was last up to date, by the monotonic clock. */
-  #reachedAt = 0;
+  /** The end of the feed when it was last read, and when that was by the monotonic clock. */
+  #recent: { readonly mark: Mark; readonly readAt: number } | null = null;
   /** While a page is being sent: the selections of topics of the subscribers that were there when it was read. */
   #sending: ReadonlySet<readonly Topic[]> | null = null;
   readonly #pages: SharedPages;
@@ -70,7 +70,10 @@ export class Hub implements AsyncDisposable {
     return this.#ending.signal;
   }
 
-  /** The position up to which subscribers have been sent the feed; null while there are none. */
+  /**
+   * The position up to which subscribers have been sent the feed; null while there are none. Its time is 0 until the
+   * feed has been read for them.
+   */
   get reached(): Mark | null {
     return this.#reached;
   }
@@ -90,8 +93,9 @@ export class Hub implements AsyncDisposable {
    * A recent end of the feed, for comparison with the position of a resuming subscriber. Usually needs no statement.
    */
   async recent(): Promise<Mark> {
-    if (this.#reached && performance.now() - this.#reachedAt < FRESH_READS * this.#options.readFeedMs)
-      return this.#reached;
+    const { readFeedMs } = this.#options;
+    if (this.#recent && performance.now() - this.#recent.readAt < FRESH_READS * readFeedMs)
+      return this.#recent.mark;
     return (await this.now()).mark;
   }
 
@@ -110,7 +114,8 @@ export class Hub implements AsyncDisposable {
     if (this.#ending.signal.aborted) throw drained();
     if (this.#sending && !this.#sending.has(subscriber.topics)) return null;
     if (this.#reached && compare(subscriber.from.position, this.#reached.position) < 0) return null;
-    this.#reached ??= subscriber.from;
+    // The time of its mark holds for this subscriber only: what was committed before a new one began, it is not sent.
+    this.#reached ??= { position: subscriber.from.position, at: 0 };
     this.#subscribers.add(subscriber);
     this.#running ??= this.#run();
     return () => this.#subscribers.delete(subscriber);
@@ -132,6 +137,7 @@ export class Hub implements AsyncDisposable {
     }
     this.#waker = null;
     this.#reached = null;
+    this.#recent = null;
     this.#running = null;
   }
 
@@ -144,8 +150,8 @@ export class Hub implements AsyncDisposable {
       const page = this.#pages.share(from, await readChanges(pool, from));
       this.#sending = new Set([...this.#subscribers].map(({ topics }) => topics));
       for (const portion of page.portions) await this.#send(portion, this.#sending, from);
-      this.#reached = { position: page.next, at: page.at };
-      this.#reachedAt = performance.now();
+      this.#advance({ position: page.next, at: page.at });
+      this.#recent = { mark: { position: page.next, at: page.now }, readAt: performance.now() };
       return page.isFull ? 0 : page.isHeldUp ? PAUSE_MS : readFeedMs;
     } catch (err) {
       log.warn({ err }, 'the feed of changes cannot be read now; subscribers are notified later');
@@ -163,7 +169,12 @@ export class Hub implements AsyncDisposable {
         subscriber.send(item);
     }
     // If the rest of the page fails, these are not sent again.
-    this.#reached = portion.end;
+    this.#advance(portion.end);
+  }
+
+  /** Subscribers are never told an earlier time than before: what was true of it remains so. */
+  #advance({ position, at }: Mark): void {
+    this.#reached = { position, at: Math.max(at, this.#reached?.at ?? 0) };
   }
 
   async #pause(ms: number, signal: AbortSignal): Promise<void> {

@@ -62,7 +62,7 @@ export function createSharedPages(pool: Pool, findEvents: FindEvents): SharedPag
     const isCut = last !== undefined && portions.length < all.length;
     const page: SharedPage = {
       ...rest,
-      ...(isCut && { next: last.end.position, isFull: true }),
+      ...(isCut && { next: last.end.position, isFull: true, at: last.end.at }),
       from: { ...from, index: 0 },
       portions,
     };

@@ -1,6 +1,6 @@
 import type { EventType } from '@gantry/contract/events';
 import { type SQL, sql } from 'drizzle-orm';
-import { countingOf } from '../events/counts/counting.ts';
+import { HOUR_OF_ARRIVAL } from '../events/counts/counting.ts';
 import { divideByEvents } from '../events/counts/divide.ts';
 import { totalsKeys } from '../events/counts/keys.ts';
 import { firstIdAt } from '../events/id.ts';
@@ -45,14 +45,13 @@ export async function dropMonth(
 ): Promise<RemovedCount[]> {
   await waitForLocksAtMost(tx, WRITERS_WAIT_MS);
   await tx.execute(sql`LOCK TABLE ${sql.raw(table)} IN SHARE ROW EXCLUSIVE MODE`);
-  // In several statements, because one for a busy month would exceed the time limit of statements.
-  for (const part of await divideByEvents(tx, { from, until })) {
-    await tx.execute(sql`
-      WITH gone AS (
-        SELECT created_at FROM ${sql.raw(table)} WHERE id >= ${firstId(part.from)} AND id < ${firstId(part.until)}
-      )
-      ${sql.raw(countingOf('gone', -1).arrivals)}`);
-  }
+  // Counted before anything is written: streams wait for transactions that have written.
+  const arrivals = await countArrivals(tx, { table, from, until });
+  await tx.execute(sql`
+    INSERT INTO event_arrivals (hour, n)
+    SELECT to_timestamp(start), -n FROM unnest(
+      ${sql.param([...arrivals.keys()])}::bigint[], ${sql.param([...arrivals.values()])}::bigint[]
+    ) AS hours (start, n)`);
   // The totals of the month equal its rows, so they are cleared, and the rows counted, without reading the rows.
   const { rows } = await tx.execute<RemovedCount & Record<string, unknown>>(sql`
     WITH cleared AS (
@@ -111,6 +110,22 @@ export async function removeReportsBefore(
       coalesce(sum(size), 0)::bigint AS bytes
     FROM gone GROUP BY 1`);
   return rows;
+}
+
+/** Counts the events of a partition by the hour in which they were stored, in Unix seconds. */
+async function countArrivals(
+  tx: Executor,
+  { table, from, until }: EventMonth,
+): Promise<ReadonlyMap<number, number>> {
+  const arrivals = new Map<number, number>();
+  // In several statements, because one for a busy month would exceed the time limit of statements.
+  for (const part of await divideByEvents(tx, { from, until })) {
+    const { rows } = await tx.execute<{ start: number; n: number }>(sql`
+      SELECT extract(epoch FROM ${sql.raw(HOUR_OF_ARRIVAL)})::bigint AS start, count(*) AS n
+      FROM ${sql.raw(table)} WHERE id >= ${firstId(part.from)} AND id < ${firstId(part.until)} GROUP BY 1`);
+    for (const { start, n } of rows) arrivals.set(start, (arrivals.get(start) ?? 0) + n);
+  }
+  return arrivals;
 }
 
 function firstId(time: number): SQL {

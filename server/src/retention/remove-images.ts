@@ -1,4 +1,3 @@
-import pLimit from 'p-limit';
 import { findHeld } from '../events/holds-store.ts';
 import {
   listEventsWithImagesSince,
@@ -15,9 +14,8 @@ import { type Run, removeRecorded, showLife } from './recorded-removal.ts';
 const EVENTS_AT_ONCE = 2_000;
 const IMAGES_AT_ONCE = 10_000;
 
-/** Number of files removed in one transaction. */
-const FILES_AT_ONCE = 100;
-const REMOVALS_AT_ONCE = 8;
+/** Number of files removed at the same time, in one transaction, for which streams wait meanwhile. */
+const FILES_AT_ONCE = 8;
 
 /** How far before the last run to begin: images of that time were too recent for it. */
 const OVERLAP_MS = 2 * 3_600_000;
@@ -87,10 +85,9 @@ async function releaseImagesOfNone(run: Run, due: Cutoffs, since: number | null)
 
 async function removeImages(run: Run, hashes: readonly string[]): Promise<void> {
   await markAsUnstored(run.db, hashes);
-  const inTurn = pLimit(REMOVALS_AT_ONCE);
   await removeRecorded(run, async (tx) => {
     const gone = await removeOrphans(tx, hashes);
-    await Promise.all(gone.map(({ sha256 }) => inTurn(() => run.blobs.delete(sha256))));
+    await Promise.all(gone.map(({ sha256 }) => run.blobs.delete(sha256)));
     return gone.map(({ month, bytes }) => ({
       class: 'images' as const,
       eventType: null,

@@ -5,6 +5,7 @@ import type { ListAlertsInput, WatchlistAlert } from '@gantry/contract/watchlist
 import { and, count, eq, isNotNull, isNull, sql } from 'drizzle-orm';
 import type { EventRow } from '../events/event-row.ts';
 import { rankOf, severityOfRank } from '../events/severity.ts';
+import { isWithin } from '../platform/database/moment.ts';
 import { watchlistAlerts } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { notFound } from '../platform/error.ts';
@@ -72,13 +73,12 @@ export async function getAlert(db: Executor, id: string): Promise<WatchlistAlert
 export async function listAlerts(
   db: Executor,
   { skip, take, acknowledged, entryId, priority, sortOrder }: ListAlertsInput,
-  { from, until }: Interval,
+  interval: Interval,
 ): Promise<Page<WatchlistAlert>> {
   if (entryId !== undefined && !isUuid(entryId)) return { items: [], total: 0 };
   const { createdAt, acknowledgedAt } = watchlistAlerts;
   const wanted = and(
-    Number.isFinite(from) ? sql`${createdAt} >= to_timestamp(${from / 1000}::float8)` : undefined,
-    Number.isFinite(until) ? sql`${createdAt} < to_timestamp(${until / 1000}::float8)` : undefined,
+    isWithin(createdAt, interval),
     acknowledged === undefined
       ? undefined
       : acknowledged

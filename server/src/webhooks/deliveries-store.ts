@@ -2,12 +2,15 @@ import { isUuid } from '@gantry/contract/id';
 import type { Page } from '@gantry/contract/page';
 import type { Delivery, DeliveryKind, ListDeliveriesInput } from '@gantry/contract/webhooks';
 import { and, asc, count, desc, eq, type SQL, sql } from 'drizzle-orm';
+import { readDatabaseTime } from '../platform/database/database-time.ts';
 import { locks } from '../platform/database/locks.ts';
+import { isWithin, moment } from '../platform/database/moment.ts';
 import { channels } from '../platform/database/notify.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { webhookDeliveries as deliveries } from '../platform/database/tables.ts';
 import { type Executor, inTransaction, type Transaction } from '../platform/database/transaction.ts';
 import { notFound } from '../platform/error.ts';
+import type { Interval } from '../platform/time.ts';
 
 const columns = {
   id: deliveries.id,
@@ -27,18 +30,21 @@ const columns = {
 
 type DeliveryRow = Omit<Delivery, 'dueAt'> & { readonly dueAt: Date | null };
 
-/** Deliveries by the time of their creation. */
+/** Deliveries that were created in the interval, by the time of their creation. */
 export async function listDeliveries(
   db: Executor,
   { skip, take, webhookId, status, kind, sortOrder }: ListDeliveriesInput,
+  interval: Interval,
 ): Promise<Page<Delivery>> {
   if (webhookId !== undefined && !isUuid(webhookId)) throw notFound('Webhook');
   const wanted = and(
+    isWithin(deliveries.createdAt, interval),
     webhookId === undefined ? undefined : eq(deliveries.webhookId, webhookId),
     status === undefined ? undefined : eq(deliveries.status, status),
     kind === undefined ? undefined : eq(deliveries.kind, kind),
   );
   const direction = sortOrder === 'asc' ? asc : desc;
+  // Plan: webhook_deliveries_by_time, or webhook_deliveries_of_hook.
   const rows = await db
     .select(columns)
     .from(deliveries)
@@ -67,9 +73,49 @@ export async function redeliverOne(tx: Executor, id: string): Promise<void> {
   if (made === 0) throw notFound('Delivery');
 }
 
-/** Makes all dead deliveries of a webhook due again. @returns their number */
-export function redeliverDead(tx: Executor, webhookId: string): Promise<number> {
-  return makeDue(tx, sql`webhook_id = ${webhookId} AND status = 'DEAD'`);
+/** Number of dead deliveries that the service makes due in one transaction. */
+export const REDELIVERED_AT_ONCE = 2_000;
+
+/**
+ * Makes all present dead deliveries of a webhook due again, at most `most` in one transaction. Those that die again
+ * meanwhile stay dead.
+ * @returns their number
+ */
+export async function redeliverDead(db: Database, webhookId: string, most: number): Promise<number> {
+  const until = await readDatabaseTime(db);
+  let count = 0;
+  let after: DeadRow | undefined;
+  for (;;) {
+    const portion = await listDead(db, { webhookId, until, after, most });
+    after = portion.at(-1);
+    if (!after) return count;
+    const ids = portion.map(({ id }) => id);
+    count += await makeDue(db, sql`id = ANY (${sql.param(ids)}::uuid[]) AND status = 'DEAD'`);
+  }
+}
+
+interface DeadRow extends Record<string, unknown> {
+  readonly id: string;
+  readonly createdAt: string;
+}
+
+/** The next dead deliveries of a webhook that were created by a time (Unix milliseconds), in order. */
+async function listDead(
+  db: Executor,
+  {
+    webhookId,
+    until,
+    after,
+    most,
+  }: { webhookId: string; until: number; after: DeadRow | undefined; most: number },
+): Promise<DeadRow[]> {
+  const rest = after && sql`AND (created_at, id) > (${after.createdAt}::timestamptz, ${after.id}::uuid)`;
+  // Plan: webhook_deliveries_dead.
+  const { rows } = await db.execute<DeadRow>(sql`
+    SELECT id, created_at::text AS "createdAt" FROM webhook_deliveries
+    WHERE webhook_id = ${webhookId} AND status = 'DEAD' AND created_at <= ${moment(until)} ${rest}
+    ORDER BY created_at, id LIMIT ${most}`);
+  return rows;
 }
 
 /** A delivery to create. */

@@ -17,6 +17,7 @@ import { givenFields } from '../platform/given.ts';
 import { type AddressRules, UnusableAddress } from './address.ts';
 import {
   insertDeliveries,
+  REDELIVERED_AT_ONCE,
   REMOVED_AT_ONCE,
   redeliverDead,
   redeliverOne,
@@ -50,7 +51,8 @@ export async function createWebhook(
 }
 
 /**
- * Sets the given fields. When a webhook is enabled, its pending deliveries are attempted at once.
+ * Sets the given fields. When a webhook is enabled, those of its pending deliveries that are due are attempted at
+ * once.
  * @throws AppError `notFound`; `badRequest` when the address cannot be used
  */
 export async function updateWebhook(
@@ -117,25 +119,27 @@ export function testWebhook(
 }
 
 /**
- * Attempts one delivery, or all dead ones of a webhook, again under the same ids.
+ * Attempts one delivery, or all dead ones of a webhook, again under the same ids. Very many dead ones may take longer
+ * than a call, and are attempted nevertheless.
  * @returns their number
  * @throws AppError `notFound`
  */
-export function redeliver(
+export async function redeliver(
   { app, actor, caller }: ActorContext,
   input: RedeliverInput,
 ): Promise<{ count: number }> {
-  return inTransaction(app.db, async (tx) => {
-    if ('id' in input) {
-      await redeliverOne(tx, input.id);
-      await recordActivity(tx, actor.id, caller, 'webhooks.redeliver', { deliveryId: input.id });
+  if ('id' in input) {
+    const { id: deliveryId } = input;
+    return inTransaction(app.db, async (tx) => {
+      await redeliverOne(tx, deliveryId);
+      await recordActivity(tx, actor.id, caller, 'webhooks.redeliver', { deliveryId });
       return { count: 1 };
-    }
-    const { id: webhookId } = await getWebhook(tx, input.webhookId);
-    const count = await redeliverDead(tx, webhookId);
-    await recordActivity(tx, actor.id, caller, 'webhooks.redeliver', { webhookId, count });
-    return { count };
-  });
+    });
+  }
+  const { id: webhookId } = await getWebhook(app.db, input.webhookId);
+  const count = await redeliverDead(app.db, webhookId, REDELIVERED_AT_ONCE);
+  await recordActivity(app.db, actor.id, caller, 'webhooks.redeliver', { webhookId, count });
+  return { count };
 }
 
 function newSecret(): string {

@@ -99,7 +99,7 @@ export async function updateWebhookRow(
   if (changed.length === 0) throw notFound('Webhook');
 }
 
-/** Makes the pending deliveries of a webhook due, after it was enabled again. */
+/** Has the processes look for due deliveries of a webhook, after it was enabled again. */
 export async function wakeWebhook(tx: Executor, id: string): Promise<void> {
   await notify(tx, channels.deliveries, id);
 }

@@ -4,6 +4,9 @@ import { KEYS_OF_EVENT, TOTALS_KEYS } from './keys.ts';
 export const COUNTED_COLUMNS =
   'id, event_type, violation_type, vehicle_type, severity, processed, archived, created_at, sensor_id, location_id, vehicle_speed';
 
+/** The hour in which an event was stored. */
+export const HOUR_OF_ARRIVAL = `date_trunc('hour', created_at, 'UTC')`;
+
 /** Statements that count events, each for use in a WITH clause. */
 export interface Counting {
   /** By the hour in which the events were stored. */
@@ -22,7 +25,7 @@ export interface Counting {
 export function countingOf(rows: string, sign: 1 | -1): Counting {
   return {
     arrivals: `INSERT INTO event_arrivals (hour, n)
-      SELECT date_trunc('hour', created_at, 'UTC'), ${sign} * count(*) FROM ${rows} GROUP BY 1`,
+      SELECT ${HOUR_OF_ARRIVAL}, ${sign} * count(*) FROM ${rows} GROUP BY 1`,
     totals: `INSERT INTO event_totals (hour, ${TOTALS_KEYS}, n)
       SELECT event_hour(id), ${KEYS_OF_EVENT}, ${sign} * count(*) FROM ${rows} GROUP BY 1, 2, 3, 4, 5, 6, 7`,
     traffic: `INSERT INTO traffic_unfolded

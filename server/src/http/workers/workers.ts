@@ -10,8 +10,11 @@ const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 15_000;
 const LONG_ENOUGH_MS = 30_000;
 
-/** Time for workers to finish the requests they accepted: a request may take 30 s. */
-const STOP_MS = 35_000;
+/**
+ * Time for workers to drain, which takes up to 30 s, and to finish the requests they accepted; less than that after which
+ * this process ends itself.
+ */
+const STOP_MS = 38_000;
 
 /** The environment variable that contains the number of a worker. */
 export const WORKER_NUMBER = 'GANTRY_WORKER';

@@ -1,6 +1,15 @@
-import { type SQL, sql } from 'drizzle-orm';
+import { and, type Column, type SQL, sql } from 'drizzle-orm';
+import type { Interval } from '../time.ts';
 
 /** A time (Unix milliseconds) as a value in a statement. */
 export function moment(time: number): SQL {
   return sql`${new Date(time).toISOString()}::timestamptz`;
+}
+
+/** The condition that a time is within the interval; undefined without bounds. */
+export function isWithin(column: Column, { from, until }: Interval): SQL | undefined {
+  return and(
+    Number.isFinite(from) ? sql`${column} >= to_timestamp(${from / 1000}::float8)` : undefined,
+    Number.isFinite(until) ? sql`${column} < to_timestamp(${until / 1000}::float8)` : undefined,
+  );
 }
