@@ -61,6 +61,15 @@ describe('a migration that gets its locks at once', () => {
   });
 });
 
+describe('a migration in a database with a time limit of statements', () => {
+  it('takes as long as it takes', async () => {
+    const name = new URL(database.url).pathname.slice(1);
+    await (await connect()).query(`ALTER DATABASE "${name}" SET statement_timeout = '100ms'`);
+    await expect((await connect()).query('SELECT pg_sleep(0.5)')).rejects.toThrow('statement timeout');
+    expect(await apply('0002-slow.sql', 'SELECT pg_sleep(0.5)')).toEqual(['0002-slow.sql']);
+  });
+});
+
 describe('a migration of a locked table', () => {
   const ALTER = 'ALTER TABLE things ADD COLUMN further text';
 

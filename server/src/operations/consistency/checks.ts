@@ -47,12 +47,13 @@ export interface ChecksOptions {
 export async function runChecks(options: ChecksOptions): Promise<CheckResult[]> {
   const { connectionString, features, isRepairing, limit, onResult } = options;
   // Separate connections without time-outs, because a check may take minutes.
-  const pool = new pg.Pool({ connectionString, max: 2, application_name: 'gantry check' });
-  pool.on('error', () => undefined);
-  pool.on('connect', (client) => {
-    // If it fails, so does the statement that follows it.
-    client.query('SET statement_timeout = 0').catch(() => undefined);
+  const pool = new pg.Pool({
+    connectionString,
+    max: 2,
+    application_name: 'gantry check',
+    onConnect: async (client) => void (await client.query('SET statement_timeout = 0')),
   });
+  pool.on('error', () => undefined);
   const db = createDatabase(pool);
   try {
     const isDistributed = await areEventsDistributed(db);
