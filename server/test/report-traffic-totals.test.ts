@@ -29,6 +29,24 @@ const passing = (apiKey: string, times: readonly string[]) =>
     events: times.map((timestamp) => ({ eventType: 'VEHICLE_DETECTION', timestamp })),
   });
 
+/** A sensor that two vehicles passed before it got its location, at 09:00 of the day. */
+const registerThenPlace = async (name: string, locationId: string, day: string) => {
+  const { id, apiKey } = await register(name);
+  const passingAt = (...times: string[]) =>
+    passing(
+      apiKey,
+      times.map((time) => `${day}T${time}:00Z`),
+    );
+  await passingAt('08:00', '08:30');
+  await gantry.ok('sensors.update', { id, locationId }, { token });
+  await gantry.pool.query(
+    'UPDATE sensor_places SET since = $3 WHERE sensor_id = $1 AND location_id = $2 AND isfinite(since)',
+    [id, locationId, `${day}T09:00:00Z`],
+  );
+  gantry.app.context.sensorKeys.forgetAll();
+  return { id, passingAt };
+};
+
 const scopeOf = (startDate: string, endDate: string, filters = {}, now = Date.now()): ReportScope => ({
   interval: requireRange({ startDate, endDate }, 'UTC'),
   filters,
@@ -159,20 +177,7 @@ describe('the report TRAFFIC', () => {
   it('counts what a sensor saw before its first location under its own name', async () => {
     const day = '2026-03-16';
     const { id: locationId } = await gantry.ok('locations.create', { name: 'Gate' }, { token });
-    const { id, apiKey } = await register('Early');
-    const passingAt = (...times: string[]) =>
-      passing(
-        apiKey,
-        times.map((time) => `${day}T${time}:00Z`),
-      );
-    await passingAt('08:00', '08:30');
-    await gantry.ok('sensors.update', { id, locationId }, { token });
-    const { pool, app } = gantry;
-    await pool.query(
-      'UPDATE sensor_places SET since = $3 WHERE sensor_id = $1 AND location_id = $2 AND isfinite(since)',
-      [id, locationId, `${day}T09:00:00Z`],
-    );
-    app.context.sensorKeys.forgetAll();
+    const { id, passingAt } = await registerThenPlace('Early', locationId, day);
     // It is assumed to have always stood at its first location, except while its events said otherwise.
     await passingAt('07:50', '08:40', '09:10');
     await expectVolumes(id, day, [
@@ -184,20 +189,7 @@ describe('the report TRAFFIC', () => {
   it('contains what a deleted sensor saw at no location, as before', async () => {
     const day = '2026-03-18';
     const { id: locationId } = await gantry.ok('locations.create', { name: 'Bridge' }, { token });
-    const { id, apiKey } = await register('Gone');
-    const passingAt = (...times: string[]) =>
-      passing(
-        apiKey,
-        times.map((time) => `${day}T${time}:00Z`),
-      );
-    await passingAt('08:00', '08:30');
-    await gantry.ok('sensors.update', { id, locationId }, { token });
-    const { pool, app } = gantry;
-    await pool.query(
-      'UPDATE sensor_places SET since = $3 WHERE sensor_id = $1 AND location_id = $2 AND isfinite(since)',
-      [id, locationId, `${day}T09:00:00Z`],
-    );
-    app.context.sensorKeys.forgetAll();
+    const { id, passingAt } = await registerThenPlace('Gone', locationId, day);
     await passingAt('09:10');
     await expectVolumes(id, day, [
       ['Bridge', 1],

@@ -7,6 +7,7 @@ import type {
 import { isUuid } from '@gantry/contract/id';
 import type { Page } from '@gantry/contract/page';
 import { type SQL, sql } from 'drizzle-orm';
+import { timeOfUpdate } from '../platform/database/moment.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { notFound } from '../platform/error.ts';
 import type { FormatName } from './format.ts';
@@ -179,9 +180,6 @@ export async function lockConnection(tx: Executor, id: string): Promise<LockedCo
   return { ...known, updatedAt: new Date(updated_at).getTime() };
 }
 
-/** Later than before, so that a change that was not seen is always recognized. */
-const NOW_UPDATED = sql.raw(`greatest(statement_timestamp(), updated_at + interval '1 millisecond')`);
-
 /** Sets how messages of the connection are read. */
 export async function updateConnectionRow(
   tx: Executor,
@@ -190,7 +188,7 @@ export async function updateConnectionRow(
 ): Promise<void> {
   await tx.execute(sql`
     UPDATE connections SET time_zone = ${timeZone}, options = ${JSON.stringify(options)}::jsonb,
-      updated_at = ${NOW_UPDATED}
+      updated_at = ${timeOfUpdate()}
     WHERE id = ${id}::uuid`);
 }
 
@@ -199,7 +197,7 @@ export async function replaceSecrets(tx: Executor, id: string, secrets: StoredSe
   await tx.execute(sql`
     UPDATE connections SET token_hash = ${secrets.tokenHash}, password_hash = ${secrets.passwordHash},
       digest_md5 = ${secrets.digestMd5}, digest_sha256 = ${secrets.digestSha256},
-      signing_key = ${secrets.signingKey}, updated_at = ${NOW_UPDATED}
+      signing_key = ${secrets.signingKey}, updated_at = ${timeOfUpdate()}
     WHERE id = ${id}::uuid`);
 }
 

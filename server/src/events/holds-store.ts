@@ -2,10 +2,9 @@ import { isUuid } from '@gantry/contract/id';
 import type { Page } from '@gantry/contract/page';
 import type { HoldDetail, LegalHold, ListHoldsInput } from '@gantry/contract/storage';
 import { type SQL, sql } from 'drizzle-orm';
-import { sqlState } from '../platform/database/failure.ts';
-import { locks, waitForLocksAtMost } from '../platform/database/locks.ts';
+import { locks, withShortWaits } from '../platform/database/locks.ts';
 import type { Executor, Transaction } from '../platform/database/transaction.ts';
-import { AppError, notFound, unavailable } from '../platform/error.ts';
+import { AppError, notFound } from '../platform/error.ts';
 import { findNames, type NameOf } from '../users/names-store.ts';
 
 interface HoldRow extends Record<string, unknown> {
@@ -34,24 +33,13 @@ export async function lockOutHolds(tx: Executor): Promise<void> {
   await tx.execute(sql`SELECT pg_advisory_xact_lock_shared(${locks.holds})`);
 }
 
-/** Maximum wait of a call, in milliseconds: a call that waits for one kind of transaction delays all of the other. */
-const CALL_WAIT_MS = 2_000;
-
 /**
  * Takes one of the locks below for a call of a user, and limits its wait and that of later statements.
  * @throws AppError `unavailable` when it would have to wait for too long
  */
-export async function takeSoon(tx: Transaction, lock: (tx: Executor) => Promise<void>): Promise<void> {
-  await waitForLocksAtMost(tx, CALL_WAIT_MS);
-  try {
-    await lock(tx);
-  } catch (error) {
-    if (sqlState(error) !== '55P03') throw error;
-    throw unavailable(
-      'Events are being removed, or put under a legal hold, at the moment: try again in a minute',
-      error,
-    );
-  }
+export function takeSoon(tx: Transaction, lock: (tx: Executor) => Promise<void>): Promise<void> {
+  const refusal = 'Events are being removed, or put under a legal hold, at the moment: try again in a minute';
+  return withShortWaits(tx, refusal, () => lock(tx));
 }
 
 /** Waits for transactions that remove events, and lets none begin until this one ends. */

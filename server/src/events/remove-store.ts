@@ -1,11 +1,9 @@
 import type { EventType } from '@gantry/contract/events';
 import { isUuid } from '@gantry/contract/id';
 import { type SQL, sql } from 'drizzle-orm';
-import { sqlState } from '../platform/database/failure.ts';
-import { waitForLocksAtMost } from '../platform/database/locks.ts';
+import { withShortWaits } from '../platform/database/locks.ts';
 import { moment } from '../platform/database/moment.ts';
 import type { Executor, Transaction } from '../platform/database/transaction.ts';
-import { unavailable } from '../platform/error.ts';
 import type { Interval } from '../platform/time.ts';
 import { COUNTED_COLUMNS, countingOf } from './counts/counting.ts';
 import { removeReviewsOf } from './reviews-store.ts';
@@ -60,9 +58,6 @@ export async function removeEvent(tx: Executor, id: string): Promise<boolean> {
   return isUuid(id) && (await removeEvents(tx, [id], true)).length > 0;
 }
 
-/** Maximum wait for a lock during a deletion by a user, in milliseconds: events with a key wait as long. */
-const LOCK_WAIT_MS = 2_000;
-
 /**
  * Removes an event for a user, as if it had never been stored, and remembers that, so that its device does not store it
  * again.
@@ -71,19 +66,14 @@ const LOCK_WAIT_MS = 2_000;
  */
 export async function removeEventForGood(tx: Transaction, id: string): Promise<boolean> {
   if (!isUuid(id)) return false;
-  await waitForLocksAtMost(tx, LOCK_WAIT_MS);
-  try {
+  const refusal =
+    'The event cannot be deleted while other events of its month are being removed: try again in a minute';
+  const existed = await withShortWaits(tx, refusal, async () => {
     await rememberDeletion(tx, id);
-    if (!(await removeEvent(tx, id))) return false;
-  } catch (error) {
-    if (sqlState(error) !== '55P03') throw error;
-    throw unavailable(
-      'The event cannot be deleted while other events of its month are being removed: try again in a minute',
-      error,
-    );
-  }
-  await tx.execute(sql`RESET lock_timeout`);
-  return true;
+    return removeEvent(tx, id);
+  });
+  if (existed) await tx.execute(sql`RESET lock_timeout`);
+  return existed;
 }
 
 /** How long a deletion by a user is remembered, in days. A device that retries later stores the event again. */

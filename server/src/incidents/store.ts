@@ -10,6 +10,7 @@ import {
 import { and, desc, eq, getTableColumns, inArray, isNull, or, type SQL, sql } from 'drizzle-orm';
 import { severityOfRank } from '../events/severity.ts';
 import { findEvents } from '../events/store.ts';
+import { timeOfUpdate } from '../platform/database/moment.ts';
 import { incidentEvents, incidents } from '../platform/database/tables.ts';
 import type { Executor, Transaction } from '../platform/database/transaction.ts';
 import { notFound } from '../platform/error.ts';
@@ -73,7 +74,7 @@ export async function insertIncidents(tx: Executor, values: readonly NewIncident
  * The time of a change. The row is locked before this statement begins, so no change is dated before the previous
  * one.
  */
-export const moment = sql<Date>`greatest(statement_timestamp(), ${incidents.updatedAt} + interval '1 millisecond')`;
+export const moment = timeOfUpdate(incidents.updatedAt);
 
 interface Moments {
   acknowledgedAt?: SQL;

@@ -55,14 +55,14 @@ async function moveOne(tx: Transaction, now: number): Promise<boolean> {
   const { timezone } = await getTimezoneSettings(tx);
   const schedule = await takeWronglyPlanned(tx, timezone);
   if (!schedule) return false;
-  const zones = { from: schedule.timezone, to: timezone };
-  const planned = schedule.enabled ? schedule.nextRunAt : null;
   const last = schedule.lastRunAt?.getTime();
   if (last !== undefined && last > now) {
-    const again = schedule.enabled ? new Date(nextRun(schedule, timezone, now)) : null;
-    await updateScheduleRow(tx, schedule.id, { timezone, lastRunAt: null, nextRunAt: again });
+    const nextRunAt = schedule.enabled ? new Date(nextRun(schedule, timezone, now)) : null;
+    await updateScheduleRow(tx, schedule.id, { timezone, lastRunAt: null, nextRunAt });
     return true;
   }
+  const zones = { from: schedule.timezone, to: timezone };
+  const planned = schedule.enabled ? schedule.nextRunAt : null;
   const nextRunAt =
     planned && new Date(nextRunInZone(schedule, { planned: planned.getTime(), last }, zones, now));
   await updateScheduleRow(tx, schedule.id, { timezone, nextRunAt });

@@ -1,5 +1,6 @@
 import type { RetentionInput, RetentionRules, RetentionSettings } from '@gantry/contract/storage';
 import { sql } from 'drizzle-orm';
+import { timeOfUpdate } from '../platform/database/moment.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { findNames } from '../users/names-store.ts';
 
@@ -52,7 +53,7 @@ export async function storeRules(tx: Executor, rules: RetentionRules, userId: st
       events_by_type = ${JSON.stringify(rules.events.byType)}::jsonb, images_days = ${rules.images}::integer,
       reports_days = ${rules.reports}::integer, activity_days = ${rules.activity}::integer,
       traffic_days = ${rules.traffic}::integer,
-      updated_at = greatest(statement_timestamp(), updated_at + interval '1 millisecond'), updated_by = ${userId}::uuid`);
+      updated_at = ${timeOfUpdate()}, updated_by = ${userId}::uuid`);
 }
 
 async function read(db: Executor, lock = sql``): Promise<SettingsRow> {

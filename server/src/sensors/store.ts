@@ -9,6 +9,7 @@ import type {
 } from '@gantry/contract/sensors';
 import { and, asc, count, desc, eq, inArray, isNull, or, type SQL, sql } from 'drizzle-orm';
 import { contains, sortedName } from '../platform/database/folded.ts';
+import { timeOfUpdate } from '../platform/database/moment.ts';
 import { locations, sensors } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { notFound } from '../platform/error.ts';
@@ -89,7 +90,7 @@ export async function removeFromConnections(tx: Executor, sensorId: string): Pro
     UPDATE connections SET
       deleted_at = CASE WHEN sensor_id = ${sensorId}::uuid THEN now() END,
       signing_key = CASE WHEN sensor_id = ${sensorId}::uuid THEN NULL ELSE signing_key END,
-      updated_at = greatest(statement_timestamp(), updated_at + interval '1 millisecond'),
+      updated_at = ${timeOfUpdate()},
       options = jsonb_set(options, '{sensors}', (
         SELECT coalesce(jsonb_object_agg(name, id), '{}') FROM jsonb_each_text(options -> 'sensors') AS assigned (name, id)
         WHERE lower(id) <> ${sensorId}), false)

@@ -5,6 +5,7 @@ import type { ListWatchlistInput, WatchlistEntry, WatchlistEntryDetail } from '@
 import { and, count, eq, lte, not, or, sql } from 'drizzle-orm';
 import { rankOf, severityOfRank } from '../events/severity.ts';
 import { contains, sortedName } from '../platform/database/folded.ts';
+import { timeOfUpdate } from '../platform/database/moment.ts';
 import { watchlistEntries } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { notFound } from '../platform/error.ts';
@@ -109,8 +110,7 @@ export async function updateEntryRow(
   const changes = {
     ...fields,
     ...(priority && { priority: rankOf(priority) }),
-    // Two changes never have the same time.
-    updatedAt: sql`greatest(statement_timestamp(), ${updatedAt} + interval '1 millisecond')`,
+    updatedAt: timeOfUpdate(updatedAt),
   };
   const rows = await db
     .update(watchlistEntries)

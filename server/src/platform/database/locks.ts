@@ -1,4 +1,6 @@
 import { sql } from 'drizzle-orm';
+import { unavailable } from '../error.ts';
+import { sqlState } from './failure.ts';
 import type { Transaction } from './transaction.ts';
 
 /**
@@ -32,4 +34,26 @@ export const locks = {
 /** Limits how long statements of the transaction wait for a lock, in milliseconds. */
 export async function waitForLocksAtMost(tx: Transaction, ms: number): Promise<void> {
   await tx.execute(sql`SELECT set_config('lock_timeout', ${`${ms}ms`}, true)`);
+}
+
+/** Maximum wait of a call for a lock, in milliseconds: one that waits longer delays others. Events with a key wait as long. */
+const CALL_WAIT_MS = 2_000;
+
+/**
+ * Runs statements for the call of a user that may have to wait for a lock, and limits their waits and those of later
+ * statements of the transaction.
+ * @param refusal what to tell the user who would have to wait for longer
+ * @throws AppError `unavailable` then
+ */
+export async function withShortWaits<Result>(
+  tx: Transaction,
+  refusal: string,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  await waitForLocksAtMost(tx, CALL_WAIT_MS);
+  try {
+    return await work();
+  } catch (error) {
+    throw sqlState(error) === '55P03' ? unavailable(refusal, error) : error;
+  }
 }

@@ -6,6 +6,14 @@ export function moment(time: number): SQL {
   return sql`${new Date(time).toISOString()}::timestamptz`;
 }
 
+/**
+ * The time of a change to a row, for a statement that updates it: later than that of the change before, so that one that
+ * somebody has not seen is always recognized.
+ */
+export function timeOfUpdate(updatedAt: Column | SQL = sql`updated_at`): SQL<Date> {
+  return sql`greatest(statement_timestamp(), ${updatedAt} + interval '1 millisecond')`;
+}
+
 /** The condition that a time is within the interval; undefined without bounds. */
 export function isWithin(column: Column, { from, until }: Interval): SQL | undefined {
   return and(
