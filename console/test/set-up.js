@@ -11,8 +11,13 @@ const run = (command, args) => spawnSync(command, args, { stdio: ['ignore', 'ign
 for (const build of ['server/build.js', 'console/build.js']) {
   execFileSync(process.execPath, [build], { cwd: root, stdio: 'inherit' });
 }
-if (!existsSync(process.env.CHROMIUM ?? '/usr/bin/chromium') && process.getuid?.() === 0) {
-  process.stdout.write('Installing Chromium …\n');
-  const install = () => run('apt-get', ['install', '--yes', '--no-install-recommends', 'chromium']);
-  if (!install() && run('apt-get', ['update'])) install();
+// The headless shell saves a third of the processor time, so it is installed even where there is a Chromium.
+if (!process.env.CHROMIUM && process.getuid?.() === 0 && !existsSync('/usr/bin/chromium-headless-shell')) {
+  process.stdout.write('Installing the headless shell of Chromium …\n');
+  const limits = ['-o', 'Acquire::Retries=0', '-o', 'Acquire::http::Timeout=20'];
+  const install = (name) => run('apt-get', [...limits, 'install', '--yes', '--no-install-recommends', name]);
+  const hasShell =
+    install('chromium-headless-shell') ||
+    (run('apt-get', [...limits, 'update']) && install('chromium-headless-shell'));
+  if (!hasShell && !existsSync('/usr/bin/chromium')) install('chromium');
 }
