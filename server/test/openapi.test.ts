@@ -46,6 +46,24 @@ describe('the OpenAPI document', () => {
     expect([...new Set(silent.map(({ at }) => at.split('.').at(-1)))]).toEqual([]);
   });
 
+  it('requires the input of exactly those queries that are refused without one', async () => {
+    const token = await gantry.tokenFor('ADMIN');
+    const wrong: string[] = [];
+    await Promise.all(
+      Object.entries<Record<string, JsonSchema>>(document.paths).map(async ([path, { get }]) => {
+        const [input] = (get?.parameters ?? []) as { required: boolean }[];
+        if (!input || !path.startsWith('/trpc/') || /\.on[A-Z]/.test(path)) return;
+        const { status } = await gantry.call(path.slice('/trpc/'.length), undefined, { token });
+        if ((status === 400) !== input.required) wrong.push(`${path}: ${status}`);
+      }),
+    );
+    expect(wrong).toEqual([]);
+    expect(document.paths['/trpc/sensors.create'].post.requestBody.required).toBe(true);
+    expect(document.paths['/trpc/system.timezone.updateTimezoneSettings'].post.requestBody.required).toBe(
+      false,
+    );
+  });
+
   it('has no findings of Redocly', async () => {
     const config = await createConfig({
       extends: ['recommended'],

@@ -148,10 +148,9 @@ function answerContent({ type, output }: ProcedureDocument): JsonSchema {
 }
 
 function operationOf(document: ProcedureDocument): JsonSchema {
-  const { path, type, meta, input } = document;
+  const { path, type, meta, input, requiresInput: required } = document;
   const example = { json: examples[path] ?? {} };
   const content = input && { 'application/json': { schema: envelope(input), example } };
-  const required = Object.hasOwn(examples, path) && type === 'mutation';
   const description = 'The input as URL-encoded JSON.';
   return {
     operationId: path,

@@ -9,6 +9,8 @@ export interface ProcedureDocument {
   readonly type: 'query' | 'mutation' | 'subscription';
   readonly meta: ProcedureMeta;
   readonly input: JsonSchema | null;
+  /** Whether a call without an input is refused. */
+  readonly requiresInput: boolean;
   /** The output; for a subscription, one message. */
   readonly output: JsonSchema;
 }
@@ -42,6 +44,7 @@ function describe(path: string, procedure: unknown, convert: Convert): Procedure
     type,
     meta,
     input: input ? convert(input, 'input') : null,
+    requiresInput: input !== undefined && !input.safeParse(undefined).success,
     output: convert(answer, 'output'),
   };
 }
