@@ -17,7 +17,7 @@ export function isStorableText(text: string): boolean {
 export function text(max: number, min = 0) {
   return z
     .string()
-    .max(max * 2, `Use at most ${max} characters`)
+    .max(max * 2, { error: `Use at most ${max} characters`, abort: true })
     .refine((value) => value.length <= max || characters(value) <= max, `Use at most ${max} characters`)
     .refine(
       (value) => value.length >= min && (min === 0 || characters(value) >= min),

@@ -43,6 +43,17 @@ describe('the refusal of an input describes a valid one', () => {
   });
 
   it.each([
+    ['name', 'x'.repeat(1000), 'Use at most 50 characters'],
+    ['eventsPerMin', 1e20, 'Must be at most 1000000'],
+    ['eventsPerMin', -1e20, 'Must be at least 1'],
+  ])('a limit of %s that is far exceeded is named once', async (path, value, message) => {
+    const input = { name: 'Mast 1', deviceId: 'far-1', type: 'CAMERA', [path]: value };
+    const { body } = await gantry.call('sensors.create', input, { token });
+    expect(body.error.json.data.issues).toEqual([{ path, message }]);
+    expect(body.error.json.message).not.toContain('more)');
+  });
+
+  it.each([
     [
       z.strictObject({ a: z.string() }),
       { a: '', [`k${'x'.repeat(500)}`]: 1 },

@@ -50,8 +50,9 @@ const PREFIX = 'Invalid input: ';
 
 /** The refusal of an input that does not match its schema. */
 export function inputFailure(error: ZodError): WireError {
-  const issues = issuesOf(error);
-  return new WireError('BAD_REQUEST', sentenceOf(issues, error.issues.length), { issues });
+  const told = error.issues.filter((issue, index, all) => !isRepeated(issue, all[index + 1]));
+  const issues = issuesOf(told);
+  return new WireError('BAD_REQUEST', sentenceOf(issues, told.length), { issues });
 }
 
 /** Maps an error to the error table. Errors that are not meant for the client become internal errors. */
@@ -88,8 +89,18 @@ function shorten(message: string): string {
   return message.length <= MAX_MESSAGE ? message : `${message.slice(0, MAX_MESSAGE).toWellFormed()}…`;
 }
 
-function issuesOf(error: ZodError): InputIssue[] {
-  return error.issues.slice(0, MAX_ISSUES).map((issue) => ({
+type Issue = ZodError['issues'][number];
+
+/** Whether an issue only says that a number is no safe integer, and the next one names the limit of the field. */
+function isRepeated(issue: Issue, next: Issue | undefined): boolean {
+  const isUnsafe =
+    (issue.code === 'too_big' && issue.maximum === Number.MAX_SAFE_INTEGER) ||
+    (issue.code === 'too_small' && issue.minimum === Number.MIN_SAFE_INTEGER);
+  return isUnsafe && next?.code === issue.code && next.path.join() === issue.path.join();
+}
+
+function issuesOf(issues: readonly Issue[]): InputIssue[] {
+  return issues.slice(0, MAX_ISSUES).map((issue) => ({
     path: shorten(issue.path.map(String).join('.')),
     message: shorten(issue.message),
   }));
