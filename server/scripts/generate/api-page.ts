@@ -157,7 +157,7 @@ that everything committed before its \`at\` was sent, and is sent at least every
 that is still catching up. \`missed\` says how many messages were omitted because the client was too slow. A stream ends when its token expires and when the service stops.
 \`live.onAny\` follows everything in one stream.
 
-**superjson.** An input may contain superjson's \`meta.values\` with the types Date, undefined, bigint, number, Map and Set.
+**superjson.** An input may contain superjson's \`meta.values\` with the types Date, undefined, bigint, number, RegExp, Map and Set.
 \`meta.referentialEqualities\` is accepted if every value is written wherever it occurs, as superjson does by default; references
 alone, as with its option \`dedupe\`, are refused.
 

@@ -11,7 +11,10 @@ const MAX_ANNOTATION_DEPTH = 8;
 /** Maximum length of a path in characters. */
 const MAX_PATH = 10_000;
 
-type LeafType = 'Date' | 'undefined' | 'bigint' | 'number' | 'map' | 'set';
+/** Maximum length of a regular expression in characters. */
+const MAX_REGEXP = 1_000;
+
+type LeafType = 'Date' | 'undefined' | 'bigint' | 'number' | 'regexp' | 'map' | 'set';
 
 const revivers: Record<LeafType, (value: unknown) => unknown> = {
   Date: reviveDate,
@@ -24,6 +27,7 @@ const revivers: Record<LeafType, (value: unknown) => unknown> = {
     typeof value === 'string' && /^(?:-0|NaN|-?Infinity)$/.test(value)
       ? Number(value)
       : refuse('a number must be -0, NaN or Infinity'),
+  regexp: reviveRegExp,
   map: (value) =>
     Array.isArray(value) && value.every(isPair) ? new Map(value) : refuse('a map must be a list of pairs'),
   set: (value) => (Array.isArray(value) ? new Set(value) : refuse('a set must be a list')),
@@ -50,7 +54,7 @@ class Reviver {
     if (!Array.isArray(tree)) return this.#reviveChildren(value, tree, depth);
     const [type, children] = tree as unknown[];
     if (tree.length > 2 || !isLeafType(type)) {
-      return refuse('only Date, undefined, bigint, number, map and set are accepted');
+      return refuse('only Date, undefined, bigint, number, regexp, map and set are accepted');
     }
     const inner = children === undefined ? value : this.#reviveChildren(value, children, depth);
     return revivers[type](inner);
@@ -136,6 +140,18 @@ function reviveDate(value: unknown): Date | string {
     if (isIsoTime(value)) return value;
   }
   return refuse('a Date must be an ISO 8601 text');
+}
+
+/** Only parsed: no procedure accepts a regular expression as the value of a field, so none is ever matched. */
+function reviveRegExp(value: unknown): RegExp {
+  const [, source, flags] = typeof value === 'string' ? (/^\/(.+)\/([a-z]*)$/s.exec(value) ?? []) : [];
+  if (source === undefined || source.length > MAX_REGEXP)
+    return refuse('a regexp must be a text such as /a+/i');
+  try {
+    return new RegExp(source, flags);
+  } catch {
+    return refuse('a regexp must be valid');
+  }
 }
 
 function isPair(value: unknown): value is [unknown, unknown] {
