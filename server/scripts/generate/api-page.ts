@@ -138,7 +138,8 @@ which are ISO 8601 strings. Send the token in the header \`Authorization: Bearer
 
 **Batches.** Join the names with commas, add \`batch=1\`, and send the inputs as an object keyed by position. The answer is an
 object keyed by position or, with \`Accept: application/vnd.trpc.batch+json\`, an array. Its status is the status of the calls if
-all have the same one, otherwise 207. A batch has at most 50 calls and at most one \`auth.login\`.
+all have the same one, otherwise 207. The calls run at the same time, in no particular order: send what depends on an earlier
+change in a request of its own. A batch has at most 50 calls and at most one \`auth.login\`.
 
 **Order of checks.** Method and procedure, then token, then permission, then input.
 
