@@ -46,6 +46,19 @@ describe('the OpenAPI document', () => {
     expect([...new Set(silent.map(({ at }) => at.split('.').at(-1)))]).toEqual([]);
   });
 
+  it('says what token a procedure needs', () => {
+    const { paths } = document;
+    expect(paths['/trpc/auth.me'].get.description).toBe('Needs a token.');
+    expect(paths['/trpc/sensors.delete'].post.description).toContain(
+      'Needs a token with the permission Manage Sensors.',
+    );
+    const needsLogin = 'Needs the token of a login, not an API token';
+    expect(paths['/trpc/auth.refreshToken'].post.description).toContain(`${needsLogin}.`);
+    expect(paths['/trpc/users.delete'].post.description).toContain(
+      `${needsLogin}, with the permission Manage Users.`,
+    );
+  });
+
   it('requires the input of exactly those queries that are refused without one', async () => {
     const token = await gantry.tokenFor('ADMIN');
     const wrong: string[] = [];

@@ -57,7 +57,7 @@ export const authRouter = router({
     .meta({
       summary: 'End the session of the token with which the call is made',
       notes:
-        'Also succeeds without a token. The token, and every token refreshed from the same login, becomes invalid on every process at once.',
+        'Also succeeds without a token. The token, and every token refreshed from the same login, becomes invalid on every process at once. An API token stays valid: `apiTokens.revoke` ends it.',
     })
     .output(logoutOutput)
     .mutation(async ({ ctx }) => {

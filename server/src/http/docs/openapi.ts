@@ -67,7 +67,7 @@ export function describeOpenApi(router: AnyTRPCRouter): JsonSchema {
           type: 'http',
           scheme: 'bearer',
           bearerFormat: 'JWT',
-          description: 'The token of auth.login.',
+          description: 'The token of auth.login, or an API token.',
         },
         deviceKey: {
           type: 'apiKey',
@@ -117,9 +117,9 @@ function envelope(json: JsonSchema): JsonSchema {
 function accessText({ meta }: ProcedureDocument): string {
   if (meta.access === 'device') return 'Called by a sensor with its API key in the input.';
   if (meta.access !== 'signedIn') return 'Public.';
-  return meta.permission
-    ? `Needs a token with the permission ${permissionNames[meta.permission]}.`
-    : 'Needs a token.';
+  const token = meta.needsLogin ? 'the token of a login, not an API token' : 'a token';
+  if (!meta.permission) return `Needs ${token}.`;
+  return `Needs ${token}${meta.needsLogin ? ',' : ''} with the permission ${permissionNames[meta.permission]}.`;
 }
 
 function answerContent({ type, output }: ProcedureDocument): JsonSchema {
