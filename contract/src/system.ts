@@ -54,10 +54,18 @@ function isTimeZone(name: string): boolean {
   }
 }
 
+/** The name with the capitals of IANA, as far as Node knows it: Node accepts any, other platforms do not. */
+function spelledByIana(name: string): string {
+  const known = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone;
+  return known.toLowerCase() === name.toLowerCase() ? known : name;
+}
+
+const TIMEZONE = 'An IANA time zone, such as Europe/Vienna.';
+
 export const dateFormat = z.enum(['DD/MM/YYYY', 'MM/DD/YYYY', 'YYYY-MM-DD', 'DD.MM.YYYY']);
 
 export const timezoneSettings = z.object({
-  timezone: z.string(),
+  timezone: z.string().describe(TIMEZONE),
   use24HourFormat: z.boolean(),
   dateFormat,
   firstDayOfWeek: z.number().describe('0 = Sunday … 6 = Saturday'),
@@ -70,7 +78,9 @@ export const updateTimezoneInput = z
       .string()
       .max(64)
       .refine(isTimeZone, 'Use an IANA time zone, such as Europe/Vienna')
-      .optional(),
+      .transform(spelledByIana)
+      .optional()
+      .describe(TIMEZONE),
     use24HourFormat: z.boolean().optional(),
     dateFormat: dateFormat.optional(),
     firstDayOfWeek: z.int().min(0).max(6).optional(),

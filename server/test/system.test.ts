@@ -154,6 +154,15 @@ describe('the time zone settings', () => {
     expect((await change({ timezone })).settings.timezone).toBe(timezone);
   });
 
+  it.each([
+    ['europe/vienna', 'Europe/Vienna'],
+    ['AMERICA/NEW_YORK', 'America/New_York'],
+    ['utc', 'UTC'],
+  ])('spell the time zone %s as %s', async (sent, timezone) => {
+    expect((await change({ timezone: sent })).settings.timezone).toBe(timezone);
+    expect((await settings()).timezone).toBe(timezone);
+  });
+
   it.each<[string, unknown]>([
     ['timezone', 'Europe/Wien'],
     ['timezone', 'Mars/Olympus_Mons'],
