@@ -155,7 +155,9 @@ interruption, send the last id in the header \`Last-Event-ID\` (or as \`lastEven
 with everything committed since, in order and without gaps, for up to 24 hours; a message may be repeated. An id is a position
 in the order of all commits, so that a stream can be resumed with the id of another one, whatever the two follow. \`upToDate\` means
 that everything committed before its \`at\` was sent, and is sent at least every 10 seconds while there is nothing else, also by a stream
-that is still catching up. \`missed\` says how many messages were omitted because the client was too slow. A stream ends when its token expires and when the service stops.
+that is still catching up. \`missed\` says how many messages were omitted because the client was too slow. A stream
+ends with UNAUTHORIZED when its token is no longer valid, and with SERVICE_UNAVAILABLE when the service stops or an API token acts with
+another role than before; then, open it again.
 \`live.onAny\` follows everything in one stream.
 
 **superjson.** An input may contain superjson's \`meta.values\` with the types Date, undefined, bigint, number, RegExp, Map and Set.

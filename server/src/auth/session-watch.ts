@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Config } from '../platform/config.ts';
 import type { Database } from '../platform/database/pool.ts';
-import type { AppError } from '../platform/error.ts';
+import { type AppError, unavailable } from '../platform/error.ts';
 import { startPeriodic } from '../platform/periodic.ts';
 import type { Timings } from '../platform/timings.ts';
 import { markTokensUsed } from './api-tokens-store.ts';
@@ -20,12 +20,17 @@ export interface StreamUser {
   readonly seesPlates: boolean;
 }
 
+/** Ends a stream of an API token that remains valid. Clients open it again, as after a restart of the service. */
+function permissionsChanged(): AppError {
+  return unavailable('The permissions of this token have changed: open the stream again');
+}
+
 /** Watches tokens and sessions in use, for all calls and streams of this process. */
 export interface SessionWatch extends AsyncDisposable {
   /**
    * Calls `onEnd` once the token is no longer valid because its session ended, or its user was deactivated or changed
-   * role, may no longer see the plates that are shown, or lacks a second factor that the role requires. It does not
-   * watch the token's own expiry.
+   * role, or lacks a second factor that the role requires; and once an API token acts with another role, or its user
+   * may no longer see the plates that are shown. It does not watch the token's own expiry.
    * @returns a function that stops watching
    */
   watch(user: StreamUser, onEnd: (reason: AppError) => void): () => void;
@@ -59,9 +64,11 @@ export function createSessionWatch({
     const owners = new Map((await findValidOwners(db, hashes)).map((owner) => [owner.position, owner]));
     part.forEach(({ token, seesPlates, onEnd }, at) => {
       const owner = owners.get(at + 1);
-      if (owner?.actingRole !== token.role) onEnd(invalidToken());
+      if (!owner) onEnd(invalidToken());
+      else if (owner.actingRole !== token.role) onEnd(permissionsChanged());
       // Plates may be hidden from the role of its user although the token still acts with another one.
-      else if (seesPlates !== mayRolesSeePlates(config, owner.role, owner.ownerRole)) onEnd(invalidToken());
+      else if (seesPlates !== mayRolesSeePlates(config, owner.role, owner.ownerRole))
+        onEnd(permissionsChanged());
       else if (owner.isUsedLongAgo) used.add(token.tokenId);
     });
   };
