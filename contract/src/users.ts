@@ -92,10 +92,14 @@ export type UpdateUserInput = z.infer<typeof updateUserInput>;
 
 /** Identifies a user by `id` or, as in `users.resetPassword`, by `userId`. */
 const userReference = z
-  .object({ id: id.optional(), userId: id.optional() })
+  .object({ id: id.optional().describe('The user; or send `userId`.'), userId: id.optional() })
   .refine((value) => (value.id ?? value.userId) !== undefined, {
     path: ['userId'],
     message: 'Name the user',
+  })
+  .refine(({ id, userId }) => id === undefined || userId === undefined || id === userId, {
+    path: ['userId'],
+    message: 'id and userId name different users: send one of them',
   });
 
 export const updateRoleInput = userReference

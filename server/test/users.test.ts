@@ -232,6 +232,19 @@ describe('an unknown user', () => {
     expect((await refusal(procedure, { role: 'FIELD' })).status).toBe(400);
   });
 
+  it.each([
+    ['users.updateRole', { role: 'FIELD' }],
+    ['users.getActivity', {}],
+  ])('is a bad request to %s if id and userId differ', async (procedure, more) => {
+    const user = await create();
+    const refused = await refusal(procedure, { id: user.id, userId: adminId, ...more });
+    expect(refused).toMatchObject({
+      status: 400,
+      message: 'Invalid input: userId: id and userId name different users: send one of them',
+    });
+    await ok(procedure, { id: user.id, userId: user.id, ...more });
+  });
+
   it('is found by an id in upper case, and returned with the stored id', async () => {
     const user = await create();
     const id = user.id.toUpperCase();
