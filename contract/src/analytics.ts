@@ -65,7 +65,12 @@ export const analytics = z.object({
     .describe('Compared with the period of the same length that ends where this one starts.'),
   series: z
     .array(
-      z.object({ start: z.date(), end: z.date(), total: count.nullable(), violations: count.nullable() }),
+      z.object({
+        start: z.date(),
+        end: z.date(),
+        total: count.nullable().describe('Number of events.'),
+        violations: count.nullable(),
+      }),
     )
     .describe(
       'Local hours, days or weeks; the first and the last include only what is within the range. null is a gap: retention has removed events from it; for `violations`, events that may have been violations.',
@@ -74,7 +79,7 @@ export const analytics = z.object({
   byVehicleType: z
     .array(z.object({ vehicleType: z.string().nullable(), count }))
     .describe(
-      'The 50 most frequent types. Spellings that differ only in case are one type, named by the most frequent spelling; the same applies to `byViolationType`.',
+      'The 50 most frequent types. Spellings that differ only in case are one type, named by the most frequent spelling.',
     ),
   topSensors: z
     .array(z.object({ sensorId: z.string(), sensorName: z.string().nullable(), count }))

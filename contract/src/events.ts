@@ -223,11 +223,15 @@ export const succeeded = z.object({ success: z.literal(true) });
 
 export const statsInput = z.object(timeRange).prefault({});
 export const eventStats = z.object({
-  total: z.number(),
+  total: z.number().describe('Number of events.'),
   byType: z.array(z.object({ eventType: z.string(), count: z.number() })),
   processed: z.number(),
   unprocessed: z.number(),
   archived: z.number(),
-  byViolationType: z.array(z.object({ violationType: z.string(), count: z.number() })),
+  byViolationType: z
+    .array(z.object({ violationType: z.string(), count: z.number() }))
+    .describe(
+      'Spellings that differ only in case are one violation type, named by the most frequent spelling.',
+    ),
 });
 export type EventStats = z.infer<typeof eventStats>;

@@ -222,7 +222,7 @@ export const incidentsPage = z.object({ incidents: z.array(incident), ...pageTot
 
 export const incidentStatsInput = z.object(timeRange).prefault({});
 export const incidentStats = z.object({
-  total: z.number(),
+  total: z.number().describe('Number of incidents.'),
   open: z.number().describe('Number of incidents that are neither resolved nor closed.'),
   openBySeverity: z.array(z.object({ severity, count: z.number() })),
   byStatus: z.array(z.object({ status: incidentStatus, count: z.number() })),

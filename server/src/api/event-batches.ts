@@ -13,7 +13,7 @@ import { deleteEvent, markAsArchived, undoArchive } from '../events/service.ts';
 import { eachOf, itemsOf } from './batch.ts';
 import { allowed } from './procedures.ts';
 
-const EACH = `Each of up to ${MAX_BATCH_ITEMS} succeeds or fails by itself, as in a call of its own; the call fails as a whole only if nothing could be done.`;
+const EACH = `Each of up to ${MAX_BATCH_ITEMS} succeeds or fails by itself, as in a call of its own; the call fails as a whole, with SERVICE_UNAVAILABLE, only if none can be processed at the moment.`;
 
 /** The procedures for single events, applied to many events at once. */
 export const eventBatches = {

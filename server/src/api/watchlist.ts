@@ -129,7 +129,7 @@ export const watchlistRouter = router({
   acknowledgeAlertBatch: allowed('manageIncidents')
     .meta({
       summary: 'Acknowledge many alerts with one note',
-      notes: `As \`acknowledgeAlert\`. Each of up to ${MAX_BATCH_ITEMS} succeeds or fails by itself; the call fails as a whole only if nothing could be done.`,
+      notes: `As \`acknowledgeAlert\`. Each of up to ${MAX_BATCH_ITEMS} succeeds or fails by itself; the call fails as a whole, with SERVICE_UNAVAILABLE, only if none can be processed at the moment.`,
     })
     .input(acknowledgeAlertBatchInput)
     .output(acknowledgeAlertBatchOutput)
@@ -143,7 +143,7 @@ export const watchlistRouter = router({
   undoAcknowledgeAlertBatch: allowed('manageIncidents')
     .meta({
       summary: 'Take back that you acknowledged alerts',
-      notes: `Possible for ${UNDO_MINUTES} minutes, and only for what you acknowledged yourself (CONFLICT). The alert is open again, without the note. An alert that is open stays as it is. Each of up to ${MAX_BATCH_ITEMS} succeeds or fails by itself; the call fails as a whole only if nothing could be done.`,
+      notes: `Possible for ${UNDO_MINUTES} minutes, and only for what you acknowledged yourself (CONFLICT). The alert is open again, without the note. An alert that is open stays as it is. Each of up to ${MAX_BATCH_ITEMS} succeeds or fails by itself; the call fails as a whole, with SERVICE_UNAVAILABLE, only if none can be processed at the moment.`,
     })
     .input(undoAcknowledgeAlertBatchInput)
     .output(undoAcknowledgeAlertBatchOutput)
