@@ -204,6 +204,12 @@ describe('reading', () => {
     expect(wrong.json.issues.map(({ path }: { path: string }) => path)).toEqual(
       expect.arrayContaining(['take', 'processed']),
     );
+    const repeated = await asUser('GET', '/v1/events?eventType=INCIDENT&eventType=SPEED_DETECTION');
+    expect(repeated.json).toMatchObject({
+      status: 400,
+      detail: 'Send eventType once: it is not a list',
+      issues: [{ path: 'eventType' }],
+    });
     expect((await asUser('GET', '/v1/events/%E0%A4%A')).status).toBe(400);
   });
 

@@ -7,7 +7,8 @@ const NUMBER = /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i;
 /**
  * The fields of a query string as the schema wants them: numbers, booleans, arrays of repeated fields. A text that is
  * not of the wanted form remains a text, which the schema refuses.
- * @throws WireError BAD_REQUEST for a field that does not exist, as a misspelt filter would return everything
+ * @throws WireError BAD_REQUEST for a field that does not exist, as a misspelt filter would return everything, and for
+ * a repeated field that is not a list
  */
 export function readQuery(query: string, schema: JsonSchema | null): Record<string, unknown> {
   const given: ParsedUrlQuery = query === '' ? {} : parseQuery(query);
@@ -15,7 +16,7 @@ export function readQuery(query: string, schema: JsonSchema | null): Record<stri
   return Object.fromEntries(
     Object.entries(given).map(([name, value]) => {
       if (!Object.hasOwn(properties, name)) throw unknownField(name, Object.keys(properties));
-      return [name, fieldOf(value, properties[name] ?? {})];
+      return [name, fieldOf(name, value, properties[name] ?? {})];
     }),
   );
 }
@@ -28,10 +29,17 @@ function unknownField(name: string, known: readonly string[]): WireError {
   });
 }
 
-function fieldOf(value: string | string[] | undefined, schema: JsonSchema): unknown {
+function repeatedField(name: string): WireError {
+  return new WireError('BAD_REQUEST', `Send ${name} once: it is not a list`, {
+    issues: [{ path: name, message: 'Send it once: it is not a list' }],
+  });
+}
+
+function fieldOf(name: string, value: string | string[] | undefined, schema: JsonSchema): unknown {
   const forms = formsOf(schema);
   if (Array.isArray(value)) {
     const items = itemsOf(forms);
+    if (items.length === 0) throw repeatedField(name);
     return value.map((each) => single(each, items));
   }
   const array = forms.every(({ type }) => type === 'array');
