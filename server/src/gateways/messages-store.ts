@@ -198,17 +198,29 @@ export async function recordResults(db: Executor, results: readonly MessageResul
     FROM (SELECT DISTINCT connection_id FROM changed) AS changed`);
 }
 
-/** Records the event of messages that were held for it. */
+/** Locks messages until the transaction ends, so that results that are being recorded are recorded first. */
+export async function lockMessages(tx: Executor, messageIds: readonly string[]): Promise<void> {
+  await tx.execute(sql`
+    SELECT FROM device_messages WHERE id = ANY (${uuidArray(messageIds, (id) => id)}) ORDER BY id FOR NO KEY UPDATE`);
+}
+
+/**
+ * Records the event of messages that were held for it, or why there is none. A message may be about several vehicles, of
+ * which each is another event.
+ */
 export async function recordEventOfHeld(
   db: Executor,
   messageIds: readonly string[],
   { eventId, status, reason }: { eventId: string | null; status: MessageStatus; reason: string | null },
 ): Promise<void> {
   await db.execute(sql`
-    UPDATE device_messages SET status = ${status}, reason = ${reason}, changed_by = pg_current_xact_id(),
+    UPDATE device_messages SET changed_by = pg_current_xact_id(),
+      status = CASE WHEN status = 'HELD' OR ${eventId}::uuid IS NOT NULL THEN ${status} ELSE status END,
+      reason = CASE WHEN strpos(reason, ${reason}) > 0 THEN reason
+        ELSE nullif(concat_ws('; ', reason, ${reason}::text), '') END,
       event_ids = CASE WHEN ${eventId}::uuid IS NULL OR ${eventId}::uuid = ANY (event_ids) THEN event_ids
         ELSE event_ids || ${eventId}::uuid END
-    WHERE id = ANY (${uuidArray(messageIds, (id) => id)}) AND status = 'HELD'`);
+    WHERE id = ANY (${uuidArray(messageIds, (id) => id)}) AND status IN ('HELD', 'STORED', 'REFUSED', 'UNKNOWN_DEVICE')`);
 }
 
 /** The first report with a key, which decides on the time of its event. */

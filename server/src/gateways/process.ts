@@ -30,9 +30,8 @@ import {
   type MessageResult,
   noteDiscovery,
   type ReportTime,
-  recordResults,
 } from './messages-store.ts';
-import { createPassages } from './passages.ts';
+import { createPassages, type ResultWithPassages } from './passages.ts';
 import type { PassageKey } from './passages-store.ts';
 import { firstRepetition } from './repetitions-store.ts';
 import { type DatedReport, type ReportOutcome, storeReport } from './store-report.ts';
@@ -93,9 +92,9 @@ export function createProcessor(app: GatewayApp, db: Database): Processor {
   let isEnding = false;
 
   const isOneBad = (error: unknown): boolean => isBadRow(error);
-  const results = createGroups<MessageResult, void>({
+  const results = createGroups<ResultWithPassages, void>({
     write: async (items) => {
-      await recordResults(db, items);
+      await passages.record(items);
       return items.map(() => undefined);
     },
     mayBeOne: isOneBad,
@@ -181,7 +180,7 @@ export function createProcessor(app: GatewayApp, db: Database): Processor {
 
   /**
    * Reads the message. When this resolves, all that depends on the order is done; the returned function gives the result.
-   * @param held receives the passages of its reports
+   * @param held receives the passages in which its reports are held
    */
   const begin = async (message: ClaimedMessage, held: PassageKey[]): Promise<() => Promise<Verdict>> => {
     // A message that is processed again must be read with the present settings of its connection.
@@ -228,8 +227,11 @@ export function createProcessor(app: GatewayApp, db: Database): Processor {
       app.lastContacts.recordByConnection(sensorId, contactAt);
       const dated = () => date(connection, message, { report, index, sensorId });
       if (report.passage) {
-        held.push({ connectionId: connection.id, sensorId, passage: report.passage.id });
-        started.push(Promise.resolve(await passages.hold(await dated())));
+        const outcome = await passages.hold(await dated());
+        if (outcome.kind === 'held') {
+          held.push({ connectionId: connection.id, sensorId, passage: report.passage.id });
+        }
+        started.push(Promise.resolve(outcome));
       } else started.push(atOnce(async () => storeReport(app, await dated())));
     }
     for (const each of started) each.catch(() => undefined);
@@ -272,10 +274,9 @@ export function createProcessor(app: GatewayApp, db: Database): Processor {
       clearInterval(extension);
     }
     await extending;
-    await results.add(result);
+    await results.add({ ...result, passages: held });
     const format = (await app.connections.byId(message.connectionId))?.format ?? 'deleted';
     metrics.deviceMessages.inc({ format, outcome: result.status });
-    if (result.status === 'HELD') for (const passage of held) await passages.settle(message.id, passage);
   };
 
   const track = (message: ClaimedMessage): Promise<void> => {
