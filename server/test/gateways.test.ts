@@ -629,7 +629,9 @@ describe('several reports about one vehicle', () => {
     const made = await connect(gantry, 'openalpr');
     const results = JSON.parse(String(await devicePayload('openalpr-alpr_results-v2.json')));
     const [first, second] = results.results;
-    const truncated = jpeg({ comment: 'a'.repeat(300) }).subarray(0, 200).toString('base64');
+    const truncated = jpeg({ comment: 'a'.repeat(300) })
+      .subarray(0, 200)
+      .toString('base64');
     const frame = { ...results, agent_uid: 'a', results: [{ ...first, plate_crop_jpeg: truncated }, second] };
     await sendJson(pathOf(made.url), frame);
     const reason = 'A picture in the message is truncated and was left out';

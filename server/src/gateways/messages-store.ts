@@ -149,15 +149,19 @@ export async function claimMessages(
     .sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-/** Prolongs the time that this process has for a message, unless another one has claimed it meanwhile. */
-export async function extendLease(
+/** Prolongs the time that this process has for messages, except those that another one has claimed meanwhile. */
+export async function extendLeases(
   db: Executor,
-  { id, claim }: Pick<ClaimedMessage, 'id' | 'claim'>,
+  messages: readonly Pick<ClaimedMessage, 'id' | 'claim'>[],
   leaseMs: number,
 ): Promise<void> {
+  const given = messages.map(({ id, claim }) => ({ id, claim }));
+  // Locked in one order, as results are.
   await db.execute(sql`
     UPDATE device_messages SET due_at = now() + ${leaseMs}::float8 * interval '1 millisecond'
-    WHERE id = ${id}::uuid AND claim = ${claim} AND due_at IS NOT NULL`);
+    WHERE due_at IS NOT NULL AND id = ANY (ARRAY(
+      SELECT message.id FROM jsonb_to_recordset(${JSON.stringify(given)}::jsonb) AS given (id uuid, claim int)
+      JOIN device_messages AS message USING (id, claim) ORDER BY id FOR NO KEY UPDATE OF message))`);
 }
 
 /** The result of processing a message. */

@@ -279,7 +279,11 @@ export async function findFinished(
     passage,
     message_id: messageId,
   }));
-  const { rows } = await db.execute<{ message_id: string; event_id: string | null; reason: string | null }>(sql`
+  const { rows } = await db.execute<{
+    message_id: string;
+    event_id: string | null;
+    reason: string | null;
+  }>(sql`
     SELECT given.message_id, whole.event_id, whole.reason
     FROM jsonb_to_recordset(${JSON.stringify(given)}::jsonb)
       AS given (connection_id uuid, sensor_id uuid, passage text, message_id uuid)

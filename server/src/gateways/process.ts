@@ -25,7 +25,7 @@ import { createLanes } from './lanes.ts';
 import {
   type ClaimedMessage,
   claimMessages,
-  extendLease,
+  extendLeases,
   firstReports,
   type MessageResult,
   noteDiscovery,
@@ -255,24 +255,33 @@ export function createProcessor(app: GatewayApp, db: Database): Processor {
     };
   };
 
+  const { messageLeaseMs } = app.timings;
+  /** When the leases of messages that wait or are processed here were set or extended, as `performance.now()`. */
+  const leasedAt = new Map<ClaimedMessage, number>();
+  let extending: Promise<void> = Promise.resolve();
+  const extension = setInterval(() => {
+    const now = performance.now();
+    const due = [...leasedAt].flatMap(([message, at]) => (now - at < messageLeaseMs / 3 ? [] : [message]));
+    if (due.length === 0) return;
+    for (const message of due) leasedAt.set(message, now);
+    extending = extending
+      .then(() => extendLeases(db, due, messageLeaseMs))
+      .catch((err: unknown) =>
+        log.warn({ err, messages: due.length }, 'the leases of messages could not be extended'),
+      );
+  }, messageLeaseMs / 3);
+
   const perform = async (message: ClaimedMessage): Promise<void> => {
     let result: MessageResult;
     const held: PassageKey[] = [];
-    let extending: Promise<void> = Promise.resolve();
-    const { messageLeaseMs } = app.timings;
-    const extension = setInterval(() => {
-      extending = extendLease(db, message, messageLeaseMs).catch((err: unknown) =>
-        log.warn({ err, messageId: message.id }, 'the lease of a message could not be extended'),
-      );
-    }, messageLeaseMs / 3);
     try {
       const finish = await inLane(message.connectionId, () => begin(message, held));
       result = { id: message.id, claim: message.claim, ...(await finish()), retryMs: null };
     } catch (error) {
       result = failed(message, error);
-    } finally {
-      clearInterval(extension);
     }
+    leasedAt.delete(message);
+    // An extension that came after the result would postpone the next attempt.
     await extending;
     await results.add({ ...result, passages: held });
     const format = (await app.connections.byId(message.connectionId))?.format ?? 'deleted';
@@ -280,6 +289,7 @@ export function createProcessor(app: GatewayApp, db: Database): Processor {
   };
 
   const track = (message: ClaimedMessage): Promise<void> => {
+    leasedAt.set(message, performance.now());
     const unlessEnding = async (): Promise<void> => {
       if (!isEnding) await perform(message);
     };
@@ -289,7 +299,10 @@ export function createProcessor(app: GatewayApp, db: Database): Processor {
       .catch((err: unknown) =>
         log.warn({ err, messageId: message.id }, 'the result of a message was not recorded'),
       )
-      .finally(() => working.delete(work));
+      .finally(() => {
+        leasedAt.delete(message);
+        working.delete(work);
+      });
     working.add(work);
     return work;
   };
@@ -339,6 +352,7 @@ export function createProcessor(app: GatewayApp, db: Database): Processor {
     async [Symbol.asyncDispose]() {
       isEnding = true;
       await Promise.all(working);
+      clearInterval(extension);
       await results[Symbol.asyncDispose]();
       await times[Symbol.asyncDispose]();
     },
