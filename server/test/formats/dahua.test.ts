@@ -272,6 +272,16 @@ describe('Dahua', () => {
     expect(found?.event.licensePlateNumber).toBe(expected);
   });
 
+  it('tells vehicles without a plate in the same second in different lanes apart in ITSAPI', async () => {
+    const keys = await Promise.all(
+      [1, 2].map(async (LanNo) => {
+        const SnapInfo = { SnapTime: '2026-02-10 09:30:45', DeviceID: 'c', LanNo };
+        return (await first(tollgate({ Plate: { IsExist: false }, SnapInfo })))?.key;
+      }),
+    );
+    expect(new Set(keys).size).toBe(2);
+  });
+
   it('answers ITSAPI with its JSON, on its three fixed paths', async () => {
     expect(dahua.fixedPaths).toHaveLength(3);
     for (const path of dahua.fixedPaths ?? []) {
