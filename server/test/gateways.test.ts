@@ -986,6 +986,18 @@ describe('the stream of messages', () => {
     expect((await gantry.refusal('connections.getMessages', input, { token: viewer })).status).toBe(403);
   });
 
+  it('ends with an error when its connection is deleted, and when there is none', async () => {
+    const { id: connectionId } = await connect(gantry, 'gantry');
+    const follow = () => openStream(gantry.url, 'connections.onMessage', { token, input: { connectionId } });
+    const stream = await follow();
+    await untilBegun(stream);
+    await gantry.ok('connections.delete', { id: connectionId }, { token });
+    for (const each of [stream, await follow()]) {
+      await each.ended;
+      expect(each.error).toMatchObject({ message: 'Connection not found', data: { code: 'NOT_FOUND' } });
+    }
+  });
+
   it('ends with an error when the service stops, after which clients connect again', async () => {
     const other = await startGantry();
     const { id: connectionId } = await connect(other, 'gantry');
