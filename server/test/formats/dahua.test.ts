@@ -45,6 +45,10 @@ describe('Dahua', () => {
     expect((await first(JSON.stringify(body)))?.occurredAt).toBeNull();
   });
 
+  it('describes no violation when a camera that only reads plates calls its reading one', async () => {
+    expect((await readPayload(dahua, RPC)).reports[0]?.event.description).toBeNull();
+  });
+
   it('reports the lines of snapManager as a tree', async () => {
     const { reports } = await readPayload(dahua, PARKING, { zone: 'Asia/Shanghai' });
     expect(reports).toMatchObject([
