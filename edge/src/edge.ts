@@ -157,10 +157,12 @@ async function followSerial(
 ): Promise<void> {
   while (!signal.aborted) {
     try {
-      const input = await openSerial(path, baud);
+      const { input, isSerial } = await openSerial(path, baud);
       const close = (): void => void input.destroy();
       signal.addEventListener('abort', close, { once: true });
-      await readLines(input, MOST_OF_LINE, accept).finally(() => signal.removeEventListener('abort', close));
+      await readLines(input, MOST_OF_LINE, accept, isSerial).finally(() =>
+        signal.removeEventListener('abort', close),
+      );
     } catch (error) {
       if (!signal.aborted)
         log(`${path} cannot be read (${error instanceof Error ? error.message : String(error)})`);

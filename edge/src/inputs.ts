@@ -7,19 +7,24 @@ import { promisify } from 'node:util';
 /** Lines that are being stored at the same time; they share an fsync. */
 const MOST_AT_ONCE = 1_000;
 
+/** After a silence of this length, what a serial line receives is the beginning of a line, in milliseconds. */
+const SILENCE_MS = 500;
+
 /**
  * Passes on every line that is not blank. While many are being stored it does not read on, so that a producer that is
  * faster than the disk is slowed down by its pipe.
  * @param most of a longer line, this many characters are passed on, and the rest is skipped
+ * @param isSerial whether it is a serial line that was just opened, whose first and last lines may be parts of lines
  */
 export async function readLines(
   input: Readable,
   most: number,
   accept: (line: string) => Promise<void>,
+  isSerial = false,
 ): Promise<void> {
   const underWay = new Set<Promise<void>>();
   try {
-    for await (const line of linesOf(input, most)) {
+    for await (const line of linesOf(input, most, isSerial)) {
       const text = line.trim();
       if (text === '') continue;
       const stored = accept(text).finally(() => underWay.delete(stored));
@@ -38,28 +43,37 @@ export async function readLines(
  * The lines of a text in UTF-8, cut to a number of characters. The lines of node:readline are not used: they may be of any
  * length, and those of newer versions of Node.js also end at U+2028 and U+2029, which a text in JSON may contain.
  */
-async function* linesOf(input: Readable, most: number): AsyncGenerator<string> {
+async function* linesOf(input: Readable, most: number, isSerial: boolean): AsyncGenerator<string> {
   const decoder = new TextDecoder();
+  const openedAt = performance.now();
+  let isPart: boolean | null = null;
   let rest = '';
   for await (const chunk of input) {
+    // The end of a line that was being sent when the serial line was opened may look like another one: 45 of A+045.
+    isPart ??= isSerial && performance.now() - openedAt < SILENCE_MS;
     const [first = '', ...others] = decoder.decode(chunk as Buffer, { stream: true }).split(/[\r\n]/);
     rest = (rest + first).slice(0, most);
     for (const line of others) {
-      yield rest;
+      if (!isPart) yield rest;
+      isPart = false;
       rest = line.slice(0, most);
     }
   }
-  yield rest;
+  if (!isSerial) yield rest;
 }
 
 /**
  * Opens a serial line: raw, without echo, 8 data bits, no parity.
  * @param baud bits per second
+ * @returns its input, and whether it is a serial line; it may be a pipe as well
  * @throws Error when the device does not exist or `stty` refuses the settings
  */
-export async function openSerial(path: string, baud: number): Promise<Readable> {
-  const kind = await stat(path);
-  if (kind.isCharacterDevice()) {
+export async function openSerial(
+  path: string,
+  baud: number,
+): Promise<{ readonly input: Readable; readonly isSerial: boolean }> {
+  const isSerial = (await stat(path)).isCharacterDevice();
+  if (isSerial) {
     const flag = process.platform === 'darwin' ? '-f' : '-F';
     await promisify(execFile)('stty', [
       flag,
@@ -72,5 +86,5 @@ export async function openSerial(path: string, baud: number): Promise<Readable> 
       '-cstopb',
     ]);
   }
-  return createReadStream(path);
+  return { input: createReadStream(path), isSerial };
 }

@@ -154,7 +154,7 @@ describe('a message with very many events', () => {
   });
 });
 
-it('a message whose processing takes longer than its lease is processed once', async () => {
+it('messages whose processing takes longer than their lease, and those that wait for them, are processed once', async () => {
   await using slow = await startGantry({
     overrides: { timings: { messageLeaseMs: 1_000, sweepMessagesMs: 100 } },
   });
@@ -162,14 +162,18 @@ it('a message whose processing takes longer than its lease is processed once', a
   const lock = await slow.pool.connect();
   await lock.query('BEGIN');
   await lock.query('LOCK TABLE events IN ACCESS EXCLUSIVE MODE');
-  await slow.fetch(pathOf(made.url), { method: 'POST', body: '{"eventType":"VEHICLE_DETECTION"}' });
+  const sent = Array.from({ length: 12 }, (_, index) => ({
+    eventType: 'VEHICLE_DETECTION',
+    tags: [`${index}`],
+  }));
+  for (const body of sent) await slow.fetch(pathOf(made.url), { method: 'POST', body: JSON.stringify(body) });
   await new Promise((resolve) => setTimeout(resolve, 4_000));
   await lock.query('ROLLBACK');
   lock.release();
-  await processed(slow, made.id);
-  expect((await slow.pool.query('SELECT claim, status FROM device_messages')).rows).toEqual([
-    { claim: 0, status: 'STORED' },
-  ]);
+  await processed(slow, made.id, sent.length);
+  expect((await slow.pool.query('SELECT claim, status FROM device_messages')).rows).toEqual(
+    sent.map(() => ({ claim: 0, status: 'STORED' })),
+  );
 });
 
 it('messages that are claimed together have a bounded size, and a larger one is claimed alone', async () => {

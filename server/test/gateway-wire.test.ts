@@ -299,4 +299,23 @@ describe('a message without a time and an id of its maker', () => {
       expect(messages.map(({ status }) => status)).toEqual(['STORED', 'STORED']);
     }
   });
+
+  it('is no longer the last one when others arrive, although the clock of its edge buffer is far ahead', async () => {
+    const radar = await connect(gantry, 'ops243');
+    const token = await gantry.tokenFor('ADMIN');
+    const last = () => gantry.ok('connections.getById', { id: radar.id }, { token });
+    const sendOf = (at: number, key: string) =>
+      gantry.fetch(pathOf(radar.url), {
+        method: 'POST',
+        headers: { 'content-type': 'application/vnd.gantry.edge+json' },
+        body: JSON.stringify([{ at: new Date(at).toISOString(), key, text: `A+0${key}` }]),
+      });
+    const ahead = Date.UTC(2100, 0, 1);
+    for (let n = 0; n < 2; n++) await sendOf(ahead, '45');
+    expect(await processed(gantry, radar.id)).toHaveLength(1);
+    const before = Date.now();
+    await sendOf(before, '50');
+    expect(await processed(gantry, radar.id, 2)).toHaveLength(2);
+    expect(Date.parse((await last()).lastMessageAt)).toBe(before);
+  });
 });

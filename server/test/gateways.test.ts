@@ -2,6 +2,8 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { deviceFormats } from '@gantry/contract/values';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listMessages, replayMessages } from '../src/connections/messages-store.ts';
+import { recordResults } from '../src/gateways/messages-store.ts';
+import { createPassages } from '../src/gateways/passages.ts';
 import { createDatabase } from '../src/platform/database/pool.ts';
 import { inTransaction } from '../src/platform/database/transaction.ts';
 import { devicePayload } from './formats/reading.ts';
@@ -537,8 +539,9 @@ describe('several reports about one vehicle', () => {
     const before = await events();
     const results = JSON.parse(String(await devicePayload('openalpr-alpr_results-v2.json')));
     const group = JSON.parse(String(await devicePayload('openalpr-alpr_group-v2.json')));
-    await sendJson(pathOf(made.url), { ...results, uuid: 'frame-1' });
-    await sendJson(pathOf(made.url), { ...results, uuid: 'frame-2' });
+    const frame = { ...results, results: results.results.slice(0, 1) };
+    await sendJson(pathOf(made.url), { ...frame, uuid: 'frame-1' });
+    await sendJson(pathOf(made.url), { ...frame, uuid: 'frame-2' });
     await processed(gantry, made.id, 2);
     const whole = {
       ...group,
@@ -548,7 +551,7 @@ describe('several reports about one vehicle', () => {
     };
     await sendJson(pathOf(made.url), whole);
     await sendJson(pathOf(made.url), whole);
-    await sendJson(pathOf(made.url), { ...results, uuid: 'frame-1' });
+    await sendJson(pathOf(made.url), { ...frame, uuid: 'frame-1' });
     const messages = await eventually(
       () => processed(gantry, made.id, 5),
       (all) => all.every(({ status }) => ['STORED', 'DUPLICATE'].includes(status)),
@@ -591,6 +594,97 @@ describe('several reports about one vehicle', () => {
     await sendJson(pathOf(made.url), whole);
     expect((await processed(gantry, made.id, 3))[0]).toMatchObject({ status: 'DUPLICATE' });
     expect(await events()).toBe(before + 1);
+  });
+
+  it('become one event when a report arrives again under an id that is part of a passage by now', async () => {
+    const made = await connect(gantry, 'openalpr');
+    const results = JSON.parse(String(await devicePayload('openalpr-alpr_results-v2.json')));
+    const group = JSON.parse(String(await devicePayload('openalpr-alpr_group-v2.json')));
+    const frame = { ...results, agent_uid: 'a', results: [{ ...results.results[0], plate_index: 0 }] };
+    const whole = {
+      ...group,
+      camera_id: results.camera_id,
+      best_uuid: 'frame-2',
+      uuids: ['frame-1', 'frame-2'],
+      plate_indexes: [0, 0],
+    };
+    const sent = [
+      { ...frame, uuid: 'frame-1' },
+      { ...whole, is_preview: true },
+      { ...frame, uuid: 'frame-1', epoch_time: results.epoch_time + 1 },
+      whole,
+    ];
+    for (const [index, message] of sent.entries()) {
+      await sendJson(pathOf(made.url), message);
+      await processed(gantry, made.id, index + 1);
+    }
+    const messages = await eventually(
+      () => processed(gantry, made.id, 4),
+      (all) => all.every(({ status }) => status === 'STORED'),
+    );
+    expect(new Set(messages.flatMap(({ eventIds }) => eventIds)).size).toBe(1);
+  });
+
+  it('are all the events of a message with several vehicles, and what was left out of it remains known', async () => {
+    const made = await connect(gantry, 'openalpr');
+    const results = JSON.parse(String(await devicePayload('openalpr-alpr_results-v2.json')));
+    const [first, second] = results.results;
+    const truncated = jpeg({ comment: 'a'.repeat(300) })
+      .subarray(0, 200)
+      .toString('base64');
+    const frame = { ...results, agent_uid: 'a', results: [{ ...first, plate_crop_jpeg: truncated }, second] };
+    await sendJson(pathOf(made.url), frame);
+    const reason = 'A picture in the message is truncated and was left out';
+    expect(await processed(gantry, made.id)).toMatchObject([{ status: 'HELD', reason }]);
+    await gantry.pool.query('UPDATE device_passages SET due_at = now() WHERE closed_at IS NULL');
+    const [message] = await eventually(
+      () => processed(gantry, made.id),
+      ([only]) => only?.status === 'STORED' && only.eventIds.length === 2,
+    );
+    expect(message?.reason).toBe(reason);
+    const plates = await Promise.all(
+      (message?.eventIds ?? []).map(async (id) => (await eventOf(gantry, id)).licensePlateNumber),
+    );
+    expect(plates.sort()).toEqual(['CG3L5Y', 'D2651BF']);
+  });
+
+  it('have their event, whether it is stored before or while the result of a message is recorded', async () => {
+    const made = await connect(gantry, 'axis-lpv');
+    const { context } = gantry.app;
+    await sendJson(pathOf(made.url), car('new', 'ABC123', randomUUID()));
+    const [{ id = '' } = {}] = await processed(gantry, made.id);
+    const held = { id, claim: 0, status: 'HELD', reason: null, eventIds: [], retryMs: null } as const;
+    // As if the process that received the message had not recorded its result yet.
+    const processAgain = () =>
+      gantry.pool.query(
+        `UPDATE device_messages SET status = 'RECEIVED', event_ids = '{}', due_at = now() + interval '1 hour'
+         WHERE id = $1`,
+        [id],
+      );
+    await processAgain();
+    const passage = async () =>
+      (
+        await gantry.pool.query(
+          `SELECT sensor_id AS "sensorId", passage, event_id AS "eventId",
+             EXISTS (SELECT FROM pg_locks WHERE NOT granted) AS "isWaiting"
+           FROM device_passages WHERE connection_id = $1`,
+          [made.id],
+        )
+      ).rows[0];
+    await inTransaction(context.gateways, async (tx) => {
+      await recordResults(tx, [held]);
+      await gantry.pool.query('UPDATE device_passages SET due_at = now() WHERE closed_at IS NULL');
+      await eventually(passage, ({ eventId, isWaiting }) => eventId !== null || isWaiting);
+    });
+    const [stored] = await eventually(
+      () => processed(gantry, made.id),
+      ([only]) => only?.status === 'STORED',
+    );
+    await processAgain();
+    const key = { connectionId: made.id, ...(await passage()) };
+    await createPassages(context, context.gateways).record([{ ...held, passages: [key] }]);
+    expect(await processed(gantry, made.id)).toEqual([stored]);
+    expect(stored?.eventIds).toHaveLength(1);
   });
 
   it('become one event when no further report arrives', async () => {
@@ -890,6 +984,18 @@ describe('the stream of messages', () => {
     second.close();
     const viewer = await gantry.tokenFor('VIEWER');
     expect((await gantry.refusal('connections.getMessages', input, { token: viewer })).status).toBe(403);
+  });
+
+  it('ends with an error when its connection is deleted, and when there is none', async () => {
+    const { id: connectionId } = await connect(gantry, 'gantry');
+    const follow = () => openStream(gantry.url, 'connections.onMessage', { token, input: { connectionId } });
+    const stream = await follow();
+    await untilBegun(stream);
+    await gantry.ok('connections.delete', { id: connectionId }, { token });
+    for (const each of [stream, await follow()]) {
+      await each.ended;
+      expect(each.error).toMatchObject({ message: 'Connection not found', data: { code: 'NOT_FOUND' } });
+    }
   });
 
   it('ends with an error when the service stops, after which clients connect again', async () => {

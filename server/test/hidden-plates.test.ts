@@ -92,7 +92,7 @@ beforeAll(async () => {
   const connection = await connect(gantry, 'mapped', { options: { mapping } });
   planted.connectionId = connection.id;
   const { pathname } = new URL(connection.url);
-  await gantry.fetch(`${pathname}?plate=XQ77PLT`, {
+  await gantry.fetch(`${pathname}/XQ77PLT?plate=XQ77PLT`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ plate: PLATE, picture: png({ shade: 8 }).toString('base64') }),
@@ -167,6 +167,7 @@ describe('users from whom plates are hidden', () => {
     }
     expect(showing.sort()).toEqual([
       'connections.getMessage',
+      'connections.getMessages',
       'connections.tryReading',
       'events.getAll',
       'events.getById',

@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -11,6 +11,7 @@ import { programPath } from '../../../server/test/build-programs.ts';
 import { eventually, type Gantry, startGantry } from '../../../server/test/harness.ts';
 
 const PROGRAM = programPath('edge');
+const hasPython = spawnSync('python3', ['--version']).status === 0;
 const scratch = await mkdtemp(join(tmpdir(), 'gantry-edge-'));
 let folders = 0;
 const newFolder = (): string => join(scratch, String(folders++));
@@ -297,6 +298,46 @@ describe('the edge buffer, with a service', () => {
     line.end();
   });
 });
+
+it.runIf(hasPython)(
+  'reads whole lines of a serial line, and not the rest of the one that was being sent when it was opened',
+  async () => {
+    const received: number[] = [];
+    const url = await startReceiver((events) => {
+      received.push(...events.map(({ n }) => n));
+      return 200;
+    });
+    const lineOf = (n: number) => JSON.stringify({ eventType: 'SPEED_DETECTION', metadata: { n } });
+    // A terminal, into which the device has written before it is opened. It is closed in the middle of a line.
+    const device = spawn('python3', [
+      '-c',
+      `import os, pty, sys, tty
+master, slave = pty.openpty()
+tty.setraw(slave)
+os.write(master, sys.argv[1].encode())
+print(os.ttyname(slave), flush=True)
+sys.stdin.readline()
+os.write(master, sys.argv[2].encode())
+sys.stdin.readline()`,
+      `${lineOf(1)}\r\n${lineOf(2)}\r\n`,
+      `${lineOf(3)}\r\n${lineOf(4)}`,
+    ]);
+    running.push(device);
+    const [path] = await once(device.stdout, 'data');
+    startEdge(
+      ['--url', url, '--spool', newFolder(), '--serial', String(path).trim(), '--baud', '9600', '--no-stdin'],
+      { GANTRY_API_KEY: 'k' },
+    );
+    await eventually(async () => received.length, Boolean, 30_000);
+    device.stdin.write('\n');
+    await eventually(
+      async () => received.length,
+      (count) => count > 1,
+      30_000,
+    );
+    expect(received).toEqual([2, 3]);
+  },
+);
 
 describe('the edge buffer, without a link', () => {
   it('sends the backlog oldest first, and new events in parallel', async () => {

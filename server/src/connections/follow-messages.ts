@@ -5,7 +5,7 @@ import type { StreamNote } from '@gantry/contract/realtime';
 import type { SessionContext } from '../auth/session.ts';
 import type { AuthServices } from '../auth/start.ts';
 import type { Core } from '../platform/context.ts';
-import { type AppError, invalidInput } from '../platform/error.ts';
+import { type AppError, invalidInput, notFound } from '../platform/error.ts';
 import { watchToken } from '../realtime/follow.ts';
 import { drained } from '../realtime/hub.ts';
 import type { RealtimeServices } from '../realtime/start.ts';
@@ -33,8 +33,8 @@ const IDLE_MS = 10_000;
 /**
  * Streams the messages of a connection: each when it arrives, and again when its status changes. A subscriber that
  * resumes receives the present state of what changed meanwhile, as far as it is still kept.
- * @throws AppError `notFound`; `unauthorized` when the token is no longer valid; `unavailable` when the
- * service is stopping; `badRequest` for an invalid lastEventId
+ * @throws AppError `notFound`, also once the connection is deleted; `unauthorized` when the token is no longer valid;
+ * `unavailable` when the service is stopping; `badRequest` for an invalid lastEventId
  */
 export async function* followMessages(
   ctx: FollowContext,
@@ -72,6 +72,7 @@ export async function* followMessages(
         sentAt = performance.now();
       }
       if (page.length === PAGE || isAnnounced) continue;
+      if (!(await app.connections.byId(id))) throw notFound('Connection');
       if (performance.now() - sentAt >= IDLE_MS) {
         yield { id: writePosition(from), note: { type: 'upToDate', at: new Date(app.clock.now()) } };
         sentAt = performance.now();

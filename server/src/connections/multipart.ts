@@ -16,12 +16,19 @@ export class UnreadableMultipart extends Error {
   override name = 'UnreadableMultipart';
 }
 
+/** The parts of a multipart body. */
+export interface SplitMultipart {
+  readonly parts: RawPart[];
+  /** Whether the last delimiter is missing, so that the last part may be incomplete. */
+  readonly isIncomplete: boolean;
+}
+
 /**
  * Splits a body of any multipart type (RFC 2046).
  * @param contentType the header of the request, with the boundary
- * @throws UnreadableMultipart without a boundary, without the last delimiter, or with more than 100 parts
+ * @throws UnreadableMultipart without a boundary, without a delimiter, or with more than 100 parts
  */
-export async function splitMultipart(contentType: string, body: Buffer): Promise<RawPart[]> {
+export async function splitMultipart(contentType: string, body: Buffer): Promise<SplitMultipart> {
   const boundary = /;\s*boundary=(?:"([^"]+)"|([^\s;"]+))/i.exec(contentType);
   const delimiter = boundary?.[1] ?? boundary?.[2];
   if (delimiter === undefined) throw new UnreadableMultipart('The Content-Type multipart has no boundary');
@@ -29,6 +36,7 @@ export async function splitMultipart(contentType: string, body: Buffer): Promise
   if (occurrences(body, `--${delimiter}`) > MAX_PARTS + 1) {
     throw new UnreadableMultipart(`The body has more than ${MAX_PARTS} parts`);
   }
+  const isIncomplete = body.includes(`--${delimiter}`) && !body.includes(`--${delimiter}--`);
   const parts: RawPart[] = [];
   await new Promise<void>((resolve, reject) => {
     const dicer = new Dicer({ boundary: delimiter, maxHeaderPairs: 50 });
@@ -45,9 +53,9 @@ export async function splitMultipart(contentType: string, body: Buffer): Promise
     });
     dicer.on('error', () => refuse('The multipart body is incomplete or its boundary does not occur'));
     dicer.on('finish', () => resolve());
-    dicer.end(body);
+    dicer.end(isIncomplete ? Buffer.concat([body, Buffer.from(`\r\n--${delimiter}--\r\n`)]) : body);
   });
-  return parts;
+  return { parts, isIncomplete };
 }
 
 function occurrences(body: Buffer, text: string): number {

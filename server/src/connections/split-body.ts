@@ -83,7 +83,7 @@ export async function splitBody(contentType: string | null, body: Buffer): Promi
     return [{ ...kept, text: without }, ...unusable];
   };
 
-  const raw = await rawPartsOf(contentType, body).catch((error: unknown) => {
+  const raw = await rawPartsOf(contentType, body, flaws).catch((error: unknown) => {
     if (!(error instanceof UnreadableMultipart)) throw error;
     flaws.push(error.message);
     return [];
@@ -101,9 +101,13 @@ function asWhole(contentType: string | null): StoredPart {
   return { name: null, fileName: null, contentType, text: null, base64: null, picture: null };
 }
 
-async function rawPartsOf(contentType: string | null, body: Buffer): Promise<RawPart[]> {
+async function rawPartsOf(contentType: string | null, body: Buffer, flaws: string[]): Promise<RawPart[]> {
   const type = contentType ?? '';
-  if (/^\s*multipart\//i.test(type)) return splitMultipart(type, body);
+  if (/^\s*multipart\//i.test(type)) {
+    const { parts, isIncomplete } = await splitMultipart(type, body);
+    if (isIncomplete) flaws.push('The multipart body is incomplete');
+    return parts;
+  }
   const whole = { name: null, fileName: null, contentType, bytes: body };
   if (/^\s*application\/x-www-form-urlencoded/i.test(type) || /^json=/.test(body.toString('latin1', 0, 5))) {
     // Some clients send JSON under the type that curl sends by default.

@@ -18,6 +18,7 @@ const hidden = new WeakMap<object, object>();
  * - the description of an incident that an event opened becomes null, also in its timeline, because it is text of the
  *   device;
  * - why a mapping refused a message of a device is shown without values of the message;
+ * - the path to which a device sent a message, if there is a digit in it, as in nearly every plate, becomes `•••`;
  * - pictures of messages of devices, repeated plates, and filters by plate of saved views are left out;
  * - other texts lose the plates that the answer contains elsewhere.
  */
@@ -81,6 +82,8 @@ function concealMember(of: Members, name: string, member: unknown, text: (text: 
         : conceal(member, text);
     case 'pictures':
       return Array.isArray(member) && 'connectionId' in of ? [] : conceal(member, text);
+    case 'path':
+      return isText && 'connectionId' in of && /\p{N}/u.test(member) ? HIDDEN_PLATE : conceal(member, text);
     case 'reason':
       return isText && 'connectionId' in of ? withoutMappedValues(text(member)) : conceal(member, text);
     case 'description':

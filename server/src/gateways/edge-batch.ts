@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MAX_AHEAD_MS } from '../connections/device-time.ts';
 import { keyedEventId } from '../events/id.ts';
 import { EDGE, type Incoming } from './incoming.ts';
 import type { Receiver } from './receive.ts';
@@ -10,6 +11,16 @@ const batch = z
   .array(z.object({ at: z.iso.datetime(), key: z.string().min(1).max(200), text: z.string().min(1) }))
   .min(1)
   .max(1_000);
+
+const HOUR_MS = 3_600_000;
+
+/**
+ * The time with which the id of a message begins. Ids are in the order of arrival, so a message of a clock that is far
+ * ahead, which would stay the last one for as long, gets the hour in which it arrives: when it is sent again, it is the same.
+ */
+function timeOfMessage(at: number, now: number): number {
+  return at <= now + MAX_AHEAD_MS ? at : now - (now % HOUR_MS);
+}
 
 /**
  * Stores every message of a batch as if the device had sent it when the buffer received it. A message that arrives again
@@ -31,7 +42,7 @@ export async function receiveEdgeBatch(
   await Promise.all(
     messages.data.map(({ at, key, text }) => {
       const time = Date.parse(at);
-      const id = keyedEventId(time, incoming.connection.id, key);
+      const id = keyedEventId(timeOfMessage(time, now), incoming.connection.id, key);
       const receivedAt = Math.min(time, now);
       return receiver.store(id, {
         ...incoming,

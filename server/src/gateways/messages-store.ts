@@ -149,15 +149,19 @@ export async function claimMessages(
     .sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-/** Prolongs the time that this process has for a message, unless another one has claimed it meanwhile. */
-export async function extendLease(
+/** Prolongs the time that this process has for messages, except those that another one has claimed meanwhile. */
+export async function extendLeases(
   db: Executor,
-  { id, claim }: Pick<ClaimedMessage, 'id' | 'claim'>,
+  messages: readonly Pick<ClaimedMessage, 'id' | 'claim'>[],
   leaseMs: number,
 ): Promise<void> {
+  const given = messages.map(({ id, claim }) => ({ id, claim }));
+  // Locked in one order, as results are.
   await db.execute(sql`
     UPDATE device_messages SET due_at = now() + ${leaseMs}::float8 * interval '1 millisecond'
-    WHERE id = ${id}::uuid AND claim = ${claim} AND due_at IS NOT NULL`);
+    WHERE due_at IS NOT NULL AND id = ANY (ARRAY(
+      SELECT message.id FROM jsonb_to_recordset(${JSON.stringify(given)}::jsonb) AS given (id uuid, claim int)
+      JOIN device_messages AS message USING (id, claim) ORDER BY id FOR NO KEY UPDATE OF message))`);
 }
 
 /** The result of processing a message. */
@@ -198,17 +202,29 @@ export async function recordResults(db: Executor, results: readonly MessageResul
     FROM (SELECT DISTINCT connection_id FROM changed) AS changed`);
 }
 
-/** Records the event of messages that were held for it. */
+/** Locks messages until the transaction ends, so that results that are being recorded are recorded first. */
+export async function lockMessages(tx: Executor, messageIds: readonly string[]): Promise<void> {
+  await tx.execute(sql`
+    SELECT FROM device_messages WHERE id = ANY (${uuidArray(messageIds, (id) => id)}) ORDER BY id FOR NO KEY UPDATE`);
+}
+
+/**
+ * Records the event of messages that were held for it, or why there is none. A message may be about several vehicles, of
+ * which each is another event.
+ */
 export async function recordEventOfHeld(
   db: Executor,
   messageIds: readonly string[],
   { eventId, status, reason }: { eventId: string | null; status: MessageStatus; reason: string | null },
 ): Promise<void> {
   await db.execute(sql`
-    UPDATE device_messages SET status = ${status}, reason = ${reason}, changed_by = pg_current_xact_id(),
+    UPDATE device_messages SET changed_by = pg_current_xact_id(),
+      status = CASE WHEN status = 'HELD' OR ${eventId}::uuid IS NOT NULL THEN ${status} ELSE status END,
+      reason = CASE WHEN strpos(reason, ${reason}) > 0 THEN reason
+        ELSE nullif(concat_ws('; ', reason, ${reason}::text), '') END,
       event_ids = CASE WHEN ${eventId}::uuid IS NULL OR ${eventId}::uuid = ANY (event_ids) THEN event_ids
         ELSE event_ids || ${eventId}::uuid END
-    WHERE id = ANY (${uuidArray(messageIds, (id) => id)}) AND status = 'HELD'`);
+    WHERE id = ANY (${uuidArray(messageIds, (id) => id)}) AND status IN ('HELD', 'STORED', 'REFUSED', 'UNKNOWN_DEVICE')`);
 }
 
 /** The first report with a key, which decides on the time of its event. */

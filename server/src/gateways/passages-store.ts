@@ -244,19 +244,54 @@ export async function finishPassage(
   return rows[0]?.message_ids ?? [];
 }
 
-/** The event of a passage or of the one that it became a part of, or why there is none, if it is finished. */
+/**
+ * Adds a message about a part of a passage to that passage, so that the message gets its event.
+ * @returns the event of the passage; null if it has none yet
+ */
+export async function addToWhole(
+  db: Executor,
+  { connectionId, sensorId }: PassageKey,
+  { whole, messageId }: { readonly whole: string; readonly messageId: string },
+): Promise<string | null> {
+  const { rows } = await db.execute<{ event_id: string | null }>(sql`
+    UPDATE device_passages SET message_ids = CASE WHEN ${messageId}::uuid = ANY (message_ids) THEN message_ids
+      ELSE message_ids || ${messageId}::uuid END
+    WHERE connection_id = ${connectionId}::uuid AND sensor_id = ${sensorId}::uuid AND passage = ${whole}
+    RETURNING event_id`);
+  return rows[0]?.event_id ?? null;
+}
+
+/** The event of a passage in which a message was held, or why there is none. */
+export interface Finished {
+  readonly messageId: string;
+  readonly eventId: string | null;
+  readonly reason: string | null;
+}
+
+/** Those of the passages that are finished, or became a part of one that is. */
 export async function findFinished(
   db: Executor,
-  { connectionId, sensorId, passage }: PassageKey,
-): Promise<{ readonly eventId: string | null; readonly reason: string | null } | null> {
-  const { rows } = await db.execute<{ event_id: string | null; reason: string | null }>(sql`
-    SELECT whole.event_id, whole.reason FROM device_passages AS part JOIN device_passages AS whole
-      ON whole.connection_id = part.connection_id AND whole.sensor_id = part.sensor_id
+  held: readonly (PassageKey & { readonly messageId: string })[],
+): Promise<Finished[]> {
+  const given = held.map(({ connectionId, sensorId, passage, messageId }) => ({
+    connection_id: connectionId,
+    sensor_id: sensorId,
+    passage,
+    message_id: messageId,
+  }));
+  const { rows } = await db.execute<{
+    message_id: string;
+    event_id: string | null;
+    reason: string | null;
+  }>(sql`
+    SELECT given.message_id, whole.event_id, whole.reason
+    FROM jsonb_to_recordset(${JSON.stringify(given)}::jsonb)
+      AS given (connection_id uuid, sensor_id uuid, passage text, message_id uuid)
+    JOIN device_passages AS part USING (connection_id, sensor_id, passage)
+    JOIN device_passages AS whole ON whole.connection_id = part.connection_id AND whole.sensor_id = part.sensor_id
       AND whole.passage = coalesce(part.joined_to, part.passage)
-    WHERE part.connection_id = ${connectionId}::uuid AND part.sensor_id = ${sensorId}::uuid
-      AND part.passage = ${passage} AND whole.closed_at IS NOT NULL AND whole.due_at IS NULL`);
-  const [row] = rows;
-  return row ? { eventId: row.event_id, reason: row.reason } : null;
+    WHERE whole.closed_at IS NOT NULL AND whole.due_at IS NULL`);
+  return rows.map((row) => ({ messageId: row.message_id, eventId: row.event_id, reason: row.reason }));
 }
 
 function asComplete(row: PassageRow): CompletePassage {

@@ -1,9 +1,10 @@
 import type { Database } from '../platform/database/pool.ts';
 import { type Executor, inTransaction } from '../platform/database/transaction.ts';
 import type { GatewayApp } from './context.ts';
-import { recordEventOfHeld } from './messages-store.ts';
+import { lockMessages, type MessageResult, recordEventOfHeld, recordResults } from './messages-store.ts';
 import {
   absorb,
+  addToWhole,
   becomePartOf,
   type CompletePassage,
   claimPassages,
@@ -20,10 +21,15 @@ import { type DatedReport, type ReportOutcome, storeReport } from './store-repor
 export interface Passages {
   /** Adds a report to its passage, and stores the passage if this was the last one. */
   hold(dated: DatedReport): Promise<ReportOutcome>;
-  /** Records the event of a message that was recorded as held, if the passage became one meanwhile. */
-  settle(messageId: string, passage: PassageKey): Promise<void>;
+  /** Records results, those of held messages together with the events that their passages became meanwhile. */
+  record(results: readonly ResultWithPassages[]): Promise<void>;
   /** Stores the passages that are due. @returns their number */
   sweep(most: number): Promise<number>;
+}
+
+/** The result of processing a message, and the passages in which it was held. */
+export interface ResultWithPassages extends MessageResult {
+  readonly passages: readonly PassageKey[];
 }
 
 /** How long a process may take to store a complete passage before another one tries. */
@@ -47,6 +53,8 @@ export function createPassages(app: GatewayApp, db: Database): Passages {
     const status = eventId === null ? refused : 'STORED';
     await inTransaction(db, async (tx) => {
       const messageIds = await finishPassage(tx, passage, { eventId, reason });
+      // A message whose result is being recorded is held then, or its transaction finds this passage finished.
+      await lockMessages(tx, messageIds);
       await recordEventOfHeld(tx, messageIds, { eventId, status, reason });
     });
     return outcome;
@@ -80,24 +88,25 @@ export function createPassages(app: GatewayApp, db: Database): Passages {
               return hold(tx, part.isLast);
             });
       if (held.joinedTo !== null) {
-        const whole = await findFinished(db, key);
-        return whole?.eventId
-          ? { kind: 'duplicate', eventId: whole.eventId, note: dated.note }
-          : { kind: 'held' };
+        const eventId = await addToWhole(db, key, { whole: held.joinedTo, messageId });
+        return eventId === null ? { kind: 'held' } : { kind: 'duplicate', eventId, note: dated.note };
       }
       if (held.eventId !== null) return { kind: 'duplicate', eventId: held.eventId, note: dated.note };
       if (held.refusal !== null) return { kind: 'refused', note: held.refusal };
       return held.complete ? complete(held.complete) : { kind: 'held' };
     },
 
-    async settle(messageId, passage) {
-      const finished = await findFinished(db, passage);
-      if (!finished) return;
-      const { eventId, reason } = finished;
-      await recordEventOfHeld(db, [messageId], {
-        eventId,
-        status: eventId === null ? 'REFUSED' : 'STORED',
-        reason,
+    async record(results) {
+      const held = results.flatMap(({ id, passages }) =>
+        passages.map((passage) => ({ ...passage, messageId: id })),
+      );
+      if (held.length === 0) return recordResults(db, results);
+      await inTransaction(db, async (tx) => {
+        await recordResults(tx, results);
+        for (const { messageId, eventId, reason } of await findFinished(tx, held)) {
+          const status = eventId === null ? 'REFUSED' : 'STORED';
+          await recordEventOfHeld(tx, [messageId], { eventId, status, reason });
+        }
       });
     },
 

@@ -25,14 +25,13 @@ import { createLanes } from './lanes.ts';
 import {
   type ClaimedMessage,
   claimMessages,
-  extendLease,
+  extendLeases,
   firstReports,
   type MessageResult,
   noteDiscovery,
   type ReportTime,
-  recordResults,
 } from './messages-store.ts';
-import { createPassages } from './passages.ts';
+import { createPassages, type ResultWithPassages } from './passages.ts';
 import type { PassageKey } from './passages-store.ts';
 import { firstRepetition } from './repetitions-store.ts';
 import { type DatedReport, type ReportOutcome, storeReport } from './store-report.ts';
@@ -93,9 +92,9 @@ export function createProcessor(app: GatewayApp, db: Database): Processor {
   let isEnding = false;
 
   const isOneBad = (error: unknown): boolean => isBadRow(error);
-  const results = createGroups<MessageResult, void>({
+  const results = createGroups<ResultWithPassages, void>({
     write: async (items) => {
-      await recordResults(db, items);
+      await passages.record(items);
       return items.map(() => undefined);
     },
     mayBeOne: isOneBad,
@@ -181,7 +180,7 @@ export function createProcessor(app: GatewayApp, db: Database): Processor {
 
   /**
    * Reads the message. When this resolves, all that depends on the order is done; the returned function gives the result.
-   * @param held receives the passages of its reports
+   * @param held receives the passages in which its reports are held
    */
   const begin = async (message: ClaimedMessage, held: PassageKey[]): Promise<() => Promise<Verdict>> => {
     // A message that is processed again must be read with the present settings of its connection.
@@ -228,8 +227,11 @@ export function createProcessor(app: GatewayApp, db: Database): Processor {
       app.lastContacts.recordByConnection(sensorId, contactAt);
       const dated = () => date(connection, message, { report, index, sensorId });
       if (report.passage) {
-        held.push({ connectionId: connection.id, sensorId, passage: report.passage.id });
-        started.push(Promise.resolve(await passages.hold(await dated())));
+        const outcome = await passages.hold(await dated());
+        if (outcome.kind === 'held') {
+          held.push({ connectionId: connection.id, sensorId, passage: report.passage.id });
+        }
+        started.push(Promise.resolve(outcome));
       } else started.push(atOnce(async () => storeReport(app, await dated())));
     }
     for (const each of started) each.catch(() => undefined);
@@ -253,32 +255,41 @@ export function createProcessor(app: GatewayApp, db: Database): Processor {
     };
   };
 
+  const { messageLeaseMs } = app.timings;
+  /** When the leases of messages that wait or are processed here were set or extended, as `performance.now()`. */
+  const leasedAt = new Map<ClaimedMessage, number>();
+  let extending: Promise<void> = Promise.resolve();
+  const extension = setInterval(() => {
+    const now = performance.now();
+    const due = [...leasedAt].flatMap(([message, at]) => (now - at < messageLeaseMs / 3 ? [] : [message]));
+    if (due.length === 0) return;
+    for (const message of due) leasedAt.set(message, now);
+    extending = extending
+      .then(() => extendLeases(db, due, messageLeaseMs))
+      .catch((err: unknown) =>
+        log.warn({ err, messages: due.length }, 'the leases of messages could not be extended'),
+      );
+  }, messageLeaseMs / 3);
+
   const perform = async (message: ClaimedMessage): Promise<void> => {
     let result: MessageResult;
     const held: PassageKey[] = [];
-    let extending: Promise<void> = Promise.resolve();
-    const { messageLeaseMs } = app.timings;
-    const extension = setInterval(() => {
-      extending = extendLease(db, message, messageLeaseMs).catch((err: unknown) =>
-        log.warn({ err, messageId: message.id }, 'the lease of a message could not be extended'),
-      );
-    }, messageLeaseMs / 3);
     try {
       const finish = await inLane(message.connectionId, () => begin(message, held));
       result = { id: message.id, claim: message.claim, ...(await finish()), retryMs: null };
     } catch (error) {
       result = failed(message, error);
-    } finally {
-      clearInterval(extension);
     }
+    leasedAt.delete(message);
+    // An extension that came after the result would postpone the next attempt.
     await extending;
-    await results.add(result);
+    await results.add({ ...result, passages: held });
     const format = (await app.connections.byId(message.connectionId))?.format ?? 'deleted';
     metrics.deviceMessages.inc({ format, outcome: result.status });
-    if (result.status === 'HELD') for (const passage of held) await passages.settle(message.id, passage);
   };
 
   const track = (message: ClaimedMessage): Promise<void> => {
+    leasedAt.set(message, performance.now());
     const unlessEnding = async (): Promise<void> => {
       if (!isEnding) await perform(message);
     };
@@ -288,7 +299,10 @@ export function createProcessor(app: GatewayApp, db: Database): Processor {
       .catch((err: unknown) =>
         log.warn({ err, messageId: message.id }, 'the result of a message was not recorded'),
       )
-      .finally(() => working.delete(work));
+      .finally(() => {
+        leasedAt.delete(message);
+        working.delete(work);
+      });
     working.add(work);
     return work;
   };
@@ -338,6 +352,7 @@ export function createProcessor(app: GatewayApp, db: Database): Processor {
     async [Symbol.asyncDispose]() {
       isEnding = true;
       await Promise.all(working);
+      clearInterval(extension);
       await results[Symbol.asyncDispose]();
       await times[Symbol.asyncDispose]();
     },

@@ -45,6 +45,10 @@ describe('Dahua', () => {
     expect((await first(JSON.stringify(body)))?.occurredAt).toBeNull();
   });
 
+  it('describes no violation when a camera that only reads plates calls its reading one', async () => {
+    expect((await readPayload(dahua, RPC)).reports[0]?.event.description).toBeNull();
+  });
+
   it('reports the lines of snapManager as a tree', async () => {
     const { reports } = await readPayload(dahua, PARKING, { zone: 'Asia/Shanghai' });
     expect(reports).toMatchObject([
@@ -270,6 +274,16 @@ describe('Dahua', () => {
   ])('reads %s in ITSAPI', async (_, plate, expected) => {
     const found = await first(tollgate({ Plate: plate, SnapInfo: { DeviceID: 'c' } }));
     expect(found?.event.licensePlateNumber).toBe(expected);
+  });
+
+  it('tells vehicles without a plate in the same second in different lanes apart in ITSAPI', async () => {
+    const keys = await Promise.all(
+      [1, 2].map(async (LanNo) => {
+        const SnapInfo = { SnapTime: '2026-02-10 09:30:45', DeviceID: 'c', LanNo };
+        return (await first(tollgate({ Plate: { IsExist: false }, SnapInfo })))?.key;
+      }),
+    );
+    expect(new Set(keys).size).toBe(2);
   });
 
   it('answers ITSAPI with its JSON, on its three fixed paths', async () => {

@@ -79,6 +79,14 @@ describe('Tattile', () => {
     );
   });
 
+  it('tells vehicles without a plate at the same time in different lanes apart', async () => {
+    const keyOf = async (fields: string) => (await first(xml(fields)))?.key;
+    const lane = (number: number) => `<LANE_ID>${number}</LANE_ID>`;
+    expect(await keyOf(`<PLATE_STRING/>${lane(1)}`)).not.toBe(await keyOf(`<PLATE_STRING/>${lane(2)}`));
+    const plate = '<PLATE_STRING>A1</PLATE_STRING>';
+    expect(await keyOf(`${plate}${lane(1)}`)).toBe(await keyOf(`${plate}${lane(2)}`));
+  });
+
   it('takes messages about the device as signs of life', async () => {
     expect(await readBody(tattile, xml('<STATUS>OK</STATUS>'))).toMatchObject({
       is: 'status',

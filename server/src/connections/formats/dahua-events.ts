@@ -63,7 +63,7 @@ export function eventReport(
     plate,
     isIncident: incidentType !== undefined,
     severity: severity ?? null,
-    description: knownText(data, 'TrafficCar/ViolationDesc') ?? (incidentType ? code : null),
+    description: violationIn(data, 'TrafficCar/ViolationDesc') ?? (incidentType ? code : null),
     isBeltMissing: belts.some((seat) => /^without/i.test(seat.belt)),
     violation: violationOf(code, data, belts),
     speed: speedFrom(data, options.speedUnit),
@@ -195,13 +195,17 @@ function seatsOf(data: unknown): Seat[] {
 const NO_VIOLATION = /^(?:anpr|normal|正常|0+)$/i;
 
 function violationCodeOf(data: unknown): string | null {
-  const code = knownText(data, 'TrafficCar/ViolationCode', 'ViolationCode');
-  return code === null || NO_VIOLATION.test(code) ? null : code;
+  return violationIn(data, 'TrafficCar/ViolationCode', 'ViolationCode');
 }
 
 function violationTextOf(data: unknown): string | null {
   const texts = ['TrafficCar/ViolationName', 'TrafficCar/ViolationDesc', 'ViolationName', 'ViolationDesc'];
-  return texts.map((path) => knownText(data, path)).find((each) => each && !NO_VIOLATION.test(each)) ?? null;
+  return texts.map((path) => violationIn(data, path)).find((each) => each !== null) ?? null;
+}
+
+function violationIn(data: unknown, ...paths: string[]): string | null {
+  const text = knownText(data, ...paths);
+  return text === null || NO_VIOLATION.test(text) ? null : text;
 }
 
 function violationOf(code: string, data: unknown, seats: readonly Seat[]): string | null {

@@ -51,13 +51,15 @@ function tollgateReport(
   const id = fieldText(picture, 'SnapInfo/DeviceID') ?? fieldText(value, 'DeviceID');
   const channel = fieldText(picture, 'SnapInfo/Channel', 'Plate/Channel', 'Channel');
   const time = fieldText(picture, 'SnapInfo/AccurateTime', 'SnapInfo/SnapTime');
+  const lane = fieldText(picture, 'SnapInfo/LanNo', 'SnapInfo/Lane', 'SnapInfo/LaneNo');
   const code = knownText(picture, 'SnapInfo/ViolationCode', 'ViolationCode', 'Violation/Code');
   const violation = anyText(picture, 'ViolationName', 'ViolationDesc') ?? code;
   const isYes = (name: string) => fieldText(picture, `SnapInfo/${name}`)?.toLowerCase() === 'true';
   const make = knownText(picture, 'Vehicle/VehicleSign');
   const belts = [anyText(picture, 'MainSeat', 'SafeBelt'), anyText(picture, 'SubSeat')];
   return {
-    key: time && (id || plate) ? [id ?? '', time, plate ?? '', channel ?? ''].join('/') : null,
+    // Vehicles whose plates were not read may pass at the same time in different lanes.
+    key: time && (id || plate) ? [id ?? '', time, plate ?? lane ?? '', channel ?? ''].join('/') : null,
     device: namesOf(channel, id, fieldText(picture, 'SnapInfo/DeviceName')),
     occurredAt: isoTime(time, zone),
     event: vehicleEvent({
@@ -88,7 +90,7 @@ function tollgateReport(
         channel,
         address: knownText(picture, 'SnapInfo/SnapAddress'),
         direction: knownText(picture, 'SnapInfo/Direction'),
-        lane: fieldText(picture, 'SnapInfo/LanNo', 'SnapInfo/Lane', 'SnapInfo/LaneNo'),
+        lane,
         ...anyConfidence(fieldText(picture, 'Plate/Confidence')),
         country: knownText(picture, 'Plate/Country'),
         region: knownText(picture, 'Plate/Region', 'Plate/Province'),

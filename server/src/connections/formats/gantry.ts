@@ -42,9 +42,9 @@ export const gantry: Format = {
   instructions: ({ url, token, username, password }: ConnectionValues) => [
     `Send each event as JSON with POST to ${url}, with the fields of events.ingest but without apiKey: {"eventType": "SPEED_DETECTION", "vehicleSpeed": 62, "timestamp": "2026-01-31T08:15:00Z", "idempotencyKey": "42"}.`,
     'Several events may be sent as an array, or as {"events": [...]}. An invalid one does not affect the others.',
-    'Always send timestamp and idempotencyKey, so that an event that is sent again is stored once. A timestamp without an offset is in the time zone of the connection.',
+    'Always send timestamp and idempotencyKey, so that an event that is sent again is stored once. A timestamp without an offset is in the time zone of the connection. An event with an unreadable one is refused.',
     `Instead of the token in the address, a device may send the user name ${username} and the password ${password} (Basic), or the header "Authorization: Bearer ${token}".`,
-    'Over MQTT, publish events to gantry/<deviceId>/events with QoS 1 on the broker of the service; <deviceId> is any name, by which options.sensors may assign the device to a sensor.',
+    'Over MQTT, publish events to gantry/<deviceId>/events with QoS 1 on the broker of the service; <deviceId> is the device ID of the sensor. If the connection has options.sensors, it is any name that they assign to a sensor.',
     'Publish anything to gantry/<deviceId>/heartbeat once a minute, or POST to the address followed by /heartbeat, so that the sensor counts as online without events.',
     'Repeat with growing pauses after 503 and when there is no answer; do not repeat after any other answer.',
   ],

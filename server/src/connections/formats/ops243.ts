@@ -60,7 +60,7 @@ export const ops243: Format = {
     'Send the radar the commands OJ (JSON), OC (a report for each object with its highest speed and its length) and US (mph), UK (km/h) or UM (m/s); save them with A!.',
     'Run gantry-edge on that computer with the serial port as its input, and its baud rate as --baud. It adds the time, keeps the lines on disk while there is no link, and sends them.',
     `Enter as its address ${url}, or the token ${token} as a header "Authorization: Bearer". A program of your own may POST the lines as they come, several in one message.`,
-    'Without OC, set the option speedUnit of the connection if the lines do not name a unit; otherwise m/s is assumed, and km/h for lines such as A+045.',
+    'Without OC, every line that gantry-edge sends becomes an event, so that a vehicle is several; a program of your own should POST the lines of a vehicle together. Set the option speedUnit of the connection if the lines do not name a unit; otherwise m/s is assumed, and km/h for lines such as A+045.',
   ],
 };
 

@@ -67,8 +67,10 @@ function reportOf(message: unknown, pictures: readonly string[], { zone, options
   const isViolation = violation !== null && !/^(?:0+|no|false|none)$/i.test(violation);
   const list = knownText(message, 'LIST_NAME', 'LIST', 'LIST_TYPE');
   const transit = fieldText(message, 'TRANSIT_ID', 'ID_TRANSIT');
+  const lane = fieldText(message, 'LANE_ID');
   return {
-    key: date && time ? [serial ?? name ?? '', date, time, plate ?? transit ?? ''].join('/') : null,
+    // Vehicles whose plates were not read may pass at the same time in different lanes.
+    key: date && time ? [serial ?? name ?? '', date, time, plate ?? transit ?? lane ?? ''].join('/') : null,
     device: namesOf(serial, name),
     occurredAt: timeOf(date, time, zone),
     event: vehicleEvent({
@@ -95,7 +97,7 @@ function reportOf(message: unknown, pictures: readonly string[], { zone, options
         device: serial,
         deviceName: name,
         direction: knownText(message, 'DIRECTION'),
-        lane: fieldText(message, 'LANE_ID'),
+        lane,
         laneName: knownText(message, 'LANE_DESCR'),
         ...anyConfidence(fieldText(message, 'OCRSCORE', 'OCR_SCORE')),
         country: knownText(message, 'PLATE_COUNTRY_CODE', 'PLATE_COUNTRY'),
