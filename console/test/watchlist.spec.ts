@@ -139,6 +139,45 @@ test.describe('an alert', () => {
     await expect(bulk).toContainText('2 selected');
     await bulk.getByRole('button', { name: 'Acknowledge' }).click();
     await expect(bulk).toContainText('2 of 2 acknowledged');
+
+    // Where only acknowledged ones are shown, none that is open matches.
+    await page.goto(`${service.url}/watchlist?entryId=${entries[0]?.id}&acknowledged=true`);
+    await expect(boxes).toHaveCount(2);
+    await boxes.first().click();
+    await expect(bulk).toContainText('1 selected');
+    await expect(page.getByRole('button', { name: 'Select all open alerts that match' })).toHaveCount(0);
+  });
+
+  test('that could not be acknowledged is named once another one is shown, and one is acknowledged once', async ({
+    service,
+    openAs,
+  }) => {
+    const plate = await raise(service, 2);
+    const { entries } = await service.admin.api.watchlist.getAll.query({ search: plate });
+    const page = await openAs('OPERATOR', `/watchlist?entryId=${entries[0]?.id}`, { language: 'tr' });
+    const rows = page.getByRole('row').filter({ hasText: plate });
+    await expect(rows).toHaveCount(2);
+    let calls = 0;
+    let goOn = () => {};
+    const held = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    await page.route('**/trpc/watchlist.acknowledgeAlert*', async (route) => {
+      calls++;
+      await held;
+      await (calls === 1 ? route.abort() : route.continue());
+    });
+    await page.keyboard.press('j');
+    await page.keyboard.press('1');
+    await page.keyboard.press('j');
+    await expect(rows.nth(1)).toHaveAttribute('aria-current', 'true');
+    goOn();
+    await expect(page.getByText(`${plate} alarmı onaylanamadı. Hizmete ulaşılamıyor.`)).toBeVisible();
+    await page.keyboard.press('1');
+    await page.keyboard.press('1');
+    await expect(rows.nth(1)).toContainText('Operator Tester');
+    await expect(page.getByText('Başka biri daha hızlı davrandı')).toHaveCount(0);
+    expect(calls).toBe(2);
   });
 });
 

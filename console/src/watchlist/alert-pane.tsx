@@ -125,7 +125,7 @@ function AcknowledgeForm({ alert, area, acknowledge }: Omit<AlertPaneProps, 'onC
       onKeyDown={sendWithKeys}
       onSubmit={(event) => {
         event.preventDefault();
-        acknowledge.mutate({ id: alert.id, note: area.current?.value ?? '' });
+        void acknowledge.acknowledge(alert, area.current?.value ?? '');
       }}
       className="flex flex-col gap-2"
     >

@@ -71,11 +71,10 @@ function AlertList() {
   const listKey = JSON.stringify(input);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a selection is of one list
   useEffect(() => clear(), [listKey]);
-  const acknowledge = useAcknowledge();
+  const acknowledge = useAcknowledge(openId);
   const note = useRef<HTMLTextAreaElement>(null);
   const run = () => {
-    if (active && !active.acknowledgedAt)
-      acknowledge.mutate({ id: active.id, note: note.current?.value ?? '' });
+    if (active && !active.acknowledgedAt) void acknowledge.acknowledge(active, note.current?.value ?? '');
   };
   useShortcuts([
     { keys: '1', label: t('alerts.acknowledge'), scope: 'page', run },

@@ -75,7 +75,7 @@ export function BulkAcknowledge({ input, rows, selection }: BulkAcknowledgeProps
           <span role="status" className="figures font-medium">
             {all ? t('bulk.all') : t('bulk.selected', { count: selected.size, n: n(selected.size) })}
           </span>
-          {!all && (
+          {!all && input.acknowledged !== true && (
             <Button kind="quiet" className="text-accent" onClick={() => setAllBeside(selected)}>
               {t('bulk.chooseAll')}
             </Button>

@@ -59,7 +59,7 @@ export function useAlertColumns(isNarrow: boolean): readonly Column<WatchlistAle
           ) : (
             <Badge tone="high" icon="alert">
               {t('alerts.open')}
-              <Moment at={createdAt} as="ago" className="ms-1 text-sm text-muted" />
+              <Moment at={createdAt} as="ago" className="one-line ms-1 text-sm text-muted" />
             </Badge>
           ),
       },
