@@ -43,6 +43,33 @@ test.describe('the board', () => {
     await expect(page).toHaveURL(/\/incidents\?.*search=/);
   });
 
+  test('is read again as a whole after its columns could not be read', async ({ service, openAs }) => {
+    const { title } = await open(service);
+    const page = await openAs('OPERATOR', '/account');
+    // The stream would have them read again.
+    await keepNews(page);
+    const columns = /incidents\.getAll/;
+    await page.route(columns, (route) => route.fulfill({ status: 502, body: 'Bad gateway' }));
+    await page.goto(`${service.url}/incidents?search=${encodeURIComponent(title)}`);
+    const retry = page.getByRole('button', { name: 'Try again' });
+    await expect(retry).toBeVisible();
+    await page.unroute(columns);
+    await retry.click();
+    await expect(page.getByRole('link', { name: title })).toBeVisible();
+    await expect(retry).toHaveCount(0);
+  });
+
+  test('has its commands within the cards, also where their names are long', async ({ service, openAs }) => {
+    const { id, title } = await open(service);
+    await service.admin.api.incidents.acknowledge.mutate({ id });
+    await service.admin.api.incidents.start.mutate({ id });
+    const path = `/incidents?search=${encodeURIComponent(title)}`;
+    const page = await openAs('OPERATOR', path, { language: 'tr', width: 1024 });
+    const card = page.locator(`[data-card="${id}"]`);
+    const [outer, inner] = [await card.boundingBox(), await card.getByRole('button').boundingBox()];
+    expect(outer && inner && inner.x + inner.width <= outer.x + outer.width).toBe(true);
+  });
+
   test('switches to a list that stays in the address, and filters by several states', async ({
     service,
     openAs,
@@ -143,6 +170,32 @@ test('a note is added once, however often its keys are pressed', async ({ servic
   answer();
   await expect(note).toHaveValue('');
   await expect(page.getByText('Once', { exact: true })).toHaveCount(1);
+  expect(calls).toBe(1);
+});
+
+test('an incident is acknowledged once, and then assigned, however quickly the keys are pressed', async ({
+  service,
+  openAs,
+}) => {
+  const { id } = await open(service);
+  const page = await openAs('OPERATOR', `/incidents/${id}`);
+  await expect(page.getByRole('button', { name: 'Acknowledge' })).toBeVisible();
+  let answer = () => {};
+  const mayAnswer = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  let calls = 0;
+  await page.route('**/trpc/incidents.acknowledge*', async (route) => {
+    calls++;
+    await mayAnswer;
+    await route.continue();
+  });
+  await page.keyboard.press('1');
+  await page.keyboard.press('1');
+  await page.keyboard.press('m');
+  answer();
+  await expect(page.getByText('Assigned to Operator Tester')).toBeVisible();
+  await expect(page.getByText('Somebody was faster')).toHaveCount(0);
   expect(calls).toBe(1);
 });
 
@@ -263,6 +316,32 @@ test('any text is shown as plain text and does not break the layout', async ({ s
     await expect(page.getByText('<img src=x')).toBeVisible();
     expect(await isNarrowEnough(page)).toBe(true);
   }
+});
+
+test('an incident out of an event is at the location of its sensor, however quickly it is opened', async ({
+  service,
+  openAs,
+}) => {
+  const { id: locationId } = await service.admin.api.locations.create.mutate({ name: 'Slow location' });
+  const { apiKey } = await service.sensor({ locationId });
+  const { eventId } = await service.admin.api.events.ingest.mutate({ apiKey, eventType: 'INCIDENT' });
+  const page = await openAs('OPERATOR', '/account');
+  let answer = () => {};
+  const mayAnswer = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  await page.route(/sensors\.getById/, async (route) => {
+    await mayAnswer;
+    await route.continue();
+  });
+  await page.goto(`${service.url}/events?event=${eventId}`);
+  await page.getByRole('button', { name: 'New incident' }).click();
+  await page.getByRole('dialog').getByLabel('Title').press('Enter');
+  await expect(page.getByRole('dialog').getByRole('button', { name: /incident/ })).toBeDisabled();
+  answer();
+  await expect(page).toHaveURL(/\/incidents\/[0-9a-f-]{36}$/);
+  const id = page.url().split('/').at(-1) ?? '';
+  expect(await service.admin.api.incidents.getById.query({ id })).toMatchObject({ locationId });
 });
 
 test.describe('axe finds nothing', () => {

@@ -50,11 +50,14 @@ export function Board({ input, cursor, onMove, onOpen, commands, empty }: BoardP
     if (card) card.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }, [cursor]);
 
-  const failed = queries.find(({ error, data }) => error && !data);
-  if (failed) {
+  const failed = queries.filter(({ error, data }) => error && !data);
+  const retry = () => {
+    for (const { refetch } of failed) void refetch();
+  };
+  if (failed[0]) {
     return (
       <div className="p-4">
-        <Failure error={failed.error} onRetry={() => void failed.refetch()} />
+        <Failure error={failed[0].error} onRetry={retry} />
       </div>
     );
   }

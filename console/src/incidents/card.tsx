@@ -50,10 +50,10 @@ export function Card({ incident, isActive, onMove, commands }: CardProps) {
           <Moment at={openedAt} as="ago" />
         </span>
       </div>
-      <div className="flex min-h-8 items-center gap-2 text-sm">
-        <Icon name="users" size={14} className="text-muted" />
-        <span className="one-line grow text-muted">
-          {assignedTo ? <bdi>{assignedTo.name}</bdi> : t('assignee.nobody')}
+      <div className="flex min-h-8 flex-wrap items-center gap-2 text-sm">
+        <span className="flex min-w-0 grow basis-14 items-center gap-2 text-muted">
+          <Icon name="users" size={14} />
+          <span className="one-line">{assignedTo ? <bdi>{assignedTo.name}</bdi> : t('assignee.nobody')}</span>
         </span>
         {next && (
           <Button className="relative text-sm!" onClick={() => commands.run(next, incident)}>

@@ -1,5 +1,5 @@
 import type { EventDetail } from '@gantry/contract/events';
-import { useQuery } from '@tanstack/react-query';
+import { type QueryClient, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -7,28 +7,28 @@ import { PlaceMap } from '../../map/map.tsx';
 import { service } from '../../service/service.ts';
 import { Fact, Facts } from './section.tsx';
 
-/** The sensor of an event and the place where it stands. */
-export function usePlace(sensorId: string | null) {
-  const { data: sensor } = useQuery({
-    ...service.sensors.getById.queryOptions({ id: sensorId ?? '' }),
-    enabled: sensorId !== null,
-    staleTime: 300_000,
-    retry: false,
-  });
+const READ_ONCE = { staleTime: 300_000, retry: false } as const;
+const sensorOf = (id: string) => ({ ...service.sensors.getById.queryOptions({ id }), ...READ_ONCE });
+const locationOf = (id: string) => ({ ...service.locations.getById.queryOptions({ id }), ...READ_ONCE });
+
+/** The location where the sensor of an event stands; null until it is known. */
+export function useLocationOf(sensorId: string | null) {
+  const { data: sensor } = useQuery({ ...sensorOf(sensorId ?? ''), enabled: sensorId !== null });
   const locationId = sensor?.locationId ?? null;
-  const { data: location } = useQuery({
-    ...service.locations.getById.queryOptions({ id: locationId ?? '' }),
-    enabled: locationId !== null,
-    staleTime: 300_000,
-    retry: false,
-  });
-  return { sensor, location: location ?? null };
+  const { data: location } = useQuery({ ...locationOf(locationId ?? ''), enabled: locationId !== null });
+  return location ?? null;
+}
+
+/** Reads the location where the sensor of an event stands, if it is not known yet. */
+export async function readLocationOf(client: QueryClient, sensorId: string | null) {
+  const sensor = sensorId === null ? null : await client.fetchQuery(sensorOf(sensorId));
+  return sensor?.locationId ? client.fetchQuery(locationOf(sensor.locationId)) : null;
 }
 
 /** Which sensor sent the event, and where that was. */
 export function Place({ event }: { readonly event: EventDetail }) {
   const { t } = useTranslation('events');
-  const { location } = usePlace(event.sensorId);
+  const location = useLocationOf(event.sensorId);
   const where = event.location ?? location?.coordinates ?? null;
   const name = event.locationName ?? location?.name ?? null;
   return (

@@ -1,7 +1,7 @@
 import type { Severity } from '@gantry/contract/events';
 import type { IncidentType } from '@gantry/contract/incidents';
 import { incidentTypes, severities } from '@gantry/contract/values';
-import { useMutation } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRouter } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -11,7 +11,7 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
 import { Select } from '../../ui/select.tsx';
-import { usePlace } from '../detail/place.tsx';
+import { readLocationOf } from '../detail/place.tsx';
 import type { ReviewedEvent } from './row-states.ts';
 
 interface IncidentDialogProps {
@@ -25,7 +25,7 @@ export function IncidentDialog({ event, onClose, onCreated }: IncidentDialogProp
   const { t } = useTranslation('events');
   const { t: common } = useTranslation('common');
   const router = useRouter();
-  const { location } = usePlace(event.sensorId);
+  const client = useQueryClient();
   const where = event.locationName ?? event.sensorName;
   const what = event.description ?? t(`types.${event.eventType}`);
   const [title, setTitle] = useState(`${what}${where === null ? '' : ` – ${where}`}`.slice(0, 200));
@@ -33,8 +33,11 @@ export function IncidentDialog({ event, onClose, onCreated }: IncidentDialogProp
   const [severity, setSeverity] = useState<Severity>(event.severity ?? 'MEDIUM');
   const create = useMutation({
     mutationFn: async () => {
-      // An address is part of the event in full, not of its row.
-      const { location: position } = await api.events.getById.query({ id: event.id });
+      // Its coordinates are part of the event in full, not of its row, and the place is that of its sensor.
+      const [{ location: position }, location] = await Promise.all([
+        api.events.getById.query({ id: event.id }),
+        readLocationOf(client, event.sensorId),
+      ]);
       return api.incidents.create.mutate({
         title,
         type,
