@@ -131,6 +131,21 @@ test('a location without coordinates is where its sensors are', async ({ service
   await expect(page.getByRole('region', { name: 'Places' }).getByRole('button', { name })).toBeVisible();
 });
 
+test('says that the places could not be read, and reads them again', async ({ service, openAs }) => {
+  const name = 'Street that is read again';
+  await service.admin.api.locations.create.mutate({ name, coordinates: { latitude: 40, longitude: 30 } });
+  await service.sensor();
+  const page = await openAs('VIEWER', '/account');
+  await page.route(/locations\.getAll/, (route) => route.fulfill({ status: 502, body: 'Bad gateway' }));
+  await page.goto(`${service.url}/?places=list`);
+  const places = page.getByRole('region', { name: 'Places' });
+  await expect(places.getByRole('alert')).toBeVisible();
+  await page.unroute(/locations\.getAll/);
+  await places.getByRole('button', { name: 'Try again' }).click();
+  await expect(places.getByRole('button', { name })).toBeVisible();
+  await expect(places.getByRole('alert')).toHaveCount(0);
+});
+
 test('shows the most severe of many open incidents on the map', { tag: '@long' }, async ({
   service,
   openAs,

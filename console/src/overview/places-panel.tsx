@@ -2,6 +2,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { PlaceMap } from '../map/map.tsx';
 import { PointList } from '../map/point-list.tsx';
+import { Failure } from '../service/failure.tsx';
 import { Panel } from '../ui/panel.tsx';
 import { ViewSwitch } from '../ui/view-switch.tsx';
 import { PlaceCard } from './place-card.tsx';
@@ -15,7 +16,7 @@ export function PlacesPanel({ className }: { readonly className?: string }) {
   const navigate = useNavigate({ from: '/' });
   // Calls that are made together are answered together, so the largest ones wait until the figures are there.
   const isFirstThere = !useCounts().isPending;
-  const places = usePlaces(isFirstThere);
+  const { places, error, refetch } = usePlaces(isFirstThere);
   const points = usePlacePoints(places);
   const selected = places.find(({ id }) => id === selectedId);
   const select = (id: string | undefined) =>
@@ -40,6 +41,7 @@ export function PlacesPanel({ className }: { readonly className?: string }) {
         )
       }
     >
+      {error && <Failure error={error} onRetry={refetch} />}
       <div className="relative min-h-0 grow">
         {isFirstThere && (form === 'list' ? <PointList {...shown} /> : <PlaceMap {...shown} />)}
         {selected && <PlaceCard place={selected} onClose={() => select(undefined)} />}

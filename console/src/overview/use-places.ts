@@ -7,6 +7,7 @@ import { useTranslation } from 'react-i18next';
 import { type TrafficNow, useAllLocations, useLiveTraffic } from '../locations/all-locations.ts';
 import { worstOf } from '../map/look.ts';
 import type { MapPoint } from '../map/point.ts';
+import { isFeatureOff } from '../service/features.ts';
 import { service } from '../service/service.ts';
 import { statusLooks } from '../status/sensor-status.tsx';
 import { levelLooks } from '../status/traffic-level.tsx';
@@ -28,16 +29,22 @@ export interface Place {
 export const OPEN = ['OPEN', 'ACKNOWLEDGED', 'IN_PROGRESS'] as const;
 const severityTones = { LOW: 'low', MEDIUM: 'medium', HIGH: 'high', CRITICAL: 'critical' } as const;
 
-/** Everything that the map of the overview shows, place by place. @param enabled whether it may be asked for already */
-export function usePlaces(enabled: boolean): readonly Place[] {
+/**
+ * Everything that the map of the overview shows, place by place.
+ * @param enabled whether it may be asked for already
+ * @returns `error`: why there are none, or not all of them
+ */
+export function usePlaces(enabled: boolean) {
   const hasIncidents = useHasIncidents();
-  const { data: locations, isPending: areLocationsPending } = useAllLocations(enabled);
+  const allLocations = useAllLocations(enabled);
   const traffic = useLiveTraffic(enabled).data;
-  const { data: sensors, isPending: areSensorsPending } = useQuery({
-    ...service.sensors.getAllSensors.queryOptions(),
-    enabled,
-  });
-  const isPending = areLocationsPending || areSensorsPending;
+  const allSensors = useQuery({ ...service.sensors.getAllSensors.queryOptions(), enabled });
+  const [locations, sensors] = [allLocations.data, allSensors.data];
+  const isPending = allLocations.isPending || allSensors.isPending;
+  const failed = [allLocations, allSensors].filter(
+    ({ error, data }) =>
+      error && !data && !['locations', 'sensors'].some((feature) => isFeatureOff(error, feature)),
+  );
   const incidents = useQuery({
     // Where more are open than one answer has, the least severe are left out.
     ...service.incidents.getAll.queryOptions({
@@ -48,7 +55,7 @@ export function usePlaces(enabled: boolean): readonly Place[] {
     }),
     enabled: enabled && hasIncidents,
   }).data?.incidents;
-  return useMemo(() => {
+  const places = useMemo((): readonly Place[] => {
     // The map is placed by the first points that it is given.
     if (isPending) return [];
     const levels = new Map(traffic?.locations.map((each) => [each.locationId, each]));
@@ -85,6 +92,13 @@ export function usePlaces(enabled: boolean): readonly Place[] {
       })),
     ];
   }, [isPending, locations, traffic, sensors, incidents]);
+  return {
+    places,
+    error: failed[0]?.error ?? null,
+    refetch: () => {
+      for (const { refetch } of failed) void refetch();
+    },
+  };
 }
 
 /** Where a location is that has no coordinates of its own: where one of its sensors or incidents is. */
