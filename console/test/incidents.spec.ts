@@ -173,6 +173,47 @@ test('a note is added once, however often its keys are pressed', async ({ servic
   expect(calls).toBe(1);
 });
 
+test('a note that was begun is kept while other pages are shown, and it is said if it could not be added', async ({
+  service,
+  openAs,
+}) => {
+  const { id, title } = await open(service);
+  const page = await openAs('FIELD', `/incidents/${id}`);
+  const note = page.getByLabel('Note', { exact: true });
+  const leave = async () => {
+    await page.getByRole('link', { name: 'Sensors', exact: true }).click();
+    await expect(page.getByRole('heading', { name: 'Sensors' })).toBeVisible();
+  };
+  await note.fill('Two lanes');
+  await leave();
+  await page.goBack();
+  await expect(note).toHaveValue('Two lanes');
+  let goOn = () => {};
+  const held = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  const call = '**/trpc/incidents.addNote*';
+  await page.route(call, async (route) => {
+    await held;
+    await route.abort();
+  });
+  await note.press('Control+Enter');
+  await leave();
+  goOn();
+  await expect(
+    page.getByText(new RegExp(`${title}.? was not added. Cannot reach the service`)),
+  ).toBeVisible();
+  await page.unroute(call);
+  await page.goBack();
+  await expect(note).toHaveValue('Two lanes');
+  await note.press('Control+Enter');
+  await expect(note).toHaveValue('');
+  await leave();
+  await page.goBack();
+  await expect(page.getByText('Two lanes')).toHaveCount(1);
+  await expect(note).toHaveValue('');
+});
+
 test('an incident is acknowledged once, and then assigned, however quickly the keys are pressed', async ({
   service,
   openAs,

@@ -1,9 +1,10 @@
 import type { Incident } from '@gantry/contract/incidents';
-import { type RefObject, useRef } from 'react';
+import { type RefObject, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useForm } from '../form/form.ts';
 import { sendWithKeys } from '../form/send-with-keys.ts';
-import { Failure } from '../service/failure.tsx';
+import { Failure, sentenceOf } from '../service/failure.tsx';
+import { useUser } from '../session/session.ts';
 import { Button } from '../ui/button.tsx';
 import { Field } from '../ui/field.tsx';
 import { useNotices } from '../undo/undo.tsx';
@@ -18,17 +19,55 @@ interface NoteComposerProps {
   readonly area: RefObject<HTMLTextAreaElement | null>;
 }
 
-/** Adds a note to an incident. What was written, and the pictures, stay until the service has them. */
+/** A note that was begun. */
+interface Draft {
+  readonly note: string;
+  readonly photos: readonly Blob[];
+}
+
+/** The notes that users of this tab began, by user and incident. */
+const drafts = new Map<string, Draft>();
+
+/**
+ * Adds a note to an incident. What was written, and the pictures, stay until the service has them, also while other pages are
+ * shown.
+ */
 export function NoteComposer({ incident, area }: NoteComposerProps) {
   const { t } = useTranslation('incidents');
   const allowed = useAllowed();
-  const { say } = useNotices();
+  const { say, sayFailure } = useNotices();
   const refresh = useRefreshIncidents();
   const element = useRef<HTMLFormElement>(null);
-  const photos = usePhotos();
+  const key = `${useUser().id} ${incident.id}`;
+  const photos = usePhotos(drafts.get(key)?.photos);
+  const isShown = useRef(true);
+  useEffect(() => {
+    isShown.current = true;
+    return () => {
+      isShown.current = false;
+    };
+  }, []);
+  const keep = (changes: Partial<Draft>) =>
+    drafts.set(key, { note: '', photos: [], ...drafts.get(key), ...changes });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: they are kept when they change
+  useEffect(() => void keep({ photos: photos.list.map(({ file }) => file) }), [photos.list]);
   const form = useForm({
     read: (entered) => ({ id: incident.id, note: entered.text('note') }),
-    save: photos.send,
+    save: async (input) => {
+      const sent = drafts.get(key);
+      // Whoever comes back while it is on its way does not send it again.
+      drafts.delete(key);
+      try {
+        return await photos.send(input);
+      } catch (error) {
+        keep({ ...sent, note: input.note });
+        if (!isShown.current) {
+          const why = sentenceOf(error).sentence;
+          sayFailure(new Error(t('note.notAdded', { title: `\u2068${incident.title}\u2069`, why })));
+        }
+        throw error;
+      }
+    },
     onSuccess: () => {
       element.current?.reset();
       photos.clear();
@@ -52,6 +91,8 @@ export function NoteComposer({ incident, area }: NoteComposerProps) {
         label={t('note.note')}
         name="note"
         lines={2}
+        defaultValue={drafts.get(key)?.note}
+        onChange={({ target }) => keep({ note: target.value })}
         maxLength={2000}
         error={form.errorOf('note')}
         required={photos.list.length === 0}

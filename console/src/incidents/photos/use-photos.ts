@@ -28,9 +28,9 @@ export interface Photos {
   readonly send: (input: { readonly id: string; readonly note: string }) => Promise<unknown>;
 }
 
-/** The pictures of a note that is being written. */
-export function usePhotos(): Photos {
-  const [list, setList] = useState<readonly Photo[]>([]);
+/** The pictures of a note that is being written. @param begun those that it has already */
+export function usePhotos(begun: readonly Blob[] = []): Photos {
+  const [list, setList] = useState<readonly Photo[]>(() => begun.map(photoOf));
   const [preparing, setPreparing] = useState(0);
   const [unreadable, setUnreadable] = useState<readonly string[]>([]);
   const [isFull, setFull] = useState(false);
@@ -55,7 +55,7 @@ export function usePhotos(): Photos {
       for (const file of taken) {
         try {
           const small = await scaleDown(file);
-          setList((all) => [...all, { file: small, address: URL.createObjectURL(small) }]);
+          setList((all) => [...all, photoOf(small)]);
         } catch {
           setUnreadable((names) => [...names, file.name]);
         } finally {
@@ -85,6 +85,10 @@ export function usePhotos(): Photos {
       }
     },
   };
+}
+
+function photoOf(file: Blob): Photo {
+  return { file, address: URL.createObjectURL(file) };
 }
 
 function release(photos: readonly Photo[]): void {
