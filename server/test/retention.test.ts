@@ -444,6 +444,9 @@ describe('retention', () => {
     expect(body.error.json.message).toContain('already');
     // The process of that run died: it has shown no sign of life for ten minutes.
     await gantry.pool.query(`UPDATE retention_runs SET beat_at = now() - interval '10 minutes'`);
+    const [dead] = (await ask('getRetentionRuns')).runs;
+    expect(dead.status).toBe('STOPPED');
+    expect(Date.parse(dead.finishedAt)).toBeLessThan(Date.now() - 5 * 60_000);
     expect((await carryOut()).status).toBe('COMPLETED');
     const statuses = await rowsOf(`SELECT FROM retention_runs WHERE status = 'STOPPED'`);
     expect(statuses).toHaveLength(1);
