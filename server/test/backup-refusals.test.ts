@@ -433,6 +433,8 @@ describe('scheduled backups', () => {
       expect(Date.parse(lastCompletedAt)).toBeLessThan(Date.now());
       expect((await readBackupState(gantry.app.context.db)).age_hours).toBeGreaterThanOrEqual(0);
       // The one that seems to run has lost its process.
+      const { backups } = await gantry.ok('backups.getAll', {}, { token });
+      expect(backups[0]).toMatchObject({ status: 'STOPPED', finishedAt: expect.any(String) });
       expect(await gantry.ok('backups.create', undefined, { token })).toMatchObject({ status: 'RUNNING' });
       await eventually(
         async () => (await readBackupsSoFar(gantry.app.context.db)).lastStatus,

@@ -1,4 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { deviceFormats } from '@gantry/contract/values';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listMessages, replayMessages } from '../src/connections/messages-store.ts';
@@ -84,6 +85,22 @@ describe('a connection', () => {
         status: 400,
       });
     }
+  });
+
+  it('is not created for a sensor that is being deleted', async () => {
+    const sensorId = await newSensor(gantry);
+    const deleting = await gantry.pool.connect();
+    try {
+      await deleting.query('BEGIN');
+      await deleting.query('DELETE FROM sensors WHERE id = $1', [sensorId]);
+      const refusal = gantry.refusal('connections.create', { sensorId, format: 'gantry' }, { token });
+      await Promise.race([refusal, sleep(500)]);
+      await deleting.query('COMMIT');
+      expect(await refusal).toMatchObject({ status: 404 });
+    } finally {
+      deleting.release();
+    }
+    expect(await gantry.count(`connections WHERE sensor_id = '${sensorId}'`)).toBe(0);
   });
 
   it('refuses the old secrets after rotation, and everything after it or its sensor is deleted', async () => {

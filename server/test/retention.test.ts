@@ -5,7 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { eventType } from '@gantry/contract/events';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { removeEvents } from '../src/events/remove-store.ts';
 import { locks } from '../src/platform/database/locks.ts';
+import { inTransaction } from '../src/platform/database/transaction.ts';
 import { createReportFiles } from '../src/reports/files.ts';
 import { removeOrphanFiles } from '../src/reports/upkeep.ts';
 import { removeDueImages } from '../src/retention/remove-images.ts';
@@ -223,6 +225,46 @@ describe('retention', () => {
     const counts = own.findLastIndex(({ text }) => text.includes(`FROM ${table}`));
     expect(counts).toBeGreaterThan(0);
     expect(writes).toBeGreaterThan(counts);
+    await expectCountsToBeRight();
+  });
+
+  it('counts most events of a month before late ones must wait, and again if one is deleted meanwhile', async () => {
+    const ids = await Promise.all([9, 9, 9].map((months) => report(inMonth(months))));
+    await gantry.pool.query(
+      `WITH aged AS (
+         UPDATE events SET created_at = created_at - interval '2 hours' WHERE id = ANY ($1) RETURNING created_at
+       )
+       INSERT INTO event_arrivals (hour, n)
+       SELECT date_trunc('hour', created_at + hours * interval '1 hour', 'UTC'), n
+       FROM aged, (VALUES (0, 1), (2, -1)) AS moved (hours, n)`,
+      [ids.slice(0, 2)],
+    );
+    const days = Math.floor((Date.now() - Date.parse(`${inMonth(8).slice(0, 7)}-01`)) / DAY_MS);
+    await ask('setRetention', { events: { default: days } });
+    const table = tableOf(9);
+    const asked = vi.spyOn(pg.Client.prototype, 'query');
+    const texts = () =>
+      asked.mock.calls.map(([query]) =>
+        typeof query === 'string' ? query : ((query as { text?: string }).text ?? ''),
+      );
+    let run: ReturnType<typeof carryOut> | undefined;
+    try {
+      await inTransaction(gantry.app.context.db, async (tx) => {
+        await removeEvents(tx, [ids[0] ?? ''], false);
+        run = carryOut();
+        await eventually(
+          async () => texts(),
+          (statements) => statements.some((text) => text.startsWith(`LOCK TABLE ${table}`)),
+        );
+      });
+      expect((await run)?.removals).toMatchObject([{ rows: 2, wholeMonth: true }]);
+      const lock = texts().findIndex((text) => text.startsWith(`LOCK TABLE ${table}`));
+      const count = texts().findIndex((text) => text.includes(`FROM ${table} WHERE`));
+      expect(count).toBeGreaterThan(0);
+      expect(count).toBeLessThan(lock);
+    } finally {
+      asked.mockRestore();
+    }
     await expectCountsToBeRight();
   });
 
@@ -444,6 +486,9 @@ describe('retention', () => {
     expect(body.error.json.message).toContain('already');
     // The process of that run died: it has shown no sign of life for ten minutes.
     await gantry.pool.query(`UPDATE retention_runs SET beat_at = now() - interval '10 minutes'`);
+    const [dead] = (await ask('getRetentionRuns')).runs;
+    expect(dead.status).toBe('STOPPED');
+    expect(Date.parse(dead.finishedAt)).toBeLessThan(Date.now() - 5 * 60_000);
     expect((await carryOut()).status).toBe('COMPLETED');
     const statuses = await rowsOf(`SELECT FROM retention_runs WHERE status = 'STOPPED'`);
     expect(statuses).toHaveLength(1);

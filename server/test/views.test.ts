@@ -227,6 +227,18 @@ describe('the views of a user', () => {
     expect(message).toBe('You have 100 saved views already: delete one first');
   });
 
+  it('are created while rows that refer to the user are written, such as a view that is no longer shared', async () => {
+    const user = await createUser('Busy');
+    const writing = await gantry.pool.connect();
+    try {
+      await writing.query('BEGIN');
+      await writing.query('SELECT FROM users WHERE id = $1 FOR KEY SHARE', [user.id]);
+      await gantry.ok('views.create', { page: aPage(), name: 'Mine', search: '' }, user);
+    } finally {
+      writing.release(true);
+    }
+  });
+
   it('are removed with the user, except for shared ones', async () => {
     const page = aPage();
     const user = await createUser('Byron');

@@ -18,7 +18,7 @@ import { AppError, invalidInput, notFound } from '../platform/error.ts';
 import { givenFields } from '../platform/given.ts';
 import { resolveTime } from '../platform/time.ts';
 import type { SensorServices } from '../sensors/start.ts';
-import { getSensor } from '../sensors/store.ts';
+import { getSensor, getSensorLocked } from '../sensors/store.ts';
 import { addressFor } from './address.ts';
 import type { FormatName } from './format.ts';
 import { formatNamed } from './formats.ts';
@@ -57,7 +57,8 @@ export async function createConnection(
   requireTimeZone(timeZone);
   await requireMapping(ctx.app, format, options, null);
   return changeConnection(ctx, async (tx) => {
-    const { id: ownSensorId } = await getSensor(tx, sensorId);
+    // Locked, so that it is not deleted without its new connection.
+    const { id: ownSensorId } = await getSensorLocked(tx, sensorId);
     await requireOptions(tx, options, {});
     const id = await insertConnection(tx, {
       sensorId: ownSensorId,

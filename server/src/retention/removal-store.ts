@@ -35,18 +35,24 @@ const WRITERS_WAIT_MS = 3_000;
 const EVERYBODY_WAITS_MS = 300;
 
 /**
+ * Events stored before this time can only be removed: no transaction that stores events takes so long. The time stays
+ * the same until the transaction ends.
+ */
+const SETTLED = sql.raw(`now() - interval '10 minutes'`);
+
+/**
  * Drops a partition of events and subtracts its events from the totals. No other transaction can write into it until
  * this one ends. Traffic counts are kept.
  * @throws an error of SQLSTATE 55P03 when the partition, or events as a whole, is in use for too long: then try again
  */
-export async function dropMonth(
-  tx: Transaction,
-  { table, from, until }: EventMonth,
-): Promise<RemovedCount[]> {
+export async function dropMonth(tx: Transaction, month: EventMonth): Promise<RemovedCount[]> {
+  const { table, from, until } = month;
+  // Late events wait for the lock, and other events wait with them, so nearly all is counted before.
+  const earlier = await countArrivals(tx, month, sql`created_at < ${SETTLED}`);
   await waitForLocksAtMost(tx, WRITERS_WAIT_MS);
   await tx.execute(sql`LOCK TABLE ${sql.raw(table)} IN SHARE ROW EXCLUSIVE MODE`);
   // Counted before anything is written: streams wait for transactions that have written.
-  const arrivals = await countArrivals(tx, { table, from, until });
+  const arrivals = await completeArrivals(tx, month, earlier);
   await tx.execute(sql`
     INSERT INTO event_arrivals (hour, n)
     SELECT to_timestamp(start), -n FROM unnest(
@@ -112,17 +118,38 @@ export async function removeReportsBefore(
   return rows;
 }
 
-/** Counts the events of a partition by the hour in which they were stored, in Unix seconds. */
+/** Numbers of events by the hour in which they were stored, in Unix seconds. */
+type Arrivals = ReadonlyMap<number, number>;
+
+/**
+ * Adds the events since then to those counted before the partition was locked. If the sum differs from the totals, some
+ * have been deleted meanwhile, and all are counted again.
+ */
+async function completeArrivals(tx: Executor, month: EventMonth, earlier: Arrivals): Promise<Arrivals> {
+  const arrivals = new Map(earlier);
+  // Plan: events_by_creation of the partition.
+  const later = await countArrivals(tx, month, sql`created_at >= ${SETTLED}`);
+  for (const [start, n] of later) arrivals.set(start, (arrivals.get(start) ?? 0) + n);
+  const { rows } = await tx.execute<{ n: number }>(sql`
+    SELECT coalesce(sum(n), 0)::bigint AS n FROM event_totals
+    WHERE hour >= ${moment(month.from)} AND hour < ${moment(month.until)}`);
+  const counted = [...arrivals.values()].reduce((sum, n) => sum + n, 0);
+  return rows[0]?.n === counted ? arrivals : countArrivals(tx, month, sql`true`);
+}
+
+/** Counts those events of a partition that meet a condition. */
 async function countArrivals(
   tx: Executor,
   { table, from, until }: EventMonth,
-): Promise<ReadonlyMap<number, number>> {
+  condition: SQL,
+): Promise<Arrivals> {
   const arrivals = new Map<number, number>();
   // In several statements, because one for a busy month would exceed the time limit of statements.
   for (const part of await divideByEvents(tx, { from, until })) {
     const { rows } = await tx.execute<{ start: number; n: number }>(sql`
       SELECT extract(epoch FROM ${sql.raw(HOUR_OF_ARRIVAL)})::bigint AS start, count(*) AS n
-      FROM ${sql.raw(table)} WHERE id >= ${firstId(part.from)} AND id < ${firstId(part.until)} GROUP BY 1`);
+      FROM ${sql.raw(table)} WHERE id >= ${firstId(part.from)} AND id < ${firstId(part.until)} AND ${condition}
+      GROUP BY 1`);
     for (const { start, n } of rows) arrivals.set(start, (arrivals.get(start) ?? 0) + n);
   }
   return arrivals;

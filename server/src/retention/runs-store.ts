@@ -9,6 +9,11 @@ import { findNames } from '../users/names-store.ts';
 /** A run without a sign of life for this long is considered dead. */
 const SILENT_MINUTES = 5;
 
+/** Whether a run in progress is dead. A time in the future is of a clock that was wrong then. */
+const IS_SILENT = sql.raw(
+  `status = 'RUNNING' AND abs(extract(epoch FROM now() - beat_at)) > ${SILENT_MINUTES * 60}`,
+);
+
 /** Records that a run removed. */
 export interface Removal {
   readonly class: RetentionClass;
@@ -31,10 +36,9 @@ export class RunLost extends Error {
 /** Starts a run, unless one is in progress. @returns its id, or null */
 export function beginRun(db: Database, startedBy: string | null): Promise<string | null> {
   return inTransaction(db, async (tx) => {
-    // A time in the future is of a clock that was wrong then.
-    await tx.execute(sql`
-      UPDATE retention_runs SET status = 'STOPPED', finished_at = now()
-      WHERE status = 'RUNNING' AND abs(extract(epoch FROM now() - beat_at)) > ${SILENT_MINUTES * 60}`);
+    await tx.execute(
+      sql`UPDATE retention_runs SET status = 'STOPPED', finished_at = now() WHERE ${IS_SILENT}`,
+    );
     const { rows } = await tx.execute<{ id: string }>(sql`
       INSERT INTO retention_runs (started_by) VALUES (${startedBy}::uuid) ON CONFLICT DO NOTHING RETURNING id`);
     return rows[0]?.id ?? null;
@@ -116,20 +120,22 @@ export function lastSettledStart(db: Executor): Promise<number | null> {
 interface RunRow extends Record<string, unknown> {
   id: string;
   status: RetentionRun['status'];
+  is_silent: boolean;
   started_at: string;
+  beat_at: string;
   finished_at: string | null;
   started_by: string | null;
   error: string | null;
   removals: Omit<Removal, 'until'>[];
 }
 
-/** One page of the runs, newest first. */
+/** One page of the runs, newest first. A dead one is shown as stopped, at its last sign of life. */
 export async function listRuns(
   db: Executor,
   { skip, take, id }: { skip: number; take: number; id?: string },
 ): Promise<Page<RetentionRun>> {
   const { rows } = await db.execute<RunRow>(sql`
-    SELECT retention_runs.*, coalesce((
+    SELECT retention_runs.*, (${IS_SILENT}) AS is_silent, coalesce((
       SELECT jsonb_agg(jsonb_build_object('class', class, 'eventType', nullif(event_type, ''),
         'month', to_char(month, 'YYYY-MM'), 'rows', rows, 'bytes', bytes, 'whole', whole)
         ORDER BY class, month, event_type)
@@ -146,9 +152,9 @@ export async function listRuns(
   );
   const items = rows.map((row) => ({
     id: row.id,
-    status: row.status,
+    status: row.is_silent ? ('STOPPED' as const) : row.status,
     startedAt: new Date(row.started_at),
-    finishedAt: row.finished_at === null ? null : new Date(row.finished_at),
+    finishedAt: timeOf(row.is_silent ? row.beat_at : row.finished_at),
     startedBy: nameOf(row.started_by),
     error: row.error,
     removals: row.removals.map(({ eventType, bytes, whole, ...removal }) => ({
@@ -160,6 +166,10 @@ export async function listRuns(
     })),
   }));
   return { items, total: counted[0]?.total ?? 0 };
+}
+
+function timeOf(at: string | null): Date | null {
+  return at === null ? null : new Date(at);
 }
 
 /**

@@ -11,6 +11,11 @@ import type { BackupResult } from './make.ts';
  */
 const SILENT_MINUTES = 2;
 
+/** Whether a backup in progress has lost its process. */
+const IS_SILENT = sql.raw(
+  `status = 'RUNNING' AND abs(extract(epoch FROM now() - alive_at)) > ${SILENT_MINUTES * 60}`,
+);
+
 const ERROR_MAX = 500;
 
 /** Whether the schema has the record of backups: not yet if a newer version makes a backup before it migrates. */
@@ -26,9 +31,7 @@ export async function beginBackup(
   db: Executor,
   { origin, folder, startedBy }: { origin: BackupOrigin; folder: string; startedBy: string | null },
 ): Promise<string | null> {
-  await db.execute(sql`
-    UPDATE backups SET status = 'STOPPED', finished_at = now()
-    WHERE status = 'RUNNING' AND abs(extract(epoch FROM now() - alive_at)) > ${SILENT_MINUTES * 60}`);
+  await db.execute(sql`UPDATE backups SET status = 'STOPPED', finished_at = now() WHERE ${IS_SILENT}`);
   const { rows } = await db.execute<{ id: string }>(sql`
     INSERT INTO backups (origin, folder, started_by) VALUES (${origin}, ${folder}, ${startedBy}::uuid)
     ON CONFLICT DO NOTHING RETURNING id`);
@@ -65,6 +68,8 @@ export async function noteEnded(
 interface BackupRow extends Record<string, unknown> {
   id: string;
   status: BackupStatus;
+  is_silent: boolean;
+  alive_at: string;
   origin: BackupOrigin;
   started_by: string | null;
   started_at: string;
@@ -81,13 +86,13 @@ interface BackupRow extends Record<string, unknown> {
   error: string | null;
 }
 
-/** One page of the backups, newest first. */
+/** One page of the backups, newest first. One that has lost its process is shown as stopped, at its last sign of life. */
 export async function listBackupRuns(
   db: Executor,
   { skip, take, id }: { skip: number; take: number; id?: string },
 ): Promise<Page<Backup>> {
   const { rows } = await db.execute<BackupRow>(sql`
-    SELECT * FROM backups WHERE ${id === undefined ? sql`true` : sql`id = ${id}::uuid`}
+    SELECT *, (${IS_SILENT}) AS is_silent FROM backups WHERE ${id === undefined ? sql`true` : sql`id = ${id}::uuid`}
     ORDER BY started_at DESC, id DESC LIMIT ${take} OFFSET ${skip}`);
   const { rows: counted } = await db.execute<{ total: number }>(sql`SELECT count(*) AS total FROM backups`);
   const nameOf = await findNames(
@@ -97,11 +102,11 @@ export async function listBackupRuns(
   const items = rows.map(
     (row): Backup => ({
       id: row.id,
-      status: row.status,
+      status: row.is_silent ? 'STOPPED' : row.status,
       origin: row.origin,
       startedBy: nameOf(row.started_by),
       startedAt: new Date(row.started_at),
-      finishedAt: row.finished_at === null ? null : new Date(row.finished_at),
+      finishedAt: timeOf(row.is_silent ? row.alive_at : row.finished_at),
       progress: row.progress,
       folder: row.folder,
       name: row.name,
@@ -115,6 +120,10 @@ export async function listBackupRuns(
     }),
   );
   return { items, total: counted[0]?.total ?? 0 };
+}
+
+function timeOf(at: string | null): Date | null {
+  return at === null ? null : new Date(at);
 }
 
 /** What is known of the backups of this database. Times are Unix milliseconds by the clock of the database. */

@@ -50,10 +50,12 @@ export async function lockView(tx: Transaction, id: string, userId: string): Pro
 
 /**
  * Counts the views of a user and prevents others from being added until the transaction ends; null when the user was
- * deleted.
+ * deleted. Rows that refer to the user can be written meanwhile.
  */
 export async function countViewsLocked(tx: Transaction, userId: string): Promise<number | null> {
-  const { rows: users } = await tx.execute(sql`SELECT FROM users WHERE id = ${userId}::uuid FOR UPDATE`);
+  const { rows: users } = await tx.execute(
+    sql`SELECT FROM users WHERE id = ${userId}::uuid FOR NO KEY UPDATE`,
+  );
   if (users.length === 0) return null;
   const { rows } = await tx.execute<{ n: number }>(
     sql`SELECT count(*) AS n FROM saved_views WHERE created_by = ${userId}::uuid`,
