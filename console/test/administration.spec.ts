@@ -248,6 +248,12 @@ test('settings of time that another user changes meanwhile stay, and so does wha
   await timezone.updateTimezoneSettings.mutate(before);
 });
 
+test('the table of roles scrolls within the page of a phone', async ({ openAs }) => {
+  const page = await openAs('ADMIN', '/administration/roles', { width: 390 });
+  await expect(page.getByRole('row', { name: /Manage Sensors/i })).toBeVisible();
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+});
+
 test('other roles cannot open the administration pages', async ({ openAs }) => {
   const page = await openAs('OPERATOR', '/administration/users');
   await expect(page.getByText('Your role does not include this page')).toBeVisible();

@@ -128,6 +128,35 @@ test.describe('traffic', () => {
     await service.admin.api.system.timezone.updateTimezoneSettings.mutate({ timezone: 'UTC' });
   });
 
+  test('writes the days of a comparison in their own order after Arabic words, and whole', async ({
+    service,
+    openAs,
+  }) => {
+    const { address } = await streetInMay(service);
+    const page = await openAs('ANALYST', `${address}&compare=before`, { language: 'ar' });
+    const days = `${YEAR}-05-01 – ${YEAR}-05-31`;
+    const title = page.getByRole('heading', { level: 2 }).filter({ hasText: days });
+    await expect(title).toBeVisible();
+    const [year = 0, month = 0] = await title.evaluate((heading) => {
+      const text = heading.firstChild as Text;
+      // Those of the last day, which is on one line.
+      const start = text.data.lastIndexOf('–') + 2;
+      return [start, start + 5].map((at) => {
+        const range = document.createRange();
+        range.setStart(text, at);
+        range.setEnd(text, at + 2);
+        return range.getBoundingClientRect().left;
+      });
+    });
+    expect(year).toBeLessThan(month);
+    const heads = page.getByRole('columnheader').filter({ hasText: days });
+    for (const head of await heads.all())
+      expect(await head.locator('bdi').evaluate((of) => of.scrollHeight <= of.clientHeight)).toBe(true);
+    const file = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'CSV' }).first().click();
+    expect(await readFile(await (await file).path(), 'utf8')).not.toMatch(/[\u2066-\u2069]/);
+  });
+
   test('shows the figures of one place as outdated until those of another one are there', async ({
     service,
     openAs,

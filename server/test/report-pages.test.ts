@@ -144,6 +144,20 @@ describe('the pages of a PDF', () => {
     expect(text.split(NAME)).toHaveLength(3);
   });
 
+  it('do not divide a unit in the head of a table', async () => {
+    const text = (name: string): Column => ({ name, type: 'text', width: 11.5 });
+    const speed: Column = { name: 'Limit (km/h)', type: 'decimal', width: 7 };
+    const around = ['Time', 'Event type', 'Violation', 'Plate', 'Type', 'Severity', 'Sensor', 'Location'].map(
+      text,
+    );
+    const { bytes } = await write({ columns: [...around, speed, { ...speed, name: 'Speed (km/h)' }] });
+    const [page = []] = await readDrawnTexts(bytes);
+    expect(page.filter(({ text: drawn }) => drawn.includes('(km'))).toMatchObject([
+      { text: '(km/h)' },
+      { text: '(km/h)' },
+    ]);
+  });
+
   it('keep content within the page and cells within their column', async () => {
     const { bytes } = await write({ table: [row, [NOON, 'M'.repeat(40), 1, 'W'.repeat(60), 'x', 1]] });
     for (const page of await readDrawnTexts(bytes))

@@ -3,9 +3,12 @@ import { switchableFeatures } from '@gantry/contract/system';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runChecks } from '../src/operations/consistency/checks.ts';
 import { locks } from '../src/platform/database/locks.ts';
+import { createDatabase, createPool } from '../src/platform/database/pool.ts';
+import { startFoldingTraffic } from '../src/traffic/fold.ts';
 import { foldQuarter, foldTraffic } from '../src/traffic/fold-store.ts';
 import { foldAllTraffic } from './fold-all-traffic.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
+import { suiteLog } from './leaks.ts';
 import { seeded } from './simulated-month.ts';
 import { lengthOf } from './test-length.ts';
 import { TRAFFIC_DIFFERENCES } from './traffic-differences.ts';
@@ -190,6 +193,31 @@ describe('slots longer than five minutes', () => {
     expect(await check()).toEqual(['traffic by longer slots']);
     await check(true);
     expect(await check()).toEqual([]);
+    expect(await differences()).toEqual([]);
+  });
+
+  it('are counted from smaller parts after a transaction took too long', async () => {
+    const { DATABASE_URL = '' } = gantry.app.context.config;
+    const pool = createPool(DATABASE_URL, 1, () => undefined, { statementTimeoutMs: 300 });
+    // Stands for groups that take long to fold: forty take longer than the pool allows.
+    await gantry.pool.query(`
+      CREATE FUNCTION delay() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.02); RETURN OLD; END';
+      CREATE TRIGGER delay BEFORE DELETE ON traffic_unfolded FOR EACH ROW EXECUTE FUNCTION delay()`);
+    const { apiKey } = sensors[0] ?? { apiKey: '' };
+    for (let n = 0; n < 40; n++)
+      await gantry.ok('events.ingest', { apiKey, ...anEvent(), eventType: 'SPEED_DETECTION' });
+    const parts = { db: createDatabase(pool), log: suiteLog(), now: () => 0, everyMs: 50 };
+    const folding = startFoldingTraffic(parts);
+    try {
+      await eventually(
+        () => gantry.count('traffic_unfolded'),
+        (left) => left === 0,
+      );
+    } finally {
+      await folding[Symbol.asyncDispose]();
+      await pool.end();
+      await gantry.pool.query('DROP FUNCTION delay CASCADE');
+    }
     expect(await differences()).toEqual([]);
   });
 

@@ -4,6 +4,8 @@ import type { Cell, ChartTable } from './table.ts';
 
 /** Without it, spreadsheets take the file for one in an old encoding. */
 const BYTE_ORDER_MARK = '\uFEFF';
+/** What keeps the parts of a text in order on the page, and is noise to a program that reads a file. */
+const ISOLATES = /[\u2066-\u2069]/g;
 const QUOTED = /[",;\t\r\n]|^[\s#]|\s$/;
 
 /** As ISO 8601 writes days and times. */
@@ -23,12 +25,14 @@ function cellOf(cell: Cell, time: TimeFormat): string {
  * with offset, texts that no spreadsheet takes for formulas, and at the end what the file is about, in lines with `#`.
  */
 export function csvOf({ columns, rows }: ChartTable, zone: string, facts: readonly string[]): string {
-  const headers = columns.map(({ header, unit }) => (unit ? `${header} (${unit})` : header));
+  const headers = columns
+    .map(({ header, unit }) => (unit ? `${header} (${unit})` : header))
+    .map((header) => header.replaceAll(ISOLATES, ''));
   const time = createTimeFormat(zone, 'en', { timezone: zone, ...ISO });
   const lines = [headers, ...rows].map((row) => row.map((cell) => cellOf(cell, time)).join(','));
   const comments = facts.map(
     (fact) =>
-      `# ${fact.replaceAll(/\s+/g, ' ').replaceAll(',', ';').replaceAll('"', "'")}${','.repeat(columns.length - 1)}`,
+      `# ${fact.replaceAll(ISOLATES, '').replaceAll(/\s+/g, ' ').replaceAll(',', ';').replaceAll('"', "'")}${','.repeat(columns.length - 1)}`,
   );
   return BYTE_ORDER_MARK + [...lines, ...comments, ''].join('\r\n');
 }

@@ -28,7 +28,8 @@ export function legend(look: Look): LegendComponentOption {
     type: 'scroll',
     formatter: shortened,
     itemWidth: 22,
-    itemHeight: 10,
+    // As high as a line of text: a legend of several pages is cut to its height.
+    itemHeight: 14,
     textStyle: { color: look.text },
     inactiveColor: look['line-strong'],
     pageTextStyle: { color: look.muted },

@@ -37,7 +37,7 @@ export function ShareTable({ title, subject, n, from, until, table, none }: Shar
                     scope="col"
                     className={`border-b px-2 pb-1 font-medium ${kind === 'text' ? 'text-start' : 'w-28 text-end'} ${at === 0 ? 'w-auto' : ''}`}
                   >
-                    <bdi className="line-clamp-2">{header}</bdi>
+                    <bdi className="line-clamp-4">{header}</bdi>
                   </th>
                 ))}
               </tr>

@@ -45,7 +45,7 @@ export function useFileColumns(): readonly Column<Report>[] {
       {
         id: 'size',
         header: t('files.size'),
-        width: '6rem',
+        width: '7.5rem',
         isFigure: true,
         wideOnly: true,
         cell: ({ size }) => size !== null && sizeText(size, i18n.language),

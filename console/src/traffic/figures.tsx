@@ -127,11 +127,11 @@ function Differences({ figures, first, second, firstName, secondName }: Differen
               </th>
               <td className={`${cell} font-medium`}>{textOf(figure.of(first), { header: '', ...figure })}</td>
               <td className={cell}>{textOf(figure.of(second), { header: '', ...figure })}</td>
-              <td className={cell} dir="ltr">
-                {differenceOf(figure)}
+              <td className={cell}>
+                <bdi dir="ltr">{differenceOf(figure)}</bdi>
               </td>
-              <td className={cell} dir="ltr">
-                {changeOf(figure)}
+              <td className={cell}>
+                <bdi dir="ltr">{changeOf(figure)}</bdi>
               </td>
             </tr>
           ))}

@@ -32,6 +32,9 @@ interface PlaceViewProps {
 const daysText = ({ days: { startDate, endDate } }: Subject): string =>
   startDate === endDate ? startDate : `${startDate} – ${endDate}`;
 
+/** Keeps the digits of a day, and a name, in their own order beside words that run the other way. */
+const isolated = (text: string): string => `\u2068${text}\u2069`;
+
 /** What passed a place on some days, and beside it what it is compared with. */
 export function PlaceView({ subject, other, traffic, otherTraffic, shows, vehicleType }: PlaceViewProps) {
   const { t } = useTranslation('traffic');
@@ -42,12 +45,10 @@ export function PlaceView({ subject, other, traffic, otherTraffic, shows, vehicl
   const { flow, speeds, week } = traffic;
   const second = otherTraffic.flow;
   const isSameTime = other !== null && daysText(other) === daysText(subject);
-  const [firstName, secondName] = isSameTime
-    ? [name, otherName]
-    : [daysText(subject), other ? daysText(other) : ''];
-  const described = [name, daysText(subject), vehicleType].filter(Boolean).join(', ');
-  const against = isSameTime ? otherName : secondName;
-  const title = other ? t('comparison.subject', { first: described, second: against }) : described;
+  const names = isSameTime ? [name, otherName] : [daysText(subject), other ? daysText(other) : ''];
+  const [firstName = '', secondName = ''] = names.map(isolated);
+  const described = [name, daysText(subject), vehicleType ?? ''].filter(Boolean).map(isolated).join(', ');
+  const title = other ? t('comparison.subject', { first: described, second: secondName }) : described;
   const view = useMemo<FlowView | null>(
     () =>
       flow && {
@@ -126,7 +127,7 @@ export function PlaceView({ subject, other, traffic, otherTraffic, shows, vehicl
         {other && otherTraffic.week && second && (
           <WeekCard
             week={otherTraffic.week}
-            subject={[otherName, daysText(other)].join(', ')}
+            subject={[otherName, daysText(other)].map(isolated).join(', ')}
             n={vehicles(second.volume ?? 0)}
             shows={shows}
             name={secondName}

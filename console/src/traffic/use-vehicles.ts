@@ -9,6 +9,7 @@ export function useVehicles(): (count: number, other?: number | null) => string 
       counts
         .flatMap((count) => count ?? [])
         .map((count) => t('vehicles', { count, n: count.toLocaleString(i18n.language) }))
+        .map((text, _, all) => (all.length > 1 ? `\u2068${text}\u2069` : text))
         .join(' / '),
     [t, i18n.language],
   );

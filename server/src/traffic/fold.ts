@@ -6,8 +6,8 @@ import { foldQuarter, foldTraffic } from './fold-store.ts';
 /** How long after its end a quarter hour is added to the longer slots. Events that arrive later cost four times as much. */
 const QUARTER_AFTER_MS = 120_000;
 
-/** The minimum limit of commit groups in one transaction, and the maximum while there are more. */
-const LEAST_AT_ONCE = 200;
+/** The limit of commit groups in one transaction at first, and the maximum while there are more. */
+const FIRST_AT_ONCE = 200;
 const MOST_AT_ONCE = 3_200;
 
 /**
@@ -32,12 +32,13 @@ export function startFoldingTraffic({
   now: () => number;
   everyMs: number;
 }): AsyncDisposable {
-  let limit = LEAST_AT_ONCE;
+  let limit = FIRST_AT_ONCE;
 
   const foldSome = async (): Promise<{ isAll: boolean }> => {
     const asked = limit;
-    // After a failure because of its duration, the next attempt must be smaller.
-    limit = LEAST_AT_ONCE;
+    // After a failure because of its duration, the next attempt must be smaller: groups of thousands of events spread over
+    // weeks are slow.
+    limit = Math.max(1, Math.min(FIRST_AT_ONCE, Math.floor(asked / 2)));
     const start = performance.now();
     const isAll = (await foldTraffic(db, asked)) < asked;
     const isQuick = performance.now() - start < QUICK_MS;

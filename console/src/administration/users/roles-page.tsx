@@ -15,7 +15,7 @@ export function RolesPage() {
         aria-label={t('roles.title')}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
         tabIndex={0}
-        className="min-h-0 grow overflow-auto px-4 py-3"
+        className="relative min-h-0 grow overflow-auto px-4 py-3"
       >
         <p className="mb-3 max-w-3xl text-muted">{t('roles.text')}</p>
         <table className="w-full max-w-4xl border-separate border-spacing-0 overflow-hidden rounded-md border bg-surface">

@@ -10,9 +10,12 @@ const EAST_ASIAN = String.raw`[\p{Script=Han}\p{Script=Hiragana}\p{Script=Kataka
 
 /**
  * The places where a line may end: after blanks, hyphens and similar signs, and between Chinese, Japanese and Korean
- * letters.
+ * letters; but not within a unit in brackets, such as (km/h).
  */
-const BREAKS = new RegExp(String.raw`(?<=[-_/·–—\s])(?=\S)|(?<=${EAST_ASIAN})(?=${EAST_ASIAN})`, 'u');
+const BREAKS = new RegExp(
+  String.raw`(?<=[-_/·–—\s])(?<!\([^\s)]{1,8})(?=\S)|(?<=${EAST_ASIAN})(?=${EAST_ASIAN})`,
+  'u',
+);
 
 function piecesOf(text: string): string[] {
   return text.split(BREAKS);
