@@ -219,6 +219,7 @@ describe('the boundaries between rooms', () => {
       'server/src/events/violation.ts',
       'server/src/events/plate.ts',
       'server/src/events/matches.ts',
+      'server/src/events/time-bounds.ts',
       'server/src/incidents/from-event.ts',
       'server/src/incidents/grouping.ts',
       'server/src/realtime/position.ts',
