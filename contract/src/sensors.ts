@@ -66,6 +66,7 @@ export const listedSensor = sensor.omit({
   lastCommunication: true,
   lastPing: true,
 });
+export type ListedSensor = z.infer<typeof listedSensor>;
 
 /** A sensor as returned by `sensors.create`. */
 export const createdSensor = listedSensor.omit({ lastHeartbeat: true });
