@@ -106,10 +106,9 @@ describe('the boundaries between rooms', () => {
     expect(server.length).toBeGreaterThan(100);
   });
 
-  it('allow the contract to import only zod and superjson', () => {
+  it('allow the contract to import only zod', () => {
     const wrong = imports.filter(
-      ({ from, to }) =>
-        from.startsWith('contract/') && !to.startsWith('contract/') && !['zod', 'superjson'].includes(to),
+      ({ from, to }) => from.startsWith('contract/') && !to.startsWith('contract/') && to !== 'zod',
     );
     expect(offenders(wrong)).toEqual([]);
   });
