@@ -45,7 +45,7 @@ export function timeOfEvent(
     throw refuseByClock(
       times,
       (other) => time < other - oldestDays * DAY_MS,
-      `The timestamp is more than ${oldestDays} days old, which is the oldest that is taken in here`,
+      `The timestamp is more than ${oldestDays} days old, which is the maximum age that this service accepts`,
     );
   }
   return time;
