@@ -31,6 +31,7 @@ const dayIn: Readonly<Record<TimezoneSettings['dateFormat'], (y: string, m: stri
   'DD.MM.YYYY': (y, m, d) => `${d}.${m}.${y}`,
 };
 
+/** Shows times in a time zone and form of the settings. */
 export function createLocalTime({ timezone, dateFormat, use24HourFormat }: TimezoneSettings): LocalTime {
   const offsetAt = createOffsets(timezone);
   const wall = (moment: number): Date => new Date(moment + offsetAt(moment) * MINUTE_MS);

@@ -44,6 +44,7 @@ export interface Paged<Item> {
   readonly progress: (place: Place) => number;
 }
 
+/** The rows of one page after another, until a page is not full. */
 export async function* pagesOf<Item>(paged: Paged<Item>): AsyncGenerator<Batch> {
   for (let after: Place | null = null; ; ) {
     const items = await paged.read(after, paged.take);
