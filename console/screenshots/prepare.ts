@@ -2,9 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { GantryClient } from '@gantry/client';
+import { DAY_MS } from '@gantry/contract/durations';
 import type { Subjects } from './pages.ts';
-
-const DAY_MS = 86_400_000;
 
 const day = (before: number) => new Date(Date.now() - before * DAY_MS).toISOString().slice(0, 10);
 

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '@gantry/contract/durations';
 import type { FlowPoint } from '@gantry/contract/traffic';
 import { describe, expect, it } from 'vitest';
 import { csvOf } from '../src/chart/csv.ts';
@@ -14,7 +15,6 @@ const berlin = createTimeFormat('Europe/Berlin', 'en', {
   dateFormat: 'YYYY-MM-DD',
   firstDayOfWeek: 1,
 });
-const HOUR_MS = 3_600_000;
 
 /** The hours from a moment on, as the service answers them. */
 const hours = (from: string, count: number): FlowPoint[] =>

@@ -1,3 +1,4 @@
+import { DAY_MS } from '@gantry/contract/durations';
 import type { Locator, Page } from '@playwright/test';
 import { expect, test } from './fixtures.ts';
 
@@ -25,7 +26,6 @@ function mouseOf() {
   };
 }
 
-const DAY_MS = 86_400_000;
 const TUESDAY = 2;
 const noonOf = (daysAgo: number) =>
   `${new Date(Date.now() - daysAgo * DAY_MS).toISOString().slice(0, 10)}T12:00:00Z`;

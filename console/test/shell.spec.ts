@@ -134,6 +134,31 @@ test('a page that the role does not include asks for nothing, and says what it n
   }
 });
 
+test.describe('the global search', () => {
+  test('leads to sensors and pages, and warns that a search for a plate is recorded', async ({
+    service,
+    openAs,
+  }) => {
+    const { id } = await service.sensor({ name: 'Ringstrasse north' });
+    const page = await openAs('OPERATOR', '/');
+    await expect(page.getByRole('button', { name: 'Search everywhere' })).toBeVisible();
+    await page.keyboard.press('/');
+    await page.getByRole('combobox', { name: 'Search' }).fill('ringstr');
+    await expect(page.getByRole('option', { name: /Ringstrasse north/ })).toBeVisible();
+    await page.getByRole('option', { name: /Ringstrasse north/ }).click();
+    await expect(page).toHaveURL(new RegExp(`/sensors/${id}`));
+    await page.goto(`${service.url}/`);
+    await expect(page.getByRole('button', { name: 'Search everywhere' })).toBeVisible();
+    await page.keyboard.press('/');
+    // What was opened last is offered first.
+    await expect(page.getByRole('option', { name: /Ringstrasse north/ })).toBeVisible();
+    await page.getByRole('combobox', { name: 'Search' }).fill('B-AB 123');
+    await expect(page.getByRole('option').first()).toContainText('the search is recorded');
+    await page.keyboard.press('Enter');
+    await expect(page).toHaveURL(/\/events\?licensePlateNumber=B-AB/);
+  });
+});
+
 test('a look-up that failed says so, and not that nothing was found', async ({ openAs }) => {
   const page = await openAs('VIEWER', '/events');
   await page.route(/sensors\.getAll/, (route) => route.fulfill({ status: 500, body: 'broken' }));

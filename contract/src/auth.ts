@@ -56,7 +56,6 @@ export const plateAccess = z.object({
     .describe('false: answers contain `•••` in place of plates, and a search for a plate is FORBIDDEN.'),
   requiresReason: z.boolean().describe('Whether a search for a plate requires a `reason`.'),
 });
-export type PlateAccess = z.infer<typeof plateAccess>;
 
 /** What a SHA-256 is in base64url. */
 export const OIDC_CHALLENGE = /^[\w-]{43}$/;

@@ -139,7 +139,7 @@ export const deviceMessage = z.object({
   connectionId: z.string(),
   receivedAt: z.date(),
   status: messageStatus,
-  reason: z.string().nullable().describe('Why it became no event, or what of it was left out.'),
+  reason: z.string().nullable().describe('Why it did not become an event, or what was left out of it.'),
   eventIds: z.array(z.string()),
   method: z.string(),
   path: z.string(),

@@ -249,7 +249,7 @@ export const doctorSentences = {
   failedReports: {
     about: 'work',
     finding: 'Reports that failed in the last week: {{reports}}.',
-    remedy: 'Their errors say why; order them again.',
+    remedy: 'Their errors give the reason; generate them again.',
   },
   retentionFailed: {
     about: 'work',

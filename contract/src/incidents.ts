@@ -190,7 +190,9 @@ export const assignIncidentInput = z.object({
   expectedAssignee: id
     .nullable()
     .optional()
-    .describe('Whom you saw it assigned to. If it is somebody else by now, it stays theirs (CONFLICT).'),
+    .describe(
+      'The assignee that you saw. If somebody else has been assigned since, nothing changes (CONFLICT).',
+    ),
   expectedUpdatedAt,
 });
 export type AssignIncidentInput = z.infer<typeof assignIncidentInput>;

@@ -66,6 +66,7 @@ export const listedSensor = sensor.omit({
   lastCommunication: true,
   lastPing: true,
 });
+export type ListedSensor = z.infer<typeof listedSensor>;
 
 /** A sensor as returned by `sensors.create`. */
 export const createdSensor = listedSensor.omit({ lastHeartbeat: true });
@@ -133,7 +134,7 @@ export type ListSensorsInput = z.infer<typeof listSensorsInput>;
 export const sensorsPage = z.object({ sensors: z.array(listedSensor), ...pageTotals });
 export const deleteSensorOutput = z.object({ success: z.literal(true), id: z.string() });
 
-/** Longest time for which the key before a rotation may stay valid, in minutes: one day. */
+/** Longest time for which the previous key may stay valid after a rotation, in minutes: one day. */
 export const MAX_KEY_OVERLAP_MINUTES = 1_440;
 
 export const rotateKeyInput = z.object({
@@ -143,7 +144,9 @@ export const rotateKeyInput = z.object({
     .min(0)
     .max(MAX_KEY_OVERLAP_MINUTES)
     .default(0)
-    .describe('For how many minutes the key before is still accepted. 0: it becomes invalid at once.'),
+    .describe(
+      'Number of minutes for which the previous key is still accepted. 0: it becomes invalid at once.',
+    ),
 });
 export type RotateKeyInput = z.infer<typeof rotateKeyInput>;
 
@@ -153,11 +156,14 @@ export const sensorKeyInfo = z.object({
     .date()
     .nullable()
     .describe('When the current key was issued by a rotation; null: never rotated.'),
-  previousValidUntil: z.date().nullable().describe('Until when the key before is accepted; null: it is not.'),
+  previousValidUntil: z
+    .date()
+    .nullable()
+    .describe('Time until which the previous key is accepted; null: it is not.'),
   previousLastUsedAt: z
     .date()
     .nullable()
-    .describe('When a device last used the key before, while that is accepted.'),
+    .describe('When a device last used the previous key, while it is accepted.'),
 });
 export type SensorKeyInfo = z.infer<typeof sensorKeyInfo>;
 

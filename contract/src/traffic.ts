@@ -25,7 +25,7 @@ const place = {
   sensorId: id.optional().describe('Everything that this sensor saw, wherever it stood.'),
   locationId: id
     .optional()
-    .describe('Everything that was seen here, also by sensors that stand elsewhere by now.'),
+    .describe('Everything that was seen here, including by sensors that have been moved since.'),
 };
 const vehicleType = trimmedText(100)
   .transform((value) => value || undefined)

@@ -104,6 +104,14 @@ function pick({ version, type }: { readonly version: string; readonly type: stri
   return { version, type };
 }
 
+/** The README of a package. That of the client is followed by client/README.md, whose links lead to files that no package contains. */
+function readmeOf(name: PackageName): string {
+  const readme = readFileSync(join(root, `deploy/npm/readme/${name}.md`), 'utf8');
+  if (name !== 'client') return readme;
+  const guide = readFileSync(join(root, 'client/README.md'), 'utf8');
+  return readme + guide.replace(/^# .*\n/, '').replaceAll(/\[([^\]]+)\]\(\.\.\/[^)]+\)/g, '$1');
+}
+
 rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
 compile();
@@ -113,7 +121,7 @@ for (const name of Object.keys(manifests) as PackageName[]) {
   await contents[name](folder);
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifests[name], null, 2)}\n`);
   cpSync(join(root, 'LICENSE'), join(folder, 'LICENSE'));
-  cpSync(join(root, `deploy/npm/readme/${name}.md`), join(folder, 'README.md'));
+  writeFileSync(join(folder, 'README.md'), readmeOf(name));
   const made = run('npm', ['pack', '--silent', '--pack-destination', out], folder).trim();
   process.stdout.write(`dist/npm/${made.split('\n').at(-1)}\n`);
 }

@@ -110,7 +110,7 @@ const walks = PAGES.map((page) => ({ page, ...commandsOf(readFileSync(join(root,
 try {
   const service = await serve('npm start');
   for (const { page, session } of walks) if (session.length > 0) runSession(page, session, service.url);
-  if (!(await service.stop())) say('FAILED', 'npm start', ' (it did not stop in order)');
+  if (!(await service.stop())) say('FAILED', 'npm start', ' (it did not shut down cleanly)');
   for (const command of new Set(walks.flatMap(({ commands }) => commands))) await walkCommand(command);
 } finally {
   rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { DAY_MS, HOUR_MS } from '@gantry/contract/durations';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { locks } from '../src/platform/database/locks.ts';
 import { foldAllTraffic } from './fold-all-traffic.ts';
@@ -6,8 +7,6 @@ import { eventually, type Gantry, startGantry } from './harness.ts';
 
 // Two and three months ago: a sensor that was always ONLINE detected a vehicle each hour.
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const RUN_MS = 60_000;
 
 const now = new Date();

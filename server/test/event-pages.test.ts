@@ -1,3 +1,4 @@
+import { HOUR_MS } from '@gantry/contract/durations';
 import { eventType, type ListEventsInput, listEventsInput } from '@gantry/contract/events';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -21,7 +22,6 @@ interface Question {
 }
 
 const ENDLESS: Interval = { from: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY };
-const HOUR_MS = 3_600_000;
 /** The numbers at which the service changes its strategy for a list. */
 const LIMITS = [1_000, 5_000];
 const around = (n: number): number[] => [n - 1, n, n + 1];

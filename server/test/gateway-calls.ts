@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Caller } from './harness.ts';
-import { eventually } from './harness.ts';
+import { type Caller, eventually, type HttpAnswer } from './harness.ts';
 
 /** What `connections.create` returns. */
 export interface Created {
@@ -45,6 +44,35 @@ export const connect = async (
 
 /** The path below the service of an address. */
 export const pathOf = (url: string): string => new URL(url).pathname;
+
+/** Sends a message as a device does, to a path of the service. */
+export const send = (
+  gantry: Caller,
+  path: string,
+  body: string | Buffer,
+  headers: Record<string, string> = {},
+  method = 'POST',
+): Promise<HttpAnswer> => gantry.fetch(path, { method, headers, body: body as string });
+
+/** Sends a message in JSON. */
+export const sendJson = (
+  gantry: Caller,
+  path: string,
+  body: unknown,
+  headers: Record<string, string> = {},
+): Promise<HttpAnswer> =>
+  send(gantry, path, JSON.stringify(body), { 'content-type': 'application/json', ...headers });
+
+/** A message of the format `gantry`. */
+export const event = (fields: object = {}) => ({
+  eventType: 'PLATE_RECOGNITION',
+  licensePlateNumber: 'B AB 1234',
+  ...fields,
+});
+
+/** A message of the format `gantry` with a key and a time, so that its repetition is recognised. */
+export const keyedEvent = (fields: object = {}) =>
+  event({ idempotencyKey: randomUUID(), timestamp: '2026-03-01T10:00:00Z', ...fields });
 
 /** All messages of a connection, newest first. */
 export const messagesOf = async (gantry: Caller, connectionId: string): Promise<readonly ShownMessage[]> =>

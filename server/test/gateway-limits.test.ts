@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createConnectionLimits } from '../src/gateways/limits.ts';
 import { claimMessages } from '../src/gateways/messages-store.ts';
 import { createSpool } from '../src/gateways/spool.ts';
-import { connect, pathOf, processed } from './gateway-calls.ts';
+import { connect, pathOf, processed, sendJson } from './gateway-calls.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 import { suiteLog } from './leaks.ts';
 import { jpeg } from './pictures.ts';
@@ -20,12 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => gantry.stop());
 
-const post = (url: string, body: unknown) =>
-  gantry.fetch(pathOf(url), {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
+const post = (url: string, body: unknown) => sendJson(gantry, pathOf(url), body);
 const lineOf = async (metric: RegExp): Promise<string | undefined> =>
   (await gantry.fetch('/metrics')).body.split('\n').find((line: string) => metric.test(line));
 

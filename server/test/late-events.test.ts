@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { DAY_MS } from '@gantry/contract/durations';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { foldAllTraffic } from './fold-all-traffic.ts';
 import { type Gantry, startGantry } from './harness.ts';
 
 // Events that arrive late, after their sensor was moved or the limit of its location was changed.
 
-const DAY_MS = 86_400_000;
 const now = Date.now();
 const at = (time: number): string => new Date(time).toISOString();
 const day = (time: number): string => at(time).slice(0, 10);

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '@gantry/contract/durations';
 import fc from 'fast-check';
 import { DateTime } from 'luxon';
 import { describe, expect, it } from 'vitest';
@@ -5,7 +6,6 @@ import { dayBounds, localDays, weekBounds } from '../src/platform/local-days.ts'
 import { resolveInterval } from '../src/platform/time.ts';
 import { localBounds } from '../src/traffic/range.ts';
 
-const HOUR_MS = 3_600_000;
 const ZONES = [
   'UTC',
   'Europe/Vienna',

@@ -1,3 +1,4 @@
+import { DAY_MS } from '@gantry/contract/durations';
 import type pg from 'pg';
 import { foldTotals } from '../src/events/counts/fold-store.ts';
 import { lockMarks, type Marks, setMarks } from '../src/events/marks-store.ts';
@@ -65,8 +66,6 @@ export const SENSORS = Array.from(
   { length: 40 },
   (_, n) => `0190c0de-0000-7000-a000-${String(n).padStart(12, '0')}`,
 );
-
-const DAY_MS = 86_400_000;
 
 const provideMonths = async (
   pool: pg.Pool,

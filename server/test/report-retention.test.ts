@@ -1,10 +1,10 @@
+import { DAY_MS } from '@gantry/contract/durations';
 import type { ReportFilters, ReportKind } from '@gantry/contract/reports';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { kinds } from '../src/reports/kinds.ts';
 import { createLocalTime } from '../src/reports/local-time.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 
-const DAY_MS = 86_400_000;
 const DAYS_KEPT = 10;
 /** A midnight in UTC, which is in the evening of the day before there. */
 const CUTOFF = Date.now() - (Date.now() % DAY_MS) - DAYS_KEPT * DAY_MS;

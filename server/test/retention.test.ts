@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { DAY_MS } from '@gantry/contract/durations';
 import { eventType } from '@gantry/contract/events';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -18,7 +19,6 @@ import { eventually, type Gantry, startGantry } from './harness.ts';
 import { dataUrl, png } from './pictures.ts';
 import { lengthOf } from './test-length.ts';
 
-const DAY_MS = 86_400_000;
 const NOTHING_LIMITED = {
   events: { default: null, byType: {} },
   images: null,

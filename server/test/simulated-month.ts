@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { MINUTE_MS } from '@gantry/contract/durations';
 import { DateTime } from 'luxon';
 import type { Gantry } from './harness.ts';
 
@@ -7,7 +8,6 @@ import type { Gantry } from './harness.ts';
 
 export const ZONE = 'Europe/Vienna';
 export const SPEED_LIMIT = 50;
-const MINUTE_MS = 60_000;
 
 /** The reported events, as recorded by the test. */
 export interface Passage {

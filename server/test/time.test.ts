@@ -1,3 +1,4 @@
+import { HOUR_MS } from '@gantry/contract/durations';
 import { isIsoTime, isPlainDate, timeInput } from '@gantry/contract/time';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -19,7 +20,6 @@ const ZONES = [
   'Pacific/Kiritimati',
 ];
 
-const HOUR_MS = 3_600_000;
 const formats = new Map(
   ZONES.map((timeZone) => [
     timeZone,

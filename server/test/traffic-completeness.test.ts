@@ -1,8 +1,7 @@
+import { HOUR_MS } from '@gantry/contract/durations';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { foldAllTraffic } from './fold-all-traffic.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
-
-const HOUR_MS = 3_600_000;
 
 let gantry: Gantry;
 let token: string;

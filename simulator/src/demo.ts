@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isBlockedPort } from '@gantry/contract/blocked-ports';
+import { DAY_MS, MINUTE_MS } from '@gantry/contract/durations';
 import { Command } from 'commander';
 import { workThroughPast } from './demo/control-room.ts';
 import { type DemoFeatures, findFeatures } from './demo/features.ts';
@@ -17,12 +18,10 @@ import { readInitialPassword } from './password.ts';
 import { createScreen } from './screen.ts';
 import { assemble, type Crew, historyLine, logIn, runCrew, SimulationError, watch } from './simulation.ts';
 import { stopOnSignals } from './stop.ts';
-import { MINUTE_MS } from './stream.ts';
 
 /** Differs from that of `npm run simulate`, so that both can run on one service. */
 const SEED = 7;
 const SENSORS = 12;
-const DAY_MS = 86_400_000;
 
 /** Some 25,000 events in 30 days: enough for every page and chart, and fast to create. */
 const HISTORY_PACE = { rate: 0.0023, steady: false };

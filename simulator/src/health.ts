@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '@gantry/contract/durations';
 import { createRandom, mix, type Random } from './random.ts';
 import type { VirtualSensor } from './sensor.ts';
 
@@ -20,7 +21,7 @@ const CRITICALS: readonly [Issue, ...Issue[]] = [
 ];
 
 /** The duration of an issue in milliseconds. The probabilities apply to each such period of one sensor. */
-const SPELL_MS = 10 * 60_000;
+const SPELL_MS = 10 * MINUTE_MS;
 const WARNING_CHANCE = 0.015;
 const CRITICAL_CHANCE = 0.002;
 

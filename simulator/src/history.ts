@@ -1,7 +1,8 @@
+import { MINUTE_MS } from '@gantry/contract/durations';
 import { MAX_INGEST_BATCH } from '@gantry/contract/events';
 import { sendBatch } from './delivery.ts';
 import type { Device } from './device.ts';
-import { eventsOfMinute, MINUTE_MS, type Pace, type TimedEvent } from './stream.ts';
+import { eventsOfMinute, type Pace, type TimedEvent } from './stream.ts';
 
 /** A period in Unix milliseconds, without its end. */
 export interface Stretch {

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { DAY_MS, MINUTE_MS } from '@gantry/contract/durations';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { prepareFleet } from './fleet.ts';
 import { sendHistory } from './history.ts';
@@ -11,9 +12,7 @@ import { pause } from './retry.ts';
 import { count, createScreen } from './screen.ts';
 import { assemble, type Crew, historyLine, logIn, runCrew, SimulationError, watch } from './simulation.ts';
 import { stopOnSignals } from './stop.ts';
-import { MINUTE_MS, type Pace } from './stream.ts';
-
-const DAY_MS = 86_400_000;
+import type { Pace } from './stream.ts';
 
 function address(text: string): string {
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;

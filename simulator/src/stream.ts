@@ -1,10 +1,9 @@
+import { MINUTE_MS } from '@gantry/contract/durations';
 import { type EventInput, reportFrom } from './event.ts';
 import { photograph } from './photograph.ts';
 import { createRandom, mix } from './random.ts';
 import type { VirtualSensor } from './sensor.ts';
 import { trafficLevel } from './traffic.ts';
-
-export const MINUTE_MS = 60_000;
 
 /** An event with its time, and the key by which the service recognizes a retry. */
 export interface TimedEvent {

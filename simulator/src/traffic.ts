@@ -1,3 +1,4 @@
+import { HOUR_MS } from '@gantry/contract/durations';
 import { TIME_ZONE } from './places.ts';
 
 // Vehicles by hour of the day, from midnight on, relative to one another.
@@ -14,7 +15,6 @@ const WEEK = DAYS.flatMap((day) => (day.startsWith('S') ? WEEKEND : WEEKDAY));
 const MEAN = WEEK.reduce((sum, flow) => sum + flow, 0) / WEEK.length;
 const PEAK = Math.max(...WEEK) / MEAN;
 
-const HOUR_MS = 3_600_000;
 const clock = new Intl.DateTimeFormat('en-US', {
   timeZone: TIME_ZONE,
   weekday: 'short',

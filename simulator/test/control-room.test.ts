@@ -1,3 +1,4 @@
+import { HOUR_MS } from '@gantry/contract/durations';
 import { reportedEvent } from '@gantry/contract/events';
 import { changesOnlyOwnIncidents, incidentStates } from '@gantry/contract/incident-states';
 import {
@@ -19,7 +20,6 @@ import { virtualSensor } from '../src/sensor.ts';
 import { eventsOfMinute } from '../src/stream.ts';
 import { vehicleOf } from '../src/vehicle.ts';
 
-const HOUR_MS = 3_600_000;
 const NOW = Date.UTC(2026, 2, 10, 14);
 
 const parts = fc.constantFrom('operator' as const, 'field' as const);

@@ -1,4 +1,5 @@
 import { createGantryClient } from '@gantry/client';
+import { DAY_MS } from '@gantry/contract/durations';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN, eventually, type Gantry, startGantry } from '../../server/test/harness.ts';
 import { acknowledgeAlerts } from '../src/demo/alerts.ts';
@@ -7,7 +8,6 @@ import { dealWithIncidents } from '../src/demo/incidents.ts';
 import { type Colleague, gatherStaff, type Staff } from '../src/demo/staff.ts';
 import { ensureWatchlist, samples } from '../src/demo/watchlist.ts';
 
-const DAY_MS = 86_400_000;
 const NEVER = new AbortController().signal;
 
 let gantry: Gantry;

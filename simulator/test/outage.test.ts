@@ -1,8 +1,9 @@
+import { MINUTE_MS } from '@gantry/contract/durations';
 import { expect, it } from 'vitest';
 import { ADMIN, eventually, startGantry } from '../../server/test/harness.ts';
 import { prepareFleet } from '../src/fleet.ts';
 import { assemble, logIn, runCrew } from '../src/simulation.ts';
-import { eventsOfMinute, MINUTE_MS } from '../src/stream.ts';
+import { eventsOfMinute } from '../src/stream.ts';
 import { buildRoad } from './road.ts';
 
 it('an outage loses no event, lost answers store none twice, and a stop during an outage reports what was not sent', async () => {

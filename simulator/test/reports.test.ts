@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '@gantry/contract/durations';
 import { ingestInput, reportedEvent } from '@gantry/contract/events';
 import { createLocationInput } from '@gantry/contract/locations';
 import { createSensorInput, heartbeatInput, sensorType } from '@gantry/contract/sensors';
@@ -9,7 +10,7 @@ import { addressOf, isFreeway, limitKmh, places } from '../src/places.ts';
 import { createRandom } from '../src/random.ts';
 import { virtualSensor } from '../src/sensor.ts';
 import { isSpeeding, measuredSpeed } from '../src/speed.ts';
-import { createStream, eventsOfMinute, MINUTE_MS, type TimedEvent } from '../src/stream.ts';
+import { createStream, eventsOfMinute, type TimedEvent } from '../src/stream.ts';
 
 const STEADY = { rate: 1, steady: true };
 const MINUTE = Date.UTC(2026, 2, 10, 14) / MINUTE_MS;

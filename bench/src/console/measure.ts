@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { MINUTE_MS } from '@gantry/contract/durations';
 import type { Page } from 'playwright-core';
 import { makeBodies } from '../ingest/bodies.ts';
 import { percentile } from '../percentile.ts';
@@ -132,7 +133,7 @@ async function watchMemory(
   const samples = Math.max(LEAST_SAMPLES, Math.round(minutes));
   const heap = [{ minute: 0, megabytes: await heapMegabytes(page) }];
   for (let sample = 1; sample <= samples; sample++) {
-    await sleep((minutes * 60_000) / samples, undefined, { signal });
+    await sleep((minutes * MINUTE_MS) / samples, undefined, { signal });
     const minute = (minutes * sample) / samples;
     const megabytes = await heapMegabytes(page);
     heap.push({ minute, megabytes });

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { MINUTE_MS } from '@gantry/contract/durations';
 import { Client } from 'undici';
 import { checkCounts } from '../counts.ts';
 import { BenchmarkFailed } from '../failure.ts';
@@ -70,7 +71,7 @@ export async function watchCameras(stage: Stage, options: CamerasOptions): Promi
       const now = performance.now();
       const { latencies, refused } = fleet.take();
       const sample = {
-        minute: (now - started) / 60_000,
+        minute: (now - started) / MINUTE_MS,
         messagesPerSecond: (latencies.length * 1000) / (now - last),
         refusedPerSecond: (refused * 1000) / (now - last),
         p50: percentile(latencies, 0.5),

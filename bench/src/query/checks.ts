@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { DAY_MS } from '@gantry/contract/durations';
 import pg from 'pg';
 import { BenchmarkFailed } from '../failure.ts';
 import { firstIdAt } from './history.ts';
@@ -6,7 +7,6 @@ import type { ListInput, Question } from './questions.ts';
 
 // The same queries, answered by plain SQL that counts and sorts the events themselves.
 
-const DAY_MS = 86_400_000;
 const PAGE = 50;
 
 interface Where {

@@ -1,15 +1,13 @@
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DAY_MS, HOUR_MS } from '@gantry/contract/durations';
 import { checkServer, query, sibling } from '../database.ts';
 import { stopLeftoverDatabase } from '../leftover-database.ts';
 import { embeddedDatabaseUrl, type Service, startService } from '../service.ts';
 import { fillHistory } from './fill.ts';
 import type { HistoryOptions } from './history.ts';
 import { checkRoom } from './room.ts';
-
-const DAY_MS = 86_400_000;
-const HOUR_MS = 3_600_000;
 
 /** A Gantry service with a filled database. */
 export interface History {

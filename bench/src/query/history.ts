@@ -1,3 +1,4 @@
+import { DAY_MS, HOUR_MS } from '@gantry/contract/durations';
 import type { Severity } from '@gantry/contract/events';
 import { sensorType } from '@gantry/contract/sensors';
 import { type EventInput, reportFrom } from '@gantry/simulator/src/event.ts';
@@ -8,9 +9,6 @@ import { vehicleOf } from '@gantry/simulator/src/vehicle.ts';
 
 // A history of a year: rush hours, few incidents, recurring plates, busy and quiet sensors, devices that were
 // offline, and reviewers who are some days behind. Rows are in the format of COPY.
-
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 export interface HistoryOptions {
   readonly events: number;

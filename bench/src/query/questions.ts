@@ -1,3 +1,4 @@
+import { DAY_MS } from '@gantry/contract/durations';
 import { eventType, type ListEventsInput } from '@gantry/contract/events';
 import type { Random } from '@gantry/simulator/src/random.ts';
 import type { Sample } from './sample.ts';
@@ -32,8 +33,6 @@ const SCREEN: Goals = { p99: 50 };
 /** The same for queries on counts, whose duration must not depend on the length of the history. */
 const COUNTED: Goals = { p99: 50, ratio: 2 };
 const DEEPEST: Goals = { ratio: 3 };
-
-const DAY_MS = 86_400_000;
 
 function pick<Item>(items: readonly Item[], random: Random): Item {
   const item = items[Math.floor(random.next() * items.length)];

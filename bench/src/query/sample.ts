@@ -1,3 +1,4 @@
+import { DAY_MS } from '@gantry/contract/durations';
 import { createRandom, mix, type Random } from '@gantry/simulator/src/random.ts';
 import pg from 'pg';
 import { firstIdAt, type HistoryOptions } from './history.ts';
@@ -35,7 +36,7 @@ export async function drawSample(
 ): Promise<Sample> {
   const random: Random = createRandom(mix(seed, 3));
   const times = Array.from({ length: SIZE }, () =>
-    Math.floor(from + random.next() * (until - from - 86_400_000)),
+    Math.floor(from + random.next() * (until - from - DAY_MS)),
   );
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();

@@ -1,3 +1,4 @@
+import { DAY_MS } from '@gantry/contract/durations';
 import { Command } from 'commander';
 import { checkCounts } from '../counts.ts';
 import { makeBodies } from '../ingest/bodies.ts';
@@ -23,7 +24,7 @@ interface Options extends StageOptions, Output {
 }
 
 const BODIES = 8192;
-const SPAN_MS = 30 * 86_400_000;
+const SPAN_MS = 30 * DAY_MS;
 const SENSORS = 50;
 
 async function measure(stage: Stage, options: Options): Promise<Stretch[]> {

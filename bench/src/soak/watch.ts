@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '@gantry/contract/durations';
 import { BenchmarkFailed } from '../failure.ts';
 import { readMachineTimes } from '../processor-time.ts';
 import type { Stage } from '../stage.ts';
@@ -58,7 +59,7 @@ export async function watch(
     seen.push(measured.seen);
     writes.push(...measured.disk);
     if (second % every !== 0) continue;
-    const minute = (now - started) / 60_000;
+    const minute = (now - started) / MINUTE_MS;
     const sample = await takeSample(databaseUrl, {
       minute,
       seconds: (now - sampledAt) / 1000,

@@ -1,4 +1,5 @@
 import type { ApiToken } from '@gantry/contract/api-tokens';
+import { DAY_MS } from '@gantry/contract/durations';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -14,7 +15,7 @@ import { Skeleton } from '../ui/skeleton.tsx';
 import { useNotices } from '../undo/undo.tsx';
 
 /** From this long before its end on a token should be replaced, in milliseconds. */
-const SOON_MS = 14 * 86_400_000;
+const SOON_MS = 14 * DAY_MS;
 
 /** The API tokens of a user, and a way to revoke them. @param userId absent: the user's own */
 export function TokenList({ userId }: { readonly userId?: string }) {

@@ -1,10 +1,10 @@
+import { DAY_MS } from '@gantry/contract/durations';
 import type { ChartOption } from './echarts.ts';
 import type { Look } from './look.ts';
 import type { ChartTable } from './table.ts';
 import { tooltipOf } from './tooltip.ts';
 
 const MONDAY = Date.UTC(2024, 0, 1);
-const DAY_MS = 86_400_000;
 
 /** The days of a week in the order of the service's settings: as 1 Monday … 7 Sunday, with their names. */
 export function weekdaysFrom(firstDayOfWeek: number, language: string): { weekday: number; name: string }[] {

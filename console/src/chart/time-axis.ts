@@ -1,3 +1,4 @@
+import { HOUR_MS } from '@gantry/contract/durations';
 import type { TimeFormat } from '../time/format.ts';
 
 interface TimeLabels {
@@ -6,7 +7,6 @@ interface TimeLabels {
   readonly isLabelled: (at: number) => boolean;
 }
 
-const HOUR_MS = 3_600_000;
 /** Within so long the hours are labelled, and beyond the days: two days, of which one may have 25 hours. */
 const HOURS_UP_TO_MS = 49 * HOUR_MS;
 /** Every third hour, on clocks of 24 and of 12 hours. */

@@ -1,10 +1,9 @@
+import { DAY_MS, HOUR_MS } from '@gantry/contract/durations';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { createTimeFormat } from '../time/format.ts';
 import { useServiceTime } from '../time/use-time.ts';
 import { useTimeSettings, useUtc } from '../time/zone.ts';
-
-const DAY_MS = 86_400_000;
 
 /**
  * How an interval is named: in the zone of the service, by which it was counted; for a user of UTC its start is said in UTC,
@@ -19,7 +18,7 @@ export function useIntervalText(): (start: Date, end: Date) => string[] {
     const inUtc = createTimeFormat('UTC', i18n.language, settings);
     const weekday = new Intl.DateTimeFormat(i18n.language, { weekday: 'short', timeZone: time.zone });
     return (start, end) => {
-      const isDay = end.getTime() - start.getTime() >= DAY_MS - 3_600_000;
+      const isDay = end.getTime() - start.getTime() >= DAY_MS - HOUR_MS;
       const day = `${weekday.format(start)} ${time.date(start)}`;
       const lines = [isDay ? day : `${day} ${time.minute(start)}–${time.minute(end)}`];
       const isOther = utc && time.zone !== 'UTC';

@@ -19,7 +19,7 @@ import { MessageStatusBadge } from './message-status.tsx';
 const AGAIN_MS = 1_000;
 const unsettled: readonly (MessageStatus | undefined)[] = ['RECEIVED', 'HELD'];
 
-/** Everything about one message: what became of it and why, its pictures, and its body as it came. */
+/** Everything about one message: what became of it and why, its pictures, and its body as it was received. */
 export function MessagePane({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
   const { t } = useTranslation('connections');
   const client = useQueryClient();

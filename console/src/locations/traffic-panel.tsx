@@ -1,3 +1,4 @@
+import { HOUR_MS } from '@gantry/contract/durations';
 import type { Location } from '@gantry/contract/locations';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
@@ -9,7 +10,6 @@ import { Panel } from '../ui/panel.tsx';
 import { Sparkline } from '../ui/sparkline.tsx';
 import { useLiveTraffic } from './all-locations.ts';
 
-const HOUR_MS = 3_600_000;
 const AGAIN_MS = 300_000;
 
 /** The traffic at a location: in the last minutes, and by the hour in the last day. */

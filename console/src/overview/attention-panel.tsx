@@ -5,7 +5,7 @@ import { Failure } from '../service/failure.tsx';
 import { incidentLooks } from '../status/incident-status.tsx';
 import { statusLooks } from '../status/sensor-status.tsx';
 import { Moment } from '../time/moment.tsx';
-import type { Tone } from '../ui/badge.tsx';
+import { type Tone, toneLetters } from '../ui/badge.tsx';
 import { classes } from '../ui/classes.ts';
 import { Icon, type IconName } from '../ui/icon.tsx';
 import { Panel } from '../ui/panel.tsx';
@@ -79,15 +79,6 @@ export function AttentionPanel({ className }: { readonly className: string }) {
   );
 }
 
-const tones: Readonly<Record<Tone, string>> = {
-  calm: 'text-muted',
-  good: 'text-good',
-  low: 'text-low',
-  medium: 'text-medium',
-  high: 'text-high',
-  critical: 'text-critical',
-};
-
 interface RowProps {
   readonly to: string;
   readonly search?: Readonly<Record<string, unknown>>;
@@ -106,7 +97,7 @@ function Row({ to, search = {}, at, icon, tone, children }: RowProps) {
         search={search as never}
         className="flex min-h-11 items-start gap-2.5 px-3 py-1.5 hover:bg-hover"
       >
-        <Icon name={icon} className={classes('mt-0.5', tones[tone])} />
+        <Icon name={icon} className={classes('mt-0.5', toneLetters[tone])} />
         <span className="flex min-w-0 grow flex-col">{children}</span>
         <Moment at={at} as="ago" className="text-sm text-muted" />
       </Link>

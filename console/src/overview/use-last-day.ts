@@ -1,3 +1,4 @@
+import { HOUR_MS } from '@gantry/contract/durations';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useHasFeature } from '../service/features.ts';
 import { service } from '../service/service.ts';
@@ -5,7 +6,6 @@ import { useMay } from '../session/may.ts';
 import { useNow } from '../time/use-time.ts';
 import { useCounts } from './use-counts.ts';
 
-const HOUR_MS = 3_600_000;
 const AGAIN_MS = 120_000;
 
 /**

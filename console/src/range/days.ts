@@ -1,3 +1,5 @@
+import { DAY_MS } from '@gantry/contract/durations';
+
 /** Whole days from the first to the last, as `2026-05-01`, in the zone of the service. */
 export interface DayRange {
   readonly startDate: string;
@@ -9,8 +11,6 @@ export type Preset = (typeof presets)[number];
 
 /** The first day that a field takes. Years are typed digit by digit, and `0202` is one on the way to 2026. */
 export const FIRST_DAY = '1970-01-02';
-
-const DAY_MS = 86_400_000;
 
 /** Days and months are reckoned as moments of UTC, in which every day has the same length. */
 const dateOf = (day: string): Date => new Date(`${day}T00:00:00Z`);

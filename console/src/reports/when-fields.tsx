@@ -1,3 +1,4 @@
+import { DAY_MS } from '@gantry/contract/durations';
 import type { ReportPeriod } from '@gantry/contract/reports';
 import { dayFieldOf, reportPeriods } from '@gantry/contract/values';
 import { useTranslation } from 'react-i18next';
@@ -15,7 +16,6 @@ export interface When {
 }
 
 const SUNDAY = Date.UTC(2024, 0, 7);
-const DAY_MS = 86_400_000;
 
 /** The name of a day of the week, from 0 Sunday. */
 export function weekdayName(weekday: number, language: string): string {

@@ -1,14 +1,10 @@
-import type { sensorsPage } from '@gantry/contract/sensors';
+import type { ListedSensor } from '@gantry/contract/sensors';
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { z } from 'zod';
 import { SensorStatusBadge } from '../status/sensor-status.tsx';
 import type { Column } from '../table/data-table.tsx';
 import { Moment } from '../time/moment.tsx';
-
-/** A sensor as the list has it. */
-export type ListedSensor = z.infer<typeof sensorsPage>['sensors'][number];
 
 /** The columns of the list of sensors. */
 export function useSensorColumns(): readonly Column<ListedSensor>[] {

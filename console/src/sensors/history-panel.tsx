@@ -1,3 +1,4 @@
+import { HOUR_MS } from '@gantry/contract/durations';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Failure } from '../service/failure.tsx';
@@ -12,7 +13,6 @@ import { StatusStrip } from './status-strip.tsx';
 import { type StatusHistory, useStatusHistory } from './use-history.ts';
 import { useReasonText } from './use-reason-text.ts';
 
-const HOUR_MS = 3_600_000;
 const WINDOWS = [
   { name: 'day', ms: 24 * HOUR_MS },
   { name: 'week', ms: 7 * 24 * HOUR_MS },

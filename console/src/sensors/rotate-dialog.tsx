@@ -14,7 +14,7 @@ interface RotateDialogProps {
   readonly onClose: () => void;
 }
 
-/** For how long the key before stays valid, in minutes. */
+/** For how many minutes the previous key stays valid. */
 const OVERLAPS = ['0', '15', '60', '1440'] as const;
 
 /** Gives the sensor a new key, and offers to copy it. */

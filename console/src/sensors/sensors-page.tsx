@@ -1,3 +1,4 @@
+import type { ListedSensor } from '@gantry/contract/sensors';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import type { FilterValues } from '../filters/filter.ts';
@@ -6,7 +7,7 @@ import { api, service } from '../service/service.ts';
 import { useMay } from '../session/may.ts';
 import { usePages } from '../table/pages.ts';
 import { WithDefaultView } from '../views/with-default-view.tsx';
-import { type ListedSensor, useSensorColumns } from './columns.tsx';
+import { useSensorColumns } from './columns.tsx';
 import { CreateSensorDialog } from './create-dialog.tsx';
 import { SensorsMap } from './sensors-map.tsx';
 import { useSensorFilters } from './use-filters.ts';

@@ -1,3 +1,4 @@
+import { DAY_MS } from '@gantry/contract/durations';
 import type { StatusChange } from '@gantry/contract/sensors';
 import { useQuery } from '@tanstack/react-query';
 import { api, service } from '../service/service.ts';
@@ -6,7 +7,7 @@ const TAKE = 100;
 /** More changes than this are not read: a sensor that flaps has thousands. */
 const MOST_PAGES = 10;
 /** What the page shows at most, in milliseconds: 30 days. */
-export const HISTORY_MS = 30 * 86_400_000;
+export const HISTORY_MS = 30 * DAY_MS;
 
 export interface StatusHistory {
   /** Newest first, the last 30 days and the change before them. */

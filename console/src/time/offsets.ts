@@ -1,7 +1,8 @@
+import { DAY_MS } from '@gantry/contract/durations';
 import type { TimeFormat } from './format.ts';
 
 /** Nowhere do the clocks change twice within this time, in milliseconds: two weeks. */
-const STEP_MS = 14 * 86_400_000;
+const STEP_MS = 14 * DAY_MS;
 
 /** The offsets that hold within a range, each once, from the first on. */
 export function offsetsOf(from: Date, until: Date, { offset }: TimeFormat): string[] {

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '@gantry/contract/durations';
 import type { FlowPoint } from '@gantry/contract/traffic';
 import type { TimeFormat } from '../time/format.ts';
 
@@ -25,7 +26,7 @@ export function overlay(first: readonly FlowPoint[], second: readonly FlowPoint[
 }
 
 /** An interval as long as this is a whole day, in milliseconds. */
-const WHOLE_DAY_MS = 20 * 3_600_000;
+const WHOLE_DAY_MS = 20 * HOUR_MS;
 
 /**
  * Names each interval by its day from the first one, its time of day, and whether that comes again on this day. A whole day

@@ -5,7 +5,8 @@ import { Icon, type IconName } from './icon.tsx';
 /** How far from normal something is. `calm` and `good` are normal. */
 export type Tone = 'calm' | 'good' | 'low' | 'medium' | 'high' | 'critical';
 
-const tones: Readonly<Record<Tone, string>> = {
+/** The class of the letters of a tone. */
+export const toneLetters: Readonly<Record<Tone, string>> = {
   calm: 'text-muted',
   good: 'text-good',
   low: 'text-low',
@@ -36,7 +37,7 @@ export function Badge({ tone, icon, children, filled = false }: BadgeProps) {
     <span
       className={classes(
         'inline-flex max-w-full items-center gap-1 rounded align-bottom whitespace-nowrap',
-        tones[tone],
+        toneLetters[tone],
         filled && `px-1.5 py-0.5 ${surfaces[tone]}`,
       )}
     >

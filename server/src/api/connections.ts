@@ -93,7 +93,7 @@ export const connectionsRouter = router({
   rotate: allowed('manageSensors')
     .meta({
       summary: 'Replace the token and the password of a connection',
-      notes: 'Those before are refused at once. The user name stays.',
+      notes: 'The old ones are refused at once. The user name does not change.',
     })
     .input(byId)
     .output(createdConnection)
@@ -123,7 +123,7 @@ export const connectionsRouter = router({
     }),
 
   getMessage: allowed('manageSensors')
-    .meta({ summary: 'Get one message as it came, with the parts of its body' })
+    .meta({ summary: 'Get one message as it was received, with the parts of its body' })
     .input(byId)
     .output(messageDetail)
     .query(({ ctx, input }) => {

@@ -27,7 +27,7 @@ export const secondFactorRouter = router({
 
   start: person
     .meta({
-      summary: 'Make a secret for an authenticator app',
+      summary: 'Generate a secret for an authenticator app',
       notes: `It is not in force until \`secondFactor.confirm\`. CONFLICT if you have a second factor. ${LIMITS}`,
       weight: 10,
     })
@@ -37,7 +37,7 @@ export const secondFactorRouter = router({
 
   confirm: person
     .meta({
-      summary: 'Put the second factor into force, with a code of the app',
+      summary: 'Activate the second factor with a code from the app',
       notes: `From then on, \`auth.login\` requires \`code\`. Your other sessions end. ${LIMITS}`,
     })
     .input(confirmSecondFactorInput)
@@ -47,7 +47,7 @@ export const secondFactorRouter = router({
   renewRecoveryCodes: person
     .meta({
       summary: 'Replace your recovery codes',
-      notes: `Those before become invalid. ${LIMITS}`,
+      notes: `Earlier codes become invalid. ${LIMITS}`,
       weight: 10,
     })
     .input(changeSecondFactorInput)

@@ -101,7 +101,7 @@ export const sensorsRouter = router({
     .meta({
       summary: 'Give a sensor a new API key',
       notes:
-        'The old key becomes invalid, at once or after `overlapMinutes`. Only the key before is accepted during that time: rotating again makes an older one invalid.',
+        'The old key becomes invalid, at once or after `overlapMinutes`. Only the previous key is accepted during that time: rotating again makes an older one invalid.',
     })
     .input(rotateKeyInput)
     .output(rotateKeyOutput)

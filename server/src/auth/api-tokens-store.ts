@@ -62,6 +62,7 @@ interface NewToken {
   readonly tokenHash: string;
 }
 
+/** Stores a token that expires after a number of days. */
 export async function insertApiToken(tx: Transaction, token: NewToken, days: number): Promise<ApiToken> {
   const expiresAt = sql`now() + make_interval(days => ${days})`;
   const [row] = await tx
@@ -85,6 +86,7 @@ export function listApiTokens(db: Executor, userId: string): Promise<ApiToken[]>
     .orderBy(desc(apiTokens.createdAt), desc(apiTokens.id));
 }
 
+/** Number of tokens of a user that have neither expired nor been revoked. */
 export function countApiTokens(db: Executor, userId: string): Promise<number> {
   return db.$count(apiTokens, isLive(userId));
 }

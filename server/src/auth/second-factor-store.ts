@@ -105,6 +105,7 @@ export async function useRecoveryCode(tx: Transaction, userId: string, codeHash:
   return rowCount === 1;
 }
 
+/** Number of recovery codes that a user has left. */
 export function countRecoveryCodes(db: Executor, userId: string): Promise<number> {
   return db.$count(recoveryCodes, eq(recoveryCodes.userId, userId));
 }

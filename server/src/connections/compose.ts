@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
+import { DAY_MS } from '@gantry/contract/durations';
 import { IMAGE_REFERENCE_MAX, type ReportedEvent, reportedEvent } from '@gantry/contract/events';
-import { MAX_AHEAD_MS } from './device-time.ts';
+import { EARLIEST_EVENT, MAX_AHEAD_MS } from '../events/time-bounds.ts';
 import type { ObservedEvent, Report } from './format.ts';
 import { kindOf } from './observed.ts';
 import { remembered } from './remembered.ts';
@@ -13,10 +14,6 @@ const MAX_ITEMS = 100;
 const MAX_SPEED = 2000;
 /** Longer bodies are left out of the metadata, in characters of JSON; they remain in the message. */
 const RAW_MAX = 200_000;
-
-const DAY_MS = 86_400_000;
-/** Events of earlier years are refused. */
-const EARLIEST_MS = Date.UTC(2000, 0, 1);
 
 /** What is known about a report in addition to its message. */
 export interface Composition {
@@ -68,7 +65,7 @@ export function believedTime(
   oldestDays: number | null,
 ): number | null {
   const isPossible =
-    occurredAt !== null && occurredAt >= EARLIEST_MS && occurredAt <= receivedAt + MAX_AHEAD_MS;
+    occurredAt !== null && occurredAt >= EARLIEST_EVENT && occurredAt <= receivedAt + MAX_AHEAD_MS;
   if (!isPossible) return null;
   return oldestDays !== null && occurredAt < receivedAt - oldestDays * DAY_MS ? null : occurredAt;
 }

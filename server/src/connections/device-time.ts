@@ -1,4 +1,5 @@
 import { DateTime } from 'luxon';
+import { EARLIEST_EVENT, MAX_AHEAD_MS } from '../events/time-bounds.ts';
 
 /** The time zone of the local times of a message, and when the message arrived. */
 export interface DeviceZone {
@@ -10,12 +11,6 @@ export interface DeviceZone {
 
 /** An IANA time zone, in which of a local time that occurs twice the first is meant; or that of a message. */
 export type Zone = string | DeviceZone;
-
-/** How far the clock of a device may be ahead of the service, as for `events.ingest`. */
-export const MAX_AHEAD_MS = 5 * 60_000;
-
-/** No device reports anything older; smaller numbers are counters or times since the device was started. */
-const EARLIEST_MS = Date.UTC(2000, 0, 1);
 
 /** Longer texts are not times, and matching them against patterns would be slow. */
 const MAX_LENGTH = 100;
@@ -84,6 +79,7 @@ function momentOf(time: DateTime, zone: Zone): number | null {
   return sane(past.length > 0 ? Math.max(...past) : Math.min(...moments));
 }
 
+/** Smaller numbers are counters or times since the device was started. */
 function sane(ms: number): number | null {
-  return ms >= EARLIEST_MS ? ms : null;
+  return ms >= EARLIEST_EVENT ? ms : null;
 }

@@ -1,3 +1,4 @@
+import { DAY_MS, HOUR_MS } from '@gantry/contract/durations';
 import type { Database } from '../platform/database/pool.ts';
 import { inTransaction } from '../platform/database/transaction.ts';
 import {
@@ -14,10 +15,9 @@ import {
 /** Rows that one statement removes, in a few tenths of a second. Messages are stored meanwhile. */
 const AT_ONCE = 2_000;
 const CONNECTIONS_AT_ONCE = 100;
-const DAY_MS = 86_400_000;
 
 /** A message may be stored this long after its references to images, in milliseconds. */
-const MARGIN_MS = 3_600_000;
+const MARGIN_MS = HOUR_MS;
 
 /**
  * Removes what devices sent more than `days` ago, and what is left of deleted connections, in portions.

@@ -36,6 +36,7 @@ export function notAuthorRefusal(who: string): AppError {
   return new AppError('forbidden', `Only ${who} can undo this review: review the event again instead`);
 }
 
+/** The review was undone already. @param at when */
 export function undoneRefusal(at: Date): AppError {
   return new AppError('conflict', `This review was undone at ${at.toISOString()}`);
 }
@@ -50,6 +51,7 @@ export function archivedRefusal(why: 'by another' | 'by a review', who: string |
   );
 }
 
+/** The time in which archiving can be undone is over. @param at when the event was archived */
 export function tooLateToRestore(at: Date): AppError {
   return new AppError(
     'conflict',
@@ -57,6 +59,7 @@ export function tooLateToRestore(at: Date): AppError {
   );
 }
 
+/** The time in which a review can be undone is over. @param at when it was made */
 export function tooLateRefusal(at: Date): AppError {
   return new AppError(
     'conflict',

@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '@gantry/contract/durations';
 import type {
   EventHistory,
   RecordedReview,
@@ -74,7 +75,7 @@ export function undoReview({ app, actor, caller }: ActorContext, id: string): Pr
       const who = nameOf(latest.userId)?.name ?? null;
       throw reviewedRefusal({ who, what: latest.decision, at: latest.at }, at.getTime());
     }
-    if (at.getTime() - review.at.getTime() > UNDO_MINUTES * 60_000) throw tooLateRefusal(review.at);
+    if (at.getTime() - review.at.getTime() > UNDO_MINUTES * MINUTE_MS) throw tooLateRefusal(review.at);
     await setMarks(tx, eventId, { before: current, after: marksWithout(review, current) });
     await setUndone(tx, review.id, at);
     const { decision } = review;

@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '@gantry/contract/durations';
 import type { Event, ListEventsInput } from '@gantry/contract/events';
 import type { Page } from '@gantry/contract/page';
 import { UNDO_MINUTES } from '@gantry/contract/values';
@@ -57,7 +58,7 @@ export function undoArchive({ app, actor, caller }: ActorContext, id: string): P
     )
       throw archivedRefusal('by a review', null);
     const at = archived.at === null ? 0 : Date.parse(archived.at);
-    if ((await readDatabaseTime(tx)) - at > UNDO_MINUTES * 60_000) throw tooLateToRestore(new Date(at));
+    if ((await readDatabaseTime(tx)) - at > UNDO_MINUTES * MINUTE_MS) throw tooLateToRestore(new Date(at));
     await setMarks(tx, id, { before, after: { ...before, archived: null } });
     await recordActivity(tx, actor.id, caller, 'events.undoArchive', { eventId: id });
     return true;

@@ -5,6 +5,7 @@ export function rankOf(value: Severity): number {
   return severity.options.indexOf(value) + 1;
 }
 
+/** The severity of a rank from 1 LOW to 4 CRITICAL; null for any other. */
 export function severityOfRank(rank: number): Severity | null {
   return severity.options[rank - 1] ?? null;
 }

@@ -1,3 +1,4 @@
+import { DAY_MS } from '@gantry/contract/durations';
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import { startPeriodic } from '../platform/periodic.ts';
@@ -32,7 +33,7 @@ const TOO_MANY = 50_000_000;
 const LEFT = { pages: 100, share: 0.01 };
 
 /** The time after the end of a month until which late events are expected, in milliseconds. */
-const SETTLED_MS = 24 * 3_600_000;
+const SETTLED_MS = DAY_MS;
 
 /** Work that is due on a partition. */
 export interface DueWork {

@@ -1,5 +1,6 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { MINUTE_MS } from '@gantry/contract/durations';
 import { REALM } from '../connections/secrets.ts';
 import type { KnownConnection } from '../connections/store.ts';
 import { splitTarget } from './target.ts';
@@ -16,7 +17,7 @@ export interface DigestNonces {
 }
 
 /** The lifetime of a nonce. Devices then request another one by themselves. */
-const NONCE_MS = 5 * 60_000;
+const NONCE_MS = 5 * MINUTE_MS;
 
 /** In milliseconds. A nonce of another process may be from a clock that is a little ahead. */
 const MAX_SKEW_MS = 60_000;

@@ -1,6 +1,7 @@
+import { HOUR_MS } from '@gantry/contract/durations';
 import { z } from 'zod';
-import { MAX_AHEAD_MS } from '../connections/device-time.ts';
 import { keyedEventId } from '../events/id.ts';
+import { MAX_AHEAD_MS } from '../events/time-bounds.ts';
 import { EDGE, type Incoming } from './incoming.ts';
 import type { Receiver } from './receive.ts';
 
@@ -11,8 +12,6 @@ const batch = z
   .array(z.object({ at: z.iso.datetime(), key: z.string().min(1).max(200), text: z.string().min(1) }))
   .min(1)
   .max(1_000);
-
-const HOUR_MS = 3_600_000;
 
 /**
  * The time with which the id of a message begins. Ids are in the order of arrival, so a message of a clock that is far

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { HOUR_MS } from '@gantry/contract/durations';
 import type { Logger } from 'pino';
 import { ignoreErrno } from '../platform/errno.ts';
 import { AppError } from '../platform/error.ts';
@@ -39,7 +40,7 @@ const DIGEST_LENGTH = 64;
 const PART_SUFFIX = '.part';
 
 /** A file that is not complete after this time was left by a process that was killed. */
-const LEFT_AFTER_MS = 3_600_000;
+const LEFT_AFTER_MS = HOUR_MS;
 
 /** How long a count of the files is used, in milliseconds. */
 const COUNT_MS = 5_000;

@@ -1,14 +1,13 @@
 import { open } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import fastifyStatic from '@fastify/static';
+import { HOUR_MS } from '@gantry/contract/durations';
 import type { FastifyInstance } from 'fastify';
 import { version } from '../platform/installation.ts';
 import { answerFileFailures } from './file-failures.ts';
 
 /** The first bytes of a file of this format: its name and version. */
 const PMTILES_3 = Buffer.from('PMTiles\u0003', 'latin1');
-
-const HOUR_MS = 3_600_000;
 
 /** Checks that the file with the tiles of the map can be served. @throws Error that says what is wrong with it */
 export async function requireMapTiles(path: string | undefined): Promise<void> {

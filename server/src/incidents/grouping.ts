@@ -1,8 +1,10 @@
+import { MINUTE_MS } from '@gantry/contract/durations';
+
 /**
  * An open incident accepts events of its sensor from this long before its opening until this long after its latest
  * event.
  */
-export const SAME_INCIDENT_MS = 15 * 60_000;
+export const SAME_INCIDENT_MS = 15 * MINUTE_MS;
 
 /** An incident of a sensor that is neither resolved nor closed. */
 export interface OpenIncident {

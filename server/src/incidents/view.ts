@@ -22,6 +22,7 @@ export async function viewIncident({ app: { db } }: ActorContext, id: string): P
   };
 }
 
+/** A page of incidents, with names of people. @throws AppError `badRequest` when the range ends before it starts */
 export async function viewIncidents(
   { app, actor }: ActorContext,
   input: ListIncidentsInput,

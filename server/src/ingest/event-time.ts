@@ -1,3 +1,5 @@
+import { DAY_MS } from '@gantry/contract/durations';
+import { EARLIEST_EVENT, MAX_AHEAD_MS } from '../events/time-bounds.ts';
 import { AppError, invalidInput } from '../platform/error.ts';
 import { resolveTime } from '../platform/time.ts';
 
@@ -11,13 +13,6 @@ export interface EventTimes {
 
 /** Accepts everything since the year 2000, with a correct clock. */
 export const ANY_TIME: EventTimes = { oldestDays: null, mayBeWrong: () => false };
-
-/** How far ahead of the service a device's clock may be. */
-const MAX_AHEAD_MS = 5 * 60_000;
-
-/** No device reports anything older. */
-const EARLIEST = Date.UTC(2000, 0, 1);
-const DAY_MS = 86_400_000;
 
 /** By then the clocks have been compared again. */
 const RETRY_SECONDS = 5;
@@ -44,13 +39,13 @@ export function timeOfEvent(
       'The timestamp is more than 5 minutes ahead: set the clock of the device',
     );
   }
-  if (time < EARLIEST) throw invalidInput('timestamp', 'The timestamp is before the year 2000');
+  if (time < EARLIEST_EVENT) throw invalidInput('timestamp', 'The timestamp is before the year 2000');
   const { oldestDays } = times;
   if (oldestDays !== null && time < now - oldestDays * DAY_MS) {
     throw refuseByClock(
       times,
       (other) => time < other - oldestDays * DAY_MS,
-      `The timestamp is more than ${oldestDays} days old, which is the oldest that is taken in here`,
+      `The timestamp is more than ${oldestDays} days old, which is the maximum age that this service accepts`,
     );
   }
   return time;

@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '@gantry/contract/durations';
 import { AppError } from '../platform/error.ts';
 import type { KnownSensor } from '../sensors/sensor-keys.ts';
 
@@ -46,7 +47,7 @@ export function createRateLimits(
         bucket = { tokens: burst, at: now };
         buckets.set(id, bucket);
       }
-      bucket.tokens = Math.min(burst, bucket.tokens + ((now - bucket.at) * perMinute) / 60_000);
+      bucket.tokens = Math.min(burst, bucket.tokens + ((now - bucket.at) * perMinute) / MINUTE_MS);
       bucket.at = now;
       if (bucket.tokens >= events) {
         bucket.tokens -= events;

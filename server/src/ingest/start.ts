@@ -1,3 +1,4 @@
+import { HOUR_MS } from '@gantry/contract/durations';
 import { createPartitions } from '../events/partitions.ts';
 import { startPeriodic } from '../platform/periodic.ts';
 import type { Foundation } from '../platform/start.ts';
@@ -16,7 +17,7 @@ export interface IngestServices {
   readonly knownEvents: KnownEvents;
 }
 
-const PARTITION_CHECK_MS = 3_600_000;
+const PARTITION_CHECK_MS = HOUR_MS;
 
 /**
  * @param others the services that the effects of events need

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '@gantry/contract/durations';
 import type { EventRow } from '../events/event-row.ts';
 
 /** The number of events of a group that have the same hour and the same keys of the totals. */
@@ -7,8 +8,6 @@ export interface Count {
   readonly of: EventRow;
   n: number;
 }
-
-const HOUR_MS = 3_600_000;
 
 /** Counts a group of new events by the keys of `event_totals`. */
 export function tally(rows: readonly EventRow[]): Count[] {

@@ -310,7 +310,7 @@ export const configKeys = {
   DEVICE_MESSAGE_DAYS: number(1, 3_650)
     .default(14)
     .describe(
-      'How long messages of devices are kept as they came, in days, with their pictures. Events that were made of them stay.',
+      'Number of days for which messages of devices are kept as they were received, with their pictures. Events made from them remain.',
     ),
   GATEWAY_SPOOL_MB: number(0, 1_000_000)
     .default(512)

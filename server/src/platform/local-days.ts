@@ -1,7 +1,6 @@
+import { DAY_MS } from '@gantry/contract/durations';
 import { DateTime } from 'luxon';
 import { type Interval, resolveTime } from './time.ts';
-
-const DAY_MS = 86_400_000;
 
 /** A day of the local calendar as YYYY-MM-DD, with its beginning and end. */
 export interface LocalDay extends Interval {

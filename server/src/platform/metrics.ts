@@ -68,7 +68,7 @@ export function createMetrics(siblings: Siblings | null = null): Metrics {
   const registers = [registry];
   const events = new Counter({
     name: 'gantry_events_total',
-    help: `Events taken in, by outcome (${EVENT_OUTCOMES.join(', ')})`,
+    help: `Events ingested, by outcome (${EVENT_OUTCOMES.join(', ')})`,
     labelNames: ['outcome'],
     registers,
   });

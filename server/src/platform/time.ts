@@ -1,3 +1,4 @@
+import { DAY_MS, MINUTE_MS } from '@gantry/contract/durations';
 import { isPlainDate } from '@gantry/contract/time';
 import { IANAZone } from 'luxon';
 import { invalidInput } from './error.ts';
@@ -18,8 +19,6 @@ export const SLOT_MS = 300_000;
 export function slotOf(time: number): number {
   return Math.floor(time / SLOT_MS) * SLOT_MS;
 }
-
-const DAY_MS = 86_400_000;
 
 /** The bounds of the years 1 to 9999: PostgreSQL does not read other years in the form in which JavaScript writes them. */
 const EARLIEST = Date.parse('0001-01-01T00:00:00.000Z');
@@ -84,7 +83,7 @@ function normalize(iso: string): string {
  * its clocks twice within two days, so the offsets a day before and after are the only candidates.
  */
 function momentOf(local: number, zone: IANAZone): number {
-  const offsetAt = (moment: number): number => Math.round(zone.offset(moment) * 60_000);
+  const offsetAt = (moment: number): number => Math.round(zone.offset(moment) * MINUTE_MS);
   const before = local - offsetAt(local - DAY_MS);
   const after = local - offsetAt(local + DAY_MS);
   const showing = [before, after].filter((moment) => moment + offsetAt(moment) === local);

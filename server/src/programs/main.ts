@@ -32,7 +32,7 @@ function fail(what: string) {
   };
 }
 const failToStart = fail('Gantry cannot start.');
-const failToStop = fail('Gantry did not stop in order.');
+const failToStop = fail('Gantry did not shut down cleanly.');
 
 /** Ends the process on an uncaught error. Node itself would print it with the values of the statement that failed. */
 function endOnUncaught(log: Logger): void {

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '@gantry/contract/durations';
 import type { StreamNote, Topic } from '@gantry/contract/realtime';
 import type { SessionContext } from '../auth/session.ts';
 import type { AuthServices } from '../auth/start.ts';
@@ -163,7 +164,7 @@ async function resumeFrom(
   if (!mark)
     throw invalidInput('lastEventId', 'This is not the id of a message: omit it to start a new stream');
   const recent = await realtime.recent();
-  if (mark.at <= recent.at - KEPT_HOURS * 3_600_000) return null;
+  if (mark.at <= recent.at - KEPT_HOURS * HOUR_MS) return null;
   // Another process, or this one for another subscriber, may have read further than the hub.
   const isKnown = mark.position.xid <= recent.position.xid;
   return isKnown || mark.position.xid <= (await readFeedMoment(pool)).end ? mark : null;

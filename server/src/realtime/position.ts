@@ -8,6 +8,7 @@ export interface Position {
   readonly index: number;
 }
 
+/** Negative if `a` is before `b`, positive if it is after it, 0 if they are the same. */
 export function compare(a: Position, b: Position): number {
   if (a.xid !== b.xid) return a.xid < b.xid ? -1 : 1;
   if (a.seq !== b.seq) return a.seq < b.seq ? -1 : 1;

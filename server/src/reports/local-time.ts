@@ -1,3 +1,4 @@
+import { HOUR_MS, MINUTE_MS } from '@gantry/contract/durations';
 import type { TimezoneSettings } from '@gantry/contract/system';
 import { IANAZone } from 'luxon';
 
@@ -17,7 +18,7 @@ export interface LocalTime {
 }
 
 /** Clocks are set back by less than this. */
-const LONGEST_SHIFT_MS = 3 * 3_600_000;
+const LONGEST_SHIFT_MS = 3 * HOUR_MS;
 const QUARTER_MS = 900_000;
 
 /** Maximum number of quarter hours whose offset is cached: a year's. */
@@ -30,9 +31,10 @@ const dayIn: Readonly<Record<TimezoneSettings['dateFormat'], (y: string, m: stri
   'DD.MM.YYYY': (y, m, d) => `${d}.${m}.${y}`,
 };
 
+/** Shows times in a time zone and form of the settings. */
 export function createLocalTime({ timezone, dateFormat, use24HourFormat }: TimezoneSettings): LocalTime {
   const offsetAt = createOffsets(timezone);
-  const wall = (moment: number): Date => new Date(moment + offsetAt(moment) * 60_000);
+  const wall = (moment: number): Date => new Date(moment + offsetAt(moment) * MINUTE_MS);
   const day = (moment: number): string => wall(moment).toISOString().slice(0, 10);
   const showDay = (text: string): string => {
     const [y = '', m = '', d = ''] = text.split('-');
@@ -43,7 +45,7 @@ export function createLocalTime({ timezone, dateFormat, use24HourFormat }: Timez
     const offset = offsetAt(moment);
     const comesAgain = [-LONGEST_SHIFT_MS, LONGEST_SHIFT_MS].some((away) => {
       const other = offsetAt(moment + away);
-      return other !== offset && offsetAt(moment + (offset - other) * 60_000) === other;
+      return other !== offset && offsetAt(moment + (offset - other) * MINUTE_MS) === other;
     });
     return comesAgain ? offsetText(offset) : null;
   };

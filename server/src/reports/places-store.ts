@@ -1,3 +1,4 @@
+import { DAY_MS } from '@gantry/contract/durations';
 import { isUuid } from '@gantry/contract/id';
 import type { ReportFilters } from '@gantry/contract/reports';
 import { type SQL, sql } from 'drizzle-orm';
@@ -49,8 +50,6 @@ const hasBeenHeardOf = sql`(
   EXISTS (SELECT FROM sensor_status_history WHERE sensor_id = sensors.id AND to_status = 'ONLINE')
   OR EXISTS (SELECT FROM traffic_places WHERE traffic_places.sensor_id = sensors.id)
 )`;
-
-const DAY_MS = 86_400_000;
 
 /** The deleted sensors that match the filters and have traffic within an interval, with the name each had last. */
 export async function listDeletedSensors(

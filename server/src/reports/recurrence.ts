@@ -1,3 +1,4 @@
+import { DAY_MS } from '@gantry/contract/durations';
 import type { ReportPeriod } from '@gantry/contract/reports';
 import { DateTime } from 'luxon';
 import { type Interval, resolveInterval, resolveTime } from '../platform/time.ts';
@@ -12,8 +13,6 @@ export interface Recurrence {
   /** From 1 to 31, or the last day of shorter months; for MONTHLY. */
   readonly dayOfMonth: number | null;
 }
-
-const DAY_MS = 86_400_000;
 
 /** Number of days that contain at least one run, with a margin for the shortest month. */
 const LONGEST_WAIT = 64;

@@ -51,6 +51,7 @@ export async function lockSchedule(tx: Transaction, id: string): Promise<Schedul
   );
 }
 
+/** @throws AppError `notFound` */
 export async function updateScheduleRow(
   tx: Executor,
   id: string,

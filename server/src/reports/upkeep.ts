@@ -1,3 +1,4 @@
+import { HOUR_MS } from '@gantry/contract/durations';
 import type { Logger } from 'pino';
 import type { Database } from '../platform/database/pool.ts';
 import { requeueAbandonedReports } from './claim-store.ts';
@@ -15,7 +16,7 @@ export interface UpkeepOptions {
 
 /** Orphan files are looked for at this interval, in rounds, and removed at this age, in milliseconds. */
 const ROUNDS_BETWEEN_CLEARING = 240;
-const LEFT_OVER_MS = 3_600_000;
+const LEFT_OVER_MS = HOUR_MS;
 
 /** Removes files of this machine without a report, which was deleted on another machine or lost its process. */
 export async function removeOrphanFiles(db: Database, files: ReportFiles, olderMs: number): Promise<void> {

@@ -1,7 +1,6 @@
+import { DAY_MS } from '@gantry/contract/durations';
 import { type EventType, eventType } from '@gantry/contract/events';
 import type { RetentionRules } from '@gantry/contract/storage';
-
-const DAY_MS = 86_400_000;
 
 /** The time (Unix milliseconds, a midnight in UTC) before which records are due for removal; null for never. */
 type Cutoff = number | null;

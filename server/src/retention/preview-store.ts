@@ -3,15 +3,13 @@ import { type SQL, sql } from 'drizzle-orm';
 import { countedByPeriod } from '../events/counts/totals.ts';
 import { heldEvents } from '../events/holds-store.ts';
 import { firstIdAt } from '../events/id.ts';
+import { EARLIEST_EVENT } from '../events/time-bounds.ts';
 import { MAY_BE_ORPHAN } from '../images/orphans-store.ts';
 import { isStopped } from '../platform/database/failure.ts';
 import { moment } from '../platform/database/moment.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { type Executor, inTransaction } from '../platform/database/transaction.ts';
 import type { Cutoffs } from './cutoffs.ts';
-
-/** Ingestion refuses older events. */
-const FIRST_EVENT = Date.UTC(2000, 0, 1);
 
 /** Maximum time for counting images. Statements are cancelled after 5 s, and the other figures are to be shown all the same. */
 const COUNT_IMAGES_MS = 3_000;
@@ -33,10 +31,10 @@ export async function countEventsBefore(
   types: readonly EventType[],
   cutoff: number,
 ): Promise<MonthCount[]> {
-  if (cutoff <= FIRST_EVENT) return [];
+  if (cutoff <= EARLIEST_EVENT) return [];
   const { rows } = await db.execute<CountRow>(sql`
     SELECT ${monthOf(sql`at`)} AS month, event_type AS "eventType", sum(n)::bigint AS rows, 0 AS bytes
-    FROM ${countedByPeriod('month', { from: FIRST_EVENT, until: cutoff })}
+    FROM ${countedByPeriod('month', { from: EARLIEST_EVENT, until: cutoff })}
     WHERE event_type = ANY (${sql.param([...types])}::text[]) GROUP BY 1, 2 HAVING sum(n) <> 0`);
   return rows;
 }

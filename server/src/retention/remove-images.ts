@@ -1,3 +1,4 @@
+import { HOUR_MS } from '@gantry/contract/durations';
 import { findHeld } from '../events/holds-store.ts';
 import {
   listEventsWithImagesSince,
@@ -18,7 +19,7 @@ const IMAGES_AT_ONCE = 10_000;
 const FILES_AT_ONCE = 8;
 
 /** How far before the last run to begin: images of that time were too recent for it. */
-const OVERLAP_MS = 2 * 3_600_000;
+const OVERLAP_MS = 2 * HOUR_MS;
 
 /**
  * Removes the images that no event and no note refers to, or only events whose images are due.

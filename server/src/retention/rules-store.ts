@@ -47,6 +47,7 @@ export function changedRules(rules: RetentionRules, input: RetentionInput): Rete
   };
 }
 
+/** Replaces all rules. */
 export async function storeRules(tx: Executor, rules: RetentionRules, userId: string): Promise<void> {
   await tx.execute(sql`
     UPDATE retention_settings SET events_days = ${rules.events.default}::integer,

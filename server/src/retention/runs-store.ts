@@ -79,6 +79,7 @@ export async function recordRemovals(
       until = greatest(known.until, excluded.until)`);
 }
 
+/** Records the end of a run that is still recorded as RUNNING. @param error null unless it failed */
 export async function finishRun(
   db: Executor,
   runId: string,

@@ -1,4 +1,4 @@
-const DAY_MS = 86_400_000;
+import { DAY_MS } from '@gantry/contract/durations';
 
 /** Maximum number of days that a daily run may cover beyond the last run, unless the rules have changed since. */
 const LARGEST_STEP_DAYS = 31;

@@ -112,7 +112,7 @@ export function findSensorByKey(db: Executor, apiKey: string): Promise<KnownSens
   return findKnownSensor(
     db,
     acceptsKey(apiKey),
-    // Milliseconds for which it is accepted, if it is the key before.
+    // Milliseconds for which it is accepted, if it is the previous key.
     sql<number | null>`CASE WHEN ${acceptsPreviousKey(apiKey)}
       THEN (extract(epoch FROM sensors.previous_key_until - statement_timestamp()) * 1000)::float8 END`,
   );

@@ -14,6 +14,7 @@ export async function getInstalledAt(db: Executor): Promise<Date> {
   return (await getRow(db)).installedAt;
 }
 
+/** Stores the given settings. A time zone that is replaced is kept among the former ones. */
 export async function updateTimezoneSettings(
   db: Executor,
   input: UpdateTimezoneInput,

@@ -1,3 +1,4 @@
+import { DAY_MS } from '@gantry/contract/durations';
 import { sql } from 'drizzle-orm';
 import { sortedName } from '../platform/database/folded.ts';
 import { moment } from '../platform/database/moment.ts';
@@ -19,7 +20,7 @@ export interface LiveRow extends Record<string, unknown> {
   readonly usual_sum: number;
 }
 
-const USUAL_MS = 7 * 86_400_000;
+const USUAL_MS = 7 * DAY_MS;
 
 /** The traffic of every location within a range of minutes, and during the seven days before. */
 export async function readLive(db: Executor, range: Interval): Promise<LiveRow[]> {

@@ -1,10 +1,9 @@
+import { MINUTE_MS } from '@gantry/contract/durations';
 import type { LiveTraffic } from '@gantry/contract/traffic';
 import type { Parts } from './figures.ts';
 import { levelOf } from './level.ts';
 import { readLive } from './live-store.ts';
 import { meanOf } from './speeds.ts';
-
-const MINUTE_MS = 60_000;
 
 /** The traffic at every location in the current slot of five minutes. */
 export async function getLive({ db, clock }: Parts): Promise<LiveTraffic> {

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '@gantry/contract/durations';
 import type { Flow } from '@gantry/contract/traffic';
 import type { Executor } from '../platform/database/transaction.ts';
 import { rangeOf } from './figures.ts';
@@ -5,7 +6,6 @@ import { type Bucket, bucketsOf } from './flow.ts';
 import { type Place, readRollups } from './rollups-store.ts';
 import { slotsWithin } from './segments.ts';
 
-const HOUR_MS = 3_600_000;
 const QUARTER_MS = HOUR_MS / 4;
 
 const NO_PEAK = { peakHour: null, peakHourFactor: null };

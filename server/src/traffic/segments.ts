@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '@gantry/contract/durations';
 import type { Interval } from '../platform/time.ts';
 
 /** The lengths of the slots of traffic counts, in minutes. */
@@ -7,8 +8,6 @@ export type SlotMinutes = 5 | 15 | 60 | 1_440;
 export interface Segment extends Interval {
   readonly minutes: SlotMinutes;
 }
-
-const MINUTE_MS = 60_000;
 
 /** Covers a range with the fewest slots: whole days in UTC, and shorter slots at the ends, which are rounded outwards. */
 export function segmentsOf(range: Interval, lengths: readonly SlotMinutes[] = [1_440, 60, 15, 5]): Segment[] {

@@ -42,6 +42,7 @@ export function meanOf(measured: number, speedSum: number): number | null {
   return measured > 0 ? rounded(speedSum / measured / 1_000) : null;
 }
 
+/** The mean in km/h; null without a measured speed. */
 export function meanSpeed({ measured, speedSum }: Speeds): number | null {
   return meanOf(measured, speedSum);
 }

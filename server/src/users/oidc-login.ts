@@ -48,7 +48,7 @@ export async function beginOidcLogin(
   const begun = { stateHash: digest(state), codeVerifier, nonce, challenge };
   const limits = { seconds: AT_PROVIDER_SECONDS, most: MOST_UNDER_WAY };
   if (!(await insertBegun(app.db, begun, limits))) {
-    throw new AppError('tooManyRequests', 'Too many logins are under way: try again in some minutes', {
+    throw new AppError('tooManyRequests', 'Too many logins are in progress: try again in a few minutes', {
       retryAfterSeconds: AT_PROVIDER_SECONDS,
     });
   }

@@ -9,6 +9,7 @@ import type {
 } from '@gantry/contract/watchlist';
 import { type ActivityAction, recordActivity } from '../activity/store.ts';
 import { requireSeesPlates } from '../events/plate-access.ts';
+import { EARLIEST_EVENT } from '../events/time-bounds.ts';
 import type { ActorContext, Core } from '../platform/context.ts';
 import { channels, notify } from '../platform/database/notify.ts';
 import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
@@ -20,8 +21,7 @@ import { getAlert, setAcknowledged, setOpen } from './alerts-store.ts';
 import type { WatchlistServices } from './start.ts';
 import { deleteEntryRow, getEntry, insertEntry, updateEntryRow } from './store.ts';
 
-// No events are outside these limits, so later and earlier bounds need not be stored.
-const EARLIEST = Date.UTC(2000, 0, 1);
+// No event is later, or earlier than EARLIEST_EVENT, so bounds outside them need not be stored.
 const LATEST = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 type WatchlistContext = ActorContext<Core & WatchlistServices>;
@@ -137,7 +137,7 @@ function undoRefusal({ acknowledgedBy, acknowledgedAt }: WatchlistAlert, userId:
 }
 
 function momentOf(time: number): Date {
-  return new Date(Math.min(Math.max(time, EARLIEST), LATEST));
+  return new Date(Math.min(Math.max(time, EARLIEST_EVENT), LATEST));
 }
 
 /** The times of the bounds, the last one inclusive; null and undefined are returned unchanged. */

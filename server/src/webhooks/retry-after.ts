@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { DAY_MS } from '@gantry/contract/durations';
 
 /** Maximum delay that a receiver can request, in milliseconds. */
-const MOST_MS = 24 * 3_600_000;
+const MOST_MS = DAY_MS;
 
 /**
  * The delay that an answer requests in milliseconds, at most a day; null if there is none. A date is compared with

@@ -577,6 +577,6 @@ describe.runIf(isRoot)('for root', () => {
     await chmod(dirname(dataDir), 0o755);
     await stop(await start());
     await chmod(dirname(dataDir), 0o700);
-    await expect(start()).rejects.toThrow(/who can no longer get there. Let everybody pass/);
+    await expect(start()).rejects.toThrow(/who can no longer get there. Allow all users to pass/);
   });
 });

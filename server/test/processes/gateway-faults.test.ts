@@ -20,9 +20,10 @@ import {
   newSensor,
   pathOf,
   processed,
+  sendJson,
 } from '../gateway-calls.ts';
 import { challengeOf, digestHeader } from '../gateway-digest.ts';
-import { ADMIN, type Caller, createTestDatabase, eventually, startGantry } from '../harness.ts';
+import { ADMIN, createTestDatabase, eventually, startGantry } from '../harness.ts';
 import { jpeg } from '../pictures.ts';
 import { type StartedProcess, spawnService, untilItServes } from './service-process.ts';
 
@@ -76,13 +77,6 @@ const plateReading = (plate: string, at = new Date().toISOString()) => ({
   },
 });
 
-const post = (gantry: Caller, path: string, body: unknown, headers: Record<string, string> = {}) =>
-  gantry.fetch(path, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
-    body: JSON.stringify(body),
-  });
-
 describe('while the database is unavailable', () => {
   it('messages of devices that do not repeat them are kept on disk and stored in order', async () => {
     const database = await createTestDatabase();
@@ -96,7 +90,7 @@ describe('while the database is unavailable', () => {
       const digesting = await connect(gantry, 'dahua');
       const beat = { Active: 'keepAlive', DeviceID: 'a' };
       const uri = '/NotificationInfo/KeepAlive';
-      const asked = await post(gantry, uri, beat);
+      const asked = await sendJson(gantry, uri, beat);
       const authorization = digestHeader({
         algorithm: 'MD5',
         challenge: challengeOf(asked.headers.get('www-authenticate') ?? '', 'MD5'),
@@ -108,12 +102,12 @@ describe('while the database is unavailable', () => {
       await gate.close();
       const plates = ['aaa111', 'bbb222', 'ccc333'];
       for (const plate of plates) {
-        expect((await post(gantry, pathOf(forgetful.url), plateReading(plate))).status).toBe(503);
+        expect((await sendJson(gantry, pathOf(forgetful.url), plateReading(plate))).status).toBe(503);
       }
-      expect((await post(gantry, uri, beat, { authorization })).status).toBe(503);
+      expect((await sendJson(gantry, uri, beat, { authorization })).status).toBe(503);
       // Whoever listened cannot use it again.
-      expect((await post(gantry, uri, beat, { authorization })).status).toBe(401);
-      const answer = await post(gantry, pathOf(patient.url), { eventType: 'VEHICLE_DETECTION' });
+      expect((await sendJson(gantry, uri, beat, { authorization })).status).toBe(401);
+      const answer = await sendJson(gantry, pathOf(patient.url), { eventType: 'VEHICLE_DETECTION' });
       expect(answer.status).toBe(503);
       expect(answer.headers.get('retry-after')).toBe('1');
       expect((await readdir(spool)).filter((name) => name.endsWith('.message'))).toHaveLength(4);
@@ -170,7 +164,7 @@ describe('a service that is killed or stopped', () => {
           for (let n = 0; n < 50; n++) {
             const plate = round === 2 ? `r${round}n${n}` : `r${round}l${lane}n${n}`;
             try {
-              const answer = await post(service, path, plateReading(plate, '2026-03-01T10:00:00Z'));
+              const answer = await sendJson(service, path, plateReading(plate, '2026-03-01T10:00:00Z'));
               if (answer.status === 200) answered.add(plate);
               sent++;
             } catch {
@@ -188,7 +182,7 @@ describe('a service that is killed or stopped', () => {
         service = await startProcess(settings);
         // A sender that repeats messages although they were answered.
         for (const plate of [...answered].slice(-3)) {
-          await post(service, path, plateReading(plate, '2026-03-01T10:00:00Z'));
+          await sendJson(service, path, plateReading(plate, '2026-03-01T10:00:00Z'));
         }
       }
       // Leases of messages in progress end after half a minute.
@@ -236,10 +230,10 @@ describe('several processes', () => {
       const apart = { connection: 'close' };
       for (const { url, username, password } of made) {
         const answers = await Promise.all(
-          Array.from({ length: 6 }, () => post(service, `${pathOf(url)}${uri}`, beat, apart)),
+          Array.from({ length: 6 }, () => sendJson(service, `${pathOf(url)}${uri}`, beat, apart)),
         );
         expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
-        const asked = await post(service, uri, beat, apart);
+        const asked = await sendJson(service, uri, beat, apart);
         const challenge = challengeOf(asked.headers.get('www-authenticate') ?? '', 'SHA-256');
         const authorization = digestHeader({
           algorithm: 'SHA-256',
@@ -252,14 +246,14 @@ describe('several processes', () => {
         const statuses = await Promise.all(
           Array.from(
             { length: 6 },
-            async () => (await post(service, uri, beat, { ...apart, authorization })).status,
+            async () => (await sendJson(service, uri, beat, { ...apart, authorization })).status,
           ),
         );
         expect(statuses.sort()).toEqual([200, 401, 401, 401, 401, 401]);
       }
       await service.ok('connections.rotate', { id: made[0]?.id }, { token: await service.tokenFor('ADMIN') });
       await eventually(
-        () => post(service, pathOf(made[0]?.url ?? ''), beat, apart),
+        () => sendJson(service, pathOf(made[0]?.url ?? ''), beat, apart),
         ({ status }) => status === 404,
       );
       const picture = jpeg({ comment: 'c'.repeat(300) }).toString('base64');
@@ -269,7 +263,7 @@ describe('several processes', () => {
         idempotencyKey: 'k',
         images: [`data:image/jpeg;base64,${picture}`],
       };
-      await Promise.all(Array.from({ length: 8 }, () => post(service, pathOf(own.url), event, apart)));
+      await Promise.all(Array.from({ length: 8 }, () => sendJson(service, pathOf(own.url), event, apart)));
       const messages = await processed(service, own.id, 8);
       expect(messages.filter(({ status }) => status === 'STORED')).toHaveLength(1);
       expect(messages.filter(({ status }) => status === 'DUPLICATE')).toHaveLength(7);

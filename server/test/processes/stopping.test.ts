@@ -26,7 +26,7 @@ describe('a service that fails while it stops', () => {
     // A folder in its place cannot be removed in the way of the claim.
     mkdirSync(join(dataDir, claim));
     expect(await service.stop()).toBe(1);
-    expect(service.output()).toMatch(/Gantry did not stop in order\..*\n {2}because: .*claim-/);
+    expect(service.output()).toMatch(/Gantry did not shut down cleanly\..*\n {2}because: .*claim-/);
     expect(service.output()).not.toContain('cannot start');
   });
 });

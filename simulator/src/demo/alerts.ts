@@ -1,12 +1,11 @@
 import { GantryError } from '@gantry/client';
+import { DAY_MS } from '@gantry/contract/durations';
 import { MAX_TAKE } from '@gantry/contract/page';
 import type { WatchlistAlert } from '@gantry/contract/watchlist';
 import { count } from '../screen.ts';
 import { draw, drawOne } from './draw.ts';
 import { inBatches } from './in-batches.ts';
 import type { Part, Staff } from './staff.ts';
-
-const DAY_MS = 86_400_000;
 
 /** Maximum number of alerts to process at once, the newest first. */
 const MOST = 500;

@@ -1,3 +1,4 @@
+import { DAY_MS } from '@gantry/contract/durations';
 import type { Stretch } from '../history.ts';
 import { count } from '../screen.ts';
 import { acknowledgeAlerts, describeWatchlist } from './alerts.ts';
@@ -7,7 +8,7 @@ import { reviewViolations } from './reviews.ts';
 import type { Staff } from './staff.ts';
 
 /** Events older than this, in milliseconds, have mostly been reviewed. */
-const REVIEWED_AFTER_MS = 2 * 86_400_000;
+const REVIEWED_AFTER_MS = 2 * DAY_MS;
 
 /** Performs the work of a control room for a period in the past, and prints the resulting state. */
 export async function workThroughPast(

@@ -1,9 +1,8 @@
+import { HOUR_MS } from '@gantry/contract/durations';
 import { type Incident, type IncidentStatus, incidentStatus } from '@gantry/contract/incidents';
 import { draw, drawOne } from './draw.ts';
 import { CLOSING_NOTES, notes } from './incident-notes.ts';
 import type { Part } from './staff.ts';
-
-const HOUR_MS = 3_600_000;
 
 /** Older incidents have been dealt with. */
 const RECENT_MS = 48 * HOUR_MS;

@@ -1,4 +1,4 @@
-const MINUTE_MS = 60_000;
+import { MINUTE_MS } from '@gantry/contract/durations';
 
 /** Prints at most the given number of lines a minute; the next line after that says how many were omitted. */
 export function limitLines(

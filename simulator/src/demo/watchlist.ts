@@ -1,9 +1,8 @@
 import type { GantryClient } from '@gantry/client';
+import { DAY_MS } from '@gantry/contract/durations';
 import type { Severity } from '@gantry/contract/events';
 import { MAX_TAKE } from '@gantry/contract/page';
 import { vehicleOf } from '../vehicle.ts';
-
-const DAY_MS = 86_400_000;
 
 /** A watched plate; times in days before now. */
 interface Sample {

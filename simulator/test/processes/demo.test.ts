@@ -3,13 +3,13 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createGantryClient, type GantryClient } from '@gantry/client';
+import { DAY_MS } from '@gantry/contract/durations';
 import { type IncidentStatus, incidentStatus } from '@gantry/contract/incidents';
 import { expect, it } from 'vitest';
 import { createTestDatabase, eventually } from '../../../server/test/harness.ts';
 import { lengthOf } from '../../../server/test/test-length.ts';
 import { run } from './process.ts';
 
-const DAY_MS = 86_400_000;
 const DAYS = lengthOf({ gate: 7, full: 30 });
 
 /** What the control room of the demo has done so far. */

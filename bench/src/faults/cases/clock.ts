@@ -2,10 +2,10 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { DAY_MS } from '@gantry/contract/durations';
 import { query } from '../../database.ts';
 import type { Fault } from '../fault.ts';
 
-const DAY_MS = 86_400_000;
 const SHIFTED_CLOCK = fileURLToPath(new URL('../shifted-clock.mjs', import.meta.url));
 
 /** In the data folder, where the service is started. */

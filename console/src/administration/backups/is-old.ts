@@ -1,4 +1,5 @@
-const HOUR_MS = 3_600_000;
+import { HOUR_MS } from '@gantry/contract/durations';
+
 const DAY_HOURS = 24;
 /** Without a schedule, a backup of last week is the newest that nobody would call old. */
 const MANUAL_HOURS = 7 * DAY_HOURS;

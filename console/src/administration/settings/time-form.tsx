@@ -1,3 +1,4 @@
+import { DAY_MS } from '@gantry/contract/durations';
 import type { TimezoneSettings } from '@gantry/contract/system';
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
@@ -81,7 +82,7 @@ export function TimeForm({ settings }: { readonly settings: TimezoneSettings }) 
             value={String(wanted.firstDayOfWeek)}
             options={DAYS.map((day) => ({
               value: String(day),
-              label: dayName.format(SUNDAY + day * 86_400_000),
+              label: dayName.format(SUNDAY + day * DAY_MS),
             }))}
             onChange={(value) => set({ firstDayOfWeek: Number(value) })}
           />

@@ -1,3 +1,4 @@
+import { DAY_MS } from '@gantry/contract/durations';
 import type { TimezoneSettings } from '@gantry/contract/system';
 import { useTranslation } from 'react-i18next';
 import { createTimeFormat } from '../../time/format.ts';
@@ -38,7 +39,7 @@ function Week({ settings, now }: { readonly settings: TimezoneSettings; readonly
   const today = new Date(`${format.isoDay(new Date(now))}T00:00:00Z`);
   const back = (today.getUTCDay() - settings.firstDayOfWeek + 7) % 7;
   const name = new Intl.DateTimeFormat(i18n.language, { weekday: 'short', timeZone: 'UTC' });
-  const days = Array.from({ length: 7 }, (_, at) => new Date(today.getTime() + (at - back) * 86_400_000));
+  const days = Array.from({ length: 7 }, (_, at) => new Date(today.getTime() + (at - back) * DAY_MS));
   return (
     <table className="w-full max-w-md table-fixed border-separate border-spacing-0 text-center">
       <caption className="mb-1 text-start text-sm text-muted">{t('settings.week')}</caption>

@@ -1,3 +1,4 @@
+import { DAY_MS } from '@gantry/contract/durations';
 import type { Event, ListEventsInput } from '@gantry/contract/events';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { currentConnection, useIsStreamOff } from '../../live/connection.ts';
@@ -87,7 +88,7 @@ function mayMatch(
   if (eventType && event.eventType !== eventType) return false;
   if (sensorId && event.sensorId !== sensorId) return false;
   // A list that ends before today gets nothing new.
-  if (endDate && Date.parse(endDate) + 2 * 86_400_000 < event.timestamp.getTime()) return false;
+  if (endDate && Date.parse(endDate) + 2 * DAY_MS < event.timestamp.getTime()) return false;
   if (!licensePlateNumber) return true;
   const [plate, wanted] = [event.licensePlateNumber ?? '', licensePlateNumber].map((each) =>
     each.replace(/[\s\p{Pd}]/gu, '').toUpperCase(),

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '@gantry/contract/durations';
 import type { Role } from '@gantry/contract/permissions';
 import * as oidc from 'openid-client';
 import type { Logger } from 'pino';
@@ -43,7 +44,7 @@ export interface OidcProvider {
 const TIMEOUT_SECONDS = 8;
 
 /** The description of a provider is fetched again after this time. */
-const DESCRIPTION_MS = 3_600_000;
+const DESCRIPTION_MS = HOUR_MS;
 
 type Settings = Pick<
   Config,

@@ -1,3 +1,4 @@
+import { HOUR_MS, MINUTE_MS } from '@gantry/contract/durations';
 import { epochTime, timeIn, type Zone } from '../device-time.ts';
 import { knownText } from '../fields.ts';
 import type { Format, PartOfPassage, Reading, ReadingContext, Report } from '../format.ts';
@@ -16,9 +17,8 @@ import { imageAddresses, positionOf, vehicleEvent } from '../vehicle-event.ts';
  */
 const WAIT_SECONDS = 20;
 
-const HOUR_MS = 3_600_000;
 /** For how long after a full hour a car may have been reported under the hour before. */
-const OVERLAP_MS = 5 * 60_000;
+const OVERLAP_MS = 5 * MINUTE_MS;
 
 /** How final the plate is in each state: it may change until the car is lost. */
 const RANK: Readonly<Record<string, number>> = { new: 1, update: 2, updated: 2, lost: 3 };

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '@gantry/contract/durations';
 import { epochTime, isoTime, type Zone } from '../device-time.ts';
 import { addressesIn, anyText, fieldAt, fieldList, fieldText, knownText } from '../fields.ts';
 import type { ObservedEvent, PartOfPassage, ReadingContext, Report } from '../format.ts';
@@ -30,8 +31,6 @@ const INCIDENT_CODES: readonly (readonly [RegExp, string, ObservedEvent['severit
 
 /** For how long to wait for the further pictures of a group. */
 const WAIT_SECONDS = 10;
-
-const HOUR_MS = 3_600_000;
 
 /** An event of a vehicle, as EventHttpUpload, `snapManager` and RPC2 send it. */
 export function eventReport(

@@ -33,6 +33,7 @@ export function idOf(given: Json): string | null {
   return textOf(given['@id'] ?? given.idG ?? given._id ?? given.id);
 }
 
+/** The version of an object, under any of the names that senders use; null without one. */
 export function versionOf(given: Json): string | null {
   return textOf(given['@version'] ?? given.versionG ?? given._version ?? given.version);
 }

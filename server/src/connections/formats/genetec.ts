@@ -1,3 +1,4 @@
+import { DAY_MS } from '@gantry/contract/durations';
 import { isoTime, timeIn } from '../device-time.ts';
 import { knownText } from '../fields.ts';
 import type { Format, Reading, ReadingContext, Report } from '../format.ts';
@@ -9,8 +10,6 @@ import { confidenceOf, plateOf, speedOf } from '../observed.ts';
 import { reportKey } from '../report-key.ts';
 import { imageAddresses, positionOf, vehicleEvent } from '../vehicle-event.ts';
 import { asJson } from '../xml.ts';
-
-const DAY_MS = 86_400_000;
 
 /**
  * Genetec AutoVu Sharp cameras over HTTP: the read events of SharpOS (`PlateRead`, `Timestamp`, `PlateAnalytics`), and

@@ -1,3 +1,4 @@
+import { DAY_MS, HOUR_MS } from '@gantry/contract/durations';
 import type { Interval } from '../../platform/time.ts';
 
 /** The periods by which events are counted, in UTC, from the shortest to the longest. */
@@ -10,9 +11,6 @@ export interface Piece extends Interval {
   /** Whether the count is added or subtracted. */
   readonly sign: 1 | -1;
 }
-
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 /** The start of the period that contains a time (Unix milliseconds). Infinite times are returned unchanged. */
 export function startOf(period: Period, time: number): number {

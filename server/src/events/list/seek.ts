@@ -1,3 +1,4 @@
+import { HOUR_MS } from '@gantry/contract/durations';
 import { type SQL, sql } from 'drizzle-orm';
 import type { Executor } from '../../platform/database/transaction.ts';
 import type { Interval } from '../../platform/time.ts';
@@ -86,8 +87,6 @@ export async function findHourSpan(
     n: last.before + last.n - first.before,
   };
 }
-
-const HOUR_MS = 3_600_000;
 
 /** A range of ids: `from` inclusive, `until` exclusive. */
 export interface IdRange {

@@ -1,5 +1,6 @@
 import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DAY_MS } from '@gantry/contract/durations';
 import { ignoreErrno } from '../../platform/errno.ts';
 import { machineTime } from '../../platform/machine-time.ts';
 import {
@@ -25,7 +26,7 @@ const FINISHED = /^gantry-\d{8}T\d{6}Z(?:-\d+)?$/;
 const PARTIAL = '.partial-';
 
 /** How far the clocks of the database and of the machine that restores may differ, in milliseconds. */
-const AHEAD_MS = 24 * 3_600_000;
+const AHEAD_MS = DAY_MS;
 
 /** The folder of the pictures of all backups beside it, named by their hashes. */
 export const POOL = 'pictures';

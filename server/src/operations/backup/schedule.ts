@@ -1,8 +1,7 @@
+import { DAY_MS, HOUR_MS } from '@gantry/contract/durations';
 import { DateTime } from 'luxon';
 import type { Config } from '../../platform/config.ts';
 import type { BackupsSoFar } from './runs-store.ts';
-
-const HOUR_MS = 3_600_000;
 
 /** Pause after a failure before another attempt. */
 const RETRY_MS = HOUR_MS / 2;
@@ -27,7 +26,6 @@ export function readSchedule(text: string): Schedule {
     : { kind: 'daily', hour: Number(hour), minute: Number(minute) };
 }
 
-const DAY_MS = 24 * HOUR_MS;
 /** Without a schedule, a backup of last week is the newest that nobody would call old. */
 const UNSCHEDULED_OLD_MS = 7 * DAY_MS;
 /** A backup may take its time, and begin late. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { DAY_MS } from '@gantry/contract/durations';
 import { sql } from 'drizzle-orm';
 import { timeOfId } from '../../events/id.ts';
 import { findEvents, findStoredRows } from '../../events/store.ts';
@@ -107,7 +108,6 @@ async function raiseMissing(tx: Transaction, outbox: Outbox): Promise<number> {
 }
 
 /** Deliveries are attempted for a day, so older events do not matter. */
-const DAY_MS = 86_400_000;
 
 interface MissingDelivery extends Readonly<Record<string, unknown>> {
   readonly webhookId: string;

@@ -1,13 +1,12 @@
 import { stat } from 'node:fs/promises';
 import type { Finding } from '@gantry/contract/doctor';
+import { HOUR_MS } from '@gantry/contract/durations';
 import type { Config } from '../../platform/config.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import { ignoreErrno } from '../../platform/errno.ts';
 import { oldAfter, scheduleOf } from '../backup/schedule.ts';
 import { advice, fine, problem } from './findings.ts';
 import { readBackupState } from './store.ts';
-
-const HOUR_MS = 3_600_000;
 
 /** Whether there are backups, how old the last one is, and whether it would be lost with the data. */
 export async function examineBackups(db: Executor, config: Config): Promise<Finding[]> {

@@ -1,4 +1,5 @@
 import type { Finding } from '@gantry/contract/doctor';
+import { MINUTE_MS } from '@gantry/contract/durations';
 import type { Config } from '../../platform/config.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import { machineTime } from '../../platform/machine-time.ts';
@@ -21,7 +22,7 @@ export async function examineSpool({ DATA_DIR, GATEWAY_SPOOL_MB: megabytes }: Co
   if (share >= FULL_SHARE) {
     found.push(problem('spoolFull', { percent: Math.min(100, Math.round(share * 100)), megabytes }));
   }
-  const minutes = oldestAt === null ? 0 : Math.floor((machineTime() - oldestAt) / 60_000);
+  const minutes = oldestAt === null ? 0 : Math.floor((machineTime() - oldestAt) / MINUTE_MS);
   if (minutes >= LATE_MINUTES) found.push(problem('spoolWaiting', { messages, minutes }));
   if (aside > 0) found.push(advice('spoolAside', { folder, files: aside }));
   return found;

@@ -23,6 +23,7 @@ export interface ServerState {
   readonly buffers: number;
 }
 
+/** The version, the settings and the state of the database server. */
 export async function readServerState(db: Executor): Promise<ServerState> {
   const { rows } = await db.execute<ServerState & Record<string, unknown>>(sql`
     SELECT current_setting('server_version_num')::int AS version,
@@ -71,6 +72,7 @@ export interface CheckpointState {
   readonly limit: string;
 }
 
+/** How many checkpoints the size of the WAL caused and how many the clock did, since the statistics were reset. */
 export async function readCheckpointState(
   db: Executor,
   { version }: Pick<ServerState, 'version'>,
@@ -116,6 +118,7 @@ export interface WorkState {
   readonly never_seen: number;
 }
 
+/** Work that is late or has failed. */
 export async function readWorkState(db: Executor): Promise<WorkState> {
   const { rows } = await db.execute<WorkState & Record<string, unknown>>(sql`
     SELECT
@@ -149,6 +152,7 @@ export interface AccountState {
   readonly expiring: string[];
 }
 
+/** Administrators, second factors and API tokens. @param soonDays within which expiring tokens are named */
 export async function readAccountState(db: Executor, soonDays: number): Promise<AccountState> {
   const { rows } = await db.execute<AccountState & Record<string, unknown>>(sql`
     WITH expiring AS (
@@ -175,6 +179,7 @@ export interface BackupState {
   readonly error: string | null;
 }
 
+/** The latest backups by the clock of the database; those dated in the future are left out. */
 export async function readBackupState(db: Executor): Promise<BackupState> {
   const { rows } = await db.execute<BackupState & Record<string, unknown>>(sql`
     WITH past AS (SELECT * FROM backups WHERE started_at <= now() AND finished_at <= now())
@@ -196,6 +201,7 @@ export interface GatewayState {
   readonly limited: number;
 }
 
+/** Messages of devices that were lost or refused. */
 export async function readGatewayState(db: Executor): Promise<GatewayState> {
   const { rows } = await db.execute<GatewayState & Record<string, unknown>>(sql`
     WITH live AS (SELECT * FROM connections WHERE deleted_at IS NULL)

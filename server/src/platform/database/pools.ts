@@ -1,3 +1,4 @@
+import { DAY_MS } from '@gantry/contract/durations';
 import type { Pool } from 'pg';
 import type { Timings } from '../timings.ts';
 import { createPool, type PoolOptions } from './pool.ts';
@@ -38,7 +39,7 @@ const DEVICES_TIMEOUT_MS = 3_000;
 const GATEWAYS_TIMEOUT_MS = 8_000;
 
 /** Maintenance proceeds slowly, and is interrupted in other ways. */
-const UPKEEP_TIMEOUT_MS = 24 * 3_600_000;
+const UPKEEP_TIMEOUT_MS = DAY_MS;
 
 interface Special extends PoolOptions {
   readonly size: number;

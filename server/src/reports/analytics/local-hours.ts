@@ -1,11 +1,9 @@
+import { HOUR_MS, MINUTE_MS } from '@gantry/contract/durations';
 import { IANAZone } from 'luxon';
 import type { Executor } from '../../platform/database/transaction.ts';
 import { inPortions } from '../../platform/portions.ts';
 import type { Interval } from '../../platform/time.ts';
 import { countByHour, countWithin, type HourRow } from './store.ts';
-
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 
 /** Maximum number of events of the hours for which one statement counts parts: it has 5 s, and reads up to all of them. */
 const EVENTS_AT_ONCE = 300_000;

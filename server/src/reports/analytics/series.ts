@@ -1,12 +1,11 @@
 import type { Analytics, AnalyticsInterval } from '@gantry/contract/analytics';
+import { DAY_MS } from '@gantry/contract/durations';
 import { DateTime } from 'luxon';
 import { weekBounds } from '../../platform/local-days.ts';
 import type { Interval } from '../../platform/time.ts';
 import { localBounds } from '../../traffic/range.ts';
 import type { Concern } from './counts.ts';
 import type { HourRow } from './store.ts';
-
-const DAY_MS = 86_400_000;
 
 /** The default interval of a series, chosen for a reasonable number of points. */
 export function usualInterval({ from, until }: Interval): AnalyticsInterval {

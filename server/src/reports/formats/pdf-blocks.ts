@@ -44,6 +44,7 @@ export function drawFigures(pdf: Pdf, figures: readonly Figure[], top: number): 
   return y + (figures.length > 0 ? 8 : 0);
 }
 
+/** Charts, two of half the width in a row. @returns the position below them in points, perhaps on another page */
 export function drawCharts(pdf: Pdf, charts: readonly Chart[], top: number): number {
   const half = (contentWidth - GAP) / 2;
   const widthOf = (chart: Chart): number => (isHalf(chart) ? half : contentWidth);

@@ -1,3 +1,4 @@
+import { DAY_MS } from '@gantry/contract/durations';
 import type { Column, Row } from '../document.ts';
 import type { LocalTime } from '../local-time.ts';
 
@@ -17,8 +18,6 @@ const LONGEST_TEXT = 32_767;
 
 /** Characters that XML cannot contain but a text from a device may. */
 const NO_XML = /[^\P{Cc}\t\n\r]|[\uFFFE\uFFFF]/gu;
-
-const DAY_MS = 86_400_000;
 
 /** The number that spreadsheets give 1 January 1970. */
 const DAYS_BEFORE_1970 = 25_569;

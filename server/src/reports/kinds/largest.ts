@@ -9,6 +9,7 @@ export function largest(sums: ReadonlyMap<string, number>): { label: string; val
     .slice(0, MOST);
 }
 
+/** Adds `n` to the sum of a name. */
 export function addTo(sums: Map<string, number>, name: string, n: number): void {
   sums.set(name, (sums.get(name) ?? 0) + n);
 }

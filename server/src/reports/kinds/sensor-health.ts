@@ -1,3 +1,4 @@
+import { HOUR_MS } from '@gantry/contract/durations';
 import type { SensorStatus } from '@gantry/contract/sensors';
 import type { Executor } from '../../platform/database/transaction.ts';
 import type { Interval } from '../../platform/time.ts';
@@ -132,7 +133,7 @@ async function summary(db: Executor, scope: ReportScope): Promise<Summary> {
       const share = availability(lengths);
       if (sensor.createdAt < known(scope).until) count++;
       all = add(all, lengths);
-      const hours = (lengths.OFFLINE + lengths.ERROR) / 3_600_000;
+      const hours = (lengths.OFFLINE + lengths.ERROR) / HOUR_MS;
       if (share !== null && hours > 0) worst.push({ label: sensor.name, value: hours });
     }
     worst = worst.sort((a, b) => b.value - a.value).slice(0, MOST_BARS);

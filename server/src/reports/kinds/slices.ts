@@ -1,3 +1,4 @@
+import { DAY_MS } from '@gantry/contract/durations';
 import { divideByEvents } from '../../events/counts/divide.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import type { Interval } from '../../platform/time.ts';
@@ -7,7 +8,7 @@ import type { Batch, ReportScope, Row } from '../document.ts';
 const AHEAD_MS = 600_000;
 
 /** Maximum range of one statement, so that it reads few partitions. */
-const SLICE_MS = 31 * 86_400_000;
+const SLICE_MS = 31 * DAY_MS;
 
 /** The interval up to now, because nothing can have happened later. */
 export function untilNow({ interval, now }: Pick<ReportScope, 'interval' | 'now'>): Interval {
@@ -43,6 +44,7 @@ export interface Paged<Item> {
   readonly progress: (place: Place) => number;
 }
 
+/** The rows of one page after another, until a page is not full. */
 export async function* pagesOf<Item>(paged: Paged<Item>): AsyncGenerator<Batch> {
   for (let after: Place | null = null; ; ) {
     const items = await paged.read(after, paged.take);

@@ -124,7 +124,7 @@ async function findRunner(cluster: string): Promise<Account | undefined> {
   if (await canEnter({ name, uid, gid }, cluster)) return { name, uid, gid };
   throw new EmbeddedDatabaseError(
     `The database in ${cluster} belongs to user ${name}, who can no longer get there. ` +
-      'Let everybody pass through the folders above it (chmod o+x).',
+      'Allow all users to pass through the folders above it (chmod o+x).',
   );
 }
 

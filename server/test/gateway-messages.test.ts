@@ -1,0 +1,235 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { listMessages, replayMessages } from '../src/connections/messages-store.ts';
+import { removeOldDeviceData } from '../src/connections/removal.ts';
+import { pageOfImages } from '../src/images/orphans-store.ts';
+import { createDatabase } from '../src/platform/database/pool.ts';
+import { inTransaction } from '../src/platform/database/transaction.ts';
+import {
+  connect,
+  event,
+  eventOf,
+  keyedEvent,
+  messagesOf,
+  pathOf,
+  processed,
+  sendJson,
+} from './gateway-calls.ts';
+import { eventually, type Gantry, startGantry, untilBegun } from './harness.ts';
+import { noteStatements, type Statement } from './noted-statements.ts';
+import { jpeg } from './pictures.ts';
+import { openStream, type Stream } from './sse.ts';
+
+let gantry: Gantry;
+let token: string;
+beforeAll(async () => {
+  gantry = await startGantry();
+  token = await gantry.tokenFor('ADMIN');
+});
+afterAll(() => gantry.stop());
+
+describe('a mapping', () => {
+  it('is tried on the last message, compiled before it is saved, and applied by replay', async () => {
+    const made = await connect(gantry, 'mapped');
+    await sendJson(gantry, pathOf(made.url), { car: { no: 'XY 99', kmh: 61 } });
+    expect((await processed(gantry, made.id))[0]).toMatchObject({ status: 'REFUSED' });
+    const options = { mapping: '{"plate": body.car.no, "speed": body.car.kmh}' };
+    expect(await gantry.ok('connections.tryReading', { id: made.id, options }, { token })).toMatchObject({
+      status: 'STORED',
+      events: [{ licensePlateNumber: 'XY 99', vehicleSpeed: 61 }],
+    });
+    const refusal = (mapping: string) =>
+      gantry.refusal('connections.update', { id: made.id, options: { mapping } }, { token });
+    expect(await refusal('{"plate": ')).toMatchObject({ status: 400 });
+    expect(await refusal('($f := function(){ $f() }; $f())')).toMatchObject({ status: 400 });
+    await gantry.ok('connections.update', { id: made.id, options }, { token });
+    const replay = (before?: string) =>
+      gantry.ok('connections.replay', { connectionId: made.id, before }, { token });
+    const replayed = await replay();
+    expect(replayed).toEqual({ success: true, count: 1, oldestMessageId: expect.any(String) });
+    expect(await replay(replayed.oldestMessageId)).toEqual({
+      success: true,
+      count: 0,
+      oldestMessageId: null,
+    });
+    expect(
+      await gantry.refusal('connections.replay', { connectionId: made.id, before: 'x' }, { token }),
+    ).toMatchObject({ status: 404 });
+    const [message] = await eventually(
+      () => processed(gantry, made.id),
+      ([only]) => only?.status === 'STORED',
+    );
+    await gantry.ok('connections.replay', { messageId: message?.id }, { token });
+    await eventually(
+      () => processed(gantry, made.id),
+      ([only]) => only?.status === 'DUPLICATE',
+    );
+  }, 60_000);
+});
+
+describe('a mapping that was stopped several times', () => {
+  it('is evaluated later for the messages that arrive meanwhile', async () => {
+    const mapping = 'body.slow ? ($f := function(){ $f() }; $f()) : {"plate": body.plate}';
+    const made = await connect(gantry, 'mapped', { options: { mapping } });
+    for (const slow of [1, 2, 3]) await sendJson(gantry, pathOf(made.url), { slow });
+    await processed(gantry, made.id, 3);
+    await sendJson(gantry, pathOf(made.url), { plate: 'B AB 1234' });
+    const statuses = async () => (await messagesOf(gantry, made.id)).map(({ status }) => status);
+    const refused = ['REFUSED', 'REFUSED', 'REFUSED'];
+    await eventually(statuses, ([newest]) => newest !== 'RECEIVED');
+    expect(await statuses()).toEqual(['FAILED', ...refused]);
+    // Another expression is not paused.
+    const options = { mapping: '{"plate": body.plate}' };
+    await gantry.ok('connections.update', { id: made.id, options }, { token });
+    await eventually(statuses, ([newest]) => newest === 'STORED');
+  });
+});
+
+describe('the stream of messages', () => {
+  it('contains each message with its result, and resumes without a gap', async () => {
+    const made = await connect(gantry, 'gantry');
+    const input = { connectionId: made.id };
+    const follow = (lastEventId?: string) =>
+      openStream(gantry.url, 'connections.onMessage', {
+        token,
+        input,
+        ...(lastEventId !== undefined && { lastEventId }),
+      });
+    const first = await follow();
+    await untilBegun(first);
+    const shown = (stream: Stream) => stream.messages.filter(({ data }) => data.type === 'message');
+    await sendJson(gantry, pathOf(made.url), event());
+    const seen = await eventually(
+      async () => shown(first),
+      (messages) => messages.some(({ data }) => data.message.status === 'STORED'),
+    );
+    first.close();
+    await sendJson(gantry, pathOf(made.url), event());
+    await sendJson(gantry, pathOf(made.url), event());
+    await processed(gantry, made.id, 3);
+    const second = await follow(seen.at(-1)?.id);
+    const missed = await eventually(
+      async () => shown(second),
+      (messages) => messages.length >= 2,
+    );
+    expect(missed.map(({ data }) => data.message.status)).toEqual(['STORED', 'STORED']);
+    expect(missed.map(({ data }) => data.message.id)).not.toContain(seen[0]?.data.message.id);
+    second.close();
+    const viewer = await gantry.tokenFor('VIEWER');
+    expect((await gantry.refusal('connections.getMessages', input, { token: viewer })).status).toBe(403);
+  });
+
+  it('ends with an error when its connection is deleted, and when there is none', async () => {
+    const { id: connectionId } = await connect(gantry, 'gantry');
+    const follow = () => openStream(gantry.url, 'connections.onMessage', { token, input: { connectionId } });
+    const stream = await follow();
+    await untilBegun(stream);
+    await gantry.ok('connections.delete', { id: connectionId }, { token });
+    for (const each of [stream, await follow()]) {
+      await each.ended;
+      expect(each.error).toMatchObject({ message: 'Connection not found', data: { code: 'NOT_FOUND' } });
+    }
+  });
+
+  it('ends with an error when the service stops, after which clients connect again', async () => {
+    const other = await startGantry();
+    const { id: connectionId } = await connect(other, 'gantry');
+    const stream = await openStream(other.url, 'connections.onMessage', {
+      token: await other.tokenFor('ADMIN'),
+      input: { connectionId },
+    });
+    await untilBegun(stream);
+    await other.stop();
+    await stream.ended;
+    expect(stream.error).toMatchObject({
+      message: 'The service is stopping: connect again',
+      data: { code: 'SERVICE_UNAVAILABLE' },
+    });
+  });
+});
+
+describe('the data that devices sent', () => {
+  it('is listed and processed again by status without reading the messages of other statuses', async () => {
+    const made = await connect(gantry, 'gantry');
+    await sendJson(gantry, pathOf(made.url), event());
+    const [message] = await processed(gantry, made.id);
+    await gantry.pool.query(
+      `INSERT INTO device_messages (id, connection_id, received_at, status, method, path, bytes, parts)
+       SELECT gen_random_uuid(), connection_id, received_at, status, method, path, bytes, parts
+       FROM device_messages, generate_series(1, 20000) WHERE id = $1`,
+      [message?.id],
+    );
+    await gantry.pool.query('VACUUM ANALYZE device_messages');
+    const statements: Statement[] = [];
+    noteStatements(gantry.pool, (statement) => statements.push(statement));
+    const db = createDatabase(gantry.pool);
+    const wanted = { connectionId: made.id, status: 'REFUSED' } as const;
+    await listMessages(db, { ...wanted, skip: 0, take: 20 });
+    await inTransaction(db, (tx) => replayMessages(tx, made.id, wanted));
+    const ofMessages = statements.filter(({ text }) => text.includes('device_messages'));
+    expect(ofMessages.length).toBe(3);
+    for (const { text, values } of ofMessages) {
+      const { rows } = await gantry.pool.query(`EXPLAIN ${text}`, values);
+      expect(JSON.stringify(rows)).toContain('device_messages_by_status');
+    }
+    await gantry.pool.query('DELETE FROM device_messages WHERE connection_id = $1', [made.id]);
+  });
+
+  it('is removed when it is old, with its images, except those of events', async () => {
+    const made = await connect(gantry, 'gantry');
+    const [own, ofEvent] = [jpeg({ comment: 'a'.repeat(300) }), jpeg({ comment: 'b'.repeat(300) })];
+    for (const picture of [own, ofEvent]) {
+      await sendJson(
+        gantry,
+        pathOf(made.url),
+        event({ images: [`data:image/jpeg;base64,${picture.toString('base64')}`] }),
+      );
+    }
+    const messages = await processed(gantry, made.id, 2);
+    expect(await gantry.count('device_message_images')).toBeGreaterThanOrEqual(2);
+    const { db } = gantry.app.context;
+    const hashes = messages.map(({ pictures }) => pictures[0]?.slice('/images/'.length) ?? '');
+    await gantry.pool.query(`UPDATE images SET touched_at = now() - interval '2 hours'`);
+    // The event of the older message is gone, so that only the message refers to its picture.
+    await gantry.pool.query('DELETE FROM event_images WHERE sha256 = $1', [
+      Buffer.from(hashes[1] ?? '', 'hex'),
+    ]);
+    const orphans = async () =>
+      (await pageOfImages(db, null, 10_000)).orphans.filter((each) => hashes.includes(each));
+    expect(await orphans()).toEqual([]);
+    await removeOldDeviceData(db, { now: Date.now() + 15 * 86_400_000, days: 14, isOver: () => false });
+    expect(await messagesOf(gantry, made.id)).toEqual([]);
+    expect(await gantry.count('device_message_images')).toBe(0);
+    expect(await gantry.count('device_reports')).toBe(0);
+    expect(await orphans()).toEqual([hashes[1]]);
+  });
+
+  it('is not removed before it was processed, however old it is', async () => {
+    const made = await connect(gantry, 'gantry');
+    await sendJson(gantry, pathOf(made.url), keyedEvent());
+    const [message] = await processed(gantry, made.id);
+    const { db } = gantry.app.context;
+    const remove = () =>
+      removeOldDeviceData(db, { now: Date.now() + 15 * 86_400_000, days: 14, isOver: () => false });
+    await gantry.pool.query(`UPDATE device_messages SET due_at = now() + interval '1 hour' WHERE id = $1`, [
+      message?.id,
+    ]);
+    await remove();
+    expect(await messagesOf(gantry, made.id)).toHaveLength(1);
+    await gantry.pool.query('UPDATE device_messages SET due_at = NULL WHERE id = $1', [message?.id]);
+    await remove();
+    expect(await messagesOf(gantry, made.id)).toEqual([]);
+  });
+
+  it('is removed with its connection', async () => {
+    const made = await connect(gantry, 'gantry');
+    await sendJson(gantry, pathOf(made.url), keyedEvent());
+    const [message] = await processed(gantry, made.id);
+    await gantry.ok('connections.delete', { id: made.id }, { token });
+    await removeOldDeviceData(gantry.app.context.db, { now: Date.now(), days: 14, isOver: () => false });
+    for (const table of ['device_messages', 'device_reports']) {
+      expect(await gantry.count(`${table} WHERE connection_id = '${made.id}'`)).toBe(0);
+    }
+    expect(await gantry.count(`connections WHERE id = '${made.id}'`)).toBe(0);
+    expect((await eventOf(gantry, message?.eventIds[0])).id).toBe(message?.eventIds[0]);
+  });
+});

@@ -1,0 +1,218 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { devicePayload } from './formats/reading.ts';
+import {
+  type Created,
+  connect,
+  event,
+  eventOf,
+  newSensor,
+  pathOf,
+  processed,
+  send,
+  sendJson,
+} from './gateway-calls.ts';
+import { eventually, type Gantry, startGantry } from './harness.ts';
+
+let gantry: Gantry;
+let token: string;
+beforeAll(async () => {
+  gantry = await startGantry();
+  token = await gantry.tokenFor('ADMIN');
+});
+afterAll(() => gantry.stop());
+
+describe('a recorder', () => {
+  /** A camera of the recorder reports a vehicle. */
+  const seen = async (recorder: Created, channel: string, plate: string): Promise<void> => {
+    const xml = (await devicePayload('hikvision-anpr-deepinview-v58.xml')).toString();
+    const body = xml
+      .replace('<channelID>1<', `<channelID>${channel}<`)
+      .replace('WX1234A', plate)
+      .replace(/<UUID>[^<]*</, `<UUID>${randomUUID()}<`);
+    await send(gantry, pathOf(recorder.url), body, { 'content-type': 'application/xml' });
+  };
+  const discoveries = async (connectionId: string): Promise<{ id: string; device: string }[]> =>
+    (await gantry.ok('connections.getDiscoveries', { connectionId }, { token })).discoveries;
+  const discovered = async (connectionId: string, device: string): Promise<{ id: string }> => {
+    const found = (await discoveries(connectionId)).find((each) => each.device === device);
+    if (!found) throw new Error(`${device} was not discovered`);
+    return found;
+  };
+  const eventsOf = async (sensorId: string): Promise<number> =>
+    (await gantry.ok('events.getAll', { sensorId }, { token })).total;
+
+  it('has devices that are discovered and registered, including their earlier messages', async () => {
+    const made = await connect(gantry, 'gantry', { options: { sensors: {} } });
+    const recorder = await connect(gantry, 'hikvision', { options: { sensors: {} } });
+    const xml = await devicePayload('hikvision-anpr-deepinview-v58.xml');
+    const headers = { 'content-type': 'application/xml' };
+    await send(gantry, pathOf(recorder.url), xml, headers);
+    expect((await processed(gantry, recorder.id))[0]).toMatchObject({
+      status: 'UNKNOWN_DEVICE',
+      eventIds: [],
+    });
+    const { discoveries } = await gantry.ok(
+      'connections.getDiscoveries',
+      { connectionId: recorder.id },
+      { token },
+    );
+    expect(discoveries).toMatchObject([{ connectionId: recorder.id, messages: 1 }]);
+    const registered = await gantry.ok(
+      'connections.register',
+      { id: discoveries[0].id, name: 'Lane 1' },
+      { token },
+    );
+    expect(registered).toMatchObject({ success: true, replayed: 1 });
+    const [message] = await eventually(
+      () => processed(gantry, recorder.id),
+      ([only]) => only?.status === 'STORED',
+    );
+    expect(await eventOf(gantry, message?.eventIds[0])).toMatchObject({
+      sensorId: registered.sensorId,
+      sensorName: 'Lane 1',
+    });
+    expect(
+      (await gantry.ok('connections.getDiscoveries', { connectionId: recorder.id }, { token })).total,
+    ).toBe(0);
+    // A message that names no device belongs to the sensor of the connection.
+    await sendJson(gantry, pathOf(made.url), event());
+    expect((await processed(gantry, made.id))[0]).toMatchObject({ status: 'STORED' });
+  });
+
+  it('names the sensor of a discovered device after the recorder, since channels are only numbers', async () => {
+    const name = 'Recorder of the bus station';
+    const sensorId = await newSensor(gantry, { name });
+    const recorder = await connect(gantry, 'hikvision', { sensorId, options: { sensors: {} } });
+    const xml = (await devicePayload('hikvision-anpr-deepinview-v58.xml')).toString();
+    const long = 'c'.repeat(60);
+    for (const channel of ['1', long]) {
+      const body = xml
+        .replace('<channelID>1<', `<channelID>${channel}<`)
+        .replace('WX1234A', `W${channel.length}`);
+      await send(gantry, pathOf(recorder.url), body, { 'content-type': 'application/xml' });
+    }
+    await processed(gantry, recorder.id, 2);
+    const { discoveries } = await gantry.ok(
+      'connections.getDiscoveries',
+      { connectionId: recorder.id },
+      { token },
+    );
+    expect(new Set(discoveries.map(({ device }: { device: string }) => device))).toEqual(
+      new Set(['1', long]),
+    );
+    for (const { id, device } of discoveries) {
+      expect(await gantry.refusal('connections.register', { id, name: 'ab' }, { token })).toMatchObject({
+        status: 400,
+      });
+      const made = await gantry.ok('connections.register', { id }, { token });
+      const sensor = await gantry.ok('sensors.getById', { id: made.sensorId }, { token });
+      expect(sensor.name).toBe(`${name} ${device}`.slice(0, 50));
+    }
+  });
+
+  it('has all earlier messages of a registered device read again, however many others have sent', async () => {
+    const recorder = await connect(gantry, 'hikvision', { options: { sensors: {} } });
+    for (const plate of ['W1', 'W2', 'W3']) await seen(recorder, '1', plate);
+    await seen(recorder, 'İkitelli 2', 'W4');
+    const [newest] = await processed(gantry, recorder.id, 4);
+    const copied = 10_001;
+    await gantry.pool.query(
+      `INSERT INTO device_messages (id, connection_id, received_at, status, reason, method, path, content_type, bytes, parts)
+       SELECT ('ffffffff-ffff-7fff-8fff-' || lpad(to_hex(n), 12, '0'))::uuid,
+         connection_id, received_at, status, reason, method, path, content_type, bytes, parts
+       FROM device_messages, generate_series(1, $2::integer) AS n WHERE id = $1`,
+      [newest?.id, copied],
+    );
+    const first = await gantry.ok(
+      'connections.register',
+      { id: (await discovered(recorder.id, '1')).id },
+      { token },
+    );
+    expect(first).toMatchObject({ replayed: 3 });
+    await eventually(
+      () => eventsOf(first.sensorId),
+      (n) => n === 3,
+    );
+    const second = await gantry.ok(
+      'connections.register',
+      { id: (await discovered(recorder.id, 'İkitelli 2')).id },
+      { token },
+    );
+    await gantry.pool.query(`DELETE FROM device_messages WHERE id > 'ffffffff-ffff-7fff-8fff-000000000000'`);
+    expect(second).toMatchObject({ replayed: copied + 1 });
+    expect(await discoveries(recorder.id)).toEqual([]);
+  });
+
+  it('has a device registered once, when two users do it at once', async () => {
+    const recorder = await connect(gantry, 'hikvision', { options: { sensors: {} } });
+    await seen(recorder, '1', 'W1');
+    await processed(gantry, recorder.id);
+    const { id } = await discovered(recorder.id, '1');
+    const before = await gantry.count('sensors');
+    const answers = await Promise.all(
+      [1, 2].map(() => gantry.call('connections.register', { id }, { token })),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 404]);
+    expect(await gantry.count('sensors')).toBe(before + 1);
+  });
+
+  it('has a device discovered again after its sensor was deleted, and can be changed', async () => {
+    const recorder = await connect(gantry, 'hikvision', { options: { sensors: {} } });
+    await seen(recorder, '1', 'W1');
+    await processed(gantry, recorder.id);
+    const { sensorId } = await gantry.ok(
+      'connections.register',
+      { id: (await discovered(recorder.id, '1')).id },
+      { token },
+    );
+    await eventually(
+      () => processed(gantry, recorder.id),
+      ([only]) => only?.status === 'STORED',
+    );
+    await gantry.ok('sensors.delete', { id: sensorId }, { token });
+    expect(await gantry.ok('connections.getById', { id: recorder.id }, { token })).toMatchObject({
+      options: { sensors: {} },
+    });
+    await eventually(
+      () => gantry.app.context.connections.byId(recorder.id),
+      (known) => Object.keys(known?.options.sensors ?? {}).length === 0,
+    );
+    await seen(recorder, '1', 'W2');
+    expect((await processed(gantry, recorder.id, 2))[0]).toMatchObject({ status: 'UNKNOWN_DEVICE' });
+    expect(await discoveries(recorder.id)).toMatchObject([{ device: '1', messages: 1 }]);
+  });
+
+  it('that still names a deleted sensor can be changed, and has its device discovered', async () => {
+    const recorder = await connect(gantry, 'hikvision', { options: { sensors: {} } });
+    const options = { sensors: { 1: randomUUID() } };
+    await gantry.pool.query('UPDATE connections SET options = $2 WHERE id = $1', [recorder.id, options]);
+    const update = (changed: object) => ({ id: recorder.id, options: changed });
+    await gantry.ok('connections.update', update({ ...options, speedUnit: 'mph' }), { token });
+    const other = update({ sensors: { ...options.sensors, 2: randomUUID() } });
+    expect(await gantry.refusal('connections.update', other, { token })).toMatchObject({ status: 400 });
+    await seen(recorder, '1', 'W1');
+    expect((await processed(gantry, recorder.id))[0]).toMatchObject({ status: 'UNKNOWN_DEVICE' });
+    expect(await discoveries(recorder.id)).toMatchObject([{ device: '1' }]);
+  });
+
+  it('keeps a registration that somebody makes while another changes the options', async () => {
+    const recorder = await connect(gantry, 'hikvision', { options: { sensors: {} } });
+    const { updatedAt, options } = await gantry.ok('connections.getById', { id: recorder.id }, { token });
+    await seen(recorder, '1', 'W1');
+    await processed(gantry, recorder.id);
+    const { id } = await discovered(recorder.id, '1');
+    const { sensorId } = await gantry.ok('connections.register', { id }, { token });
+    const change = { id: recorder.id, options: { ...options, speedUnit: 'mph' } };
+    expect(
+      await gantry.refusal('connections.update', { ...change, expectedUpdatedAt: updatedAt }, { token }),
+    ).toMatchObject({ status: 409 });
+    const now = await gantry.ok('connections.getById', { id: recorder.id }, { token });
+    expect(now.options).toEqual({ sensors: { 1: sensorId } });
+    await gantry.ok(
+      'connections.update',
+      { ...change, options: { ...now.options, speedUnit: 'mph' }, expectedUpdatedAt: now.updatedAt },
+      { token },
+    );
+  });
+});
