@@ -366,14 +366,19 @@ describe('the commands', () => {
   it('that fail in a folder that is not that of the service do not degrade its health', async () => {
     const { db, config } = gantry.app.context;
     const failed = await gantryCommand(['backup', join(home, 'no', 'folder')], settings());
-    expect(failed).toMatchObject({ code: 1, stderr: expect.stringContaining('create it, or choose another') });
+    expect(failed).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('create it, or choose another'),
+    });
     const { backups } = await gantry.ok('backups.getAll', {}, { token });
     expect(backups[0]).toMatchObject({ origin: 'COMMAND', status: 'FAILED' });
     expect(await readBackupsSoFar(db, config.BACKUP_DIR)).toMatchObject({ lastStatus: 'COMPLETED' });
     expect(await readBackupState(db, config.BACKUP_DIR)).toMatchObject({ error: null });
     // Without BACKUP_DIR, commands make all backups.
     expect(await readBackupsSoFar(db, undefined)).toMatchObject({ lastStatus: 'FAILED' });
-    expect(await readBackupState(db, undefined)).toMatchObject({ error: expect.stringContaining('create it') });
+    expect(await readBackupState(db, undefined)).toMatchObject({
+      error: expect.stringContaining('create it'),
+    });
   });
 
   it('move only an embedded database, and only to an address', async () => {

@@ -142,10 +142,7 @@ export function countsFor(backupDir: string | undefined) {
  * Reads what counts for a service with this `BACKUP_DIR`. What was recorded while the clock was ahead does not count until
  * that time.
  */
-export async function readBackupsSoFar(
-  db: Executor,
-  backupDir: string | undefined,
-): Promise<BackupsSoFar> {
+export async function readBackupsSoFar(db: Executor, backupDir: string | undefined): Promise<BackupsSoFar> {
   const { rows } = await db.execute<Record<string, number | string | null>>(sql`
     WITH past AS (SELECT * FROM backups
       WHERE started_at <= now() AND (finished_at IS NULL OR finished_at <= now()) AND ${countsFor(backupDir)})

@@ -1,6 +1,7 @@
 import { BackupRefused } from '../../operations/backup/refusal.ts';
 import { ConfigError } from '../../platform/config.ts';
 import { sqlState } from '../../platform/database/failure.ts';
+import { UnsuitableDatabase } from '../../platform/database/wait.ts';
 import { describeError, safeText } from '../../platform/describe-error.ts';
 
 /** The exit codes of all commands. */
@@ -26,7 +27,7 @@ export class WrongUsage extends Error {
 const MISSING = /^42(P01|703|883)$/;
 
 /** Errors whose messages are written for people. */
-const OURS = [CommandFailed, WrongUsage, ConfigError, BackupRefused];
+const OURS = [CommandFailed, WrongUsage, ConfigError, BackupRefused, UnsuitableDatabase];
 
 /** The message of an error for people: without a stack, and without values of statements. */
 export function messageOf(error: unknown): string {
