@@ -49,8 +49,8 @@ describe('a pooler that refuses the limits of a session', () => {
     const logged: string[] = [];
     const log = pino({
       hooks: {
-        logMethod: ([{ reason }]) => {
-          logged.push(String(reason));
+        logMethod: ([record]) => {
+          logged.push(String((record as { reason?: unknown }).reason));
           stopping.abort();
         },
       },

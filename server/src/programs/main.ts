@@ -27,9 +27,11 @@ function messageOf(error: unknown): string {
 function fail(what: string) {
   return (error: unknown): never => {
     const causes = error instanceof AggregateError ? error.errors : [error instanceof Error && error.cause];
+    const message = messageOf(error);
     const because = causes.filter((cause) => cause instanceof Error).map(safeText);
-    const lines = because.map((text) => `\n  because: ${text}`).join('');
-    process.stderr.write(`${what} ${messageOf(error)}${lines}\n`);
+    // Some messages repeat their cause.
+    const more = because.filter((text) => !message.includes(text));
+    process.stderr.write(`${what} ${message}${more.map((text) => `\n  because: ${text}`).join('')}\n`);
     process.exit(1);
   };
 }

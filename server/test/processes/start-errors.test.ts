@@ -58,6 +58,10 @@ describe('a service that cannot start names the setting', () => {
     const settings = { DATA_DIR: join(folder, 'data'), PORT: String(port) };
     expect(await failure(settings)).toContain(`PORT ${port} is taken by another program on 127.0.0.1`);
     expect(await failure({ ...settings, WORKERS: '2' })).toContain(`PORT ${port} is taken`);
+    // The cause, which the message contains, is not repeated.
+    expect(await failure({ DATA_DIR: '/dev/null/data' })).toMatch(
+      /^Gantry cannot start\. [^\n]*ENOTDIR[^\n]*\n$/,
+    );
     other.close();
   });
 

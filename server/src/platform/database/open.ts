@@ -2,7 +2,7 @@ import { readFile, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import { ignoreErrno } from '../errno.ts';
-import { claimDataFolder } from '../process/data-folder.ts';
+import { claimDataFolder, explaining } from '../process/data-folder.ts';
 import { addressOnPort } from './embedded/connection.ts';
 import { PASSWORD_FILE, startEmbeddedDatabase } from './embedded/embedded.ts';
 import { isServerOf, readLock } from './embedded/lock.ts';
@@ -20,13 +20,15 @@ export interface OpenDatabase extends AsyncDisposable {
  * Opens the database of an installation for a command: that of `DATABASE_URL`, or the embedded one, which is started
  * and stopped again unless a service runs it.
  * @throws UnsuitableDatabase when it cannot be reached; the message says what to do
+ * @throws DataFolderUnusable when this user may not read the data folder
  * @throws Error when there is no database yet
  */
 export async function openDatabaseOf(config: {
   readonly DATABASE_URL?: string | undefined;
   readonly DATA_DIR: string;
 }): Promise<OpenDatabase> {
-  const found = config.DATABASE_URL ?? (await findRunning(config.DATA_DIR));
+  const found =
+    config.DATABASE_URL ?? (await explaining(config.DATA_DIR, () => findRunning(config.DATA_DIR)));
   if (found !== null) {
     await requireConnection(found);
     return { connectionString: found, [Symbol.asyncDispose]: async () => undefined };

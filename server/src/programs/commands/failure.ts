@@ -37,10 +37,11 @@ export function messageOf(error: unknown): string {
     return 'The schema is not that of this version: start the service once to update it.';
   if (!(error instanceof Error)) return safeText(error);
   const causes: unknown[] = error instanceof AggregateError ? error.errors : [error.cause];
-  const because = causes
-    .filter((cause) => cause instanceof Error)
-    .map((cause) => `\n  because: ${safeText(cause)}`);
-  return describeError(error).message + because.join('');
+  const { message } = describeError(error);
+  const because = causes.filter((cause) => cause instanceof Error).map(safeText);
+  // Some messages repeat their cause.
+  const more = because.filter((text) => !message.includes(text));
+  return message + more.map((text) => `\n  because: ${text}`).join('');
 }
 
 /** How the failure of a command is reported. */
