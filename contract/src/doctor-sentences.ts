@@ -271,7 +271,8 @@ export const doctorSentences = {
   backupFailed: {
     about: 'backups',
     finding: 'The last backup failed: {{reason}}',
-    remedy: 'Remove the cause. It is tried again within an hour.',
+    remedy:
+      'Remove the cause. With a schedule, it is tried again within an hour; otherwise run gantry backup.',
   },
   backupOld: {
     about: 'backups',

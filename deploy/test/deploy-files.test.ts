@@ -5,6 +5,8 @@ import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { configKeys } from '../../server/src/platform/config.ts';
+import { commandsOf } from '../walk/commands.ts';
+import { PAGES, WAYS } from '../walk/ways.ts';
 
 // The files in deploy/ as far as they can be checked without what runs them.
 
@@ -81,6 +83,13 @@ describe('the Helm chart', () => {
       const count = (action: RegExp): number => text.match(action)?.length ?? 0;
       expect(count(/\{\{-? (?:if|with|range)\b/g)).toBe(count(/\{\{-? end\b/g));
     }
+  });
+});
+
+describe('npm run walk:docs', () => {
+  it.each(PAGES)('knows how each command of %s is tried', (page) => {
+    const { commands } = commandsOf(read(`../${page}`));
+    expect(commands.filter((command) => !WAYS.some(([pattern]) => pattern.test(command)))).toEqual([]);
   });
 });
 

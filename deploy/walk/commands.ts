@@ -7,7 +7,7 @@ export interface Walk {
 }
 
 const START =
-  /^(?:npm (?:ci|run|start|test|install)|npx|gantry|promtool|apt|docker|helm|git|sudo|systemctl|pmtiles) ?/;
+  /^(?:npm (?:ci|run|start|test|install)|npx|gantry|promtool|apt|docker|helm|git|sudo|systemctl|pmtiles)(?: |$)/;
 
 /** Finds the commands of a page in Markdown: those in blocks of code without a language, and those in the text. */
 export function commandsOf(page: string): Walk {

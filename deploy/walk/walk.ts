@@ -6,12 +6,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { root } from '../npm/manifests.ts';
 import { commandsOf } from './commands.ts';
-import { WAYS } from './ways.ts';
+import { PAGES, WAYS } from './ways.ts';
 
 // npm run walk:docs enters what README.md and the pages on operations tell their readers to enter, with a data folder of its
 // own. It ends with 1 if a command fails, or if nobody has said how a command is tried (ways.ts).
 
-const PAGES = ['README.md', 'docs/operations.md', 'docs/upgrading.md'];
 const LONGEST_MS = 300_000;
 
 const folder = mkdtempSync(join(tmpdir(), 'gantry-walk-'));

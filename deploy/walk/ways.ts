@@ -1,3 +1,14 @@
+/** The pages whose commands are tried. */
+export const PAGES = [
+  'README.md',
+  'docs/getting-started.md',
+  'docs/operations.md',
+  'docs/upgrading.md',
+  'docs/runbook.md',
+  'docs/scaling.md',
+  'docs/security.md',
+];
+
 /** How a command of the documentation is tried. */
 export type Way =
   /** It ends by itself; with one of these exit codes. */
@@ -24,6 +35,7 @@ export const WAYS: readonly (readonly [RegExp, Way])[] = [
       'it fills a month of history, which takes minutes; `npm run bench` and the tests of the simulator do that',
     ),
   ],
+  [/^npm ci$/, skip('what was installed is there already')],
   [/^npm ci && npm test$|^npm run test(:\w+)?$/, skip('it is the test suite itself')],
   [/^npm run bench\b/, skip('benchmarks take many minutes')],
   [
@@ -37,22 +49,25 @@ export const WAYS: readonly (readonly [RegExp, Way])[] = [
   [/^npm run db:check$|^gantry db (check|repair)$/, { how: 'run' }],
   // On the embedded database it refuses, with 1.
   [/^npm run db:distribute( -- --dry-run)?$|^gantry db distribute$/, { how: 'run', codes: [1] }],
-  [/^npm run gantry -- <command>$|^gantry <command>$/, { how: 'run', instead: 'npm run gantry -- --help' }],
+  [
+    /^npm run gantry -- (<command>|--help)$|^gantry <command>$/,
+    { how: 'run', instead: 'npm run gantry -- --help' },
+  ],
   [/^npm run gateway$|^gantry gateway try/, { how: 'run', instead: 'npm run gateway -- --help' }],
   [
-    /^gantry admin reset-password <e-mail>$/,
+    /^gantry admin reset-password( <e-mail>)?$/,
     { how: 'run', instead: 'gantry admin reset-password admin@gantry.local' },
   ],
   [/^gantry admin create <e-mail>$/, { how: 'run', instead: 'gantry admin create second@gantry.local' }],
   // It finds that there is no backup, for example.
-  [/^gantry doctor$/, { how: 'run', codes: [0, 1] }],
+  [/^(npm run gantry -- |gantry )doctor$/, { how: 'run', codes: [0, 1] }],
   [/^gantry events export/, { how: 'run', instead: 'gantry events export' }],
   [/^gantry events import/, { how: 'run', instead: 'gantry events import --help' }],
   [/^(npx )?gantry (backup|restore|move-to)\b/, skip(`${ELSEWHERE} of the room of backups`)],
   [/^npm install (<file>|gantry@)|^(docker|helm|pmtiles|git|systemctl) /, skip(OTHER_PROGRAM)],
   // Names of database connections, not commands.
   [
-    /^gantry (devices|gateways|health|listener|migration|questions|reports|writer)$/,
+    /^gantry (devices|folding|gateways|health|listener|migration|questions|reports|upkeep|writer)$/,
     skip('it is the name of a connection'),
   ],
 ];

@@ -22,8 +22,11 @@ import { startBackupRoom } from './operations/backup/start.ts';
 import type { ClockSources } from './platform/clock.ts';
 import type { Config } from './platform/config.ts';
 import { startEmbeddedDatabase } from './platform/database/embedded/embedded.ts';
+import { sqlState } from './platform/database/failure.ts';
 import { createDatabase } from './platform/database/pool.ts';
 import { FURTHER_CONNECTIONS } from './platform/database/pools.ts';
+import { explainRefusal } from './platform/database/refusals.ts';
+import { UnsuitableDatabase } from './platform/database/wait.ts';
 import { migrationsFolder } from './platform/installation.ts';
 import type { Siblings } from './platform/metrics.ts';
 import { claimDataFolder, keepSecret } from './platform/process/data-folder.ts';
@@ -74,6 +77,7 @@ export interface App extends Service {
  * @param overrides replacements for tests
  * @param signal interrupts the start, which then fails with its reason or another error and leaves nothing running
  * @throws DataFolderInUse when another process owns the data folder
+ * @throws UnsuitableDatabase for a server that Gantry cannot use, or that has too few connections
  */
 export function createApp(
   config: Config,
@@ -82,7 +86,14 @@ export function createApp(
   overrides: Overrides = {},
   signal?: AbortSignal,
 ): Promise<App> {
-  return withResources((resources) => compose(config, log, resources, siblings, overrides, signal));
+  return withResources((resources) => compose(config, log, resources, siblings, overrides, signal)).catch(
+    (error: unknown) => {
+      // Other refusals appear, and are explained, with the first connection.
+      const url = sqlState(error) === '53300' ? config.DATABASE_URL : undefined;
+      if (url === undefined) throw error;
+      throw new UnsuitableDatabase(explainRefusal(error, url) ?? undefined, { cause: error });
+    },
+  );
 }
 
 /**

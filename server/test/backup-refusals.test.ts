@@ -363,6 +363,24 @@ describe('the commands', () => {
     });
   });
 
+  it('that fail in a folder that is not that of the service do not degrade its health', async () => {
+    const { db, config } = gantry.app.context;
+    const failed = await gantryCommand(['backup', join(home, 'no', 'folder')], settings());
+    expect(failed).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('create it, or choose another'),
+    });
+    const { backups } = await gantry.ok('backups.getAll', {}, { token });
+    expect(backups[0]).toMatchObject({ origin: 'COMMAND', status: 'FAILED' });
+    expect(await readBackupsSoFar(db, config.BACKUP_DIR)).toMatchObject({ lastStatus: 'COMPLETED' });
+    expect(await readBackupState(db, config.BACKUP_DIR)).toMatchObject({ error: null });
+    // Without BACKUP_DIR, commands make all backups.
+    expect(await readBackupsSoFar(db, undefined)).toMatchObject({ lastStatus: 'FAILED' });
+    expect(await readBackupState(db, undefined)).toMatchObject({
+      error: expect.stringContaining('create it'),
+    });
+  });
+
   it('move only an embedded database, and only to an address', async () => {
     expect(await gantryCommand(['move-to', 'db.example.org'])).toMatchObject({
       code: 2,
@@ -431,13 +449,13 @@ describe('scheduled backups', () => {
       const { settings, lastCompletedAt } = await gantry.ok('backups.getAll', {}, { token });
       expect(Date.parse(settings.nextAt)).toBeLessThan(Date.now() + 7 * 3_600_000);
       expect(Date.parse(lastCompletedAt)).toBeLessThan(Date.now());
-      expect((await readBackupState(gantry.app.context.db)).age_hours).toBeGreaterThanOrEqual(0);
+      expect((await readBackupState(gantry.app.context.db, undefined)).age_hours).toBeGreaterThanOrEqual(0);
       // The one that seems to run has lost its process.
       const { backups } = await gantry.ok('backups.getAll', {}, { token });
       expect(backups[0]).toMatchObject({ status: 'STOPPED', finishedAt: expect.any(String) });
       expect(await gantry.ok('backups.create', undefined, { token })).toMatchObject({ status: 'RUNNING' });
       await eventually(
-        async () => (await readBackupsSoFar(gantry.app.context.db)).lastStatus,
+        async () => (await readBackupsSoFar(gantry.app.context.db, undefined)).lastStatus,
         (status) => status === 'COMPLETED',
       );
     } finally {
@@ -499,5 +517,8 @@ describe('scheduled backups', () => {
     expect(nextBackupAt(readSchedule('manual'), 'UTC', soFar)).toBeNull();
     const failed = { ...soFar, lastStatus: 'FAILED' as const, completed: null };
     expect(nextBackupAt(readSchedule(text), 'UTC', failed)).toBe(start + 1_800_000);
+    // Also when one that was asked for fails between two of the schedule.
+    const between = { ...soFar, lastStatus: 'FAILED' as const };
+    expect(nextBackupAt(readSchedule(text), 'UTC', between)).toBe(start + 1_800_000);
   });
 });

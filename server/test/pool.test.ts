@@ -1,8 +1,12 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import pino from 'pino';
 import { afterAll, describe, expect, it } from 'vitest';
 import { isDatabaseAway } from '../src/platform/database/failure.ts';
 import { createPool } from '../src/platform/database/pool.ts';
 import { openPools } from '../src/platform/database/pools.ts';
+import { waitForDatabase } from '../src/platform/database/wait.ts';
 import { TIMINGS } from '../src/platform/timings.ts';
 import { createTestDatabase } from './harness.ts';
 
@@ -24,6 +28,39 @@ describe('a connection that is closed between two statements of a transaction', 
     client.release(true);
     expect(isDatabaseAway(failure)).toBe(true);
     expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
+  });
+});
+
+describe('a pooler that refuses the limits of a session', () => {
+  it('is recognized before the service starts', async () => {
+    // As PgBouncer 1.18 answers the first message of a connection.
+    const pooler = createServer((socket) =>
+      socket.once('data', (startup) => {
+        expect(startup.toString()).toContain('statement_timeout');
+        const fields = 'SFATAL\0C08P01\0Munsupported startup parameter: statement_timeout\0\0';
+        const length = Buffer.alloc(4);
+        length.writeInt32BE(4 + fields.length);
+        socket.end(Buffer.concat([Buffer.from('E'), length, Buffer.from(fields)]));
+      }),
+    ).listen(0, '127.0.0.1');
+    await once(pooler, 'listening');
+    const { port } = pooler.address() as AddressInfo;
+    const stopping = new AbortController();
+    const logged: string[] = [];
+    const log = pino({
+      hooks: {
+        logMethod: ([record]) => {
+          logged.push(String((record as { reason?: unknown }).reason));
+          stopping.abort();
+        },
+      },
+    });
+    const options = { allowUnsafe: false, log, signal: stopping.signal };
+    await waitForDatabase(`postgres://g@127.0.0.1:${port}/g`, options).catch(() => undefined);
+    pooler.close();
+    expect(logged).toEqual([
+      expect.stringMatching(/as poolers such as PgBouncer do: name the PostgreSQL server/),
+    ]);
   });
 });
 

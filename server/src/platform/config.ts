@@ -83,7 +83,11 @@ export const configKeys = {
       'Number of days after which a login ends, however often its token was refreshed. A change applies to later logins.',
     ),
   OIDC_ISSUER: z
-    .url({ protocol: /^https?$/, error: 'must be an address such as https://login.example.org/realms/city' })
+    .url({
+      protocol: /^https?$/,
+      error: 'must be an address such as https://login.example.org/realms/city',
+      abort: true,
+    })
     .refine(
       (address) => new URL(address).protocol === 'https:' || isThisMachine(new URL(address).hostname),
       'must begin with https: unless it is on this machine',
@@ -131,6 +135,7 @@ export const configKeys = {
     .url({
       protocol: /^https?$/,
       error: 'must be an address such as https://gantry.example.org/login/oidc/callback',
+      abort: true,
     })
     .refine(
       (address) => new URL(address).pathname.endsWith('/login/oidc/callback'),
@@ -411,8 +416,9 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   );
   const result = schema.safeParse(given);
   if (result.success) return result.data;
-  const lines = result.error.issues.map((issue) => `  ${issue.path.join('.')} ${issue.message}`);
-  throw new ConfigError(`The configuration cannot be used:\n${lines.join('\n')}`);
+  // The rest of the path is the place in a list.
+  const lines = result.error.issues.map(({ path: [key], message }) => `  ${String(key)} ${message}`);
+  throw new ConfigError(`The configuration cannot be used:\n${[...new Set(lines)].join('\n')}`);
 }
 
 function isOrigin(value: string): boolean {

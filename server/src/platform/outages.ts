@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { isDatabaseAway } from './database/failure.ts';
-import { describeError } from './describe-error.ts';
+import { safeText } from './describe-error.ts';
 import type { Metrics } from './metrics.ts';
 
 /** Keeps records of failures out of the log while one line has already said that the database is away. */
@@ -56,7 +56,7 @@ export function createOutageWatch(parts: OutageWatchParts): OutageFilter & Async
     held = [];
     // A text, because a record with an error would be kept back.
     log.error(
-      { reason: describeError(reason).message },
+      { reason: safeText(reason) },
       'the database is away: calls are answered with 503, and messages about it are only counted until it is back',
     );
     do await sleep(PROBE_EVERY_MS, undefined, { signal: ending.signal, ref: false });

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { createApp, createAppOfWorkers, type Service } from '../app.ts';
 import { joinPrimary, type Primary } from '../http/workers/primary.ts';
 import { WORKER_NUMBER } from '../http/workers/workers.ts';
-import type { Config } from '../platform/config.ts';
+import { type Config, ConfigError } from '../platform/config.ts';
 import { describeError, safeText } from '../platform/describe-error.ts';
 import { loadConfig } from '../platform/load-config.ts';
 import { createLog } from '../platform/log.ts';
@@ -18,6 +18,8 @@ function print(line: string): void {
 }
 
 function messageOf(error: unknown): string {
+  // Contains examples of addresses, and no values that are secret.
+  if (error instanceof ConfigError) return error.message;
   return error instanceof Error ? describeError(error).message : safeText(error);
 }
 
@@ -25,9 +27,11 @@ function messageOf(error: unknown): string {
 function fail(what: string) {
   return (error: unknown): never => {
     const causes = error instanceof AggregateError ? error.errors : [error instanceof Error && error.cause];
+    const message = messageOf(error);
     const because = causes.filter((cause) => cause instanceof Error).map(safeText);
-    const lines = because.map((text) => `\n  because: ${text}`).join('');
-    process.stderr.write(`${what} ${messageOf(error)}${lines}\n`);
+    // Some messages repeat their cause.
+    const more = because.filter((text) => !message.includes(text));
+    process.stderr.write(`${what} ${message}${more.map((text) => `\n  because: ${text}`).join('')}\n`);
     process.exit(1);
   };
 }

@@ -264,6 +264,12 @@ describe('gantry doctor', () => {
       code: 1,
       out: expect.stringContaining('The database server 127.0.0.1:1 cannot be reached'),
     });
+    expect(await runGantry(folder, unreachable, ['db', 'check'])).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(
+        /^Not checked\. The database server 127\.0\.0\.1:1 cannot be reached, [^\n]*\n$/,
+      ),
+    });
     expect(await runGantry(folder, { WORKERS: 'many' }, ['doctor'])).toMatchObject({
       code: 1,
       out: expect.stringContaining('WORKERS must be a number'),

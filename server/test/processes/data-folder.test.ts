@@ -4,7 +4,13 @@ import { lstat, lutimes, mkdtemp, readdir, readFile, rm, stat, symlink, writeFil
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { claimDataFolder, DataFolderInUse, keepSecret } from '../../src/platform/process/data-folder.ts';
+import { openDatabaseOf } from '../../src/platform/database/open.ts';
+import {
+  claimDataFolder,
+  DataFolderInUse,
+  DataFolderUnusable,
+  keepSecret,
+} from '../../src/platform/process/data-folder.ts';
 import { processSpace, startTimeOf } from '../../src/platform/process/processes.ts';
 
 vi.setConfig({ testTimeout: 20_000 });
@@ -146,6 +152,12 @@ describe('the claim on a data folder', () => {
     await expect(claimDataFolder(dataDir)).rejects.toThrow(
       /cannot be used .* choose another folder with DATA_DIR/,
     );
+    await expect(openDatabaseOf({ DATA_DIR: dataDir })).rejects.toThrow(DataFolderUnusable);
+  });
+
+  it('asks for space where the disk is full', () => {
+    const full = Object.assign(new Error('ENOSPC: no space left on device, mkdir'), { code: 'ENOSPC' });
+    expect(new DataFolderUnusable('/data', full).message).toMatch(/\)\. Free space there, or choose/);
   });
 
   it.skipIf(process.getuid?.() === 0)('says what to do when the folder belongs to another user', async () => {

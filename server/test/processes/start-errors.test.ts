@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { configKeys } from '../../src/platform/config.ts';
@@ -13,6 +14,9 @@ import { createTestDatabase, eventually } from '../harness.ts';
 import { spawnService } from './service-process.ts';
 
 // What a service says that cannot start: one sentence that names the setting, before anything is started.
+
+/** Within it, a service that waits for its database tries again. */
+const TWO_ATTEMPTS_MS = 1_200;
 
 let folder: string;
 beforeEach(async () => {
@@ -35,6 +39,12 @@ describe('a service that cannot start names the setting', () => {
     [{ DATABASE_URL: 'postgres://u:a#b@host/db' }, /DATABASE_URL cannot be understood: .*%23/],
     [{ DATABASE_URL: 'postgres://u@host/db?sslrootcert=/no/ca' }, /DATABASE_URL names the file \/no\/ca/],
     [{ DATABASE_URL: 'mysql://host/db' }, /DATABASE_URL must be an address such as postgres:/],
+    [{ MQTT_URL: 'broker' }, /MQTT_URL must be an address such as mqtts:\/\/user:password@broker/],
+    [
+      { OIDC_ISSUER: 'login', OIDC_REDIRECT_URL: 'here' },
+      /OIDC_ISSUER must be an .*\n {2}OIDC_REDIRECT_URL must be/,
+    ],
+    [{ SECOND_FACTOR_FOR: 'ADMIN, boss, chief' }, /\n {2}SECOND_FACTOR_FOR must be roles [^\n]*\n$/],
     [{ HOST: '203.0.113.7', PORT: '4000' }, /HOST 203\.0\.113\.7 is no address of this machine/],
     [{ DATABSE_URL: 'postgres://host/db' }, /DATABSE_URL is unknown: did you mean DATABASE_URL\?/],
   ])('%o', async (settings, message) => {
@@ -48,6 +58,10 @@ describe('a service that cannot start names the setting', () => {
     const settings = { DATA_DIR: join(folder, 'data'), PORT: String(port) };
     expect(await failure(settings)).toContain(`PORT ${port} is taken by another program on 127.0.0.1`);
     expect(await failure({ ...settings, WORKERS: '2' })).toContain(`PORT ${port} is taken`);
+    // The cause, which the message contains, is not repeated.
+    expect(await failure({ DATA_DIR: '/dev/null/data' })).toMatch(
+      /^Gantry cannot start\. [^\n]*ENOTDIR[^\n]*\n$/,
+    );
     other.close();
   });
 
@@ -151,6 +165,32 @@ describe('a database that cannot be used', () => {
       /The tables in the database .* belong to the role/,
     );
     await asOwner(`REVOKE CREATE ON SCHEMA public FROM ${role}`);
+    await asOwner(`ALTER ROLE ${role} SET default_transaction_read_only = on`);
+    expect(await failure({ ...secret, DATABASE_URL: url })).toContain('default_transaction_read_only is on');
+    await asOwner(`ALTER ROLE ${role} RESET default_transaction_read_only`);
+    await asOwner(`GRANT CREATE ON SCHEMA public TO ${role}`);
+    await asOwner(`ALTER ROLE ${role} SET search_path = app`);
+    expect(await failure({ ...secret, DATABASE_URL: url })).toMatch(/search_path of the role .*: add public/);
+    await asOwner(`ALTER ROLE ${role} RESET search_path`);
+    await asOwner(`REVOKE CREATE ON SCHEMA public FROM ${role}`);
+  });
+
+  it('needs as many connections as the start opens', async () => {
+    const owner = new URL(database.url).username;
+    await asOwner(`GRANT ${owner} TO ${role}`);
+    await asOwner(`ALTER ROLE ${role} CONNECTION LIMIT 1`);
+    const url = urlOf((limited) => {
+      limited.username = role;
+      limited.password = 'secret-of-role';
+    });
+    // The folder is made before the pools are opened.
+    const started = spawnService(folder, { ...secret, DATABASE_URL: url });
+    expect(await started.ended).toBe(1);
+    expect(started.output()).toMatch(
+      /^Gantry cannot start\. The database server 127\.0\.0\.1:\d+ has no connection left for this role: raise its max_conn/m,
+    );
+    await asOwner(`REVOKE ${owner} FROM ${role}`);
+    await asOwner(`ALTER ROLE ${role} CONNECTION LIMIT -1`);
   });
 
   it('is refused with a schema of a newer version, and stays as it is', async () => {
@@ -182,11 +222,14 @@ describe('a database that cannot be used', () => {
     expect(started.output()).toContain(
       'The database server 127.0.0.1:1 cannot be reached, because nothing listens',
     );
+    await sleep(TWO_ATTEMPTS_MS);
     const asked = performance.now();
     started.process.kill('SIGTERM');
     expect(await started.ended).toBe(0);
     // Otherwise it would wait until 30 s have passed, and fail.
     expect(performance.now() - asked).toBeLessThan(15_000);
     expect(started.output()).toContain('stopped while starting');
+    // Once, and not at every attempt.
+    expect(started.output().match(/waiting for the database/g)).toHaveLength(1);
   });
 });

@@ -46,7 +46,7 @@ export function startBackups(
   const folder = config.BACKUP_DIR;
 
   const look = async (): Promise<BackupsSoFar> => {
-    const soFar = await readBackupsSoFar(db);
+    const soFar = await readBackupsSoFar(db, folder);
     for (const tell of listeners) tell(soFar);
     return soFar;
   };
@@ -82,7 +82,7 @@ export function startBackups(
       const reason = err instanceof BackupRefused ? err.message : safeText(err);
       log.error(
         { folder: into, why: reason },
-        'a backup could not be made; it is tried again within an hour',
+        `a backup could not be made${schedule.kind === 'manual' ? '' : '; it is tried again within an hour'}`,
       );
       await noteEnded(db, id, 'FAILED', reason);
     }
@@ -112,7 +112,7 @@ export function startBackups(
 
   return {
     begin,
-    nextAt: async () => dueAt(await readBackupsSoFar(db)),
+    nextAt: async () => dueAt(await readBackupsSoFar(db, folder)),
     onLook(listener) {
       listeners.push(listener);
       looks.startNow();

@@ -138,10 +138,23 @@ export interface BackupsSoFar {
   readonly completed: { readonly start: number; readonly end: number; readonly bytes: number } | null;
 }
 
-/** What was recorded while the clock was ahead does not count until that time. */
-export async function readBackupsSoFar(db: Executor): Promise<BackupsSoFar> {
+/**
+ * A condition on `backups`: whether it counts for a service with this `BACKUP_DIR`. Whoever entered a command that could
+ * not write to another folder has read why.
+ */
+export function countsFor(backupDir: string | undefined) {
+  if (backupDir === undefined) return sql`true`;
+  return sql`NOT (status = 'FAILED' AND origin = 'COMMAND' AND folder <> ${backupDir})`;
+}
+
+/**
+ * Reads what counts for a service with this `BACKUP_DIR`. What was recorded while the clock was ahead does not count until
+ * that time.
+ */
+export async function readBackupsSoFar(db: Executor, backupDir: string | undefined): Promise<BackupsSoFar> {
   const { rows } = await db.execute<Record<string, number | string | null>>(sql`
-    WITH past AS (SELECT * FROM backups WHERE started_at <= now() AND (finished_at IS NULL OR finished_at <= now()))
+    WITH past AS (SELECT * FROM backups
+      WHERE started_at <= now() AND (finished_at IS NULL OR finished_at <= now()) AND ${countsFor(backupDir)})
     SELECT ${ms(sql`now()`)} AS now, (SELECT ${ms(sql`installed_at`)} FROM settings) AS installed,
       ${ms(sql`last.started_at`)} AS last_start, last.status AS last_status, ${ms(sql`last.finished_at`)} AS last_end,
       (SELECT ${ms(sql`max(finished_at)`)} FROM past WHERE status = 'FAILED') AS failure,

@@ -48,10 +48,11 @@ export function oldAfter(schedule: Schedule): number {
  */
 export function nextBackupAt(schedule: Schedule, zone: string, soFar: BackupsSoFar): number | null {
   if (schedule.kind === 'manual') return null;
-  const regular = regularlyAt(schedule, zone, soFar);
   const { lastStatus, lastEnd } = soFar;
-  // What the schedule says is due; after a failure not at once, so that a full disk is not tried every minute.
-  return lastStatus === 'FAILED' && lastEnd !== null ? Math.max(regular, lastEnd + RETRY_MS) : regular;
+  // After a failure not at once, so that a full disk is not tried every minute, nor as late as after a success.
+  return lastStatus === 'FAILED' && lastEnd !== null
+    ? lastEnd + RETRY_MS
+    : regularlyAt(schedule, zone, soFar);
 }
 
 function regularlyAt(

@@ -11,8 +11,8 @@ type BackupContext = ActorContext<Core & BackupServices>;
 /** The backups of this installation, and when the next one is due. */
 export async function listBackups({ app }: BackupContext, input: ListBackupsInput): Promise<BackupsPage> {
   const { items, total } = await listBackupRuns(app.db, input);
-  const { completed } = await readBackupsSoFar(app.db);
   const { BACKUP_DIR: folder, BACKUP_SCHEDULE: schedule, BACKUP_KEEP: keep } = app.config;
+  const { completed } = await readBackupsSoFar(app.db, folder);
   const nextAt = await app.backups.nextAt();
   return {
     backups: items,

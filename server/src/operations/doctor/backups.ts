@@ -10,7 +10,7 @@ import { readBackupState } from './store.ts';
 
 /** Whether there are backups, how old the last one is, and whether it would be lost with the data. */
 export async function examineBackups(db: Executor, config: Config): Promise<Finding[]> {
-  const { age_hours: age, error: reason } = await readBackupState(db);
+  const { age_hours: age, error: reason } = await readBackupState(db, config.BACKUP_DIR);
   const found: Finding[] = [];
   if (reason !== null) found.push(problem('backupFailed', { reason }));
   if (age === null) {

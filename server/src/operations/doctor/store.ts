@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Executor } from '../../platform/database/transaction.ts';
+import { countsFor } from '../backup/runs-store.ts';
 
 /** The database server and the connection. */
 export interface ServerState {
@@ -179,10 +180,14 @@ export interface BackupState {
   readonly error: string | null;
 }
 
-/** The latest backups by the clock of the database; those dated in the future are left out. */
-export async function readBackupState(db: Executor): Promise<BackupState> {
+/**
+ * The latest backups that count for a service with this `BACKUP_DIR`, by the clock of the database. Those dated in the
+ * future are left out.
+ */
+export async function readBackupState(db: Executor, backupDir: string | undefined): Promise<BackupState> {
   const { rows } = await db.execute<BackupState & Record<string, unknown>>(sql`
-    WITH past AS (SELECT * FROM backups WHERE started_at <= now() AND finished_at <= now())
+    WITH past AS (SELECT * FROM backups
+      WHERE started_at <= now() AND finished_at <= now() AND ${countsFor(backupDir)})
     SELECT (extract(epoch FROM now() - max(finished_at) FILTER (WHERE status = 'COMPLETED')) / 3600)::float8 AS age_hours,
       (SELECT coalesce(error, '') FROM
         (SELECT status, error FROM past WHERE status IN ('COMPLETED', 'FAILED') ORDER BY started_at DESC LIMIT 1) AS last

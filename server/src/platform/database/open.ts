@@ -1,10 +1,15 @@
 import { readFile, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
+import pg from 'pg';
 import { ignoreErrno } from '../errno.ts';
-import { claimDataFolder } from '../process/data-folder.ts';
+import { claimDataFolder, explaining } from '../process/data-folder.ts';
 import { addressOnPort } from './embedded/connection.ts';
 import { PASSWORD_FILE, startEmbeddedDatabase } from './embedded/embedded.ts';
 import { isServerOf, readLock } from './embedded/lock.ts';
+import { explainRefusal } from './refusals.ts';
+import { UnsuitableDatabase } from './wait.ts';
+
+const CONNECT_TIMEOUT_MS = 5_000;
 
 /** A database for use by a command. */
 export interface OpenDatabase extends AsyncDisposable {
@@ -14,14 +19,20 @@ export interface OpenDatabase extends AsyncDisposable {
 /**
  * Opens the database of an installation for a command: that of `DATABASE_URL`, or the embedded one, which is started
  * and stopped again unless a service runs it.
+ * @throws UnsuitableDatabase when it cannot be reached; the message says what to do
+ * @throws DataFolderUnusable when this user may not read the data folder
  * @throws Error when there is no database yet
  */
 export async function openDatabaseOf(config: {
   readonly DATABASE_URL?: string | undefined;
   readonly DATA_DIR: string;
 }): Promise<OpenDatabase> {
-  const found = config.DATABASE_URL ?? (await findRunning(config.DATA_DIR));
-  if (found !== null) return { connectionString: found, [Symbol.asyncDispose]: async () => undefined };
+  const found =
+    config.DATABASE_URL ?? (await explaining(config.DATA_DIR, () => findRunning(config.DATA_DIR)));
+  if (found !== null) {
+    await requireConnection(found);
+    return { connectionString: found, [Symbol.asyncDispose]: async () => undefined };
+  }
   if (!(await ignoreErrno(realpath(join(config.DATA_DIR, 'postgres')), 'ENOENT')))
     throw new Error(
       `There is no database in ${config.DATA_DIR}: name its folder with DATA_DIR, or set DATABASE_URL`,
@@ -35,6 +46,18 @@ export async function openDatabaseOf(config: {
       await claim[Symbol.asyncDispose]();
     },
   };
+}
+
+async function requireConnection(connectionString: string): Promise<void> {
+  const client = new pg.Client({ connectionString, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
+  try {
+    await client.connect();
+  } catch (cause) {
+    const explanation = explainRefusal(cause, connectionString);
+    throw explanation === null ? cause : new UnsuitableDatabase(explanation, { cause });
+  } finally {
+    await client.end();
+  }
 }
 
 /**

@@ -9,6 +9,8 @@ interface Address {
 
 /** What each SQLSTATE of a refused connection means, and what to do. */
 const REFUSED: Readonly<Record<string, (address: Address) => string>> = {
+  '08P01': ({ server }) =>
+    `${server} refuses a parameter of the connection, as poolers such as PgBouncer do: name the PostgreSQL server itself in DATABASE_URL`,
   '28P01': ({ server, user }) =>
     `The database server ${server} refuses the password of the role ${user}: correct it in DATABASE_URL`,
   '28000': ({ server, user, database }) =>
@@ -18,7 +20,7 @@ const REFUSED: Readonly<Record<string, (address: Address) => string>> = {
   '42501': ({ database, user }) =>
     `The role ${user} may not connect to the database ${database}: run GRANT CONNECT ON DATABASE ${database} TO ${user}`,
   '53300': ({ server }) =>
-    `The database server ${server} has no connection left: raise its max_connections, or lower DATABASE_POOL_SIZE or WORKERS`,
+    `The database server ${server} has no connection left for this role: raise its max_connections, or CONNECTION LIMIT of the role or database if it is lower, or lower DATABASE_POOL_SIZE or WORKERS`,
 };
 
 /** What each code of an unreachable server means. */

@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Logger } from 'pino';
+import { safeText } from '../describe-error.ts';
 import { describeAddress } from './address.ts';
 import { isDatabaseAway } from './failure.ts';
+import { STATEMENT_TIMEOUT_MS } from './pool.ts';
 import { explainRefusal } from './refusals.ts';
 
 const PATIENCE_MS = 30_000;
@@ -32,6 +34,7 @@ const DURABILITY = ['fsync', 'synchronous_commit', 'full_page_writes'] as const;
 export async function waitForDatabase(connectionString: string, options: WaitOptions): Promise<void> {
   const { log, signal } = options;
   const deadline = performance.now() + PATIENCE_MS;
+  let logged: string | null = null;
   for (;;) {
     signal?.throwIfAborted();
     try {
@@ -41,7 +44,9 @@ export async function waitForDatabase(connectionString: string, options: WaitOpt
       const explanation = explainRefusal(error, connectionString);
       if (!isDatabaseAway(error) || performance.now() > deadline)
         throw explanation === null ? error : new UnsuitableDatabase(explanation, { cause: error });
-      log.info({ reason: explanation ?? error }, 'waiting for the database');
+      const reason = explanation ?? safeText(error);
+      if (reason !== logged) log.info({ reason }, 'waiting for the database');
+      logged = reason;
       await sleep(PAUSE_MS, undefined, { signal }).catch(() => undefined);
     }
   }
@@ -61,6 +66,9 @@ interface Rights {
   readonly role: string;
   readonly database: string;
   readonly standby: boolean;
+  readonly read_only: boolean;
+  /** Where the role creates tables; null if its search_path names no schema that exists. */
+  readonly schema: string | null;
   /** Whether the role may create tables; null if there is no schema public. */
   readonly may_create: boolean | null;
   /** The owner of tables that the role can neither change nor migrate; null if there are none. */
@@ -68,10 +76,15 @@ interface Rights {
 }
 
 /** @throws UnsuitableDatabase when the role may not do what the service needs */
-function requireRights({ role, database, standby, may_create, owner }: Rights): void {
+function requireRights({ role, database, standby, read_only, schema, may_create, owner }: Rights): void {
   if (standby) {
     throw new UnsuitableDatabase(
       'The database server is a standby, which only reads: name the primary in DATABASE_URL',
+    );
+  }
+  if (read_only) {
+    throw new UnsuitableDatabase(
+      `The role ${role} can only read in the database ${database}, because default_transaction_read_only is on: see whether the disk of the server is full, and switch it off`,
     );
   }
   if (may_create === null) {
@@ -82,6 +95,11 @@ function requireRights({ role, database, standby, may_create, owner }: Rights): 
   if (!may_create) {
     throw new UnsuitableDatabase(
       `The role ${role} may not create tables in the database ${database}: run GRANT CREATE ON SCHEMA public TO ${role} in it, or make the role the owner with ALTER DATABASE ${database} OWNER TO ${role}`,
+    );
+  }
+  if (schema === null) {
+    throw new UnsuitableDatabase(
+      `The search_path of the role ${role} in the database ${database} names no schema in which it may work: add public to it`,
     );
   }
   if (owner !== null) {
@@ -104,7 +122,12 @@ function requireDurable(off: readonly string[], { allowUnsafe, log }: WaitOption
 }
 
 async function check(connectionString: string, options: WaitOptions): Promise<void> {
-  const client = new pg.Client({ connectionString, connectionTimeoutMillis: 5_000 });
+  const client = new pg.Client({
+    connectionString,
+    connectionTimeoutMillis: 5_000,
+    // As for the connections that are opened later; a pooler refuses it.
+    statement_timeout: STATEMENT_TIMEOUT_MS,
+  });
   // Statements on it fail with the same error.
   client.on('error', () => undefined);
   await client.connect();
@@ -114,6 +137,7 @@ async function check(connectionString: string, options: WaitOptions): Promise<vo
         ARRAY(SELECT name FROM unnest($1::text[]) AS name WHERE current_setting(name) = 'off') AS off,
         current_setting('server_encoding') AS encoding,
         current_user AS role, current_database() AS database, pg_is_in_recovery() AS standby,
+        current_setting('default_transaction_read_only') = 'on' AS read_only, current_schema() AS schema,
         has_schema_privilege(to_regnamespace('public'), 'CREATE') AS may_create,
         (SELECT pg_get_userbyid(relowner) FROM pg_class
           WHERE oid = to_regclass('public.schema_migrations') AND NOT pg_has_role(relowner, 'USAGE')) AS owner`,

@@ -47,9 +47,12 @@ export class DataFolderUnusable extends Error {
   override readonly name = 'DataFolderUnusable';
 
   constructor(dataDir: string, cause: NodeJS.ErrnoException) {
+    const isFull = hasErrno(cause, 'ENOSPC', 'EDQUOT');
+    const remedy = isFull
+      ? 'Free space there'
+      : 'Give it to the user that runs Gantry, run this as that user';
     super(
-      `The data folder ${dataDir} cannot be used (${cause.message}). ` +
-        'Give it to the user that runs Gantry, or choose another folder with DATA_DIR.',
+      `The data folder ${dataDir} cannot be used (${cause.message}). ${remedy}, or choose another folder with DATA_DIR.`,
       { cause },
     );
   }
@@ -130,7 +133,8 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-async function explaining<T>(dataDir: string, work: () => Promise<T>): Promise<T> {
+/** Does work in the folder. @throws {DataFolderUnusable} when this user may not */
+export async function explaining<T>(dataDir: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

@@ -1,6 +1,7 @@
 import { BackupRefused } from '../../operations/backup/refusal.ts';
 import { ConfigError } from '../../platform/config.ts';
 import { sqlState } from '../../platform/database/failure.ts';
+import { UnsuitableDatabase } from '../../platform/database/wait.ts';
 import { describeError, safeText } from '../../platform/describe-error.ts';
 
 /** The exit codes of all commands. */
@@ -26,7 +27,7 @@ export class WrongUsage extends Error {
 const MISSING = /^42(P01|703|883)$/;
 
 /** Errors whose messages are written for people. */
-const OURS = [CommandFailed, WrongUsage, ConfigError, BackupRefused];
+const OURS = [CommandFailed, WrongUsage, ConfigError, BackupRefused, UnsuitableDatabase];
 
 /** The message of an error for people: without a stack, and without values of statements. */
 export function messageOf(error: unknown): string {
@@ -36,10 +37,11 @@ export function messageOf(error: unknown): string {
     return 'The schema is not that of this version: start the service once to update it.';
   if (!(error instanceof Error)) return safeText(error);
   const causes: unknown[] = error instanceof AggregateError ? error.errors : [error.cause];
-  const because = causes
-    .filter((cause) => cause instanceof Error)
-    .map((cause) => `\n  because: ${safeText(cause)}`);
-  return describeError(error).message + because.join('');
+  const { message } = describeError(error);
+  const because = causes.filter((cause) => cause instanceof Error).map(safeText);
+  // Some messages repeat their cause.
+  const more = because.filter((text) => !message.includes(text));
+  return message + more.map((text) => `\n  because: ${text}`).join('');
 }
 
 /** How the failure of a command is reported. */

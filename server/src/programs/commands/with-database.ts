@@ -1,9 +1,7 @@
 import type { Config } from '../../platform/config.ts';
 import { openDatabaseOf } from '../../platform/database/open.ts';
 import { createDatabase, createPool, type Database } from '../../platform/database/pool.ts';
-import { explainRefusal } from '../../platform/database/refusals.ts';
 import { loadConfig } from '../../platform/load-config.ts';
-import { CommandFailed } from './failure.ts';
 
 /** The database of this installation, for a command. */
 export interface CommandDatabase {
@@ -15,7 +13,7 @@ export interface CommandDatabase {
 /**
  * Runs `work` on the database of this installation: that of DATABASE_URL, or the embedded one, which is started and
  * stopped again unless a service runs it.
- * @throws CommandFailed when it cannot be reached; the message says what to do
+ * @throws UnsuitableDatabase when it cannot be reached; the message says what to do
  */
 export async function withDatabase<Result>(
   work: (opened: CommandDatabase) => Promise<Result>,
@@ -25,11 +23,6 @@ export async function withDatabase<Result>(
   const { connectionString } = opened;
   const pool = createPool(connectionString, 2, () => undefined, { name: 'gantry command' });
   try {
-    const first = await pool.connect().catch((cause: unknown) => {
-      const explanation = explainRefusal(cause, connectionString);
-      throw explanation === null ? cause : new CommandFailed(explanation, { cause });
-    });
-    first.release();
     return await work({ config, connectionString, db: createDatabase(pool) });
   } finally {
     await pool.end();
