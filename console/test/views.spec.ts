@@ -17,8 +17,10 @@ test.describe('saved views', () => {
     await page.getByRole('button', { name: 'Save view' }).click();
     await page.getByRole('button', { name: 'View: My violations' }).click();
     await page.getByRole('menuitem', { name: 'Manage views…' }).click();
-    await page.getByRole('button', { name: 'Make default' }).click();
-    await expect(page.getByRole('button', { name: 'No longer default' })).toBeVisible();
+    const deletion = page.getByRole('button', { name: 'Delete view My violations' });
+    const row = page.getByRole('listitem').filter({ has: deletion });
+    await row.getByRole('button', { name: 'Make default' }).click();
+    await expect(row.getByRole('button', { name: 'No longer default' })).toBeVisible();
     const other = await openAs('OPERATOR', '/incidents');
     const lists: string[] = [];
     other.on('request', (request) => {
@@ -35,8 +37,8 @@ test.describe('saved views', () => {
     await other.goto(`${service.url}/events?event=no-such-event`);
     await expect(other.getByText('Event not found')).toBeVisible();
     await expect(other).not.toHaveURL(/violationType/);
-    await page.getByRole('button', { name: 'No longer default' }).click();
-    await expect(page.getByRole('button', { name: 'Make default' })).toBeVisible();
+    await row.getByRole('button', { name: 'No longer default' }).click();
+    await expect(row.getByRole('button', { name: 'Make default' })).toBeVisible();
   });
 
   test('are renamed and deleted, and both can be undone', async ({ service, openAs }) => {
