@@ -149,7 +149,8 @@ export const doctorSentences = {
     about: 'database',
     finding:
       'This service may open {{needed}} connections, others use {{others}}, and the server allows {{allowed}}.',
-    remedy: 'Raise max_connections of the server, or lower DATABASE_POOL_SIZE or WORKERS.',
+    remedy:
+      'Raise max_connections of the server, or CONNECTION LIMIT of the role or database if it is lower, or lower DATABASE_POOL_SIZE or WORKERS.',
   },
   clocks: {
     about: 'database',

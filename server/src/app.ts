@@ -24,7 +24,7 @@ import type { Config } from './platform/config.ts';
 import { startEmbeddedDatabase } from './platform/database/embedded/embedded.ts';
 import { sqlState } from './platform/database/failure.ts';
 import { createDatabase } from './platform/database/pool.ts';
-import { FURTHER_CONNECTIONS } from './platform/database/pools.ts';
+import { connectionsOf } from './platform/database/pools.ts';
 import { explainRefusal } from './platform/database/refusals.ts';
 import { UnsuitableDatabase } from './platform/database/wait.ts';
 import { migrationsFolder } from './platform/installation.ts';
@@ -129,7 +129,7 @@ async function openDatabase(
   signal?.throwIfAborted();
   const embedded = await startEmbeddedDatabase({
     dataDir: config.DATA_DIR,
-    connections: config.WORKERS * (config.DATABASE_POOL_SIZE + FURTHER_CONNECTIONS),
+    connections: connectionsOf(config),
     log: (line) => log.info(line),
     signal,
   });

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createLog } from '../src/platform/log.ts';
 import { TIMINGS } from '../src/platform/timings.ts';
-import { eventually, type Gantry, type HttpAnswer, startGantry } from './harness.ts';
+import { createTestDatabase, eventually, type Gantry, type HttpAnswer, startGantry } from './harness.ts';
 
 // Builds the program of the thread that writes reports.
 
@@ -244,5 +246,59 @@ describe('one process', () => {
     expect(Object.values(expected).reduce((a, b) => a + b)).toBe(
       POOL_SIZE + FURTHER_CONNECTIONS - UPKEEP_CONNECTIONS,
     );
+  });
+});
+
+describe('a server that restricts connections', () => {
+  const ORDINARY = 10;
+  const ALLOWED = 16;
+  const role = `restricted_${process.pid}`;
+  const lines: string[] = [];
+  let database: Awaited<ReturnType<typeof createTestDatabase>>;
+  let owner: pg.Client;
+  let limited: Gantry;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    owner = new pg.Client({ connectionString: database.url });
+    await owner.connect();
+    await owner.query(`CREATE ROLE ${role} LOGIN PASSWORD 'few' CONNECTION LIMIT ${ALLOWED}
+      IN ROLE ${pg.escapeIdentifier(owner.user ?? '')};
+      ALTER ROLE ${role} SET idle_session_timeout = '50ms'`);
+    const url = new URL(database.url);
+    url.username = role;
+    url.password = 'few';
+    limited = await startGantry({
+      config: { DATABASE_URL: url.href, DATABASE_POOL_SIZE: String(ORDINARY) },
+      log: createLog('warn', { write: (line) => lines.push(line) }),
+    });
+  });
+  afterAll(async () => {
+    await limited?.stop();
+    await owner.query(`DROP ROLE ${role}`);
+    await owner.end();
+    await database.drop();
+  });
+
+  it('is named in the log with both numbers, and does not end idle connections', async () => {
+    await sleep(200);
+    expect(lines.join('')).toMatch(
+      new RegExp(`may open ${ORDINARY + FURTHER_CONNECTIONS} .* allows ${ALLOWED}, .*raise its max_conn`),
+    );
+    expect(lines.join('')).not.toContain('connection failed');
+  });
+
+  it('stores events while other requests find no connection', async () => {
+    const apiKey = await limited.registerSensor();
+    const { pool, questions } = limited.app.context;
+    const busy = [pool, questions.$client].flatMap((each) =>
+      Array.from({ length: ORDINARY }, () => each.query('SELECT pg_sleep(1)')),
+    );
+    const settled = Promise.allSettled(busy);
+    await expect(Promise.all(busy)).rejects.toMatchObject({ code: '53300' });
+    const event = { apiKey, eventType: 'VEHICLE_DETECTION' };
+    const answers = await Promise.all(Array.from({ length: 5 }, () => limited.call('events.ingest', event)));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+    await settled;
   });
 });

@@ -15,6 +15,7 @@ const SETTINGS = [
   'SET bytea_output = hex',
   'SET statement_timeout = 0',
   'SET idle_in_transaction_session_timeout = 0',
+  'SET idle_session_timeout = 0',
 ];
 
 /** Longest wait for the server to close a connection. */

@@ -1,10 +1,10 @@
 import type { Finding } from '@gantry/contract/doctor';
 import type { Config } from '../../platform/config.ts';
+import { compareConnections } from '../../platform/database/connection-limit.ts';
 import { readDatabaseTime } from '../../platform/database/database-time.ts';
 import { dueOf, readMigrations } from '../../platform/database/migrate.ts';
 import { areEventsDistributed, listAbsentNodes } from '../../platform/database/nodes.ts';
 import { isEmbedded } from '../../platform/database/open.ts';
-import { FURTHER_CONNECTIONS } from '../../platform/database/pools.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import { migrationsFolder } from '../../platform/installation.ts';
 import { machineTime } from '../../platform/machine-time.ts';
@@ -41,7 +41,7 @@ export async function examineDatabase(db: Executor, config: Config): Promise<Fin
       ? []
       : examineWrites(state, await readCheckpointState(db, state), await readDirtyExpiry(db))),
     ...(await examineNodes(db)),
-    examineConnections(state, config),
+    await examineConnections(db, config),
     await examineClock(db),
     ...(await examineSchema(db, state)),
   ];
@@ -86,10 +86,9 @@ export function examineWrites(
   return found;
 }
 
-function examineConnections({ connections, used_by_others }: ServerState, config: Config): Finding {
-  const needed = config.WORKERS * (config.DATABASE_POOL_SIZE + FURTHER_CONNECTIONS);
-  const isEnough = needed + used_by_others <= connections;
-  return (isEnough ? fine : problem)('connections', { needed, others: used_by_others, allowed: connections });
+async function examineConnections(db: Executor, config: Config): Promise<Finding> {
+  const { needed, others, allowed } = await compareConnections(db, config);
+  return (needed + others <= allowed ? fine : problem)('connections', { needed, others, allowed });
 }
 
 async function examineClock(db: Executor): Promise<Finding> {

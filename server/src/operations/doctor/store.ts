@@ -9,10 +9,6 @@ export interface ServerState {
   readonly encoding: string;
   readonly standby: boolean;
   readonly may_create: boolean | null;
-  /** Connections that roles without special rights may open. */
-  readonly connections: number;
-  /** Connections of others than Gantry. */
-  readonly used_by_others: number;
   /** The longest transaction of anybody, in seconds. */
   readonly longest_transaction: number;
   readonly invalid_indexes: string[];
@@ -36,9 +32,6 @@ export async function readServerState(db: Executor): Promise<ServerState> {
       (pg_size_bytes(current_setting('shared_buffers')) / 1048576)::int AS buffers,
       pg_is_in_recovery() AS standby,
       has_schema_privilege(to_regnamespace('public'), 'CREATE') AS may_create,
-      current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int AS connections,
-      (SELECT count(*)::int FROM pg_stat_activity
-        WHERE backend_type = 'client backend' AND application_name NOT LIKE 'gantry%') AS used_by_others,
       coalesce((SELECT max(extract(epoch FROM clock_timestamp() - xact_start)) FROM pg_stat_activity
         WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()
           AND application_name <> 'gantry upkeep'), 0)::float8 AS longest_transaction,

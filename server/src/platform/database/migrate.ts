@@ -207,5 +207,6 @@ async function connect(connectionString: string): Promise<pg.Client> {
   // The role or the database may have limits for its programs. A migration takes as long as it takes.
   await client.query('SET statement_timeout = 0');
   await client.query('SET idle_in_transaction_session_timeout = 0');
+  await client.query('SET idle_session_timeout = 0');
   return client;
 }

@@ -4,6 +4,7 @@ import { sql } from 'drizzle-orm';
 import pg from 'pg';
 import type { Logger } from 'pino';
 import { TIMINGS, type Timings } from '../timings.ts';
+import { UNLIMITED_IDLENESS } from './pool.ts';
 import type { Executor } from './transaction.ts';
 
 /** The channels of messages between processes, with their contents. */
@@ -160,6 +161,7 @@ function createConnection(connectionString: string, answerMs: number): Connectio
     application_name: 'gantry listener',
     connectionTimeoutMillis: answerMs,
     query_timeout: answerMs,
+    options: UNLIMITED_IDLENESS,
   });
   return { client, destroy: () => socket.destroy() };
 }

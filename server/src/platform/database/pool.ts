@@ -13,6 +13,8 @@ export interface PoolOptions {
    * answer.
    */
   readonly statementTimeoutMs?: number;
+  /** Number of connections that stay open while they are not used. Left out, none does. */
+  readonly kept?: number;
 }
 
 /** Together less than the 30 s of a request. */
@@ -43,6 +45,9 @@ const SHORT_STATEMENTS = '-c max_parallel_workers_per_gather=0 -c jit=off';
  */
 const NODE_CONNECTIONS = '-c citus.max_cached_conns_per_worker=16';
 
+/** Connections wait for their next statement for any length of time, whatever the server allows its sessions. */
+export const UNLIMITED_IDLENESS = '-c idle_session_timeout=0';
+
 /** Opens a pool of up to `size` connections. `pools.ts` says what each pool is for. */
 export function createPool(
   connectionString: string,
@@ -54,6 +59,7 @@ export function createPool(
   const pool = new pg.Pool({
     connectionString,
     max: size,
+    min: options.kept ?? 0,
     connectionTimeoutMillis: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
     query_timeout: statementTimeoutMs + ANSWER_GRACE_MS,
     statement_timeout: statementTimeoutMs,
@@ -62,7 +68,7 @@ export function createPool(
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     application_name: options.name ?? 'gantry',
-    options: `${SHORT_STATEMENTS} ${NODE_CONNECTIONS}`,
+    options: `${SHORT_STATEMENTS} ${NODE_CONNECTIONS} ${UNLIMITED_IDLENESS}`,
   });
   pool.on('error', onError);
   // An error of a connection between two statements of a transaction reaches only this event, and without a handler

@@ -1,5 +1,6 @@
 import { DAY_MS } from '@gantry/contract/durations';
 import type { Pool } from 'pg';
+import type { Config } from '../config.ts';
 import type { Timings } from '../timings.ts';
 import { createPool, type PoolOptions } from './pool.ts';
 
@@ -45,15 +46,17 @@ interface Special extends PoolOptions {
   readonly size: number;
 }
 
+/** What devices need is kept open, so that other requests cannot take all connections that the server allows. */
 const special = {
-  writer: { size: 1, name: 'gantry writer' },
-  devices: { size: 3, name: 'gantry devices', statementTimeoutMs: DEVICES_TIMEOUT_MS },
-  gateways: { size: 4, name: 'gantry gateways', statementTimeoutMs: GATEWAYS_TIMEOUT_MS },
+  writer: { size: 1, kept: 1, name: 'gantry writer' },
+  devices: { size: 3, kept: 3, name: 'gantry devices', statementTimeoutMs: DEVICES_TIMEOUT_MS },
+  gateways: { size: 4, kept: 4, name: 'gantry gateways', statementTimeoutMs: GATEWAYS_TIMEOUT_MS },
   questions: { size: 4, name: 'gantry questions' },
   folding: { size: 2, name: 'gantry folding' },
   upkeep: { size: 1, name: 'gantry upkeep', statementTimeoutMs: UPKEEP_TIMEOUT_MS },
   health: {
     size: 1,
+    kept: 1,
     name: 'gantry health',
     connectTimeoutMs: HEALTH_TIMEOUT_MS,
     statementTimeoutMs: HEALTH_TIMEOUT_MS,
@@ -71,6 +74,14 @@ export const REPORT_CONNECTIONS = 1;
  * closed before.
  */
 export const FURTHER_CONNECTIONS = SPECIAL_CONNECTIONS + REPORT_CONNECTIONS + 1;
+
+/** Maximum number of connections of all processes of a service. */
+export function connectionsOf({
+  WORKERS,
+  DATABASE_POOL_SIZE,
+}: Pick<Config, 'WORKERS' | 'DATABASE_POOL_SIZE'>): number {
+  return WORKERS * (DATABASE_POOL_SIZE + FURTHER_CONNECTIONS);
+}
 
 /** @param size maximum number of connections of the ordinary pool */
 export function openPools(
@@ -102,4 +113,15 @@ export function openPools(
       await Promise.all(Object.values(pools).map((pool) => pool.end()));
     },
   };
+}
+
+/** Opens the connections that are kept. @throws the error of the first one that cannot be opened */
+export async function openKept(pools: Pools): Promise<void> {
+  const entries = Object.entries(special) as [keyof typeof special, Special][];
+  const opened = await Promise.allSettled(
+    entries.flatMap(([name, { kept }]) => Array.from({ length: kept ?? 0 }, () => pools[name].connect())),
+  );
+  for (const each of opened) if (each.status === 'fulfilled') each.value.release();
+  const failed = opened.find((each) => each.status === 'rejected');
+  if (failed) throw failed.reason;
 }

@@ -42,6 +42,7 @@ async function connect(connectionString: string): Promise<pg.Client> {
   // Moving events may take any length of time, whatever the server allows for ordinary statements.
   await client.query('SET statement_timeout = 0');
   await client.query('SET lock_timeout = 0');
+  await client.query('SET idle_session_timeout = 0');
   return client;
 }
 
