@@ -151,9 +151,7 @@ export const configKeys = {
     .describe(
       'Page of the web application that completes a login, with `auth.completeOidcLogin`. Unset: `/sign-in` of this service.',
     ),
-  WEB_ORIGIN: z
-    .string()
-    .refine(isOrigin, 'must be an origin such as https://gantry.example.org, without a path')
+  WEB_ORIGIN: origin('an origin such as https://gantry.example.org')
     .optional()
     .describe('Origin of the web application. It and its www variant may call the API from a browser.'),
   PREVIEW_ORIGINS: z
@@ -162,7 +160,7 @@ export const configKeys = {
     .transform(list)
     .refine(
       (patterns) => patterns.every((pattern) => PREVIEW_ORIGIN.test(pattern)),
-      'must be origins such as https://*.preview.example.org, separated by commas',
+      'must be origins such as https://*.preview.example.org, with * as the first label, separated by commas; a single origin is set with WEB_ORIGIN',
     )
     .describe(
       'Origins of preview deployments, separated by commas; `*` stands for one label of the host name.',
@@ -304,10 +302,8 @@ export const configKeys = {
   BACKUP_KEEP: number(1, 1_000)
     .default(7)
     .describe('Number of backups that are kept in `BACKUP_DIR`. After each backup, older ones are removed.'),
-  GATEWAY_URL: z
-    .string()
+  GATEWAY_URL: origin('an address such as http://10.0.0.5:4000')
     .max(60, 'must have at most 60 characters, because some cameras accept only 127 for the whole address')
-    .refine(isOrigin, 'must be an address such as http://10.0.0.5:4000, without a path')
     .optional()
     .describe(
       'Address under which devices reach the service, for the addresses that `connections.create` returns. Unset: the address to which the request to create a connection was sent.',
@@ -385,10 +381,25 @@ const schema = z.object(configKeys).superRefine((config, ctx) => {
       message: 'must be set too, because the access key and its secret are used together',
     });
   }
-  const needed = ['OIDC_CLIENT_ID', 'OIDC_ROLES'] as const;
-  for (const key of needed) {
-    if (config.OIDC_ISSUER === undefined || (config[key]?.length ?? 0) > 0) continue;
-    ctx.addIssue({ code: 'custom', path: [key], message: 'must be set too, because OIDC_ISSUER is set' });
+  const isSet = (key: keyof typeof config): boolean => {
+    const value = config[key];
+    return value !== undefined && !(Array.isArray(value) && value.length === 0);
+  };
+  // A setting with a default value says nothing about what is wanted.
+  const needed = [
+    ['OIDC_ISSUER', 'OIDC_CLIENT_ID'],
+    ['OIDC_ISSUER', 'OIDC_ROLES'],
+    ['OIDC_CLIENT_ID', 'OIDC_ISSUER'],
+    ['OIDC_CLIENT_SECRET', 'OIDC_ISSUER'],
+    ['OIDC_ROLES', 'OIDC_ISSUER'],
+    ['OIDC_REDIRECT_URL', 'OIDC_ISSUER'],
+    ['OIDC_RETURN_URL', 'OIDC_ISSUER'],
+    ['S3_ENDPOINT', 'S3_BUCKET'],
+    ['S3_ACCESS_KEY_ID', 'S3_BUCKET'],
+  ] as const;
+  for (const [set, other] of needed) {
+    if (!isSet(set) || isSet(other)) continue;
+    ctx.addIssue({ code: 'custom', path: [other], message: `must be set too, because ${set} is set` });
   }
   if ((config.MQTT_CERT_FILE === undefined) !== (config.MQTT_KEY_FILE === undefined)) {
     ctx.addIssue({
@@ -421,8 +432,18 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   throw new ConfigError(`The configuration cannot be used:\n${[...new Set(lines)].join('\n')}`);
 }
 
-function isOrigin(value: string): boolean {
-  return URL.canParse(value) && /^https?:$/.test(new URL(value).protocol) && new URL(value).origin === value;
+/** An origin as browsers write it. @param such what it must be, with an example */
+function origin(such: string) {
+  return z.string().superRefine((value, ctx) => {
+    const written = URL.canParse(value) ? new URL(value) : null;
+    const isHttp = written !== null && /^https?:$/.test(written.protocol);
+    if (isHttp && written.origin === value) return;
+    const instead = isHttp ? `: write ${written.origin}` : '';
+    ctx.addIssue({
+      code: 'custom',
+      message: `must be ${such}, without a path or the default port${instead}`,
+    });
+  });
 }
 
 function isAddressOrNetwork(value: string): boolean {
@@ -452,9 +473,13 @@ function list(value: string): string[] {
 }
 
 function number(min: number, max: number) {
-  return z.coerce
-    .number({ error: 'must be a number' })
-    .int('must be a whole number')
-    .min(min, `must be at least ${min}`)
-    .max(max, `must be at most ${max}`);
+  return z.preprocess(
+    // A blank text would count as 0.
+    (value) => (typeof value === 'string' && value.trim() === '' ? undefined : value),
+    z.coerce
+      .number({ error: 'must be a number' })
+      .int('must be a whole number')
+      .min(min, `must be at least ${min}`)
+      .max(max, `must be at most ${max}`),
+  );
 }

@@ -46,6 +46,11 @@ describe('a service that cannot start names the setting', () => {
     ],
     [{ SECOND_FACTOR_FOR: 'ADMIN, boss, chief' }, /\n {2}SECOND_FACTOR_FOR must be roles [^\n]*\n$/],
     [{ HOST: '203.0.113.7', PORT: '4000' }, /HOST 203\.0\.113\.7 is no address of this machine/],
+    [{ OIDC_CLIENT_ID: 'gantry' }, /OIDC_ISSUER must be set too, because OIDC_CLIENT_ID is set/],
+    [{ S3_ENDPOINT: 'http://127.0.0.1:1' }, /S3_BUCKET must be set too, because S3_ENDPOINT is set/],
+    [{ GATEWAY_URL: 'http://host:80' }, /GATEWAY_URL must be .* or the default port: write http:\/\/host\n/],
+    [{ PREVIEW_ORIGINS: 'https://a.example.org' }, /PREVIEW_ORIGINS must be .* with \* as the first label/],
+    [{ PORT: ' ' }, /PORT must be a number/],
     [{ DATABSE_URL: 'postgres://host/db' }, /DATABSE_URL is unknown: did you mean DATABASE_URL\?/],
   ])('%o', async (settings, message) => {
     expect(await failure({ DATA_DIR: join(folder, 'data'), ...settings })).toMatch(message);
@@ -61,6 +66,10 @@ describe('a service that cannot start names the setting', () => {
     // The cause, which the message contains, is not repeated.
     expect(await failure({ DATA_DIR: '/dev/null/data' })).toMatch(
       /^Gantry cannot start\. [^\n]*ENOTDIR[^\n]*\n$/,
+    );
+    // Linux refuses it as if the folder above were missing.
+    expect(await failure({ DATA_DIR: '/proc/gantry/data' })).toMatch(
+      /^Gantry cannot start\. The data folder \/proc\/gantry\/data cannot be used \([^\n]*\n$/,
     );
     other.close();
   });

@@ -9,6 +9,7 @@ import {
   readFile,
   readlink,
   rm,
+  stat,
   symlink,
 } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -120,7 +121,21 @@ export async function keepSecret(dataDir: string, name: string, generate: () => 
 export async function makeDataFolder(dataDir: string): Promise<void> {
   // Others may pass through but not list it: if started by root, the database works inside as another user.
   const mode = process.getuid?.() === 0 ? 0o711 : 0o700;
-  await explaining(dataDir, () => mkdir(dataDir, { recursive: true, mode }));
+  await explaining(dataDir, () => makeFolder(dataDir, mode), [...REFUSALS, 'ENOENT']);
+}
+
+/**
+ * Creates the folder and those above it. The recursive `mkdir` of Node.js never ends where the system refuses a folder
+ * as if the one above were missing, as Linux does in /proc.
+ */
+async function makeFolder(path: string, mode: number): Promise<void> {
+  const parent = dirname(path);
+  if (parent !== path && !(await ignoreErrno(stat(parent), 'ENOENT'))) await makeFolder(parent, mode);
+  try {
+    await mkdir(path, { mode });
+  } catch (error) {
+    if (!hasErrno(error, 'EEXIST') || !(await stat(path)).isDirectory()) throw error;
+  }
 }
 
 /** Makes created, renamed and removed entries of the folder survive a power failure. */
@@ -133,12 +148,20 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Does work in the folder. @throws {DataFolderUnusable} when this user may not */
-export async function explaining<T>(dataDir: string, work: () => Promise<T>): Promise<T> {
+/**
+ * Does work in the folder.
+ * @param refusals the error codes that mean that the folder is unusable
+ * @throws {DataFolderUnusable} when this user may not
+ */
+export async function explaining<T>(
+  dataDir: string,
+  work: () => Promise<T>,
+  refusals: readonly string[] = REFUSALS,
+): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof Error && hasErrno(error, ...REFUSALS)) throw new DataFolderUnusable(dataDir, error);
+    if (error instanceof Error && hasErrno(error, ...refusals)) throw new DataFolderUnusable(dataDir, error);
     throw error;
   }
 }
