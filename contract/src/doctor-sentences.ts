@@ -269,6 +269,12 @@ export const doctorSentences = {
     finding: 'No backup has been made.',
     remedy: 'Set BACKUP_DIR to a folder on another disk or machine, or run gantry backup regularly.',
   },
+  noBackupYet: {
+    about: 'backups',
+    finding: 'No backup has been made in BACKUP_DIR yet.',
+    remedy:
+      'Wait for the first one, which the service makes within a minute of its start. With BACKUP_SCHEDULE=manual, run gantry backup.',
+  },
   backupFailed: {
     about: 'backups',
     finding: 'The last backup failed: {{reason}}',

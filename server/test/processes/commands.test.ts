@@ -249,6 +249,11 @@ describe('gantry doctor', () => {
       withoutSecondFactor: { about: 'accounts', level: 'ADVICE' },
       tokensExpire: { finding: 'API tokens in use that expire within 14 days: Importer.' },
     });
+    const awaited = await codesFor({ BACKUP_DIR: join(folder, 'backups') });
+    expect(awaited.get('noBackupYet')).toMatchObject({
+      remedy: expect.stringMatching(/^Wait for the first/),
+    });
+    expect([...awaited.keys()]).not.toContain('noBackup');
     expect((await gantry(0, ['backup', 'backups'])).code).toBe(0);
     const backed = await codesFor({ BACKUP_DIR: join(folder, 'backups') });
     expect(Object.fromEntries(backed)).toMatchObject({

@@ -15,7 +15,8 @@ export async function examineBackups(db: Executor, config: Config): Promise<Find
   if (reason !== null) found.push(problem('backupFailed', { reason }));
   if (age === null) {
     // A new installation makes its first backup within a minute, if it makes any.
-    if (reason === null) found.push((config.NODE_ENV === 'production' ? problem : advice)('noBackup'));
+    const code = config.BACKUP_DIR === undefined ? 'noBackup' : 'noBackupYet';
+    if (reason === null) found.push((config.NODE_ENV === 'production' ? problem : advice)(code));
   } else {
     const hours = Math.floor(age);
     const schedule = scheduleOf(config);
