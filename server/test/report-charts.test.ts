@@ -58,6 +58,44 @@ describe('the charts of a report in a time zone with half hours', () => {
   });
 });
 
+it('traffic of a day or an hour without data is a gap in the charts, unlike one without vehicles', async () => {
+  const events = [
+    { eventType: 'SPEED_DETECTION', vehicleSpeed: 50, timestamp: '2026-04-02T12:05:00+05:30' },
+    { eventType: 'INCIDENT', timestamp: '2026-04-02T13:05:00+05:30' },
+    { eventType: 'INCIDENT', timestamp: '2026-04-03T13:05:00+05:30' },
+  ];
+  // At once after that, it is neither ONLINE nor are its counts folded.
+  await gantry.ok('events.ingestBatch', { apiKey: await gantry.registerSensor(), events });
+  const settings = {
+    timezone: ZONE,
+    use24HourFormat: true,
+    dateFormat: 'YYYY-MM-DD',
+    firstDayOfWeek: 1,
+  } as const;
+  const interval = requireRange({ startDate: '2026-04-01', endDate: '2026-04-04' }, ZONE);
+  const scope = { interval, filters: {}, settings, now: Date.now() };
+  const { db } = gantry.app.context;
+  const charts = [...(await kinds.TRAFFIC.summary(db, scope)).charts.slice(0, 1)];
+  for await (const section of kinds.TRAFFIC.sections?.list(db, scope) ?? []) charts.push(...section.charts);
+  const known = charts.map(({ title, points }) => [title, points.filter(({ value }) => value !== null)]);
+  const days = [
+    { label: '2026-04-02', value: 1 },
+    { label: '2026-04-03', value: 0 },
+  ];
+  expect(known).toEqual([
+    ['Vehicles per day', days],
+    ['Vehicles per day', days],
+    [
+      'Mean vehicles by hour of the day',
+      [
+        { label: '12:00', value: 1 },
+        { label: '13:00', value: 0 },
+      ],
+    ],
+    ['V85 per day (km/h)', [{ label: '2026-04-02', value: 50 }]],
+  ]);
+});
+
 it('violations are counted in reports without regard to the case of their types, as in analytics', async () => {
   const types = ['RED_LIGHT', 'RED_LIGHT', 'SPEEDING', 'SPEEDING', 'Speeding', 'speeding', 'RED_LIGHT'];
   const events = types.map((violationType, n) => ({

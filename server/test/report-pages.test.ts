@@ -1,5 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { inflateSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { Column, ReportDocument, Row, Section } from '../src/reports/document.ts';
 import { pdf } from '../src/reports/formats/pdf.ts';
@@ -104,6 +105,16 @@ describe('a text in a PDF', () => {
   });
 });
 
+const countRectangles = (bytes: Uint8Array): number => {
+  const streams = Buffer.from(bytes)
+    .toString('latin1')
+    .matchAll(/\/FlateDecode\s*>>\s*stream\n(.*?)\nendstream/gs);
+  const contents = [...streams].map(([, stream = '']) =>
+    inflateSync(Buffer.from(stream, 'latin1')).toString('latin1'),
+  );
+  return contents.join('\n').match(/ re$/gm)?.length ?? 0;
+};
+
 describe('the pages of a PDF', () => {
   const NAME = 'Georgia Ave @ Urbana Dr (northbound, lane 2, opposite the public library)';
   const row: Row = [NOON, 'W 1', 123_456_789_012, 'ACKNOWLEDGED', NAME, 0.99987];
@@ -142,6 +153,19 @@ describe('the pages of a PDF', () => {
     ])
       expect(text).toContain(whole);
     expect(text.split(NAME)).toHaveLength(3);
+  });
+
+  it('show a zero in a time series as a line, and a gap as nothing', async () => {
+    const drawn = async (value: number | null) => {
+      const points = [
+        { label: 'first', value: 8 },
+        { label: 'second', value },
+      ];
+      const course = { title: 'Course', shape: 'columns', points } as const;
+      const { bytes } = await write({ summary: async () => ({ figures: [], charts: [course] }) });
+      return countRectangles(bytes);
+    };
+    expect(await drawn(0)).toBe((await drawn(null)) + 1);
   });
 
   it('do not divide a unit in the head of a table', async () => {

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { locks } from '../src/platform/database/locks.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 import { readPdf } from './report-reading.ts';
 
@@ -75,4 +76,45 @@ describe('a PDF of the traffic of several places', () => {
     },
     180_000,
   );
+});
+
+describe('a report of traffic after an import', () => {
+  it('is made from counts that are folded, instead of reading the imported events for each place', async () => {
+    const range = { startDate: '2026-03-31', endDate: '2026-04-02' };
+    const { rows } = await gantry.pool.query('SELECT id FROM sensors LIMIT 1');
+    const folding = await gantry.pool.connect();
+    let report: () => Promise<{ status: string }>;
+    try {
+      await folding.query('BEGIN');
+      await folding.query('SELECT pg_advisory_xact_lock($1)', [locks.traffic]);
+      await gantry.pool.query(
+        `INSERT INTO traffic_unfolded (event_ids, event_types, sensor_ids, location_ids, vehicle_types, speeds)
+         SELECT array_agg((lpad(to_hex($1::bigint + n), 12, '0') || '70008000000000000000')::uuid),
+           array_agg('VEHICLE_DETECTION'::text), array_agg($2::uuid), array_agg(NULL::uuid), array_agg(NULL::text), array_agg(50::float8)
+         FROM generate_series(1, 20001) AS n`,
+        [Date.UTC(2026, 3, 1), rows[0].id],
+      );
+      const { id } = await gantry.ok(
+        'reports.generate',
+        { kind: 'TRAFFIC', format: 'CSV', ...range },
+        { token },
+      );
+      report = () => gantry.ok('reports.getById', { id }, { token });
+      await eventually(
+        () =>
+          gantry.pool.query(
+            `SELECT FROM pg_stat_activity WHERE query LIKE 'SELECT coalesce(sum(cardinality%'`,
+          ),
+        ({ rowCount }) => rowCount === 1,
+        15_000,
+      );
+      expect((await report()).status).toBe('RUNNING');
+    } finally {
+      await folding.query('COMMIT');
+      folding.release();
+    }
+    const { status } = await eventually(report, (now) => now.status !== 'RUNNING', 60_000);
+    expect(status).toBe('DONE');
+    expect(await gantry.count('traffic_unfolded')).toBe(0);
+  }, 90_000);
 });

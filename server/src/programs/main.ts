@@ -46,6 +46,15 @@ function endOnUncaught(log: Logger): void {
   });
 }
 
+/** Ends the process although something has not finished, such as a statement that the database does not answer. */
+function giveUp(log: Logger): never {
+  log.fatal(
+    { seconds: STOP_DEADLINE_MS / 1_000 },
+    'ended in the middle of stopping, because it took too long',
+  );
+  process.exit(1);
+}
+
 const PARENT_CHECK_MS = 250;
 
 /** Calls `gone` when the parent process has ended. */
@@ -124,7 +133,7 @@ async function run(): Promise<void> {
   const asked = untilAskedToStop(primary);
   const stopping = new AbortController();
   void asked.then((reason) => {
-    setTimeout(() => process.exit(1), STOP_DEADLINE_MS).unref();
+    setTimeout(() => giveUp(log), STOP_DEADLINE_MS).unref();
     stopping.abort(new AskedToStop(reason));
   });
   try {

@@ -28,14 +28,23 @@ export interface Figure {
   readonly value: string | number;
 }
 
-/** `bars` compares items, largest first; `columns` is a time series. */
-export interface Chart {
+/** Compares items, largest first. */
+export interface Bars {
   readonly title: string;
-  readonly shape: 'bars' | 'columns';
-  /** Whether a time series takes only half of the width. */
-  readonly isHalf?: boolean;
+  readonly shape: 'bars';
   readonly points: readonly { readonly label: string; readonly value: number }[];
 }
+
+/** A time series, or means by hour or day. A value of null is a gap, for which nothing is known. */
+export interface Course {
+  readonly title: string;
+  readonly shape: 'columns';
+  /** Whether it takes only half of the width. */
+  readonly isHalf?: boolean;
+  readonly points: readonly { readonly label: string; readonly value: number | null }[];
+}
+
+export type Chart = Bars | Course;
 
 export interface Summary {
   readonly figures: readonly Figure[];

@@ -49,6 +49,7 @@ const hasStoodNowhere = sql`EXISTS (
 const hasBeenHeardOf = sql`(
   EXISTS (SELECT FROM sensor_status_history WHERE sensor_id = sensors.id AND to_status = 'ONLINE')
   OR EXISTS (SELECT FROM traffic_places WHERE traffic_places.sensor_id = sensors.id)
+  OR id IN (SELECT unnest(sensor_ids) FROM traffic_unfolded)
 )`;
 
 /** The deleted sensors that match the filters and have traffic within an interval, with the name each had last. */

@@ -35,6 +35,14 @@ export async function foldTraffic(db: Database, limit: number): Promise<number> 
   });
 }
 
+/** The number of events that are not folded yet. */
+export async function countUnfolded(db: Database): Promise<number> {
+  const { rows } = await db.execute<{ n: number }>(
+    sql`SELECT coalesce(sum(cardinality(event_ids)), 0)::bigint AS n FROM traffic_unfolded`,
+  );
+  return rows[0]?.n ?? 0;
+}
+
 /**
  * Adds the next quarter hour to the counts of 15 minutes, hours and days if it ended before a time (Unix milliseconds),
  * unless another process is folding. Readers take it from slots of five minutes before that.

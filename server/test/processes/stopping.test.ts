@@ -8,6 +8,8 @@ import { appRouter } from '../../src/api/router.ts';
 import { closeServer, createServer } from '../../src/http/server.ts';
 import { copyDataFolder } from '../data-folders.ts';
 import { startGantry } from '../harness.ts';
+import { isLong } from '../test-length.ts';
+import { startOwnDatabase } from './own-database.ts';
 import { spawnService, untilItServes } from './service-process.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'gantry-stopping-'));
@@ -29,6 +31,31 @@ describe('a service that fails while it stops', () => {
     expect(service.output()).toMatch(/Gantry did not shut down cleanly\..*\n {2}because: .*claim-/);
     expect(service.output()).not.toContain('cannot start');
   });
+});
+
+// It takes 40 s.
+describe.runIf(isLong)('a service that stops while its database does not answer', () => {
+  it.each(['1', '2'])(
+    'ends after 40 s, and says so, with %s workers',
+    async (WORKERS) => {
+      await using database = await startOwnDatabase();
+      const settings = { DATABASE_URL: database.url, WORKERS };
+      const service = await untilItServes(spawnService(scratch, settings));
+      const apiKey = await service.registerSensor();
+      await database.freeze();
+      const answer = service
+        .call('events.ingest', { apiKey, eventType: 'VEHICLE_DETECTION' })
+        .catch(() => null);
+      const asked = performance.now();
+      expect(await service.stop()).toBe(1);
+      expect(performance.now() - asked).toBeLessThan(42_000);
+      expect(service.output()).toMatch(
+        /because it took too long|took longer than 38 s to stop and were killed/,
+      );
+      expect((await answer)?.status).toBe(503);
+    },
+    120_000,
+  );
 });
 
 describe('a server that closes', () => {

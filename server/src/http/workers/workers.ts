@@ -113,11 +113,17 @@ export function createWorkers({ count, environment, log }: WorkersOptions): Work
     async [Symbol.asyncDispose]() {
       ending.abort();
       for (const worker of alive) worker.askToStop();
+      let killed = 0;
       const deadline = setTimeout(() => {
+        killed = alive.size;
         for (const worker of alive) worker.kill();
       }, STOP_MS);
       await Promise.all([...kept, ...[...alive].map(({ ended }) => ended)]);
       clearTimeout(deadline);
+      if (killed > 0)
+        throw new Error(
+          `${killed} worker processes took longer than ${STOP_MS / 1_000} s to stop and were killed.`,
+        );
     },
   };
 }

@@ -63,8 +63,8 @@ export function drawCharts(pdf: Pdf, charts: readonly Chart[], top: number): num
   return y;
 }
 
-function isHalf({ shape, isHalf: half = false }: Chart): boolean {
-  return shape === 'bars' || half;
+function isHalf(chart: Chart): boolean {
+  return chart.shape === 'bars' || chart.isHalf === true;
 }
 
 /** Time series take the whole width by default; comparisons are placed in pairs. */

@@ -1,4 +1,4 @@
-import type { Chart } from '../document.ts';
+import type { Bars, Chart, Course } from '../document.ts';
 import type { Pdf } from './pdf-fonts.ts';
 import { colors, type Fitted, fit, heightOfLines, widthOf, writeLines, writeText } from './pdf-page.ts';
 
@@ -43,8 +43,7 @@ function roundUp(value: number): number {
 const LINES = 4;
 const MOST_LABELS = 8;
 const AXIS = 7;
-
-const shapes = { bars: drawBars, columns: drawCourse } as const;
+const LEAST_COLUMN = 1;
 
 /** Draws a chart with its title into a box, or a note if it has no points. */
 export function drawChart(pdf: Pdf, chart: Chart, box: Box): void {
@@ -52,7 +51,8 @@ export function drawChart(pdf: Pdf, chart: Chart, box: Box): void {
   writeText(pdf, chart.title, titleAt, { size: 9.5, least: 7, font: 'bold', most: 1 });
   const inner = { ...box, y: box.y + TITLE, height: box.height - TITLE };
   if (chart.points.length > 0) {
-    shapes[chart.shape](pdf, chart, inner);
+    if (chart.shape === 'bars') drawBars(pdf, chart, inner);
+    else drawCourse(pdf, chart, inner);
     return;
   }
   writeText(pdf, 'Nothing in this range.', inner, { size: 8, color: colors.faint });
@@ -74,7 +74,7 @@ function formatValue(value: number): string {
   return value.toLocaleString('en', { maximumFractionDigits: 1 });
 }
 
-function drawBars(pdf: Pdf, { points }: Chart, { x, y, width }: Box): void {
+function drawBars(pdf: Pdf, { points }: Bars, { x, y, width }: Box): void {
   const names = namesWidth(width);
   const values = Math.max(...points.map(({ value }) => widthOf(pdf, formatValue(value), LABEL)));
   const room = width - names - values - 8;
@@ -94,8 +94,8 @@ function drawBars(pdf: Pdf, { points }: Chart, { x, y, width }: Box): void {
   }
 }
 
-function drawCourse(pdf: Pdf, { points }: Chart, { x, y, width, height }: Box): void {
-  const most = roundUp(Math.max(...points.map(({ value }) => value)));
+function drawCourse(pdf: Pdf, { points }: Course, { x, y, width, height }: Box): void {
+  const most = roundUp(Math.max(...points.map(({ value }) => value ?? 0)));
   const steps = Array.from({ length: LINES + 1 }, (_, n) => (most / LINES) * n);
   const scale = Math.max(30, ...steps.map((value) => widthOf(pdf, formatValue(value), AXIS))) + 6;
   const labels = 14;
@@ -118,8 +118,10 @@ function drawCourse(pdf: Pdf, { points }: Chart, { x, y, width, height }: Box): 
   const slot = wide / points.length;
   const gap = Math.min(3, slot * 0.2);
   points.forEach(({ value }, at) => {
-    if (value <= 0) return;
-    pdf.rect(left + at * slot + gap / 2, yOf(value), slot - gap, top + high - yOf(value)).fill(colors.accent);
+    if (value === null) return;
+    // A zero is a line, unlike a gap.
+    const column = Math.max(LEAST_COLUMN, top + high - yOf(value));
+    pdf.rect(left + at * slot + gap / 2, top + high - column, slot - gap, column).fill(colors.accent);
   });
   const widest = Math.max(...points.map(({ label }) => widthOf(pdf, label, AXIS)));
   const every = Math.max(1, Math.ceil(points.length / MOST_LABELS), Math.ceil((widest + 8) / slot));

@@ -138,9 +138,9 @@ function figuresOf(scope: ReportScope, { speeds, points, peak }: Known, local: L
   ];
 }
 
-type Points = { label: string; value: number }[];
+type Points = { label: string; value: number | null }[];
 
-/** Averages over points that have something in common, such as the hour of the day. */
+/** Averages over points that have something in common, such as the hour of the day; null without any that is known. */
 function meansBy(
   points: readonly FlowPoint[],
   keys: readonly string[],
@@ -152,7 +152,10 @@ function meansBy(
     addTo(sums, keyOf(start.getTime()), volume);
     addTo(counts, keyOf(start.getTime()), 1);
   }
-  return keys.map((key) => ({ label: key, value: (sums.get(key) ?? 0) / (counts.get(key) ?? 1) }));
+  return keys.map((key) => {
+    const count = counts.get(key);
+    return { label: key, value: count === undefined ? null : (sums.get(key) ?? 0) / count };
+  });
 }
 
 const HOURS = Array.from({ length: 24 }, (_, hour) => `${String(hour).padStart(2, '0')}:00`);
@@ -175,14 +178,15 @@ function speedChart(days: readonly FlowPoint[], { day, showDay }: LocalTime): Ch
   for (let at = 0; at < days.length; at += together) {
     const group = days.slice(at, at + together);
     const label = showDay(day(group[0]?.start.getTime() ?? 0));
-    points.push({ label, value: Math.max(...group.map(({ v85 }) => v85 ?? 0)) });
+    const known = group.flatMap(({ v85 }) => v85 ?? []);
+    points.push({ label, value: known.length === 0 ? null : Math.max(...known) });
   }
   const title = together === 1 ? 'V85 per day (km/h)' : `Highest V85 of each ${together} days (km/h)`;
   return {
     title,
     shape: 'columns',
     isHalf: true,
-    points: points.some(({ value }) => value > 0) ? points : [],
+    points: points.some(({ value }) => value !== null) ? points : [],
   };
 }
 
@@ -194,7 +198,7 @@ function chartsOf(scope: ReportScope, known: Known, local: LocalTime): Chart[] {
       shape: 'columns',
       points: points.map((point) => ({
         label: local.show(point.start.getTime()),
-        value: toValue(point) ?? 0,
+        value: toValue(point),
       })),
     });
     return [
@@ -203,7 +207,11 @@ function chartsOf(scope: ReportScope, known: Known, local: LocalTime): Chart[] {
     ];
   }
   const byDay = volumesByDay(points, local);
-  return [dayChart('Vehicles per day', byDay, scope), rhythmOf(scope, known, local), speedChart(days, local)];
+  return [
+    dayChart('Vehicles per day', byDay, scope, null),
+    rhythmOf(scope, known, local),
+    speedChart(days, local),
+  ];
 }
 
 function rowOf(scope: ReportScope, place: TrafficPlace, { speeds, points }: Known, local: LocalTime): Row {

@@ -162,8 +162,9 @@ async function summary(db: Database, scope: ReportScope): Promise<Summary> {
     for await (const place of placesOf(db, scope, slice)) {
       const { points } = await flowOf(db, scope, place, slice, interval);
       for (const { start, volume } of points) {
-        if (volume === null || volume === 0) continue;
+        if (volume === null) continue;
         addTo(byDay, local.day(start.getTime()), volume);
+        if (volume === 0) continue;
         addTo(byPlace, place.id, volume);
         nameOf.set(place.id, place.name);
       }
@@ -177,7 +178,7 @@ async function summary(db: Database, scope: ReportScope): Promise<Summary> {
   return {
     figures: [
       { name: 'Vehicles', value: total },
-      ...(busiestDay
+      ...(busiestDay && busiestDay.value > 0
         ? [{ name: 'Busiest day', value: `${local.showDay(busiestDay.label)} (${busiestDay.value})` }]
         : []),
       ...(busiestPlace
@@ -185,7 +186,7 @@ async function summary(db: Database, scope: ReportScope): Promise<Summary> {
         : []),
     ],
     charts: [
-      dayChart('Vehicles per day', byDay, scope),
+      dayChart('Vehicles per day', byDay, scope, null),
       { title: 'Busiest places', shape: 'bars', points: places },
     ],
   };
