@@ -311,14 +311,33 @@ test.describe('a long list', () => {
 
   test('goes to a day that is typed, and keeps its beginning', async ({ service, openAs }) => {
     const year = new Date().getUTCFullYear() - 1;
-    const page = await openAs('OPERATOR', `/events?startDate=${year}-11-01`);
+    await report(service, 'JUMP', ['JMP 1']);
+    const page = await openAs('OPERATOR', `/events?startDate=${year}-11-01&violationType=JUMP`);
     const day = page.getByLabel('Jump to date');
-    await expect(page.getByRole('heading', { name: 'Events' })).toBeVisible();
+    const row = page.getByRole('row', { name: 'JMP 1' });
+    await expect(row).toBeVisible();
+    const refused: string[] = [];
+    page.on('response', async (response) => {
+      if (/BAD_REQUEST/.test(await response.text().catch(() => ''))) refused.push(response.url());
+    });
+    // The list of that day is answered slowly.
+    const ofThatDay = /events\.getAll.*endDate/;
+    await page.route(
+      ofThatDay,
+      async (route) => {
+        await new Promise((resolve) => setTimeout(resolve, 2_500));
+        await route.continue();
+      },
+      { times: 1 },
+    );
     await day.focus();
     // In whichever order the browser has day and month.
     await page.keyboard.type(`1111${year}`, { delay: 100 });
-    await expect(page).toHaveURL(`${service.url}/events?startDate=${year}-11-01&endDate=${year}-11-11`);
+    const asked = () => Object.fromEntries(new URL(page.url()).searchParams);
+    await expect.poll(asked).toMatchObject({ startDate: `${year}-11-01`, endDate: `${year}-11-11` });
     await expect(day).toHaveValue(`${year}-11-11`);
+    await expect(row).toHaveCount(0);
+    expect(refused).toEqual([]);
   });
 });
 

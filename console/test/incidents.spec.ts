@@ -49,7 +49,7 @@ test.describe('the board', () => {
     // The stream would have them read again.
     await keepNews(page);
     const columns = /incidents\.getAll/;
-    await page.route(columns, (route) => route.fulfill({ status: 502, body: 'Bad gateway' }));
+    await page.route(columns, (route) => route.fulfill({ status: 500, body: 'broken' }));
     await page.goto(`${service.url}/incidents?search=${encodeURIComponent(title)}`);
     const retry = page.getByRole('button', { name: 'Try again' });
     await expect(retry).toBeVisible();

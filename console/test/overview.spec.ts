@@ -1,3 +1,4 @@
+import type { Route } from '@playwright/test';
 import { expect, expectAccessible, test } from './fixtures.ts';
 import { ADMIN, PASSWORD, startService } from './service.ts';
 
@@ -136,14 +137,22 @@ test('says that the places could not be read, and reads them again', async ({ se
   await service.admin.api.locations.create.mutate({ name, coordinates: { latitude: 40, longitude: 30 } });
   await service.sensor();
   const page = await openAs('VIEWER', '/account');
-  await page.route(/locations\.getAll/, (route) => route.fulfill({ status: 502, body: 'Bad gateway' }));
+  let asked = 0;
+  const refuse = (route: Route) => {
+    asked += 1;
+    return route.fulfill({ status: 502, body: 'Bad gateway' });
+  };
+  await page.route(/locations\.getAll/, refuse);
+  await page.route(/reports\.getAnalytics/, refuse);
   await page.goto(`${service.url}/?places=list`);
   const places = page.getByRole('region', { name: 'Places' });
-  await expect(places.getByRole('alert')).toBeVisible();
+  await expect(places.getByRole('alert')).toContainText('The service cannot be reached at the moment');
+  expect(asked).toBeGreaterThan(2);
   await page.unroute(/locations\.getAll/);
   await places.getByRole('button', { name: 'Try again' }).click();
   await expect(places.getByRole('button', { name })).toBeVisible();
   await expect(places.getByRole('alert')).toHaveCount(0);
+  await expect(page.getByRole('link', { name: /^Events since .*cannot be reached/ })).toBeVisible();
 });
 
 test('shows the most severe of many open incidents on the map', { tag: '@long' }, async ({

@@ -28,6 +28,11 @@ test.describe('reports', () => {
     await dialog.getByRole('button', { name: 'Generate' }).click();
     const row = page.getByRole('row', { name: /Violations CSV/ });
     await expect(row).toContainText('Done');
+    await page.setViewportSize({ width: 390, height: 900 });
+    const day = new Date().toISOString().slice(0, 10);
+    for (const text of ['Violations CSV', 'Done', day])
+      await expect(row.getByText(text).filter({ visible: true }).first()).toBeVisible();
+    await page.setViewportSize({ width: 1440, height: 900 });
     const waiting = page.waitForEvent('download');
     await row.getByRole('button', { name: 'Download: Violations CSV' }).click();
     const file = await waiting;
@@ -84,6 +89,10 @@ test.describe('reports', () => {
     const row = page.getByRole('row', { name: /Traffic PDF/ });
     await expect(row).toContainText('Every week Friday 07:00');
     await expect(row).toContainText('07:00:00');
+    await page.setViewportSize({ width: 390, height: 900 });
+    const when = row.getByText('Friday 07:00').filter({ visible: true }).last();
+    expect(await when.evaluate((text) => text.getBoundingClientRect().right)).toBeLessThan(270);
+    await page.setViewportSize({ width: 1440, height: 900 });
     await row.getByRole('button', { name: 'Change: Traffic' }).click();
     await dialog.getByLabel('Switched on').uncheck();
     await dialog.getByRole('button', { name: 'Save' }).click();
@@ -135,6 +144,7 @@ test.describe('reports', () => {
       const page = await openAs('ADMIN', '/reports', look);
       await expect(page.getByRole('rowheader', { name: /Bus|حافلة/ })).toBeVisible();
       await expect(page.locator('canvas').first()).toBeVisible();
+      await expect(page.getByText(/reviewed in this period|(روجع|يُراجع).*في هذه الفترة/)).toBeVisible();
       await expectAccessible(page);
       for (const path of ['/reports/files', '/reports/schedules']) {
         await page.goto(service.url + path);

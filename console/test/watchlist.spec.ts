@@ -47,6 +47,12 @@ test.describe('an alert', () => {
     const row = page.getByRole('row').filter({ hasText: plate });
     await expect(row).toContainText('Open');
     await expect(page).toHaveTitle('Gantry');
+    await page.setViewportSize({ width: 390, height: 900 });
+    await expect(row.getByText(/^Plates \d/).filter({ visible: true })).toHaveCount(1);
+    await expect(row.getByText(/^\d{4}-\d\d-\d\d /).filter({ visible: true })).toHaveCount(1);
+    const list = page.getByRole('region', { name: 'Alerts' });
+    expect(await list.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
+    await page.setViewportSize({ width: 1440, height: 900 });
     await row.getByRole('cell', { name: plate }).first().click();
     await page.keyboard.press('n');
     await page.keyboard.type('Patrol is informed');
@@ -115,8 +121,21 @@ test.describe('an alert', () => {
       await new Promise((resolve) => setTimeout(resolve, 1_500));
       await route.continue().catch(() => undefined);
     });
+    const warnsBeforeLeaving = () =>
+      page.evaluate(() => !dispatchEvent(new Event('beforeunload', { cancelable: true })));
+    let goOn = () => {};
+    const held = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    await page.route('**/trpc/watchlist.acknowledgeAlertBatch*', async (route) => {
+      await held;
+      await route.continue();
+    });
     await bulk.getByRole('button', { name: 'Acknowledge' }).click();
+    await expect.poll(warnsBeforeLeaving).toBe(true);
+    goOn();
     await expect(bulk).toContainText('3 of 3 acknowledged');
+    expect(await warnsBeforeLeaving()).toBe(false);
     await expect(page.getByRole('button', { name: /^Undo/ })).toBeVisible({ timeout: 1_000 });
     const { alerts } = await service.admin.api.watchlist.getAlerts.query({ entryId: entries[0]?.id });
     expect(alerts.map(({ note }) => note)).toEqual(['One vehicle', 'One vehicle', 'One vehicle']);
@@ -157,6 +176,14 @@ test.describe('an alert', () => {
     const page = await openAs('OPERATOR', `/watchlist?entryId=${entries[0]?.id}`, { language: 'tr' });
     const rows = page.getByRole('row').filter({ hasText: plate });
     await expect(rows).toHaveCount(2);
+    const [first, second] = [0, 1].map((at) => rows.nth(at).getByRole('cell', { name: plate }).first());
+    const note = page.getByLabel('Not (isteğe bağlı)');
+    await first?.click();
+    await note.fill('Ekip yolda');
+    await second?.click();
+    await expect(note).toHaveValue('');
+    await first?.click();
+    await expect(note).toHaveValue('Ekip yolda');
     let calls = 0;
     let goOn = () => {};
     const held = new Promise<void>((resolve) => {
@@ -167,7 +194,6 @@ test.describe('an alert', () => {
       await held;
       await (calls === 1 ? route.abort() : route.continue());
     });
-    await page.keyboard.press('j');
     await page.keyboard.press('1');
     await page.keyboard.press('j');
     await expect(rows.nth(1)).toHaveAttribute('aria-current', 'true');

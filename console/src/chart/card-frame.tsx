@@ -1,6 +1,7 @@
 import { type ReactNode, useId } from 'react';
 import { useTranslation } from 'react-i18next';
 import { saveFile } from '../service/files.ts';
+import { UnbrokenDays } from '../time/unbroken-days.tsx';
 import { Button } from '../ui/button.tsx';
 import { csvOf } from './csv.ts';
 import { fileNameOf } from './file-name.ts';
@@ -42,7 +43,7 @@ export function CardFrame({ title, subject, n, table, zone, commands, children }
       <header className="flex flex-wrap items-start gap-x-3 gap-y-1">
         <div className="min-w-0 grow basis-48">
           <h2 id={headline} className="text-lg font-semibold wrap-anywhere">
-            {title}
+            <UnbrokenDays text={title} />
           </h2>
           <p className="figures text-sm text-muted">
             <bdi dir="ltr">{zone.text}</bdi> · <bdi>{counted}</bdi>

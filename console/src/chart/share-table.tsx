@@ -1,3 +1,4 @@
+import { UnbrokenDays } from '../time/unbroken-days.tsx';
 import { type CardFacts, CardFrame } from './card-frame.tsx';
 import type { Cell } from './table.ts';
 import { useCellText } from './use-cell-text.ts';
@@ -37,7 +38,9 @@ export function ShareTable({ title, subject, n, from, until, table, none }: Shar
                     scope="col"
                     className={`border-b px-2 pb-1 font-medium ${kind === 'text' ? 'text-start' : 'w-28 text-end'} ${at === 0 ? 'w-auto' : ''}`}
                   >
-                    <bdi className="line-clamp-4">{header}</bdi>
+                    <bdi className="line-clamp-4">
+                      <UnbrokenDays text={header} />
+                    </bdi>
                   </th>
                 ))}
               </tr>

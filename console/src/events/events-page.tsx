@@ -71,7 +71,7 @@ function Events() {
 
   const sort = { by: input.sortBy ?? 'timestamp', order: input.sortOrder ?? 'desc' };
   const newer = useNewer({
-    enabled: sort.by === 'timestamp' && sort.order === 'desc' && pages.total !== null,
+    enabled: sort.by === 'timestamp' && sort.order === 'desc' && pages.total !== null && !pages.isOfBefore,
     input: reason === undefined ? input : { ...input, reason },
     top: pages.rows[0],
   });

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { SeverityBadge } from '../status/severity.tsx';
 import { Moment } from '../time/moment.tsx';
+import { UnbrokenDays } from '../time/unbroken-days.tsx';
 import { Button } from '../ui/button.tsx';
 import { classes } from '../ui/classes.ts';
 import { Icon } from '../ui/icon.tsx';
@@ -42,7 +43,9 @@ export function Card({ incident, isActive, onMove, commands }: CardProps) {
         // The whole card leads to the incident.
         className="font-medium after:absolute after:inset-0"
       >
-        <bdi className="line-clamp-2">{title}</bdi>
+        <bdi className="line-clamp-2">
+          <UnbrokenDays text={title} />
+        </bdi>
       </Link>
       <div className="flex items-center gap-3 text-sm">
         <SeverityBadge severity={severity} />

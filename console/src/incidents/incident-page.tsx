@@ -13,6 +13,7 @@ import { PageHeader } from '../shell/page-header.tsx';
 import { useShortcuts } from '../shortcuts/registry.tsx';
 import { IncidentStatusBadge } from '../status/incident-status.tsx';
 import { SeverityBadge } from '../status/severity.tsx';
+import { UnbrokenDays } from '../time/unbroken-days.tsx';
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
@@ -55,7 +56,9 @@ function Incident({ incident }: { readonly incident: IncidentDetail }) {
         title={
           <span className="flex min-w-0 items-center gap-2">
             <Button kind="quiet" icon="previous" iconOnly aria-label={t('back')} onClick={back} />
-            <bdi className="line-clamp-2">{incident.title}</bdi>
+            <bdi className="line-clamp-2">
+              <UnbrokenDays text={incident.title} />
+            </bdi>
           </span>
         }
         note={

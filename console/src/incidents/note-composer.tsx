@@ -1,10 +1,10 @@
 import type { Incident } from '@gantry/contract/incidents';
 import { type RefObject, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
+import { type Draft, useDrafts } from '../form/drafts.ts';
 import { useForm } from '../form/form.ts';
 import { sendWithKeys } from '../form/send-with-keys.ts';
 import { Failure, sentenceOf } from '../service/failure.tsx';
-import { useUser } from '../session/session.ts';
 import { Button } from '../ui/button.tsx';
 import { Field } from '../ui/field.tsx';
 import { useNotices } from '../undo/undo.tsx';
@@ -19,15 +19,6 @@ interface NoteComposerProps {
   readonly area: RefObject<HTMLTextAreaElement | null>;
 }
 
-/** A note that was begun. */
-interface Draft {
-  readonly note: string;
-  readonly photos: readonly Blob[];
-}
-
-/** The notes that users of this tab began, by user and incident. */
-const drafts = new Map<string, Draft>();
-
 /**
  * Adds a note to an incident. What was written, and the pictures, stay until the service has them, also while other pages are
  * shown.
@@ -38,8 +29,8 @@ export function NoteComposer({ incident, area }: NoteComposerProps) {
   const { say, sayFailure } = useNotices();
   const refresh = useRefreshIncidents();
   const element = useRef<HTMLFormElement>(null);
-  const key = `${useUser().id} ${incident.id}`;
-  const photos = usePhotos(drafts.get(key)?.photos);
+  const drafts = useDrafts();
+  const photos = usePhotos(drafts.get(incident.id)?.photos);
   const isShown = useRef(true);
   useEffect(() => {
     isShown.current = true;
@@ -47,16 +38,15 @@ export function NoteComposer({ incident, area }: NoteComposerProps) {
       isShown.current = false;
     };
   }, []);
-  const keep = (changes: Partial<Draft>) =>
-    drafts.set(key, { note: '', photos: [], ...drafts.get(key), ...changes });
+  const keep = (changes: Partial<Draft>) => drafts.keep(incident.id, changes);
   // biome-ignore lint/correctness/useExhaustiveDependencies: they are kept when they change
-  useEffect(() => void keep({ photos: photos.list.map(({ file }) => file) }), [photos.list]);
+  useEffect(() => keep({ photos: photos.list.map(({ file }) => file) }), [photos.list]);
   const form = useForm({
     read: (entered) => ({ id: incident.id, note: entered.text('note') }),
     save: async (input) => {
-      const sent = drafts.get(key);
+      const sent = drafts.get(incident.id);
       // Whoever comes back while it is on its way does not send it again.
-      drafts.delete(key);
+      drafts.forget(incident.id);
       try {
         return await photos.send(input);
       } catch (error) {
@@ -91,7 +81,7 @@ export function NoteComposer({ incident, area }: NoteComposerProps) {
         label={t('note.note')}
         name="note"
         lines={2}
-        defaultValue={drafts.get(key)?.note}
+        defaultValue={drafts.get(incident.id)?.note}
         onChange={({ target }) => keep({ note: target.value })}
         maxLength={2000}
         error={form.errorOf('note')}

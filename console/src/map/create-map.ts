@@ -52,6 +52,8 @@ export interface VectorMap {
 /** Nearer than this a place is not shown by itself. */
 const NEAR_ZOOM = 14;
 const MOST_ZOOM = 19;
+/** Room around the points that are shown, in pixels: for their labels, half of which is at most 72 wide, and the buttons. */
+const ROUND_POINTS = { top: 48, bottom: 48, left: 76, right: 76 };
 
 const nothing = { type: 'FeatureCollection' as const, features: [] };
 
@@ -181,7 +183,11 @@ export function createMap(options: MapOptions): VectorMap {
       });
     },
     show: ([west, south, east, north]) =>
-      void map.fitBounds([west, south, east, north], { padding: 48, maxZoom: NEAR_ZOOM, animate: false }),
+      void map.fitBounds([west, south, east, north], {
+        padding: ROUND_POINTS,
+        maxZoom: NEAR_ZOOM,
+        animate: false,
+      }),
     applyColors(dark) {
       isDark = dark;
       whenReady(applyColors);

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { sentenceOf } from '../service/failure.tsx';
 import type { Tone } from '../ui/badge.tsx';
 import { classes } from '../ui/classes.ts';
 
@@ -7,6 +8,8 @@ interface FigureProps {
   readonly name: string;
   /** undefined until it is known. */
   readonly value: string | undefined;
+  /** Why it is not known, which is said as long as there is no value. */
+  readonly error?: unknown;
   /** What the figure is out of, or compared with. */
   readonly note?: ReactNode;
   /** The list that it counts. */
@@ -17,7 +20,7 @@ interface FigureProps {
 }
 
 /** One key figure, which leads to what it counts. Its place is kept until it is known. */
-export function Figure({ name, value, note, to, search = {}, tone = 'calm', children }: FigureProps) {
+export function Figure({ name, value, error, note, to, search = {}, tone = 'calm', children }: FigureProps) {
   return (
     <Link
       to={to}
@@ -37,6 +40,11 @@ export function Figure({ name, value, note, to, search = {}, tone = 'calm', chil
         </strong>
         {note !== undefined && <span className="one-line text-sm text-muted">{note}</span>}
       </span>
+      {value === undefined && Boolean(error) && (
+        <span className="text-sm text-critical">
+          <bdi>{sentenceOf(error).sentence}</bdi>
+        </span>
+      )}
       <span className="mt-auto block">{children}</span>
     </Link>
   );

@@ -3,6 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { service } from '../service/service.ts';
 import { SeverityBadge } from '../status/severity.tsx';
 import { Moment } from '../time/moment.tsx';
+import { useTime } from '../time/use-time.ts';
 import { Sparkline } from '../ui/sparkline.tsx';
 import { Figure } from './figure.tsx';
 import { useCounts, useHasIncidents } from './use-counts.ts';
@@ -30,10 +31,17 @@ function useNumber() {
 function Events() {
   const { t } = useTranslation('overview');
   const number = useNumber();
-  const { total, perHour } = useLastDay();
+  const time = useTime();
+  const { since, total, perHour, error } = useLastDay();
   if (total === null) return null;
   return (
-    <Figure name={t('figures.events')} value={number(total)} note={t('figures.lastDay')} to="/events">
+    <Figure
+      name={t('figures.events')}
+      value={number(total)}
+      error={error}
+      note={t('figures.since', { time: `\u2066${time.minute(since)}\u2069` })}
+      to="/events"
+    >
       {perHour && <Sparkline label={t('figures.eventsPerHour')} values={perHour.map((hour) => hour.total)} />}
     </Figure>
   );
@@ -65,12 +73,13 @@ function Sensors() {
 function Incidents() {
   const { t } = useTranslation('overview');
   const number = useNumber();
-  const { data } = useQuery(service.incidents.getStats.queryOptions());
+  const { data, error } = useQuery(service.incidents.getStats.queryOptions());
   const bySeverity = data?.openBySeverity.filter(({ count }) => count > 0) ?? [];
   return (
     <Figure
       name={t('figures.incidents')}
       value={number(data?.open)}
+      error={error}
       to="/incidents"
       tone={bySeverity.some(({ severity }) => severity === 'CRITICAL') ? 'critical' : 'calm'}
     >
@@ -89,13 +98,19 @@ function Violations() {
   const { t } = useTranslation('overview');
   const number = useNumber();
   const search = { eventType: 'TRAFFIC_VIOLATION', processed: false, archived: false } as const;
-  const { data } = useQuery({
+  const { data, error } = useQuery({
     ...service.events.getAll.queryOptions({ ...search, take: 1 }),
     refetchInterval: 30_000,
   });
   const { perHour } = useLastDay();
   return (
-    <Figure name={t('figures.violations')} value={number(data?.total)} to="/events" search={search}>
+    <Figure
+      name={t('figures.violations')}
+      value={number(data?.total)}
+      error={error}
+      to="/events"
+      search={search}
+    >
       {perHour && (
         <Sparkline label={t('figures.violationsPerHour')} values={perHour.map((hour) => hour.violations)} />
       )}

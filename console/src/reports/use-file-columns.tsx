@@ -2,6 +2,7 @@ import type { Report } from '@gantry/contract/reports';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Column } from '../table/data-table.tsx';
+import { SecondLine } from '../table/second-line.tsx';
 import { Moment } from '../time/moment.tsx';
 import { useServiceTime } from '../time/use-time.ts';
 import { ReportActions } from './report-actions.tsx';
@@ -12,14 +13,30 @@ import { sizeText } from './size.ts';
 export function useFileColumns(): readonly Column<Report>[] {
   const { t, i18n } = useTranslation('reports');
   const time = useServiceTime();
-  return useMemo(
-    () => [
+  return useMemo(() => {
+    const rangeOf = ({ range }: Report) => {
+      const days = [time.date(range.startDate), time.date(range.endDate)];
+      return <bdi dir="ltr">{[...new Set(days)].join(' – ')}</bdi>;
+    };
+    const sizeOf = ({ size }: Report) => size !== null && sizeText(size, i18n.language);
+    return [
       {
         id: 'kind',
         header: t('kind'),
-        cell: ({ kind, format }) => (
+        cell: (report) => (
           <>
-            {t(`kinds.${kind}`)} <span className="text-muted">{format}</span>
+            <span className="flex gap-2">
+              <span className="one-line max-w-full shrink-0">
+                {t(`kinds.${report.kind}`)} <span className="text-muted">{report.format}</span>{' '}
+                <span className="text-muted @5xl:hidden">{sizeOf(report)}</span>
+              </span>
+              <span className="one-line @xl:hidden">
+                <ReportState report={report} />
+              </span>
+            </span>
+            <SecondLine wideOnly>
+              {rangeOf(report)} · <Moment at={report.createdAt} as="ago" />
+            </SecondLine>
           </>
         ),
       },
@@ -28,12 +45,14 @@ export function useFileColumns(): readonly Column<Report>[] {
         header: t('files.range'),
         width: '14rem',
         wideOnly: true,
-        cell: ({ range }) => {
-          const days = [time.date(range.startDate), time.date(range.endDate)];
-          return <bdi dir="ltr">{[...new Set(days)].join(' – ')}</bdi>;
-        },
+        cell: rangeOf,
       },
-      { id: 'status', header: t('status'), cell: (report) => <ReportState report={report} /> },
+      {
+        id: 'status',
+        header: t('status'),
+        notNarrow: true,
+        cell: (report) => <ReportState report={report} />,
+      },
       {
         id: 'rows',
         header: t('files.rows'),
@@ -48,7 +67,7 @@ export function useFileColumns(): readonly Column<Report>[] {
         width: '7.5rem',
         isFigure: true,
         wideOnly: true,
-        cell: ({ size }) => size !== null && sizeText(size, i18n.language),
+        cell: sizeOf,
       },
       {
         id: 'by',
@@ -72,7 +91,6 @@ export function useFileColumns(): readonly Column<Report>[] {
         isFigure: true,
         cell: (report) => <ReportActions report={report} />,
       },
-    ],
-    [t, i18n.language, time],
-  );
+    ];
+  }, [t, i18n.language, time]);
 }

@@ -2,6 +2,7 @@ import type { ReportSchedule } from '@gantry/contract/reports';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Column } from '../table/data-table.tsx';
+import { SecondLine } from '../table/second-line.tsx';
 import { Moment } from '../time/moment.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
@@ -63,21 +64,29 @@ export function useScheduleColumns({
       {
         id: 'kind',
         header: t('kind'),
-        cell: ({ kind, format }) => (
+        cell: ({ kind, format, nextRunAt }) => (
           <>
-            {t(`kinds.${kind}`)} <span className="text-muted">{format}</span>
+            {t(`kinds.${kind}`)} <span className="text-muted @max-xl:hidden">{format}</span>
+            <SecondLine notNarrow>{nextRunAt === null ? off : format}</SecondLine>
           </>
         ),
       },
       {
         id: 'every',
         header: t('schedules.every'),
-        cell: (schedule) => (
-          <>
-            {t(`periods.${schedule.every}`)} {dayOf(schedule)} <bdi dir="ltr">{hourText(schedule.hour)}</bdi>
-            {schedule.nextRunAt === null && <span className="ms-2 @xl:hidden">{off}</span>}
-          </>
-        ),
+        cell: (schedule) => {
+          const when = (
+            <span>
+              {dayOf(schedule)} <bdi dir="ltr">{hourText(schedule.hour)}</bdi>
+            </span>
+          );
+          return (
+            <>
+              {t(`periods.${schedule.every}`)} <span className="@max-xl:hidden">{when}</span>
+              <SecondLine notNarrow>{when}</SecondLine>
+            </>
+          );
+        },
       },
       {
         id: 'zone',

@@ -3,14 +3,17 @@ import i18next from 'i18next';
 import { useTranslation } from 'react-i18next';
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
+import { isAnswerOfProxy } from './queries.ts';
 
 /**
- * What a failed call is to say: the sentence of the service, and the id by which its log knows the call. That nothing answered
- * is said in the user's language.
+ * What a failed call is to say: the sentence of the service, and the id by which its log knows the call. That nothing answered,
+ * or a proxy did instead of the service, is said in the user's language.
  */
 export function sentenceOf(error: unknown): { sentence: string; requestId: string | undefined } {
   if (error instanceof GantryError && error.code === 'UNREACHABLE')
     return { sentence: i18next.t('common:failure.unreachable'), requestId: undefined };
+  if (error instanceof GantryError && isAnswerOfProxy(error))
+    return { sentence: i18next.t('common:failure.unavailable'), requestId: undefined };
   if (error instanceof GantryError) return { sentence: error.message, requestId: error.requestId };
   return { sentence: error instanceof Error ? error.message : String(error), requestId: undefined };
 }

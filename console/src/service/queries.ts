@@ -7,8 +7,15 @@ import { currentSession } from '../session/session.ts';
 
 /** Failures that pass by themselves: nothing answered, or the service asked to come back. */
 const PASSING = new Set(['UNREACHABLE', 'SERVICE_UNAVAILABLE', 'TOO_MANY_REQUESTS']);
+/** What a proxy answers while it cannot reach the service. */
+const PROXY_STATUSES = new Set([502, 503, 504]);
 const MOST_RETRIES = 3;
 const MOST_WAIT_S = 10;
+
+/** Whether a proxy in front of the service answered that it cannot reach it. */
+export function isAnswerOfProxy(error: GantryError): boolean {
+  return error.code === 'INVALID_RESPONSE' && PROXY_STATUSES.has(error.httpStatus ?? 0);
+}
 
 /** Notes what a refusal says of the session: that it has ended, or that a second factor has to be set up first. */
 export function noticeRefusal(error: unknown): void {
@@ -28,7 +35,9 @@ export const queryClient = new QueryClient({
       refetchOnWindowFocus: true,
       networkMode: 'always',
       retry: (failures, error) =>
-        error instanceof GantryError && PASSING.has(error.code) && failures < MOST_RETRIES,
+        error instanceof GantryError &&
+        (PASSING.has(error.code) || isAnswerOfProxy(error)) &&
+        failures < MOST_RETRIES,
       retryDelay: (failures, error) =>
         1000 *
         Math.min(MOST_WAIT_S, (error instanceof GantryError && error.retryAfter) || 0.5 * 2 ** failures),

@@ -36,3 +36,12 @@ export function shownFrom({
   if (from === 'medium') return '@max-3xl:hidden';
   return notNarrow ? '@max-xl:hidden' : '';
 }
+
+/** The classes that show something only where a column with these widths is left out. */
+export function shownWithout({
+  wideOnly,
+  from,
+}: Pick<Column<never>, 'wideOnly' | 'from' | 'notNarrow'>): string {
+  if (wideOnly) return '@5xl:hidden';
+  return from === 'medium' ? '@3xl:hidden' : '@xl:hidden';
+}

@@ -30,6 +30,8 @@ export interface Pages<Row> {
   /** Of all pages; null until the first is there. */
   readonly total: number | null;
   readonly isPending: boolean;
+  /** The rows are still those of the filters before. */
+  readonly isOfBefore: boolean;
   readonly isFetching: boolean;
   readonly error: unknown;
   readonly hasMore: boolean;
@@ -97,6 +99,7 @@ export function usePages<Row>({
     rows,
     total: data?.pages.at(-1)?.total ?? null,
     isPending: query.isPending,
+    isOfBefore: query.isPlaceholderData,
     isFetching: query.isFetching,
     error: query.error,
     hasMore: hasNextPage,

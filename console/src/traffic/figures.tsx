@@ -2,6 +2,7 @@ import type { Flow } from '@gantry/contract/traffic';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { GAP, useCellText } from '../chart/use-cell-text.ts';
+import { UnbrokenDays } from '../time/unbroken-days.tsx';
 import { useServiceTime } from '../time/use-time.ts';
 import { Badge } from '../ui/badge.tsx';
 import { type Figure, useFigures } from './use-figures.ts';
@@ -113,7 +114,9 @@ function Differences({ figures, first, second, firstName, secondName }: Differen
             </th>
             {[firstName, secondName, t('comparison.difference'), '%'].map((name) => (
               <th key={name} scope="col" className="border-b px-2 text-end font-medium">
-                <bdi>{name}</bdi>
+                <bdi>
+                  <UnbrokenDays text={name} />
+                </bdi>
               </th>
             ))}
           </tr>

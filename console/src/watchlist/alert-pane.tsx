@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode, RefObject } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Faster, isConflict, useFasterText } from '../conflict/faster.tsx';
+import { useDrafts } from '../form/drafts.ts';
 import { sendWithKeys } from '../form/send-with-keys.ts';
 import { Failure } from '../service/failure.tsx';
 import { useSeesPlates } from '../session/plates.tsx';
@@ -48,7 +49,7 @@ export function AlertPane({ alert, area, acknowledge, onClose }: AlertPaneProps)
   const seesPlates = useSeesPlates();
   const user = useUser();
   const isRefused = acknowledge.error !== null && acknowledge.variables?.id === alert.id;
-  const isWritten = Boolean(area.current?.value) && alert.acknowledgedBy?.id !== user.id;
+  const isWritten = Boolean(useDrafts().get(alert.id)?.note) && alert.acknowledgedBy?.id !== user.id;
   return (
     <AlertAside onClose={onClose}>
       <header className="flex items-start gap-2">
@@ -119,6 +120,7 @@ function Acknowledged({ alert }: Pick<AlertPaneProps, 'alert'>) {
 function AcknowledgeForm({ alert, area, acknowledge }: Omit<AlertPaneProps, 'onClose'>) {
   const { t } = useTranslation('watchlist');
   const fasterText = useFasterText();
+  const drafts = useDrafts();
   const isThis = acknowledge.variables?.id === alert.id;
   return (
     <form
@@ -129,7 +131,15 @@ function AcknowledgeForm({ alert, area, acknowledge }: Omit<AlertPaneProps, 'onC
       }}
       className="flex flex-col gap-2"
     >
-      <Field area={area} label={t('alerts.noteLabel')} name="note" lines={2} maxLength={1000} />
+      <Field
+        area={area}
+        label={t('alerts.noteLabel')}
+        name="note"
+        lines={2}
+        defaultValue={drafts.get(alert.id)?.note}
+        onChange={({ target }) => drafts.keep(alert.id, { note: target.value })}
+        maxLength={1000}
+      />
       {isThis && isConflict(acknowledge.error) && (
         <Faster error={acknowledge.error}>
           {alert.acknowledgedAt && (

@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { useSeesPlates } from '../session/plates.tsx';
 import { SeverityBadge } from '../status/severity.tsx';
 import type { Column } from '../table/data-table.tsx';
+import { SecondLine } from '../table/second-line.tsx';
 import { Moment } from '../time/moment.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Validity } from './validity.tsx';
@@ -31,7 +32,14 @@ export function useAlertColumns(isNarrow: boolean): readonly Column<WatchlistAle
         id: 'plate',
         header: t('fields.plate'),
         width: '8.5rem',
-        cell: ({ licensePlateNumber }) => <bdi className="font-mono">{licensePlateNumber}</bdi>,
+        cell: ({ licensePlateNumber, locationName, sensorName }) => (
+          <>
+            <bdi className="font-mono">{licensePlateNumber}</bdi>
+            <SecondLine from="medium">
+              <bdi>{locationName ?? sensorName}</bdi>
+            </SecondLine>
+          </>
+        ),
       },
       {
         id: 'pattern',
@@ -50,18 +58,24 @@ export function useAlertColumns(isNarrow: boolean): readonly Column<WatchlistAle
       {
         id: 'state',
         header: t('fields.state'),
-        width: '11rem',
-        cell: ({ acknowledgedBy, acknowledgedAt, createdAt }) =>
-          acknowledgedAt ? (
-            <Badge tone="calm" icon="acknowledge">
-              <bdi className="one-line">{acknowledgedBy?.name ?? t('alerts.acknowledged')}</bdi>
-            </Badge>
-          ) : (
-            <Badge tone="high" icon="alert">
-              {t('alerts.open')}
-              <Moment at={createdAt} as="ago" className="one-line ms-1 text-sm text-muted" />
-            </Badge>
-          ),
+        width: 'min(11rem, 38cqi)',
+        cell: ({ acknowledgedBy, acknowledgedAt, createdAt }) => (
+          <>
+            {acknowledgedAt ? (
+              <Badge tone="calm" icon="acknowledge">
+                <bdi className="one-line">{acknowledgedBy?.name ?? t('alerts.acknowledged')}</bdi>
+              </Badge>
+            ) : (
+              <Badge tone="high" icon="alert">
+                {t('alerts.open')}
+                <Moment at={createdAt} as="ago" className="one-line ms-1 text-sm text-muted" />
+              </Badge>
+            )}
+            <SecondLine from="medium">
+              <Moment at={createdAt} />
+            </SecondLine>
+          </>
+        ),
       },
     ],
     [t],

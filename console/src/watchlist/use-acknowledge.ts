@@ -3,6 +3,7 @@ import { type QueryClient, useMutation, useQueryClient } from '@tanstack/react-q
 import { useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { isConflict, useFasterText } from '../conflict/faster.tsx';
+import { useDrafts } from '../form/drafts.ts';
 import { errorOf, isFailed } from '../service/batch.ts';
 import { sentenceOf } from '../service/failure.tsx';
 import { api, service } from '../service/service.ts';
@@ -17,6 +18,7 @@ export function useAcknowledge(shownId: string | undefined) {
   const { offerUndo, sayFailure } = useNotices();
   const client = useQueryClient();
   const whyNot = useWhyNot();
+  const drafts = useDrafts();
   const shown = useRef(shownId);
   shown.current = shownId;
   const underWay = useRef(new Set<string>());
@@ -31,8 +33,10 @@ export function useAcknowledge(shownId: string | undefined) {
   const call = useMutation({
     mutationFn: ({ id, note }: Pick<AcknowledgeAlertInput, 'id' | 'note'>) =>
       api.watchlist.acknowledgeAlert.mutate({ id, note }),
-    onSuccess: ({ id, licensePlateNumber }) =>
-      offerUndo(t('alerts.done', { plate: licensePlateNumber }), () => undo(id)),
+    onSuccess: ({ id, licensePlateNumber }) => {
+      drafts.forget(id);
+      offerUndo(t('alerts.done', { plate: licensePlateNumber }), () => undo(id));
+    },
     onSettled: async (_, error, { id }) => {
       if (error) underWay.current.delete(id);
       await forgetAlerts(client);

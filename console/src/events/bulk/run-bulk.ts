@@ -67,7 +67,10 @@ interface BatchOptions<Item, Done extends object> {
   readonly onProgress: (progress: BulkProgress) => void;
 }
 
-/** Does the same to many in few calls. @returns those that failed, each with its reason */
+/**
+ * Does the same to many in few calls. It goes on while other pages are shown; the browser warns whoever leaves the console
+ * meanwhile. @returns those that failed, each with its reason
+ */
 export async function runBatches<Item, Done extends object>({
   items,
   act,
@@ -81,6 +84,8 @@ export async function runBatches<Item, Done extends object>({
   );
   const failures: BulkFailure<Item>[] = [];
   let done = 0;
+  const warn = (event: Event) => event.preventDefault();
+  addEventListener('beforeunload', warn);
   await runBulk({
     items: batches,
     atOnce: BATCHES_AT_ONCE,
@@ -104,7 +109,7 @@ export async function runBatches<Item, Done extends object>({
     },
     signal,
     onProgress: () => undefined,
-  });
+  }).finally(() => removeEventListener('beforeunload', warn));
   return failures;
 }
 
