@@ -59,13 +59,15 @@ test.describe('the overview', () => {
     for (let n = 1; n <= 7; n++)
       await api.incidents.create.mutate({ title: `Burst pipe ${n}`, type: 'OTHER', severity: 'CRITICAL' });
     await api.watchlist.create.mutate({ pattern: '06 ATT 1', reason: 'Stolen', priority: 'HIGH' });
-    const { apiKey } = await service.sensor();
+    const { id, apiKey } = await service.sensor();
     await api.events.ingest.mutate({
       apiKey,
       eventType: 'PLATE_RECOGNITION',
       licensePlateNumber: '06 ATT 1',
     });
     await expect.poll(async () => (await api.watchlist.getAlerts.query()).total).toBeGreaterThan(0);
+    // Until the event has shown that it is alive, it is one of those that are counted.
+    await expect.poll(async () => (await api.sensors.getById.query({ id })).status).toBe('ONLINE');
     const totals = await Promise.all([
       api.incidents.getAll.query({
         status: ['OPEN', 'ACKNOWLEDGED', 'IN_PROGRESS'],
