@@ -7,18 +7,16 @@ import {
   undoReviewBatchInput,
   undoReviewBatchOutput,
 } from '@gantry/contract/event-batches';
-import { MAX_BATCH_ITEMS, UNDO_MINUTES } from '@gantry/contract/values';
+import { UNDO_MINUTES } from '@gantry/contract/values';
 import { reviewEvent, undoReview } from '../events/reviews.ts';
 import { deleteEvent, markAsArchived, undoArchive } from '../events/service.ts';
-import { eachOf, itemsOf } from './batch.ts';
+import { EACH_BY_ITSELF, eachOf, itemsOf } from './batch.ts';
 import { allowed } from './procedures.ts';
-
-const EACH = `Each of up to ${MAX_BATCH_ITEMS} succeeds or fails by itself, as in a call of its own; the call fails as a whole, with SERVICE_UNAVAILABLE, only if none can be processed at the moment.`;
 
 /** The procedures for single events, applied to many events at once. */
 export const eventBatches = {
   reviewBatch: allowed('manageIncidents')
-    .meta({ summary: 'Review many events with one decision', notes: `As \`review\`. ${EACH}` })
+    .meta({ summary: 'Review many events with one decision', notes: `As \`review\`. ${EACH_BY_ITSELF}` })
     .input(reviewBatchInput)
     .output(reviewBatchOutput)
     .mutation(async ({ ctx, input: { events, decision, reason } }) => ({
@@ -29,7 +27,7 @@ export const eventBatches = {
     })),
 
   undoReviewBatch: allowed('manageIncidents')
-    .meta({ summary: 'Undo many of your own reviews', notes: `As \`undoReview\`. ${EACH}` })
+    .meta({ summary: 'Undo many of your own reviews', notes: `As \`undoReview\`. ${EACH_BY_ITSELF}` })
     .input(undoReviewBatchInput)
     .output(undoReviewBatchOutput)
     .mutation(async ({ ctx, input }) => ({
@@ -40,7 +38,7 @@ export const eventBatches = {
     })),
 
   archiveBatch: allowed('manageIncidents')
-    .meta({ summary: 'Archive many events', notes: `As \`markAsArchived\`. ${EACH}` })
+    .meta({ summary: 'Archive many events', notes: `As \`markAsArchived\`. ${EACH_BY_ITSELF}` })
     .input(eventBatchInput)
     .output(archiveBatchOutput)
     .mutation(async ({ ctx, input }) => ({
@@ -53,7 +51,7 @@ export const eventBatches = {
   undoArchiveBatch: allowed('manageIncidents')
     .meta({
       summary: 'Take back that you archived events',
-      notes: `Possible for ${UNDO_MINUTES} minutes, and only for what you archived yourself and not by a rejection (CONFLICT). \`changed\` is false for events that are not archived any more. ${EACH}`,
+      notes: `Possible for ${UNDO_MINUTES} minutes, and only for what you archived yourself and not by a rejection (CONFLICT). \`changed\` is false for events that are not archived any more. ${EACH_BY_ITSELF}`,
     })
     .input(eventBatchInput)
     .output(archiveBatchOutput)
@@ -65,7 +63,7 @@ export const eventBatches = {
     })),
 
   deleteBatch: allowed('deleteEvents')
-    .meta({ summary: 'Delete many events permanently', notes: `As \`delete\`. ${EACH}` })
+    .meta({ summary: 'Delete many events permanently', notes: `As \`delete\`. ${EACH_BY_ITSELF}` })
     .input(eventBatchInput)
     .output(deleteBatchOutput)
     .mutation(async ({ ctx, input }) => ({

@@ -1,6 +1,6 @@
 import { byId } from '@gantry/contract/id';
 import { pageCount } from '@gantry/contract/page';
-import { MAX_BATCH_ITEMS, UNDO_MINUTES } from '@gantry/contract/values';
+import { UNDO_MINUTES } from '@gantry/contract/values';
 import {
   acknowledgeAlertBatchInput,
   acknowledgeAlertBatchOutput,
@@ -33,7 +33,7 @@ import {
   updateEntry,
 } from '../watchlist/service.ts';
 import { getEntry, listEntries } from '../watchlist/store.ts';
-import { eachOf, itemsOf } from './batch.ts';
+import { EACH_BY_ITSELF, eachOf, itemsOf } from './batch.ts';
 import { allowed, router } from './procedures.ts';
 
 export const watchlistRouter = router({
@@ -129,7 +129,7 @@ export const watchlistRouter = router({
   acknowledgeAlertBatch: allowed('manageIncidents')
     .meta({
       summary: 'Acknowledge many alerts with one note',
-      notes: `As \`acknowledgeAlert\`. Each of up to ${MAX_BATCH_ITEMS} succeeds or fails by itself; the call fails as a whole, with SERVICE_UNAVAILABLE, only if none can be processed at the moment.`,
+      notes: `As \`acknowledgeAlert\`. ${EACH_BY_ITSELF}`,
     })
     .input(acknowledgeAlertBatchInput)
     .output(acknowledgeAlertBatchOutput)
@@ -143,7 +143,7 @@ export const watchlistRouter = router({
   undoAcknowledgeAlertBatch: allowed('manageIncidents')
     .meta({
       summary: 'Take back that you acknowledged alerts',
-      notes: `Possible for ${UNDO_MINUTES} minutes, and only for what you acknowledged yourself (CONFLICT). The alert is open again, without the note. An alert that is open stays as it is. Each of up to ${MAX_BATCH_ITEMS} succeeds or fails by itself; the call fails as a whole, with SERVICE_UNAVAILABLE, only if none can be processed at the moment.`,
+      notes: `Possible for ${UNDO_MINUTES} minutes, and only for what you acknowledged yourself (CONFLICT). The alert is open again, without the note. An alert that is open stays as it is. ${EACH_BY_ITSELF}`,
     })
     .input(undoAcknowledgeAlertBatchInput)
     .output(undoAcknowledgeAlertBatchOutput)
