@@ -1,0 +1,94 @@
+import { hash } from 'node:crypto';
+import { believedTime } from '../connections/compose.ts';
+import type { Report } from '../connections/format.ts';
+import { formatNamed } from '../connections/formats.ts';
+import { withEnoughConfidence } from '../connections/interpret.ts';
+import type { KnownConnection } from '../connections/store.ts';
+import { isBadRow } from '../platform/database/failure.ts';
+import type { Database } from '../platform/database/pool.ts';
+import { createGroups } from '../platform/groups.ts';
+import type { GatewayApp } from './context.ts';
+import { EDGE } from './incoming.ts';
+import { type ClaimedMessage, firstReports, type ReportTime } from './messages-store.ts';
+import { firstRepetition } from './repetitions-store.ts';
+import type { DatedReport } from './store-report.ts';
+
+/** A report of a message, its number in the message, and its sensor. */
+export interface SensorReport {
+  readonly report: Report;
+  readonly index: number;
+  readonly sensorId: string;
+}
+
+/** Gives reports their keys and times. */
+export interface ReportDates extends AsyncDisposable {
+  /** A report that was sent before has the times of the first one. */
+  date(connection: KnownConnection, message: ClaimedMessage, report: SensorReport): Promise<DatedReport>;
+}
+
+/** How long the same body without a key is the same report, unless the format specifies another time. */
+const REPETITION_MS = 60_000;
+
+type GivenTime = Omit<ReportTime, 'keyHash'>;
+
+export function createReportDates(app: GatewayApp, db: Database): ReportDates {
+  const times = createGroups<ReportTime, ReportTime>({
+    write: (items) => firstReports(db, items),
+    mayBeOne: isBadRow,
+  });
+
+  /** The key of a report and the times of the first report with it. */
+  const identify = async (
+    connection: KnownConnection,
+    message: ClaimedMessage,
+    { report, index, sensorId }: SensorReport,
+    given: GivenTime,
+  ): Promise<GivenTime & Pick<Report, 'key'>> => {
+    const { key, passage } = report;
+    if (passage) return { ...given, key };
+    if (key !== null)
+      return { ...(await times.add({ ...given, keyHash: sha256(`${sensorId}\0${key}`) })), key };
+    const { repetitionMs = REPETITION_MS } = formatNamed(connection.format);
+    // A message of gantry-edge has the id that its key gives it.
+    if (repetitionMs === 0 || message.method === EDGE) return { ...given, key };
+    const { path, topic, parts } = message;
+    const bodyHash = sha256(JSON.stringify([sensorId, index, path, topic, parts]));
+    const first = await firstRepetition(db, { ...given, bodyHash, windowMs: repetitionMs });
+    return { ...first, key: `same:${bodyHash.slice(0, 40)}` };
+  };
+
+  return {
+    async date(connection, message, { report, index, sensorId }) {
+      const { event, note } = withEnoughConfidence(report.event, connection.options);
+      const given = {
+        connectionId: connection.id,
+        believedAt: believedTime(report.occurredAt, message.receivedAt, app.eventTimes.oldestDays),
+        receivedAt: message.receivedAt,
+      };
+      const { key, receivedAt, believedAt } = await identify(
+        connection,
+        message,
+        { report, index, sensorId },
+        given,
+      );
+      // One whose plate was left out must not replace another one with a plate.
+      const passage = report.passage && note !== null ? { ...report.passage, quality: -1 } : report.passage;
+      return {
+        report: { ...report, key, event, ...(passage && { passage }) },
+        sensorId,
+        connectionId: connection.id,
+        messageId: message.id,
+        index,
+        believedAt,
+        receivedAt,
+        arrivedAt: message.receivedAt,
+        note,
+      };
+    },
+    [Symbol.asyncDispose]: times[Symbol.asyncDispose],
+  };
+}
+
+function sha256(text: string): string {
+  return hash('sha256', text);
+}

@@ -1,0 +1,164 @@
+import type { MessageStatus } from '@gantry/contract/connections';
+import pLimit from 'p-limit';
+import type { Reading } from '../connections/format.ts';
+import {
+  discoveredName,
+  interpret,
+  notAssigned,
+  reasonOf,
+  sensorOf,
+  statusWithoutReports,
+} from '../connections/interpret.ts';
+import type { MapInput } from '../connections/mapper.ts';
+import type { KnownConnection } from '../connections/store.ts';
+import type { Database } from '../platform/database/pool.ts';
+import { recordSignOfLife } from '../sensors/sign-of-life.ts';
+import type { GatewayApp } from './context.ts';
+import type { ReportDates } from './date-reports.ts';
+import { type ClaimedMessage, type MessageResult, noteDiscovery } from './messages-store.ts';
+import type { Passages } from './passages.ts';
+import type { PassageKey } from './passages-store.ts';
+import { type ReportOutcome, storeReport } from './store-report.ts';
+
+/** A result without what identifies its message. */
+export type Verdict = Omit<MessageResult, 'id' | 'claim' | 'retryMs'>;
+
+/**
+ * Interprets a message and stores what it reports. When the promise resolves, all that depends on the order of the
+ * messages of a connection is done; the returned function gives the result.
+ * @param held receives the passages in which its reports are held
+ * @throws Error when the message cannot be processed now, or the service fails to
+ */
+export type TakeMessage = (message: ClaimedMessage, held: PassageKey[]) => Promise<() => Promise<Verdict>>;
+
+/** A message with its connection, and when its device was in contact. */
+interface Taken {
+  readonly connection: KnownConnection;
+  readonly message: ClaimedMessage;
+  readonly contactAt: number;
+}
+
+/** Reports of one message that are stored at once, because the queue of events has room for a part of a sensor's events. */
+const MOST_REPORTS_AT_ONCE = 1_000;
+
+export function createTakeMessage(
+  app: GatewayApp,
+  db: Database,
+  { passages, dates }: { readonly passages: Passages; readonly dates: ReportDates },
+): TakeMessage {
+  const discover = async (connection: KnownConnection, message: ClaimedMessage, names: readonly string[]) => {
+    const device = discoveredName(names);
+    await noteDiscovery(db, { connectionId: connection.id, device, at: message.receivedAt });
+    return notAssigned(device);
+  };
+
+  /** Evaluates a mapping. @throws Error when that is not possible now: the message is tried again */
+  const map: MapInput = async (expression, input) => {
+    const outcome = await app.mapper.map(expression, input);
+    if ('refusal' in outcome && outcome.isTemporary) throw new Error(outcome.refusal);
+    return outcome;
+  };
+
+  /** The sensor of a device; null when it is not assigned to one, or to one that was deleted. */
+  const assignedSensor = async (
+    connection: KnownConnection,
+    names: readonly string[],
+  ): Promise<string | null> => {
+    const sensorId = sensorOf(connection, names);
+    if (sensorId === null || sensorId === connection.sensorId) return sensorId;
+    return (await app.knownSensors.find(sensorId)) ? sensorId : null;
+  };
+
+  /** A message without reports: its device is alive, or says that it is not well. */
+  const takeStatus = async (
+    { connection, message, contactAt }: Taken,
+    reading: Reading,
+  ): Promise<Verdict> => {
+    const notes = [reading.note, ...message.flaws];
+    const names = reading.device ?? [];
+    const sensorId = await assignedSensor(connection, names);
+    if (sensorId === null) {
+      return withoutEvents('UNKNOWN_DEVICE', [await discover(connection, message, names), ...notes]);
+    }
+    app.lastContacts.recordByConnection(sensorId, contactAt);
+    const status = statusWithoutReports(reading.is);
+    // One that a buffer kept for long, or that is processed again later, does not show that the device works now.
+    const isRecent = app.clock.now() - message.receivedAt < app.config.HEARTBEAT_TIMEOUT_SECONDS * 1_000;
+    if (status === 'ALIVE' && isRecent) await recordSignOfLife(app, sensorId);
+    return withoutEvents(status, notes);
+  };
+
+  /** Starts to store the reports of a message, and holds those that are parts of passages. */
+  const takeReports = async (
+    { connection, message, contactAt }: Taken,
+    reports: Reading['reports'],
+    held: PassageKey[],
+  ): Promise<Promise<ReportOutcome>[]> => {
+    const started: Promise<ReportOutcome>[] = [];
+    const atOnce = pLimit(MOST_REPORTS_AT_ONCE);
+    for (const [index, report] of reports.entries()) {
+      const sensorId = await assignedSensor(connection, report.device);
+      if (sensorId === null) {
+        const note = await discover(connection, message, report.device);
+        started.push(Promise.resolve({ kind: 'unknownDevice', note }));
+        continue;
+      }
+      app.lastContacts.recordByConnection(sensorId, contactAt);
+      const dated = () => dates.date(connection, message, { report, index, sensorId });
+      if (report.passage) {
+        const outcome = await passages.hold(await dated());
+        if (outcome.kind === 'held') {
+          held.push({ connectionId: connection.id, sensorId, passage: report.passage.id });
+        }
+        started.push(Promise.resolve(outcome));
+      } else started.push(atOnce(async () => storeReport(app, await dated())));
+    }
+    for (const each of started) each.catch(() => undefined);
+    return started;
+  };
+
+  return async (message, held) => {
+    // A message that is processed again must be read with the present settings of its connection.
+    const { connectionId, claim } = message;
+    const connection = await (claim > 0
+      ? app.connections.read(connectionId)
+      : app.connections.byId(connectionId));
+    if (!connection) return async () => withoutEvents('REFUSED', ['The connection was deleted']);
+    // A message of a buffer may be old, but the contact is new.
+    const contactAt = claim > 0 ? message.receivedAt : app.clock.now();
+    const taken = { connection, message, contactAt };
+    const reading = await interpret(connection, message, {
+      zone: app.settings.current().timezone,
+      map,
+    });
+    if (reading.reports.length === 0) {
+      const verdict = await takeStatus(taken, reading);
+      return async () => verdict;
+    }
+    const started = await takeReports(taken, reading.reports, held);
+    return async () => verdictOf(await Promise.all(started), [reading.note, ...message.flaws]);
+  };
+}
+
+function withoutEvents(status: MessageStatus, reasons: readonly (string | null)[]): Verdict {
+  return { status, reason: reasonOf(reasons), eventIds: [] };
+}
+
+/** The most important outcome of the reports is that of the message. */
+function verdictOf(outcomes: readonly ReportOutcome[], notes: readonly (string | null)[]): Verdict {
+  const kinds = new Set(outcomes.map(({ kind }) => kind));
+  const status = kinds.has('stored')
+    ? 'STORED'
+    : kinds.has('held')
+      ? 'HELD'
+      : kinds.has('duplicate')
+        ? 'DUPLICATE'
+        : kinds.has('unknownDevice')
+          ? 'UNKNOWN_DEVICE'
+          : 'REFUSED';
+  return {
+    status,
+    reason: reasonOf([...outcomes.map((outcome) => ('note' in outcome ? outcome.note : null)), ...notes]),
+    eventIds: [...new Set(outcomes.flatMap((outcome) => ('eventId' in outcome ? outcome.eventId : [])))],
+  };
+}
