@@ -35,6 +35,9 @@ const PATIENCE_MS = 60_000;
 /** Time limit for the effects of events, in milliseconds. */
 const SETTLE_MS = 60_000;
 
+/** A statement on a half-open connection ends after 21 s, and the ROLLBACK that follows after 5 s. */
+const FREE_MS = 30_000;
+
 /** Growth of resident memory that is not considered a leak, in megabytes. */
 const MEMORY_ALLOWANCE_MB = 200;
 const STOP_MS = 25_000;
@@ -229,7 +232,7 @@ async function play(
   const found = await audit(databaseUrl, journal);
   for (const sentence of [...found.breaches, ...(await checkDerived(databaseUrl))]) breach(sentence);
 
-  const isFree = await until(async () => leftOpen(await target.metrics()).length === 0, 10_000);
+  const isFree = await until(async () => leftOpen(await target.metrics()).length === 0, FREE_MS);
   if (!isFree) breach(`connections are still in use: ${leftOpen(await target.metrics()).join(', ')}`);
   const memory = residentMegabytes(await target.metrics());
   if (memory > memoryBefore + MEMORY_ALLOWANCE_MB)
