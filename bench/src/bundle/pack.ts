@@ -70,13 +70,16 @@ export async function pack(out: string): Promise<void> {
   }
 }
 
-/** It finds everything beside itself, and needs no program of the system but the shell. */
+/**
+ * It finds everything beside itself, and needs no program of the system but the shell. The flag of Node is that of
+ * `npm run bench`.
+ */
 function writeProgram(path: string, commit: string): void {
   writeFileSync(
     path,
     `#!/bin/sh
 here=$(cd "\${0%/*}" && pwd)
-BENCH_COMMIT=${commit} PATH="$here:$PATH" exec "$here/node" "$here/bench/dist/main.js" "$@"
+BENCH_COMMIT=${commit} PATH="$here:$PATH" exec "$here/node" --max-semi-space-size=64 "$here/bench/dist/main.js" "$@"
 `,
   );
   chmodSync(path, 0o755);

@@ -1,4 +1,4 @@
-import { Pool } from 'undici';
+import { type Dispatcher, Pool } from 'undici';
 import { BenchmarkFailed } from '../failure.ts';
 import { acknowledgedByIngest } from '../ingest/answers.ts';
 import type { Body } from '../ingest/bodies.ts';
@@ -58,27 +58,40 @@ export function startPacer({ url, bodies, rate, connections }: PacerOptions): Pa
   let lateness = 0;
   let flaw: string | null = null;
 
-  const hear = (due: number, status: number | undefined, body: string): void => {
+  const hear = (due: number, status: number, body: string): void => {
     answered++;
     latencies.push(performance.now() - due);
     const count = acknowledgedByIngest(body);
     acknowledged += count;
     if (status !== 200 || count !== 1) flaw ??= `answered ${status} ${body.slice(0, 1000)}`;
   };
-  const send = async (body: string, due: number): Promise<void> => {
-    try {
-      const response = await pool.request({ path: pathname, method: 'POST', headers, body });
-      hear(due, response.statusCode, await response.body.text());
-    } catch (error) {
-      answered++;
-      flaw ??= String(error);
-    }
+  // A handler of its own and no stream of the answer: 61 µs of processor time for a request instead of 70.
+  const send = (body: string, due: number): void => {
+    let status = 0;
+    let text = '';
+    const handler: Dispatcher.DispatchHandler = {
+      onRequestStart() {},
+      onResponseStart(_, statusCode) {
+        status = statusCode;
+      },
+      onResponseData(_, chunk) {
+        text += chunk.toString();
+      },
+      onResponseEnd() {
+        hear(due, status, text);
+      },
+      onResponseError(_, error) {
+        answered++;
+        flaw ??= String(error);
+      },
+    };
+    pool.dispatch({ path: pathname, method: 'POST', headers, body }, handler);
   };
   const sendWhatIsDue = (): void => {
     const now = performance.now();
     const dueAt = (index: number): number => started + (index / rate) * 1000;
     lateness = Math.max(lateness, now - dueAt(sent));
-    for (; dueAt(sent) <= now; sent++) void send(bodies[sent % bodies.length]?.text ?? '', dueAt(sent));
+    for (; dueAt(sent) <= now; sent++) send(bodies[sent % bodies.length]?.text ?? '', dueAt(sent));
     if (sent - answered > rate * MAX_BEHIND_SECONDS) flaw ??= 'cannot keep up with this rate';
     if (flaw !== null) clearInterval(timer);
   };
