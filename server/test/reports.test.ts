@@ -434,4 +434,38 @@ describe('the figures', () => {
     expect(at('05:00')).toMatchObject({ Vehicles: '', Completeness: '0' });
     expect(at('07:00')).toMatchObject({ Vehicles: '0', Completeness: '1' });
   });
+
+  it('of traffic include months in which a sensor that was deleted since saw nothing', async () => {
+    const device = { name: 'Mast 12', deviceId: 'mast-12', type: 'RADAR' };
+    const { id, apiKey } = await gantry.ok('sensors.create', device, { token });
+    const event = { eventType: 'VEHICLE_DETECTION', timestamp: '2026-03-29T10:00:00.000Z' };
+    await gantry.ok('events.ingest', { apiKey, ...event });
+    const isFolded = async () =>
+      (await gantry.pool.query('SELECT FROM traffic_places WHERE sensor_id = $1', [id])).rowCount === 1;
+    await expect.poll(isFolded, { timeout: 15_000 }).toBe(true);
+    await gantry.ok('sensors.delete', { id }, { token });
+    await gantry.pool.query(
+      `UPDATE sensor_status_history
+       SET at = CASE to_status WHEN 'ONLINE' THEN '2026-05-10T08:00:00Z' ELSE '2026-05-11T08:00:00Z' END::timestamptz
+       WHERE sensor_id = $1 AND (to_status = 'ONLINE' OR reason = 'deleted')`,
+      [id],
+    );
+    const range = {
+      kind: 'TRAFFIC',
+      filters: { sensorId: id },
+      startDate: '2026-03-29',
+      endDate: '2026-05-29',
+    };
+    const report = await generate(range);
+    const { records } = readCsv(await fetchFile(report));
+    const passed = records.filter(({ Vehicles }) => Vehicles !== '');
+    expect(passed.map(({ From, Vehicles }) => [From?.slice(0, 10), Vehicles])).toEqual([
+      ['2026-03-29', '1'],
+      ['2026-05-10', '0'],
+      ['2026-05-11', '0'],
+    ]);
+    const pdf = await generate({ ...range, format: 'PDF' });
+    expect((await readPdf(await fetchFile(pdf))).join(' ')).toContain(`Rows: ${report.rowCount}`);
+    await gantry.pool.query('DELETE FROM sensor_status_history WHERE sensor_id = $1', [id]);
+  });
 });

@@ -229,7 +229,7 @@ function rowOf(scope: ReportScope, place: TrafficPlace, { speeds, points }: Know
 
 async function* list(db: Database, scope: ReportScope): AsyncGenerator<Section> {
   const local = createLocalTime(scope.settings);
-  for await (const place of placesOf(db, scope, scope.interval)) {
+  for await (const place of placesOf(db, scope)) {
     const known = await readPlace(db, scope, place);
     if (known === null) continue;
     yield {

@@ -98,11 +98,13 @@ export function flowOf(
   });
 }
 
-/** The places of the report that have traffic within an interval, or may have, in the order of their names. */
+/**
+ * The places of the report that have traffic in its range, or may have, in the order of their names. They are the same in
+ * all parts of the range: a sensor that was deleted may have been watched in a part in which it saw nothing.
+ */
 export async function* placesOf(
   db: Database,
-  { filters }: ReportScope,
-  interval: Interval,
+  { filters, interval }: ReportScope,
 ): AsyncGenerator<TrafficPlace> {
   const deleted = await listDeletedSensors(db, filters, interval);
   for (let last: TrafficPlace | null = null; ; ) {
@@ -142,7 +144,7 @@ async function* rows(db: Database, scope: ReportScope): AsyncGenerator<Batch> {
   const interval = intervalOf(scope);
   const span = { from: slices[0]?.from ?? 0, until: slices.at(-1)?.until ?? 0 };
   for (const slice of slices) {
-    for await (const place of placesOf(db, scope, slice)) {
+    for await (const place of placesOf(db, scope)) {
       const { points } = await flowOf(db, scope, place, slice, interval);
       // A place without any data in a whole month is left out.
       const isKnown = points.some(({ volume }) => volume !== null);
@@ -159,7 +161,7 @@ async function summary(db: Database, scope: ReportScope): Promise<Summary> {
   const [byDay, byPlace] = [new Map<string, number>(), new Map<string, number>()];
   const nameOf = new Map<string, string>();
   for (const slice of slicesOf(scope)) {
-    for await (const place of placesOf(db, scope, slice)) {
+    for await (const place of placesOf(db, scope)) {
       const { points } = await flowOf(db, scope, place, slice, interval);
       for (const { start, volume } of points) {
         if (volume === null) continue;
