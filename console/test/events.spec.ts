@@ -297,9 +297,12 @@ test.describe('a long list', () => {
       await route.fulfill({ status: 500, body: 'broken' });
     });
     const list = page.getByRole('region', { name: 'Events' });
-    await list.evaluate((element) => element.scrollTo(0, element.scrollHeight));
     const failure = list.getByRole('alert');
-    await expect(failure).toBeVisible();
+    // The rows may still be measured when it is scrolled first.
+    await expect(async () => {
+      await list.evaluate((element) => element.scrollTo(0, element.scrollHeight));
+      await expect(failure).toBeVisible({ timeout: 2_000 });
+    }).toPass();
     await page.waitForTimeout(2_000);
     expect(asked).toBe(1);
     await page.unroute(isNext);
