@@ -302,7 +302,7 @@ test.describe('a long list', () => {
     await expect(async () => {
       await list.evaluate((element) => element.scrollTo(0, element.scrollHeight));
       await expect(failure).toBeVisible({ timeout: 2_000 });
-    }).toPass();
+    }).toPass({ timeout: 15_000 });
     await page.waitForTimeout(2_000);
     expect(asked).toBe(1);
     await page.unroute(isNext);

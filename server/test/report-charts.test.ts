@@ -22,17 +22,18 @@ beforeAll(async () => {
 });
 afterAll(() => gantry?.stop());
 
+const settings = {
+  timezone: ZONE,
+  use24HourFormat: true,
+  dateFormat: 'YYYY-MM-DD',
+  firstDayOfWeek: 1,
+} as const;
+
 const summaryOf = (
   kind: 'EVENTS' | 'VIOLATIONS' | 'INCIDENTS' | 'DAILY_SUMMARY',
   startDate: string,
   endDate: string,
 ) => {
-  const settings = {
-    timezone: ZONE,
-    use24HourFormat: true,
-    dateFormat: 'YYYY-MM-DD',
-    firstDayOfWeek: 1,
-  } as const;
   const interval = requireRange({ startDate, endDate }, ZONE);
   return kinds[kind].summary(gantry.app.context.db, { interval, filters: {}, settings, now: Date.now() });
 };
@@ -66,12 +67,6 @@ it('traffic of a day or an hour without data is a gap in the charts, unlike one 
   ];
   // At once after that, it is neither ONLINE nor are its counts folded.
   await gantry.ok('events.ingestBatch', { apiKey: await gantry.registerSensor(), events });
-  const settings = {
-    timezone: ZONE,
-    use24HourFormat: true,
-    dateFormat: 'YYYY-MM-DD',
-    firstDayOfWeek: 1,
-  } as const;
   const interval = requireRange({ startDate: '2026-04-01', endDate: '2026-04-04' }, ZONE);
   const scope = { interval, filters: {}, settings, now: Date.now() };
   const { db } = gantry.app.context;
