@@ -59,34 +59,37 @@ test.describe('the overview', () => {
     for (let n = 1; n <= 7; n++)
       await api.incidents.create.mutate({ title: `Burst pipe ${n}`, type: 'OTHER', severity: 'CRITICAL' });
     await api.watchlist.create.mutate({ pattern: '06 ATT 1', reason: 'Stolen', priority: 'HIGH' });
-    const { id, apiKey } = await service.sensor();
+    const { apiKey } = await service.sensor();
     await api.events.ingest.mutate({
       apiKey,
       eventType: 'PLATE_RECOGNITION',
       licensePlateNumber: '06 ATT 1',
     });
     await expect.poll(async () => (await api.watchlist.getAlerts.query()).total).toBeGreaterThan(0);
-    // Until the event has shown that it is alive, it is one of those that are counted.
-    await expect.poll(async () => (await api.sensors.getById.query({ id })).status).toBe('ONLINE');
-    const totals = await Promise.all([
-      api.incidents.getAll.query({
-        status: ['OPEN', 'ACKNOWLEDGED', 'IN_PROGRESS'],
-        severity: 'CRITICAL',
-        take: 1,
-      }),
-      api.watchlist.getAlerts.query({ acknowledged: false, take: 1 }),
-      api.sensors.getAll.query({ status: 'OFFLINE', take: 1 }),
-      api.sensors.getAll.query({ status: 'ERROR', take: 1 }),
-    ]);
-    const more = totals.reduce((sum, { total }) => sum + Math.max(0, total - 5), 0);
-    expect(more).toBeGreaterThanOrEqual(2);
     const page = await openAs('OPERATOR', '/');
     const attention = page.getByRole('region', { name: 'Needs attention first' });
-    await expect(attention).toContainText(`and ${more} more`);
-    const tile = page.getByRole('link', { name: /^Alerts waiting/ });
-    await expect(tile).toHaveAttribute('href', '/watchlist?acknowledged=false');
     await attention.getByRole('link', { name: /06 ATT 1/ }).click();
     await expect(page.getByRole('complementary').first()).toContainText('Stolen');
+
+    await page.goBack();
+    const tile = page.getByRole('link', { name: /^Alerts waiting/ });
+    await expect(tile).toHaveAttribute('href', '/watchlist?acknowledged=false');
+    // Sensors of other stories fall silent meanwhile: the page and the service are asked at the same moment.
+    await expect(async () => {
+      const totals = await Promise.all([
+        api.incidents.getAll.query({
+          status: ['OPEN', 'ACKNOWLEDGED', 'IN_PROGRESS'],
+          severity: 'CRITICAL',
+          take: 1,
+        }),
+        api.watchlist.getAlerts.query({ acknowledged: false, take: 1 }),
+        api.sensors.getAll.query({ status: 'OFFLINE', take: 1 }),
+        api.sensors.getAll.query({ status: 'ERROR', take: 1 }),
+      ]);
+      const more = totals.reduce((sum, { total }) => sum + Math.max(0, total - 5), 0);
+      expect(more).toBeGreaterThanOrEqual(2);
+      await expect(attention).toContainText(`and ${more} more`, { timeout: 1_000 });
+    }).toPass({ timeout: 15_000 });
   });
 
   test('shows new events as they arrive; its wall display hides plates and the navigation', async ({

@@ -443,6 +443,8 @@ describe('the figures', () => {
     const isFolded = async () =>
       (await gantry.pool.query('SELECT FROM traffic_places WHERE sensor_id = $1', [id])).rowCount === 1;
     await expect.poll(isFolded, { timeout: 15_000 }).toBe(true);
+    const status = async () => (await gantry.ok('sensors.getById', { id }, { token })).status;
+    await expect.poll(status).toBe('ONLINE');
     await gantry.ok('sensors.delete', { id }, { token });
     await gantry.pool.query(
       `UPDATE sensor_status_history
