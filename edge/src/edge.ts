@@ -118,6 +118,7 @@ export async function runEdge(options: EdgeOptions): Promise<void> {
     server = await listen({
       ...options.listen,
       status,
+      log,
       accept: async (body) => {
         const kept = messagesIn(body).map((each) =>
           isConnection ? stamp.line(JSON.stringify(each)) : stamp.event(each),

@@ -10,13 +10,15 @@ export interface ListenParts {
   /** Stores the events of a body. Resolves with their number when they are on the disk. */
   readonly accept: (body: string) => Promise<number>;
   readonly status: () => Readonly<Record<string, unknown>>;
+  readonly log: (message: string) => void;
 }
 
 /**
  * Listens for devices that report over HTTP: `POST /events` with one event, an array of events, or JSON lines. It answers
  * after they are on the disk. `GET /status` returns what is waiting.
  */
-export async function listen({ host, port, accept, status }: ListenParts): Promise<Server> {
+export async function listen({ host, port, accept, status, log }: ListenParts): Promise<Server> {
+  let isFailing = false;
   const server = createServer(async (request, response) => {
     const answer = (code: number, body: unknown): void => {
       response.writeHead(code, { 'content-type': 'application/json' }).end(`${JSON.stringify(body)}\n`);
@@ -25,11 +27,19 @@ export async function listen({ host, port, accept, status }: ListenParts): Promi
       if (request.method === 'GET' && request.url === '/status') answer(200, status());
       else if (request.method === 'POST' && request.url === '/events') {
         answer(200, { accepted: await accept(await bodyOf(request)) });
+        isFailing = false;
       } else answer(404, { error: 'Send events with POST /events, or ask for GET /status' });
     } catch (error) {
       if (error instanceof InvalidMessage) answer(400, { error: error.message });
       else if (error instanceof SpoolFull) answer(503, { error: error.message });
-      else answer(500, { error: 'The events could not be stored' });
+      else if (!request.complete) response.destroy();
+      else {
+        // The disk is full or damaged: the device has to send the events again.
+        const reason = `The events could not be stored (${error instanceof Error ? error.message : String(error)})`;
+        if (!isFailing) log(`${reason}; POST /events is answered 503`);
+        isFailing = true;
+        answer(503, { error: `${reason}: send them again later` });
+      }
     }
   });
   await new Promise<void>((resolve, reject) => {

@@ -48,8 +48,11 @@ export interface Spool extends AsyncDisposable {
     until: number,
     most: { readonly records: number; readonly bytes: number },
   ): Promise<Read>;
-  /** Records that everything before the position is sent, and removes the files that contain nothing after it. */
-  removeBefore(position: number): Promise<void>;
+  /**
+   * Records that everything before the position is sent, and removes the files that contain nothing after it.
+   * @param makeRoom whether to begin a new file, so that the last one can be removed, too
+   */
+  removeBefore(position: number, makeRoom?: boolean): Promise<void>;
   /** Resolves when something is appended after the call, or the signal is aborted. */
   appended(signal: AbortSignal): Promise<void>;
 }
@@ -91,8 +94,9 @@ export async function openSpool(
   const listeners = new Set<() => void>();
 
   const startNewFile = async (): Promise<void> => {
+    const next = await open(pathOf(end), 'a+');
     await file.close();
-    file = await open(pathOf(end), 'a+');
+    file = next;
     fileStart = end;
     starts.push(end);
     await syncFolder(folder);
@@ -161,8 +165,14 @@ export async function openSpool(
       }
       return { records, end: at };
     },
-    async removeBefore(position) {
+    async removeBefore(position, makeRoom = false) {
       sentBefore = Math.max(sentBefore, position);
+      if (makeRoom && writing === null && position >= end && end > fileStart) {
+        writing = startNewFile()
+          .catch(() => undefined)
+          .then(writeAll);
+        await writing;
+      }
       while (starts.length > 1 && (starts[1] ?? 0) <= position) {
         const start = starts.shift() ?? 0;
         await unlink(pathOf(start)).catch(() => undefined);

@@ -84,10 +84,12 @@ export function startUplink(parts: UplinkParts): Uplink {
     }
     try {
       await progress.advance(range, end);
-    } finally {
-      // Even if the progress cannot be stored: on a full disk, this makes room for it.
-      await spool.removeBefore(progress.sentBefore);
+    } catch (error) {
+      // On a full disk, this makes room for the progress.
+      await spool.removeBefore(progress.sentBefore, true);
+      throw error;
     }
+    await spool.removeBefore(progress.sentBefore);
   };
 
   const fail = async (error: unknown): Promise<void> => {

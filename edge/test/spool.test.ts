@@ -59,6 +59,28 @@ describe('the spool', () => {
     expect((await readdir(folder)).length).toBe(1);
   });
 
+  it('makes room on a full disk when everything is sent', async () => {
+    const folder = newFolder();
+    await using spool = await openSpool(folder, 1e9, noDamage);
+    await spool.append(['a', 'b']);
+    const sent = spool.end;
+    await spool.append(['c']);
+    await spool.removeBefore(sent, true);
+    expect(await readdir(folder)).toHaveLength(1);
+    const sizes = async () =>
+      Promise.all((await readdir(folder)).map(async (name) => (await stat(join(folder, name))).size));
+    expect(await sizes()).toEqual([spool.end]);
+    await Promise.all([spool.removeBefore(spool.end, true), spool.append(['d']), spool.append(['e'])]);
+    await spool.append(['f']);
+    const { records } = await spool.read(spool.start, spool.end, MOST);
+    expect(records).toEqual(['d', 'e', 'f']);
+    await spool.removeBefore(spool.end, true);
+    expect(await sizes()).toEqual([0]);
+    await spool.append(['g']);
+    await spool[Symbol.asyncDispose]();
+    expect(await readAll(folder)).toEqual(['g']);
+  });
+
   it('drops a record that a power failure left incomplete, and appends after it', async () => {
     const folder = newFolder();
     await write(folder, ['a', 'b']);

@@ -1,7 +1,7 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -17,8 +17,13 @@ let folders = 0;
 const newFolder = (): string => join(scratch, String(folders++));
 
 const running: ChildProcess[] = [];
-const startEdge = (args: readonly string[], env: Readonly<Record<string, string>> = {}) => {
-  const child = spawn(process.execPath, [PROGRAM, ...args], {
+const startEdge = (
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  wrapper: readonly string[] = [],
+) => {
+  const [command = '', ...rest] = [...wrapper, process.execPath, PROGRAM, ...args];
+  const child = spawn(command, rest, {
     env: { PATH: process.env.PATH ?? '', ...env },
     stdio: ['pipe', 'ignore', 'pipe'],
   });
@@ -465,6 +470,20 @@ describe('the edge buffer, without a link', () => {
     expect(status).toMatchObject({ maxBytes: 1_048_576, refused: 0 });
   });
 
+  it('answers 503 when the disk does not take an event, and stores what it takes', async () => {
+    const args = ['--url', 'http://127.0.0.1:9', '--spool', newFolder(), '--listen', '0', '--no-stdin'];
+    const edge = startEdge(args, { GANTRY_API_KEY: 'k' }, ['sh', '-c', 'ulimit -f 64; exec "$0" "$@"']);
+    const address = await addressOf(edge);
+    const big = JSON.stringify({ description: 'x'.repeat(40_000) });
+    for (let n = 0; n < 2; n++) {
+      const refused = await post(address, big);
+      expect(refused.status).toBe(503);
+      expect(await refused.text()).toMatch(/could not be stored \(EFBIG.*\): send them again later/);
+      expect((await post(address, '{"metadata":{"n":1}}')).status).toBe(200);
+    }
+    expect(edge.log()).toMatch(/could not be stored \(EFBIG.*\); POST \/events is answered 503/);
+  });
+
   it('goes on when its progress cannot be stored, as on a full disk', async () => {
     const received: number[] = [];
     const url = await startReceiver((events) => {
@@ -487,6 +506,14 @@ describe('the edge buffer, without a link', () => {
       async () => edge.log(),
       (log) => log.includes('the disk cannot be used'),
     );
+    // What is sent takes no room on the disk, so that the progress can be stored again.
+    const spooled = async () =>
+      Promise.all(
+        (await readdir(folder))
+          .filter((name) => name.endsWith('.spool'))
+          .map(async (name) => (await stat(join(folder, name))).size),
+      );
+    expect(await eventually(spooled, (sizes) => sizes.every((size) => size === 0))).toEqual([0]);
     await rm(join(folder, 'progress.json.new'), { recursive: true });
     await post(address, '{"metadata":{"n":3}}');
     await eventually(
