@@ -66,13 +66,23 @@ describe('a message with more than any device sends', () => {
     ['openalpr', (results) => results.map(() => ({ data_type: 'vehicle' }))],
     ['verkada', (data) => ({ webhook_id: 'w-1', webhook_type: 'lpr', data })],
     ['verkada', (data) => data.map((each) => ({ webhook_id: 'w-1', webhook_type: 'lpr', data: each }))],
+    ['hikvision', (all) => all.map(() => ({ eventType: 'ANPR', ANPR: { licensePlate: 'AB123' } }))],
+  ];
+  const bounded: [FormatName, (vehicles: readonly object[]) => object][] = [
+    ['dahua', (all) => ({ Events: all.map(() => ({ Code: 'TrafficJunction', Data: { TrafficCar: {} } })) })],
+    ['huawei', (all) => ({ message_id: 'm', vehicles: all.map(() => ({ speed: 50 })) })],
+    ['uniview', (all) => ({ VehicleInfoList: all.map(() => ({ ID: 1 })) })],
+    ['tattile', (all) => all.map(() => ({ PLATE_STRING: 'AB123' }))],
   ];
 
-  it.each(envelopes)('is refused: vehicles of %s', async (format, envelope) => {
+  it.each([
+    ...envelopes.map((each) => [...each, 1_000] as const),
+    ...bounded.map((each) => [...each, 100] as const),
+  ])('is refused: vehicles of %s', async (format, envelope, most) => {
     const bodyOf = (count: number) => JSON.stringify(envelope(Array.from({ length: count }, () => ({}))));
-    expect(await read(format, bodyOf(1_000))).toEqual(['reports', 1_000, null]);
-    const note = 'The message contains more than 1000 vehicles';
-    expect(await read(format, bodyOf(1_001))).toEqual(['unreadable', 0, note]);
+    expect(await read(format, bodyOf(most))).toEqual(['reports', most, null]);
+    const note = `The message contains more than ${most} vehicles`;
+    expect(await read(format, bodyOf(most + 1))).toEqual(['unreadable', 0, note]);
   });
 
   it('is refused: values of JSON', async () => {

@@ -104,6 +104,28 @@ describe('the body of a device', () => {
     expect((await contentsOf(null, gbk)).contents[0]).toMatchObject({ root: { text: '鄂A1' } });
   });
 
+  it('is reported when it is in a character set that it does not declare', async () => {
+    const gbk = Buffer.concat([Buffer.from('{"plate":"'), Buffer.from([0xb6, 0xf5]), Buffer.from('A1"}')]);
+    const read = await contentsOf('application/json', gbk);
+    expect(read.contents).toEqual([{ kind: 'json', value: { plate: '\ufffd\ufffdA1' } }]);
+    expect(read.flaws).toEqual([
+      'The text is neither UTF-8 nor in the character set that it declares, so that some of its characters were lost',
+    ]);
+    expect((await contentsOf('application/json; charset=gbk', gbk)).flaws).toEqual([]);
+  });
+
+  it.each([
+    'multipart/form-data; boundary=--lines',
+    "multipart/form-data; boundary='lines'",
+    'multipart/form-data; boundary = lines',
+    'multipart/form-data; charset=utf-8',
+  ])('is divided at the boundary of its first line: %s', async (contentType) => {
+    const body = multipart('lines', [['Content-Type: application/json', '{"a":1}']]);
+    const { contents, flaws } = await contentsOf(contentType, body);
+    expect(contents).toEqual([{ kind: 'json', value: { a: 1 } }]);
+    expect(flaws).toEqual([]);
+  });
+
   it('may declare UTF-16, whether it is UTF-16 or UTF-8', async () => {
     const type = 'application/xml; charset=utf-16';
     for (const text of ['B2', 'ÄB2', 'B22', '鄂B2']) {

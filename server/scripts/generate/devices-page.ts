@@ -113,7 +113,7 @@ const SUPPORT: Readonly<Record<DeviceFormat, Support>> = {
   },
   fiware: {
     reads:
-      'NGSI-v2 and NGSI-LD notifications and entities: TrafficViolation, RoadAccident. TrafficFlowObserved and ItemFlowObserved do not become events.',
+      'NGSI-v2 and NGSI-LD notifications and entities: TrafficViolation, AnprFlowObserved, RoadAccident. TrafficFlowObserved and ItemFlowObserved do not become events.',
     captured: 'The examples of the data models',
     documented: 'Notifications',
   },
@@ -184,8 +184,8 @@ configuration of the device. In the steps below, \`TOKEN\`, \`USER\` and \`PASSW
 - **Repetitions.** A message becomes one event, however often it arrives. If a device sends neither a time nor an id, an equal message within
   60 seconds counts as a repetition; for radars within 5.
 - **Too many messages.** A connection that sends far more than its sensor is expected to send is answered 429, and shows how many of its messages were refused.
-- **Too large messages.** JSON with more than 1,000,000 values, and messages of Plate Recognizer, OpenALPR or Verkada with more than 1,000
-  vehicles, are kept with the reason, but do not become events.
+- **Too large messages.** JSON with more than 1,000,000 values, messages of Hikvision, Plate Recognizer, OpenALPR or Verkada with more than
+  1,000 vehicles, and others with more than 100, are kept with the reason, but do not become events.
 - **The result of a message.** \`connections.getMessages\` and the console show every message for \`DEVICE_MESSAGE_DAYS\` with its pictures,
   its status, the reason, and the events it became. After a change of the connection, \`connections.replay\` processes messages again; no event
   is stored twice.

@@ -1,3 +1,4 @@
+import { TooManyVehicles } from './format.ts';
 import { textOf } from './json-values.ts';
 import type { MessagePart } from './message.ts';
 import { remembered } from './remembered.ts';
@@ -6,7 +7,7 @@ import { elementsNamed, asJson as jsonOf } from './xml.ts';
 /** The spellings of "not recognised" in attributes such as the color of a vehicle, in lower case. */
 const UNKNOWN = /^(?:unknown?|unkown|none|null|undefined|undetected|n\/a|[-/?\s]*)$/;
 
-/** No device reports more vehicles in a message; further ones are left out. */
+/** No device reports more vehicles in a message, unless its format has another limit. */
 const MAX_ITEMS = 100;
 /** Real messages contain a few hundred objects. */
 const MAX_OBJECTS = 5_000;
@@ -44,17 +45,25 @@ export function knownText(value: unknown, ...paths: string[]): string | null {
   return null;
 }
 
-/** The elements at a path: of an array, of a list of `item` in XML, or a single value; at most 100. */
-export function fieldList(value: unknown, path: string): readonly unknown[] {
+/**
+ * The elements at a path: of an array, of a list of `item` in XML, or a single value.
+ * @throws TooManyVehicles when there are more than `most`
+ */
+export function fieldList(value: unknown, path: string, most = MAX_ITEMS): readonly unknown[] {
   const found = fieldAt(value, path);
   if (found === undefined || found === null || found === '') return [];
   const items = Array.isArray(found) ? found : fieldAt(found, 'item');
-  return itemsOf(items ?? found);
+  return itemsOf(items ?? found, most);
 }
 
-/** The elements of an array, or a single value; at most 100. */
-export function itemsOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value.slice(0, MAX_ITEMS) : [value];
+/**
+ * The elements of an array, or a single value.
+ * @throws TooManyVehicles when there are more than `most`
+ */
+export function itemsOf(value: unknown, most = MAX_ITEMS): readonly unknown[] {
+  if (!Array.isArray(value)) return [value];
+  if (value.length > most) throw new TooManyVehicles(most);
+  return value;
 }
 
 /** The objects of a value and of everything in it, outer ones first; at most 5,000. */

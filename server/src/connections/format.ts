@@ -124,8 +124,9 @@ export interface Format {
   /** Paths that devices of this format use regardless of the configured address; their credentials identify them. */
   readonly fixedPaths?: readonly string[];
   /**
-   * Never throws: a message that it does not understand is `unreadable` or `nothing`, with a note. A promise is rejected
-   * only when the service cannot read at the moment, and should try again.
+   * A message that it does not understand is `unreadable` or `nothing`, with a note. A promise is rejected only when the
+   * service cannot read at the moment, and should try again.
+   * @throws TooManyVehicles, which `readMessage` answers for all formats
    */
   read(message: DeviceMessage, context: ReadingContext): Reading | Promise<Reading>;
   /**
@@ -151,7 +152,18 @@ export function without(
   return { reports: [], is, note, ...(device && { device }) };
 }
 
+/** A message has more vehicles than any device reports. */
+export class TooManyVehicles extends Error {
+  override readonly name = 'TooManyVehicles';
+  readonly most: number;
+
+  constructor(most: number) {
+    super(`The message contains more than ${most} vehicles`);
+    this.most = most;
+  }
+}
+
 /** The reading of a message with more vehicles than any device reports. */
-export function tooManyVehicles(): Reading {
-  return without('unreadable', `The message contains more than ${MAX_VEHICLES} vehicles`);
+export function tooManyVehicles(most = MAX_VEHICLES): Reading {
+  return without('unreadable', `The message contains more than ${most} vehicles`);
 }

@@ -29,8 +29,8 @@ export interface SplitMultipart {
  * @throws UnreadableMultipart without a boundary, without a delimiter, or with more than 100 parts
  */
 export async function splitMultipart(contentType: string, body: Buffer): Promise<SplitMultipart> {
-  const boundary = /;\s*boundary=(?:"([^"]+)"|([^\s;"]+))/i.exec(contentType);
-  const delimiter = boundary?.[1] ?? boundary?.[2];
+  const declared = /;\s*boundary\s*=\s*(?:"([^"]+)"|([^\s;"]+))/i.exec(contentType);
+  const delimiter = boundaryOf(declared?.[1] ?? declared?.[2], body);
   if (delimiter === undefined) throw new UnreadableMultipart('The Content-Type multipart has no boundary');
   // Counted first, because the parser cannot be stopped in the middle of a body.
   if (occurrences(body, `--${delimiter}`) > MAX_PARTS + 1) {
@@ -56,6 +56,15 @@ export async function splitMultipart(contentType: string, body: Buffer): Promise
     dicer.end(isIncomplete ? Buffer.concat([body, Buffer.from(`\r\n--${delimiter}--\r\n`)]) : body);
   });
   return { parts, isIncomplete };
+}
+
+/**
+ * The boundary of a body: the declared one, unless it does not occur. Some devices declare it with the two hyphens before
+ * it, or in single quotes, or not at all; then it is that of the first line.
+ */
+function boundaryOf(declared: string | undefined, body: Buffer): string | undefined {
+  if (declared !== undefined && body.includes(`--${declared}`)) return declared;
+  return /^\s*--([^\r\n]{1,70})\r\n/.exec(body.toString('latin1', 0, 100))?.[1] ?? declared;
 }
 
 function occurrences(body: Buffer, text: string): number {

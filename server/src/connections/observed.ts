@@ -1,16 +1,20 @@
 import type { EventType } from '@gantry/contract/events';
 
-/** The spellings of "no plate was read" in the messages of all makers, without blanks, `_` and `-`, in lower case. */
+/**
+ * The spellings of "no plate was read" in the messages of all makers, without blanks, `_` and `-`, in lower case. No country
+ * issues a plate of zeros only.
+ */
 const NO_PLATE =
-  /^(?:unknown?|unkown|none|null|noplates?|noplatenumber|not(?:detected|defined|found|read|recogni[sz]ed)|unread|unlicensed|n\/a|无车牌|无牌车?|[/*?.]*)$/;
+  /^(?:unknown?|unkown|none|null|noplates?|noplatenumber|not(?:detected|defined|found|read|recogni[sz]ed)|unread|unlicensed|n\/a|无车牌|无牌车?|0+|[/*?.]*)$/;
 
 /**
- * The plate as the device wrote it, trimmed; null for an empty text and every spelling of "no plate". Its script is
- * kept.
+ * The plate as the device wrote it, trimmed; null for an empty text, every spelling of "no plate", and a text with
+ * characters that could not be read. Its script is kept.
  */
 export function plateOf(value: unknown): string | null {
   if (typeof value !== 'string' && typeof value !== 'number') return null;
   const plate = String(value).trim();
+  if (plate.includes('\ufffd')) return null;
   return NO_PLATE.test(plate.toLowerCase().replaceAll(/[\s_-]/g, '')) ? null : plate;
 }
 

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { FormatName, Reading, ReadingContext, Report } from './format.ts';
+import type { Format, FormatName, Reading, ReadingContext, Report } from './format.ts';
+import { TooManyVehicles, tooManyVehicles } from './format.ts';
 import { formatNamed } from './formats.ts';
 import type { DeviceMessage } from './message.ts';
 
@@ -14,8 +15,17 @@ export async function readMessage(
 ): Promise<Reading> {
   const format = formatNamed(name);
   const zone = { name: context.zone, receivedAt: message.receivedAt };
-  const reading = await format.read(message, { ...context, zone });
+  const reading = await readIn(format, message, { ...context, zone });
   return format.keysMayRepeat ? { ...reading, reports: withDistinctKeys(reading.reports) } : reading;
+}
+
+async function readIn(format: Format, message: DeviceMessage, context: ReadingContext): Promise<Reading> {
+  try {
+    return await format.read(message, context);
+  } catch (error) {
+    if (error instanceof TooManyVehicles) return tooManyVehicles(error.most);
+    throw error;
+  }
 }
 
 /**

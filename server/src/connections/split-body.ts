@@ -72,7 +72,12 @@ export async function splitBody(contentType: string | null, body: Buffer): Promi
       const picture = take(bytes, title);
       return [picture === null ? { ...kept, base64: bytes.toString('base64') } : { ...kept, picture }];
     }
-    const text = decode(bytes, type);
+    const { text, isDamaged } = decode(bytes, type);
+    if (isDamaged) {
+      flaws.push(
+        'The text is neither UTF-8 nor in the character set that it declares, so that some of its characters were lost',
+      );
+    }
     if (text === null) return [{ ...kept, base64: bytes.toString('base64') }];
     const unusable: StoredPart[] = [];
     const without = replaceImages(text, (image) => {
@@ -183,11 +188,18 @@ const CHARSET = /charset\s*=\s*["']?([\w.:-]+)/i;
 const XML_ENCODING = /^\s*<\?xml[^>]*encoding\s*=\s*["']([\w.:-]+)/i;
 const TWO_BYTES = /^(?:utf-?16|ucs-?2|unicode|iso-10646-ucs)/i;
 
+interface Decoded {
+  /** Null when the bytes are not text. */
+  readonly text: string | null;
+  /** Whether some characters are in no character set that is known, and are `U+FFFD` in the text. */
+  readonly isDamaged: boolean;
+}
+
 /**
- * The text of the bytes in the declared character set, otherwise UTF-8; null when it is not text. Programs that write
- * UTF-8 declare UTF-16, in which XML and JSON would have zero bytes.
+ * The text of the bytes in the declared character set, otherwise UTF-8. Programs that write UTF-8 declare UTF-16, in which
+ * XML and JSON would have zero bytes.
  */
-function decode(bytes: Buffer, contentType: string | null): string | null {
+function decode(bytes: Buffer, contentType: string | null): Decoded {
   const beginning = bytes.toString('latin1', 0, 200);
   const declared = CHARSET.exec(contentType ?? '')?.[1] ?? XML_ENCODING.exec(beginning)?.[1] ?? 'utf-8';
   const mark = /^(?:\xff\xfe|\xfe\xff)/.exec(beginning)?.[0];
@@ -196,10 +208,12 @@ function decode(bytes: Buffer, contentType: string | null): string | null {
   for (const each of [charset, 'utf-8']) {
     try {
       const text = new TextDecoder(each, { fatal: true }).decode(bytes);
-      return withoutZeros(text);
+      return { text: withoutZeros(text), isDamaged: false };
     } catch {
       // Unknown character set, or bytes that are invalid in it.
     }
   }
-  return /xml|json|text/i.test(contentType ?? '') && !bytes.includes(0) ? bytes.toString('utf8') : null;
+  return /xml|json|text/i.test(contentType ?? '') && !bytes.includes(0)
+    ? { text: bytes.toString('utf8'), isDamaged: true }
+    : { text: null, isDamaged: false };
 }

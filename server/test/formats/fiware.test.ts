@@ -53,6 +53,72 @@ describe('the payloads of FIWARE', () => {
   });
 });
 
+describe('AnprFlowObserved', () => {
+  const passage = {
+    id: 'anprFlowObserved:Noorderlaan',
+    type: 'AnprFlowObserved',
+    dateObserved: '2026-06-01T16:30:00Z',
+    observedBy: 'ANPR1',
+    laneId: '2',
+    vehiclePlateNotRead: false,
+    observedVehicle: {
+      direction: 'towards',
+      speed: 50,
+      brand: { name: 'Audi', confidence: 0.97 },
+      color: { name: 'black', confidence: 0.95 },
+      country: { code: 'BE', confidence: 0.95 },
+      licensePlate: { identifier: '1-ABC-123', confidence: 0.96 },
+    },
+    refImages: [{ imageType: 'anpr', url: 'https://images.example.org/1.jpg' }],
+  };
+
+  it('is the passage of a vehicle', async () => {
+    expect((await read(passage)).reports).toMatchObject([
+      {
+        key: '1-ABC-123@anprFlowObserved:Noorderlaan@2026-06-01T16:30:00Z',
+        device: ['ANPR1', 'anprFlowObserved:Noorderlaan'],
+        occurredAt: Date.UTC(2026, 5, 1, 16, 30),
+        event: {
+          eventType: 'PLATE_RECOGNITION',
+          licensePlateNumber: '1-ABC-123',
+          vehicleSpeed: 50,
+          images: ['https://images.example.org/1.jpg'],
+          metadata: {
+            make: 'Audi',
+            color: 'black',
+            country: 'BE',
+            direction: 'towards',
+            lane: '2',
+            device: 'ANPR1',
+            confidence: 0.96,
+          },
+        },
+      },
+    ]);
+  });
+
+  it('may be normalized, with texts in place of objects', async () => {
+    const reading = await read({
+      ...passage,
+      dateObserved: { type: 'Property', value: { '@type': 'DateTime', '@value': '2026-06-01T16:30:00Z' } },
+      observedVehicle: { type: 'Property', value: { brand: 'Audi', licensePlate: '1-ABC-123' } },
+    });
+    expect(reading.reports).toMatchObject([
+      {
+        occurredAt: Date.UTC(2026, 5, 1, 16, 30),
+        event: { licensePlateNumber: '1-ABC-123', metadata: { make: 'Audi' } },
+      },
+    ]);
+  });
+
+  it('without a plate is a vehicle', async () => {
+    const reading = await read({ ...passage, vehiclePlateNotRead: true, observedVehicle: { speed: 0 } });
+    expect(reading.reports).toMatchObject([
+      { event: { eventType: 'VEHICLE_DETECTION', licensePlateNumber: null, vehicleSpeed: null } },
+    ]);
+  });
+});
+
 describe('a notification', () => {
   const entity = {
     id: 'urn:ngsi-ld:TrafficViolation:1',

@@ -140,6 +140,8 @@ describe('Hikvision', () => {
     ['鄂A06654', '鄂A06654'],
     ['unknown', null],
     ['unlicensed', null],
+    ['0000000', null],
+    ['\ufffd\ufffdA06654', null],
     ['无车牌', null],
     ['--', null],
     ['', null],

@@ -11,6 +11,9 @@ import { type Entity, entitiesOf } from './ngsi.ts';
 /** Models of figures about the vehicles of an interval. */
 const FLOWS = /Flow(?:Observed|Measurement)?$|^TrafficMeasurement|^CrowdFlow|^TrafficIntensity/;
 
+/** The model of the passage of one vehicle, in spite of its name. */
+const ANPR = /^AnprFlowObserved$/i;
+
 /** The attributes with the time of an observation, in the order of preference. Some hold an interval `a/b`. */
 const TIMES = [
   'observationDateTime',
@@ -68,7 +71,7 @@ export const fiware: Format = {
   },
   instructions: ({ url, token }: ConnectionValues) => [
     'Create a subscription in the context broker: POST /v2/subscriptions (Orion), or POST /ngsi-ld/v1/subscriptions (Orion-LD, Scorpio, Stellio).',
-    'Subject: the entity types TrafficViolation, RoadAccident, Alert, or TrafficFlowObserved, and as condition the attribute with the time of the observation.',
+    'Subject: the entity types TrafficViolation, AnprFlowObserved, RoadAccident, Alert, or TrafficFlowObserved, and as condition the attribute with the time of the observation.',
     `NGSI-v2: "notification": {"http": {"url": "${url}"}, "attrsFormat": "normalized"}. keyValues is accepted too.`,
     `NGSI-LD: "notification": {"endpoint": {"uri": "${url}", "accept": "application/json"}}.`,
     `To keep the token out of the address, use "httpCustom" with the header "Authorization": "Bearer ${token}" instead, or "receiverInfo" in NGSI-LD.`,
@@ -81,10 +84,14 @@ function foundIn(entity: Entity, context: ReadingContext): Found {
   const accident = /^(?:Road|Traffic)Accident/.test(type);
   const incidentType = accident ? 'COLLISION' : incidentTypeOf(entity);
   if (incidentType) return { report: incidentOf(entity, incidentType, context) };
+  const seen = objectOf(values.observedVehicle);
   const plate = plateOf(
-    first(values, 'licensePlate', 'licensePlateNumber', 'vehiclePlateIdentifier', 'plate', 'plateNumber'),
+    first(values, 'licensePlate', 'licensePlateNumber', 'vehiclePlateIdentifier', 'plate', 'plateNumber') ??
+      nameIn(seen.licensePlate, 'identifier'),
   );
-  if (/^TrafficViolation/.test(type) || plate !== null) return { report: vehicleOf(entity, plate, context) };
+  if (/^TrafficViolation/.test(type) || ANPR.test(type) || plate !== null) {
+    return { report: vehicleOf(entity, plate, context) };
+  }
   // Also one of a single vehicle: events of only those would show traffic in quiet times, and none in busy ones.
   if (FLOWS.test(type)) {
     return { is: 'aggregate', note: `${type} is the flow of an interval, and is not an event` };
@@ -103,11 +110,17 @@ function vehicleOf(entity: Entity, plate: string | null, context: ReadingContext
   const { type, values } = entity;
   const isViolation = /^TrafficViolation/.test(type);
   const code = textOf(first(values, 'violationType', 'titleCode', 'violationCode', 'offenceCode'));
-  const speed = speedIn(entity, ['speed', 'vehicleSpeed', 'averageVehicleSpeed', 'averageSpeed'], context);
+  const seen = objectOf(values.observedVehicle);
+  const speed =
+    speedIn(entity, ['speed', 'vehicleSpeed', 'averageVehicleSpeed', 'averageSpeed'], context) ??
+    speedOf(seen.speed, context.options.speedUnit);
   const speedLimit = speedIn(entity, ['speedLimit', 'maximumAllowedSpeed'], context);
   const violation = isViolation ? (code ?? 'TrafficViolation') : null;
+  const origin = originOf(entity, context);
   return {
-    ...originOf(entity, context),
+    ...origin,
+    // The entity stands for a place, which several vehicles may pass in the same second.
+    ...(origin.key && plate && ANPR.test(type) && { key: `${plate}@${origin.key}`.slice(0, 200) }),
     event: {
       ...kindOf({ violation, plate, speed, speedLimit }),
       licensePlateNumber: plate,
@@ -117,9 +130,27 @@ function vehicleOf(entity: Entity, plate: string | null, context: ReadingContext
         speedLimit,
         reportId: textOf(values.reportId),
         titleCode: textOf(values.titleCode),
+        ...descriptionOf(seen),
       }),
     },
   };
+}
+
+/** What an `observedVehicle` says of a vehicle; each is a text, or an object with a confidence. */
+function descriptionOf(seen: Readonly<Record<string, unknown>>) {
+  const found = {
+    make: nameIn(seen.brand, 'name'),
+    model: nameIn(seen.model, 'name'),
+    color: nameIn(seen.color, 'name'),
+    country: nameIn(seen.country, 'code'),
+    direction: textOf(seen.direction),
+    ...confidenceOf(objectOf(seen.licensePlate).confidence, 1),
+  };
+  return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== null));
+}
+
+function nameIn(value: unknown, key: string): string | null {
+  return textOf(value) ?? textOf(objectOf(value)[key]);
 }
 
 function incidentOf(entity: Entity, incidentType: IncidentType, context: ReadingContext): Report {
@@ -151,7 +182,14 @@ function originOf(entity: Entity, { zone }: ReadingContext): Omit<Report, 'event
   return {
     // Without the subscription, because several may notify of the same entity.
     key: id === null || textOf(start) === null ? null : `${id}@${textOf(start)}`.slice(0, 200),
-    device: namesOf(values.equipmentId, values.refDevice, ...arrayOf(values.refDevice), values.name, id),
+    device: namesOf(
+      values.equipmentId,
+      values.refDevice,
+      ...arrayOf(values.refDevice),
+      values.observedBy,
+      values.name,
+      id,
+    ),
     occurredAt: isoTime(start, zone) ?? epochTime(start),
   };
 }
@@ -160,7 +198,14 @@ function commonOf(entity: Entity, more: Readonly<Record<string, unknown>>) {
   const { id, type, values, raw } = entity;
   const address = objectOf(values.address);
   const street = [address.streetAddress, address.addressLocality].map(textOf).filter(Boolean).join(', ');
-  const images = namesOf(...arrayOf(values.mediaURL), values.mediaURL, values.imageSnapshot, values.image);
+  const references = arrayOf(values.refImages).map((image) => textOf(image) ?? objectOf(image).url);
+  const images = namesOf(
+    ...arrayOf(values.mediaURL),
+    values.mediaURL,
+    values.imageSnapshot,
+    values.image,
+    ...references,
+  );
   return {
     description: textOf(values.description),
     location: placeOfGeoJson(values.location, street || null),
@@ -170,7 +215,7 @@ function commonOf(entity: Entity, more: Readonly<Record<string, unknown>>) {
       vendor: 'fiware',
       entity: id,
       entityType: type,
-      device: textOf(values.equipmentId ?? values.refDevice),
+      device: textOf(values.equipmentId ?? values.refDevice ?? values.observedBy),
       direction: textOf(values.laneDirection),
       lane: textOf(values.laneId),
       ...confidenceOf(values.confidence, (numberOf(values.confidence) ?? 0) > 1 ? 100 : 1),

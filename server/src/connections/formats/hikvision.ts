@@ -9,7 +9,14 @@ import {
   unreadableReason,
   valuesOf,
 } from '../fields.ts';
-import { type Format, type Reading, type ReadingContext, type Report, without } from '../format.ts';
+import {
+  type Format,
+  MAX_VEHICLES,
+  type Reading,
+  type ReadingContext,
+  type Report,
+  without,
+} from '../format.ts';
 import { namesOf } from '../json-values.ts';
 import type { DeviceMessage, MessagePart } from '../message.ts';
 import { incidentReport, plateReport, type Source, violationReport } from './hikvision-alerts.ts';
@@ -51,7 +58,9 @@ export const hikvision: Format = {
 };
 
 function read({ parts }: DeviceMessage, context: ReadingContext): Reading {
-  const plates = elementsOf(parts, 'Plates').flatMap((document) => fieldList(document, 'Plate'));
+  const plates = elementsOf(parts, 'Plates').flatMap((document) =>
+    fieldList(document, 'Plate', MAX_VEHICLES),
+  );
   if (plates.length > 0 || elementsOf(parts, 'Plates').length > 0) {
     const reports = plates.map((plate) => pollReport(plate, context));
     return reports.length > 0
@@ -93,10 +102,13 @@ function alertsIn(part: MessagePart): readonly unknown[] {
   const { content } = part;
   // Cameras upload the same content to an FTP server, without the alert around it.
   if (content.kind === 'xml') {
-    return itemsOf([...elementsOf([part], 'EventNotificationAlert'), ...elementsOf([part], 'FTP')]);
+    return itemsOf(
+      [...elementsOf([part], 'EventNotificationAlert'), ...elementsOf([part], 'FTP')],
+      MAX_VEHICLES,
+    );
   }
   if (content.kind !== 'json') return [];
-  return itemsOf(content.value)
+  return itemsOf(content.value, MAX_VEHICLES)
     .map((value) => fieldAt(value, 'EventNotificationAlert') ?? value)
     .filter((value) => fieldText(value, 'eventType') !== null || fieldAt(value, 'ANPR') !== undefined);
 }

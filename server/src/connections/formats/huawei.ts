@@ -46,7 +46,7 @@ export const huawei: Format = {
 };
 
 function read({ parts }: DeviceMessage, context: ReadingContext): Reading {
-  const values = valuesOf(parts).flatMap(itemsOf);
+  const values = valuesOf(parts).flatMap((value) => itemsOf(value));
   if (values.length === 0) return without('unreadable', unreadableReason(parts, 'JSON from Huawei VIAS'));
   const reports = values.filter((value) => !isEnd(value)).flatMap((value) => reportsOf(value, context));
   if (reports.length > 0) return { reports, is: 'reports', note: null };

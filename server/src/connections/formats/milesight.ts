@@ -42,7 +42,7 @@ const COUNTS = ['All-Car', 'All-Motorcycle', 'All-Non-motor', 'Small Vehicle'];
 
 function read({ parts }: DeviceMessage, context: ReadingContext): Reading {
   const isQuery = parts.every(({ name, content }) => name !== null && content.kind === 'text');
-  const sent = valuesOf(parts).flatMap(itemsOf);
+  const sent = valuesOf(parts).flatMap((value) => itemsOf(value));
   const values = isQuery ? sent.map(withPlateOfQuery) : sent;
   if (values.length === 0)
     return without('unreadable', unreadableReason(parts, 'JSON from a Milesight camera'));

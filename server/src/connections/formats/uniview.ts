@@ -48,7 +48,7 @@ export const uniview: Format = {
 };
 
 function read({ parts }: DeviceMessage, context: ReadingContext): Reading {
-  const values = valuesOf(parts).flatMap(itemsOf);
+  const values = valuesOf(parts).flatMap((value) => itemsOf(value));
   if (values.length === 0)
     return without('unreadable', unreadableReason(parts, 'JSON from a Uniview device'));
   const pictures = picturesOf(parts);
