@@ -16,6 +16,12 @@ import { addStart } from './commands/start.ts';
 /** Commands that end on their own when they are asked to stop. */
 const LONG_RUNNING = ['start', 'demo', 'simulate'];
 
+/**
+ * Commands that are over when nobody reads what they write. The others go on without output, because they must not stop in
+ * the middle of a change, and their exit code says whether it was made.
+ */
+const ONLY_OUTPUT = [...LONG_RUNNING, 'export'];
+
 const program = new Command('gantry')
   .description('Gantry, a traffic management service: runs it, and looks after an installation.')
   .version(version)
@@ -40,15 +46,24 @@ addMoveTo(program);
 addGateway(program);
 
 program.hook('preAction', (_program, command) => {
+  isReaderNeeded = ONLY_OUTPUT.includes(command.name());
   if (command.parent === program && LONG_RUNNING.includes(command.name())) return;
   // The embedded database, if this process started it, is stopped when the process exits.
   void untilSignalled().then(() => process.exit(130));
 });
 
-// The reader of a pipe may end first, as `head` does.
+let isReaderNeeded = true;
+let isOutputLost = false;
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit(exitCodes.done);
-  throw error;
+  // The reader of a pipe may end first, as `head` does.
+  if (error.code === 'EPIPE') {
+    if (isReaderNeeded) process.exit(exitCodes.done);
+    return;
+  }
+  if (!isOutputLost) process.stderr.write(`Standard output cannot be written: ${error.message}\n`);
+  isOutputLost = true;
+  if (isReaderNeeded) process.exit(exitCodes.failed);
+  process.exitCode = exitCodes.failed;
 });
 
 program.parseAsync().catch(reportFailure);

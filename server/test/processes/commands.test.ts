@@ -8,7 +8,7 @@ import { readDirtyExpiry } from '../../src/operations/doctor/store.ts';
 import { createDatabase, createPool } from '../../src/platform/database/pool.ts';
 import { ignoreErrno } from '../../src/platform/errno.ts';
 import { ADMIN, createTestDatabase, eventually } from '../harness.ts';
-import { runGantry } from './gantry-command.ts';
+import { runGantry, runGantryWithoutOutput } from './gantry-command.ts';
 import { type ServiceProcess, spawnService, untilItServes } from './service-process.ts';
 
 // The commands beside a service that runs, which uses the same database.
@@ -169,6 +169,17 @@ describe('gantry doctor', () => {
     ]);
     expect(JSON.stringify(findings)).toContain('The schema is that of this version.');
     expect((await gantry(0, ['doctor'])).out).toMatch(/^PROBLEM {2}The database runs with fsync/);
+  });
+
+  it('exits with the same code when nobody reads what it writes, and with a sentence when the disk is full', async () => {
+    const run = (command: string, output: string) =>
+      runGantryWithoutOutput(folder, settingsOf(0), command.split(' '), output);
+    expect(await run('doctor', '| true')).toBe('code 1');
+    expect(await run('events export --format csv', '| true')).toBe('code 0');
+    for (const command of ['doctor', 'db check', 'events export --format csv'])
+      expect(await run(command, '> /dev/full')).toMatch(
+        /^Standard output cannot be written: ENOSPC: no space left on device, write\ncode 1$/,
+      );
   });
 
   it('is a procedure for administrators', async () => {

@@ -28,3 +28,25 @@ export const runGantry = (
     );
     child.stdin?.end(input);
   });
+
+/**
+ * Runs `gantry` with its standard output lost.
+ * @param output where the shell sends it: `| true` or `> /dev/full`
+ * @returns what it wrote to standard error, and its exit code at the end, such as `code 0`
+ */
+export const runGantryWithoutOutput = (
+  folder: string,
+  settings: Readonly<Record<string, string>>,
+  args: readonly string[],
+  output: string,
+): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const { PATH, HOME } = process.env;
+    const script = `{ "$0" "$@"; echo "code $?" >&3; } 3>&2 ${output}`;
+    execFile(
+      'sh',
+      ['-c', script, process.execPath, GANTRY, ...args],
+      { cwd: folder, env: { PATH, HOME, ...settings } },
+      (error, _out, err) => (error === null ? resolve(err.trim()) : reject(error)),
+    );
+  });
