@@ -250,7 +250,7 @@ test.describe('connections', () => {
     );
   });
 
-  test('the page counts refused and lost messages', async ({ service, openAs }) => {
+  test('the page counts refused and lost messages, and warns of topics', async ({ service, openAs }) => {
     const { id: sensorId } = await service.sensor({ name: 'Sends too much' });
     const { id } = await service.admin.api.connections.create.mutate({ sensorId, format: 'hikvision' });
     const page = await openAs('OPERATOR', `/sensors/${sensorId}/connections/${id}`);
@@ -263,13 +263,15 @@ test.describe('connections', () => {
         const response = await route.fetch();
         const body = (await response.text())
           .replace('"limitedMessages":0', '"limitedMessages":1200')
-          .replace('"lostMessages":0', '"lostMessages":1');
+          .replace('"lostMessages":0', '"lostMessages":1')
+          .replace('"topicsWarning":null', '"topicsWarning":"EVERY_DEVICE"');
         await route.fulfill({ response, body });
       },
     );
     await page.reload();
     await expect(page.getByText('1,200 messages were refused')).toBeVisible();
     await expect(page.getByText('1 message was lost')).toBeVisible();
+    await expect(page.getByText('It receives from every device over MQTT')).toBeVisible();
   });
 
   test('a user who may not manage sensors sees no connections; the page of one gives the reason', async ({

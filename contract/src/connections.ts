@@ -6,7 +6,7 @@ import { messagesOf, resumable } from './realtime.ts';
 import { sensorName } from './sensors.ts';
 import { trimmedText } from './text.ts';
 import { timeInput } from './time.ts';
-import { deviceFormats, messageStatuses } from './values.ts';
+import { deviceFormats, messageStatuses, topicsWarnings } from './values.ts';
 
 export const deviceFormat = z.enum(deviceFormats);
 export type DeviceFormat = z.infer<typeof deviceFormat>;
@@ -81,6 +81,12 @@ export const connection = z.object({
       'How many messages of a device that does not send again could neither be stored nor put on disk.',
     ),
   lastLostAt: z.date().nullable(),
+  topicsWarning: z
+    .enum(topicsWarnings)
+    .nullable()
+    .describe(
+      'What the topics of the connection on the broker of `MQTT_URL` lead to. NO_TOPIC: no message arrives, because the device ID of its sensor contains `+` or `#`, which are wildcards. EVERY_DEVICE: the usual topics are those of every device of this kind on the broker, whose events all belong to its sensor. To correct it, set `options.topics`, or `options.sensors`. Null: neither, or no `MQTT_URL`.',
+    ),
 });
 export type Connection = z.infer<typeof connection>;
 

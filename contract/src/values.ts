@@ -137,6 +137,9 @@ export const deviceFormats = [
   'gantry',
 ] as const;
 
+/** What may be wrong with the MQTT topics of a connection. */
+export const topicsWarnings = ['NO_TOPIC', 'EVERY_DEVICE'] as const;
+
 /**
  * What became of a device's message. RECEIVED: not processed yet; STORED: at least one new event; DUPLICATE: only
  * events that were stored before; HELD: part of the observation of one vehicle, which is stored when it is complete;

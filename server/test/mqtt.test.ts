@@ -31,9 +31,8 @@ const device = async () => {
 };
 
 /** A sensor that is connected over MQTT, once the service listens to its topics. */
-const connect = async (format: string, options: object = {}) => {
+const connect = async (format: string, options: object = {}, deviceId = `mqtt-${randomUUID()}`) => {
   const token = await gantry.tokenFor('ADMIN');
-  const deviceId = `mqtt-${randomUUID()}`;
   const sensor = await gantry.ok(
     'sensors.create',
     { name: 'Over MQTT', deviceId, type: 'CAMERA' },
@@ -44,7 +43,8 @@ const connect = async (format: string, options: object = {}) => {
     { sensorId: sensor.id, format, options },
     { token },
   );
-  return { deviceId, sensorId: sensor.id, connectionId: connection.id };
+  const { id: connectionId, topicsWarning } = connection;
+  return { deviceId, sensorId: sensor.id, connectionId, topicsWarning };
 };
 
 const eventsOf = async (sensorId: string) => {
@@ -83,6 +83,44 @@ describe('messages over MQTT', () => {
     expect(await eventsOf(sensorId)).toMatchObject([{ eventType: 'SPEED_DETECTION', vehicleSpeed: 61 }]);
     expect(await eventsOf(other.sensorId)).toEqual([]);
     expect(await messagesOf(other.connectionId)).toEqual([]);
+  });
+
+  it('that cannot arrive, or arrive from every device, are announced by a warning', async () => {
+    const token = await gantry.tokenFor('ADMIN');
+    const wild = await connect('gantry', {}, 'lane/+/camera');
+    expect(wild.topicsWarning).toBe('NO_TOPIC');
+    const { topicsWarning } = await gantry.ok('connections.getById', { id: wild.connectionId }, { token });
+    expect(topicsWarning).toBe('NO_TOPIC');
+    const axis = await connect('axis-lpv');
+    expect(axis.topicsWarning).toBe('EVERY_DEVICE');
+    const listed = await gantry.ok('connections.getAll', { sensorId: axis.sensorId }, { token });
+    expect(listed.connections).toMatchObject([{ topicsWarning: 'EVERY_DEVICE' }]);
+    const topics = ['axis/B8A44F/event/tns:axis/CameraApplicationPlatform/ALPV.AllPlates'];
+    const changed = await gantry.ok(
+      'connections.update',
+      { id: axis.connectionId, options: { topics } },
+      { token },
+    );
+    expect(changed.topicsWarning).toBeNull();
+    for (const [format, options] of [
+      ['gantry', {}],
+      ['axis-aoa', { sensors: { B8A44F: axis.sensorId } }],
+      ['hikvision', {}],
+      ['ops243', {}],
+    ] as const)
+      expect([format, (await connect(format, options)).topicsWarning]).toEqual([format, null]);
+
+    // The wildcard in its device ID does not make it receive from others.
+    const neighbour = await connect('gantry', {}, 'lane/1/camera');
+    const publish = await device();
+    await eventually(
+      async () => {
+        await publish('gantry/lane/1/camera/heartbeat', {});
+        return (await messagesOf(neighbour.connectionId)).length;
+      },
+      (count) => count > 0,
+    );
+    expect(await messagesOf(wild.connectionId)).toEqual([]);
   });
 
   it('are refused above 10 MB, as over HTTP, and do not delay others', async () => {

@@ -3,11 +3,14 @@ import { useTranslation } from 'react-i18next';
 import { Moment } from '../time/moment.tsx';
 import { Badge } from '../ui/badge.tsx';
 
-/** How many messages of a connection the service refused because there were too many, or lost; nothing if none. */
+/**
+ * How many messages of a connection the service refused because there were too many, or lost, and what is wrong with its
+ * topics; nothing if all is well.
+ */
 export function NotStored({ connection }: { readonly connection: Connection }) {
   const { t } = useTranslation('connections');
-  const { limitedMessages, lastLimitedAt, lostMessages, lastLostAt } = connection;
-  if (limitedMessages === 0 && lostMessages === 0) return null;
+  const { limitedMessages, lastLimitedAt, lostMessages, lastLostAt, topicsWarning } = connection;
+  if (limitedMessages === 0 && lostMessages === 0 && topicsWarning === null) return null;
   return (
     <ul className="flex flex-col gap-1 border-b bg-surface px-4 py-2">
       {lostMessages > 0 && (
@@ -28,6 +31,14 @@ export function NotStored({ connection }: { readonly connection: Connection }) {
           <span className="text-muted">
             {lastLimitedAt && <Moment at={lastLimitedAt} />} · {t('limitedText')}
           </span>
+        </li>
+      )}
+      {topicsWarning !== null && (
+        <li>
+          <Badge tone="high" icon="high">
+            {t(`topicsWarning.${topicsWarning}`)}
+          </Badge>{' '}
+          <span className="text-muted">{t(`topicsWarningText.${topicsWarning}`)}</span>
         </li>
       )}
     </ul>

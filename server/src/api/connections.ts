@@ -37,6 +37,7 @@ import {
 } from '../connections/service.ts';
 import { getConnection, listConnections } from '../connections/store.ts';
 import { tryReading } from '../connections/try-reading.ts';
+import { connectionView } from '../connections/view.ts';
 import { requireSeesPlates } from '../events/plate-access.ts';
 import { messagesOf } from '../rpc/messages.ts';
 import { allowed, router } from './procedures.ts';
@@ -71,14 +72,18 @@ export const connectionsRouter = router({
     .output(connectionsPage)
     .query(async ({ ctx, input }) => {
       const { items, total } = await listConnections(ctx.app.db, input);
-      return { connections: items, total, pageCount: pageCount(total, input.take) };
+      return {
+        connections: items.map((each) => connectionView(ctx.app, each)),
+        total,
+        pageCount: pageCount(total, input.take),
+      };
     }),
 
   getById: allowed('manageSensors')
     .meta({ summary: 'Get one connection, without its secrets' })
     .input(byId)
     .output(connection)
-    .query(({ ctx, input }) => getConnection(ctx.app.db, input.id)),
+    .query(async ({ ctx, input }) => connectionView(ctx.app, await getConnection(ctx.app.db, input.id))),
 
   update: allowed('manageSensors')
     .meta({

@@ -36,6 +36,7 @@ import {
 } from './store.ts';
 import { isTopicFilter } from './topic.ts';
 import { refusalOfMapping } from './try-reading.ts';
+import { connectionView } from './view.ts';
 
 export type ConnectionContext = ActorContext<
   Core & ConnectionServices & Pick<SensorServices, 'knownSensors'>
@@ -72,7 +73,7 @@ export async function createConnection(
       sensorId: ownSensorId,
       format,
     });
-    return { ...(await getConnection(tx, id)), ...shown };
+    return { ...connectionView(ctx.app, await getConnection(tx, id)), ...shown };
   });
 }
 
@@ -103,7 +104,7 @@ export async function updateConnection(
     await updateConnectionRow(tx, before.id, { timeZone, options });
     const details = { connectionId: before.id, sensorId: before.sensorId, fields: givenFields(changes) };
     await recordActivity(tx, ctx.actor.id, ctx.caller, 'connections.update', details);
-    return getConnection(tx, before.id);
+    return connectionView(ctx.app, await getConnection(tx, before.id));
   });
 }
 
@@ -124,7 +125,8 @@ export async function rotateSecrets(ctx: ConnectionContext, id: string): Promise
     await replaceSecrets(tx, connectionId, storedSecrets(secrets, signs(format)));
     const details = { connectionId, sensorId, format };
     await recordActivity(tx, ctx.actor.id, ctx.caller, 'connections.rotate', details);
-    return { ...(await getConnection(tx, connectionId)), ...showOnce(ctx, format, secrets) };
+    const seen = connectionView(ctx.app, await getConnection(tx, connectionId));
+    return { ...seen, ...showOnce(ctx, format, secrets) };
   });
 }
 

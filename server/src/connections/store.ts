@@ -66,6 +66,7 @@ async function findKnown(db: Executor, wanted: SQL): Promise<KnownConnection | n
 interface ListedRow extends Record<string, unknown> {
   id: string;
   sensor_id: string;
+  device_id: string | null;
   format: FormatName;
   time_zone: string | null;
   options: ConnectionOptions;
@@ -83,13 +84,18 @@ interface ListedRow extends Record<string, unknown> {
 // The last message is read by the index of the messages of each connection.
 const LISTED =
   sql.raw(`connections.id, sensor_id, format, time_zone, options, username, created_at, updated_at,
+  (SELECT device_id FROM sensors WHERE sensors.id = connections.sensor_id) AS device_id,
   limited_messages, limited_at, lost_messages, lost_at, last.received_at AS last_at, last.status AS last_status
   FROM connections LEFT JOIN LATERAL (
     SELECT received_at, status FROM device_messages WHERE connection_id = connections.id ORDER BY id DESC LIMIT 1
   ) AS last ON true`);
 
-function asConnection(row: ListedRow): Connection {
+/** A connection as it is listed, with the device ID of its sensor. */
+export type ListedConnection = Omit<Connection, 'topicsWarning'> & { readonly deviceId: string };
+
+function asConnection(row: ListedRow): ListedConnection {
   return {
+    deviceId: row.device_id ?? '',
     id: row.id,
     sensorId: row.sensor_id,
     format: row.format,
@@ -111,7 +117,7 @@ function asConnection(row: ListedRow): Connection {
 export async function listConnections(
   db: Executor,
   { sensorId, format, skip, take }: ListConnectionsInput,
-): Promise<Page<Connection>> {
+): Promise<Page<ListedConnection>> {
   if (sensorId !== undefined && !isUuid(sensorId)) return { items: [], total: 0 };
   const wanted = sql`deleted_at IS NULL
     AND ${sensorId === undefined ? sql`true` : sql`sensor_id = ${sensorId}::uuid`}
@@ -124,7 +130,7 @@ export async function listConnections(
 }
 
 /** @throws AppError `notFound` */
-export async function getConnection(db: Executor, id: string): Promise<Connection> {
+export async function getConnection(db: Executor, id: string): Promise<ListedConnection> {
   const { rows } = isUuid(id)
     ? await db.execute<ListedRow>(
         sql`SELECT ${LISTED} WHERE deleted_at IS NULL AND connections.id = ${id}::uuid`,

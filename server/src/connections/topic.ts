@@ -1,3 +1,43 @@
+import type { Connection } from '@gantry/contract/connections';
+import type { Config } from '../platform/config.ts';
+import { formatNamed } from './formats.ts';
+import type { KnownConnection } from './store.ts';
+
+/** In the usual topics of a format, this stands for the device ID of the sensor. */
+const DEVICE_ID = '{deviceId}';
+
+/** What determines the topics of a connection. */
+type Subscribing = Pick<KnownConnection, 'format' | 'options'>;
+
+/**
+ * The topics of a connection: those of its options, otherwise those of its format. A connection that assigns devices to
+ * sensors listens to all devices.
+ * @param deviceId of its sensor
+ */
+export function topicsOf({ format, options }: Subscribing, deviceId: string | undefined): readonly string[] {
+  const usual = formatNamed(format).topics ?? [];
+  // A wildcard in it would be that of a filter.
+  const isUsable = deviceId !== undefined && !/[+#]/.test(deviceId);
+  const own = options.sensors !== undefined ? '+' : isUsable ? deviceId : DEVICE_ID;
+  return (options.topics ?? usual)
+    .map((topic) => topic.replaceAll(DEVICE_ID, own))
+    .filter((topic) => isTopicFilter(topic) && !topic.includes(DEVICE_ID));
+}
+
+/** What an operator should know of the topics of a connection. @param deviceId of its sensor */
+export function topicsWarning(
+  { format, options }: Subscribing,
+  deviceId: string,
+  { MQTT_URL }: Pick<Config, 'MQTT_URL'>,
+): Connection['topicsWarning'] {
+  const { transports, topics: usual = [] } = formatNamed(format);
+  if (MQTT_URL === undefined || !transports.includes('mqtt') || options.topics !== undefined) return null;
+  if (usual.length > 0 && topicsOf({ format, options }, deviceId).length === 0) return 'NO_TOPIC';
+  return options.sensors === undefined && usual.some((topic) => /(?:^|\/)\+(?:\/|$)/.test(topic))
+    ? 'EVERY_DEVICE'
+    : null;
+}
+
 /**
  * Whether a topic matches a filter (MQTT 3.1.1, section 4.7): `+` stands for one level, and `#` at the end for any number
  * of them. Filters that begin with a wildcard do not match topics that begin with `$`.

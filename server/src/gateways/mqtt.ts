@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { MAX_BODY_BYTES } from '@gantry/contract/envelope';
 import { formatNamed } from '../connections/formats.ts';
 import type { KnownConnection } from '../connections/store.ts';
-import { isTopicFilter, matchesTopic } from '../connections/topic.ts';
+import { matchesTopic, topicsOf } from '../connections/topic.ts';
 import { keyedEventId } from '../events/id.ts';
 import { startLeading } from '../platform/database/leadership.ts';
 import { locks } from '../platform/database/locks.ts';
@@ -14,9 +14,6 @@ import { listDeviceIds } from '../sensors/store.ts';
 import type { GatewayApp } from './context.ts';
 import { type BrokerAddress, connectToBroker } from './mqtt-client.ts';
 import type { Receiver } from './receive.ts';
-
-/** In the usual topics of a format, this stands for the device ID of the sensor. */
-const DEVICE_ID = '{deviceId}';
 
 /** A connection and the topics that it subscribes to. */
 interface Subscriber {
@@ -159,16 +156,4 @@ async function subscribersOf(app: GatewayApp): Promise<readonly Subscriber[]> {
     connection,
     topics: topicsOf(connection, deviceIds.get(connection.sensorId)),
   }));
-}
-
-/**
- * The topics of a connection: those of its options, otherwise those of its format. A connection that assigns devices to
- * sensors listens to all devices.
- */
-function topicsOf({ format, options }: KnownConnection, deviceId: string | undefined): readonly string[] {
-  const usual = formatNamed(format).topics ?? [];
-  const own = options.sensors === undefined ? deviceId : '+';
-  return (options.topics ?? usual)
-    .map((topic) => (own === undefined ? topic : topic.replaceAll(DEVICE_ID, own)))
-    .filter((topic) => isTopicFilter(topic) && !topic.includes(DEVICE_ID));
 }

@@ -44,7 +44,7 @@ export const gantry: Format = {
     'Several events may be sent as an array, or as {"events": [...]}. An invalid one does not affect the others.',
     'Always send timestamp and idempotencyKey, so that an event that is sent again is stored once. A timestamp without an offset is in the time zone of the connection. An event with an unreadable one is refused.',
     `Instead of the token in the address, a device may send the user name ${username} and the password ${password} (Basic), or the header "Authorization: Bearer ${token}".`,
-    'Over MQTT, publish events to gantry/<deviceId>/events with QoS 1 on the broker of the service; <deviceId> is the device ID of the sensor. If the connection has options.sensors, it is any name that they assign to a sensor.',
+    'Over MQTT, publish events to gantry/<deviceId>/events with QoS 1 on the broker of the service; <deviceId> is the device ID of the sensor. If the connection has options.sensors, it is any name that they assign to a sensor. If it contains + or #, enter a topic of your own in the option topics.',
     'Publish anything to gantry/<deviceId>/heartbeat once a minute, or POST to the address followed by /heartbeat, so that the sensor counts as online without events.',
     'Repeat with growing pauses after 503 and when there is no answer; do not repeat after any other answer.',
   ],
