@@ -170,6 +170,15 @@ describe('a request as devices send it', () => {
     });
   });
 
+  it('by a device that puts a slash before its path', async () => {
+    const made = await connect(gantry, 'tvt');
+    const beat = await devicePayload('tvt-nvr-v2-keepalive.xml');
+    const lines = [`POST /${pathOf(made.url)} HTTP/1.1`, 'Host: 10.0.0.5:4000', 'Connection: close'];
+    const [answer] = await exchange(request(lines, beat));
+    expect(answer?.status).toBe(200);
+    expect(await processed(gantry, made.id, 1)).toMatchObject([{ status: 'ALIVE' }]);
+  });
+
   it('by a TVT recorder: the request line in absolute form, keepalives between', async () => {
     const made = await connect(gantry, 'tvt');
     const [beat, vehicle] = [

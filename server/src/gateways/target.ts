@@ -41,7 +41,8 @@ export function splitTarget(url: string): { readonly path: string; readonly quer
   const mark = whole.indexOf('?');
   const path = mark === -1 ? whole : whole.slice(0, mark);
   return {
-    path: path.startsWith('/') ? path : `/${path}`,
+    // Some devices put a slash before the path that they were given.
+    path: path.replace(/^\/*/, '/'),
     query: mark === -1 ? '' : whole.slice(mark + 1),
   };
 }
