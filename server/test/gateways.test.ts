@@ -129,6 +129,17 @@ describe('a message of a device', () => {
     expect(JSON.parse(detail.parts[0].text)).toEqual(event({ vehicleSpeed: 48 }));
   });
 
+  it('has the time of receipt, and says so, when the clock of the device is wrong', async () => {
+    const made = await connect(gantry, 'gantry');
+    await sendJson(gantry, pathOf(made.url), event({ timestamp: '2126-01-01T00:00:00Z' }));
+    const [message] = await processed(gantry, made.id);
+    const reason =
+      'The event has the time of receipt, because that of the device cannot be right: 2126-01-01T00:00:00.000Z';
+    expect(message).toMatchObject({ status: 'STORED', reason });
+    const tried = await gantry.ok('connections.tryReading', { id: made.id }, { token });
+    expect(tried).toMatchObject({ status: 'STORED', reason });
+  });
+
   it('is one event, however often and whenever it arrives', async () => {
     const made = await connect(gantry, 'gantry');
     const before = await gantry.count('events');

@@ -70,6 +70,12 @@ export function believedTime(
   return oldestDays !== null && occurredAt < receivedAt - oldestDays * DAY_MS ? null : occurredAt;
 }
 
+/** Why the event has the time of receipt although the device reported a time, as a sentence; null if it has not. */
+export function disbeliefIn(occurredAt: number | null, believedAt: number | null): string | null {
+  if (occurredAt === null || believedAt !== null) return null;
+  return `The event has the time of receipt, because that of the device cannot be right: ${new Date(occurredAt).toISOString()}`;
+}
+
 /** The event without its plate, which was read with too little confidence or is not a plate. */
 export function withoutPlate(event: ObservedEvent): ObservedEvent {
   const { eventType, vehicleSpeed } = event;

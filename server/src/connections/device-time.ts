@@ -33,7 +33,7 @@ export function epochTime(value: unknown): number | null {
 
 /**
  * The time of an ISO 8601 text, in its extended or basic form, with up to nanoseconds and an offset of hours alone
- * (`+07`). A space may replace the `T`.
+ * (`+07`). A space may replace the `T`, and slashes the hyphens of the date.
  * @param zone for a text without an offset
  * @returns Unix milliseconds; null for any other text
  */
@@ -41,6 +41,7 @@ export function isoTime(text: unknown, zone: Zone): number | null {
   if (typeof text !== 'string' || text.length > MAX_LENGTH) return null;
   const normal = text
     .trim()
+    .replace(/^(\d{4})\/(\d{2})\/(\d{2})\b/, '$1-$2-$3')
     .replace(/^(\d{4}-?\d{2}-?\d{2})\s+/, '$1T')
     .replace(/([.,]\d{3})\d+/, '$1')
     .replace(/\s+(?=Z|[+-]\d{2})/i, '');

@@ -1,7 +1,7 @@
 import type { ConnectionOptions, MessageStatus } from '@gantry/contract/connections';
 import type { Core } from '../platform/context.ts';
 import { AppError, notFound } from '../platform/error.ts';
-import { believedTime, composeEvent } from './compose.ts';
+import { believedTime, composeEvent, disbeliefIn } from './compose.ts';
 import {
   discoveredName,
   interpret,
@@ -85,7 +85,11 @@ function compose(
   const made = composeEvent({ ...report, event }, composition);
   if ('refusal' in made) return { status: 'REFUSED', event: null, note: made.refusal };
   const json = JSON.parse(JSON.stringify(made.event)) as Record<string, unknown>;
-  return { status: 'STORED', event: json, note };
+  return {
+    status: 'STORED',
+    event: json,
+    note: reasonOf([note, disbeliefIn(report.occurredAt, believedAt)]),
+  };
 }
 
 /** Why a mapping cannot be evaluated on the last message of a connection; null if it can, or there is no message. */

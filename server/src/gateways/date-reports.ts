@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
-import { believedTime } from '../connections/compose.ts';
+import { believedTime, disbeliefIn } from '../connections/compose.ts';
 import type { Report } from '../connections/format.ts';
 import { formatNamed } from '../connections/formats.ts';
-import { withEnoughConfidence } from '../connections/interpret.ts';
+import { reasonOf, withEnoughConfidence } from '../connections/interpret.ts';
 import type { KnownConnection } from '../connections/store.ts';
 import { isBadRow } from '../platform/database/failure.ts';
 import type { Database } from '../platform/database/pool.ts';
@@ -82,7 +82,7 @@ export function createReportDates(app: GatewayApp, db: Database): ReportDates {
         believedAt,
         receivedAt,
         arrivedAt: message.receivedAt,
-        note,
+        note: reasonOf([note, disbeliefIn(report.occurredAt, given.believedAt)]),
       };
     },
     [Symbol.asyncDispose]: times[Symbol.asyncDispose],

@@ -83,6 +83,12 @@ describe('Milesight', () => {
     expect(other.is).toBe('nothing');
   });
 
+  it('reads a date with slashes', async () => {
+    const body = JSON.stringify({ plate: 'A1', device: 'Gate', time: '2023/09/15 06:19:57' });
+    const { reports } = await readBody(milesight, body);
+    expect(reports[0]?.occurredAt).toBe(Date.UTC(2023, 8, 15, 4, 19, 57));
+  });
+
   it('reads the speed in the unit of the connection', async () => {
     expect((await first(recognition, { options: { speedUnit: 'mph' } }))?.event.vehicleSpeed).toBe(61.16);
   });
