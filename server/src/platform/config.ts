@@ -365,52 +365,74 @@ export const configKeys = {
     ),
 } as const;
 
-const schema = z.object(configKeys).superRefine((config, ctx) => {
-  if (config.NODE_ENV === 'production' && config.DATABASE_URL && !config.JWT_SECRET) {
-    ctx.addIssue({
-      code: 'custom',
-      path: ['JWT_SECRET'],
-      message: 'must be set with NODE_ENV=production and DATABASE_URL, to at least 32 random bytes',
-    });
-  }
-  if ((config.S3_ACCESS_KEY_ID === undefined) !== (config.S3_SECRET_ACCESS_KEY === undefined)) {
-    const path = config.S3_ACCESS_KEY_ID === undefined ? 'S3_ACCESS_KEY_ID' : 'S3_SECRET_ACCESS_KEY';
-    ctx.addIssue({
-      code: 'custom',
-      path: [path],
-      message: 'must be set too, because the access key and its secret are used together',
-    });
-  }
-  const isSet = (key: keyof typeof config): boolean => {
-    const value = config[key];
-    return value !== undefined && !(Array.isArray(value) && value.length === 0);
-  };
-  // A setting with a default value says nothing about what is wanted.
-  const needed = [
-    ['OIDC_ISSUER', 'OIDC_CLIENT_ID'],
-    ['OIDC_ISSUER', 'OIDC_ROLES'],
-    ['OIDC_CLIENT_ID', 'OIDC_ISSUER'],
-    ['OIDC_CLIENT_SECRET', 'OIDC_ISSUER'],
-    ['OIDC_ROLES', 'OIDC_ISSUER'],
-    ['OIDC_REDIRECT_URL', 'OIDC_ISSUER'],
-    ['OIDC_RETURN_URL', 'OIDC_ISSUER'],
-    ['S3_ENDPOINT', 'S3_BUCKET'],
-    ['S3_ACCESS_KEY_ID', 'S3_BUCKET'],
-  ] as const;
-  for (const [set, other] of needed) {
-    if (!isSet(set) || isSet(other)) continue;
-    ctx.addIssue({ code: 'custom', path: [other], message: `must be set too, because ${set} is set` });
-  }
-  if ((config.MQTT_CERT_FILE === undefined) !== (config.MQTT_KEY_FILE === undefined)) {
-    ctx.addIssue({
-      code: 'custom',
-      path: [config.MQTT_CERT_FILE === undefined ? 'MQTT_CERT_FILE' : 'MQTT_KEY_FILE'],
-      message: 'must be set too, because the certificate and its key are used together',
-    });
-  }
-});
+const settings = z.object(configKeys);
 
-export type Config = z.output<typeof schema>;
+export type Config = z.output<typeof settings>;
+
+/** Each setting on the left has no effect, or does not suffice, without the one on the right. */
+const NEEDED = [
+  ['OIDC_ISSUER', 'OIDC_CLIENT_ID'],
+  ['OIDC_ISSUER', 'OIDC_ROLES'],
+  ['OIDC_CLIENT_ID', 'OIDC_ISSUER'],
+  ['OIDC_CLIENT_SECRET', 'OIDC_ISSUER'],
+  ['OIDC_NAME', 'OIDC_ISSUER'],
+  ['OIDC_SCOPES', 'OIDC_ISSUER'],
+  ['OIDC_ROLE_CLAIM', 'OIDC_ISSUER'],
+  ['OIDC_ROLES', 'OIDC_ISSUER'],
+  ['OIDC_REDIRECT_URL', 'OIDC_ISSUER'],
+  ['OIDC_RETURN_URL', 'OIDC_ISSUER'],
+  ['S3_ENDPOINT', 'S3_BUCKET'],
+  ['S3_REGION', 'S3_BUCKET'],
+  ['S3_ACCESS_KEY_ID', 'S3_BUCKET'],
+  ['BACKUP_SCHEDULE', 'BACKUP_DIR'],
+  ['BACKUP_KEEP', 'BACKUP_DIR'],
+  ['MQTT_CLIENT_ID', 'MQTT_URL'],
+  ['MQTT_CA_FILE', 'MQTT_URL'],
+  ['MQTT_CERT_FILE', 'MQTT_URL'],
+] as const satisfies readonly (readonly [keyof Config, keyof Config])[];
+
+/** @param given the settings as they were given: one with a default value counts only if it was */
+const schemaFor = (given: Readonly<Record<string, string | undefined>>) =>
+  settings.superRefine((config, ctx) => {
+    if (config.NODE_ENV === 'production' && config.DATABASE_URL && !config.JWT_SECRET) {
+      ctx.addIssue({
+        code: 'custom',
+        path: ['JWT_SECRET'],
+        message: 'must be set with NODE_ENV=production and DATABASE_URL, to at least 32 random bytes',
+      });
+    }
+    if ((config.S3_ACCESS_KEY_ID === undefined) !== (config.S3_SECRET_ACCESS_KEY === undefined)) {
+      const path = config.S3_ACCESS_KEY_ID === undefined ? 'S3_ACCESS_KEY_ID' : 'S3_SECRET_ACCESS_KEY';
+      ctx.addIssue({
+        code: 'custom',
+        path: [path],
+        message: 'must be set too, because the access key and its secret are used together',
+      });
+    }
+    const isSet = (key: keyof Config): boolean => {
+      const value = config[key];
+      return given[key] !== undefined && !(Array.isArray(value) && value.length === 0);
+    };
+    for (const [set, other] of NEEDED) {
+      if (!isSet(set) || isSet(other)) continue;
+      ctx.addIssue({ code: 'custom', path: [other], message: `must be set too, because ${set} is set` });
+    }
+    if ((config.MQTT_CERT_FILE === undefined) !== (config.MQTT_KEY_FILE === undefined)) {
+      ctx.addIssue({
+        code: 'custom',
+        path: [config.MQTT_CERT_FILE === undefined ? 'MQTT_CERT_FILE' : 'MQTT_KEY_FILE'],
+        message: 'must be set too, because the certificate and its key are used together',
+      });
+    }
+    const tls = (['MQTT_CA_FILE', 'MQTT_CERT_FILE'] as const).find(isSet);
+    if (tls && config.MQTT_URL && !/^(?:mqtts|wss):/i.test(config.MQTT_URL)) {
+      ctx.addIssue({
+        code: 'custom',
+        path: ['MQTT_URL'],
+        message: `must begin with mqtts: or wss:, because ${tls} is set`,
+      });
+    }
+  });
 
 /** A setting that cannot be used. The message names each invalid key and what it expects. */
 export class ConfigError extends Error {
@@ -425,7 +447,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   const given = Object.fromEntries(
     Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
   );
-  const result = schema.safeParse(given);
+  const result = schemaFor(given).safeParse(given);
   if (result.success) return result.data;
   // The rest of the path is the place in a list.
   const lines = result.error.issues.map(({ path: [key], message }) => `  ${String(key)} ${message}`);

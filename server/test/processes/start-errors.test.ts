@@ -48,6 +48,18 @@ describe('a service that cannot start names the setting', () => {
     [{ HOST: '203.0.113.7', PORT: '4000' }, /HOST 203\.0\.113\.7 is no address of this machine/],
     [{ OIDC_CLIENT_ID: 'gantry' }, /OIDC_ISSUER must be set too, because OIDC_CLIENT_ID is set/],
     [{ S3_ENDPOINT: 'http://127.0.0.1:1' }, /S3_BUCKET must be set too, because S3_ENDPOINT is set/],
+    [{ MQTT_CLIENT_ID: 'city' }, /MQTT_URL must be set too, because MQTT_CLIENT_ID is set/],
+    [{ MQTT_CA_FILE: '/ca.pem' }, /MQTT_URL must be set too, because MQTT_CA_FILE is set/],
+    [
+      { MQTT_CERT_FILE: '/service.pem', MQTT_KEY_FILE: '/service.key' },
+      /MQTT_URL must be set too, because MQTT_CERT_FILE is set/,
+    ],
+    [
+      { MQTT_URL: 'mqtt://127.0.0.1', MQTT_CA_FILE: '/ca.pem' },
+      /MQTT_URL must begin with mqtts: or wss:, because MQTT_CA_FILE is set/,
+    ],
+    // The value is the default one, and says all the same what is wanted.
+    [{ BACKUP_SCHEDULE: '02:00' }, /BACKUP_DIR must be set too, because BACKUP_SCHEDULE is set/],
     [{ GATEWAY_URL: 'http://host:80' }, /GATEWAY_URL must be .* or the default port: write http:\/\/host\n/],
     [{ PREVIEW_ORIGINS: 'https://a.example.org' }, /PREVIEW_ORIGINS must be .* with \* as the first label/],
     [{ PORT: ' ' }, /PORT must be a number/],
@@ -150,6 +162,13 @@ describe('a database that cannot be used', () => {
       /The database server 127\.0\.0\.1:\d+ refuses the password of the role limited_\d+: correct it in DATABASE_URL/,
     );
     expect(message).not.toContain('a-wrong-guess');
+  });
+
+  it('is named if it does not offer the TLS that the address requires', async () => {
+    const url = urlOf((encrypted) => encrypted.searchParams.set('sslmode', 'verify-full'));
+    expect(await failure({ ...secret, DATABASE_URL: url })).toMatch(
+      /The database server 127\.0\.0\.1:\d+ does not offer TLS: set ssl = on there, or remove sslmode/,
+    );
   });
 
   it('is named if it does not exist', async () => {
