@@ -31,6 +31,23 @@ describe('a connection that is closed between two statements of a transaction', 
   });
 });
 
+describe('a connection string with parameters', () => {
+  it('adds options, and changes no setting that the service needs', async () => {
+    const url = new URL(database.url);
+    url.searchParams.set('options', '-c work_mem=5MB -c jit=on');
+    url.searchParams.set('application_name', 'city');
+    url.searchParams.set('statement_timeout', '1');
+    url.searchParams.set('sslmode', 'disable');
+    const own = createPool(url.href, 1, () => undefined, { name: 'gantry own' });
+    const { rows } = await own.query(
+      `SELECT current_setting('work_mem') AS memory, current_setting('jit') AS jit,
+        current_setting('application_name') AS name, current_setting('statement_timeout') AS statement`,
+    );
+    await own.end();
+    expect(rows).toEqual([{ memory: '5MB', jit: 'off', name: 'gantry own', statement: '20s' }]);
+  });
+});
+
 describe('a pooler that refuses the limits of a session', () => {
   it('is recognized before the service starts', async () => {
     // As PgBouncer 1.18 answers the first message of a connection.
@@ -61,6 +78,32 @@ describe('a pooler that refuses the limits of a session', () => {
     expect(logged).toEqual([
       expect.stringMatching(/as poolers such as PgBouncer do: name the PostgreSQL server/),
     ]);
+  });
+});
+
+describe('a server that asks for a password', () => {
+  it('is recognized if the address contains none', async () => {
+    // As PostgreSQL begins SCRAM, which the tests' own server does not use.
+    const message = (step: number, text: string): Buffer => {
+      const head = Buffer.from('R\0\0\0\0\0\0\0\0');
+      head.writeInt32BE(8 + text.length, 1);
+      head.writeInt32BE(step, 5);
+      return Buffer.concat([head, Buffer.from(text)]);
+    };
+    const server = createServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.once('data', () => {
+        socket.write(message(10, 'SCRAM-SHA-256\0\0'));
+        socket.once('data', () => socket.write(message(11, 'r=nonce,s=salt,i=4096')));
+      });
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const options = { allowUnsafe: false, log: pino({ level: 'silent' }) };
+    await expect(waitForDatabase(`postgres://city@127.0.0.1:${port}/g`, options)).rejects.toThrow(
+      `The database server 127.0.0.1:${port} asks for the password of the role city: add it to DATABASE_URL`,
+    );
+    server.close();
   });
 });
 

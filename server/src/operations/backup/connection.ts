@@ -1,5 +1,6 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import pg from 'pg';
+import { clientSettings } from '../../platform/database/address.ts';
 import type { Asking } from '../../platform/database/nodes.ts';
 
 /** The name of these connections in `pg_stat_activity`. */
@@ -30,12 +31,13 @@ export interface CopyConnection extends AsyncDisposable {
 
 /** Opens it. Disposing closes it at once, even while a statement is running. */
 export async function openCopyConnection(connectionString: string): Promise<CopyConnection> {
-  const client = new pg.Client({
-    connectionString,
-    application_name: CONNECTION_NAME,
-    connectionTimeoutMillis: 10_000,
-    keepAlive: true,
-  });
+  const client = new pg.Client(
+    clientSettings(connectionString, {
+      application_name: CONNECTION_NAME,
+      connectionTimeoutMillis: 10_000,
+      keepAlive: true,
+    }),
+  );
   // The statement in progress fails with the same error.
   client.on('error', () => undefined);
   await client.connect();

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import type { Logger } from 'pino';
+import { clientSettings } from '../../platform/database/address.ts';
 import { createDatabase, type Database } from '../../platform/database/pool.ts';
 import { safeText } from '../../platform/describe-error.ts';
 import { startPeriodic } from '../../platform/periodic.ts';
@@ -19,11 +20,9 @@ interface RecordedOptions extends MakeOptions {
  * @throws BackupRefused as `makeBackup` does, and when the service is making one
  */
 export async function makeRecordedBackup(options: RecordedOptions): Promise<BackupResult> {
-  const pool = new pg.Pool({
-    connectionString: options.connectionString,
-    max: 1,
-    application_name: CONNECTION_NAME,
-  });
+  const pool = new pg.Pool(
+    clientSettings(options.connectionString, { max: 1, application_name: CONNECTION_NAME }),
+  );
   pool.on('error', () => undefined);
   const db = createDatabase(pool);
   try {

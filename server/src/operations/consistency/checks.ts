@@ -1,5 +1,6 @@
 import type { SwitchableFeature } from '@gantry/contract/system';
 import pg from 'pg';
+import { clientSettings } from '../../platform/database/address.ts';
 import { readDatabaseTime } from '../../platform/database/database-time.ts';
 import { areEventsDistributed } from '../../platform/database/nodes.ts';
 import { inSnapshotOfNodes, pauseEvents } from '../../platform/database/nodes-snapshot.ts';
@@ -47,12 +48,13 @@ export interface ChecksOptions {
 export async function runChecks(options: ChecksOptions): Promise<CheckResult[]> {
   const { connectionString, features, isRepairing, limit, onResult } = options;
   // Separate connections without time-outs, because a check may take minutes.
-  const pool = new pg.Pool({
-    connectionString,
-    max: 2,
-    application_name: 'gantry check',
-    onConnect: async (client) => void (await client.query('SET statement_timeout = 0')),
-  });
+  const pool = new pg.Pool(
+    clientSettings(connectionString, {
+      max: 2,
+      application_name: 'gantry check',
+      onConnect: async (client: pg.ClientBase) => void (await client.query('SET statement_timeout = 0')),
+    }),
+  );
   pool.on('error', () => undefined);
   const db = createDatabase(pool);
   try {

@@ -1,3 +1,4 @@
+import type { ClientConfig } from 'pg';
 import { parse } from 'pg-connection-string';
 
 /**
@@ -16,6 +17,20 @@ export function addressFlaw(connectionString: string): string | null {
     if (path !== undefined) return `names the file ${path}, which cannot be read (${code})`;
     return 'cannot be understood: characters such as @ : / ? # % in the user name or password must be percent-encoded, for example # as %23';
   }
+}
+
+/**
+ * The settings of a client of the service. `pg` would prefer every parameter of the connection string to the setting of
+ * that name. Here the service's own settings are preferred, because it depends on them: commands recognize a running
+ * service by the names of its connections. Options are added to those of the connection string, and the last one counts.
+ */
+export function clientSettings<Own extends ClientConfig>(connectionString: string, own: Own) {
+  const [address = '', query] = connectionString.split(/\?(.*)/s);
+  if (query === undefined) return { ...own, connectionString };
+  const parameters = new URLSearchParams(query);
+  const options = [...parameters.getAll('options'), own.options ?? ''].join(' ').trim();
+  for (const name of ['options', ...Object.keys(own)]) parameters.delete(name);
+  return { ...own, ...(options !== '' && { options }), connectionString: `${address}?${parameters}` };
 }
 
 /** The server and the database of a connection string, for messages: without user name and password. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import pg from 'pg';
+import { clientSettings } from './address.ts';
 import { locks } from './locks.ts';
 import {
   type LockPatience,
@@ -200,7 +201,9 @@ export function dueOf(
 }
 
 async function connect(connectionString: string): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString, keepAlive: true, application_name: 'gantry migration' });
+  const client = new pg.Client(
+    clientSettings(connectionString, { keepAlive: true, application_name: 'gantry migration' }),
+  );
   // Statements on it fail with the same error.
   client.on('error', () => undefined);
   await client.connect();

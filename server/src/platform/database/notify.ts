@@ -4,6 +4,7 @@ import { sql } from 'drizzle-orm';
 import pg from 'pg';
 import type { Logger } from 'pino';
 import { TIMINGS, type Timings } from '../timings.ts';
+import { clientSettings } from './address.ts';
 import { UNLIMITED_IDLENESS } from './pool.ts';
 import type { Executor } from './transaction.ts';
 
@@ -154,15 +155,16 @@ export async function listen(
 
 function createConnection(connectionString: string, answerMs: number): Connection {
   const socket = new Socket();
-  const client = new pg.Client({
-    connectionString,
-    stream: () => socket,
-    keepAlive: true,
-    application_name: 'gantry listener',
-    connectionTimeoutMillis: answerMs,
-    query_timeout: answerMs,
-    options: UNLIMITED_IDLENESS,
-  });
+  const client = new pg.Client(
+    clientSettings(connectionString, {
+      stream: () => socket,
+      keepAlive: true,
+      application_name: 'gantry listener',
+      connectionTimeoutMillis: answerMs,
+      query_timeout: answerMs,
+      options: UNLIMITED_IDLENESS,
+    }),
+  );
   return { client, destroy: () => socket.destroy() };
 }
 

@@ -1,5 +1,6 @@
 import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres';
 import pg from 'pg';
+import { clientSettings } from './address.ts';
 import { giveBackOnlyAtRest } from './client.ts';
 
 /** Differences of a pool from the ordinary one. */
@@ -56,20 +57,21 @@ export function createPool(
   options: PoolOptions = {},
 ): pg.Pool {
   const statementTimeoutMs = options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS;
-  const pool = new pg.Pool({
-    connectionString,
-    max: size,
-    min: options.kept ?? 0,
-    connectionTimeoutMillis: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
-    query_timeout: statementTimeoutMs + ANSWER_GRACE_MS,
-    statement_timeout: statementTimeoutMs,
-    idle_in_transaction_session_timeout: statementTimeoutMs,
-    idleTimeoutMillis: 30_000,
-    keepAlive: true,
-    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
-    application_name: options.name ?? 'gantry',
-    options: `${SHORT_STATEMENTS} ${NODE_CONNECTIONS} ${UNLIMITED_IDLENESS}`,
-  });
+  const pool = new pg.Pool(
+    clientSettings(connectionString, {
+      max: size,
+      min: options.kept ?? 0,
+      connectionTimeoutMillis: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
+      query_timeout: statementTimeoutMs + ANSWER_GRACE_MS,
+      statement_timeout: statementTimeoutMs,
+      idle_in_transaction_session_timeout: statementTimeoutMs,
+      idleTimeoutMillis: 30_000,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+      application_name: options.name ?? 'gantry',
+      options: `${SHORT_STATEMENTS} ${NODE_CONNECTIONS} ${UNLIMITED_IDLENESS}`,
+    }),
+  );
   pool.on('error', onError);
   // An error of a connection between two statements of a transaction reaches only this event, and without a handler
   // it would end the process. The next statement fails and reports it.

@@ -14,7 +14,7 @@ const REFUSED: Readonly<Record<string, (address: Address) => string>> = {
   '28P01': ({ server, user }) =>
     `The database server ${server} refuses the password of the role ${user}: correct it in DATABASE_URL`,
   '28000': ({ server, user, database }) =>
-    `The database server ${server} does not let the role ${user} connect to ${database}: check the role in DATABASE_URL and pg_hba.conf of the server, and whether it requires TLS (sslmode=require)`,
+    `The database server ${server} does not let the role ${user} connect to ${database}: check the role in DATABASE_URL and pg_hba.conf of the server, and whether it requires TLS (sslmode=verify-full)`,
   '3D000': ({ server, database }) =>
     `There is no database ${database} on the server ${server}: create it with CREATE DATABASE ${database}, or correct the name in DATABASE_URL`,
   '42501': ({ database, user }) =>
@@ -46,7 +46,11 @@ export function explainRefusal(error: unknown, connectionString: string): string
   const because = UNREACHABLE[code ?? ''] ?? (/timeout/i.test(message) ? 'it does not answer' : null);
   if (because !== null)
     return `The database server ${address.server} cannot be reached, because ${because}: start it, or correct DATABASE_URL`;
+  if (/password must be/i.test(message))
+    return `The database server ${address.server} asks for the password of the role ${address.user}: add it to DATABASE_URL`;
+  if (/does not support SSL/i.test(message))
+    return `The database server ${address.server} does not offer TLS: set ssl = on there, or remove sslmode from DATABASE_URL`;
   if (/SSL|certificate|self.signed/i.test(`${message} ${code}`))
-    return `No TLS connection to the database server ${address.server} can be made (${message}): check sslmode and sslrootcert in DATABASE_URL`;
+    return `No TLS connection to the database server ${address.server} can be made (${message}): correct its certificate, name the file of its authority with sslrootcert in DATABASE_URL, or accept any certificate with sslmode=no-verify`;
   return null;
 }

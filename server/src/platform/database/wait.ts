@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Logger } from 'pino';
 import { safeText } from '../describe-error.ts';
-import { describeAddress } from './address.ts';
+import { clientSettings, describeAddress } from './address.ts';
 import { isDatabaseAway } from './failure.ts';
 import { STATEMENT_TIMEOUT_MS } from './pool.ts';
 import { explainRefusal } from './refusals.ts';
@@ -122,12 +122,13 @@ function requireDurable(off: readonly string[], { allowUnsafe, log }: WaitOption
 }
 
 async function check(connectionString: string, options: WaitOptions): Promise<void> {
-  const client = new pg.Client({
-    connectionString,
-    connectionTimeoutMillis: 5_000,
-    // As for the connections that are opened later; a pooler refuses it.
-    statement_timeout: STATEMENT_TIMEOUT_MS,
-  });
+  const client = new pg.Client(
+    clientSettings(connectionString, {
+      connectionTimeoutMillis: 5_000,
+      // As for the connections that are opened later; a pooler refuses it.
+      statement_timeout: STATEMENT_TIMEOUT_MS,
+    }),
+  );
   // Statements on it fail with the same error.
   client.on('error', () => undefined);
   await client.connect();

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { clientSettings } from '../address.ts';
 import { locks } from '../locks.ts';
 import { countNodes, refuseWhileServed, refuseWithoutSchema } from './cluster.ts';
 import { COUNT_EVENTS, COUNT_SHARDS, type Step, shardsFor, stepsTo } from './steps.ts';
@@ -29,11 +30,9 @@ export async function distribute(options: DistributeOptions): Promise<void> {
 }
 
 async function connect(connectionString: string): Promise<pg.Client> {
-  const client = new pg.Client({
-    connectionString,
-    application_name: 'gantry distribution',
-    keepAlive: true,
-  });
+  const client = new pg.Client(
+    clientSettings(connectionString, { application_name: 'gantry distribution', keepAlive: true }),
+  );
   try {
     await client.connect();
   } catch (cause) {
