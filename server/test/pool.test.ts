@@ -31,6 +31,15 @@ describe('a connection that is closed between two statements of a transaction', 
   });
 });
 
+describe('a Unix socket that a stopped server has removed', () => {
+  it('is an outage like a port on which nothing listens', async () => {
+    const own = createPool('postgres://city@/city?host=/nonexistent', 1, () => undefined);
+    const failure: unknown = await own.query('SELECT 1').catch((error: unknown) => error);
+    await own.end();
+    expect(isDatabaseAway(failure)).toBe(true);
+  });
+});
+
 describe('a connection string with parameters', () => {
   it('adds options, and changes no setting that the service needs', async () => {
     const url = new URL(database.url);

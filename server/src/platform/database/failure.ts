@@ -62,6 +62,24 @@ const AWAY_CODES = new Set([
 const AWAY_MESSAGES =
   /timeout exceeded when trying to connect|connection terminated|query read timeout|client has encountered a connection error|cannot use a pool after calling end|not queryable/i;
 
+const REFUSED_STATES = /^(28|3D000)/;
+const REFUSED_CODES = /^(CERT_|DEPTH_ZERO_|ERR_SSL_|ERR_TLS_|SELF_SIGNED_|UNABLE_TO_)/;
+const REFUSED_MESSAGES = /^The server does not support SSL connections/;
+
+/**
+ * Whether a connection was refused because of the role, its password, the name of the database or the certificate of
+ * the server. That lasts until somebody corrects it.
+ */
+export function isConnectionRefused(error: unknown): boolean {
+  const state = sqlState(error);
+  if (state !== null) return REFUSED_STATES.test(state);
+  for (const cause of causes(error)) {
+    const { code, message } = cause as Error & { code?: unknown };
+    if ((typeof code === 'string' && REFUSED_CODES.test(code)) || REFUSED_MESSAGES.test(message)) return true;
+  }
+  return false;
+}
+
 /**
  * Whether the server ended the connection with this error, because it is shutting down or the session was terminated.
  */
@@ -92,13 +110,19 @@ export function isTimeout(error: unknown): boolean {
   return isStopped(error) || sqlState(error) === '55P03' || isUnanswered(error);
 }
 
-/** Whether the database is unavailable, full, or too busy to answer, so that trying again later makes sense. */
+/**
+ * Whether the database is unavailable, full, too busy to answer, or refuses connections, so that trying again later
+ * makes sense.
+ */
 export function isDatabaseAway(error: unknown): boolean {
+  if (isConnectionRefused(error)) return true;
   const state = sqlState(error);
   if (state !== null) return AWAY_STATES.test(state);
   for (const cause of causes(error)) {
-    const { code, message } = cause as Error & { code?: unknown };
+    const { code, syscall, message } = cause as NodeJS.ErrnoException;
     if (typeof code === 'string' && AWAY_CODES.has(code)) return true;
+    // A server that stops removes its socket.
+    if (code === 'ENOENT' && syscall === 'connect') return true;
     if (AWAY_MESSAGES.test(message)) return true;
   }
   return false;

@@ -3,7 +3,7 @@ import pg from 'pg';
 import type { Logger } from 'pino';
 import { safeText } from '../describe-error.ts';
 import { clientSettings, describeAddress } from './address.ts';
-import { isDatabaseAway } from './failure.ts';
+import { isConnectionRefused, isDatabaseAway } from './failure.ts';
 import { STATEMENT_TIMEOUT_MS } from './pool.ts';
 import { explainRefusal } from './refusals.ts';
 
@@ -42,7 +42,7 @@ export async function waitForDatabase(connectionString: string, options: WaitOpt
     } catch (error) {
       signal?.throwIfAborted();
       const explanation = explainRefusal(error, connectionString);
-      if (!isDatabaseAway(error) || performance.now() > deadline)
+      if (isConnectionRefused(error) || !isDatabaseAway(error) || performance.now() > deadline)
         throw explanation === null ? error : new UnsuitableDatabase(explanation, { cause: error });
       const reason = explanation ?? safeText(error);
       if (reason !== logged) log.info({ reason }, 'waiting for the database');

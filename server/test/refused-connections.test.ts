@@ -1,0 +1,49 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { eventually, type Gantry, startGantry } from './harness.ts';
+
+let gantry: Gantry;
+beforeAll(async () => {
+  gantry = await startGantry();
+});
+afterAll(() => gantry.stop());
+
+/** Calls while the server refuses connections, because there is no database of that name. */
+const withoutDatabase = async (work: () => Promise<unknown>): Promise<void> => {
+  const name = new URL(gantry.pool.options.connectionString ?? '').pathname.slice(1);
+  const server = new pg.Client({ connectionString: inject('databaseServer') });
+  await server.connect();
+  const rename = async (from: string, to: string): Promise<void> => {
+    await server.query(`ALTER DATABASE ${from} ALLOW_CONNECTIONS false`);
+    await server.query('SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = $1', [
+      from,
+    ]);
+    await server.query(`ALTER DATABASE ${from} RENAME TO ${to}`);
+    await server.query(`ALTER DATABASE ${to} ALLOW_CONNECTIONS true`);
+  };
+  await rename(name, `${name}_away`);
+  try {
+    await work();
+  } finally {
+    await rename(`${name}_away`, name);
+    await server.end();
+  }
+};
+
+describe('a database server that refuses connections', () => {
+  it('is an outage, after which devices and users succeed', async () => {
+    const token = await gantry.tokenFor('ADMIN');
+    const apiKey = await gantry.registerSensor();
+    const ask = async () => (await gantry.call('auth.me', undefined, { token })).status;
+    const report = async () =>
+      (await gantry.call('events.ingest', { apiKey, eventType: 'VEHICLE_DETECTION' })).status;
+    expect([await ask(), await report()]).toEqual([200, 200]);
+    await withoutDatabase(async () => {
+      // Connections that were closed while they were not used.
+      await Promise.all([ask(), report()]);
+      expect([await ask(), await report()]).toEqual([503, 503]);
+    });
+    await eventually(ask, (status) => status === 200);
+    await eventually(report, (status) => status === 200);
+  });
+});
