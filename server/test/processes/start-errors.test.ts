@@ -171,6 +171,16 @@ describe('a database that cannot be used', () => {
     );
   });
 
+  it.each(['-c work_memory=5MB', '-c work_mem=much', '--jit', '-c max_connections=5'])(
+    'refuses the options %s',
+    async (options) => {
+      const url = urlOf((wrong) => wrong.searchParams.set('options', options));
+      expect(await failure({ ...secret, DATABASE_URL: url })).toMatch(
+        /The database server 127\.0\.0\.1:\d+ refuses a setting in the options of DATABASE_URL: correct it\n {2}because: \S/,
+      );
+    },
+  );
+
   it('is named if it does not exist', async () => {
     const url = urlOf((wrong) => {
       wrong.pathname = '/no_such_database';

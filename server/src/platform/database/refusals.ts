@@ -7,10 +7,18 @@ interface Address {
   readonly user: string;
 }
 
+const refusedOptions = ({ server }: Address): string =>
+  `The database server ${server} refuses a setting in the options of DATABASE_URL: correct it`;
+
 /** What each SQLSTATE of a refused connection means, and what to do. */
 const REFUSED: Readonly<Record<string, (address: Address) => string>> = {
   '08P01': ({ server }) =>
     `${server} refuses a parameter of the connection, as poolers such as PgBouncer do: name the PostgreSQL server itself in DATABASE_URL`,
+  // A value that is not valid, a syntax error, an unknown setting, and one that only a restart changes.
+  '22023': refusedOptions,
+  '42601': refusedOptions,
+  '42704': refusedOptions,
+  '55P02': refusedOptions,
   '28P01': ({ server, user }) =>
     `The database server ${server} refuses the password of the role ${user}: correct it in DATABASE_URL`,
   '28000': ({ server, user, database }) =>
