@@ -40,9 +40,18 @@ export const passwordRules = [
   { pattern: /[^\p{L}\p{N}\s]/u, says: 'Use at least one special character' },
 ] as const;
 
+/**
+ * The form of a password that counts, because systems differ in how they encode the same characters (NIST SP 800-63B,
+ * section 5.1.1.2).
+ */
+export function normalizePassword(password: string): string {
+  return password.normalize('NFKC');
+}
+
 /** The messages of the rules that a password breaks; empty if it meets all. */
 export function passwordFlaws(password: string): string[] {
-  return passwordRules.filter(({ pattern }) => !pattern.test(password)).map(({ says }) => says);
+  const normalized = normalizePassword(password);
+  return passwordRules.filter(({ pattern }) => !pattern.test(normalized)).map(({ says }) => says);
 }
 
 export const password = text(200).check((ctx) => {

@@ -1,3 +1,4 @@
+import { normalizePassword } from '@gantry/contract/users';
 import { invalidInput } from '../platform/error.ts';
 import { commonKeyOf } from './common-password-key.ts';
 import { commonPasswordList } from './common-password-list.ts';
@@ -10,7 +11,7 @@ let keys: ReadonlySet<string> | null = null;
 /** Whether it is one of the 10,000 most common passwords, without regard to case and to punctuation and symbols at both ends. */
 export function isCommonPassword(password: string): boolean {
   keys ??= readList(commonPasswordList);
-  return keys.has(commonKeyOf(password));
+  return keys.has(commonKeyOf(normalizePassword(password)));
 }
 
 /** @param path of the field with the password. @throws AppError `badRequest` for a common one */

@@ -1,12 +1,14 @@
+import { normalizePassword } from '@gantry/contract/users';
 import { hash, verify } from '@node-rs/argon2';
 import pLimit from 'p-limit';
 import { unavailable } from '../platform/error.ts';
 
-/** Hashes and checks passwords with argon2id, a few at a time. */
+/** Hashes and checks passwords with argon2id, in their normalized form, a few at a time. */
 export interface Passwords {
   hash(password: string): Promise<string>;
   /**
-   * Whether the password matches the hash. Without a hash (an unknown user) it takes the same time and returns false.
+   * Whether the password matches the hash, which may be one of the password as it was typed, from before passwords were
+   * normalized. Without a hash (an unknown user) it takes the same time and returns false.
    */
   verify(passwordHash: string | null, password: string): Promise<boolean>;
 }
@@ -40,9 +42,13 @@ export async function createPasswords(cost = COST): Promise<Passwords> {
   const setPassword = createTurns(NEW_PASSWORDS);
   const nobody = await hash('the password of nobody', cost);
   return {
-    hash: (password) => setPassword(() => hash(password, cost)),
+    hash: (password) => setPassword(() => hash(normalizePassword(password), cost)),
     async verify(passwordHash, password) {
-      const fits = await login(() => verify(passwordHash ?? nobody, password));
+      const fits = await login(async () => {
+        for (const form of new Set([normalizePassword(password), password]))
+          if (await verify(passwordHash ?? nobody, form)) return true;
+        return false;
+      });
       return fits && passwordHash !== null;
     },
   };

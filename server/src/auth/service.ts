@@ -1,5 +1,6 @@
 import type { ChangePasswordInput, GetSessionsInput, Session, SessionUser } from '@gantry/contract/auth';
 import { mayDo, permissionNames } from '@gantry/contract/permissions';
+import { normalizePassword } from '@gantry/contract/users';
 import { recordActivity } from '../activity/store.ts';
 import type { Core, RequestContext } from '../platform/context.ts';
 import { inTransaction } from '../platform/database/transaction.ts';
@@ -150,7 +151,7 @@ export async function changePassword(
   const { app, actor, caller } = ctx;
   const found = await checkPassword(ctx, actor.email, currentPassword, () => findLogin(app.db, actor.email));
   if (!found) throw wrongPassword();
-  if (newPassword === currentPassword) {
+  if (normalizePassword(newPassword) === normalizePassword(currentPassword)) {
     throw invalidInput('newPassword', 'The new password is the current one: choose another');
   }
   requireUncommon('newPassword', newPassword);
