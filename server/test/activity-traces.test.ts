@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { recordFailedLogin } from '../src/activity/store.ts';
 import { ADMIN, eventually, type Gantry, startGantry } from './harness.ts';
@@ -6,12 +9,17 @@ import { dataUrl, png } from './pictures.ts';
 const NOBODY = '00000000-0000-0000-0000-000000000000';
 
 let gantry: Gantry;
+let backups: string;
 let token: string;
 beforeAll(async () => {
-  gantry = await startGantry();
+  backups = await mkdtemp(join(tmpdir(), 'gantry-backups-'));
+  gantry = await startGantry({ config: { BACKUP_DIR: backups, WEBHOOK_ALLOW_HOSTS: '127.0.0.1' } });
   token = await gantry.tokenFor('ADMIN');
 });
-afterAll(() => gantry.stop());
+afterAll(async () => {
+  await gantry.stop();
+  await rm(backups, { recursive: true });
+});
 
 const idOf = async (as: string): Promise<string> => (await gantry.ok('auth.me', undefined, { token: as })).id;
 
@@ -101,6 +109,34 @@ it('records who downloads the file of a report, but not refused downloads', asyn
   const unwritten = await getFile(path, analyst);
   await gantry.pool.query('ALTER TABLE activity_away RENAME TO activity');
   expect(unwritten.status).toBe(500);
+});
+
+it('does not begin what it cannot record', async () => {
+  const webhook = { url: 'http://127.0.0.1:9/', kinds: ['sensor.statusChanged'] };
+  const { id: webhookId } = await gantry.ok('webhooks.create', webhook, { token });
+  await gantry.pool.query(
+    `INSERT INTO webhook_deliveries (webhook_id, kind, body, status, finished_at) VALUES ($1, 'test', '{}', 'DEAD', now())`,
+    [webhookId],
+  );
+  await gantry.pool.query('ALTER TABLE activity RENAME TO activity_away');
+  const refused = await Promise.all([
+    gantry.call('storage.runRetention', undefined, { token }),
+    gantry.call('backups.create', undefined, { token }),
+    gantry.call('webhooks.redeliver', { webhookId, status: 'DEAD' }, { token }),
+  ]);
+  await gantry.pool.query('ALTER TABLE activity_away RENAME TO activity');
+  expect(refused.map(({ status }) => status)).toEqual([500, 500, 500]);
+  const { rows } = await gantry.pool.query(`
+    SELECT (SELECT count(*) FROM retention_runs WHERE started_by IS NOT NULL) AS runs,
+      (SELECT count(*) FROM backups WHERE started_by IS NOT NULL) AS backups,
+      (SELECT count(*) FROM webhook_deliveries WHERE status <> 'DEAD') AS deliveries`);
+  expect(rows).toEqual([{ runs: 0, backups: 0, deliveries: 0 }]);
+
+  expect(await gantry.ok('webhooks.redeliver', { webhookId, status: 'DEAD' }, { token })).toEqual({
+    count: 1,
+  });
+  const [entry] = await activityOf(await idOf(token), 'webhooks.redeliver');
+  expect(entry?.details).toEqual({ webhookId, count: 1 });
 });
 
 it('records once in a while that a user views an image', async () => {

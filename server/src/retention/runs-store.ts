@@ -3,7 +3,7 @@ import type { RetentionClass, RetentionRun } from '@gantry/contract/storage';
 import { type SQL, sql } from 'drizzle-orm';
 import { locks } from '../platform/database/locks.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { type Executor, inTransaction } from '../platform/database/transaction.ts';
+import { type Executor, inTransaction, type Transaction } from '../platform/database/transaction.ts';
 import { findNames } from '../users/names-store.ts';
 
 /** A run without a sign of life for this long is considered dead. */
@@ -33,15 +33,25 @@ export class RunLost extends Error {
   override readonly name = 'RunLost';
 }
 
-/** Starts a run, unless one is in progress. @returns its id, or null */
-export function beginRun(db: Database, startedBy: string | null): Promise<string | null> {
+/**
+ * Starts a run, unless one is in progress.
+ * @param record what else to write in the same transaction
+ * @returns its id, or null
+ */
+export function beginRun(
+  db: Database,
+  startedBy: string | null,
+  record?: (tx: Transaction, runId: string) => Promise<void>,
+): Promise<string | null> {
   return inTransaction(db, async (tx) => {
     await tx.execute(
       sql`UPDATE retention_runs SET status = 'STOPPED', finished_at = now() WHERE ${IS_SILENT}`,
     );
     const { rows } = await tx.execute<{ id: string }>(sql`
       INSERT INTO retention_runs (started_by) VALUES (${startedBy}::uuid) ON CONFLICT DO NOTHING RETURNING id`);
-    return rows[0]?.id ?? null;
+    const id = rows[0]?.id ?? null;
+    if (id !== null) await record?.(tx, id);
+    return id;
   });
 }
 

@@ -1,5 +1,6 @@
 import { DateTime } from 'luxon';
 import { readDatabaseTime } from '../platform/database/database-time.ts';
+import type { Transaction } from '../platform/database/transaction.ts';
 import { startPeriodic } from '../platform/periodic.ts';
 import type { RunParts } from './recorded-removal.ts';
 import { executeRun } from './run.ts';
@@ -18,8 +19,15 @@ export function dailyRuns(now: number, zone: string): { last: number; next: numb
 
 /** Runs retention daily and on request. */
 export interface Retention extends AsyncDisposable {
-  /** Starts a run, unless one is in progress in any process. @returns its id, or null */
-  begin(startedBy: string | null): Promise<string | null>;
+  /**
+   * Starts a run, unless one is in progress in any process.
+   * @param record what else to write in the transaction that starts it
+   * @returns its id, or null
+   */
+  begin(
+    startedBy: string | null,
+    record?: (tx: Transaction, runId: string) => Promise<void>,
+  ): Promise<string | null>;
 }
 
 /** The services of this room. */
@@ -41,8 +49,8 @@ export function startRetention(parts: RetentionParts): Retention {
   let stopped = false;
   const underway = new Set<Promise<void>>();
 
-  const begin = async (startedBy: string | null): Promise<string | null> => {
-    const id = await beginRun(db, startedBy);
+  const begin: Retention['begin'] = async (startedBy, record) => {
+    const id = await beginRun(db, startedBy, record);
     if (id === null) return null;
     const run: Promise<void> = executeRun(parts, { id, startedBy }, () => stopped)
       .catch((err: unknown) =>

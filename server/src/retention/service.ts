@@ -69,9 +69,10 @@ export async function runRetention({
   actor,
   caller,
 }: ActorContext<Core & RetentionServices>): Promise<RetentionRun> {
-  const id = await app.retention.begin(actor.id);
+  const id = await app.retention.begin(actor.id, (tx, runId) =>
+    recordActivity(tx, actor.id, caller, 'storage.runRetention', { runId }),
+  );
   if (id === null) throw new AppError('conflict', 'Retention is already running: wait until it has finished');
-  await recordActivity(app.db, actor.id, caller, 'storage.runRetention', { runId: id });
   const { items } = await listRuns(app.db, { skip: 0, take: 1, id });
   if (!items[0]) throw new Error('The run that was started does not exist');
   return items[0];

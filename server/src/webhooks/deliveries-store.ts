@@ -79,9 +79,15 @@ export const REDELIVERED_AT_ONCE = 2_000;
 /**
  * Makes all present dead deliveries of a webhook due again, at most `most` in one transaction. Those that die again
  * meanwhile stay dead.
+ * @param record what else to write in each transaction, with the number of its deliveries
  * @returns their number
  */
-export async function redeliverDead(db: Database, webhookId: string, most: number): Promise<number> {
+export async function redeliverDead(
+  db: Database,
+  webhookId: string,
+  most: number,
+  record: (tx: Transaction, count: number) => Promise<void>,
+): Promise<number> {
   const until = await readDatabaseTime(db);
   let count = 0;
   let after: DeadRow | undefined;
@@ -90,7 +96,11 @@ export async function redeliverDead(db: Database, webhookId: string, most: numbe
     after = portion.at(-1);
     if (!after) return count;
     const ids = portion.map(({ id }) => id);
-    count += await makeDue(db, sql`id = ANY (${sql.param(ids)}::uuid[]) AND status = 'DEAD'`);
+    count += await inTransaction(db, async (tx) => {
+      const made = await makeDue(tx, sql`id = ANY (${sql.param(ids)}::uuid[]) AND status = 'DEAD'`);
+      if (made > 0) await record(tx, made);
+      return made;
+    });
   }
 }
 

@@ -137,8 +137,10 @@ export async function redeliver(
     });
   }
   const { id: webhookId } = await getWebhook(app.db, input.webhookId);
-  const count = await redeliverDead(app.db, webhookId, REDELIVERED_AT_ONCE);
-  await recordActivity(app.db, actor.id, caller, 'webhooks.redeliver', { webhookId, count });
+  const count = await redeliverDead(app.db, webhookId, REDELIVERED_AT_ONCE, (tx, made) =>
+    recordActivity(tx, actor.id, caller, 'webhooks.redeliver', { webhookId, count: made }),
+  );
+  if (count === 0) await recordActivity(app.db, actor.id, caller, 'webhooks.redeliver', { webhookId, count });
   return { count };
 }
 

@@ -1,5 +1,6 @@
 import type { BackupOrigin } from '@gantry/contract/backups';
 import type { Core } from '../../platform/context.ts';
+import { inTransaction, type Transaction } from '../../platform/database/transaction.ts';
 import { safeText } from '../../platform/describe-error.ts';
 import { startPeriodic } from '../../platform/periodic.ts';
 import type { BackupResult } from './make.ts';
@@ -23,8 +24,16 @@ const LOOK_MS = 30_000;
 
 /** Makes backups at their times and on request. */
 export interface Backups extends AsyncDisposable {
-  /** Starts one, unless one is in progress in any process. @returns its id, or null */
-  begin(origin: BackupOrigin, startedBy: string | null): Promise<string | null>;
+  /**
+   * Starts one, unless one is in progress in any process.
+   * @param record what else to write in the transaction that starts it
+   * @returns its id, or null
+   */
+  begin(
+    origin: BackupOrigin,
+    startedBy: string | null,
+    record?: (tx: Transaction, backupId: string) => Promise<void>,
+  ): Promise<string | null>;
   /** When the next one is due (Unix milliseconds); null without a schedule. */
   nextAt(): Promise<number | null>;
   /** Called with the state of all backups at the beginning, and after each look and each backup. */
@@ -88,9 +97,13 @@ export function startBackups(
     }
   };
 
-  const begin = async (origin: BackupOrigin, startedBy: string | null): Promise<string | null> => {
+  const begin: Backups['begin'] = async (origin, startedBy, record) => {
     if (folder === undefined) return null;
-    const id = await beginBackup(db, { origin, folder, startedBy });
+    const id = await inTransaction(db, async (tx) => {
+      const begun = await beginBackup(tx, { origin, folder, startedBy });
+      if (begun !== null) await record?.(tx, begun);
+      return begun;
+    });
     if (id === null) return null;
     const running: Promise<void> = run(id, folder)
       .then(() => (ending.signal.aborted ? undefined : look()))

@@ -34,10 +34,11 @@ export async function createBackup({ app, actor, caller }: BackupContext): Promi
   if (app.config.BACKUP_DIR === undefined) {
     throw new AppError('conflict', 'There is no folder for backups: set BACKUP_DIR and restart the service');
   }
-  const id = await app.backups.begin('USER', actor.id);
+  const id = await app.backups.begin('USER', actor.id, (tx, backupId) =>
+    recordActivity(tx, actor.id, caller, 'backups.create', { backupId }),
+  );
   if (id === null)
     throw new AppError('conflict', 'A backup is already in progress: wait until it has finished');
-  await recordActivity(app.db, actor.id, caller, 'backups.create', { backupId: id });
   const { items } = await listBackupRuns(app.db, { skip: 0, take: 1, id });
   if (!items[0]) throw new Error('The backup that was started does not exist');
   return items[0];
