@@ -151,6 +151,24 @@ describe('acknowledging many alerts', () => {
   });
 });
 
+describe('an item that occurs twice in a call', () => {
+  it('is processed once, and has the same result each time', async () => {
+    const [id = ''] = await some(1);
+    const twice = [id, id.toUpperCase()];
+    const decided = await call('reviewBatch', {
+      events: twice.map((each) => ({ id: each, expected: null })),
+      decision: 'CONFIRMED',
+    });
+    const [first, second] = decided.results;
+    expect(first.review.decision).toBe('CONFIRMED');
+    expect(second).toEqual({ ...first, id: twice[1] });
+    const archived = await call('archiveBatch', { ids: twice });
+    expect(archived.results).toEqual(twice.map((each) => ({ id: each, changed: true })));
+    const deleted = await call('deleteBatch', { ids: [id, id, id, id] });
+    expect(deleted.results).toEqual(Array(4).fill({ id, success: true }));
+  });
+});
+
 describe('deleting many events', () => {
   it('keeps those under a legal hold, and names them', async () => {
     const [gone = '', held = ''] = await some(2);

@@ -5,7 +5,7 @@ import { unavailable } from '../platform/error.ts';
 import { failureOf } from '../rpc/errors.ts';
 
 /** What the description of a procedure says of `eachOf`. */
-export const EACH_BY_ITSELF = `Each of up to ${MAX_BATCH_ITEMS} succeeds or fails by itself, as in a call of its own; the call fails as a whole, with SERVICE_UNAVAILABLE, only if none can be processed at the moment.`;
+export const EACH_BY_ITSELF = `Each of up to ${MAX_BATCH_ITEMS} succeeds or fails by itself, as in a call of its own; one that is repeated is processed once; the call fails as a whole, with SERVICE_UNAVAILABLE, only if none can be processed at the moment.`;
 
 /** Maximum number of items of one call that are processed at once, so that connections remain for other callers. */
 const AT_ONCE = 3;
@@ -25,7 +25,8 @@ export function itemsOf(ids: readonly string[]): { readonly id: string }[] {
 }
 
 /**
- * Processes each item separately, so that one that fails does not affect the others.
+ * Processes each item separately, so that one that fails does not affect the others. Items that are equal are processed
+ * once, so that none is refused because of another.
  * @returns the results in the order of the items
  * @throws AppError `unavailable` when no item could be processed, and the whole call should be repeated
  */
@@ -47,7 +48,14 @@ export async function eachOf<Item extends { readonly id: string }, Done extends 
       return { id: item.id, error: { code: body.data.code, message: body.message } };
     }
   };
-  const results = await Promise.all(items.map((item) => inTurn(() => attempt(item))));
+  const attempts = new Map<string, Promise<Done | FailedItem>>();
+  const attemptOnce = async (item: Item): Promise<Done | FailedItem> => {
+    const key = JSON.stringify({ ...item, id: item.id.toLowerCase() });
+    const attempted = attempts.get(key) ?? inTurn(() => attempt(item));
+    attempts.set(key, attempted);
+    return { ...(await attempted), id: item.id };
+  };
+  const results = await Promise.all(items.map(attemptOnce));
   if (results.every((result) => 'error' in result && result.error.code === 'SERVICE_UNAVAILABLE'))
     throw unavailable('Nothing could be done at the moment: try again');
   return results;
