@@ -62,6 +62,13 @@ export const reportKinds = [
   'DAILY_SUMMARY',
 ] as const;
 
+/** The kinds of reports on data of another feature, without which they are refused. */
+export const featureOfReport: { readonly [Kind in (typeof reportKinds)[number]]?: 'traffic' | 'incidents' } =
+  {
+    TRAFFIC: 'traffic',
+    INCIDENTS: 'incidents',
+  };
+
 /** The filters that apply to each kind of report; others are refused. */
 export const filtersOfKind = {
   VIOLATIONS: [

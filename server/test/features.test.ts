@@ -1,16 +1,22 @@
 import { switchableFeatures } from '@gantry/contract/system';
+import { featureOff } from '@gantry/contract/values';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ConfigError, readConfig } from '../src/platform/config.ts';
-import { type Gantry, startGantry } from './harness.ts';
+import { eventually, type Gantry, startGantry } from './harness.ts';
 import { openStream } from './sse.ts';
 
 let all: Gantry;
 let few: Gantry;
+let some: Gantry;
 beforeAll(async () => {
   all = await startGantry();
   few = await startGantry({ config: { FEATURES: 'locations, watchlist' } });
+  some = await startGantry({
+    config: { FEATURES: 'locations, reports' },
+    overrides: { timings: { sweepReportsMs: 50 } },
+  });
 });
-afterAll(() => Promise.all([all.stop(), few.stop()]));
+afterAll(() => Promise.all([all.stop(), few.stop(), some.stop()]));
 
 const refusal = async (procedure: string, input: unknown, token: string) => {
   const { status, body } = await few.call(procedure, input, { token });
@@ -49,6 +55,34 @@ describe('a feature that is switched off', () => {
     const { status, body } = await few.call('incidents.getAll');
     expect(status).toBe(401);
     expect(body.error.json.message).toBe('No token provided');
+  });
+
+  it.each(['INCIDENTS', 'TRAFFIC'])('includes reports on its data, also scheduled ones: %s', async (kind) => {
+    const token = await some.tokenFor('ADMIN');
+    const feature = kind.toLowerCase();
+    const range = { startDate: '2026-01-01', endDate: '2026-01-02' };
+    const schedule = { format: 'CSV', every: 'DAILY', hour: 6 };
+    for (const refused of [
+      await some.refusal('reports.generate', { kind, format: 'CSV', ...range }, { token }),
+      await some.refusal('reports.createSchedule', { kind, ...schedule }, { token }),
+    ]) {
+      expect(refused).toMatchObject({ status: 403, message: featureOff(feature) });
+    }
+
+    // One from before it was switched off waits.
+    const other = await some.ok('reports.createSchedule', { kind: 'EVENTS', ...schedule }, { token });
+    const { id } = await some.ok('reports.createSchedule', { kind: 'EVENTS', ...schedule }, { token });
+    await some.pool.query(
+      `UPDATE report_schedules SET kind = CASE id WHEN $1 THEN $2 ELSE kind END, next_run_at = now() WHERE id IN ($1, $3)`,
+      [id, kind, other.id],
+    );
+    await eventually(
+      () => some.ok('reports.getReports', {}, { token }),
+      ({ reports }) => reports.some(({ scheduleId }: { scheduleId: string }) => scheduleId === other.id),
+    );
+    const { reports } = await some.ok('reports.getReports', { kind }, { token });
+    expect(reports).toEqual([]);
+    await some.ok('reports.updateSchedule', { id, enabled: false }, { token });
   });
 
   it('includes every stream, if it is realtime', async () => {

@@ -1,8 +1,9 @@
 import type { ReportFormat, ReportKind } from '@gantry/contract/reports';
-import { filtersOfKind, reportFormats, reportKinds } from '@gantry/contract/values';
+import { featureOfReport, filtersOfKind, reportFormats, reportKinds } from '@gantry/contract/values';
 import { useTranslation } from 'react-i18next';
 import { Chip } from '../filters/chip.tsx';
 import { FilterField } from '../filters/filter-field.tsx';
+import { useFeatures } from '../service/features.ts';
 import { useSeesPlates } from '../session/plates.tsx';
 import { Field } from '../ui/field.tsx';
 import { Select } from '../ui/select.tsx';
@@ -29,6 +30,12 @@ export function ContentFields({ content, onChange, errorOf, isKindFixed = false 
   const { kind, format, filters } = content;
   const all = useReportFilters();
   const seesPlates = useSeesPlates();
+  const features = useFeatures();
+  // A schedule whose feature is off keeps its kind.
+  const kinds = reportKinds.filter((each) => {
+    const feature = featureOfReport[each];
+    return each === kind || !feature || features?.[feature] !== false;
+  });
   const offered = filtersOfKind[kind].filter((name) => seesPlates || name !== 'licensePlateNumber');
   const set = (name: string, value: unknown) =>
     onChange({ ...content, filters: { ...filters, [name]: value } });
@@ -49,7 +56,7 @@ export function ContentFields({ content, onChange, errorOf, isKindFixed = false 
           name="kind"
           value={kind}
           disabled={isKindFixed}
-          options={reportKinds.map((value) => ({ value, label: t(`kinds.${value}`) }))}
+          options={kinds.map((value) => ({ value, label: t(`kinds.${value}`) }))}
           onChange={changeKind}
         />
         <Select

@@ -1,3 +1,5 @@
+import type { ReportKind } from '@gantry/contract/reports';
+import { reportKinds } from '@gantry/contract/values';
 import type { Logger } from 'pino';
 import { readDatabaseTime } from '../platform/database/database-time.ts';
 import type { Database } from '../platform/database/pool.ts';
@@ -7,13 +9,20 @@ import { lastRun, nextRun, nextRunInZone, periodBefore } from './recurrence.ts';
 import { takeDueSchedule, takeWronglyPlanned, updateScheduleRow } from './schedules-store.ts';
 import { insertScheduledReport } from './store.ts';
 
-/** Requests the reports of all schedules that are due, each in a transaction of its own and by one process only. */
-export async function runDueSchedules(db: Database, log: Logger): Promise<void> {
+/**
+ * Requests the reports of all schedules that are due, each in a transaction of its own and by one process only.
+ * @param among the kinds of reports; schedules of other kinds stay due
+ */
+export async function runDueSchedules(
+  db: Database,
+  log: Logger,
+  among: readonly ReportKind[] = reportKinds,
+): Promise<void> {
   const byItsClock = (work: (tx: Transaction, now: number) => Promise<boolean>): Promise<boolean> =>
     inTransaction(db, async (tx) => work(tx, await readDatabaseTime(tx)));
   while (await byItsClock(moveOne));
   let made = 0;
-  while (await byItsClock(runOne)) made++;
+  while (await byItsClock((tx, now) => runOne(tx, now, among))) made++;
   if (made > 0) log.info({ reports: made }, 'scheduled reports were requested');
 }
 
@@ -21,9 +30,9 @@ export async function runDueSchedules(db: Database, log: Logger): Promise<void> 
  * Requests the report of one schedule that is due. If several runs were missed, only the last is made up for.
  * @returns whether there was one
  */
-async function runOne(tx: Transaction, now: number): Promise<boolean> {
+async function runOne(tx: Transaction, now: number, among: readonly ReportKind[]): Promise<boolean> {
   const settings = await getTimezoneSettings(tx);
-  const schedule = await takeDueSchedule(tx, settings.timezone);
+  const schedule = await takeDueSchedule(tx, settings.timezone, among);
   if (!schedule) return false;
   const { id: scheduleId, kind, format, filters, createdBy, every, hidesPlates } = schedule;
   // The query that found it due used the same clock a moment earlier.

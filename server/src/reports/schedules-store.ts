@@ -1,7 +1,12 @@
 import { isUuid } from '@gantry/contract/id';
 import type { Page } from '@gantry/contract/page';
-import { type ListSchedulesInput, MAX_REPORT_SCHEDULES, type ReportSchedule } from '@gantry/contract/reports';
-import { and, asc, count, desc, eq, gt, lte, ne, or, sql } from 'drizzle-orm';
+import {
+  type ListSchedulesInput,
+  MAX_REPORT_SCHEDULES,
+  type ReportKind,
+  type ReportSchedule,
+} from '@gantry/contract/reports';
+import { and, asc, count, desc, eq, gt, inArray, lte, ne, or, sql } from 'drizzle-orm';
 import { reportSchedules } from '../platform/database/tables.ts';
 import type { Executor, Transaction } from '../platform/database/transaction.ts';
 import { AppError, notFound } from '../platform/error.ts';
@@ -67,8 +72,15 @@ export async function deleteScheduleRow(tx: Executor, id: string): Promise<Sched
   );
 }
 
-/** Locks a schedule that is due in this time zone and not locked by another process; null when there is none. */
-export async function takeDueSchedule(tx: Transaction, timezone: string): Promise<ScheduleRow | null> {
+/**
+ * Locks a schedule of one of the kinds that is due in this time zone and not locked by another process; null when there
+ * is none.
+ */
+export async function takeDueSchedule(
+  tx: Transaction,
+  timezone: string,
+  among: readonly ReportKind[],
+): Promise<ScheduleRow | null> {
   const [row] = await tx
     .select()
     .from(reportSchedules)
@@ -76,6 +88,7 @@ export async function takeDueSchedule(tx: Transaction, timezone: string): Promis
       and(
         eq(reportSchedules.enabled, true),
         eq(reportSchedules.timezone, timezone),
+        inArray(reportSchedules.kind, [...among]),
         lte(reportSchedules.nextRunAt, sql`now()`),
       ),
     )

@@ -13,6 +13,7 @@ import type { ActorContext } from '../platform/context.ts';
 import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
 import { invalidInput } from '../platform/error.ts';
 import { given } from '../platform/given.ts';
+import { requireReportKind } from '../system/features.ts';
 import { nextRun, type Recurrence } from './recurrence.ts';
 import {
   deleteScheduleRow,
@@ -23,12 +24,13 @@ import {
   updateScheduleRow,
 } from './schedules-store.ts';
 
-/** @throws AppError `badRequest` when there are too many */
+/** @throws AppError `badRequest` when there are too many; as `requireReportKind` and `requirePlateSearch` do */
 export async function createSchedule(
   ctx: ActorContext,
   { reason, ...input }: CreateScheduleInput,
 ): Promise<ReportSchedule> {
   const { app, actor, caller } = ctx;
+  requireReportKind(app.config, input.kind);
   requirePlateSearch(ctx, { ...input.filters, reason });
   const { timezone } = app.settings.current();
   const nextRunAt = nextRunOf(input, timezone, app.clock.now());

@@ -5,6 +5,7 @@ import { recordPlateLookUp } from '../events/service.ts';
 import type { ActorContext, Core } from '../platform/context.ts';
 import { inTransaction } from '../platform/database/transaction.ts';
 import { requireRange } from '../platform/range.ts';
+import { requireReportKind } from '../system/features.ts';
 import type { ReportServices } from './start.ts';
 import {
   cancelReportRow,
@@ -24,13 +25,14 @@ export async function viewReport(ctx: ActorContext, id: string): Promise<Report>
 /**
  * Requests a report, which is generated shortly afterwards.
  * @throws AppError `badRequest` for an invalid range; `tooManyRequests` when too many reports are waiting; as
- * `requirePlateSearch` does
+ * `requireReportKind` and `requirePlateSearch` do
  */
 export async function generateReport(ctx: ActorContext, input: GenerateReportInput): Promise<Report> {
   const { app, actor, caller } = ctx;
   const settings = app.settings.current();
   const { from, until } = requireRange(input, settings.timezone);
   const { kind, format, filters, startDate, endDate } = input;
+  requireReportKind(app.config, kind);
   requirePlateSearch(ctx, { ...filters, reason: input.reason });
   const range = { startsAt: new Date(from), endsAt: new Date(until) };
   const row = await inTransaction(app.db, async (tx) => {

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { channels } from '../platform/database/notify.ts';
 import { startJobs } from '../platform/jobs/jobs.ts';
 import type { Foundation } from '../platform/start.ts';
+import { scheduledKinds } from '../system/features.ts';
 import { createReportFiles, type ReportFiles } from './files.ts';
 import { createReportRunner } from './runner.ts';
 import { createReportMaker } from './thread.ts';
@@ -28,7 +29,13 @@ export function startReports(
     files,
     makeReport: createReportMaker({ connectionString, folder, now: clock.now }),
   });
-  const upkeep = createUpkeep({ db, log, files, deadMs: timings.reportDeadMs });
+  const upkeep = createUpkeep({
+    db,
+    log,
+    files,
+    deadMs: timings.reportDeadMs,
+    scheduledKinds: scheduledKinds(config),
+  });
   resources.use(
     startJobs({
       runner,

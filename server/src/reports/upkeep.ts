@@ -1,4 +1,5 @@
 import { HOUR_MS } from '@gantry/contract/durations';
+import type { ReportKind } from '@gantry/contract/reports';
 import type { Logger } from 'pino';
 import type { Database } from '../platform/database/pool.ts';
 import { requeueAbandonedReports } from './claim-store.ts';
@@ -12,6 +13,8 @@ export interface UpkeepOptions {
   readonly log: Logger;
   /** How long a process may show no sign of life before its report is started again, in milliseconds. */
   readonly deadMs: number;
+  /** The kinds of reports that schedules may request. */
+  readonly scheduledKinds: readonly ReportKind[];
 }
 
 /** Orphan files are looked for at this interval, in rounds, and removed at this age, in milliseconds. */
@@ -26,10 +29,10 @@ export async function removeOrphanFiles(db: Database, files: ReportFiles, olderM
 }
 
 /** The work of each sweep: due schedules request their reports, and reports whose process is gone are requeued. */
-export function createUpkeep({ db, files, log, deadMs }: UpkeepOptions): () => Promise<void> {
+export function createUpkeep({ db, files, log, deadMs, scheduledKinds }: UpkeepOptions): () => Promise<void> {
   let rounds = 0;
   return async () => {
-    await runDueSchedules(db, log);
+    await runDueSchedules(db, log, scheduledKinds);
     await requeueAbandonedReports(db, deadMs);
     if (rounds++ % ROUNDS_BETWEEN_CLEARING === 0) await removeOrphanFiles(db, files, LEFT_OVER_MS);
   };

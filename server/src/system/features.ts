@@ -1,10 +1,11 @@
+import type { ReportKind } from '@gantry/contract/reports';
 import {
   licensedFeatures,
   type SwitchableFeature,
   type SystemSettings,
   switchableFeatures,
 } from '@gantry/contract/system';
-import { featureOff } from '@gantry/contract/values';
+import { featureOff, featureOfReport, reportKinds } from '@gantry/contract/values';
 import type { Config } from '../platform/config.ts';
 import { AppError } from '../platform/error.ts';
 
@@ -26,6 +27,21 @@ export function disabledFeature(
   type: string,
 ): SwitchableFeature | undefined {
   return featuresOf(path, type).find((feature) => !FEATURES.includes(feature));
+}
+
+/** @throws AppError `forbidden` when the feature on whose data the kind of report is based is switched off */
+export function requireReportKind({ FEATURES }: Switches, kind: ReportKind): void {
+  const feature = featureOfReport[kind];
+  if (feature && !FEATURES.includes(feature)) throw new AppError('forbidden', featureOff(feature));
+}
+
+/** The kinds of reports that schedules may request: none while reports are switched off. */
+export function scheduledKinds({ FEATURES }: Switches): ReportKind[] {
+  if (!FEATURES.includes('reports')) return [];
+  return reportKinds.filter((kind) => {
+    const feature = featureOfReport[kind];
+    return !feature || FEATURES.includes(feature);
+  });
 }
 
 /** The flags in the system settings: true only for features that are available. */
