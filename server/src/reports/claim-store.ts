@@ -9,9 +9,16 @@ const MOST_ATTEMPTS = 5;
 
 const GIVEN_UP = `It could not be finished in ${MOST_ATTEMPTS} attempts; the log of the service has the cause`;
 
-/** Claims up to `most` waiting reports for this process, the oldest first. */
-export function claimReports(db: Executor, most: number): Promise<ReportRow[]> {
-  const due = sql`status = 'QUEUED'`;
+/** How long reports of traffic wait until most events are folded: folding may fail, or an import may go on for longer. */
+const WAIT_FOR_FOLD = sql.raw(`interval '10 minutes'`);
+
+/**
+ * Claims up to `most` waiting reports for this process, the oldest first.
+ * @param isTrafficReady whether most events are folded; otherwise reports of traffic let others go first
+ */
+export function claimReports(db: Executor, most: number, isTrafficReady: boolean): Promise<ReportRow[]> {
+  const isWaiting = sql`kind = 'TRAFFIC' AND created_at > now() - ${WAIT_FOR_FOLD}`;
+  const due = isTrafficReady ? sql`status = 'QUEUED'` : sql`status = 'QUEUED' AND NOT (${isWaiting})`;
   const ids = claimableIds(reports, { due, order: sql`created_at, id`, most });
   return db
     .update(reports)

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Database } from '../platform/database/pool.ts';
 import { createJobRunner, type JobRunner } from '../platform/jobs/runner.ts';
+import { isMostFolded } from '../traffic/fold.ts';
 import { claimReports, noteProgress, releaseReport, settleReport } from './claim-store.ts';
 import type { ReportFiles } from './files.ts';
 import type { ReportRow } from './store.ts';
@@ -84,7 +85,7 @@ export function createReportRunner({ db, files, makeReport, log }: RunnerOptions
     concurrency: 1,
     log,
     failure: 'reports cannot be generated now; the next sweep will try again',
-    claim: (_, most) => claimReports(db, most),
+    claim: async (_, most) => claimReports(db, most, await isMostFolded(db)),
     perform: make,
   });
 }

@@ -1,13 +1,12 @@
 import { constants } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { isDatabaseAway, isStopped, isTransient } from '../platform/database/failure.ts';
-import { createDatabase, createPool, STATEMENT_TIMEOUT_MS } from '../platform/database/pool.ts';
+import { createPool, STATEMENT_TIMEOUT_MS } from '../platform/database/pool.ts';
 import { REPORT_CONNECTIONS } from '../platform/database/pools.ts';
 import { inLongSnapshot } from '../platform/database/snapshot.ts';
 import { describeError, safeText } from '../platform/describe-error.ts';
 import { AppError } from '../platform/error.ts';
 import { lowerPriorityTo } from '../platform/process/priority.ts';
-import { untilMostIsFolded } from '../traffic/fold.ts';
 import { createReportFiles } from './files.ts';
 import type { Failure, MadeFile, Progress, ThreadJob, ThreadMessage } from './thread-messages.ts';
 import { writeReport } from './write.ts';
@@ -42,7 +41,6 @@ async function make(order: ThreadJob, progress: Progress, signal: AbortSignal): 
     name: 'gantry reports',
   });
   try {
-    if (order.report.kind === 'TRAFFIC') await untilMostIsFolded(createDatabase(pool), signal);
     const { size, result: rowCount } = await createReportFiles(folder).write(fileKey, (to) =>
       inLongSnapshot(pool, (db) => writeReport(db, order, to, progress, signal)),
     );

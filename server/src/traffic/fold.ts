@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Database } from '../platform/database/pool.ts';
 import { startPeriodic } from '../platform/periodic.ts';
@@ -58,19 +57,12 @@ export function startFoldingTraffic({
 
 /** Five seconds at 4,000 events/s, as many as the service leaves at any time under load. */
 const FEW_EVENTS = 20_000;
-const FOLD_CHECK_MS = 500;
-/** Folding may fail, or an import may go on for longer. */
-const LONGEST_WAIT_MS = 600_000;
 
 /**
- * Waits until the service has folded most events, for at most ten minutes, before many figures are read from one snapshot.
- * Each statement reads all groups of its range that were unfolded then, and those of an import contain events of weeks: a
- * report on 50 places after 500,000 events took PostgreSQL 87 s of processor time, and takes 5 s.
- * @throws the reason of the signal when it is aborted
+ * Whether the service has folded most events, so that many figures may be read from one snapshot. Each statement reads
+ * all groups of its range that were unfolded then, and those of an import contain events of weeks: a report on 50 places
+ * after 500,000 events took PostgreSQL 87 s of processor time, and takes 5 s.
  */
-export async function untilMostIsFolded(db: Database, signal: AbortSignal): Promise<void> {
-  const deadline = performance.now() + LONGEST_WAIT_MS;
-  while ((await countUnfolded(db)) > FEW_EVENTS && performance.now() < deadline) {
-    await sleep(FOLD_CHECK_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
-  }
+export async function isMostFolded(db: Database): Promise<boolean> {
+  return (await countUnfolded(db)) <= FEW_EVENTS;
 }
