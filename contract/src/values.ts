@@ -103,6 +103,9 @@ export const dayFieldOf = {
 
 export const sensorTypes = ['CAMERA', 'RADAR', 'ANPR', 'SPEED_DETECTOR', 'EDGE_CONTROLLER'] as const;
 
+/** How the reason of a change of status to ERROR begins; the issues follow as the device named them. */
+export const CRITICAL_ISSUE = 'critical issue: ';
+
 export const sensorStatuses = ['ONLINE', 'OFFLINE', 'MAINTENANCE', 'ERROR'] as const;
 
 export const trafficIntervals = ['5min', '15min', '60min', 'day'] as const;

@@ -282,6 +282,41 @@ describe('users from whom plates are hidden', () => {
     expect(messages).toMatchObject([{ status: 'REFUSED', reason }]);
   });
 
+  it('see no plate in the issues that a sensor reports', async () => {
+    const apiKey = await gantry.registerSensor();
+    const { id } = (await gantry.ok('sensors.getAllSensors', undefined, { token: admin })).find(
+      (sensor: { apiKey: string }) => sensor.apiKey === apiKey,
+    );
+    const report = (message: string) =>
+      gantry.ok('sensors.heartbeat', { apiKey, issues: [{ code: 'OCR', message, severity: 'critical' }] });
+    await report('lens dirty');
+    await gantry.ok('sensors.heartbeat', { apiKey });
+    await report('stuck at KX 31-WV8');
+    await gantry.ok('sensors.heartbeat', { apiKey });
+
+    const seen = async (who: string) => {
+      const stream = await openStream(gantry.url, 'sensors.onStatusChanged', {
+        token: who,
+        lastEventId: start,
+      });
+      const streamed = await eventually(
+        async () => stream.messages.filter(({ data }) => data.change?.sensorId === id),
+        ({ length }) => length >= 4,
+      );
+      stream.close();
+      const { history } = await gantry.ok('sensors.getStatusHistory', { id }, { token: who });
+      const file = await gantry.fetch(`/reports/${await generate(who, 'SENSOR_HEALTH', 'CSV')}/file`, {
+        headers: { authorization: `Bearer ${who}` },
+      });
+      return JSON.stringify([streamed, history, String(file.body)]);
+    };
+    expect((await seen(admin)).match(/OCR \(stuck at KX 31-WV8\)/g)).toHaveLength(3);
+    const shown = await seen(await gantry.tokenFor('OPERATOR'));
+    expect(shown).not.toContain('WV8');
+    expect(shown.match(/critical issue: •••/g)).toHaveLength(3);
+    expect(shown.match(/critical issue: OCR \(lens dirty\)/g)).toHaveLength(3);
+  });
+
   it.each(['MU\u0308 XQ 77', 'Straße 9', 'ﬁ 77-12', 'İst 77', 'A.B*9'])(
     'see no plate as it is written in a text, also where that differs from how it is compared: %s',
     async (licensePlateNumber) => {

@@ -1,4 +1,5 @@
 import { HIDDEN_PLATE } from '@gantry/contract/events';
+import { CRITICAL_ISSUE } from '@gantry/contract/values';
 import { plateKey } from './plate.ts';
 import { replacePlates } from './plates-in-texts.ts';
 
@@ -17,6 +18,7 @@ const hidden = new WeakMap<object, object>();
  *   (`deviceTextIn`);
  * - the description of an incident that an event opened becomes null, also in its timeline, because it is text of the
  *   device;
+ * - why a sensor is in the status ERROR is shown without the issues that it reported if there is a digit in them;
  * - why a mapping refused a message of a device is shown without values of the message;
  * - the path to which a device sent a message, if there is a digit in it, as in nearly every plate, becomes `•••`;
  * - pictures of messages of devices, repeated plates, and filters by plate of saved views are left out;
@@ -85,7 +87,9 @@ function concealMember(of: Members, name: string, member: unknown, text: (text: 
     case 'path':
       return isText && 'connectionId' in of && /\p{N}/u.test(member) ? HIDDEN_PLATE : conceal(member, text);
     case 'reason':
-      return isText && 'connectionId' in of ? withoutMappedValues(text(member)) : conceal(member, text);
+      if (!isText) return conceal(member, text);
+      if ('from' in of && 'to' in of) return withoutIssues(text(member));
+      return 'connectionId' in of ? withoutMappedValues(text(member)) : text(member);
     case 'description':
       if (isOpenedByEvent(of)) return null;
       return isText && isEvent(of) ? deviceTextIn(of, text(member)) : conceal(member, text);
@@ -141,6 +145,12 @@ function withoutMappedValues(reason: string): string {
     /(The mapping failed[^:]*|The result of the mapping is invalid): .*/s,
     `$1: ${HIDDEN_PLATE}`,
   );
+}
+
+/** The reason of a change of status, without issues of the device in which a plate may stand. */
+export function withoutIssues(reason: string): string {
+  const mayHoldPlate = reason.startsWith(CRITICAL_ISSUE) && /\p{N}/u.test(reason);
+  return mayHoldPlate ? `${CRITICAL_ISSUE}${HIDDEN_PLATE}` : reason;
 }
 
 /** By page of the console, the filter whose name does not say that it can be a plate. */

@@ -1,10 +1,12 @@
 import type { ReportKind } from '@gantry/contract/reports';
-import { hidePlates } from '../events/hidden-plates.ts';
+import { hidePlates, withoutIssues } from '../events/hidden-plates.ts';
 import type { Column, Row } from './document.ts';
 import { kinds } from './kinds.ts';
 
 const PLATE = 'Plate';
 const DESCRIPTION = 'Description';
+/** Why a sensor was in a status. */
+const REASON = 'Reason';
 
 /** Whether files of reports of the kind show plates, or texts of devices in which plates may stand. */
 export function showsPlates(kind: ReportKind): boolean {
@@ -15,7 +17,14 @@ export function showsPlates(kind: ReportKind): boolean {
 export function withoutPlates(columns: readonly Column[]): (row: Row) => Row {
   const plateAt = columns.findIndex(({ name }) => name === PLATE);
   const descriptionAt = columns.findIndex(({ name }) => name === DESCRIPTION);
-  if (plateAt === -1) return (row) => row.map((cell, at) => (at === descriptionAt ? null : cell));
+  const reasonAt = columns.findIndex(({ name }) => name === REASON);
+  if (plateAt === -1) {
+    return (row) =>
+      row.map((cell, at) => {
+        if (at === descriptionAt) return null;
+        return at === reasonAt && typeof cell === 'string' ? withoutIssues(cell) : cell;
+      });
+  }
   return (row) => {
     const licensePlateNumber = row[plateAt] ?? null;
     const shown = hidePlates({ licensePlateNumber, description: row[descriptionAt] ?? null });

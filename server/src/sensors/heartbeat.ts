@@ -1,4 +1,5 @@
 import type { HeartbeatInput, SensorStatus } from '@gantry/contract/sensors';
+import { CRITICAL_ISSUE } from '@gantry/contract/values';
 import type { Core } from '../platform/context.ts';
 import { inTransaction } from '../platform/database/transaction.ts';
 import { AppError } from '../platform/error.ts';
@@ -52,7 +53,7 @@ export async function handleHeartbeat(
     sensorId: sensor.id,
     apiKey: input.apiKey,
     signal: isCritical ? 'criticalIssue' : 'heartbeat',
-    reason: isCritical ? `critical issue: ${nameIssues(critical)}` : 'heartbeat',
+    reason: isCritical ? `${CRITICAL_ISSUE}${nameIssues(critical)}` : 'heartbeat',
     firmware: input.firmware,
     ipAddress: input.ipAddress,
     macAddress: input.macAddress,
