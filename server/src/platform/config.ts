@@ -248,7 +248,7 @@ export const configKeys = {
       ),
     )
     .describe(
-      'Enabled features, separated by commas. Procedures of disabled features answer FORBIDDEN, and their flags in the system settings are false.',
+      'Enabled features, separated by commas. Procedures of disabled features answer FORBIDDEN, as do reports on their data, whose schedules wait until the feature is enabled; their flags in the system settings are false.',
     ),
   WEBHOOK_ALLOW_HOSTS: z
     .string()
