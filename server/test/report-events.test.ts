@@ -1,10 +1,12 @@
 import { PassThrough } from 'node:stream';
 import { arrayBuffer } from 'node:stream/consumers';
-import type { ReportFormat } from '@gantry/contract/reports';
+import type { ReportFormat, ReportKind } from '@gantry/contract/reports';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inLongSnapshot } from '../src/platform/database/snapshot.ts';
 import { requireRange } from '../src/platform/range.ts';
+import type { ReportScope } from '../src/reports/document.ts';
+import { kinds } from '../src/reports/kinds.ts';
 import type { ReportRow } from '../src/reports/store.ts';
 import { writeReport } from '../src/reports/write.ts';
 import { type Gantry, startGantry } from './harness.ts';
@@ -49,10 +51,10 @@ beforeAll(async () => {
 });
 afterAll(() => gantry?.stop());
 
-const make = async (filters: object, format: ReportFormat = 'CSV') => {
+const make = async (filters: object, format: ReportFormat = 'CSV', kind: ReportKind = 'EVENTS') => {
   const { pool, settings } = gantry.app.context;
   const { from, until } = requireRange(RANGE, settings.current().timezone);
-  const asked = { kind: 'EVENTS', format, filters, startsAt: new Date(from), endsAt: new Date(until) };
+  const asked = { kind, format, filters, startsAt: new Date(from), endsAt: new Date(until) };
   const row = { ...asked, settings: settings.current() } as ReportRow;
   const to = new PassThrough();
   const file = arrayBuffer(to);
@@ -81,6 +83,14 @@ const expectSame = async (filters: object): Promise<number> => {
     events.map(({ id }) => id),
   ]);
   return events.length;
+};
+
+/** The number of rows that is known before they are read; null if it is not. */
+const countBefore = (filters: object, kind: ReportKind = 'EVENTS') => {
+  const { db, settings } = gantry.app.context;
+  const interval = requireRange(RANGE, settings.current().timezone);
+  const scope: ReportScope = { interval, filters, settings: settings.current(), now: Date.now() };
+  return kinds[kind].count?.(db, scope);
 };
 
 const lookUps = async (): Promise<unknown[]> => {
@@ -130,6 +140,23 @@ describe('a report of events', () => {
       { requiredKeys: [] },
     );
     for (const filters of fc.sample(filter, { numRuns: 25, seed: 14 })) await expectSame(filters);
+  });
+
+  it.each([
+    {},
+    { eventType: 'INCIDENT', processed: false },
+    { archived: true },
+    { violationType: 'speeding', vehicleType: 'CaR' },
+  ])('tells the number of its rows before they are read: %j', async (filters) => {
+    expect(await countBefore(filters)).toBe((await make(filters)).rowCount);
+  });
+
+  it('does not tell it where a filter needs the events', async () => {
+    expect(await countBefore({ licensePlateNumber: 'b*' })).toBeNull();
+    expect(await countBefore({ sensorId: sensorIds[0] }, 'VIOLATIONS')).toBeNull();
+    const { rowCount } = await make({}, 'CSV', 'VIOLATIONS');
+    expect(rowCount).toBeGreaterThan(0);
+    expect(await countBefore({}, 'VIOLATIONS')).toBe(rowCount);
   });
 
   it('has the columns of a report of violations, and where it happened', async () => {

@@ -327,6 +327,26 @@ describe('a long table in XLSX', () => {
   const PARTS = 40;
   const PART = 500;
 
+  it('is refused before any row is read if there are too many', async () => {
+    let isRead = false;
+    const rows = (async function* (): AsyncGenerator<Row[]> {
+      isRead = true;
+      yield [];
+    })();
+    const document: ReportDocument = {
+      title: 'Test',
+      facts: [],
+      columns,
+      rows,
+      settings,
+      count: async () => 100_001,
+      summary: async () => ({ figures: [], charts: [] }),
+    };
+    const refused = xlsx.write(document, new PassThrough());
+    await expect(refused).rejects.toThrow('There are more than 100000 rows');
+    expect(isRead).toBe(false);
+  });
+
   it('is written while its rows are read, and read back has all of them', async () => {
     const to = new PassThrough();
     const written = buffer(to);

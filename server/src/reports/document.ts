@@ -93,6 +93,8 @@ export interface KindOfReport {
   readonly columns: readonly Column[];
   /** The rows, read in parts as they are needed. */
   readonly rows: (db: Database, scope: ReportScope) => AsyncIterable<Batch>;
+  /** The number of rows, if it can be told without reading them; otherwise null. */
+  readonly count?: (db: Database, scope: ReportScope) => Promise<number | null>;
   readonly summary: (db: Database, scope: ReportScope) => Promise<Summary>;
   readonly sections?: Sections;
 }
@@ -104,6 +106,7 @@ export interface ReportDocument {
   readonly facts: readonly Figure[];
   readonly columns: readonly Column[];
   readonly rows: AsyncIterable<readonly Row[]>;
+  readonly count?: () => Promise<number | null>;
   readonly settings: TimezoneSettings;
   readonly summary: () => Promise<Summary>;
   readonly sections?: Omit<Sections, 'list'> & { readonly list: () => AsyncIterable<Section> };

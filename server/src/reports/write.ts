@@ -23,7 +23,7 @@ export async function writeReport(
   progress: Progress,
   signal: AbortSignal,
 ): Promise<number> {
-  const { columns, title, rows, summary, sections } = kinds[row.kind];
+  const { columns, title, rows, count, summary, sections } = kinds[row.kind];
   const scope: ReportScope = {
     interval: { from: row.startsAt.getTime(), until: row.endsAt.getTime() },
     filters: row.filters,
@@ -36,6 +36,7 @@ export async function writeReport(
     columns,
     rows: watched(rows(db, scope), progress, signal, row.hidesPlates ? withoutPlates(columns) : asItIs),
     settings: row.settings,
+    ...(count && { count: () => count(db, scope) }),
     summary: () => summary(db, scope),
     ...(sections && { sections: { ...sections, list: () => sections.list(db, scope) } }),
   };

@@ -42,6 +42,7 @@ function aboutRows({ title, facts }: ReportDocument, rowCount: number, figures: 
 
 const write: FileFormat['write'] = async (document: ReportDocument, to) => {
   const { columns, settings } = document;
+  refuseIfTooMany((await document.count?.()) ?? 0);
   const { headStyle, files, sheet } = await makeWorkbook(aboutRows(document, 0, []), columns, []);
   const formats = createFormats(headStyle + 1);
   const writeRow = createRowWriter(columns, createLocalTime(settings), {
@@ -55,12 +56,7 @@ const write: FileFormat['write'] = async (document: ReportDocument, to) => {
     yield sheet.before;
     yield encoder.encode(textRow(1, names, headStyle));
     for await (const rows of document.rows) {
-      if (rowCount + rows.length > MOST_ROWS) {
-        throw new AppError(
-          'badRequest',
-          `There are more than ${MOST_ROWS} rows, too many for XLSX: choose CSV, or a shorter range`,
-        );
-      }
+      refuseIfTooMany(rowCount + rows.length);
       const first = rowCount + 2;
       rowCount += rows.length;
       if (rows.length > 0) yield encoder.encode(rows.map((row, at) => writeRow(row, first + at)).join(''));
@@ -83,6 +79,15 @@ const write: FileFormat['write'] = async (document: ReportDocument, to) => {
   await zip.end();
   return rowCount;
 };
+
+/** @throws AppError `badRequest` */
+function refuseIfTooMany(rowCount: number): void {
+  if (rowCount <= MOST_ROWS) return;
+  throw new AppError(
+    'badRequest',
+    `There are more than ${MOST_ROWS} rows, too many for XLSX: choose CSV, or a shorter range`,
+  );
+}
 
 async function writeOrDestroy(...[document, to]: Parameters<FileFormat['write']>): Promise<number> {
   try {

@@ -2,6 +2,7 @@ import { listedConditions } from '../../events/list/conditions.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import type { Batch, Column, KindOfReport, ReportScope, Summary } from '../document.ts';
 import { createLocalTime } from '../local-time.ts';
+import { countByTotals } from './counted-store.ts';
 import { dayChart } from './day-chart.ts';
 import { createEventRows, eventColumns } from './event-rows.ts';
 import {
@@ -78,4 +79,4 @@ async function summary(db: Executor, scope: ReportScope): Promise<Summary> {
 }
 
 /** The events that `events.getAll` lists with the same filters. */
-export const events: KindOfReport = { title: 'Events', columns, rows, summary };
+export const events: KindOfReport = { title: 'Events', columns, rows, count: countByTotals, summary };

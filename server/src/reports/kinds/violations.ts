@@ -1,7 +1,9 @@
+import { violationCondition } from '../../events/counts/violations.ts';
 import { sumsBySpelling } from '../../events/list/spelling.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import type { Batch, Chart, KindOfReport, ReportScope, Summary } from '../document.ts';
 import { createLocalTime } from '../local-time.ts';
+import { countByTotals } from './counted-store.ts';
 import { dayChart } from './day-chart.ts';
 import { createEventRows, eventColumns, type PlacedEvent } from './event-rows.ts';
 import { addTo, largest } from './largest.ts';
@@ -68,4 +70,10 @@ async function summary(db: Executor, scope: ReportScope): Promise<Summary> {
 }
 
 /** The events that are violations, each with the limit at its place at that time. */
-export const violations: KindOfReport = { title: 'Violations', columns: eventColumns, rows, summary };
+export const violations: KindOfReport = {
+  title: 'Violations',
+  columns: eventColumns,
+  rows,
+  count: (db, scope) => countByTotals(db, scope, violationCondition),
+  summary,
+};
