@@ -9,6 +9,7 @@ type Versions = Readonly<Record<string, string>>;
 
 interface Manifest {
   readonly version: string;
+  readonly overrides?: Readonly<Record<string, unknown>>;
   readonly engines?: Versions;
   readonly dependencies?: Versions;
 }
@@ -30,6 +31,16 @@ function dependenciesOf(...folders: readonly string[]): Versions {
   const all = Object.assign({}, ...folders.map((folder) => read(folder).dependencies)) as Versions;
   const others = Object.entries(all).filter(([name]) => !name.startsWith('@gantry/'));
   return Object.fromEntries(others.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/**
+ * An exact version of a package that only other packages depend on. npm ignores the overrides of a package that is
+ * installed, but it installs a version once that satisfies all.
+ */
+function pinned(name: string): Versions {
+  const pin = read('.').overrides?.[name];
+  if (typeof pin !== 'string') throw new Error(`package.json has no override for ${name}`);
+  return { [name]: pin };
 }
 
 export const manifests = {
@@ -57,7 +68,8 @@ export const manifests = {
     ...common,
     bin: { gantry: './server/bin/gantry.cjs' },
     files: ['server', 'console', 'THIRD-PARTY-NOTICES.md'],
-    dependencies: dependenciesOf('server', 'simulator', 'client'),
+    // Later versions need packages that do not run on Node 20.
+    dependencies: { ...dependenciesOf('server', 'simulator', 'client'), ...pinned('light-my-request') },
   },
   'gantry-edge': {
     name: 'gantry-edge',
