@@ -46,6 +46,17 @@ test.describe('locations', () => {
   });
 });
 
+test('a double click on "Save" creates one location', async ({ service, openAs }) => {
+  const page = await openAs('OPERATOR', '/locations?create=true');
+  const form = page.getByRole('dialog');
+  await form.getByLabel('Name').fill('Pressed twice');
+  await form.getByRole('button', { name: 'Save' }).dblclick();
+  await expect(page.getByRole('heading', { level: 1 })).toContainText('Pressed twice');
+  expect(await service.admin.api.locations.getAll.query({ search: 'Pressed twice' })).toMatchObject({
+    total: 1,
+  });
+});
+
 test('blanks between the words of a search stay, and the row under the cursor is no part of a view', async ({
   service,
   openAs,

@@ -1,6 +1,6 @@
 import { GantryError } from '@gantry/client';
 import { SECOND_FACTOR_MISSING } from '@gantry/contract/second-factor';
-import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
+import { MutationCache, notifyManager, QueryCache, QueryClient } from '@tanstack/react-query';
 import { setSessionEnded } from '../session/ended.ts';
 import { setFactorMissing } from '../session/factor-missing.ts';
 import { currentSession } from '../session/session.ts';
@@ -23,6 +23,10 @@ export function noticeRefusal(error: unknown): void {
   if (error.code === 'UNAUTHORIZED') setSessionEnded(true);
   if (error.code === 'FORBIDDEN' && error.message === SECOND_FACTOR_MISSING) setFactorMissing(true);
 }
+
+// A button that has begun something is disabled before the next press is taken, so that a double click does it once. By
+// default the buttons learn of it only in a later task.
+notifyManager.setScheduler(queueMicrotask);
 
 /** Everything that the pages know of the service. */
 export const queryClient = new QueryClient({
