@@ -55,6 +55,17 @@ test.describe('users', () => {
     await expect(page.getByRole('cell', { name: 'Dana Reyes' })).toHaveCount(0);
   });
 
+  test('are shown one at a time on a phone, and "Back" leads to the list', async ({ service, openAs }) => {
+    await service.userOf('FIELD');
+    const page = await openAs('ADMIN', '/administration/users', { width: 390 });
+    await page.getByRole('cell', { name: 'Field Tester' }).click();
+    const pane = page.getByRole('complementary', { name: 'User' });
+    await expect(pane).toContainText('field@example.org');
+    await page.goBack();
+    await expect(pane).toBeHidden();
+    await expect(page).toHaveURL(/\/administration\/users$/);
+  });
+
   test('list and end their own sessions', async ({ service, openAs }) => {
     const page = await openAs('VIEWER', '/');
     const email = await service.userOf('VIEWER');

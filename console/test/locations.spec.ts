@@ -57,6 +57,29 @@ test('a double click on "Save" creates one location', async ({ service, openAs }
   });
 });
 
+test('the list is where it was after "Back", and begins at its top where a link leads to it', async ({
+  service,
+  openAs,
+}) => {
+  for (let n = 10; n < 60; n++) {
+    await service.admin.api.locations.create.mutate({ name: `Kept place ${n}` });
+  }
+  const page = await openAs('VIEWER', '/locations?search=Kept place');
+  const list = page.getByRole('region', { name: 'Locations' });
+  const last = page.getByRole('link', { name: 'Kept place 59' });
+  await expect(page.getByRole('link', { name: 'Kept place 10' })).toBeVisible();
+  await list.evaluate((element) => element.scrollTo({ top: 10_000 }));
+  await last.click();
+  await expect(page.getByRole('heading', { level: 1 })).toContainText('Kept place 59');
+  await page.goBack();
+  await expect(last).toBeInViewport();
+  await expect(page.getByText('not understood')).toHaveCount(0);
+  await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Traffic' }).click();
+  await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Locations' }).click();
+  await expect(page.getByText(/\d+ locations/)).toBeVisible();
+  expect(await list.evaluate((element) => element.scrollTop)).toBe(0);
+});
+
 test('blanks between the words of a search stay, and the row under the cursor is no part of a view', async ({
   service,
   openAs,

@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from 'react';
+import { useEffect, useSyncExternalStore } from 'react';
 
 /** Names in the address of a page that it did not understand. */
 interface Dropped {
@@ -17,7 +17,7 @@ export function noteDropped(names: readonly string[]): void {
   setDropped({ path, names: [...new Set([...before, ...names])] });
 }
 
-/** The user has seen it. */
+/** The user has seen it, or has left the page. */
 export function forgetDropped(): void {
   setDropped({ path: '', names: [] });
 }
@@ -25,6 +25,13 @@ export function forgetDropped(): void {
 /** What was left out of the address of this page. */
 export function useDropped(path: string): readonly string[] {
   const current = useSyncExternalStore(subscribe, () => dropped);
+  // On the way to another page, the router has that page read the parameters of this one. Here they are understood.
+  useEffect(
+    () => () => {
+      if (dropped.path === path) forgetDropped();
+    },
+    [path],
+  );
   return current.path === path ? current.names : [];
 }
 

@@ -3,6 +3,7 @@ import { messageStatuses } from '@gantry/contract/values';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
+import { isInPlace } from '../address/pane.ts';
 import type { Filter, FilterValues } from '../filters/filter.ts';
 import { FilterBar } from '../filters/filter-bar.tsx';
 import { api, service } from '../service/service.ts';
@@ -29,7 +30,10 @@ export function Messages({ connectionId }: { readonly connectionId: string }) {
   });
   const navigate = useNavigate({ from: '/sensors/$sensorId/connections/$connectionId' });
   const change = (values: FilterValues) =>
-    void navigate({ search: (all) => ({ ...all, ...values }), replace: true });
+    void navigate({
+      search: (all) => ({ ...all, ...values }),
+      replace: isInPlace(values, 'message', openId),
+    });
   const open = ({ id }: DeviceMessage) => change({ message: id });
   const input = { connectionId, ...(filter.status && { status: filter.status }) };
   const filters = useStatusFilter();

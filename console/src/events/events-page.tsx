@@ -1,6 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
+import { isInPlace } from '../address/pane.ts';
 import type { FilterValues } from '../filters/filter.ts';
 import { FilterBar } from '../filters/filter-bar.tsx';
 import { useMay } from '../session/may.ts';
@@ -40,7 +41,7 @@ function Events() {
   const change = (values: FilterValues) =>
     void navigate({
       search: (all) => ({ ...all, ...values }),
-      replace: openId !== undefined || !('event' in values),
+      replace: isInPlace(values, 'event', openId),
     });
   const open = ({ id }: Pick<ReviewedEvent, 'id'>) => change({ event: id });
   const close = () => change({ event: undefined });

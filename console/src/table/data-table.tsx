@@ -6,6 +6,7 @@ import { Skeleton, ThinBar } from '../ui/skeleton.tsx';
 import { type Column, features, shownFrom } from './column.ts';
 import { DataRow } from './data-row.tsx';
 import { HeaderCell, type Sort } from './header-cell.tsx';
+import { useKeptPosition } from './keep-position.ts';
 import type { Pages } from './pages.ts';
 
 export type { Column };
@@ -70,6 +71,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   useEffect(() => {
     if (hasMore && last >= rows.length - AHEAD) loadMore?.();
   }, [hasMore, last, rows.length, loadMore]);
+  useKeptPosition(scroller, rows.length > 0);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the cursor moves the list, new rows do not
   useEffect(() => {
     const at = activeKey ? rows.findIndex((row) => keyOf(row) === activeKey) : -1;

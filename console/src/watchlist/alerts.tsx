@@ -2,6 +2,7 @@ import type { WatchlistAlert } from '@gantry/contract/watchlist';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
+import { isInPlace } from '../address/pane.ts';
 import type { FilterValues } from '../filters/filter.ts';
 import { FilterBar } from '../filters/filter-bar.tsx';
 import { api, service } from '../service/service.ts';
@@ -39,7 +40,10 @@ function AlertList() {
   const input = { acknowledged, priority, entryId, startDate, endDate, sortOrder };
   const navigate = useNavigate({ from: '/watchlist' });
   const change = (values: FilterValues) =>
-    void navigate({ search: (all) => ({ ...all, ...values }), replace: true });
+    void navigate({
+      search: (all) => ({ ...all, ...values }),
+      replace: isInPlace(values, 'alert', openId),
+    });
   const filters = useAlertFilters();
   const columns = useAlertColumns(openId !== undefined);
   const pages = usePages<WatchlistAlert>({

@@ -1,5 +1,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
+import { isInPlace } from '../../address/pane.ts';
 import type { FilterValues } from '../../filters/filter.ts';
 import { FilterBar } from '../../filters/filter-bar.tsx';
 import { api, service } from '../../service/service.ts';
@@ -34,7 +35,10 @@ function Activity() {
   const { entry: openId, ...input } = useSearch({ from: '/shell/administration/activity' });
   const navigate = useNavigate({ from: '/administration/activity' });
   const change = (values: FilterValues) =>
-    void navigate({ search: (all) => ({ ...all, ...values }), replace: true });
+    void navigate({
+      search: (all) => ({ ...all, ...values }),
+      replace: isInPlace(values, 'entry', openId),
+    });
   const open = ({ id }: Entry) => change({ entry: id });
   const filters = useActivityFilters();
   const columns = useActivityColumns();

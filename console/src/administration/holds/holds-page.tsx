@@ -2,6 +2,7 @@ import type { LegalHold } from '@gantry/contract/storage';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { isInPlace } from '../../address/pane.ts';
 import type { Filter, FilterValues } from '../../filters/filter.ts';
 import { FilterBar } from '../../filters/filter-bar.tsx';
 import { api, service } from '../../service/service.ts';
@@ -27,7 +28,10 @@ export function HoldsPage() {
   const navigate = useNavigate({ from: '/administration/holds' });
   const [sets, setSets] = useState(false);
   const change = (values: FilterValues) =>
-    void navigate({ search: (all) => ({ ...all, ...values }), replace: true });
+    void navigate({
+      search: (all) => ({ ...all, ...values }),
+      replace: isInPlace(values, 'hold', openId),
+    });
   const open = ({ id }: { readonly id: string }) => change({ hold: id });
   const filters = useMemo<readonly Filter[]>(
     () => [

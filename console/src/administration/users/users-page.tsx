@@ -2,6 +2,7 @@ import type { User } from '@gantry/contract/users';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { isInPlace } from '../../address/pane.ts';
 import type { FilterValues } from '../../filters/filter.ts';
 import { FilterBar } from '../../filters/filter-bar.tsx';
 import { api, service } from '../../service/service.ts';
@@ -37,7 +38,10 @@ function Users() {
   const navigate = useNavigate({ from: '/administration/users' });
   const [creates, setCreates] = useState(false);
   const change = (values: FilterValues) =>
-    void navigate({ search: (all) => ({ ...all, ...values }), replace: true });
+    void navigate({
+      search: (all) => ({ ...all, ...values }),
+      replace: isInPlace(values, 'user', openId),
+    });
   const open = ({ id }: User) => change({ user: id });
   const filters = useUserFilters();
   const columns = useUserColumns();

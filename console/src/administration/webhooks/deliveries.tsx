@@ -2,6 +2,7 @@ import type { Delivery, Webhook } from '@gantry/contract/webhooks';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
+import { isInPlace } from '../../address/pane.ts';
 import type { Filter, FilterValues } from '../../filters/filter.ts';
 import { FilterBar } from '../../filters/filter-bar.tsx';
 import { api, service } from '../../service/service.ts';
@@ -52,7 +53,10 @@ export function Deliveries({ webhook }: { readonly webhook: Webhook }) {
   const { delivery: openId, ...filter } = useSearch({ from: '/shell/administration/webhooks/$webhookId' });
   const navigate = useNavigate({ from: '/administration/webhooks/$webhookId' });
   const change = (values: FilterValues) =>
-    void navigate({ search: (all) => ({ ...all, ...values }), replace: true });
+    void navigate({
+      search: (all) => ({ ...all, ...values }),
+      replace: isInPlace(values, 'delivery', openId),
+    });
   const open = ({ id }: Delivery) => change({ delivery: id });
   const input = { ...filter, webhookId: webhook.id };
   const filters = useDeliveryFilters();
