@@ -80,6 +80,22 @@ test('the list is where it was after "Back", and begins at its top where a link 
   expect(await list.evaluate((element) => element.scrollTop)).toBe(0);
 });
 
+test('the names of two places at one road differ on a phone', async ({ service, openAs }) => {
+  const names = ['Frederick Rd @ Ridge Rd', 'Frederick Rd @ Shady Rd'];
+  for (const name of names) await service.admin.api.locations.create.mutate({ name });
+  const page = await openAs('VIEWER', '/locations?search=Frederick Rd', { width: 320 });
+  for (const name of names) {
+    const cell = page.getByRole('cell', { name });
+    await expect(cell).toBeVisible();
+    const overflow = await cell.evaluate((element) => {
+      const text = document.createRange();
+      text.selectNodeContents(element);
+      return text.getBoundingClientRect().right - element.getBoundingClientRect().right;
+    });
+    expect(overflow).toBeLessThanOrEqual(0);
+  }
+});
+
 test('blanks between the words of a search stay, and the row under the cursor is no part of a view', async ({
   service,
   openAs,

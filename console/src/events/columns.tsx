@@ -48,7 +48,7 @@ export function useEventColumns(): readonly Column<Event>[] {
       {
         id: 'plate',
         header: t('fields.plate'),
-        width: '7.5rem',
+        width: 'min(7.5rem, 28cqi)',
         cell: ({ licensePlateNumber }) =>
           // A screen on a wall is seen by everybody.
           licensePlateNumber && <bdi className="font-mono">{kiosk ? '•••' : licensePlateNumber}</bdi>,

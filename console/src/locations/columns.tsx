@@ -26,7 +26,7 @@ export function useLocationColumns(): readonly Column<Location>[] {
       {
         id: 'level',
         header: t('fields.level'),
-        width: '9rem',
+        width: 'min(9rem, 30cqi)',
         cell: ({ id }) => {
           const traffic = now.get(id);
           return traffic && <TrafficLevelBadge level={traffic.level} />;
@@ -53,6 +53,7 @@ export function useLocationColumns(): readonly Column<Location>[] {
         header: t('fields.sensorCount'),
         width: '6rem',
         isFigure: true,
+        notNarrow: true,
         cell: ({ sensorCount }) => sensorCount.toLocaleString(i18n.language),
       },
       {

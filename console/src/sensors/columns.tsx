@@ -25,7 +25,7 @@ export function useSensorColumns(): readonly Column<ListedSensor>[] {
         id: 'status',
         header: t('fields.status'),
         sortBy: 'status',
-        width: '13rem',
+        width: 'min(13rem, 44cqi)',
         cell: ({ status, lastHeartbeat }) => (
           <SensorStatusBadge status={status} lastHeartbeat={lastHeartbeat} />
         ),

@@ -14,7 +14,7 @@ export interface Column<Row> {
   readonly csv?: (row: Row) => Cell;
   /** By what the service sorts for this column; absent: it cannot. */
   readonly sortBy?: string;
-  /** CSS width; absent: an equal share of what the others leave. */
+  /** CSS width; absent: an equal share of what the others leave. A share of the list (`cqi`) bounds it on a phone. */
   readonly width?: string;
   /** Figures stand at the end of their column. */
   readonly isFigure?: boolean;

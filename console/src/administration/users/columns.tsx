@@ -29,7 +29,7 @@ export function useUserColumns(): readonly Column<User>[] {
         id: 'role',
         header: t('users.role'),
         sortBy: 'role',
-        width: '8rem',
+        width: 'min(8rem, 30cqi)',
         csv: ({ role }) => t(`shell:roles.${role}`),
         cell: ({ role }) => t(`shell:roles.${role}`),
       },
@@ -43,7 +43,7 @@ export function useUserColumns(): readonly Column<User>[] {
       {
         id: 'state',
         header: t('users.state'),
-        width: '8rem',
+        width: 'min(8rem, 32cqi)',
         csv: ({ isActive }) => (isActive ? t('users.active') : t('users.inactive')),
         cell: ({ isActive }) => <UserState isActive={isActive} />,
       },
