@@ -140,6 +140,13 @@ test('a backup is made, and the installation is examined', async ({ openAs }) =>
   await expect(page.getByText('There is no complete backup yet')).toHaveCount(0);
   await expectAccessible(page);
 
+  const latest = page.getByRole('region', { name: 'Latest complete backup' }).locator('time').first();
+  const before = await latest.getAttribute('datetime');
+  await page.getByRole('button', { name: 'Back up now' }).click();
+  await expect(latest).not.toHaveAttribute('datetime', before ?? '', { timeout: 60_000 });
+  // The page has said "ago" for a while: what has been completed since is past all the same.
+  expect(await latest.textContent()).toMatch(/^(now|.* ago)/);
+
   await page.getByRole('link', { name: 'Examination' }).click();
   await expect(page.getByRole('list', { name: 'Should be considered' })).toContainText('ADMIN_PASSWORD');
   await expect(page.getByText('What to do:').first()).toBeVisible();

@@ -13,7 +13,8 @@ const AGO_MS = 10_000;
 /** A moment in the user's zone; its title has the offset. Times run from left to right in every language. */
 export function Moment({ at, as = 'dateTime', className }: MomentProps) {
   const time = useTime();
-  const now = useNow(as === 'ago' ? AGO_MS : 3_600_000);
+  // It has the words written anew; they are of the time at which they are written, so that what has just happened is past.
+  useNow(as === 'ago' ? AGO_MS : 3_600_000);
   const full = `${time.dateTime(at)} ${time.offset(at)}`;
   return (
     <time
@@ -22,7 +23,7 @@ export function Moment({ at, as = 'dateTime', className }: MomentProps) {
       dir={as === 'ago' ? undefined : 'ltr'}
       className={classes('figures whitespace-nowrap', as === 'ago' && 'relative', className)}
     >
-      {as === 'ago' ? time.ago(at, now) : time[as](at)}
+      {as === 'ago' ? time.ago(at) : time[as](at)}
       {as === 'ago' && <span className="sr-only"> ({full})</span>}
     </time>
   );
