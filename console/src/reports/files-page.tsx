@@ -99,7 +99,7 @@ export function FilesPage() {
             />
           ) : (
             <Empty icon="file" title={t('files.first')} action={generate}>
-              {t('files.firstText')}
+              {mayGenerate && t('files.firstText')}
             </Empty>
           )
         }
