@@ -67,3 +67,30 @@ test.describe('axe finds nothing', () => {
     await expectAccessible(page);
   });
 });
+
+test('in colours that the system forces, charts keep theirs, and the page of the moment is marked', async ({
+  service,
+  openAs,
+}) => {
+  const { apiKey } = await service.sensor();
+  await service.admin.api.events.ingest.mutate({ apiKey, eventType: 'VEHICLE_DETECTION' });
+  const page = await openAs('ADMIN', '/reports');
+  await page.emulateMedia({ forcedColors: 'active' });
+  await page.reload();
+  const chart = page.locator('canvas').first();
+  await expect(chart).toBeVisible();
+  const colored = () =>
+    chart.evaluate((canvas: HTMLCanvasElement) => {
+      const { data = [] } = canvas.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height) ?? {};
+      let found = 0;
+      for (let at = 0; at < data.length; at += 4) {
+        const [red = 0, , blue = 0] = data.slice(at, at + 3);
+        if (Math.abs(red - blue) > 40) found++;
+      }
+      return found;
+    });
+  await expect.poll(colored).toBeGreaterThan(0);
+  const links = page.getByRole('navigation', { name: 'Pages' }).getByRole('link');
+  await expect(links.filter({ hasText: 'Reports' })).toHaveCSS('outline-style', 'solid');
+  await expect(links.filter({ hasText: 'Events' })).toHaveCSS('outline-style', 'none');
+});

@@ -21,6 +21,8 @@ export type ColorToken =
 export function tokenColor(token: ColorToken): string {
   const probe = document.createElement('span');
   probe.style.color = `var(--${token})`;
+  // The colours that the system may force on a page do not reach a canvas, and would be one and the same for all of it.
+  probe.style.forcedColorAdjust = 'none';
   document.body.append(probe);
   const { color } = getComputedStyle(probe);
   probe.remove();
