@@ -287,7 +287,7 @@ export const configKeys = {
     .transform((path) => resolve(path))
     .optional()
     .describe(
-      'Folder in which backups of the database and the pictures are made, best on another disk or machine. Its parent must exist. Unset: there are no scheduled backups. With several machines, set it on one of them.',
+      'Folder in which backups of the database and the pictures are made, best on another disk or machine. Its parent must exist. Unset: there are no scheduled backups. With several machines, set it on one of them, and `BACKUP_SCHEDULE` and `BACKUP_KEEP` only there.',
     ),
   BACKUP_SCHEDULE: z
     .string()
