@@ -12,6 +12,14 @@ const GIVEN_UP = `It could not be finished in ${MOST_ATTEMPTS} attempts; the log
 /** How long reports of traffic wait until most events are folded: folding may fail, or an import may go on for longer. */
 const WAIT_FOR_FOLD = sql.raw(`interval '10 minutes'`);
 
+/** Whether a report of traffic is waiting. */
+export async function isTrafficQueued(db: Executor): Promise<boolean> {
+  const { rows } = await db.execute<{ queued: boolean }>(
+    sql`SELECT EXISTS (SELECT FROM reports WHERE status = 'QUEUED' AND kind = 'TRAFFIC') AS queued`,
+  );
+  return rows[0]?.queued ?? false;
+}
+
 /**
  * Claims up to `most` waiting reports for this process, the oldest first.
  * @param isTrafficReady whether most events are folded; otherwise reports of traffic let others go first

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Database } from '../platform/database/pool.ts';
 import { createJobRunner, type JobRunner } from '../platform/jobs/runner.ts';
 import { isMostFolded } from '../traffic/fold.ts';
-import { claimReports, noteProgress, releaseReport, settleReport } from './claim-store.ts';
+import { claimReports, isTrafficQueued, noteProgress, releaseReport, settleReport } from './claim-store.ts';
 import type { ReportFiles } from './files.ts';
 import type { ReportRow } from './store.ts';
 import { type MakeReport, ReportFailure } from './thread.ts';
@@ -85,7 +85,8 @@ export function createReportRunner({ db, files, makeReport, log }: RunnerOptions
     concurrency: 1,
     log,
     failure: 'reports cannot be generated now; the next sweep will try again',
-    claim: async (_, most) => claimReports(db, most, await isMostFolded(db)),
+    claim: async (_, most) =>
+      claimReports(db, most, !(await isTrafficQueued(db)) || (await isMostFolded(db))),
     perform: make,
   });
 }

@@ -10,6 +10,8 @@ export interface ThreadJob {
   readonly report: ReportRow;
   /** The time in Unix milliseconds when it was ordered. */
   readonly now: number;
+  /** Maximum duration of each statement, in milliseconds. */
+  readonly statementTimeoutMs: number;
 }
 
 /** The only message to a thread: it should end soon. */

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { ReportFormat } from '@gantry/contract/reports';
+import { STATEMENT_TIMEOUT_MS } from '../platform/database/pool.ts';
 import type { DescribedError } from '../platform/describe-error.ts';
 import { hasErrno } from '../platform/errno.ts';
 import { reportWorker } from '../platform/installation.ts';
@@ -52,6 +53,8 @@ export interface MakerOptions {
   readonly now: () => number;
   /** In MB. */
   readonly heapMb?: Readonly<Record<ReportFormat, number>>;
+  /** Maximum duration of each statement, in milliseconds. */
+  readonly statementTimeoutMs?: number;
 }
 
 const OUT_OF_MEMORY = 'It takes more memory than a report may have: choose a shorter range';
@@ -62,10 +65,11 @@ export function createReportMaker({
   folder,
   now,
   heapMb = HEAP_MB,
+  statementTimeoutMs = STATEMENT_TIMEOUT_MS,
 }: MakerOptions): MakeReport {
   return async (report, fileKey, onProgress, signal) => {
     signal.throwIfAborted();
-    const order: ThreadJob = { connectionString, folder, fileKey, report, now: now() };
+    const order: ThreadJob = { connectionString, folder, fileKey, report, now: now(), statementTimeoutMs };
     const worker = new Worker(reportWorker, {
       workerData: order,
       resourceLimits: {

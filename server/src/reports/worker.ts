@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { isDatabaseAway, isStopped, isTransient } from '../platform/database/failure.ts';
-import { createPool, STATEMENT_TIMEOUT_MS } from '../platform/database/pool.ts';
+import { createPool } from '../platform/database/pool.ts';
 import { REPORT_CONNECTIONS } from '../platform/database/pools.ts';
 import { inLongSnapshot } from '../platform/database/snapshot.ts';
 import { describeError, safeText } from '../platform/describe-error.ts';
@@ -16,12 +16,16 @@ import { writeReport } from './write.ts';
 /** Interval of progress messages, in milliseconds. */
 const PROGRESS_MS = 200;
 
-const TOO_LONG = `Reading a part of it took the database longer than ${STATEMENT_TIMEOUT_MS / 1_000} s: choose a shorter range or a filter`;
-
-/** @param attempts the number of attempts so far: a lock or a busy hour may be over at the second one */
-function failureOf(error: unknown, attempts: number): { failure: Failure; message: string } {
+/** After the first attempt, another one follows: a lock or a busy hour may be over then. */
+function failureOf(
+  error: unknown,
+  { report, statementTimeoutMs }: ThreadJob,
+): { failure: Failure; message: string } {
   if (error instanceof AppError) return { failure: 'refused', message: error.message };
-  if (isStopped(error) && attempts > 1) return { failure: 'refused', message: TOO_LONG };
+  if (isStopped(error) && report.attempts > 1) {
+    const message = `Reading a part of it took the database longer than ${statementTimeoutMs / 1_000} s: choose a shorter range or a filter`;
+    return { failure: 'refused', message };
+  }
   const isPassing = isDatabaseAway(error) || isTransient(error);
   return { failure: isPassing ? 'passing' : 'broken', message: safeText(error) };
 }
@@ -35,10 +39,11 @@ function lowerPriority(): void {
 }
 
 async function make(order: ThreadJob, progress: Progress, signal: AbortSignal): Promise<MadeFile> {
-  const { connectionString, folder, fileKey } = order;
+  const { connectionString, folder, fileKey, statementTimeoutMs } = order;
   // The next statement fails too and reports the error.
   const pool = createPool(connectionString, REPORT_CONNECTIONS, () => undefined, {
     name: 'gantry reports',
+    statementTimeoutMs,
   });
   try {
     const { size, result: rowCount } = await createReportFiles(folder).write(fileKey, (to) =>
@@ -61,7 +66,7 @@ async function run(): Promise<void> {
   try {
     send({ type: 'made', file: await make(order, progress, stop.signal) });
   } catch (error) {
-    send({ type: 'failed', ...failureOf(error, order.report.attempts), detail: describeError(error) });
+    send({ type: 'failed', ...failureOf(error, order), detail: describeError(error) });
   } finally {
     clearInterval(timer);
     parentPort?.close();
