@@ -96,7 +96,8 @@ test.describe('the preferences of a user', () => {
     await expect(clock).not.toContainText('+05:30');
     await page.setViewportSize({ width: 390, height: 844 });
     await expect(clock.getByText('UTC+00:00')).toBeVisible();
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+    const width = () => page.evaluate(() => document.documentElement.scrollWidth);
+    await expect.poll(width).toBeLessThanOrEqual(390);
     await service.admin.api.system.timezone.updateTimezoneSettings.mutate({ timezone: 'UTC' });
   });
 });

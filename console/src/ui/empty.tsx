@@ -14,10 +14,10 @@ interface EmptyProps {
  */
 export function Empty({ icon, title, children, action }: EmptyProps) {
   return (
-    <div className="mx-auto flex max-w-xl flex-col items-center gap-2 px-4 py-12 text-center">
+    <div className="mx-auto flex w-full max-w-xl flex-col items-center gap-2 px-4 py-12 text-center">
       <Icon name={icon} size={28} className="text-muted" />
       <p className="text-lg font-semibold">{title}</p>
-      {children && <div className="text-muted">{children}</div>}
+      {children && <div className="max-w-full text-muted">{children}</div>}
       {action}
     </div>
   );
