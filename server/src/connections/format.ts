@@ -140,7 +140,7 @@ export interface Format {
   readonly topics?: readonly string[];
 }
 
-/** No device reports more vehicles in a message. */
+/** No device reports more vehicles in a message. Formats of which nothing is known have a lower limit (`itemsOf`). */
 export const MAX_VEHICLES = 1_000;
 
 /** A reading of a message that reports nothing. */
@@ -155,15 +155,7 @@ export function without(
 /** A message has more vehicles than any device reports. */
 export class TooManyVehicles extends Error {
   override readonly name = 'TooManyVehicles';
-  readonly most: number;
-
-  constructor(most: number) {
+  constructor(most = MAX_VEHICLES) {
     super(`The message contains more than ${most} vehicles`);
-    this.most = most;
   }
-}
-
-/** The reading of a message with more vehicles than any device reports. */
-export function tooManyVehicles(most = MAX_VEHICLES): Reading {
-  return without('unreadable', `The message contains more than ${most} vehicles`);
 }

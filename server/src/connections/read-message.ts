@@ -1,6 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Format, FormatName, Reading, ReadingContext, Report } from './format.ts';
-import { TooManyVehicles, tooManyVehicles } from './format.ts';
+import {
+  type Format,
+  type FormatName,
+  type Reading,
+  type ReadingContext,
+  type Report,
+  TooManyVehicles,
+  without,
+} from './format.ts';
 import { formatNamed } from './formats.ts';
 import type { DeviceMessage } from './message.ts';
 
@@ -23,7 +30,7 @@ async function readIn(format: Format, message: DeviceMessage, context: ReadingCo
   try {
     return await format.read(message, context);
   } catch (error) {
-    if (error instanceof TooManyVehicles) return tooManyVehicles(error.most);
+    if (error instanceof TooManyVehicles) return without('unreadable', error.message);
     throw error;
   }
 }

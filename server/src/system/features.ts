@@ -30,18 +30,20 @@ export function disabledFeature(
 }
 
 /** @throws AppError `forbidden` when the feature on whose data the kind of report is based is switched off */
-export function requireReportKind({ FEATURES }: Switches, kind: ReportKind): void {
-  const feature = featureOfReport[kind];
-  if (feature && !FEATURES.includes(feature)) throw new AppError('forbidden', featureOff(feature));
+export function requireReportKind(switches: Switches, kind: ReportKind): void {
+  const off = disabledFeatureOf(switches, kind);
+  if (off) throw new AppError('forbidden', featureOff(off));
 }
 
 /** The kinds of reports that schedules may request: none while reports are switched off. */
-export function scheduledKinds({ FEATURES }: Switches): ReportKind[] {
-  if (!FEATURES.includes('reports')) return [];
-  return reportKinds.filter((kind) => {
-    const feature = featureOfReport[kind];
-    return !feature || FEATURES.includes(feature);
-  });
+export function scheduledKinds(switches: Switches): ReportKind[] {
+  if (!switches.FEATURES.includes('reports')) return [];
+  return reportKinds.filter((kind) => disabledFeatureOf(switches, kind) === undefined);
+}
+
+function disabledFeatureOf({ FEATURES }: Switches, kind: ReportKind): SwitchableFeature | undefined {
+  const feature = featureOfReport[kind];
+  return feature === undefined || FEATURES.includes(feature) ? undefined : feature;
 }
 
 /** The flags in the system settings: true only for features that are available. */

@@ -1,6 +1,6 @@
 import { epochTime } from '../device-time.ts';
 import type { Format, PartOfPassage, Reading, Report } from '../format.ts';
-import { MAX_VEHICLES, tooManyVehicles, without } from '../format.ts';
+import { MAX_VEHICLES, TooManyVehicles, without } from '../format.ts';
 import { arrayOf, namesOf, objectOf, textOf, valueAt } from '../json-values.ts';
 import type { DeviceMessage } from '../message.ts';
 import { jsonValues, notRead, picturesOf } from '../message-content.ts';
@@ -54,7 +54,7 @@ export const openalpr: Format = {
 function read(message: DeviceMessage): Reading {
   const values = jsonValues(message).flatMap((value) => (Array.isArray(value) ? value : [value]));
   const results = values.flatMap((value) => arrayOf(objectOf(value).results));
-  if (Math.max(values.length, results.length) > MAX_VEHICLES) return tooManyVehicles();
+  if (Math.max(values.length, results.length) > MAX_VEHICLES) throw new TooManyVehicles();
   const readings = values.map((value) => readingOf(objectOf(value), picturesOf(message)));
   const reports = readings.flatMap((reading) => reading?.reports ?? []);
   if (reports.length > 0) return { reports, is: 'reports', note: null };

@@ -1,6 +1,6 @@
 import { epochTime, isoTime } from '../device-time.ts';
 import type { Format, Reading, ReadingContext, Report } from '../format.ts';
-import { MAX_VEHICLES, tooManyVehicles, without } from '../format.ts';
+import { MAX_VEHICLES, TooManyVehicles, without } from '../format.ts';
 import { arrayOf, namesOf, objectOf, textOf, valueAt } from '../json-values.ts';
 import type { DeviceMessage } from '../message.ts';
 import { formFields, jsonValues, notRead, picturesOf } from '../message-content.ts';
@@ -39,7 +39,7 @@ function read(message: DeviceMessage, context: ReadingContext): Reading {
   const results = arrayOf(data.results);
   const pictures = [...picturesOf(message), ...imageAddresses(formFields(message).upload)];
   const device = namesOf(data.camera_id, valueAt(found, 'hook.id'));
-  if (results.length > MAX_VEHICLES) return tooManyVehicles();
+  if (results.length > MAX_VEHICLES) throw new TooManyVehicles();
   if (results.length === 0) return without('nothing', 'No vehicle was recognized in the image', device);
   return {
     reports: results.map((result, index) =>

@@ -1,7 +1,7 @@
 import { epochTime } from '../device-time.ts';
 import { knownText } from '../fields.ts';
 import type { Format, Reading, Report } from '../format.ts';
-import { MAX_VEHICLES, tooManyVehicles, without } from '../format.ts';
+import { MAX_VEHICLES, TooManyVehicles, without } from '../format.ts';
 import { namesOf, objectOf, textOf } from '../json-values.ts';
 import { fieldsOf } from '../lenient-keys.ts';
 import type { DeviceMessage } from '../message.ts';
@@ -33,7 +33,7 @@ export const verkada: Format = {
 
 function read(message: DeviceMessage): Reading {
   const values = jsonValues(message).flatMap((value) => (Array.isArray(value) ? value : [value]));
-  if (values.flatMap((value) => objectOf(value).data).length > MAX_VEHICLES) return tooManyVehicles();
+  if (values.flatMap((value) => objectOf(value).data).length > MAX_VEHICLES) throw new TooManyVehicles();
   const readings = values.map((value) => readingOf(objectOf(value), picturesOf(message)));
   const reports = readings.flatMap((reading) => reading?.reports ?? []);
   if (reports.length > 0) return { reports, is: 'reports', note: null };
