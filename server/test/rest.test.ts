@@ -102,6 +102,19 @@ describe('POST /v1/events', () => {
     expect(other.json).toEqual(problem(409, 'CONFLICT'));
   });
 
+  it('refuses a key in the header for an array, and one that differs from the key in the body', async () => {
+    const withHeader = (body: unknown) =>
+      send('POST', '/v1/events', body, { 'x-api-key': sensor.apiKey, 'idempotency-key': 'header' });
+    const array = await withHeader([KEYED]);
+    expect(array.json).toEqual(problem(400, 'BAD_REQUEST'));
+    expect(array.json.detail).toContain('give each event of the array an idempotencyKey of its own');
+    const differing = await withHeader({ ...KEYED, idempotencyKey: 'body' });
+    expect(differing.json).toEqual(problem(400, 'BAD_REQUEST'));
+    expect(differing.json.detail).toContain('send one of them');
+    expect((await withHeader({ ...KEYED, idempotencyKey: 'header' })).status).toBe(201);
+    expect((await withHeader({ ...KEYED, events: [] })).status).toBe(201);
+  });
+
   it('accepts an array as a batch, and reports which events were refused', async () => {
     const all = await asDevice('POST', '/v1/events', [EVENT, { ...EVENT, plate: 'x' }]);
     expect(all.status).toBe(200);

@@ -180,7 +180,8 @@ curl -X POST http://localhost:4000/v1/events -H "x-api-key: $KEY" -H "Content-Ty
 \`\`\`
 
 \`POST /v1/events\` takes one event, or an array of up to 1000. An array is answered like \`events.ingestBatch\`: with 200 if all
-events are stored, and 207 if some are refused. The idempotency key of a single event may be in the header \`Idempotency-Key\`.
+events are stored, and 207 if some are refused. The idempotency key of a single event may be in the header \`Idempotency-Key\`;
+with an array, this header is refused, because each event needs a key of its own in \`idempotencyKey\`.
 A repeated event is answered as it was the first time, with 201 and the same \`eventId\`; in an array, \`duplicate\` is true for it.
 
 A device that cannot post sends heartbeats with \`GET\` or \`HEAD /v1/heartbeat\`. If it cannot send headers either, the key may be in the

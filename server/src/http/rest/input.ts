@@ -32,11 +32,15 @@ export function isArray(body: Buffer | null): boolean {
  */
 export function readInput(
   { input: from, ofArrays }: Route,
-  { meta, input }: ProcedureDocument,
+  { path, meta, input }: ProcedureDocument,
   received: Received,
 ): unknown {
   const given = from === 'body' ? readBody(received, ofArrays) : readQuery(received.query, input);
-  const fields = { ...given, ...received.fields, ...idempotency(received, meta, ofArrays !== undefined) };
+  const fields = {
+    ...given,
+    ...received.fields,
+    ...(ofArrays && idempotency(received, given, path === ofArrays.procedure)),
+  };
   if (meta.access !== 'device') return input ? fields : undefined;
   const key = keyOf(received.request) ?? ('apiKey' in given ? given.apiKey : undefined);
   if (key === undefined) {
@@ -55,14 +59,30 @@ function keyOf({ headers }: IncomingMessage): string | undefined {
   return BEARER.exec(headers.authorization ?? '')?.[1];
 }
 
-/** The header that other interfaces have for `idempotencyKey`. */
+/**
+ * The header that other interfaces have for `idempotencyKey`.
+ * @throws WireError BAD_REQUEST for an array, which one key cannot identify, and for a key that differs from the body's
+ */
 function idempotency(
   { request: { headers } }: Received,
-  meta: ProcedureDocument['meta'],
-  isEvent: boolean,
+  given: Record<string, unknown>,
+  isBatch: boolean,
 ): { idempotencyKey?: string } {
   const key = headers['idempotency-key'];
-  return isEvent && meta.access === 'device' && typeof key === 'string' ? { idempotencyKey: key } : {};
+  if (typeof key !== 'string') return {};
+  if (isBatch) {
+    throw new WireError(
+      'BAD_REQUEST',
+      'The header Idempotency-Key is for a single event: give each event of the array an idempotencyKey of its own',
+    );
+  }
+  if (typeof given.idempotencyKey === 'string' && given.idempotencyKey !== key) {
+    throw new WireError(
+      'BAD_REQUEST',
+      'The header Idempotency-Key and idempotencyKey differ: send one of them',
+    );
+  }
+  return { idempotencyKey: key };
 }
 
 function readBody({ request, query, body }: Received, ofArrays: Route['ofArrays']): Record<string, unknown> {
