@@ -199,7 +199,7 @@ describe('the refusal of a change', () => {
     const other = await addPerson('Ben', 'Ott', 'FIELD');
     const id = await open();
     await place(id, 'OPEN', owner.id);
-    for (const expectedAssignee of [null, other.id, 'x', randomUUID()]) {
+    for (const expectedAssignee of [null, other.id, 'x', '\u0000', randomUUID()]) {
       const answer = await call(admin, 'assign', { id, userId: other.id, expectedAssignee });
       expect(answer.status).toBe(409);
       expect(answer.message).toContain('now assigned to Anna Kern');

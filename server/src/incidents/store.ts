@@ -209,7 +209,8 @@ function isBacklog({ openedAt }: NewIncident): SQL | false {
 }
 
 function isAssignedTo(userId: string | null): SQL {
-  return sql`${incidents.assignedTo}::text IS NOT DISTINCT FROM ${userId?.toLowerCase() ?? null}::text`;
+  if (userId === null) return isNull(incidents.assignedTo);
+  return isUuid(userId) ? eq(incidents.assignedTo, userId) : sql`false`;
 }
 
 function differs(fields: IncidentFields): SQL | undefined {
