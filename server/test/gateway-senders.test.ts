@@ -94,8 +94,12 @@ describe('a sender', () => {
     expect((await send(gantry, '/gateway/verkada', body, signed('wrong'))).status).toBe(401);
     expect((await send(gantry, pathOf(url), body, signed('wrong'))).status).toBe(401);
     expect((await send(gantry, '/gateway/verkada', body, signed(password, 1_700_000_000))).status).toBe(401);
-    const messages = await processed(gantry, id, 2);
-    expect(messages.map(({ status }) => status).sort()).toEqual(['DUPLICATE', 'STORED']);
+    // With the token in the address, a signature is checked but not required.
+    const unsigned = { 'content-type': 'application/json' };
+    expect((await send(gantry, '/gateway/verkada', body, unsigned)).status).toBe(401);
+    expect((await send(gantry, pathOf(url), body, unsigned)).status).toBe(200);
+    const messages = await processed(gantry, id, 3);
+    expect(messages.map(({ status }) => status).sort()).toEqual(['DUPLICATE', 'DUPLICATE', 'STORED']);
   });
 
   it('may have its key in the body', async () => {

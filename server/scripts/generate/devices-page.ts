@@ -75,7 +75,8 @@ const SUPPORT: Readonly<Record<DeviceFormat, Support>> = {
     documented: 'Everything',
   },
   verkada: {
-    reads: 'Webhooks for plates and plates of interest; the signature is checked. Pictures are not fetched.',
+    reads:
+      'Webhooks for plates and plates of interest. A signature is checked, and required where the address has no token. Pictures are not fetched.',
     captured: 'The shape of a plate webhook',
     documented: 'The form of the signature',
   },

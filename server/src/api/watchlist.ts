@@ -64,7 +64,8 @@ export const watchlistRouter = router({
       summary: 'Add a plate to the watchlist',
       notes:
         'Every event with a matching plate raises an alert if the entry is valid at the time of the event. ' +
-        'Events that are already stored raise no alert.',
+        'Events that are already stored raise no alert. Several entries may have the same pattern, for example for different ' +
+        'times or reasons; each of them raises an alert of its own.',
     })
     .input(createWatchlistEntryInput)
     .output(watchlistEntry)

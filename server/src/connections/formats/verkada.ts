@@ -26,6 +26,7 @@ export const verkada: Format = {
     'Open Verkada Command, All Products, Admin, API & Integrations, Webhooks, and press Add.',
     `URL: ${url} (Verkada accepts only https with a certificate of a public authority).`,
     `Shared secret: ${password}`,
+    `To have messages without a signature refused, enter the address without the token, ${url.slice(0, url.lastIndexOf('/'))}: with the token, a message is accepted without a signature too.`,
     'Select LPR under the events. License plates of interest may be selected under the notifications.',
     'If one webhook serves several cameras, enter the id of each camera (camera_id) in the option sensors.',
   ],
