@@ -129,6 +129,9 @@ export const ingestInput = z
   .object({ apiKey: apiKeyInput, ...eventFields, strict })
   .refine(keyNeedsTime, KEY_NEEDS_TIME);
 
+/** An event of a batch. */
+export const batchEvent = z.object({ ...eventFields, strict }).refine(keyNeedsTime, KEY_NEEDS_TIME);
+
 /** Fields of an event that were ignored. */
 const warnings = z
   .array(z.object({ path: z.string(), message: z.string() }))

@@ -77,5 +77,11 @@ describe('unknown fields of an event', () => {
     expect(strict.success).toBe(false);
     expect(strict.results[0]).toEqual({ eventId: expect.any(String), duplicate: false });
     expect(strict.results[1].error).toMatchObject({ code: 'BAD_REQUEST', issues: [{ path: 'plate' }] });
+    const own = await gantry.ok('events.ingestBatch', {
+      apiKey,
+      events: events.map((each) => ({ ...each, strict: true })),
+    });
+    expect(own.results[0]).toEqual({ eventId: expect.any(String), duplicate: false });
+    expect(own.results[1].error).toMatchObject({ code: 'BAD_REQUEST', issues: [{ path: 'plate' }] });
   });
 });

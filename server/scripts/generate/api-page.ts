@@ -167,7 +167,8 @@ alone, as with its option \`dedupe\`, are refused.
 ## REST form
 
 Under \`/v1\`, inputs and answers are plain JSON, without \`{"json": …}\`. Fields of the input are in the path, and otherwise in the
-query of GET and DELETE (repeat a parameter for a list) or in the JSON object of the body. Unknown parameters are refused. Answers are
+query of GET and DELETE (repeat a parameter for a list) or in the JSON object of the body. Unknown parameters of a query are refused;
+unknown fields of a body are ignored, as in a procedure. A \`+\` in a query means a blank: write an offset as \`%2B02:00\`. Answers are
 those of the procedures below; dates are ISO 8601 strings in UTC. 201 has the header \`Location\`, 204 has no body. HEAD is possible
 wherever GET is.
 

@@ -1,5 +1,6 @@
 import type { InputIssue } from '@gantry/contract/errors';
 import {
+  batchEvent,
   event,
   eventDetail,
   eventStats,
@@ -14,7 +15,6 @@ import {
   ingestOutput,
   listEventsInput,
   recentEventsInput,
-  reportedEvent,
   statsInput,
   succeeded,
 } from '@gantry/contract/events';
@@ -66,10 +66,10 @@ async function ingestItem(
   item: unknown,
   isStrict: boolean,
 ): Promise<IngestedItem> {
-  const parsed = reportedEvent.safeParse(item);
+  const parsed = batchEvent.safeParse(item);
   try {
     if (!parsed.success) throw inputFailure(parsed.error);
-    const warnings = noteUnknown(ctx.app, item, isStrict);
+    const warnings = noteUnknown(ctx.app, item, isStrict || parsed.data.strict === true);
     const ingested = await ingestEvent(ctx, parsed.data);
     return warnings.length === 0 ? ingested : { ...ingested, warnings: [...warnings] };
   } catch (error) {
@@ -107,7 +107,7 @@ export const eventsRouter = router({
     .meta({
       summary: 'Report up to 1000 events at once, for devices that were offline',
       notes:
-        'Each event is stored or refused individually; `results` has one entry per event, in the order in which they were sent. The whole call is refused with SERVICE_UNAVAILABLE (503) only if no event can be stored at the moment, and with TOO_MANY_REQUESTS (429) if the sensor sends more than `EVENT_RATE_FACTOR` allows.',
+        'Each event is stored or refused individually; `strict` applies to all of them, or in an event to this one. `results` has one entry per event, in the order in which they were sent. The whole call is refused with SERVICE_UNAVAILABLE (503) only if no event can be stored at the moment, and with TOO_MANY_REQUESTS (429) if the sensor sends more than `EVENT_RATE_FACTOR` allows.',
     })
     .input(ingestBatchInput)
     .output(ingestBatchOutput)
