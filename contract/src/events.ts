@@ -44,7 +44,11 @@ export type Event = z.infer<typeof event>;
 export const eventDetail = event.extend({
   location: coordinates.nullable(),
   metadata: jsonObject.nullable(),
-  images: z.array(z.string()),
+  images: z
+    .array(z.string())
+    .describe(
+      'Addresses. Pictures that the device sent are at `/images/…` of this service: get them with the token.',
+    ),
   tags: z.array(z.string()),
   processedAt: z.date().nullable(),
   processedBy: person.nullable(),
@@ -72,12 +76,18 @@ const eventFields = {
   eventType,
   description: optionalText(10_000),
   location: coordinatesInput.nullish().transform((value) => value ?? null),
-  metadata: jsonRecord.nullish().transform((value) => value ?? null),
+  metadata: jsonRecord
+    .nullish()
+    .transform((value) => value ?? null)
+    .describe('Numbers are stored in double precision: send integers of more than 15 digits as texts.'),
   images: z
     .array(image)
     .max(100, 'Send at most 100 images')
     .nullish()
-    .transform((value) => value ?? []),
+    .transform((value) => value ?? [])
+    .describe(
+      'JPEG, PNG or WebP pictures in base64, alone or as `data:` URLs, or addresses of at most 2048 characters.',
+    ),
   tags: z
     .array(trimmedText(100, 1))
     .max(100, 'Send at most 100 tags')
