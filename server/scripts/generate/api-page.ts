@@ -48,25 +48,39 @@ const typeText = (schema: JsonSchema): string => {
 
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 
-const memberRows = (schema: JsonSchema): string[] => {
+/** The object that a field contains, directly or in a list, and how its members are named from the field. */
+const objectIn = (name: string, schema: JsonSchema): readonly [string, JsonSchema] | null => {
+  if (isObject(schema.properties)) return [`${name}.`, schema];
+  if (schema.type === 'array' && isObject(schema.items)) return objectIn(`${name}[]`, schema.items);
+  const choices = schema.anyOf ?? schema.oneOf;
+  const [only, ...others] = Array.isArray(choices)
+    ? choices.filter((choice): choice is JsonSchema => isObject(choice) && choice.type !== 'null')
+    : [];
+  return only && others.length === 0 ? objectIn(name, only) : null;
+};
+
+/** The rows of the members of an object. @param isDeep with those of the objects in them */
+const memberRows = (schema: JsonSchema, isDeep: boolean, prefix = ''): string[] => {
   if (!isObject(schema.properties)) return [];
   const required = new Set(Array.isArray(schema.required) ? schema.required : []);
   return Object.entries(schema.properties)
     .filter((entry): entry is [string, JsonSchema] => isObject(entry[1]))
-    .map(([name, member]) => {
+    .flatMap(([name, member]) => {
       const optional = required.has(name) ? '' : '?';
       const description = typeof member.description === 'string' ? member.description : '';
-      return `| \`${name}${optional}\` | ${cell(typeText(member) + bounds(member))} | ${cell(description)} |`;
+      const row = `| \`${prefix}${name}${optional}\` | ${cell(typeText(member) + bounds(member))} | ${cell(description)} |`;
+      const inner = isDeep ? objectIn(prefix + name, member) : null;
+      return inner ? [row, ...memberRows(inner[1], isDeep, inner[0])] : [row];
     });
 };
 
-const shape = (title: string, schema: JsonSchema): string => {
+const shape = (title: string, schema: JsonSchema, isDeep = false): string => {
   const item = schema.type === 'array' && isObject(schema.items) ? schema.items : null;
   if (Array.isArray(schema.oneOf)) {
     const choices = schema.oneOf.filter(isObject);
-    return choices.map((choice, index) => shape(index === 0 ? title : 'or', choice)).join('\n\n');
+    return choices.map((choice, index) => shape(index === 0 ? title : 'or', choice, isDeep)).join('\n\n');
   }
-  const rows = memberRows(item ?? schema);
+  const rows = memberRows(item ?? schema, isDeep);
   if (rows.length === 0) return `**${title}:** ${typeText(schema)}`;
   const what = item ? `${title}: an array of` : `${title}:`;
   return `**${what}**\n\n| Field | Type | Notes |\n|---|---|---|\n${rows.join('\n')}`;
@@ -90,7 +104,7 @@ const section = (document: ProcedureDocument): string =>
     `### ${document.path}`,
     `${kindText[document.type]} · ${accessText(document)}`,
     [document.meta.summary && `${document.meta.summary}.`, document.meta.notes].filter(Boolean).join(' '),
-    document.input ? shape('Input', document.input) : '**Input:** none',
+    document.input ? shape('Input', document.input, true) : '**Input:** none',
     shape(document.type === 'subscription' ? 'Message' : 'Answer', document.output),
   ].join('\n\n');
 
