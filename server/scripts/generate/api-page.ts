@@ -172,6 +172,9 @@ that everything committed before its \`at\` was sent, and is sent at least every
 that is still catching up. \`missed\` says how many messages were omitted because the client was too slow. A stream
 ends with UNAUTHORIZED when its token is no longer valid, and with SERVICE_UNAVAILABLE when the service stops or an API token acts with
 another role than before; then, open it again.
+A program without tRPC reads the stream as follows: after the event \`connected\`, every event without a name is a message, with
+\`{"json", "meta"?}\` as its \`data\`. An error in an open stream, which includes an invalid input, is the event \`serialized-error\` with
+\`{"json": {"message", "code", "data"}}\`, and the stream ends. The status is 200 in both cases.
 \`live.onAny\` follows everything in one stream.
 
 **superjson.** An input may contain superjson's \`meta.values\` with the types Date, undefined, bigint, number, RegExp, Map and Set.
