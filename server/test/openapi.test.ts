@@ -77,6 +77,17 @@ describe('the OpenAPI document', () => {
     );
   });
 
+  it('describes the header for the key of an event', () => {
+    const headers = Object.entries<Record<string, JsonSchema>>(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).flatMap(([method, { parameters }]) =>
+        ((parameters ?? []) as JsonSchema[])
+          .filter((parameter) => parameter.in === 'header')
+          .map(({ name }) => `${method} ${path} ${String(name)}`),
+      ),
+    );
+    expect(headers).toEqual(['post /v1/events Idempotency-Key']);
+  });
+
   it('has no findings of Redocly', async () => {
     const config = await createConfig({
       extends: ['recommended'],

@@ -29,6 +29,16 @@ export const PROBLEM: JsonSchema = {
   required: ['type', 'title', 'status', 'detail', 'code', 'requestId'],
 };
 
+/** The header of addresses that take single events. */
+const IDEMPOTENCY_KEY: JsonSchema = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'The `idempotencyKey` of a single event. Refused with an array, whose events need keys of their own.',
+  schema: { type: 'string', minLength: 1, maxLength: 128 },
+};
+
 const ERRORS = {
   '4XX': { $ref: '#/components/responses/Problem' },
   '5XX': { $ref: '#/components/responses/Problem' },
@@ -93,6 +103,7 @@ function operationOf(route: Route, { inline, document, batch }: Described): Json
     parameters: [
       ...inPath.map((name) => parameter(name, 'path')),
       ...inQuery.map((name) => parameter(name, 'query')),
+      ...(route.ofArrays ? [IDEMPOTENCY_KEY] : []),
     ],
     ...(inBody.length > 0 && {
       requestBody: {
