@@ -24,7 +24,7 @@ from datetime import datetime, timezone
 ATTEMPTS = 5
 
 # Statuses after which a request is repeated. Proxies send 502 and 504 when the service does not answer them.
-TEMPORARY = (429, 502, 503, 504)
+TEMPORARY = (408, 429, 502, 503, 504)
 
 
 class Refused(Exception):

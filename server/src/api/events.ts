@@ -91,7 +91,7 @@ export const eventsRouter = router({
     .meta({
       summary: 'Report one event',
       notes:
-        'The answer is sent after the event is durable. With `timestamp` and `idempotencyKey`, a repeated event is stored once. Unknown fields are ignored and named in `warnings`; with `strict`, the event is refused. On SERVICE_UNAVAILABLE (503) and TOO_MANY_REQUESTS (429), wait for `Retry-After` and send the event again.',
+        'The answer is sent after the event is durable. With `timestamp` and `idempotencyKey`, a repeated event is stored once. Unknown fields are ignored and named in `warnings`; with `strict`, the event is refused. On SERVICE_UNAVAILABLE (503) and TOO_MANY_REQUESTS (429), wait for `Retry-After` and send the event again; also after TIMEOUT (408), and when there is no answer.',
     })
     .input(ingestInput)
     .output(ingestOutput)
@@ -107,7 +107,7 @@ export const eventsRouter = router({
     .meta({
       summary: 'Report up to 1000 events at once, for devices that were offline',
       notes:
-        'Each event is stored or refused individually; `strict` applies to all of them, or in an event to this one. `results` has one entry per event, in the order in which they were sent. The whole call is refused with SERVICE_UNAVAILABLE (503) only if no event can be stored at the moment, and with TOO_MANY_REQUESTS (429) if the sensor sends more than `EVENT_RATE_FACTOR` allows.',
+        'Each event is stored or refused individually; `strict` applies to all of them, or in an event to this one. `results` has one entry per event, in the order in which they were sent. Send an event again if its `error` has the code SERVICE_UNAVAILABLE or TIMEOUT. The whole call is refused with SERVICE_UNAVAILABLE (503) only if no event can be stored at the moment, and with TOO_MANY_REQUESTS (429) if the sensor sends more than `EVENT_RATE_FACTOR` allows.',
     })
     .input(ingestBatchInput)
     .output(ingestBatchOutput)

@@ -46,7 +46,7 @@ export const gantry: Format = {
     `Instead of the token in the address, a device may send the user name ${username} and the password ${password} (Basic), or the header "Authorization: Bearer ${token}".`,
     'Over MQTT, publish events to gantry/<deviceId>/events with QoS 1 on the broker of the service; <deviceId> is the device ID of the sensor. If the connection has options.sensors, it is any name that they assign to a sensor. If it contains + or #, enter a topic of your own in the option topics.',
     'Publish anything to gantry/<deviceId>/heartbeat once a minute, or POST to the address followed by /heartbeat, so that the sensor counts as online without events.',
-    'Repeat with growing pauses after 503 and when there is no answer; do not repeat after any other answer.',
+    'Repeat with growing pauses, and not before Retry-After if it is given, after 408, 429, 502, 503 and 504 and when there is no answer; do not repeat after any other answer.',
   ],
 };
 
