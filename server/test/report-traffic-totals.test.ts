@@ -1,4 +1,7 @@
+import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { locks } from '../src/platform/database/locks.ts';
+import { inTransaction } from '../src/platform/database/transaction.ts';
 import { requireRange } from '../src/platform/range.ts';
 import type { ReportScope, Section } from '../src/reports/document.ts';
 import { kinds } from '../src/reports/kinds.ts';
@@ -130,6 +133,20 @@ describe('the report TRAFFIC', () => {
     ]);
   });
 
+  it('makes progress with every place', async () => {
+    for (const name of ['One', 'Two']) {
+      const { apiKey } = await register(name);
+      await passing(apiKey, ['2026-03-13T08:00:00Z']);
+    }
+    const progress: number[] = [];
+    for await (const batch of kinds.TRAFFIC.rows(gantry.app.context.db, scopeOf('2026-03-13', '2026-03-13')))
+      progress.push(batch.progress);
+    expect(new Set(progress).size).toBe(progress.length);
+    expect(progress.length).toBeGreaterThan(1);
+    expect(progress).toEqual([...progress].sort((a, b) => a - b));
+    expect(progress.at(-1)).toBe(1);
+  });
+
   it('counts the current day only until now in the completeness of a place', async () => {
     const { id, apiKey } = await register('Mast');
     await gantry.ok('sensors.heartbeat', { apiKey });
@@ -204,6 +221,20 @@ describe('the report TRAFFIC', () => {
     expect(after).toEqual(before);
     const asked = { sensorId: id, startDate: day, endDate: day, interval: 'day' };
     expect((await gantry.call('traffic.getFlow', asked, { token })).status).toBe(404);
+  });
+
+  it('contains what a deleted sensor saw at no location before its first count is folded', async () => {
+    const day = '2026-03-19';
+    const { id, apiKey } = await register('Brief');
+    // While another transaction has the lock, the service does not fold.
+    await inTransaction(gantry.app.context.db, async (tx) => {
+      await tx.execute(sql`SELECT pg_advisory_xact_lock(${locks.traffic})`);
+      await passing(apiKey, [`${day}T08:00:00Z`, `${day}T09:00:00Z`]);
+      await gantry.ok('sensors.delete', { id }, { token });
+      expect(await volumesByPlace(day, 2)).toEqual([['Brief', 2]]);
+    });
+    await foldAllTraffic(gantry, 100);
+    expect(await volumesByPlace(day, 2)).toEqual([['Brief', 2]]);
   });
 
   it('counts what a sensor saw at one of its locations if both are asked for', async () => {

@@ -6,6 +6,7 @@ import { sortedName } from '../platform/database/folded.ts';
 import { moment } from '../platform/database/moment.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import type { Interval } from '../platform/time.ts';
+import { groupsWithin, passedIn, passedWithin } from '../traffic/rollups-store.ts';
 
 /**
  * The names of sensors and locations by id (in lower case), including the name that a deleted sensor had last. Deleted
@@ -52,54 +53,59 @@ const hasBeenHeardOf = sql`(
   OR id IN (SELECT unnest(sensor_ids) FROM traffic_unfolded)
 )`;
 
-/** The deleted sensors that match the filters and have traffic within an interval, with the name each had last. */
-export async function listDeletedSensors(
-  db: Executor,
-  { sensorId, locationId }: ReportFilters,
-  { from, until }: Interval,
-): Promise<TrafficPlace[]> {
-  // What it saw at a location is part of the traffic of that location, as long as there is one.
-  const places =
-    sensorId === undefined && locationId === undefined
-      ? [sql`NOT EXISTS (SELECT FROM locations WHERE locations.id = traffic_places.location_id)`]
-      : [
-          sensorId === undefined ? sql`false` : equals(sql`sensor_id`, sensorId),
-          ...(locationId === undefined ? [] : [equals(sql`location_id`, locationId)]),
-        ];
-  // A day longer at both ends, because figures by day include all of a day.
-  const { rows } = await db.execute<{ id: string }>(sql`
-    SELECT DISTINCT sensor_id AS id FROM traffic_places
-    WHERE ${sql.join(places, sql` AND `)} AND NOT EXISTS (SELECT FROM sensors WHERE sensors.id = sensor_id)
-      AND last_slot >= ${moment(from - DAY_MS)} AND first_slot < ${moment(until + DAY_MS)}`);
-  const names = await findPlaceNames(
-    db,
-    rows.map(({ id }) => id),
-  );
-  return rows.map(({ id }) => ({ kind: 'sensor', id, name: names.get(id) ?? id }));
-}
-
-/** The next places after a name and id that match the filters, with the deleted sensors among them. */
+/**
+ * The places that match the filters and have traffic within an interval, or may have, in the order of their names. They
+ * include deleted sensors, with the name that each had last.
+ */
 export async function listTrafficPlaces(
   db: Executor,
   filters: ReportFilters,
-  deleted: readonly TrafficPlace[],
-  after: TrafficPlace | null,
-  take: number,
+  interval: Interval,
 ): Promise<TrafficPlace[]> {
   const { locations, sensors } = wanted(filters);
-  const behind =
-    after === null
-      ? sql`true`
-      : sql`(${sortedName(sql`name`)}, id) > (${sortedName(sql`${after.name}`)}, ${after.id}::uuid)`;
+  const deleted = await listDeletedSensors(db, filters, interval);
+  const ids = deleted.map(({ id }) => id);
+  const names = deleted.map(({ name }) => name);
   const { rows } = await db.execute<TrafficPlace & Record<string, unknown>>(sql`
     SELECT kind, id, name FROM (
       SELECT 'location' AS kind, id, name FROM locations WHERE ${locations}
       UNION ALL SELECT 'sensor', id, name FROM sensors WHERE ${sensors}
       UNION ALL SELECT 'sensor', id, name
-        FROM unnest(${sql.param(deleted.map(({ id }) => id))}::uuid[], ${sql.param(deleted.map(({ name }) => name))}::text[])
-          AS deleted (id, name)
-    ) AS places WHERE ${behind} ORDER BY ${sortedName(sql`name`)}, id LIMIT ${take}`);
+        FROM unnest(${sql.param(ids)}::uuid[], ${sql.param(names)}::text[]) AS deleted (id, name)
+    ) AS places ORDER BY ${sortedName(sql`name`)}, id`);
   return rows;
+}
+
+async function listDeletedSensors(
+  db: Executor,
+  { sensorId, locationId }: ReportFilters,
+  { from, until }: Interval,
+): Promise<{ id: string; name: string }[]> {
+  // What it saw at a location is part of the traffic of that location, as long as there is one.
+  const places =
+    sensorId === undefined && locationId === undefined
+      ? [sql`NOT EXISTS (SELECT FROM locations WHERE locations.id = seen.location_id)`]
+      : [
+          sensorId === undefined ? sql`false` : equals(sql`sensor_id`, sensorId),
+          ...(locationId === undefined ? [] : [equals(sql`location_id`, locationId)]),
+        ];
+  // A day longer at both ends, because figures by day include all of a day.
+  const range = { from: from - DAY_MS, until: until + DAY_MS };
+  const fresh = passedIn(
+    groupsWithin(range),
+    sql`sign > 0 AND sensor_id IS NOT NULL AND ${passedWithin(range)}`,
+  );
+  const { rows } = await db.execute<{ id: string }>(sql`
+    SELECT DISTINCT sensor_id AS id FROM (
+      SELECT location_id, sensor_id FROM traffic_places
+      WHERE last_slot >= ${moment(range.from)} AND first_slot < ${moment(range.until)}
+      UNION ALL SELECT coalesce(location_id, sensor_id), sensor_id FROM (${fresh}) AS fresh
+    ) AS seen WHERE ${sql.join(places, sql` AND `)} AND NOT EXISTS (SELECT FROM sensors WHERE sensors.id = sensor_id)`);
+  const names = await findPlaceNames(
+    db,
+    rows.map(({ id }) => id),
+  );
+  return rows.map(({ id }) => ({ id, name: names.get(id) ?? id }));
 }
 
 function equals(column: SQL, value: string): SQL {

@@ -3,10 +3,10 @@ import type { Database } from '../../platform/database/pool.ts';
 import { getSpeedDistribution } from '../../traffic/speed-distribution.ts';
 import type { Chart, Column, Figure, ReportScope, Row, Section, Sections } from '../document.ts';
 import { createLocalTime, type LocalTime } from '../local-time.ts';
-import type { TrafficPlace } from '../places-store.ts';
+import { listTrafficPlaces, type TrafficPlace } from '../places-store.ts';
 import { dayChart } from './day-chart.ts';
 import { addTo } from './largest.ts';
-import { flowOf, intervalOf, isByHour, partsOf, placeOf, placesOf, slicesOf } from './traffic.ts';
+import { flowOf, intervalOf, isByHour, isKnown, partsOf, placeOf, slicesOf } from './traffic.ts';
 
 /** Maximum number of days for which the time series of a place is by hour. */
 const MOST_DAYS_IN_HOURS = 2;
@@ -39,10 +39,6 @@ interface Known {
   readonly rowCount: number;
 }
 
-function isKnown({ points }: Pick<Flow, 'points'>): boolean {
-  return points.some(({ volume }) => volume !== null);
-}
-
 /**
  * A long range is read in parts, and its speeds once more as a whole, because its V85 cannot be derived from those of
  * the parts.
@@ -53,7 +49,7 @@ async function readPlace(db: Database, scope: ReportScope, place: TrafficPlace):
   const flows: Flow[] = [];
   for (const slice of slices) {
     const flow = await flowOf(db, scope, place, slice, interval);
-    if (isKnown(flow)) flows.push(flow);
+    if (isKnown(flow.points)) flows.push(flow);
   }
   const [first, last] = [slices[0], slices.at(-1)];
   const [only] = flows;
@@ -229,7 +225,7 @@ function rowOf(scope: ReportScope, place: TrafficPlace, { speeds, points }: Know
 
 async function* list(db: Database, scope: ReportScope): AsyncGenerator<Section> {
   const local = createLocalTime(scope.settings);
-  for await (const place of placesOf(db, scope)) {
+  for (const place of await listTrafficPlaces(db, scope.filters, scope.interval)) {
     const known = await readPlace(db, scope, place);
     if (known === null) continue;
     yield {

@@ -6,17 +6,15 @@ import type { WantedPlace } from '../../traffic/places-store.ts';
 import { getFlow } from '../../traffic/service.ts';
 import type { Batch, Column, KindOfReport, ReportScope, Row, Summary } from '../document.ts';
 import { createLocalTime } from '../local-time.ts';
-import { listDeletedSensors, listTrafficPlaces, type TrafficPlace } from '../places-store.ts';
+import { listTrafficPlaces, type TrafficPlace } from '../places-store.ts';
 import { dayChart } from './day-chart.ts';
 import { addTo, largest } from './largest.ts';
-import { shareBefore } from './slices.ts';
 
 /** Maximum number of days for which the table is by hour; for a longer range it is by day. */
 const MOST_DAYS_BY_HOUR = 31;
 
 /** Number of days of a place that are read at once. */
 const SLICE_DAYS = 31;
-const PLACES = 100;
 
 const columns: readonly Column[] = [
   { name: 'From', type: 'time', width: 15 },
@@ -98,21 +96,9 @@ export function flowOf(
   });
 }
 
-/**
- * The places of the report that have traffic in its range, or may have, in the order of their names. They are the same in
- * all parts of the range: a sensor that was deleted may have been watched in a part in which it saw nothing.
- */
-export async function* placesOf(
-  db: Database,
-  { filters, interval }: ReportScope,
-): AsyncGenerator<TrafficPlace> {
-  const deleted = await listDeletedSensors(db, filters, interval);
-  for (let last: TrafficPlace | null = null; ; ) {
-    const page: TrafficPlace[] = await listTrafficPlaces(db, filters, deleted, last, PLACES);
-    yield* page;
-    if (page.length < PLACES) return;
-    last = page.at(-1) ?? null;
-  }
+/** Whether anything is known about the traffic of a place. */
+export function isKnown(points: readonly FlowPoint[]): boolean {
+  return points.some(({ volume }) => volume !== null);
 }
 
 /**
@@ -139,39 +125,48 @@ function rowOf(place: TrafficPlace, point: FlowPoint): Row {
   ];
 }
 
-async function* rows(db: Database, scope: ReportScope): AsyncGenerator<Batch> {
-  const slices = slicesOf(scope);
+/** The traffic of a place in a part of the range, and the progress after it, from 0 to 1. */
+interface Part {
+  readonly place: TrafficPlace;
+  /** None when nothing is known about the whole part, so that it is left out. */
+  readonly points: readonly FlowPoint[];
+  readonly progress: number;
+}
+
+async function* partsOfRange(db: Database, scope: ReportScope): AsyncGenerator<Part> {
   const interval = intervalOf(scope);
-  const span = { from: slices[0]?.from ?? 0, until: slices.at(-1)?.until ?? 0 };
-  for (const slice of slices) {
-    for await (const place of placesOf(db, scope)) {
+  const slices = slicesOf(scope);
+  const places = await listTrafficPlaces(db, scope.filters, scope.interval);
+  let done = 0;
+  for (const slice of slices)
+    for (const place of places) {
       const { points } = await flowOf(db, scope, place, slice, interval);
-      // A place without any data in a whole month is left out.
-      const isKnown = points.some(({ volume }) => volume !== null);
-      const known = isKnown ? points.map((point) => rowOf(place, point)) : [];
-      yield { rows: known, progress: shareBefore(slice.from, span) };
+      done += 1;
+      yield {
+        place,
+        points: isKnown(points) ? points : [],
+        progress: done / (slices.length * places.length),
+      };
     }
-    yield { rows: [], progress: shareBefore(slice.until, span) };
-  }
+}
+
+async function* rows(db: Database, scope: ReportScope): AsyncGenerator<Batch> {
+  for await (const { place, points, progress } of partsOfRange(db, scope))
+    yield { rows: points.map((point) => rowOf(place, point)), progress };
 }
 
 async function summary(db: Database, scope: ReportScope): Promise<Summary> {
   const local = createLocalTime(scope.settings);
-  const interval = intervalOf(scope);
   const [byDay, byPlace] = [new Map<string, number>(), new Map<string, number>()];
   const nameOf = new Map<string, string>();
-  for (const slice of slicesOf(scope)) {
-    for await (const place of placesOf(db, scope)) {
-      const { points } = await flowOf(db, scope, place, slice, interval);
-      for (const { start, volume } of points) {
-        if (volume === null) continue;
-        addTo(byDay, local.day(start.getTime()), volume);
-        if (volume === 0) continue;
-        addTo(byPlace, place.id, volume);
-        nameOf.set(place.id, place.name);
-      }
+  for await (const { place, points } of partsOfRange(db, scope))
+    for (const { start, volume } of points) {
+      if (volume === null) continue;
+      addTo(byDay, local.day(start.getTime()), volume);
+      if (volume === 0) continue;
+      addTo(byPlace, place.id, volume);
+      nameOf.set(place.id, place.name);
     }
-  }
   const total = [...byDay.values()].reduce((sum, n) => sum + n, 0);
   const [busiestDay] = largest(byDay);
   // By id, because two sensors may have the same name.
