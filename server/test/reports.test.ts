@@ -7,6 +7,7 @@ import { inLongSnapshot } from '../src/platform/database/snapshot.ts';
 import { requireRange } from '../src/platform/range.ts';
 import type { ReportRow } from '../src/reports/store.ts';
 import { writeReport } from '../src/reports/write.ts';
+import { foldAllTraffic } from './fold-all-traffic.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 import { readCsv, readPdf, readXlsx } from './report-reading.ts';
 import { isLong } from './test-length.ts';
@@ -326,17 +327,22 @@ describe('the figures', () => {
     ]);
   });
 
-  it('of incidents name a deleted sensor as it was called last', async () => {
-    const device = { name: 'Mast 9', deviceId: 'mast-9', type: 'CAMERA' };
+  it('of incidents name a deleted sensor and its deleted location as they were called last', async () => {
+    const place = await gantry.ok('locations.create', { name: 'Schleuse' }, { token });
+    const device = { name: 'Mast 9', deviceId: 'mast-9', type: 'CAMERA', locationId: place.id };
     const { id, apiKey } = await gantry.ok('sensors.create', device, { token });
     await gantry.ok('events.ingest', { apiKey, eventType: 'VEHICLE_DETECTION' });
+    await gantry.ok('locations.update', { id: place.id, name: 'Hafenschleuse' }, { token });
+    await gantry.ok('events.ingest', { apiKey, eventType: 'VEHICLE_DETECTION' });
     const incident = { title: 'Schranke offen', type: 'OTHER', severity: 'LOW', sensorId: id };
-    await gantry.ok('incidents.create', incident, { token });
+    await gantry.ok('incidents.create', { ...incident, locationId: place.id }, { token });
+    await foldAllTraffic(gantry, 100);
     await gantry.ok('sensors.delete', { id }, { token });
+    await gantry.ok('locations.delete', { id: place.id }, { token });
     const filters = { sensorId: id.toUpperCase() };
     const asked = { kind: 'INCIDENTS', startDate: '2026-01-01', endDate: '2030-12-31', filters };
     const { records, comments } = readCsv(await fetchFile(await generate(asked)));
-    expect(records).toMatchObject([{ Title: 'Schranke offen', Sensor: 'Mast 9' }]);
+    expect(records).toMatchObject([{ Title: 'Schranke offen', Sensor: 'Mast 9', Location: 'Hafenschleuse' }]);
     expect(comments).toContain(`Filters: sensorId = Mast 9 (${filters.sensorId})`);
   });
 

@@ -2,15 +2,16 @@ import { DAY_MS } from '@gantry/contract/durations';
 import { isUuid } from '@gantry/contract/id';
 import type { ReportFilters } from '@gantry/contract/reports';
 import { type SQL, sql } from 'drizzle-orm';
+import { firstIdAt } from '../events/id.ts';
 import { sortedName } from '../platform/database/folded.ts';
 import { moment } from '../platform/database/moment.ts';
 import type { Executor } from '../platform/database/transaction.ts';
-import type { Interval } from '../platform/time.ts';
+import { type Interval, SLOT_MS } from '../platform/time.ts';
 import { groupsWithin, passedIn, passedWithin } from '../traffic/rollups-store.ts';
 
 /**
- * The names of sensors and locations by id (in lower case), including the name that a deleted sensor had last. Deleted
- * locations and deleted sensors without events have none.
+ * The names of sensors and locations by id (in lower case), including the name that a deleted one had in the last of its
+ * events. Deleted ones without events have none.
  */
 export async function findPlaceNames(
   db: Executor,
@@ -24,13 +25,33 @@ export async function findPlaceNames(
   const names = new Map(rows.map(({ id, name }) => [id, name]));
   for (const id of ids) {
     if (names.has(id)) continue;
-    // Plan: events_by_sensor from its end.
-    const { rows: last } = await db.execute<{ name: string | null }>(
-      sql`SELECT sensor_name AS name FROM events WHERE sensor_id = ${id}::uuid ORDER BY id DESC LIMIT 1`,
-    );
-    if (last[0]?.name) names.set(id, last[0].name);
+    const last = (await lastNameOfSensor(db, id)) ?? (await lastNameOfLocation(db, id));
+    if (last !== null) names.set(id, last);
   }
   return names;
+}
+
+async function lastNameOfSensor(db: Executor, id: string): Promise<string | null> {
+  // Plan: events_by_sensor from its end.
+  const { rows } = await db.execute<{ name: string | null }>(
+    sql`SELECT sensor_name AS name FROM events WHERE sensor_id = ${id}::uuid ORDER BY id DESC LIMIT 1`,
+  );
+  return rows[0]?.name ?? null;
+}
+
+async function lastNameOfLocation(db: Executor, id: string): Promise<string | null> {
+  const { rows } = await db.execute<{ sensor_id: string; first: string; last: string }>(sql`
+    SELECT sensor_id, first_slot AS first, last_slot AS last FROM traffic_places
+    WHERE location_id = ${id}::uuid ORDER BY last_slot DESC LIMIT 1`);
+  const [seen] = rows;
+  if (!seen) return null;
+  // Plan: events_by_sensor from the end of the time in which the sensor stood there.
+  const { rows: events } = await db.execute<{ name: string | null }>(sql`
+    SELECT location_name AS name FROM events
+    WHERE sensor_id = ${seen.sensor_id}::uuid AND location_id = ${id}::uuid
+      AND id >= ${firstIdAt(Date.parse(seen.first))}::uuid AND id < ${firstIdAt(Date.parse(seen.last) + SLOT_MS)}::uuid
+    ORDER BY id DESC LIMIT 1`);
+  return events[0]?.name ?? null;
 }
 
 /** A place with traffic: a location, or a sensor that stands or has stood at none. */
