@@ -154,13 +154,30 @@ describe('the check of derived data', () => {
     },
   );
 
+  const countDeliveries = async (): Promise<Record<string, number>> => {
+    const { rows } = await gantry.pool.query(
+      'SELECT kind, count(*)::int AS n FROM webhook_deliveries GROUP BY 1',
+    );
+    return Object.fromEntries(rows.map(({ kind, n }) => [kind, n]));
+  };
+
+  it('attaches events to their incidents again, whatever their status, and tells webhooks of none a second time', async () => {
+    const readAttached = async () =>
+      (await gantry.pool.query('SELECT incident_id, event_id FROM incident_events ORDER BY 1, 2')).rows;
+    const incidents = await gantry.count('incidents');
+    const attached = await readAttached();
+    const deliveries = await countDeliveries();
+    await gantry.pool.query(
+      `UPDATE incidents SET status = 'CLOSED'; UPDATE incident_timeline SET to_status = 'CLOSED'`,
+    );
+    await gantry.pool.query('DELETE FROM incident_events');
+    await check(true);
+    expect(await readAttached()).toEqual(attached);
+    expect(await gantry.count('incidents')).toBe(incidents);
+    expect(await countDeliveries()).toEqual(deliveries);
+  });
+
   it('tells webhooks of the incidents and alerts that it makes, and of no event a second time', async () => {
-    const countDeliveries = async (): Promise<Record<string, number>> => {
-      const { rows } = await gantry.pool.query(
-        'SELECT kind, count(*)::int AS n FROM webhook_deliveries GROUP BY 1',
-      );
-      return Object.fromEntries(rows.map(({ kind, n }) => [kind, n]));
-    };
     const before = await countDeliveries();
     await gantry.pool.query(`DELETE FROM incidents; DELETE FROM watchlist_alerts`);
     expect(namesOfWrong(await check())).toEqual(['events without their incident', 'alerts of the watchlist']);

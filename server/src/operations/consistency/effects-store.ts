@@ -40,14 +40,33 @@ async function findWithoutIncident(db: Executor, limit: number): Promise<{ event
 /** Maximum number of events whose incidents are opened by one statement. */
 const OPENED_AT_ONCE = 1_000;
 
+/**
+ * Attaches events to the incident that has them in its timeline, of which webhooks were told then.
+ * @returns the ids of the others
+ */
+async function attachAgain(tx: Transaction, ids: readonly string[]): Promise<string[]> {
+  const wanted = sql`${sql.param(ids)}::uuid[]`;
+  // Plan: incident_timeline as a whole.
+  const { rows } = await tx.execute<{ id: string }>(sql`
+    WITH attached AS (
+      INSERT INTO incident_events (incident_id, event_id)
+      SELECT DISTINCT incident_id, (details ->> 'eventId')::uuid FROM incident_timeline
+      WHERE action IN ('create', 'attachEvent') AND (details ->> 'eventId')::uuid = ANY (${wanted})
+      ON CONFLICT DO NOTHING RETURNING event_id
+    )
+    SELECT id FROM unnest(${wanted}) AS given (id) WHERE id NOT IN (SELECT event_id FROM attached)`);
+  return rows.map(({ id }) => id);
+}
+
 /** Following these events up again would send them to webhooks a second time. */
 async function openMissing(tx: Transaction, outbox: Outbox): Promise<number> {
   // Two repairs at once would open two incidents for an event.
   await tx.execute(sql`SELECT pg_advisory_xact_lock(${locks.repair})`);
-  const ids = (await findWithoutIncident(tx, Number.POSITIVE_INFINITY)).map(({ eventId }) => eventId);
+  const wrong = (await findWithoutIncident(tx, Number.POSITIVE_INFINITY)).map(({ eventId }) => eventId);
+  const ids = await attachAgain(tx, wrong);
   for (let at = 0; at < ids.length; at += OPENED_AT_ONCE)
     await openIncidents({ outbox }, tx, await findStoredRows(tx, ids.slice(at, at + OPENED_AT_ONCE)));
-  return ids.length;
+  return wrong.length;
 }
 
 const STATUSES = sql`
