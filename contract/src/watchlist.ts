@@ -53,7 +53,7 @@ export type WatchlistAlert = z.infer<typeof watchlistAlert>;
 const LEAST_CHARACTERS = 2;
 
 function saysEnough(pattern: string): boolean {
-  return [...pattern.normalize('NFC').replace(/[\s\p{Pd}*]/gu, '')].length >= LEAST_CHARACTERS;
+  return [...pattern.normalize('NFC').replace(/[\s\p{Pd}\p{Cf}*]/gu, '')].length >= LEAST_CHARACTERS;
 }
 
 const pattern = trimmedText(50, 1)

@@ -26,6 +26,8 @@ describe('plateKey', () => {
     ['品川 500 さ 20-46', '品川500さ2046'],
     ['MÜ-ß 1', 'MÜSS1'],
     ['A_B%C\\D', 'A_B%C\\D'],
+    ['\u202a١٢٣\u200f أبج\u202c', '١٢٣أبج'],
+    ['12\u200b34\u00ad5\u2066', '12345'],
     ['---', ''],
   ])('makes %j the key %j', (plate, key) => {
     expect(plateKey(plate)).toBe(key);

@@ -27,8 +27,8 @@ export interface FoundGroup {
 const SHOWN = 6;
 /** From so many characters on the service is asked. */
 const LEAST = 2;
-/** What a plate can consist of: letters, digits, blanks, hyphens and the sign for any characters. */
-const PLATE = /^[\p{L}\p{M}\p{N}\s\p{Pd}*]{2,20}$/u;
+/** What a plate can consist of: letters, digits, blanks, hyphens, invisible characters and the sign for any characters. */
+const PLATE = /^[\p{L}\p{M}\p{N}\s\p{Pd}\p{Cf}*]{2,20}$/u;
 
 /** What there is of a text, by kind. The plates themselves are not looked up before one is chosen. */
 export function useResults(text: string): { groups: readonly FoundGroup[]; isSearching: boolean } {

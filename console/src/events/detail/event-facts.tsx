@@ -11,7 +11,7 @@ import { Fact, Facts as FactList } from './section.tsx';
 /** A plate as it is compared: what the service does to it before it looks for it. */
 function plateKey(plate: string): string {
   return plate
-    .replace(/[\s\p{Pd}]/gu, '')
+    .replace(/[\s\p{Pd}\p{Cf}]/gu, '')
     .toLowerCase()
     .toUpperCase()
     .normalize('NFC');

@@ -91,7 +91,7 @@ function mayMatch(
   if (endDate && Date.parse(endDate) + 2 * DAY_MS < event.timestamp.getTime()) return false;
   if (!licensePlateNumber) return true;
   const [plate, wanted] = [event.licensePlateNumber ?? '', licensePlateNumber].map((each) =>
-    each.replace(/[\s\p{Pd}]/gu, '').toUpperCase(),
+    each.replace(/[\s\p{Pd}\p{Cf}]/gu, '').toUpperCase(),
   );
   const parts = (wanted ?? '').split('*').filter(Boolean);
   return plate !== '' && parts.every((part) => plate?.includes(part));
