@@ -155,3 +155,54 @@ test('the map finds a name as the list does', async ({ service, openAs }) => {
   await expect(page).toHaveURL(/view=map/);
   await expect(page.getByRole('button', { name })).toBeVisible();
 });
+
+test('what somebody else saved in the same field is shown before it is overwritten', async ({
+  service,
+  openAs,
+}) => {
+  const { api } = service.admin;
+  const { id } = await api.locations.create.mutate({ name: 'Edited by two', address: 'Quay 1' });
+  const page = await openAs('OPERATOR', `/locations/${id}`);
+  await page.getByRole('button', { name: 'Edit' }).click();
+  const dialog = page.getByRole('dialog');
+  const [name, address] = [dialog.getByLabel('Name'), dialog.getByLabel('Address')];
+  await name.fill('Named by me');
+  await api.locations.update.mutate({ id, name: 'Named by another', address: 'Quay 2' });
+  await dialog.getByRole('button', { name: 'Save', exact: true }).click();
+  await expect(dialog.getByRole('alert')).toContainText('Somebody else changed the same fields');
+  await expect(name).toBeFocused();
+  await expect(name).toHaveAccessibleDescription(/changed this to: .*Named by another/);
+  await expect(name).toHaveValue('Named by me');
+  await expect(address).toHaveAttribute('aria-invalid', 'false');
+  expect(await api.locations.getById.query({ id })).toMatchObject({ name: 'Named by another' });
+  await dialog.getByRole('button', { name: 'Save my changes too' }).click();
+  await expect(dialog).toHaveCount(0);
+  expect(await api.locations.getById.query({ id })).toMatchObject({
+    name: 'Named by me',
+    address: 'Quay 2',
+  });
+});
+
+test('what is wrong with the field from which a form was sent is described when the field gets the focus', async ({
+  openAs,
+}) => {
+  const page = await openAs('OPERATOR', '/locations');
+  await page.getByRole('button', { name: 'New location' }).first().click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name').fill('Too fast');
+  const limit = dialog.getByLabel('Limit (km/h)');
+  await limit.fill('fast');
+  // The description that it has whenever it gets the focus.
+  const described = await page.evaluateHandle(() => {
+    const seen: string[] = [];
+    addEventListener('focusin', ({ target }) => {
+      const note = (target as Element).getAttribute('aria-describedby');
+      seen.push(document.getElementById(note ?? '')?.textContent ?? '');
+    });
+    return seen;
+  });
+  await limit.press('Enter');
+  await expect(limit).toHaveAttribute('aria-invalid', 'true');
+  await expect(limit).toBeFocused();
+  await expect.poll(() => described.jsonValue()).toEqual([expect.stringMatching(/\S/)]);
+});

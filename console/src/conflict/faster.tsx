@@ -36,8 +36,8 @@ export function useFasterText(): (step: Step) => string {
 }
 
 interface FasterProps {
-  readonly error: GantryError;
-  /** Who did what, and when. Absent: the sentence of the service says it. */
+  readonly error: { readonly message: string; readonly requestId?: string | undefined };
+  /** Who did what, and when. Absent: the sentence of the failure says it. */
   readonly children?: ReactNode;
   readonly onClose?: () => void;
 }

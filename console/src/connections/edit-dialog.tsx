@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { changesOf } from '../form/changes.ts';
 import { useForm } from '../form/form.ts';
 import { FormDialog } from '../form/form-dialog.tsx';
+import { ChangedMeanwhile, changedByOthers } from '../form/seen.ts';
 import { Failure } from '../service/failure.tsx';
 import { api, service } from '../service/service.ts';
 import { Button } from '../ui/button.tsx';
@@ -27,6 +28,7 @@ export function EditConnectionDialog({
   const { say } = useNotices();
   const { formats } = useFormats();
   const fields = useRef<HTMLDivElement>(null);
+  const seen = useRef(given);
   const { id, format } = connection;
   const form = useForm({
     read: (entered) => ({
@@ -34,9 +36,17 @@ export function EditConnectionDialog({
       options: changesOf(connection.options, readOptions(entered, connection.options)),
     }),
     save: async ({ timeZone, options }) => {
+      const now = await api.connections.getById.query({ id });
+      // An assignment is no reason: `withChanges` keeps it.
+      const { sensors: _, ...others } = options;
+      const theirs = [
+        ...changedByOthers(seen.current, now, timeZone),
+        ...changedByOthers(seen.current.options, now.options, others),
+      ];
+      seen.current = now;
+      if (theirs.length > 0) throw new ChangedMeanwhile();
       if (Object.keys(options).length === 0) return api.connections.update.mutate({ id, ...timeZone });
       // All options are replaced together, and a camera may have been registered meanwhile.
-      const now = await api.connections.getById.query({ id });
       return api.connections.update.mutate({
         id,
         ...timeZone,

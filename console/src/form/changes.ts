@@ -8,7 +8,7 @@ type Fields = Readonly<Record<string, unknown>>;
 const hasFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
 
 /** Whether a form would send the same: of a place its coordinates count, and nothing is the same as null. */
-function isSame(one: unknown, other: unknown): boolean {
+export function isSame(one: unknown, other: unknown): boolean {
   if (isPosition(one) && isPosition(other))
     return one.latitude === other.latitude && one.longitude === other.longitude;
   if (hasFields(one) && hasFields(other))

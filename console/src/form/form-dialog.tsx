@@ -1,9 +1,11 @@
 import type { ComponentProps, ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import { Faster } from '../conflict/faster.tsx';
 import { Failure } from '../service/failure.tsx';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import type { useForm } from './form.ts';
+import { ChangedMeanwhile } from './seen.ts';
 
 interface FormDialogProps {
   readonly title: string;
@@ -20,15 +22,18 @@ interface FormDialogProps {
 /** A form in a window of its own, with what went wrong and its two buttons below it. */
 export function FormDialog({ title, form, onClose, children, action, width, failure }: FormDialogProps) {
   const { t } = useTranslation('common');
+  const isOvertaken = form.failure instanceof ChangedMeanwhile;
+  const failed =
+    form.failure && (isOvertaken ? <Faster error={form.failure} /> : <Failure error={form.failure} />);
   return (
     <Dialog title={title} open onClose={onClose} {...(width && { width })}>
       <form onSubmit={form.submit} className="flex flex-col gap-3">
         {children}
-        {failure || (form.failure && <Failure error={form.failure} />)}
+        {failure || failed}
         <div className="flex flex-wrap justify-end gap-2">
           <Button onClick={onClose}>{t('dialog.cancel')}</Button>
           <Button kind="primary" type="submit" disabled={form.isSaving}>
-            {action ?? t('dialog.save')}
+            {isOvertaken ? t('faster.saveStill') : (action ?? t('dialog.save'))}
           </Button>
         </div>
       </form>

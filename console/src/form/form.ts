@@ -1,6 +1,8 @@
 import { GantryError } from '@gantry/client';
 import { type UseMutationOptions, useMutation } from '@tanstack/react-query';
-import { type FormEvent, useRef } from 'react';
+import { type FormEvent, useEffect, useRef } from 'react';
+import { useTranslation } from 'react-i18next';
+import { ChangedMeanwhile } from './seen.ts';
 
 /** What was entered into a form, by the names of its fields. Blanks around a text do not count. */
 export interface Entered {
@@ -24,7 +26,8 @@ interface FormOptions<Input, Result> extends Pick<UseMutationOptions<Result, Err
 /**
  * A plain `<form>` that calls the service. Its fields are named by the path of what they set in the input, and keep what was
  * entered (`defaultValue`), so a failed call loses nothing. What the service finds wrong stands beside the field of that
- * path; the first of them gets the focus. Every other failure is `failure`.
+ * path, and so does what somebody else has changed in it meanwhile; the first of them gets the focus. Every other failure is
+ * `failure`.
  *
  *     const form = useForm({
  *       read: (entered) => ({ name: entered.text('name'), speedLimit: entered.numberOrNull('speedLimit') }),
@@ -42,16 +45,31 @@ export function useForm<Input, Result>({ read, save, onSuccess }: FormOptions<In
   const call = useMutation<Result, Error, Input>({
     mutationFn: save,
     ...(onSuccess && { onSuccess }),
-    onError: (error) => {
-      const wrong = new Set(issuesOf(error).map(({ path }) => path));
-      const first = [...(element.current?.elements ?? [])].find((field) =>
-        wrong.has(field.getAttribute('name') ?? ''),
-      );
-      if (first instanceof HTMLElement) first.focus();
-    },
   });
-  const issues = issuesOf(call.error);
+  const { t } = useTranslation('common');
   const form = element.current;
+  const issues = issuesOf(call.error);
+  if (call.error instanceof ChangedMeanwhile && form) {
+    for (const [path, value] of call.error.values) {
+      if (!isWritten(fieldOf(form, path))) continue;
+      const isEmpty = value === null || value === undefined || value === '';
+      const message = isEmpty ? t('faster.emptied') : t('faster.now', { value: `\u2068${value}\u2069` });
+      issues.push({ path, message });
+    }
+  }
+  const focusWrong = useRef(() => {});
+  focusWrong.current = () => {
+    const wrong = new Set(issues.map(({ path }) => path));
+    const first = [...(form?.elements ?? [])].find((field) => wrong.has(field.getAttribute('name') ?? ''));
+    if (!(first instanceof HTMLElement)) return;
+    // Screen readers say what is wrong with the field that gets the focus, not with one that has it already.
+    first.blur();
+    first.focus();
+  };
+  // Once the messages stand in the page.
+  useEffect(() => {
+    if (call.error) focusWrong.current();
+  }, [call.error]);
   // An issue of a field that the form does not show is said with the failure as a whole.
   const isShown = issues.length > 0 && form !== null && issues.every(({ path }) => fieldOf(form, path));
   return {
@@ -61,15 +79,21 @@ export function useForm<Input, Result>({ read, save, onSuccess }: FormOptions<In
       call.mutate(read(enteredInto(event.currentTarget)));
     },
     errorOf: (path: string): string | undefined => issues.find((issue) => issue.path === path)?.message,
-    failure: isShown ? null : call.error,
+    failure: isShown && !(call.error instanceof ChangedMeanwhile) ? null : call.error,
     isSaving: call.isPending,
     result: call.data,
     reset: call.reset,
   };
 }
 
-function issuesOf(error: unknown) {
-  return error instanceof GantryError ? error.issues : [];
+function issuesOf(error: unknown): { path: string; message: string }[] {
+  return error instanceof GantryError ? [...error.issues] : [];
+}
+
+/** Whether what is in the field is text, as it was written. */
+function isWritten(field: HTMLElement | null): boolean {
+  if (field instanceof HTMLInputElement) return field.type !== 'hidden' && field.type !== 'checkbox';
+  return field instanceof HTMLTextAreaElement;
 }
 
 function fieldOf(form: HTMLFormElement, path: string): HTMLElement | null {

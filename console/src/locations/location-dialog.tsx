@@ -1,11 +1,11 @@
 import type { Location } from '@gantry/contract/locations';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { changesOf } from '../form/changes.ts';
 import { type Entered, useForm } from '../form/form.ts';
 import { FormDialog } from '../form/form-dialog.tsx';
+import { useSeen } from '../form/seen.ts';
 import { CoordinateFields, readCoordinates } from '../sensors/sensor-fields.tsx';
 import { api, service } from '../service/service.ts';
 import { Field } from '../ui/field.tsx';
@@ -19,18 +19,21 @@ interface LocationDialogProps {
 
 /** Makes a location, or changes one. */
 export function LocationDialog({ location: given, onClose }: LocationDialogProps) {
-  // As it was when the form was opened; the page behind it may read it again.
-  const [location] = useState(given);
+  const { before: location, refuseUnseen } = useSeen(given, () =>
+    api.locations.getById.query({ id: given?.id ?? '' }),
+  );
   const { t } = useTranslation(['locations', 'common']);
   const client = useQueryClient();
   const navigate = useNavigate();
   const { say } = useNotices();
   const form = useForm({
     read,
-    save: (entered) =>
-      location
-        ? api.locations.update.mutate({ id: location.id, ...changesOf(location, entered) })
-        : api.locations.create.mutate(entered),
+    save: async (entered) => {
+      if (!location) return api.locations.create.mutate(entered);
+      const changes = changesOf(location, entered);
+      await refuseUnseen(changes);
+      return api.locations.update.mutate({ id: location.id, ...changes });
+    },
     onSuccess: ({ id }) => {
       void client.invalidateQueries({ queryKey: service.locations.pathKey() });
       say(t('saved'));

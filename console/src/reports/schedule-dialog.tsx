@@ -6,6 +6,7 @@ import { useTranslation } from 'react-i18next';
 import { changesOf } from '../form/changes.ts';
 import { useForm } from '../form/form.ts';
 import { FormDialog } from '../form/form-dialog.tsx';
+import { useSeen } from '../form/seen.ts';
 import { api, service } from '../service/service.ts';
 import { PlateReasonField } from '../session/plates.tsx';
 import { useServiceTime } from '../time/use-time.ts';
@@ -24,8 +25,12 @@ const NEW: When = { every: 'DAILY', hour: 6, weekday: 1, dayOfMonth: 1, enabled:
 
 /** Makes or changes a schedule. */
 export function ScheduleDialog({ schedule: given, onClose }: ScheduleDialogProps) {
-  // As it was when the form was opened; the page behind it may read it again.
-  const [schedule] = useState(given);
+  const { before: schedule, refuseUnseen } = useSeen(given ?? undefined, async () => {
+    const { schedules } = await api.reports.getSchedules.query({ take: 100 });
+    const now = schedules.find(({ id }) => id === given?.id);
+    // One that is deleted is refused by the service. The oldest of more than a hundred are saved without the check.
+    return now ?? (given as ReportSchedule);
+  });
   const { t } = useTranslation('reports');
   const { say } = useNotices();
   const { zone } = useServiceTime();
@@ -57,10 +62,12 @@ export function ScheduleDialog({ schedule: given, onClose }: ScheduleDialogProps
         reason: entered.text('reason') || undefined,
       };
     },
-    save: ({ reason, ...fields }) =>
-      schedule
-        ? api.reports.updateSchedule.mutate({ id: schedule.id, ...changesOf(schedule, fields), reason })
-        : api.reports.createSchedule.mutate({ ...fields, reason }),
+    save: async ({ reason, ...fields }) => {
+      if (!schedule) return api.reports.createSchedule.mutate({ ...fields, reason });
+      const changes = changesOf(schedule, fields);
+      await refuseUnseen(changes);
+      return api.reports.updateSchedule.mutate({ id: schedule.id, ...changes, reason });
+    },
     onSuccess: () => {
       void client.invalidateQueries({ queryKey: service.reports.getSchedules.pathKey() });
       say(t('schedules.saved'));
@@ -78,7 +85,7 @@ export function ScheduleDialog({ schedule: given, onClose }: ScheduleDialogProps
         content={content}
         onChange={setContent}
         errorOf={form.errorOf}
-        isKindFixed={schedule !== null}
+        isKindFixed={schedule !== undefined}
       />
       {Boolean(content.filters.licensePlateNumber) && <PlateReasonField error={form.errorOf('reason')} />}
       <WhenFields when={when} onChange={setWhen} />

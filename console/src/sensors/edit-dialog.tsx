@@ -1,10 +1,10 @@
-import type { Sensor, UpdateSensorInput } from '@gantry/contract/sensors';
+import type { Sensor } from '@gantry/contract/sensors';
 import { useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { changesOf } from '../form/changes.ts';
 import { useForm } from '../form/form.ts';
 import { FormDialog } from '../form/form-dialog.tsx';
+import { useSeen } from '../form/seen.ts';
 import { api, service } from '../service/service.ts';
 import { useNotices } from '../undo/undo.tsx';
 import { readHeartbeats, readSensor, SensorFields } from './sensor-fields.tsx';
@@ -20,15 +20,20 @@ export function EditSensorDialog({
   const { t } = useTranslation(['sensors', 'common']);
   const client = useQueryClient();
   const { say } = useNotices();
-  // As it was when the form was opened; its status may change meanwhile.
-  const [before] = useState(sensor);
+  const { refuseUnseen, before = sensor } = useSeen(sensor, () =>
+    api.sensors.getById.query({ id: sensor.id }),
+  );
   const form = useForm({
     read: (entered) => ({
-      id: before.id,
       ...changesOf(before, { ...readSensor(entered), status: entered.text('status') as Sensor['status'] }),
       ...(entered.text('requiredHeartbeats') && readHeartbeats(entered)),
     }),
-    save: (input: UpdateSensorInput) => api.sensors.update.mutate(input),
+    save: async (changes) => {
+      // The status changes without anybody's doing.
+      const { status: _, ...byPeople } = changes;
+      await refuseUnseen(byPeople);
+      return api.sensors.update.mutate({ id: before.id, ...changes });
+    },
     onSuccess: () => {
       void client.invalidateQueries({ queryKey: service.sensors.pathKey() });
       say(t('edit.done'));

@@ -5,6 +5,7 @@ import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { LookUp } from '../../filters/look-up.tsx';
 import { changesOf } from '../../form/changes.ts';
+import { ChangedMeanwhile, changedByOthers } from '../../form/seen.ts';
 import { Failure } from '../../service/failure.tsx';
 import { queryClient } from '../../service/queries.ts';
 import { api, service } from '../../service/service.ts';
@@ -31,9 +32,14 @@ export function TimeForm({ settings }: { readonly settings: TimezoneSettings }) 
   const wanted = { ...settings, ...chosen };
   const changes = changesOf(settings, chosen);
   const set = (change: Partial<TimezoneSettings>) => setChosen((all) => ({ ...all, ...change }));
+  const show = (read: TimezoneSettings) =>
+    queryClient.setQueryData(service.system.timezone.getTimezoneSettings.queryKey(), read);
   const save = async () => {
+    const now = await api.system.timezone.getTimezoneSettings.query();
+    show(now);
+    if (changedByOthers(settings, now, changes).size > 0) throw new ChangedMeanwhile();
     const { settings: saved } = await api.system.timezone.updateTimezoneSettings.mutate(changes);
-    queryClient.setQueryData(service.system.timezone.getTimezoneSettings.queryKey(), saved);
+    show(saved);
     setChosen({});
   };
   const done = () => {

@@ -1,9 +1,9 @@
 import type { User } from '@gantry/contract/users';
-import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { changesOf } from '../../form/changes.ts';
 import { useForm } from '../../form/form.ts';
 import { FormDialog } from '../../form/form-dialog.tsx';
+import { useSeen } from '../../form/seen.ts';
 import { api } from '../../service/service.ts';
 import { useNotices } from '../../undo/undo.tsx';
 import { nameOf, refreshUsers } from './refresh.ts';
@@ -16,21 +16,23 @@ interface EditDialogProps {
 
 /** Changes name, phone and department of a user: only those fields that were changed are sent. */
 export function EditDialog({ user: given, onClose }: EditDialogProps) {
-  // As it was when the form was opened; the pane behind it may read it again.
-  const [user] = useState(given);
+  const { before: user = given, refuseUnseen } = useSeen(given, () =>
+    api.users.getById.query({ id: given.id }),
+  );
   const { t } = useTranslation(['administration', 'common']);
   const { say } = useNotices();
   const form = useForm({
-    read: (entered) => ({
-      id: user.id,
-      ...changesOf(user, {
+    read: (entered) =>
+      changesOf(user, {
         firstName: entered.text('firstName'),
         lastName: entered.text('lastName'),
         phone: entered.textOrNull('phone'),
         department: entered.textOrNull('department'),
       }),
-    }),
-    save: (input) => api.users.update.mutate(input),
+    save: async (changes) => {
+      await refuseUnseen(changes);
+      return api.users.update.mutate({ id: user.id, ...changes });
+    },
     onSuccess: (changed) => {
       void refreshUsers();
       say(t('users.edited', { name: nameOf(changed) }));

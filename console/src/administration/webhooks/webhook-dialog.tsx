@@ -1,9 +1,9 @@
 import type { Webhook } from '@gantry/contract/webhooks';
-import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { changesOf } from '../../form/changes.ts';
 import { type Entered, useForm } from '../../form/form.ts';
 import { FormDialog } from '../../form/form-dialog.tsx';
+import { useSeen } from '../../form/seen.ts';
 import { api } from '../../service/service.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -37,11 +37,15 @@ function read(entered: Entered) {
   };
 }
 
+/** With its kinds in the order of the form. */
+function inOrder(webhook: Webhook): Webhook {
+  return { ...webhook, kinds: webhookKinds.filter((kind) => webhook.kinds.includes(kind)) };
+}
+
 /** Adds a webhook, and shows its secret once; or changes one. */
 export function WebhookDialog({ webhook: given, onClose, onSaved }: WebhookDialogProps) {
-  // As it was when the form was opened, its kinds in the order of the form; the page behind it reads it again.
-  const [webhook] = useState(
-    given && { ...given, kinds: webhookKinds.filter((kind) => given.kinds.includes(kind)) },
+  const { before: webhook, refuseUnseen } = useSeen<Webhook>(given && inOrder(given), async () =>
+    inOrder(await api.webhooks.getById.query({ id: given?.id ?? '' })),
   );
   const { t } = useTranslation(['administration', 'common']);
   const kindName = useKindName();
@@ -50,6 +54,7 @@ export function WebhookDialog({ webhook: given, onClose, onSaved }: WebhookDialo
     save: async ({ reason, ...input }) => {
       if (webhook) {
         const changes = changesOf(webhook, input);
+        await refuseUnseen(changes);
         return {
           ...(await api.webhooks.update.mutate({ id: webhook.id, ...changes, reason })),
           isNew: false,
