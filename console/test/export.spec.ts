@@ -50,3 +50,34 @@ test('tooltips appear on keyboard focus, too', async ({ openAs }) => {
   await page.keyboard.press('Escape');
   await expect(page.locator('[popover]')).toHaveCount(0);
 });
+
+test('watched plates, holds and schedules are exported as CSV', async ({ service, openAs }) => {
+  const { api } = service.admin;
+  const { apiKey } = await service.sensor();
+  const { eventId } = await api.events.ingest.mutate({ apiKey, eventType: 'SPEED_DETECTION' });
+  await api.watchlist.create.mutate({
+    pattern: 'CSV*',
+    reason: 'Stolen, in a file',
+    priority: 'HIGH',
+    validUntil: '2030-01-31',
+  });
+  await api.watchlist.create.mutate({ pattern: 'LOW1', reason: 'Filtered out', priority: 'LOW' });
+  await api.storage.setHold.mutate({ eventIds: [eventId], reason: 'Held, in a file' });
+  await api.reports.createSchedule.mutate({
+    kind: 'DAILY_SUMMARY',
+    format: 'PDF',
+    every: 'WEEKLY',
+    weekday: 1,
+    hour: 6,
+  });
+  const page = await openAs('ADMIN', '/watchlist?part=plates&priority=HIGH');
+  const plates = await saved(page, 'Download as CSV: Plates');
+  expect(plates).toMatch(/CSV\*,High,"Stolen, in a file",.*2030-01-31/);
+  expect(plates).not.toContain('LOW1');
+  await page.goto(`${service.url}/administration/holds`);
+  expect(await saved(page, 'Download as CSV: Legal holds')).toContain('"Held, in a file",In force,1,');
+  await page.goto(`${service.url}/reports/schedules`);
+  expect(await saved(page, 'Download as CSV: Schedules')).toMatch(
+    /Daily summary PDF,Every week Monday 06:00,/,
+  );
+});

@@ -6,7 +6,8 @@ import { api, service } from '../service/service.ts';
 import { useMay } from '../session/may.ts';
 import { useShortcuts } from '../shortcuts/registry.tsx';
 import { DataTable } from '../table/data-table.tsx';
-import { usePages } from '../table/pages.ts';
+import { ExportButton } from '../table/export-button.tsx';
+import { type PagesOptions, usePages } from '../table/pages.ts';
 import { useCursor } from '../table/use-cursor.ts';
 import { Button } from '../ui/button.tsx';
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx';
@@ -39,12 +40,13 @@ export function SchedulesPage() {
     onEdit: (schedule) => setOpen({ what: 'edit', schedule }),
     onDelete: (schedule) => setOpen({ what: 'delete', schedule }),
   });
-  const pages = usePages<ReportSchedule>({
+  const load: PagesOptions<ReportSchedule>['load'] = async (page, signal) => {
+    const { schedules, total } = await api.reports.getSchedules.query(page, { signal });
+    return { rows: schedules, total };
+  };
+  const pages = usePages({
     queryKey: service.reports.getSchedules.queryKey(),
-    load: async (page, signal) => {
-      const { schedules, total } = await api.reports.getSchedules.query(page, { signal });
-      return { rows: schedules, total };
-    },
+    load,
     keyOf,
     enabled: mayView,
   });
@@ -65,8 +67,18 @@ export function SchedulesPage() {
       {t('schedules.new')}
     </Button>
   );
+  const save = (
+    <ExportButton title={t('parts.schedules')} {...{ columns, load, keyOf }} total={pages.total} />
+  );
   return (
-    <ReportsFrame commands={create}>
+    <ReportsFrame
+      commands={
+        <>
+          {save}
+          {create}
+        </>
+      }
+    >
       <DataTable
         label={t('parts.schedules')}
         columns={columns}

@@ -64,6 +64,7 @@ export function useScheduleColumns({
       {
         id: 'kind',
         header: t('kind'),
+        csv: ({ kind, format }) => `${t(`kinds.${kind}`)} ${format}`,
         cell: ({ kind, format, nextRunAt }) => (
           <>
             {t(`kinds.${kind}`)} <span className="text-muted @max-xl:hidden">{format}</span>
@@ -74,6 +75,10 @@ export function useScheduleColumns({
       {
         id: 'every',
         header: t('schedules.every'),
+        csv: (schedule) =>
+          [t(`periods.${schedule.every}`), dayOf(schedule), hourText(schedule.hour)]
+            .filter(Boolean)
+            .join(' '),
         cell: (schedule) => {
           const when = (
             <span>
@@ -91,6 +96,7 @@ export function useScheduleColumns({
       {
         id: 'zone',
         header: t('schedules.zone'),
+        csv: ({ timezone }) => timezone,
         wideOnly: true,
         width: '11rem',
         cell: ({ timezone }) => <bdi>{timezone}</bdi>,
@@ -98,6 +104,7 @@ export function useScheduleColumns({
       {
         id: 'next',
         header: t('schedules.next'),
+        csv: ({ nextRunAt }) => nextRunAt ?? t('schedules.off'),
         width: '11.5rem',
         notNarrow: true,
         cell: ({ nextRunAt }) => (nextRunAt ? <Moment at={nextRunAt} /> : off),
@@ -105,6 +112,7 @@ export function useScheduleColumns({
       {
         id: 'last',
         header: t('schedules.last'),
+        csv: ({ lastRunAt }) => lastRunAt,
         width: '11.5rem',
         wideOnly: true,
         cell: ({ lastRunAt }) => lastRunAt && <Moment at={lastRunAt} />,
@@ -112,6 +120,7 @@ export function useScheduleColumns({
       {
         id: 'by',
         header: t('files.by'),
+        csv: ({ createdBy }) => createdBy?.name ?? null,
         wideOnly: true,
         width: '10rem',
         cell: ({ createdBy }) => <bdi>{createdBy?.name}</bdi>,

@@ -8,8 +8,10 @@ import { useMay } from '../session/may.ts';
 import { useSeesPlates } from '../session/plates.tsx';
 import { useShortcuts } from '../shortcuts/registry.tsx';
 import { DataTable } from '../table/data-table.tsx';
+import type { ExportColumn } from '../table/export.ts';
+import { ExportButton } from '../table/export-button.tsx';
 import { NotOpened, useOpened } from '../table/opened.tsx';
-import { usePages } from '../table/pages.ts';
+import { type PagesOptions, usePages } from '../table/pages.ts';
 import { useCursor } from '../table/use-cursor.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
@@ -41,14 +43,16 @@ function PlateList() {
     void navigate({ search: (all) => ({ ...all, ...values }), replace: true });
   const filters = usePlateFilters();
   const columns = usePlateColumns();
-  const pages = usePages<WatchlistEntry>({
-    queryKey: service.watchlist.getAll.queryKey(input),
-    load: async (page, signal) => {
-      const { entries, total } = await api.watchlist.getAll.query({ ...input, ...page }, { signal });
-      return { rows: entries, total };
-    },
-    keyOf,
-  });
+  const load: PagesOptions<WatchlistEntry>['load'] = async (page, signal) => {
+    const { entries, total } = await api.watchlist.getAll.query({ ...input, ...page }, { signal });
+    return { rows: entries, total };
+  };
+  const pages = usePages({ queryKey: service.watchlist.getAll.queryKey(input), load, keyOf });
+  const saved: readonly ExportColumn<WatchlistEntry>[] = [
+    ...columns,
+    { header: t('fields.validFrom'), csv: ({ validFrom }) => validFrom },
+    { header: t('fields.validUntil'), csv: ({ validUntil }) => validUntil },
+  ];
   const openDialog = (id: string) => change({ plate: id });
   // The dialog takes the keys while it is open, so the cursor may be what the address names.
   const { active: listed } = useCursor({
@@ -78,6 +82,11 @@ function PlateList() {
             {t('plates.total', { count: pages.total, n: pages.total.toLocaleString(i18n.language) })}
           </span>
         )}
+        <ExportButton
+          title={t('plates.title')}
+          {...{ columns: saved, load, keyOf, filters, values: input }}
+          total={pages.total}
+        />
         {mayManage && (
           <Button kind="primary" icon="add" onClick={create}>
             {t('plates.new')}
