@@ -282,6 +282,27 @@ test('an alert whose acknowledgement is undone counts as new again if it was not
   await expect.poll(() => tones(page)).toBe(2 * heard);
 });
 
+test('on the narrowest phone, the list of alerts is no wider than the screen', async ({
+  service,
+  openAs,
+}) => {
+  const { apiKey } = await service.sensor();
+  await service.admin.api.watchlist.create.mutate({
+    pattern: 'NARROW1',
+    reason: 'Stolen',
+    priority: 'CRITICAL',
+  });
+  await service.admin.api.events.ingest.mutate({
+    apiKey,
+    eventType: 'PLATE_RECOGNITION',
+    licensePlateNumber: 'NARROW1',
+  });
+  const page = await openAs('OPERATOR', '/watchlist', { width: 320, isTouched: true });
+  const list = page.getByRole('region', { name: 'Alerts' });
+  await expect(list.locator('tr[data-key]').first()).toBeVisible();
+  expect(await list.evaluate((each) => each.scrollWidth - each.clientWidth)).toBe(0);
+});
+
 test('a plate is watched, changed and taken off the list', async ({ service, openAs }) => {
   const page = await openAs('ADMIN', '/watchlist?part=plates');
   await page.getByRole('button', { name: 'Watch a plate' }).first().click();

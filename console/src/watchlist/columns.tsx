@@ -31,7 +31,7 @@ export function useAlertColumns(isNarrow: boolean): readonly Column<WatchlistAle
       {
         id: 'plate',
         header: t('fields.plate'),
-        width: '8.5rem',
+        width: 'min(8.5rem, 33cqi)',
         cell: ({ licensePlateNumber, locationName, sensorName }) => (
           <>
             <bdi className="font-mono">{licensePlateNumber}</bdi>
@@ -58,7 +58,7 @@ export function useAlertColumns(isNarrow: boolean): readonly Column<WatchlistAle
       {
         id: 'state',
         header: t('fields.state'),
-        width: 'min(11rem, 38cqi)',
+        width: 'min(11rem, 67cqi - 6.5rem)',
         cell: ({ acknowledgedBy, acknowledgedAt, createdAt }) => (
           <>
             {acknowledgedAt ? (
@@ -68,7 +68,11 @@ export function useAlertColumns(isNarrow: boolean): readonly Column<WatchlistAle
             ) : (
               <Badge tone="high" icon="alert">
                 {t('alerts.open')}
-                <Moment at={createdAt} as="ago" className="one-line ms-1 text-sm text-muted" />
+                <Moment
+                  at={createdAt}
+                  as="ago"
+                  className="one-line ms-1 text-sm text-muted @max-[22rem]:hidden"
+                />
               </Badge>
             )}
             <SecondLine from="medium">
@@ -88,7 +92,7 @@ export function useAlertColumns(isNarrow: boolean): readonly Column<WatchlistAle
 
 /** The columns of the list of watched plates. */
 export function usePlateColumns(): readonly Column<WatchlistEntry>[] {
-  const { t } = useTranslation('watchlist');
+  const { t } = useTranslation(['watchlist', 'common']);
   const seesPlates = useSeesPlates();
   return useMemo(
     () => [
@@ -98,6 +102,7 @@ export function usePlateColumns(): readonly Column<WatchlistEntry>[] {
         ...(seesPlates && { sortBy: 'pattern' }),
         width: '9.5rem',
         cell: ({ pattern }) => <bdi className="font-mono">{pattern}</bdi>,
+        csv: ({ pattern }) => pattern,
       },
       {
         id: 'priority',
@@ -105,8 +110,14 @@ export function usePlateColumns(): readonly Column<WatchlistEntry>[] {
         sortBy: 'priority',
         width: '6.5rem',
         cell: ({ priority }) => <SeverityBadge severity={priority} />,
+        csv: ({ priority }) => t(`common:severity.${priority}`),
       },
-      { id: 'reason', header: t('fields.reason'), cell: ({ reason }) => <bdi>{reason}</bdi> },
+      {
+        id: 'reason',
+        header: t('fields.reason'),
+        cell: ({ reason }) => <bdi>{reason}</bdi>,
+        csv: ({ reason }) => reason,
+      },
       {
         id: 'validity',
         header: t('fields.validity'),
@@ -122,6 +133,7 @@ export function usePlateColumns(): readonly Column<WatchlistEntry>[] {
         wideOnly: true,
         cell: ({ fuzzy }) =>
           fuzzy ? t('plates.fuzzy') : <span className="text-muted">{t('plates.exact')}</span>,
+        csv: ({ fuzzy }) => t(fuzzy ? 'plates.fuzzy' : 'plates.exact'),
       },
       {
         id: 'createdBy',
@@ -129,6 +141,7 @@ export function usePlateColumns(): readonly Column<WatchlistEntry>[] {
         width: '10rem',
         wideOnly: true,
         cell: ({ createdBy }) => <bdi>{createdBy.name}</bdi>,
+        csv: ({ createdBy }) => createdBy.name,
       },
       {
         id: 'createdAt',
@@ -137,6 +150,7 @@ export function usePlateColumns(): readonly Column<WatchlistEntry>[] {
         width: '7rem',
         wideOnly: true,
         cell: ({ createdAt }) => <Moment at={createdAt} as="date" />,
+        csv: ({ createdAt }) => createdAt,
       },
     ],
     [t, seesPlates],
