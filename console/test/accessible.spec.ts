@@ -94,3 +94,15 @@ test('in colours that the system forces, charts keep theirs, and the page of the
   await expect(links.filter({ hasText: 'Reports' })).toHaveCSS('outline-style', 'solid');
   await expect(links.filter({ hasText: 'Events' })).toHaveCSS('outline-style', 'none');
 });
+
+test('in colours that the system forces, the dots of the list beside a map keep theirs', async ({
+  service,
+  openAs,
+}) => {
+  const name = 'Dot beside the map';
+  await service.sensor({ name, coordinates: { latitude: 41.01, longitude: 28.98 } });
+  const page = await openAs('VIEWER', '/sensors?view=map', { theme: 'light' });
+  await page.emulateMedia({ forcedColors: 'active' });
+  const dot = page.getByRole('button', { name }).locator('[aria-hidden]');
+  await expect(dot).toHaveCSS('background-color', 'rgb(154, 74, 0)');
+});

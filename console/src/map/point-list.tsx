@@ -24,7 +24,7 @@ export function PointButton({ point, isSelected = false, onSelect }: PointButton
     >
       <span
         aria-hidden="true"
-        className="grid size-4 shrink-0 place-items-center rounded-full text-xs leading-none font-bold text-raised"
+        className="grid size-4 shrink-0 place-items-center rounded-full text-xs leading-none font-bold text-raised forced-color-adjust-none"
         style={{ background: `var(--${rankColors[look.rank]})` }}
       >
         {look.mark}
