@@ -160,6 +160,24 @@ test.describe('the global search', () => {
   });
 });
 
+test('what has just the name that is searched for comes before a search for a plate', async ({
+  service,
+  openAs,
+}) => {
+  const { id } = await service.sensor({ name: 'A12 north' });
+  const page = await openAs('OPERATOR', '/');
+  await expect(page.getByRole('button', { name: 'Search everywhere' })).toBeVisible();
+  await page.keyboard.press('/');
+  const field = page.getByRole('combobox', { name: 'Search' });
+  await field.fill('A12 nor');
+  await expect(page.getByRole('option', { name: /A12 north/ })).toBeVisible();
+  await expect(page.getByRole('option').first()).toContainText('the search is recorded');
+  await field.fill('a12 north');
+  await expect(page.getByRole('option').first()).toContainText('A12 north');
+  await page.keyboard.press('Enter');
+  await expect(page).toHaveURL(new RegExp(`/sensors/${id}`));
+});
+
 test('a look-up that failed says so, and not that nothing was found', async ({ openAs }) => {
   const page = await openAs('VIEWER', '/events');
   await page.route(/sensors\.getAll/, (route) => route.fulfill({ status: 500, body: 'broken' }));

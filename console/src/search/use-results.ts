@@ -93,9 +93,14 @@ export function useResults(text: string): { groups: readonly FoundGroup[]; isSea
   ];
   if (seesPlates && PLATE.test(part)) {
     const plates: FoundGroup = { name: 'plates', items: platesOf(part, t('recorded')) };
-    // What has a figure in it is more likely a plate than a name.
+    // What has a figure in it is more likely a plate than a part of a name.
     groups.splice(/[\p{N}*]/u.test(part) ? 0 : groups.length, 0, plates);
   }
+  // What has just this name, or this device id, comes first.
+  const hasName = ({ name, items }: FoundGroup) =>
+    name !== 'plates' &&
+    items.some(({ label, note }) => [label, note].some((text) => text?.toLocaleLowerCase() === wanted));
+  groups.sort((one, other) => Number(hasName(other)) - Number(hasName(one)));
   return {
     groups: groups.filter(({ name, items }) => items.length > 0 && (enabled || name === 'pages')),
     isSearching: sensors.isFetching || locations.isFetching || incidents.isFetching,
