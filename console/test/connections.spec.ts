@@ -376,3 +376,25 @@ test('the least confidence is shown as it was entered', async ({ service, openAs
     '29',
   );
 });
+
+test('an event says that its time is that of receipt', async ({ service, openAs }) => {
+  const { api } = service.admin;
+  const { id: sensorId } = await service.sensor();
+  const { url } = await api.connections.create.mutate({ sensorId, format: 'hikvision' });
+  const page = await openAs('OPERATOR', `/events?sensorId=${sensorId}`);
+  const note = page.getByText('the device gave no time, or one that cannot be right');
+  await sendPassage(url);
+  await page.reload();
+  await rows(page).first().click();
+  await expect(page.getByRole('complementary')).toContainText('hikvision');
+  await expect(note).toHaveCount(0);
+  await send(
+    url,
+    PASSAGE.replace(/<dateTime>[^<]*/, '<dateTime>sometime').replaceAll('<licensePlate>', '<licensePlate>Q'),
+    'application/xml',
+  );
+  await page.goto(`${service.url}/events?sensorId=${sensorId}`);
+  await expect(rows(page)).toHaveCount(2);
+  await rows(page).first().click();
+  await expect(note).toBeVisible();
+});

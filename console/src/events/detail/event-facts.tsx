@@ -33,6 +33,7 @@ export function Facts({ event }: { readonly event: EventDetail }) {
       <FactList>
         <Fact name={t('fields.timestamp')}>
           <Moment at={timestamp} />
+          {isOfReceipt(event) && <span className="block text-sm text-muted">{t('pane.ofReceipt')}</span>}
         </Fact>
         {late > LATE_MS && (
           <Fact name={t('fields.createdAt')}>
@@ -72,6 +73,11 @@ export function Facts({ event }: { readonly event: EventDetail }) {
       </FactList>
     </div>
   );
+}
+
+/** Whether its message, which came over a connection, had no time that can be right. */
+function isOfReceipt({ metadata }: EventDetail): boolean {
+  return metadata?.clock === 'receipt' && metadata.connectionId !== undefined;
 }
 
 /** A text that may be higher than its place, in characters. */
