@@ -48,3 +48,19 @@ test('a map is printed as it is shown', async ({ service, openAs }) => {
   await page.evaluate(() => window.dispatchEvent(new Event('afterprint')));
   expect(await colours()).toBeNull();
 });
+
+test('a chart that is wider than the paper is printed smaller', async ({ service, openAs }) => {
+  const { apiKey } = await service.sensor();
+  await service.admin.api.events.ingest.mutate({ apiKey, eventType: 'VEHICLE_DETECTION' });
+  const page = await openAs('ADMIN', '/reports');
+  const chart = page.getByRole('img', { name: 'Events over time' });
+  await expect(chart.locator('canvas')).toBeVisible();
+  await page.emulateMedia({ media: 'print' });
+  const widths = await chart.evaluate((box) => {
+    const canvas = box.querySelector('canvas');
+    // As on a wide screen: the library gives the size in pixels.
+    for (const part of [canvas, canvas?.parentElement]) if (part) part.style.width = '3000px';
+    return [canvas?.getBoundingClientRect().width, box.getBoundingClientRect().width];
+  });
+  expect(widths[0]).toBe(widths[1]);
+});
