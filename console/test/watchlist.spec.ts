@@ -303,6 +303,17 @@ test('on the narrowest phone, the list of alerts is no wider than the screen', a
   expect(await list.evaluate((each) => each.scrollWidth - each.clientWidth)).toBe(0);
 });
 
+test('Back closes a watched plate, as it does a pane', async ({ service, openAs }) => {
+  await service.admin.api.watchlist.create.mutate({ pattern: 'BACK1', reason: 'Stolen', priority: 'LOW' });
+  const page = await openAs('OPERATOR', '/watchlist?part=plates');
+  await page.getByRole('cell', { name: 'BACK1' }).click();
+  await expect(page.getByRole('dialog', { name: 'BACK1' })).toBeVisible();
+  await page.goBack();
+  await expect(page.getByRole('dialog')).toHaveCount(0);
+  await expect(page).toHaveURL(/part=plates$/);
+  await expect(page.getByRole('cell', { name: 'BACK1' })).toBeVisible();
+});
+
 test('a plate is watched, changed and taken off the list', async ({ service, openAs }) => {
   const page = await openAs('ADMIN', '/watchlist?part=plates');
   await page.getByRole('button', { name: 'Watch a plate' }).first().click();

@@ -1,6 +1,7 @@
 import type { WatchlistEntry } from '@gantry/contract/watchlist';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
+import { isInPlace } from '../address/pane.ts';
 import type { FilterValues } from '../filters/filter.ts';
 import { FilterBar } from '../filters/filter-bar.tsx';
 import { api, service } from '../service/service.ts';
@@ -40,7 +41,10 @@ function PlateList() {
   const input = { search, priority, active, sortBy, sortOrder };
   const navigate = useNavigate({ from: '/watchlist' });
   const change = (values: FilterValues) =>
-    void navigate({ search: (all) => ({ ...all, ...values }), replace: true });
+    void navigate({
+      search: (all) => ({ ...all, ...values }),
+      replace: isInPlace(values, 'plate', plate),
+    });
   const filters = usePlateFilters();
   const columns = usePlateColumns();
   const load: PagesOptions<WatchlistEntry>['load'] = async (page, signal) => {
