@@ -22,7 +22,7 @@ export function RecoveryCodes({ title, codes, onClose }: RecoveryCodesProps) {
         <ol
           aria-label={t('factor.recovery')}
           dir="ltr"
-          className="grid grid-cols-2 gap-x-4 gap-y-1 font-mono"
+          className="grid gap-x-4 gap-y-1 font-mono sm:grid-cols-2"
         >
           {codes.map((code) => (
             <li key={code} className="select-all">
