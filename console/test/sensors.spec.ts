@@ -245,3 +245,21 @@ test.describe('sensors', () => {
     });
   }
 });
+
+test('what somebody else chose in the same field is named', async ({ service, openAs }) => {
+  const { api } = service.admin;
+  const { id } = await service.sensor({ name: 'Chosen by two' });
+  const page = await openAs('OPERATOR', `/sensors/${id}`);
+  await page.getByRole('button', { name: 'Edit' }).click();
+  const dialog = page.getByRole('dialog');
+  const type = dialog.getByLabel('Type');
+  await type.selectOption('RADAR');
+  await api.sensors.update.mutate({ id, type: 'SPEED_DETECTOR', description: 'Theirs' });
+  await dialog.getByRole('button', { name: 'Save', exact: true }).click();
+  await expect(type).toBeFocused();
+  await expect(type).toHaveAccessibleDescription(/changed this to: .*Speed detector/);
+  await dialog.getByRole('button', { name: 'Save my changes too' }).click();
+  await expect(dialog).toHaveCount(0);
+  const saved = await api.sensors.getById.query({ id });
+  expect(saved).toMatchObject({ type: 'RADAR', description: 'Theirs' });
+});

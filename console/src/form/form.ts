@@ -51,9 +51,9 @@ export function useForm<Input, Result>({ read, save, onSuccess }: FormOptions<In
   const issues = issuesOf(call.error);
   if (call.error instanceof ChangedMeanwhile && form) {
     for (const [path, value] of call.error.values) {
-      if (!isWritten(fieldOf(form, path))) continue;
-      const isEmpty = value === null || value === undefined || value === '';
-      const message = isEmpty ? t('faster.emptied') : t('faster.now', { value: `\u2068${value}\u2069` });
+      const text = textIn(fieldOf(form, path), value);
+      if (text === null) continue;
+      const message = text === '' ? t('faster.emptied') : t('faster.now', { value: `\u2068${text}\u2069` });
       issues.push({ path, message });
     }
   }
@@ -90,10 +90,13 @@ function issuesOf(error: unknown): { path: string; message: string }[] {
   return error instanceof GantryError ? [...error.issues] : [];
 }
 
-/** Whether what is in the field is text, as it was written. */
-function isWritten(field: HTMLElement | null): boolean {
-  if (field instanceof HTMLInputElement) return field.type !== 'hidden' && field.type !== 'checkbox';
-  return field instanceof HTMLTextAreaElement;
+/** A value as the field would show it; null where the field shows no text. */
+function textIn(field: HTMLElement | null, value: unknown): string | null {
+  const text = String(value ?? '');
+  if (field instanceof HTMLSelectElement)
+    return [...field.options].find((option) => option.value === text)?.text ?? null;
+  if (field instanceof HTMLInputElement && ['hidden', 'checkbox'].includes(field.type)) return null;
+  return field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement ? text : null;
 }
 
 function fieldOf(form: HTMLFormElement, path: string): HTMLElement | null {

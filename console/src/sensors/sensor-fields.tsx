@@ -60,6 +60,7 @@ export function SensorFields({ sensor, errorOf }: FieldsProps) {
         label={t('fields.type')}
         name="type"
         value={type}
+        error={errorOf('type')}
         options={sensorTypes.map((value) => ({ value, label: t(`common:sensorTypes.${value}`) }))}
         onChange={setType}
       />

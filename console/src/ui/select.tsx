@@ -11,6 +11,8 @@ interface SelectProps<Value extends string> extends Omit<ComponentProps<'select'
   readonly value: Value;
   readonly options: readonly Option<Value>[];
   readonly onChange: (value: Value) => void;
+  /** What is wrong with what was chosen. */
+  readonly error?: string | undefined;
   /** The label is said to screen readers and not shown. */
   readonly hideLabel?: boolean;
 }
@@ -21,6 +23,7 @@ export function Select<Value extends string>({
   value,
   options,
   onChange,
+  error,
   hideLabel = false,
   className,
   ...rest
@@ -35,8 +38,13 @@ export function Select<Value extends string>({
         {...rest}
         id={id}
         value={value}
+        aria-invalid={error !== undefined || undefined}
+        aria-describedby={error === undefined ? undefined : `${id}-note`}
         onChange={(event) => onChange(event.target.value as Value)}
-        className="min-h-8 rounded-md border border-line-strong bg-raised px-2 text-base pointer-coarse:min-h-11"
+        className={classes(
+          'min-h-8 rounded-md border bg-raised px-2 text-base pointer-coarse:min-h-11',
+          error === undefined ? 'border-line-strong' : 'border-critical',
+        )}
       >
         {options.map((option) => (
           <option key={option.value} value={option.value}>
@@ -44,6 +52,11 @@ export function Select<Value extends string>({
           </option>
         ))}
       </select>
+      {error !== undefined && (
+        <p id={`${id}-note`} className="text-sm text-critical">
+          {error}
+        </p>
+      )}
     </div>
   );
 }
