@@ -185,6 +185,8 @@ describe('the description of an error', () => {
     });
     expect(describeError(error).stack).toContain('error-log.test.ts');
     expect(safeText(error)).toBe(`The picture cannot be stored: ${cause.message} (SQLSTATE 53100)`);
+    const store = 'client certificates can only be checked if a root certificate store is available';
+    expect(safeText(databaseError('F0000', store))).toBe(`${store} (SQLSTATE F0000)`);
     expect(safeText(new Error('connect ECONNREFUSED 127.0.0.1:5432'))).toBe(
       'connect ECONNREFUSED 127.0.0.1:5432',
     );

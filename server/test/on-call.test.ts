@@ -1,5 +1,9 @@
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TOTP } from 'otpauth';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLog } from '../src/platform/log.ts';
 import { createRefusalLog } from '../src/platform/refusals.ts';
@@ -16,6 +20,7 @@ const lines: string[] = [];
 const records = (): any[] => lines.map((line) => JSON.parse(line));
 const saying = (text: string) => records().filter(({ msg }) => msg.includes(text));
 
+let folder: string;
 let database: Awaited<ReturnType<typeof createTestDatabase>>;
 let network: RefusingNetwork;
 let gantry: Gantry;
@@ -24,9 +29,15 @@ let token: string;
 beforeAll(async () => {
   database = await createTestDatabase();
   network = await startRefusingNetwork(database.url);
+  folder = await mkdtemp(join(tmpdir(), 'gantry-on-call-'));
+  await writeFile(join(folder, 'ca.pem'), '');
+  const url = new URL(network.url);
+  // The file is read although the server of the tests has no TLS.
+  url.searchParams.set('sslmode', 'disable');
+  url.searchParams.set('sslrootcert', join(folder, 'ca.pem'));
   gantry = await startGantry({
     log: createLog('info', { write: (line) => lines.push(line) }),
-    config: { DATABASE_URL: network.url },
+    config: { DATABASE_URL: url.href },
     overrides: { timings: { countForMetricsMs: 50 } },
   });
   apiKey = await gantry.registerSensor();
@@ -36,6 +47,7 @@ afterAll(async () => {
   await gantry.stop();
   await network[Symbol.asyncDispose]();
   await database.drop();
+  await rm(folder, { recursive: true });
 });
 
 const metric = async (name: string): Promise<number | undefined> => {
@@ -121,6 +133,38 @@ describe('an outage of the database', () => {
     );
     expect(saying('the database is')).toEqual([]);
     expect(await metric('gantry_database_outages_total')).toBe(1);
+  });
+
+  it('is two lines, too, if only new connections cannot be opened, because a file of TLS is missing', async () => {
+    const file = join(folder, 'ca.pem');
+    const server = new pg.Client({ connectionString: database.url });
+    await server.connect();
+    const stop = load();
+    await sleep(200);
+    lines.length = 0;
+    await rename(file, `${file}.away`);
+    // That of the health check stays.
+    await server.query(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name IN ('gantry', 'gantry devices', 'gantry questions') AND datname = current_database()",
+    );
+    await server.end();
+    await eventually(
+      () => metric('gantry_database_away'),
+      (value) => value === 1,
+    );
+    expect((await gantry.call('events.getAll', { take: 5 }, { token })).status).toBe(503);
+    await rename(`${file}.away`, file);
+    await eventually(
+      async () => saying('the database is back'),
+      (found) => found.length === 1,
+    );
+    await stop();
+    expect((await gantry.call('events.getAll', { take: 5 }, { token })).status).toBe(200);
+    expect(records().map(({ msg }) => msg)).toEqual([
+      expect.stringContaining('the database is away'),
+      expect.stringContaining('the database is back'),
+    ]);
+    expect(records()[0].reason).toBe(`DATABASE_URL names the file ${file}, which cannot be read (ENOENT)`);
   });
 });
 

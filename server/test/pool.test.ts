@@ -3,10 +3,11 @@ import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import { afterAll, describe, expect, it } from 'vitest';
+import { clientSettings } from '../src/platform/database/address.ts';
 import { isDatabaseAway } from '../src/platform/database/failure.ts';
 import { createPool } from '../src/platform/database/pool.ts';
 import { openPools } from '../src/platform/database/pools.ts';
-import { waitForDatabase } from '../src/platform/database/wait.ts';
+import { UnsuitableDatabase, waitForDatabase } from '../src/platform/database/wait.ts';
 import { TIMINGS } from '../src/platform/timings.ts';
 import { createTestDatabase } from './harness.ts';
 
@@ -55,22 +56,41 @@ describe('a connection string with parameters', () => {
     await own.end();
     expect(rows).toEqual([{ memory: '5MB', jit: 'off', name: 'gantry own', statement: '20s' }]);
   });
+
+  it.each([
+    ['sslmode=require', 'sslmode=verify-full'],
+    ['sslmode=prefer&sslnegotiation=direct', 'sslmode=verify-full&sslnegotiation=direct'],
+    ['sslmode=no-verify', 'sslmode=no-verify'],
+    ['uselibpqcompat=true&sslmode=require', 'uselibpqcompat=true&sslmode=require'],
+  ])('checks the certificate without a warning of pg: %s', (given, used) => {
+    const { connectionString } = clientSettings(`postgres://city@host/city?${given}`, {});
+    expect(connectionString).toBe(`postgres://city@host/city?${used}`);
+  });
 });
 
-describe('a pooler that refuses the limits of a session', () => {
-  it('is recognized before the service starts', async () => {
+describe('a server that refuses connections', () => {
+  it.each([
     // As PgBouncer 1.18 answers the first message of a connection.
-    const pooler = createServer((socket) =>
+    [
+      'C08P01\0Munsupported startup parameter: statement_timeout',
+      /as poolers such as PgBouncer do: name the PostgreSQL server/,
+    ],
+    [
+      'CF0000\0Mclient certificates can only be checked if a root certificate store is available',
+      /cannot use its configuration: correct pg_hba\.conf or postgresql\.conf there/,
+    ],
+  ])('is recognized before the service starts: %s', async (error, explanation) => {
+    const server = createServer((socket) =>
       socket.once('data', (startup) => {
         expect(startup.toString()).toContain('statement_timeout');
-        const fields = 'SFATAL\0C08P01\0Munsupported startup parameter: statement_timeout\0\0';
+        const fields = `SFATAL\0${error}\0\0`;
         const length = Buffer.alloc(4);
         length.writeInt32BE(4 + fields.length);
         socket.end(Buffer.concat([Buffer.from('E'), length, Buffer.from(fields)]));
       }),
     ).listen(0, '127.0.0.1');
-    await once(pooler, 'listening');
-    const { port } = pooler.address() as AddressInfo;
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
     const stopping = new AbortController();
     const logged: string[] = [];
     const log = pino({
@@ -82,11 +102,11 @@ describe('a pooler that refuses the limits of a session', () => {
       },
     });
     const options = { allowUnsafe: false, log, signal: stopping.signal };
-    await waitForDatabase(`postgres://g@127.0.0.1:${port}/g`, options).catch(() => undefined);
-    pooler.close();
-    expect(logged).toEqual([
-      expect.stringMatching(/as poolers such as PgBouncer do: name the PostgreSQL server/),
-    ]);
+    await waitForDatabase(`postgres://g@127.0.0.1:${port}/g`, options).catch((error: unknown) => {
+      if (error instanceof UnsuitableDatabase) logged.push(error.message);
+    });
+    server.close();
+    expect(logged).toEqual([expect.stringMatching(explanation)]);
   });
 });
 

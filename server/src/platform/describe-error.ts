@@ -33,7 +33,7 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** Classes of SQLSTATE whose primary messages contain names of the schema or the server, but no values. */
-const MESSAGES_WITHOUT_VALUES = /^(?:08|0A|23|25|28|2B|3D|3F|40|42|53|54|55|57|58|XX)/;
+const MESSAGES_WITHOUT_VALUES = /^(?:08|0A|23|25|28|2B|3D|3F|40|42|53|54|55|57|58|F0|XX)/;
 
 const STATEMENT_FAILED = 'A statement failed';
 

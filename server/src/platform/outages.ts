@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { isDatabaseAway } from './database/failure.ts';
+import { isConnectionRefused, isDatabaseAway } from './database/failure.ts';
 import { safeText } from './describe-error.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -15,6 +15,8 @@ export interface OutageWatchParts {
   readonly metrics: Pick<Metrics, 'databaseAway' | 'databaseOutages' | 'unloggedMessages'>;
   /** Sends the database a query; rejects when it does not answer. */
   readonly probe: () => Promise<unknown>;
+  /** Opens a connection to the database; rejects when it is refused. */
+  readonly connect: () => Promise<unknown>;
   /** The port of the database: refused connections to other ports are about other servers. */
   readonly port: number;
 }
@@ -29,18 +31,26 @@ const MOST_HELD = 100;
  * when it begins and one when it is over; the others are counted. Other failures are logged as usual.
  */
 export function createOutageWatch(parts: OutageWatchParts): OutageFilter & AsyncDisposable {
-  const { log, metrics, probe, port } = parts;
+  const { log, metrics, probe, connect, port } = parts;
   const ending = new AbortController();
   let held: (() => void)[] = [];
   let unlogged = 0;
   let isAway = false;
+  /** Whether connections were refused. Those that were opened before, such as that of the probe, may still be used. */
+  let isRefusing = false;
   let watching: Promise<void> | null = null;
 
-  const answers = (): Promise<unknown> =>
-    probe().then(
-      () => null,
-      (error: unknown) => error,
-    );
+  /** @returns the reason of the outage; null if the database answers */
+  const failureNow = async (): Promise<unknown> => {
+    try {
+      await probe();
+    } catch (error) {
+      return error;
+    }
+    // Other failures do not matter: the probe would have failed, too, or no more connections are allowed.
+    const refusal = isRefusing ? await connect().catch((error: unknown) => error) : null;
+    return isConnectionRefused(refusal) ? refusal : null;
+  };
 
   const count = (records: number): void => {
     unlogged += records;
@@ -60,7 +70,7 @@ export function createOutageWatch(parts: OutageWatchParts): OutageFilter & Async
       'the database is away: calls are answered with 503, and messages about it are only counted until it is back',
     );
     do await sleep(PROBE_EVERY_MS, undefined, { signal: ending.signal, ref: false });
-    while ((await answers()) !== null);
+    while ((await failureNow()) !== null);
     const seconds = Math.round((performance.now() - since) / 100) / 10;
     isAway = false;
     metrics.databaseAway.set(0);
@@ -70,13 +80,14 @@ export function createOutageWatch(parts: OutageWatchParts): OutageFilter & Async
 
   const watch = async (): Promise<void> => {
     try {
-      const failure = await answers();
+      const failure = await failureNow();
       if (failure !== null && !ending.signal.aborted) await untilBack(failure);
     } catch {
       // Disposed of during an outage.
     } finally {
       for (const write of held) write();
       held = [];
+      isRefusing = false;
       watching = null;
     }
   };
@@ -86,6 +97,7 @@ export function createOutageWatch(parts: OutageWatchParts): OutageFilter & Async
       if (ending.signal.aborted || !isDatabaseAway(error) || isOfOtherServer(error, port)) return false;
       if (isAway || held.length >= MOST_HELD) count(1);
       else held.push(write);
+      isRefusing ||= isConnectionRefused(error);
       watching ??= watch();
       return true;
     },

@@ -1,17 +1,19 @@
 import type { TimezoneSettings } from '@gantry/contract/system';
-import pg from 'pg';
 import type { Logger } from 'pino';
 import { type ClockSources, startClock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Core } from './context.ts';
+import { clientSettings } from './database/address.ts';
 import { warnOfFewConnections } from './database/connection-limit.ts';
 import { readDatabaseTime } from './database/database-time.ts';
 import { lowerPriority } from './database/embedded/priority.ts';
 import { migrate } from './database/migrate.ts';
 import { followNodes, nodeAway } from './database/nodes.ts';
 import { type Channel, channels, type Listener, listen } from './database/notify.ts';
+import { tryConnection } from './database/open.ts';
 import { createDatabase, type Database } from './database/pool.ts';
-import { openKept, openPools, type Pools } from './database/pools.ts';
+import { HEALTH_TIMEOUT_MS, openKept, openPools, type Pools } from './database/pools.ts';
+import { Client } from './database/tls-files.ts';
 import { waitForDatabase } from './database/wait.ts';
 import { followDisks } from './disks.ts';
 import { filterOutages } from './log.ts';
@@ -94,13 +96,19 @@ export async function startFoundation(options: FoundationOptions): Promise<Found
   const metrics = createMetrics(options.siblings);
   metrics.followPools({ ...pools });
   followDisks(metrics.registry, config.DATA_DIR);
-  const { port } = new pg.Client({ connectionString });
+  const { port } = new Client(clientSettings(connectionString, {}));
   const probe = async (): Promise<void> => {
     await readDatabaseTime(health);
     const [absent] = await nodes.listAbsent();
     if (absent !== undefined) throw nodeAway(absent);
   };
-  const outages = createOutageWatch({ log, metrics, port, probe });
+  const outages = createOutageWatch({
+    log,
+    metrics,
+    port,
+    probe,
+    connect: () => tryConnection(connectionString, HEALTH_TIMEOUT_MS),
+  });
   filterOutages(log, outages);
   resources.onClose(async () => {
     filterOutages(log, null);

@@ -46,6 +46,12 @@ function endOnUncaught(log: Logger): void {
   });
 }
 
+/** Logs warnings of Node.js and of libraries. Node itself would print them as text on standard error. */
+function logWarnings(log: Logger): void {
+  process.removeAllListeners('warning');
+  process.on('warning', (err) => log.warn({ err }, 'a warning of Node.js or of a library'));
+}
+
 /** Ends the process although something has not finished, such as a statement that the database does not answer. */
 function giveUp(log: Logger): never {
   log.fatal(
@@ -128,6 +134,7 @@ async function run(): Promise<void> {
   const config = loadConfig();
   const log = createLog(config.LOG_LEVEL);
   endOnUncaught(log);
+  logWarnings(log);
   const primary = joinPrimary(process.env[WORKER_NUMBER]);
   // Registered before anything starts, so that a signal during the start is not lost.
   const asked = untilAskedToStop(primary);

@@ -1,7 +1,8 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
-import pg from 'pg';
+import type pg from 'pg';
 import { clientSettings } from '../../platform/database/address.ts';
 import type { Asking } from '../../platform/database/nodes.ts';
+import { Client } from '../../platform/database/tls-files.ts';
 
 /** The name of these connections in `pg_stat_activity`. */
 export const CONNECTION_NAME = 'gantry backup';
@@ -31,7 +32,7 @@ export interface CopyConnection extends AsyncDisposable {
 
 /** Opens it. Disposing closes it at once, even while a statement is running. */
 export async function openCopyConnection(connectionString: string): Promise<CopyConnection> {
-  const client = new pg.Client(
+  const client = new Client(
     clientSettings(connectionString, {
       application_name: CONNECTION_NAME,
       connectionTimeoutMillis: 10_000,

@@ -1,5 +1,6 @@
 import type { ClientConfig } from 'pg';
 import { parse } from 'pg-connection-string';
+import { Client, isFileError } from './tls-files.ts';
 
 /**
  * What is wrong with a connection string, as the end of a sentence that begins with its name; null if it can be used.
@@ -7,30 +8,44 @@ import { parse } from 'pg-connection-string';
  */
 export function addressFlaw(connectionString: string): string | null {
   try {
-    const { host, port } = parse(connectionString);
+    const { host, port } = parse(withCheckedCertificate(connectionString));
     const number = port ? Number(port) : 5432;
     if (!(Number.isInteger(number) && number > 0 && number < 65_536)) return `has no valid port: ${port}`;
     return host === undefined ? 'names no host' : null;
   } catch (error) {
+    if (isFileError(error))
+      return `names ${error.path ? `the file ${error.path}` : 'a file'}, which cannot be read (${error.code})`;
     // The message of a parser repeats the text, with the password.
-    const { code, path } = error as NodeJS.ErrnoException;
-    if (path !== undefined) return `names the file ${path}, which cannot be read (${code})`;
     return 'cannot be understood: characters such as @ : / ? # % in the user name or password must be percent-encoded, for example # as %23';
   }
 }
 
 /**
- * The settings of a client of the service. `pg` would prefer every parameter of the connection string to the setting of
+ * The connection string with `sslmode=verify-full` in place of the modes that pg takes for the same, because it warns of
+ * them on standard error.
+ */
+function withCheckedCertificate(connectionString: string): string {
+  if (/[?&]uselibpqcompat=true/.test(connectionString)) return connectionString;
+  return connectionString.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/g, '$1verify-full');
+}
+
+/**
+ * The settings of a client or a pool of the service. `pg` would prefer every parameter of the connection string to the setting of
  * that name. Here the service's own settings are preferred, because it depends on them: commands recognize a running
- * service by the names of its connections. Options are added to those of the connection string, and the last one counts.
+ * service by the names of its connections. Options are added to those of the connection string, and the last one counts. Pools use the class in `Client`.
  */
 export function clientSettings<Own extends ClientConfig>(connectionString: string, own: Own) {
-  const [address = '', query] = connectionString.split(/\?(.*)/s);
-  if (query === undefined) return { ...own, connectionString };
+  const [address = '', query] = withCheckedCertificate(connectionString).split(/\?(.*)/s);
+  if (query === undefined) return { ...own, Client, connectionString };
   const parameters = new URLSearchParams(query);
   const options = [...parameters.getAll('options'), own.options ?? ''].join(' ').trim();
   for (const name of ['options', ...Object.keys(own)]) parameters.delete(name);
-  return { ...own, ...(options !== '' && { options }), connectionString: `${address}?${parameters}` };
+  return {
+    ...own,
+    ...(options !== '' && { options }),
+    Client,
+    connectionString: `${address}?${parameters}`,
+  };
 }
 
 /** The server and the database of a connection string, for messages: without user name and password. */
@@ -39,7 +54,8 @@ export function describeAddress(connectionString: string): {
   database: string;
   user: string;
 } {
-  const { host, port, database, user } = parse(connectionString);
+  // Parameters of TLS do not matter here, and their files may be missing.
+  const { host, port, database, user } = parse(connectionString.replace(/(?<=[?&])ssl\w+=[^&]*/g, ''));
   const isSocket = host?.startsWith('/');
   const name = host?.includes(':') ? `[${host}]` : host || 'localhost';
   const server = isSocket ? `${host} (port ${port || 5432})` : `${name}:${port || 5432}`;

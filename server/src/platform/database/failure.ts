@@ -1,4 +1,5 @@
 import { DatabaseError } from 'pg';
+import { UnreadableTlsFile } from './tls-files.ts';
 
 /** The SQLSTATE of an error or of one of its causes; null if PostgreSQL did not raise it. */
 export function sqlState(error: unknown): string | null {
@@ -62,18 +63,19 @@ const AWAY_CODES = new Set([
 const AWAY_MESSAGES =
   /timeout exceeded when trying to connect|connection terminated|query read timeout|client has encountered a connection error|cannot use a pool after calling end|not queryable/i;
 
-const REFUSED_STATES = /^(28|3D000)/;
-const REFUSED_CODES = /^(CERT_|DEPTH_ZERO_|ERR_SSL_|ERR_TLS_|SELF_SIGNED_|UNABLE_TO_)/;
+const REFUSED_STATES = /^(28|3D000|F0)/;
+const REFUSED_CODES = /^(CERT_|DEPTH_ZERO_|ERR_OSSL_|ERR_SSL_|ERR_TLS_|SELF_SIGNED_|UNABLE_TO_)/;
 const REFUSED_MESSAGES = /^The server does not support SSL connections/;
 
 /**
- * Whether a connection was refused because of the role, its password, the name of the database or the certificate of
- * the server. That lasts until somebody corrects it.
+ * Whether a connection was refused because of the role, its password, the name of the database, the configuration of
+ * the server, or a certificate or its file. That lasts until somebody corrects it.
  */
 export function isConnectionRefused(error: unknown): boolean {
   const state = sqlState(error);
   if (state !== null) return REFUSED_STATES.test(state);
   for (const cause of causes(error)) {
+    if (cause instanceof UnreadableTlsFile) return true;
     const { code, message } = cause as Error & { code?: unknown };
     if ((typeof code === 'string' && REFUSED_CODES.test(code)) || REFUSED_MESSAGES.test(message)) return true;
   }

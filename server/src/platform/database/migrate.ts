@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import { clientSettings } from './address.ts';
 import { locks } from './locks.ts';
 import {
@@ -11,6 +11,7 @@ import {
   withShortLocks,
 } from './migration-locks.ts';
 import { estimateSeconds, type MigrationNote, noteOf } from './migration-notes.ts';
+import { Client } from './tls-files.ts';
 
 /** A file of the folder with the migrations. */
 export interface Migration {
@@ -201,7 +202,7 @@ export function dueOf(
 }
 
 async function connect(connectionString: string): Promise<pg.Client> {
-  const client = new pg.Client(
+  const client = new Client(
     clientSettings(connectionString, { keepAlive: true, application_name: 'gantry migration' }),
   );
   // Statements on it fail with the same error.

@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import { TIMINGS, type Timings } from '../timings.ts';
 import { clientSettings } from './address.ts';
 import { UNLIMITED_IDLENESS } from './pool.ts';
+import { Client } from './tls-files.ts';
 import type { Executor } from './transaction.ts';
 
 /** The channels of messages between processes, with their contents. */
@@ -155,7 +156,7 @@ export async function listen(
 
 function createConnection(connectionString: string, answerMs: number): Connection {
   const socket = new Socket();
-  const client = new pg.Client(
+  const client = new Client(
     clientSettings(connectionString, {
       stream: () => socket,
       keepAlive: true,

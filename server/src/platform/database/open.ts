@@ -1,12 +1,13 @@
 import { readFile, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import pg from 'pg';
 import { ignoreErrno } from '../errno.ts';
 import { claimDataFolder, explaining } from '../process/data-folder.ts';
+import { clientSettings } from './address.ts';
 import { addressOnPort } from './embedded/connection.ts';
 import { PASSWORD_FILE, startEmbeddedDatabase } from './embedded/embedded.ts';
 import { isServerOf, readLock } from './embedded/lock.ts';
 import { explainRefusal } from './refusals.ts';
+import { Client } from './tls-files.ts';
 import { UnsuitableDatabase } from './wait.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -49,12 +50,22 @@ export async function openDatabaseOf(config: {
 }
 
 async function requireConnection(connectionString: string): Promise<void> {
-  const client = new pg.Client({ connectionString, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
   try {
-    await client.connect();
+    await tryConnection(connectionString, CONNECT_TIMEOUT_MS);
   } catch (cause) {
     const explanation = explainRefusal(cause, connectionString);
     throw explanation === null ? cause : new UnsuitableDatabase(explanation, { cause });
+  }
+}
+
+/** Opens a connection and closes it. @throws the error of the connection */
+export async function tryConnection(
+  connectionString: string,
+  connectionTimeoutMillis: number,
+): Promise<void> {
+  const client = new Client(clientSettings(connectionString, { connectionTimeoutMillis }));
+  try {
+    await client.connect();
   } finally {
     await client.end();
   }

@@ -31,7 +31,7 @@ export interface Pools {
 }
 
 /** A health check waits for 3 s. */
-const HEALTH_TIMEOUT_MS = 2_000;
+export const HEALTH_TIMEOUT_MS = 2_000;
 
 /** Devices wait for it, and should not wait half a minute on a connection that does not respond. */
 const DEVICES_TIMEOUT_MS = 3_000;

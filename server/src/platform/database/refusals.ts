@@ -1,5 +1,6 @@
 import { describeAddress } from './address.ts';
 import { sqlState } from './failure.ts';
+import { UnreadableTlsFile } from './tls-files.ts';
 
 interface Address {
   readonly server: string;
@@ -27,6 +28,8 @@ const REFUSED: Readonly<Record<string, (address: Address) => string>> = {
     `There is no database ${database} on the server ${server}: create it with CREATE DATABASE ${database}, or correct the name in DATABASE_URL`,
   '42501': ({ database, user }) =>
     `The role ${user} may not connect to the database ${database}: run GRANT CONNECT ON DATABASE ${database} TO ${user}`,
+  F0000: ({ server }) =>
+    `The database server ${server} cannot use its configuration: correct pg_hba.conf or postgresql.conf there`,
   '53300': ({ server }) =>
     `The database server ${server} has no connection left for this role: raise its max_connections, or CONNECTION LIMIT of the role or database if it is lower, or lower DATABASE_POOL_SIZE or WORKERS`,
 };
@@ -50,6 +53,8 @@ export function explainRefusal(error: unknown, connectionString: string): string
   if (state !== null) return REFUSED[state]?.(address) ?? null;
   const first = error instanceof AggregateError ? (error.errors[0] as unknown) : error;
   if (!(first instanceof Error)) return null;
+  if (first instanceof UnreadableTlsFile)
+    return `${first.message}: let this user read it, or correct DATABASE_URL`;
   const { code, message } = first as NodeJS.ErrnoException;
   const because = UNREACHABLE[code ?? ''] ?? (/timeout/i.test(message) ? 'it does not answer' : null);
   if (because !== null)
@@ -58,6 +63,8 @@ export function explainRefusal(error: unknown, connectionString: string): string
     return `The database server ${address.server} asks for the password of the role ${address.user}: add it to DATABASE_URL`;
   if (/does not support SSL/i.test(message))
     return `The database server ${address.server} does not offer TLS: set ssl = on there, or remove sslmode from DATABASE_URL`;
+  if (code?.startsWith('ERR_OSSL_'))
+    return `No TLS connection to the database server ${address.server} can be made (${message}): correct the files that sslcert and sslkey in DATABASE_URL name`;
   if (/SSL|certificate|self.signed/i.test(`${message} ${code}`))
     return `No TLS connection to the database server ${address.server} can be made (${message}): correct its certificate, name the file of its authority with sslrootcert in DATABASE_URL, or accept any certificate with sslmode=no-verify`;
   return null;

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
 import type { Logger } from 'pino';
 import { safeText } from '../describe-error.ts';
 import { clientSettings, describeAddress } from './address.ts';
 import { isConnectionRefused, isDatabaseAway } from './failure.ts';
 import { STATEMENT_TIMEOUT_MS } from './pool.ts';
 import { explainRefusal } from './refusals.ts';
+import { Client } from './tls-files.ts';
 
 const PATIENCE_MS = 30_000;
 const PAUSE_MS = 500;
@@ -122,7 +122,7 @@ function requireDurable(off: readonly string[], { allowUnsafe, log }: WaitOption
 }
 
 async function check(connectionString: string, options: WaitOptions): Promise<void> {
-  const client = new pg.Client(
+  const client = new Client(
     clientSettings(connectionString, {
       connectionTimeoutMillis: 5_000,
       // As for the connections that are opened later; a pooler refuses it.

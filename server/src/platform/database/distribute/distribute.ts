@@ -1,6 +1,7 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { clientSettings } from '../address.ts';
 import { locks } from '../locks.ts';
+import { Client } from '../tls-files.ts';
 import { countNodes, refuseWhileServed, refuseWithoutSchema } from './cluster.ts';
 import { COUNT_EVENTS, COUNT_SHARDS, type Step, shardsFor, stepsTo } from './steps.ts';
 
@@ -30,7 +31,7 @@ export async function distribute(options: DistributeOptions): Promise<void> {
 }
 
 async function connect(connectionString: string): Promise<pg.Client> {
-  const client = new pg.Client(
+  const client = new Client(
     clientSettings(connectionString, { application_name: 'gantry distribution', keepAlive: true }),
   );
   try {
