@@ -72,19 +72,20 @@ export async function runEdge(options: EdgeOptions): Promise<void> {
    * for.
    */
   const accept = async (line: string): Promise<void> => {
-    let kept: Kept;
+    let store: () => Promise<void>;
     try {
       if (line.length > MAX_LINE)
         throw new InvalidMessage(`The line of ${lengthOf(line)} characters is longer than ${MAX_LINE}`);
-      kept = keptOf(line);
+      const kept = keptOf(line);
+      store = () => append([kept]);
     } catch (error) {
       if (!(error instanceof InvalidMessage)) throw error;
-      await refusals.keep([{ kept: stamp.line(line), reason: error.message }]);
-      return;
+      const refused = { kept: stamp.line(line), reason: error.message };
+      store = () => refusals.keep([refused]);
     }
     for (let isFirst = true; !ending.signal.aborted; isFirst = false) {
       try {
-        await append([kept]);
+        await store();
         return;
       } catch (error) {
         if (isFirst)

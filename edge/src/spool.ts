@@ -209,8 +209,8 @@ function recordOf(line: Buffer): string | null {
     : null;
 }
 
-/** Removes what follows the last line break. @returns the size of the rest in bytes */
-async function dropIncomplete(file: FileHandle): Promise<number> {
+/** Removes what follows the last line break of a file. @returns the size of the rest in bytes */
+export async function dropIncomplete(file: FileHandle): Promise<number> {
   const { size } = await file.stat();
   const step = 65_536;
   for (let stop = size; stop > 0; stop -= step) {

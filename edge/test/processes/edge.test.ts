@@ -1,7 +1,7 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -482,6 +482,34 @@ describe('the edge buffer, without a link', () => {
       expect((await post(address, '{"metadata":{"n":1}}')).status).toBe(200);
     }
     expect(edge.log()).toMatch(/could not be stored \(EFBIG.*\); POST \/events is answered 503/);
+  });
+
+  it('waits while a refused line cannot be kept, as on a full disk, and keeps whole lines', async () => {
+    const received: number[] = [];
+    const url = await startReceiver((events) => {
+      received.push(...events.map(({ n }) => n));
+      return 200;
+    });
+    const folder = newFolder();
+    const path = join(folder, 'refused.jsonl');
+    await mkdir(path, { recursive: true });
+    const start = () => startEdge(['--url', url, '--spool', folder], { GANTRY_API_KEY: 'k' });
+    const first = start();
+    first.child.stdin.end('no JSON\n{"metadata":{"n":1}}\n');
+    await eventually(
+      async () => first.log(),
+      (log) => /could not be stored \(.*EISDIR.*\); input waits/.test(log),
+    );
+    await rm(path, { recursive: true });
+    expect(await first.ended).toEqual([0, null]);
+    // As after a power failure.
+    await appendFile(path, '{"reason":"This is');
+    const second = start();
+    second.child.stdin.end('no JSON either\n');
+    expect(await second.ended).toEqual([0, null]);
+    const kept = (await readFile(path, 'utf8')).trimEnd().split('\n');
+    expect(kept.map((line) => JSON.parse(line).text)).toEqual(['no JSON', 'no JSON either']);
+    expect(received).toEqual([1]);
   });
 
   it('goes on when its progress cannot be stored, as on a full disk', async () => {
