@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import {
   chmod,
   cp,
@@ -12,12 +13,15 @@ import {
   truncate,
   writeFile,
 } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDiskBlobs } from '../src/images/disk-blobs.ts';
+import { createS3Blobs } from '../src/images/s3-blobs.ts';
 import { findArchive } from '../src/operations/backup/folder.ts';
 import { makeBackup } from '../src/operations/backup/make.ts';
 import type { Manifest } from '../src/operations/backup/manifest.ts';
@@ -60,10 +64,15 @@ afterAll(async () => {
 
 const urlOf = (): string => gantry.app.context.config.DATABASE_URL ?? '';
 
-const makeInto = (folder: string, connectionString = urlOf(), keep: number | null = null) =>
+const makeInto = (
+  folder: string,
+  connectionString = urlOf(),
+  keep: number | null = null,
+  blobs = gantry.app.context.images.blobs,
+) =>
   makeBackup({
     connectionString,
-    blobs: gantry.app.context.images.blobs,
+    blobs,
     dataDir: gantry.app.context.config.DATA_DIR,
     folder,
     keep,
@@ -292,6 +301,40 @@ describe('a folder for backups', () => {
       await verifyArchive((await makeInto(folder)).path);
     });
     if (!isTried) test.skip();
+  });
+});
+
+describe('a store of pictures that refuses them', () => {
+  it('ends a backup and a restore with a sentence that names it', async () => {
+    const server = createServer((_, response) => {
+      response.writeHead(403, { 'content-type': 'application/xml' });
+      response.end('<Error><Code>AccessDenied</Code><Message>Not for you</Message></Error>');
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    await using blobs = await createS3Blobs({
+      bucket: 'pictures',
+      endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      region: 'us-east-1',
+      credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
+    });
+    const message =
+      /^The store of pictures \(S3_BUCKET, .*\) failed \(Not for you\): gantry doctor examines it/;
+    const folder = await mkdtemp(join(home, 'refused-'));
+    await expect(makeInto(folder, urlOf(), null, blobs)).rejects.toThrow(message);
+    expect((await readdir(folder)).filter((name) => name.includes('gantry-'))).toEqual([]);
+    const database = await createTestDatabase('template1');
+    const options = {
+      archive: good,
+      manifest: await verifyArchive(good),
+      dataDir: await mkdtemp(join(home, 'data-')),
+      allowUnsafe: true,
+      log: suiteLog(),
+    };
+    await expect(restoreBackup({ ...options, blobs, connectionString: database.url })).rejects.toThrow(
+      /^The store of pictures/,
+    );
+    await database.drop();
+    server.close();
   });
 });
 

@@ -18,6 +18,9 @@ const PREFIX = 'images/';
 /** Time limit for an answer; two attempts stay within the time limit of a request. */
 const ANSWER_MS = 8_000;
 const CONNECT_MS = 3_000;
+
+/** A file of which nothing more arrives for this time is given up. Whoever reads it may be slow. */
+const SILENCE_MS = 30_000;
 const ATTEMPTS = 2;
 
 /** Files in a bucket of an S3-compatible store. It is not contacted before the first file. */
@@ -35,7 +38,12 @@ export async function createS3Blobs(options: S3Options): Promise<BlobStore> {
     ...(options.endpoint !== undefined && { endpoint: options.endpoint, forcePathStyle: true }),
     ...(options.credentials && { credentials: options.credentials }),
     maxAttempts: ATTEMPTS,
-    requestHandler: { requestTimeout: ANSWER_MS, connectionTimeout: CONNECT_MS, throwOnRequestTimeout: true },
+    requestHandler: {
+      requestTimeout: ANSWER_MS,
+      connectionTimeout: CONNECT_MS,
+      socketTimeout: SILENCE_MS,
+      throwOnRequestTimeout: true,
+    },
     // Some compatible stores do not support Amazon's newer checksums, and the key is a checksum already.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',

@@ -26,7 +26,7 @@ import {
   TABLES_FOLDER,
 } from './manifest.ts';
 import { addToPool, forEachPicture, isInPool, readPicture, readPictureList } from './pictures.ts';
-import { BackupRefused, explaining } from './refusal.ts';
+import { BackupRefused, explaining, explainingStore } from './refusal.ts';
 import { takeSnapshot } from './snapshot.ts';
 import {
   COPY_PICTURES,
@@ -241,7 +241,7 @@ async function copyPictures(
     readPictureList(readCompressed(draft.path, list)),
     async (picture) => {
       if (!(await isInPool(pool, picture))) {
-        const bytes = await readPicture(blobs, picture);
+        const bytes = await explainingStore(() => readPicture(blobs, picture));
         if (bytes === null) {
           result.lacking.push(picture.sha256);
           if (result.lacking.length > MOST_LACKING) throw tooManyLacking();

@@ -1,3 +1,4 @@
+import { safeText } from '../../platform/describe-error.ts';
 import { hasErrno } from '../../platform/errno.ts';
 
 /** The reason why a backup, a restore or a move is not done, as one sentence that says what to do. */
@@ -31,5 +32,18 @@ export async function explaining<Result>(folder: string, work: () => Promise<Res
   } catch (error) {
     const messageOf = MEANINGS.find(([codes]) => hasErrno(error, ...codes))?.[1];
     throw messageOf ? new BackupRefused(messageOf(folder), { cause: error }) : error;
+  }
+}
+
+/** Runs work on the store of pictures. Its errors, such as those of an S3-compatible store, become a {@link BackupRefused}. */
+export async function explainingStore<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (cause) {
+    if (cause instanceof BackupRefused) throw cause;
+    throw new BackupRefused(
+      `The store of pictures (S3_BUCKET, or images in DATA_DIR) failed (${safeText(cause)}): gantry doctor examines it. Try again when it answers; pictures that were copied are not copied again`,
+      { cause },
+    );
   }
 }

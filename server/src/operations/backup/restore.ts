@@ -13,7 +13,7 @@ import { openCopyConnection } from './connection.ts';
 import { analyze, loadTables } from './load-store.ts';
 import { type Manifest, SECRETS_FOLDER } from './manifest.ts';
 import { forEachPicture, pathInPool, readPictureList } from './pictures.ts';
-import { BackupRefused, explaining } from './refusal.ts';
+import { BackupRefused, explaining, explainingStore } from './refusal.ts';
 import { requireEmptyDatabase } from './target-store.ts';
 import { poolOf } from './verify.ts';
 
@@ -108,17 +108,19 @@ async function restorePictures({ archive, manifest, blobs, dataDir }: RestoreOpt
   const pool = poolOf(archive);
   const lacking = new Set(manifest.pictures.lacking);
   let stored = 0;
-  await explaining(dataDir, () =>
-    forEachPicture(
-      readPictureList(readCompressed(archive, manifest.pictures.file)),
-      async ({ sha256, bytes }) => {
-        if (lacking.has(sha256)) return;
-        // Left by an interrupted restore: a file appears in a store when it is complete.
-        if ((await blobs.stat(sha256))?.bytes !== bytes) {
-          await blobs.put(sha256, await readFile(pathInPool(pool, sha256)));
-        }
-        stored++;
-      },
+  await explainingStore(() =>
+    explaining(dataDir, () =>
+      forEachPicture(
+        readPictureList(readCompressed(archive, manifest.pictures.file)),
+        async ({ sha256, bytes }) => {
+          if (lacking.has(sha256)) return;
+          // Left by an interrupted restore: a file appears in a store when it is complete.
+          if ((await blobs.stat(sha256))?.bytes !== bytes) {
+            await blobs.put(sha256, await readFile(pathInPool(pool, sha256)));
+          }
+          stored++;
+        },
+      ),
     ),
   );
   return stored;
