@@ -51,10 +51,11 @@ describe('a connection string with parameters', () => {
     const own = createPool(url.href, 1, () => undefined, { name: 'gantry own' });
     const { rows } = await own.query(
       `SELECT current_setting('work_mem') AS memory, current_setting('jit') AS jit,
-        current_setting('application_name') AS name, current_setting('statement_timeout') AS statement`,
+        current_setting('application_name') AS name, current_setting('statement_timeout') AS statement,
+        current_setting('random_page_cost') AS page`,
     );
     await own.end();
-    expect(rows).toEqual([{ memory: '5MB', jit: 'off', name: 'gantry own', statement: '20s' }]);
+    expect(rows).toEqual([{ memory: '5MB', jit: 'off', name: 'gantry own', statement: '20s', page: '1.1' }]);
   });
 
   it.each([
