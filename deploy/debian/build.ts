@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root, version } from '../npm/manifests.ts';
 
@@ -37,6 +37,8 @@ run(
     '--no-audit',
     '--no-fund',
     '--loglevel=error',
+    // The compiler of TypeScript, which the types of a dependency ask for.
+    '--omit=peer',
     tarball,
     `node-own@npm:node-linux-${process.arch}@${NODE}`,
   ],
@@ -51,16 +53,14 @@ for (const name of ['package.json', 'package-lock.json', 'node_modules/.package-
 put(join(here, 'gantry.sh'), join(stage, 'usr/bin/gantry'), '0755');
 put(join(here, 'gantry.service'), join(stage, 'usr/lib/systemd/system/gantry.service'), '0644');
 put(join(here, 'gantry.env'), join(stage, 'etc/gantry/gantry.env'), '0640');
-for (const name of [
-  'README.md',
-  'LICENSE',
-  'THIRD-PARTY-NOTICES.md',
-  'docs/operations.md',
-  'docs/configuration.md',
-  'docs/runbook.md',
-]) {
-  put(join(root, name), join(doc, name.replace('docs/', '')), '0644');
-}
+for (const name of ['README.md', 'CHANGELOG.md', 'LICENSE', 'THIRD-PARTY-NOTICES.md'])
+  put(join(root, name), join(doc, name), '0644');
+for (const name of readdirSync(join(root, 'docs')))
+  if (name.endsWith('.md')) put(join(root, 'docs', name), join(doc, name), '0644');
+writeFileSync(
+  join(doc, 'copyright'),
+  'Gantry is under the Apache License 2.0 (LICENSE). The licences of its parts are in THIRD-PARTY-NOTICES.md and LICENSE.node.\n',
+);
 for (const folder of ['prometheus', 'grafana', 'proxy']) {
   const from = join(root, 'deploy', folder);
   if (existsSync(from)) cpSync(from, join(doc, 'examples', folder), { recursive: true });

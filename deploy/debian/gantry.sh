@@ -17,5 +17,17 @@ if [ -e /etc/gantry/gantry.env ] && [ ! -r /etc/gantry/gantry.env ]; then
   echo 'gantry: /etc/gantry/gantry.env can be read by root and the group gantry only: use sudo gantry' >&2
   exit 1
 fi
-gantry --env-file-if-exists=/etc/gantry/gantry.env --enable-source-maps \
+# As systemd reads it for the service. Node.js would end a value at #, and not see NODE_EXTRA_CA_CERTS.
+if [ -e /etc/gantry/gantry.env ]; then
+  while read -r line || [ -n "$line" ]; do
+    name="${line%%=*}"
+    case "$line" in [A-Za-z_]*=*) ;; *) continue ;; esac
+    case "$name" in *[!A-Za-z0-9_]*) continue ;; esac
+    value="${line#*=}"
+    case "$value" in \"*\" | \'*\') value="${value#?}" && value="${value%?}" ;; esac
+    # What the environment has takes precedence.
+    eval "[ -n \"\${$name+set}\" ]" || export "$name=$value"
+  done </etc/gantry/gantry.env
+fi
+gantry --enable-source-maps \
   /usr/lib/gantry/node_modules/gantry/server/bin/gantry.cjs "$@"

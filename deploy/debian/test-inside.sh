@@ -36,6 +36,8 @@ getent passwd gantry
 [ "$(stat -c '%U %a' /var/lib/gantry)" = 'gantry 750' ] || fail 'the data folder'
 [ "$(stat -c '%U %G %a' /etc/gantry/gantry.env)" = 'root gantry 640' ] || fail 'the settings'
 gantry --version
+[ -s /usr/share/doc/gantry/upgrading.md ] || fail 'the documents'
+[ ! -e /usr/lib/gantry/node_modules/typescript ] || fail 'the package contains a compiler'
 
 say 'start'
 start
@@ -83,9 +85,9 @@ token="$(call auth.login "{\"email\":\"admin@gantry.local\",\"password\":\"$pass
 stop
 
 say 'a changed setting, and the upgrade'
-echo 'ORGANIZATION=City' >>/etc/gantry/gantry.env
+printf 'ORGANIZATION="City 1"\nADMIN_PASSWORD=Ab1#Ab1#Ab1\n' >>/etc/gantry/gantry.env
 dpkg -i /newer.deb
-grep -q ORGANIZATION=City /etc/gantry/gantry.env || fail 'the upgrade changed the settings'
+grep -q 'ORGANIZATION="City 1"' /etc/gantry/gantry.env || fail 'the upgrade changed the settings'
 start
 curl -sf -G "$url/trpc/events.getById" --data-urlencode "input={\"json\":{\"id\":\"$event\"}}" -H "authorization: Bearer $token" | grep -q "$event" || fail 'the event is gone'
 gantry db check | tail -2
