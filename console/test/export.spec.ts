@@ -63,7 +63,7 @@ test('watched plates, holds and schedules are exported as CSV', async ({ service
   });
   await api.watchlist.create.mutate({ pattern: 'LOW1', reason: 'Filtered out', priority: 'LOW' });
   await api.storage.setHold.mutate({ eventIds: [eventId], reason: 'Held, in a file' });
-  await api.reports.createSchedule.mutate({
+  const schedule = await api.reports.createSchedule.mutate({
     kind: 'DAILY_SUMMARY',
     format: 'PDF',
     every: 'WEEKLY',
@@ -80,4 +80,6 @@ test('watched plates, holds and schedules are exported as CSV', async ({ service
   expect(await saved(page, 'Download as CSV: Schedules')).toMatch(
     /Daily summary PDF,Every week Monday 06:00,/,
   );
+  // Other stories expect that there are no schedules but theirs.
+  await api.reports.deleteSchedule.mutate({ id: schedule.id });
 });
