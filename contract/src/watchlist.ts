@@ -4,6 +4,7 @@ import { severity } from './events.ts';
 import { id } from './id.ts';
 import { pageTotals, paging, sortOrder } from './page.ts';
 import { person } from './person.ts';
+import { withoutSeparators } from './plate.ts';
 import { messagesOf, resumable } from './realtime.ts';
 import { optionalText, searchText, trimmedText } from './text.ts';
 import { timeInput, timeRange } from './time.ts';
@@ -53,7 +54,7 @@ export type WatchlistAlert = z.infer<typeof watchlistAlert>;
 const LEAST_CHARACTERS = 2;
 
 function saysEnough(pattern: string): boolean {
-  return [...pattern.normalize('NFC').replace(/[\s\p{Pd}\p{Cf}*]/gu, '')].length >= LEAST_CHARACTERS;
+  return [...withoutSeparators(pattern.normalize('NFC')).replaceAll('*', '')].length >= LEAST_CHARACTERS;
 }
 
 const pattern = trimmedText(50, 1)

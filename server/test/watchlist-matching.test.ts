@@ -1,6 +1,7 @@
+import { plateKey } from '@gantry/contract/plate';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { matchesPattern, plateKey } from '../src/events/plate.ts';
+import { matchesPattern } from '../src/events/plate.ts';
 import {
   createPlateMatcher,
   foldLookalikes,

@@ -7,10 +7,10 @@ import {
   incidentType,
   moveIncidentInput,
 } from '@gantry/contract/incidents';
+import { plateKey } from '@gantry/contract/plate';
 import { createWatchlistEntryInput } from '@gantry/contract/watchlist';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { plateKey } from '../../server/src/events/plate.ts';
 import { incidentTypeOf } from '../../server/src/incidents/from-event.ts';
 import { createPlateMatcher } from '../../server/src/watchlist/matching.ts';
 import { isSeen } from '../src/demo/alerts.ts';

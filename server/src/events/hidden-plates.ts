@@ -1,6 +1,6 @@
 import { HIDDEN_PLATE } from '@gantry/contract/events';
+import { plateKey } from '@gantry/contract/plate';
 import { CRITICAL_ISSUE } from '@gantry/contract/values';
-import { plateKey } from './plate.ts';
 import { replacePlates } from './plates-in-texts.ts';
 
 /** Shorter texts are no plates, and would be found inside other words. */

@@ -1,6 +1,7 @@
 import type { Event, EventFilter } from '@gantry/contract/events';
 import { fold } from '@gantry/contract/fold';
-import { matchesPattern, plateKey } from './plate.ts';
+import { plateKey } from '@gantry/contract/plate';
+import { matchesPattern } from './plate.ts';
 
 /** Whether an event meets a filter, with the same result as `events.getAll`. */
 export function matchesFilter(filter: EventFilter): (event: Event) => boolean {

@@ -1,20 +1,4 @@
-const PLAIN = /^[A-Z0-9]*$/;
-
-/**
- * A plate in the form in which plates are compared: one case, normalized, without blanks, hyphens and invisible characters
- * such as the marks of the writing direction, which come along when a plate is copied. Letters of every script are kept.
- */
-export function plateKey(plate: string): string {
-  if (PLAIN.test(plate)) return plate;
-  return (
-    plate
-      .replace(/[\s\p{Pd}\p{Cf}]/gu, '')
-      // Upper case alone leaves some letters distinct from their own other case: ẞ and ß, İ and i̇.
-      .toLowerCase()
-      .toUpperCase()
-      .normalize('NFC')
-  );
-}
+import { plateKey } from '@gantry/contract/plate';
 
 /**
  * A plate filter: one exact key or, with `*`, a LIKE pattern (escaped with a backslash). If only the end is given,

@@ -1,4 +1,4 @@
-import { plateKey } from './plate.ts';
+import { plateKey } from '@gantry/contract/plate';
 
 /** A beginning of plates. The search for all plates at once is that of Aho and Corasick. */
 interface Beginning {

@@ -1,13 +1,13 @@
 import type { Coordinates } from '@gantry/contract/coordinates';
 import type { Event, EventDetail, EventType } from '@gantry/contract/events';
 import { isUuid } from '@gantry/contract/id';
+import { plateKey } from '@gantry/contract/plate';
 import { sql } from 'drizzle-orm';
 import type { Executor } from '../platform/database/transaction.ts';
 import { notFound } from '../platform/error.ts';
 import { findNames } from '../users/names-store.ts';
 import type { StoredRow } from './event-row.ts';
 import { timeOfId } from './id.ts';
-import { plateKey } from './plate.ts';
 import { severityOfRank } from './severity.ts';
 
 /** The columns of an event that lists show. */

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import type { ReportedEvent } from '@gantry/contract/events';
+import { plateKey } from '@gantry/contract/plate';
 import type { EventRow } from '../events/event-row.ts';
 import { keyedEventId, newEventId, uuidOf } from '../events/id.ts';
 import { locationNameOf } from '../events/location-name.ts';
-import { plateKey } from '../events/plate.ts';
 import { rankOf, severityOf } from '../events/severity.ts';
 import { heldAt } from '../platform/history.ts';
 import type { KnownSensor } from '../sensors/sensor-keys.ts';

@@ -1,5 +1,6 @@
 import type { Severity } from '@gantry/contract/events';
-import { matchesPattern, plateKey } from '../events/plate.ts';
+import { plateKey } from '@gantry/contract/plate';
+import { matchesPattern } from '../events/plate.ts';
 
 /** The fields of a watchlist entry that are needed for matching. */
 export interface WatchedEntry {

@@ -1,4 +1,5 @@
 import type { EventDetail } from '@gantry/contract/events';
+import { plateKey } from '@gantry/contract/plate';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { useSeesPlates } from '../../session/plates.tsx';
@@ -7,15 +8,6 @@ import { Moment } from '../../time/moment.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { useCodeNames } from '../codes.ts';
 import { Fact, Facts as FactList } from './section.tsx';
-
-/** A plate as it is compared: what the service does to it before it looks for it. */
-function plateKey(plate: string): string {
-  return plate
-    .replace(/[\s\p{Pd}\p{Cf}]/gu, '')
-    .toLowerCase()
-    .toUpperCase()
-    .normalize('NFC');
-}
 
 /** What the sensor said of the event. */
 export function Facts({ event }: { readonly event: EventDetail }) {

@@ -1,5 +1,6 @@
 import { DAY_MS } from '@gantry/contract/durations';
 import type { Event, ListEventsInput } from '@gantry/contract/events';
+import { plateKey } from '@gantry/contract/plate';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { currentConnection, useIsStreamOff } from '../../live/connection.ts';
 import { POLL_MS, useLive } from '../../live/use-live.ts';
@@ -90,9 +91,7 @@ function mayMatch(
   // A list that ends before today gets nothing new.
   if (endDate && Date.parse(endDate) + 2 * DAY_MS < event.timestamp.getTime()) return false;
   if (!licensePlateNumber) return true;
-  const [plate, wanted] = [event.licensePlateNumber ?? '', licensePlateNumber].map((each) =>
-    each.replace(/[\s\p{Pd}\p{Cf}]/gu, '').toUpperCase(),
-  );
+  const [plate, wanted] = [event.licensePlateNumber ?? '', licensePlateNumber].map(plateKey);
   const parts = (wanted ?? '').split('*').filter(Boolean);
   return plate !== '' && parts.every((part) => plate?.includes(part));
 }
