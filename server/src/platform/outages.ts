@@ -36,8 +36,6 @@ export function createOutageWatch(parts: OutageWatchParts): OutageFilter & Async
   let held: (() => void)[] = [];
   let unlogged = 0;
   let isAway = false;
-  /** Whether connections were refused. Those that were opened before, such as that of the probe, may still be used. */
-  let isRefusing = false;
   let watching: Promise<void> | null = null;
 
   /** @returns the reason of the outage; null if the database answers */
@@ -47,8 +45,9 @@ export function createOutageWatch(parts: OutageWatchParts): OutageFilter & Async
     } catch (error) {
       return error;
     }
-    // Other failures do not matter: the probe would have failed, too, or no more connections are allowed.
-    const refusal = isRefusing ? await connect().catch((error: unknown) => error) : null;
+    // The probe uses a connection that was opened before, which works even if new ones are refused. Other failures to
+    // connect do not matter: the probe would have failed, too, or no more connections are allowed.
+    const refusal = await connect().catch((error: unknown) => error);
     return isConnectionRefused(refusal) ? refusal : null;
   };
 
@@ -87,7 +86,6 @@ export function createOutageWatch(parts: OutageWatchParts): OutageFilter & Async
     } finally {
       for (const write of held) write();
       held = [];
-      isRefusing = false;
       watching = null;
     }
   };
@@ -97,7 +95,6 @@ export function createOutageWatch(parts: OutageWatchParts): OutageFilter & Async
       if (ending.signal.aborted || !isDatabaseAway(error) || isOfOtherServer(error, port)) return false;
       if (isAway || held.length >= MOST_HELD) count(1);
       else held.push(write);
-      isRefusing ||= isConnectionRefused(error);
       watching ??= watch();
       return true;
     },
