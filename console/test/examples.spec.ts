@@ -107,6 +107,8 @@ test('the V85 of a street in May: 4 clicks', async ({ service, openAs }) => {
   const page = await openAs('VIEWER', '/');
   const mouse = mouseOf();
   await mouse.click(pageLink(page, 'Traffic'));
+  // The start page, which is shown until that of traffic is there, has links with this name, too.
+  await expect(page.getByRole('heading', { name: 'Traffic', exact: true })).toBeVisible();
   await mouse.click(page.getByRole('link', { name }).first());
   await mouse.choose(page.getByLabel('Period', { exact: true }), `May ${year}`);
   await expect(page.locator('dt', { hasText: /^V85$/ }).locator('xpath=..')).toContainText(/\d/);

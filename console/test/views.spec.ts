@@ -42,12 +42,13 @@ test.describe('saved views', () => {
   });
 
   test('are renamed and deleted, and both can be undone', async ({ service, openAs }) => {
-    const page = await openAs('OPERATOR', '/locations?search=nowhere');
+    // The operator's views of other pages are those of other stories.
+    const page = await openAs('OPERATOR', '/sensors?search=nowhere');
     const create = (name: string) =>
       page.evaluate(
         async ([url, name]) => {
           const { token } = JSON.parse(localStorage.getItem('gantry.session') ?? '{}');
-          const body = JSON.stringify({ json: { page: 'locations', name, search: 'search=nowhere' } });
+          const body = JSON.stringify({ json: { page: 'sensors', name, search: 'search=nowhere' } });
           const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
           await fetch(`${url}/trpc/views.create`, { method: 'POST', headers, body });
         },
