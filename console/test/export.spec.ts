@@ -83,3 +83,36 @@ test('watched plates, holds and schedules are exported as CSV', async ({ service
   // Other stories expect that there are no schedules but theirs.
   await api.reports.deleteSchedule.mutate({ id: schedule.id });
 });
+
+test('sensors, locations, incidents and alerts are exported as CSV with their filters', async ({
+  service,
+  openAs,
+}) => {
+  const { api } = service.admin;
+  const street = await api.locations.create.mutate({
+    name: 'Street, in a file',
+    coordinates: { latitude: 41.5, longitude: 29.25 },
+    speedLimit: 50,
+  });
+  const { apiKey } = await service.sensor({ name: 'Sensor in a file', locationId: street.id });
+  await service.sensor({ name: 'Left out of the file' });
+  await api.incidents.create.mutate({ title: 'Tree in a file', type: 'OTHER', severity: 'HIGH', lanesBlocked: 2 });
+  const entry = await api.watchlist.create.mutate({ pattern: 'FILE1', reason: 'Stolen, in a file' });
+  await api.events.ingest.mutate({ apiKey, eventType: 'LICENSE_PLATE', licensePlateNumber: 'FILE 1' });
+  const alerts = { entryId: entry.id };
+  await expect.poll(async () => (await api.watchlist.getAlerts.query(alerts)).total).toBe(1);
+  const page = await openAs('ADMIN', '/sensors?search=in a file');
+  const sensors = await saved(page, 'Download as CSV: Sensors');
+  expect(sensors).toMatch(/\r\nSensor in a file,.*"Street, in a file",/);
+  expect(sensors).not.toContain('Left out');
+  await page.goto(`${service.url}/locations?search=in a file`);
+  expect(await saved(page, 'Download as CSV: Locations')).toContain('"Street, in a file",50,1,,41.5,29.25,');
+  await page.goto(`${service.url}/incidents?view=list&search=in a file`);
+  const incidents = await saved(page, 'Download as CSV: Incidents');
+  expect(incidents).toMatch(/\r\nOpen,High,Tree in a file,Other,.*,First Administrator,,,2,/);
+  await page.goto(`${service.url}/watchlist?entryId=${entry.id}`);
+  // The file has all columns, also while the list leaves some out for the details beside it.
+  await page.getByRole('row', { name: 'FILE 1' }).click();
+  const found = await saved(page, 'Download as CSV: Alerts');
+  expect(found).toMatch(/FILE 1,FILE1,"Stolen, in a file","Street, in a file",Open,Sensor in a file,/);
+});

@@ -64,3 +64,28 @@ test('a chart that is wider than the paper is printed smaller', async ({ service
   });
   expect(widths[0]).toBe(widths[1]);
 });
+
+test('a chart is light on paper, and as it was on the screen afterwards', async ({ service, openAs }) => {
+  const { apiKey } = await service.sensor();
+  await service.admin.api.events.ingest.mutate({ apiKey, eventType: 'VEHICLE_DETECTION' });
+  const page = await openAs('ADMIN', '/reports', { theme: 'dark' });
+  const chart = page.getByRole('img', { name: 'Events over time' });
+  await expect(chart.locator('canvas')).toBeVisible();
+  /** Whether more of what is drawn is dark than light. */
+  const isDark = () =>
+    chart.locator('canvas').evaluate((canvas: HTMLCanvasElement) => {
+      const pixels = canvas.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height).data ?? [];
+      let [dark, light] = [0, 0];
+      for (let at = 0; at < pixels.length; at += 4) {
+        if ((pixels[at + 3] ?? 0) < 255) continue;
+        if ((pixels[at] ?? 0) + (pixels[at + 1] ?? 0) + (pixels[at + 2] ?? 0) < 384) dark++;
+        else light++;
+      }
+      return dark > light;
+    });
+  expect(await isDark()).toBe(false);
+  await page.evaluate(() => window.dispatchEvent(new Event('beforeprint')));
+  expect(await isDark()).toBe(true);
+  await page.evaluate(() => window.dispatchEvent(new Event('afterprint')));
+  await expect.poll(isDark).toBe(false);
+});

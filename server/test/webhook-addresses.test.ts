@@ -160,6 +160,7 @@ describe('an invalid address', () => {
     ['http://256.1.1.1/', 'Use an address such as'],
     ['http://exa mple.org/', 'Use an address such as'],
     ['http://example.org:99999/', 'Use an address such as'],
+    ['http://example.org:0/', 'Use a port between 1 and 65535'],
     ['ftp://example.org/', 'http or https'],
     ['file:///etc/passwd', 'http or https'],
     ['javascript:alert(1)', 'http or https'],

@@ -91,6 +91,14 @@ describe('an error', () => {
     });
   });
 
+  it('explains that several procedures need batch=1', async () => {
+    const { status, body } = await gantry.fetch('/trpc/system.health,system.info?input=%7B%7D');
+    expect(status).toBe(404);
+    expect(body.error.json.message).toBe(
+      'There is no procedure "system.health,system.info": to call several, add batch=1 to the query',
+    );
+  });
+
   it('repeats a long unknown name only in part, and cut between characters', async () => {
     const { body } = await gantry.fetch(`/trpc/a${encodeURIComponent('😀'.repeat(500))}`);
     expect(body.error.json.message.length).toBeLessThan(150);

@@ -51,16 +51,29 @@ export function Chart({ label, draw, handle, className = 'h-72' }: ChartProps) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: another scheme has other colours
   useEffect(() => {
     if (!chart) return;
-    const look = readLook();
-    chart.setOption(
-      {
-        animation: false,
-        textStyle: { fontFamily: look.font, color: look.text },
-        ...draw(look),
-      },
-      { notMerge: true },
-    );
+    const paint = (look: Look) =>
+      chart.setOption(
+        {
+          animation: false,
+          textStyle: { fontFamily: look.font, color: look.text },
+          ...draw(look),
+        },
+        { notMerge: true },
+      );
+    const paintOnScreen = () => paint(readLook());
+    const paintOnPaper = () => {
+      paint(readLook('light'));
+      // Otherwise it is drawn with the next frame, which is after the paper.
+      chart.getZr().flush();
+    };
+    paintOnScreen();
     if (handle) handle.current = chart;
+    window.addEventListener('beforeprint', paintOnPaper);
+    window.addEventListener('afterprint', paintOnScreen);
+    return () => {
+      window.removeEventListener('beforeprint', paintOnPaper);
+      window.removeEventListener('afterprint', paintOnScreen);
+    };
   }, [chart, draw, isDark, handle]);
 
   if (error) return <Failure error={error} />;
@@ -75,7 +88,6 @@ export function Chart({ label, draw, handle, className = 'h-72' }: ChartProps) {
         onKeyDown={tips.onKeyDown}
         onBlur={tips.hide}
         dir="ltr"
-        data-dark={isDark || undefined}
         className={classes('w-full min-w-0', className, isWaiting && 'animate-pulse rounded bg-hover')}
       />
       <p role="status" className="sr-only">

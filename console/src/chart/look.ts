@@ -1,6 +1,6 @@
 import { type ColorToken, tokenColor } from '../theme/token-color.ts';
 
-/** The colours of a chart in the scheme of the moment, and the font of the page. */
+/** The colours of a chart, and the font of the page. */
 export type Look = Readonly<Record<ColorToken, string>> & { readonly font: string };
 
 const TOKENS: readonly ColorToken[] = [
@@ -19,9 +19,9 @@ const TOKENS: readonly ColorToken[] = [
   'good',
 ];
 
-/** Reads what a chart is drawn with from the page. */
-export function readLook(): Look {
-  const colors = Object.fromEntries(TOKENS.map((token) => [token, tokenColor(token)]));
+/** Reads what a chart is drawn with from the page. @param scheme absent: that of the moment */
+export function readLook(scheme?: 'light'): Look {
+  const colors = Object.fromEntries(TOKENS.map((token) => [token, tokenColor(token, scheme)]));
   return { ...(colors as Record<ColorToken, string>), font: getComputedStyle(document.body).fontFamily };
 }
 

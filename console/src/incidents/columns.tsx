@@ -16,6 +16,7 @@ export function useIncidentColumns(): readonly Column<Incident>[] {
         header: t('fields.status'),
         sortBy: 'status',
         width: 'min(8.5rem, 40cqi)',
+        csv: ({ status }) => t(`common:incidentStatus.${status}`),
         cell: ({ status }) => <IncidentStatusBadge status={status} />,
       },
       {
@@ -23,14 +24,21 @@ export function useIncidentColumns(): readonly Column<Incident>[] {
         header: t('fields.severity'),
         sortBy: 'severity',
         width: 'min(7rem, 28cqi)',
+        csv: ({ severity }) => t(`common:severity.${severity}`),
         cell: ({ severity }) => <SeverityBadge severity={severity} />,
       },
-      { id: 'title', header: t('fields.title'), cell: ({ title }) => <bdi>{title}</bdi> },
+      {
+        id: 'title',
+        header: t('fields.title'),
+        csv: ({ title }) => title,
+        cell: ({ title }) => <bdi>{title}</bdi>,
+      },
       {
         id: 'type',
         header: t('fields.type'),
         width: '10rem',
         wideOnly: true,
+        csv: ({ type }) => t(`common:incidentTypes.${type}`),
         cell: ({ type }) => t(`common:incidentTypes.${type}`),
       },
       {
@@ -38,6 +46,7 @@ export function useIncidentColumns(): readonly Column<Incident>[] {
         header: t('fields.assignedTo'),
         width: '11rem',
         wideOnly: true,
+        csv: ({ assignedTo }) => assignedTo?.name ?? null,
         cell: ({ assignedTo }) =>
           assignedTo ? (
             <bdi>{assignedTo.name}</bdi>
@@ -51,6 +60,7 @@ export function useIncidentColumns(): readonly Column<Incident>[] {
         sortBy: 'openedAt',
         width: '11.5rem',
         wideOnly: true,
+        csv: ({ openedAt }) => openedAt,
         cell: ({ openedAt }) => <Moment at={openedAt} />,
       },
       {
@@ -59,6 +69,7 @@ export function useIncidentColumns(): readonly Column<Incident>[] {
         sortBy: 'updatedAt',
         width: '8rem',
         wideOnly: true,
+        csv: ({ updatedAt }) => updatedAt,
         cell: ({ updatedAt }) => <Moment at={updatedAt} as="ago" />,
       },
     ],

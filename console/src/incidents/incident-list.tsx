@@ -1,18 +1,16 @@
 import type { Incident } from '@gantry/contract/incidents';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { api, service } from '../service/service.ts';
 import { DataTable } from '../table/data-table.tsx';
 import type { Sort } from '../table/header-cell.tsx';
-import { usePages } from '../table/pages.ts';
+import type { Pages } from '../table/pages.ts';
 import { useCursor } from '../table/use-cursor.ts';
 import { useIncidentColumns } from './columns.tsx';
 import { type IncidentCommands, useIncidentKeys } from './use-commands.tsx';
 import type { IncidentsInput } from './use-incidents-search.ts';
 
-const keyOf = ({ id }: Incident): string => id;
-
 interface IncidentListProps {
+  readonly pages: Pages<Incident>;
   readonly input: IncidentsInput;
   readonly cursor: string | undefined;
   readonly onMove: (id: string) => void;
@@ -23,20 +21,12 @@ interface IncidentListProps {
 }
 
 /** The incidents as a table. */
-export function IncidentList({ input, cursor, onMove, onOpen, onSort, commands, empty }: IncidentListProps) {
+export function IncidentList({ pages, input, cursor, onMove, onOpen, onSort, commands, empty }: IncidentListProps) {
   const { t } = useTranslation('incidents');
   const columns = useIncidentColumns();
-  const pages = usePages<Incident>({
-    queryKey: service.incidents.getAll.queryKey(input),
-    load: async (page, signal) => {
-      const { incidents, total } = await api.incidents.getAll.query({ ...input, ...page }, { signal });
-      return { rows: incidents, total };
-    },
-    keyOf,
-  });
   const { active } = useCursor({
     rows: pages.rows,
-    keyOf,
+    keyOf: pages.keyOf,
     activeKey: cursor,
     onMove: ({ id }) => onMove(id),
     onOpen: ({ id }) => onOpen(id),
@@ -47,7 +37,7 @@ export function IncidentList({ input, cursor, onMove, onOpen, onSort, commands, 
       label={t('title')}
       columns={columns}
       pages={pages}
-      keyOf={keyOf}
+      keyOf={pages.keyOf}
       sort={{ by: input.sortBy ?? 'openedAt', order: input.sortOrder ?? 'desc' }}
       onSort={onSort}
       activeKey={cursor ?? null}

@@ -14,8 +14,10 @@ import { Board } from './board.tsx';
 import { IncidentFigures } from './figures.tsx';
 import { IncidentList } from './incident-list.tsx';
 import { NewIncidentDialog } from './new-incident-dialog.tsx';
+import { SaveIncidents } from './save-incidents.tsx';
 import { useIncidentCommands } from './use-commands.tsx';
 import { useIncidentFilters } from './use-filters.ts';
+import { useIncidentPages } from './use-incident-pages.ts';
 import { useIncidentsSearch } from './use-incidents-search.ts';
 
 /** What people must act upon, as a board or as a list. */
@@ -35,6 +37,7 @@ function Incidents() {
   const { view, cursor, input, beginning, change, clear, closeNew, open } = useIncidentsSearch();
   const filters = useIncidentFilters();
   const commands = useIncidentCommands();
+  const pages = useIncidentPages(input, view === 'list');
   const other = view === 'board' ? 'list' : 'board';
   const turn = () => change({ view: view === 'board' ? 'list' : undefined });
   const create = () => change({ new: 1 });
@@ -94,12 +97,13 @@ function Incidents() {
             }
           />
         )}
+        {view === 'list' && <SaveIncidents {...{ pages, filters, values: input }} />}
       </FilterBar>
       {commands.conflict}
       {view === 'board' ? (
         <Board {...shared} />
       ) : (
-        <IncidentList {...shared} onSort={({ by, order }) => change({ sortBy: by, sortOrder: order })} />
+        <IncidentList {...shared} pages={pages} onSort={({ by, order }) => change({ sortBy: by, sortOrder: order })} />
       )}
       {commands.dialogs}
       {beginning && (

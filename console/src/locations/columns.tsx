@@ -17,6 +17,7 @@ export function useLocationColumns(): readonly Column<Location>[] {
         id: 'name',
         header: t('fields.name'),
         sortBy: 'name',
+        csv: ({ name }) => name,
         cell: ({ id, name }) => (
           <Link to="/locations/$locationId" params={{ locationId: id }} className="hover:underline">
             <bdi>{name}</bdi>
@@ -46,6 +47,7 @@ export function useLocationColumns(): readonly Column<Location>[] {
         width: '7rem',
         isFigure: true,
         wideOnly: true,
+        csv: ({ speedLimit }) => speedLimit,
         cell: ({ speedLimit }) => speedLimit?.toLocaleString(i18n.language),
       },
       {
@@ -54,12 +56,14 @@ export function useLocationColumns(): readonly Column<Location>[] {
         width: '6rem',
         isFigure: true,
         notNarrow: true,
+        csv: ({ sensorCount }) => sensorCount,
         cell: ({ sensorCount }) => sensorCount.toLocaleString(i18n.language),
       },
       {
         id: 'address',
         header: t('fields.address'),
         wideOnly: true,
+        csv: ({ address }) => address,
         cell: ({ address }) => <bdi className="text-muted">{address}</bdi>,
       },
     ];

@@ -6,6 +6,8 @@ import type { Filter, FilterValues } from '../filters/filter.ts';
 import { PlacesPage } from '../places/places-page.tsx';
 import { api, service } from '../service/service.ts';
 import { useMay } from '../session/may.ts';
+import type { ExportColumn } from '../table/export.ts';
+import { ExportButton } from '../table/export-button.tsx';
 import { usePages } from '../table/pages.ts';
 import { WithDefaultView } from '../views/with-default-view.tsx';
 import { useLocationColumns } from './columns.tsx';
@@ -24,7 +26,7 @@ export function LocationsPage() {
 }
 
 function Locations() {
-  const { t } = useTranslation('locations');
+  const { t } = useTranslation(['locations', 'sensors']);
   const { view, location, create = false, ...input } = useSearch({ from: '/shell/locations' });
   const navigate = useNavigate({ from: '/locations' });
   const mayManage = useMay('manageSensors');
@@ -42,6 +44,14 @@ function Locations() {
     },
     keyOf,
   });
+  const columns = useLocationColumns();
+  const saved: readonly ExportColumn<Location>[] = [
+    ...columns,
+    { header: t('sensors:fields.latitude'), csv: ({ coordinates }) => coordinates?.latitude ?? null },
+    { header: t('sensors:fields.longitude'), csv: ({ coordinates }) => coordinates?.longitude ?? null },
+    { header: t('fields.description'), csv: ({ description }) => description },
+    { header: t('fields.createdAt'), csv: ({ createdAt }) => createdAt },
+  ];
   const openForm = () => change({ create: true });
   return (
     <>
@@ -59,7 +69,7 @@ function Locations() {
         first={{ icon: 'location', title: t('empty.first'), text: t('empty.firstText') }}
         list={{
           label: t('title'),
-          columns: useLocationColumns(),
+          columns,
           pages,
           keyOf,
           activeKey: location,
@@ -68,6 +78,7 @@ function Locations() {
           onMove: ({ id }) => change({ location: id }),
           onOpen: ({ id }) => void navigate({ to: '/locations/$locationId', params: { locationId: id } }),
         }}
+        save={<ExportButton title={t('title')} {...{ columns: saved, pages, filters, values: input }} />}
         map={
           <LocationsMap
             search={input.search}

@@ -23,6 +23,8 @@ interface PlacesPageProps<Row> {
   readonly change: (values: FilterValues) => void;
   readonly onClear: () => void;
   readonly list: PlaceListProps<Row>;
+  /** Saves the list as a file. */
+  readonly save: ReactNode;
   readonly map: ReactNode;
   /** What the command for a new one says; absent: the user may make none. */
   readonly create?: string | undefined;
@@ -44,7 +46,7 @@ export function PlacesPage<Row>({
   ...rest
 }: PlacesPageProps<Row>) {
   const { t } = useTranslation(['map', 'common']);
-  const { list, map, create, onCreate, onClear, noMatch, first } = rest;
+  const { list, save, map, create, onCreate, onClear, noMatch, first } = rest;
   const isMap = values.view === 'map';
   const switchView = () => change({ view: isMap ? undefined : 'map' });
   useShortcuts([
@@ -62,7 +64,9 @@ export function PlacesPage<Row>({
           </Button>
         )}
       </PageHeader>
-      <FilterBar page={page} filters={filters} values={values} onChange={change} />
+      <FilterBar page={page} filters={filters} values={values} onChange={change}>
+        {!isMap && save}
+      </FilterBar>
       {isMap ? (
         map
       ) : (

@@ -7,7 +7,7 @@ import { useMay } from '../session/may.ts';
 import { useShortcuts } from '../shortcuts/registry.tsx';
 import { DataTable } from '../table/data-table.tsx';
 import { ExportButton } from '../table/export-button.tsx';
-import { type PagesOptions, usePages } from '../table/pages.ts';
+import { usePages } from '../table/pages.ts';
 import { useCursor } from '../table/use-cursor.ts';
 import { Button } from '../ui/button.tsx';
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx';
@@ -40,13 +40,12 @@ export function SchedulesPage() {
     onEdit: (schedule) => setOpen({ what: 'edit', schedule }),
     onDelete: (schedule) => setOpen({ what: 'delete', schedule }),
   });
-  const load: PagesOptions<ReportSchedule>['load'] = async (page, signal) => {
-    const { schedules, total } = await api.reports.getSchedules.query(page, { signal });
-    return { rows: schedules, total };
-  };
-  const pages = usePages({
+  const pages = usePages<ReportSchedule>({
     queryKey: service.reports.getSchedules.queryKey(),
-    load,
+    load: async (page, signal) => {
+      const { schedules, total } = await api.reports.getSchedules.query(page, { signal });
+      return { rows: schedules, total };
+    },
     keyOf,
     enabled: mayView,
   });
@@ -67,9 +66,7 @@ export function SchedulesPage() {
       {t('schedules.new')}
     </Button>
   );
-  const save = (
-    <ExportButton title={t('parts.schedules')} {...{ columns, load, keyOf }} total={pages.total} />
-  );
+  const save = <ExportButton title={t('parts.schedules')} {...{ columns, pages }} />;
   return (
     <ReportsFrame
       commands={

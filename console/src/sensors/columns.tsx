@@ -15,6 +15,7 @@ export function useSensorColumns(): readonly Column<ListedSensor>[] {
         id: 'name',
         header: t('fields.name'),
         sortBy: 'name',
+        csv: ({ name }) => name,
         cell: ({ id, name }) => (
           <Link to="/sensors/$sensorId" params={{ sensorId: id }} className="hover:underline">
             <bdi>{name}</bdi>
@@ -26,6 +27,7 @@ export function useSensorColumns(): readonly Column<ListedSensor>[] {
         header: t('fields.status'),
         sortBy: 'status',
         width: 'min(13rem, 44cqi)',
+        csv: ({ status }) => t(`common:sensorStatus.${status}`),
         cell: ({ status, lastHeartbeat }) => (
           <SensorStatusBadge status={status} lastHeartbeat={lastHeartbeat} />
         ),
@@ -36,6 +38,7 @@ export function useSensorColumns(): readonly Column<ListedSensor>[] {
         sortBy: 'type',
         width: '9rem',
         wideOnly: true,
+        csv: ({ type }) => t(`common:sensorTypes.${type}`),
         cell: ({ type }) => t(`common:sensorTypes.${type}`),
       },
       {
@@ -43,6 +46,7 @@ export function useSensorColumns(): readonly Column<ListedSensor>[] {
         header: t('fields.deviceId'),
         width: '10rem',
         wideOnly: true,
+        csv: ({ deviceId }) => deviceId,
         cell: ({ deviceId }) => <bdi className="font-mono">{deviceId}</bdi>,
       },
       {
@@ -51,6 +55,7 @@ export function useSensorColumns(): readonly Column<ListedSensor>[] {
         sortBy: 'lastHeartbeat',
         width: '11.5rem',
         wideOnly: true,
+        csv: ({ lastHeartbeat }) => lastHeartbeat,
         cell: ({ lastHeartbeat }) =>
           lastHeartbeat ? (
             <Moment at={lastHeartbeat} />

@@ -9,6 +9,7 @@ import { usePages } from '../table/pages.ts';
 import { WithDefaultView } from '../views/with-default-view.tsx';
 import { useSensorColumns } from './columns.tsx';
 import { CreateSensorDialog } from './create-dialog.tsx';
+import { SaveSensors } from './save-sensors.tsx';
 import { SensorsMap } from './sensors-map.tsx';
 import { useSensorFilters } from './use-filters.ts';
 
@@ -73,6 +74,7 @@ function Sensors() {
           onMove: ({ id }) => change({ sensor: id }),
           onOpen: ({ id }) => void navigate({ to: '/sensors/$sensorId', params: { sensorId: id } }),
         }}
+        save={<SaveSensors {...{ pages, filters, values: input }} />}
         map={<SensorsMap filter={input} selectedId={sensor} onSelect={(id) => change({ sensor: id })} />}
       />
       {create && mayManage && <CreateSensorDialog onClose={() => change({ create: undefined })} />}

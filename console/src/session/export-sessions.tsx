@@ -22,11 +22,13 @@ export function ExportSessions({ userId, title }: { readonly userId?: string; re
     <ExportButton
       title={title}
       columns={columns}
-      total={data?.length ?? null}
-      keyOf={({ id }) => id}
-      load={async (_page, signal) => {
-        const rows = await api.auth.getSessions.query(input, { signal });
-        return { rows, total: rows.length };
+      pages={{
+        total: data?.length ?? null,
+        keyOf: ({ id }) => id,
+        load: async (_page, signal) => {
+          const rows = await api.auth.getSessions.query(input, { signal });
+          return { rows, total: rows.length };
+        },
       }}
     />
   );

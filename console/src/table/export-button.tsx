@@ -8,21 +8,20 @@ import { useZone } from '../time/zone.ts';
 import { Button } from '../ui/button.tsx';
 import { useNotices } from '../undo/undo.tsx';
 import { csvOfRows, type ExportColumn, filterFacts, loadAllRows, MOST_ROWS } from './export.ts';
-import type { PagesOptions } from './pages.ts';
+import type { Pages } from './pages.ts';
 
-interface ExportButtonProps<Row> extends Pick<PagesOptions<Row>, 'load' | 'keyOf'> {
+interface ExportButtonProps<Row> {
   /** What the rows are: the name of the file. */
   readonly title: string;
   readonly columns: readonly ExportColumn<Row>[];
-  /** Of the list; null until it is known. */
-  readonly total: number | null;
+  readonly pages: Pick<Pages<Row>, 'load' | 'keyOf' | 'total'>;
   readonly filters?: readonly Filter[];
   readonly values?: FilterValues;
 }
 
 /** Saves all rows that the list has, not only those that are loaded, as CSV. While it reads them it stops at a press. */
 export function ExportButton<Row>(props: ExportButtonProps<Row>) {
-  const { title, columns, total, load, keyOf, filters = [], values = {} } = props;
+  const { title, columns, pages, filters = [], values = {} } = props;
   const { t, i18n } = useTranslation('common');
   const zone = useZone();
   const { say, sayFailure } = useNotices();
@@ -34,7 +33,7 @@ export function ExportButton<Row>(props: ExportButtonProps<Row>) {
       setShare(0);
       reading.current = new AbortController();
       const { signal } = reading.current;
-      const found = await loadAllRows({ load, keyOf }, setShare, signal);
+      const found = await loadAllRows(pages, setShare, signal);
       const count = found.rows.length;
       const facts = [title, ...(await filterFacts(filters, values)), t('export.zone', { zone })];
       const said =
@@ -59,7 +58,7 @@ export function ExportButton<Row>(props: ExportButtonProps<Row>) {
   return (
     <Button
       icon="download"
-      disabled={!total}
+      disabled={!pages.total}
       aria-label={t('export.save', { title })}
       title={t('export.save', { title })}
       onClick={() => save.mutate()}

@@ -1,7 +1,7 @@
 import { csvOf } from '../chart/csv.ts';
 import type { Cell } from '../chart/table.ts';
 import type { Filter, FilterValues } from '../filters/filter.ts';
-import type { PagesOptions } from './pages.ts';
+import type { Pages } from './pages.ts';
 import { FIRST_PAGE, readPage } from './read-page.ts';
 
 /** A column of the file: its name, and what it says of a row. */
@@ -26,7 +26,7 @@ interface AllRows<Row> {
  * @throws what `load` throws
  */
 export async function loadAllRows<Row>(
-  { load, keyOf }: Pick<PagesOptions<Row>, 'load' | 'keyOf'>,
+  { load, keyOf }: Pick<Pages<Row>, 'load' | 'keyOf'>,
   onProgress: (share: number) => void,
   signal: AbortSignal,
 ): Promise<AllRows<Row>> {

@@ -46,6 +46,9 @@ export interface Pages<Row> {
   readonly generation: number;
   /** When each row was asked for, by its key, in milliseconds since 1970. */
   readonly readAt: ReadonlyMap<string, number>;
+  /** How rows are read and named, for a file of all of them. */
+  readonly load: Load<Row>;
+  readonly keyOf: (row: Row) => string;
 }
 
 /**
@@ -119,5 +122,7 @@ export function usePages<Row>({
     },
     generation,
     readAt,
+    load,
+    keyOf,
   };
 }

@@ -17,9 +17,13 @@ export type ColorToken =
   | 'low'
   | 'good';
 
-/** The colour as `rgb(…)` in the scheme of the moment, for what is drawn on a canvas. */
-export function tokenColor(token: ColorToken): string {
+/**
+ * The colour as `rgb(…)`, for what is drawn on a canvas.
+ * @param scheme absent: that of the moment
+ */
+export function tokenColor(token: ColorToken, scheme?: 'light'): string {
   const probe = document.createElement('span');
+  if (scheme) probe.style.colorScheme = scheme;
   probe.style.color = `var(--${token})`;
   // The colours that the system may force on a page do not reach a canvas, and would be one and the same for all of it.
   probe.style.forcedColorAdjust = 'none';

@@ -8,6 +8,8 @@ import { FilterBar } from '../filters/filter-bar.tsx';
 import { api, service } from '../service/service.ts';
 import { useShortcuts } from '../shortcuts/registry.tsx';
 import { DataTable } from '../table/data-table.tsx';
+import type { ExportColumn } from '../table/export.ts';
+import { ExportButton } from '../table/export-button.tsx';
 import { NotOpened, useOpened } from '../table/opened.tsx';
 import { usePages } from '../table/pages.ts';
 import { useCursor } from '../table/use-cursor.ts';
@@ -46,6 +48,14 @@ function AlertList() {
     });
   const filters = useAlertFilters();
   const columns = useAlertColumns(openId !== undefined);
+  const saved: readonly ExportColumn<WatchlistAlert>[] = [
+    ...useAlertColumns(false),
+    { header: t('fields.sensor'), csv: ({ sensorName }) => sensorName },
+    { header: t('fields.read'), csv: ({ timestamp }) => timestamp },
+    { header: t('fields.acknowledgedBy'), csv: ({ acknowledgedBy }) => acknowledgedBy?.name ?? null },
+    { header: t('fields.acknowledgedAt'), csv: ({ acknowledgedAt }) => acknowledgedAt },
+    { header: t('fields.note'), csv: ({ note }) => note },
+  ];
   const pages = usePages<WatchlistAlert>({
     queryKey: service.watchlist.getAlerts.queryKey(input),
     load: async (page, signal) => {
@@ -94,6 +104,7 @@ function AlertList() {
             {t('alerts.total', { count: pages.total, n: pages.total.toLocaleString(i18n.language) })}
           </span>
         )}
+        <ExportButton title={t('alerts.title')} {...{ columns: saved, pages, filters, values: input }} />
       </FilterBar>
       <BulkAcknowledge input={input} rows={pages.rows} selection={selection} />
       <div className="flex min-h-0 grow flex-col lg:flex-row">

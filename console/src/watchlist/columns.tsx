@@ -11,7 +11,7 @@ import { Validity } from './validity.tsx';
 
 /** The columns of the list of alerts; beside the details of one there is less room. */
 export function useAlertColumns(isNarrow: boolean): readonly Column<WatchlistAlert>[] {
-  const { t } = useTranslation('watchlist');
+  const { t } = useTranslation(['watchlist', 'common']);
   const columns = useMemo<readonly Column<WatchlistAlert>[]>(
     () => [
       {
@@ -20,18 +20,21 @@ export function useAlertColumns(isNarrow: boolean): readonly Column<WatchlistAle
         sortBy: 'createdAt',
         width: '11.5rem',
         from: 'medium',
+        csv: ({ createdAt }) => createdAt,
         cell: ({ createdAt }) => <Moment at={createdAt} />,
       },
       {
         id: 'priority',
         header: t('fields.priority'),
         width: '6.5rem',
+        csv: ({ priority }) => t(`common:severity.${priority}`),
         cell: ({ priority }) => <SeverityBadge severity={priority} />,
       },
       {
         id: 'plate',
         header: t('fields.plate'),
         width: 'min(8.5rem, 33cqi)',
+        csv: ({ licensePlateNumber }) => licensePlateNumber,
         cell: ({ licensePlateNumber, locationName, sensorName }) => (
           <>
             <bdi className="font-mono">{licensePlateNumber}</bdi>
@@ -46,19 +49,28 @@ export function useAlertColumns(isNarrow: boolean): readonly Column<WatchlistAle
         header: t('fields.pattern'),
         width: '8.5rem',
         wideOnly: true,
+        csv: ({ pattern }) => pattern,
         cell: ({ pattern }) => <bdi className="font-mono text-muted">{pattern}</bdi>,
       },
-      { id: 'reason', header: t('fields.reason'), wideOnly: true, cell: ({ reason }) => <bdi>{reason}</bdi> },
+      {
+        id: 'reason',
+        header: t('fields.reason'),
+        wideOnly: true,
+        csv: ({ reason }) => reason,
+        cell: ({ reason }) => <bdi>{reason}</bdi>,
+      },
       {
         id: 'place',
         header: t('fields.place'),
         from: 'medium',
+        csv: ({ locationName }) => locationName,
         cell: ({ locationName, sensorName }) => <bdi>{locationName ?? sensorName}</bdi>,
       },
       {
         id: 'state',
         header: t('fields.state'),
         width: 'min(11rem, 67cqi - 6.5rem)',
+        csv: ({ acknowledgedAt }) => t(acknowledgedAt ? 'alerts.acknowledged' : 'alerts.open'),
         cell: ({ acknowledgedBy, acknowledgedAt, createdAt }) => (
           <>
             {acknowledgedAt ? (

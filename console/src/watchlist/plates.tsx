@@ -12,7 +12,7 @@ import { DataTable } from '../table/data-table.tsx';
 import type { ExportColumn } from '../table/export.ts';
 import { ExportButton } from '../table/export-button.tsx';
 import { NotOpened, useOpened } from '../table/opened.tsx';
-import { type PagesOptions, usePages } from '../table/pages.ts';
+import { usePages } from '../table/pages.ts';
 import { useCursor } from '../table/use-cursor.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
@@ -47,11 +47,14 @@ function PlateList() {
     });
   const filters = usePlateFilters();
   const columns = usePlateColumns();
-  const load: PagesOptions<WatchlistEntry>['load'] = async (page, signal) => {
-    const { entries, total } = await api.watchlist.getAll.query({ ...input, ...page }, { signal });
-    return { rows: entries, total };
-  };
-  const pages = usePages({ queryKey: service.watchlist.getAll.queryKey(input), load, keyOf });
+  const pages = usePages<WatchlistEntry>({
+    queryKey: service.watchlist.getAll.queryKey(input),
+    load: async (page, signal) => {
+      const { entries, total } = await api.watchlist.getAll.query({ ...input, ...page }, { signal });
+      return { rows: entries, total };
+    },
+    keyOf,
+  });
   const saved: readonly ExportColumn<WatchlistEntry>[] = [
     ...columns,
     { header: t('fields.validFrom'), csv: ({ validFrom }) => validFrom },
@@ -86,11 +89,7 @@ function PlateList() {
             {t('plates.total', { count: pages.total, n: pages.total.toLocaleString(i18n.language) })}
           </span>
         )}
-        <ExportButton
-          title={t('plates.title')}
-          {...{ columns: saved, load, keyOf, filters, values: input }}
-          total={pages.total}
-        />
+        <ExportButton title={t('plates.title')} {...{ columns: saved, pages, filters, values: input }} />
         {mayManage && (
           <Button kind="primary" icon="add" onClick={create}>
             {t('plates.new')}

@@ -68,7 +68,10 @@ export async function confirmFirstCode(ctx: SessionContext, { code }: { code: st
   const step = totpStep(openSecret(ctx, factor), plainCode(code), app.clock.now());
   if (step === null) {
     await noteFailedLogin(ctx, actor.id);
-    throw wrongCode();
+    throw invalidInput(
+      'code',
+      'The code is wrong: enter the one that your authenticator app shows now, and check that its clock is right',
+    );
   }
   await attempt.succeed();
   return inTransaction(app.db, async (tx) => {
@@ -131,12 +134,8 @@ async function requireBoth(
   const factor = await findSecondFactor(ctx.app.db, ctx.actor.id);
   if (!factor?.confirmedAt) throw noSecondFactor();
   await requirePassword(ctx, password);
-  if (!(await useCode(ctx, factor, code))) throw wrongCode();
+  if (!(await useCode(ctx, factor, code))) throw invalidInput('code', WRONG_CODE);
   return factor;
-}
-
-function wrongCode(): AppError {
-  return invalidInput('code', WRONG_CODE);
 }
 
 function noSecondFactor(): AppError {

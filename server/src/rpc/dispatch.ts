@@ -83,7 +83,10 @@ export function createDispatcher<App extends Core>(
 
   const find = (call: Call): Procedure<App> => {
     const procedure = procedures.get(call.path);
-    if (!procedure) throw new WireError('NOT_FOUND', `There is no procedure "${shown(call.path)}"`);
+    if (!procedure) {
+      const hint = call.path.includes(',') ? ': to call several, add batch=1 to the query' : '';
+      throw new WireError('NOT_FOUND', `There is no procedure "${shown(call.path)}"${hint}`);
+    }
     const { type } = procedure;
     if (type === 'subscription' && call.method === 'query') {
       throw new WireError(

@@ -82,6 +82,7 @@ function parseUrl(text: string): URL {
   if (!URL.canParse(text)) throw new UnusableAddress('Use an address such as https://example.org/hook');
   const url = new URL(text);
   if (!(url.protocol in DEFAULT_PORTS)) throw new UnusableAddress('Use an address with http or https');
+  if (url.port === '0') throw new UnusableAddress('Use a port between 1 and 65535');
   if (url.username !== '' || url.password !== '') {
     throw new UnusableAddress('Leave user name and password out: the signature tells who sends');
   }

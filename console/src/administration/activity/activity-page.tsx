@@ -8,7 +8,7 @@ import { PageHeader } from '../../shell/page-header.tsx';
 import { DataTable } from '../../table/data-table.tsx';
 import { ExportButton } from '../../table/export-button.tsx';
 import { useOpened } from '../../table/opened.tsx';
-import { type PagesOptions, usePages } from '../../table/pages.ts';
+import { usePages } from '../../table/pages.ts';
 import { useCursor } from '../../table/use-cursor.ts';
 import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/empty.tsx';
@@ -42,13 +42,12 @@ function Activity() {
   const open = ({ id }: Entry) => change({ entry: id });
   const filters = useActivityFilters();
   const columns = useActivityColumns();
-  const load: PagesOptions<Entry>['load'] = async (page, signal) => {
-    const { activities, total } = await api.users.getActivityLog.query({ ...input, ...page }, { signal });
-    return { rows: activities, total };
-  };
   const pages = usePages<Entry>({
     queryKey: service.users.getActivityLog.queryKey(input),
-    load,
+    load: async (page, signal) => {
+      const { activities, total } = await api.users.getActivityLog.query({ ...input, ...page }, { signal });
+      return { rows: activities, total };
+    },
     keyOf,
   });
   const { active: listed } = useCursor({ rows: pages.rows, keyOf, activeKey: openId, onMove: open });
@@ -70,11 +69,7 @@ function Activity() {
           t('activity.total', { count: pages.total, n: pages.total.toLocaleString(i18n.language) })
         }
       >
-        <ExportButton
-          title={t('activity.title')}
-          {...{ columns, load, keyOf, filters, values: input }}
-          total={pages.total}
-        />
+        <ExportButton title={t('activity.title')} {...{ columns, pages, filters, values: input }} />
         <Button icon="refresh" onClick={pages.refetch}>
           {t('refresh')}
         </Button>

@@ -10,7 +10,7 @@ import { PageHeader } from '../../shell/page-header.tsx';
 import { useShortcuts } from '../../shortcuts/registry.tsx';
 import { DataTable } from '../../table/data-table.tsx';
 import { ExportButton } from '../../table/export-button.tsx';
-import { type PagesOptions, usePages } from '../../table/pages.ts';
+import { usePages } from '../../table/pages.ts';
 import { useCursor } from '../../table/use-cursor.ts';
 import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/empty.tsx';
@@ -48,11 +48,14 @@ export function HoldsPage() {
     [t],
   );
   const columns = useHoldColumns();
-  const load: PagesOptions<LegalHold>['load'] = async (page, signal) => {
-    const { holds, total } = await api.storage.getHolds.query({ ...input, ...page }, { signal });
-    return { rows: holds, total };
-  };
-  const pages = usePages({ queryKey: service.storage.getHolds.queryKey(input), load, keyOf });
+  const pages = usePages<LegalHold>({
+    queryKey: service.storage.getHolds.queryKey(input),
+    load: async (page, signal) => {
+      const { holds, total } = await api.storage.getHolds.query({ ...input, ...page }, { signal });
+      return { rows: holds, total };
+    },
+    keyOf,
+  });
   useCursor({ rows: pages.rows, keyOf, activeKey: openId, onMove: open });
   useShortcuts([{ keys: 'n', label: t('holds.set'), scope: 'page', run: () => setSets(true) }]);
   const isFiltered = Object.keys(input).length > 0;
@@ -70,11 +73,7 @@ export function HoldsPage() {
           t('holds.total', { count: pages.total, n: pages.total.toLocaleString(i18n.language) })
         }
       >
-        <ExportButton
-          title={t('holds.title')}
-          {...{ columns, load, keyOf, filters, values: input }}
-          total={pages.total}
-        />
+        <ExportButton title={t('holds.title')} {...{ columns, pages, filters, values: input }} />
         {(isFiltered || pages.rows.length > 0) && set}
       </PageHeader>
       <FilterBar filters={filters} values={input} onChange={change} />

@@ -25,11 +25,13 @@ export function ExportRuns({ total }: { readonly total: number | null }) {
     <ExportButton
       title={t('runs.title')}
       columns={columns}
-      total={total}
-      keyOf={({ id }) => id}
-      load={async (page, signal) => {
-        const { runs, total: all } = await api.storage.getRetentionRuns.query(page, { signal });
-        return { rows: runs, total: all };
+      pages={{
+        total,
+        keyOf: ({ id }) => id,
+        load: async (page, signal) => {
+          const { runs, total: all } = await api.storage.getRetentionRuns.query(page, { signal });
+          return { rows: runs, total: all };
+        },
       }}
     />
   );

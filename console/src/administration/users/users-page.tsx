@@ -10,7 +10,7 @@ import { PageHeader } from '../../shell/page-header.tsx';
 import { useShortcuts } from '../../shortcuts/registry.tsx';
 import { DataTable } from '../../table/data-table.tsx';
 import { ExportButton } from '../../table/export-button.tsx';
-import { type PagesOptions, usePages } from '../../table/pages.ts';
+import { usePages } from '../../table/pages.ts';
 import { useCursor } from '../../table/use-cursor.ts';
 import { Button } from '../../ui/button.tsx';
 import { columnsBeside, ListAndPane } from '../../ui/side-pane.tsx';
@@ -45,13 +45,12 @@ function Users() {
   const open = ({ id }: User) => change({ user: id });
   const filters = useUserFilters();
   const columns = useUserColumns();
-  const load: PagesOptions<User>['load'] = async (page, signal) => {
-    const { users, total } = await api.users.getAll.query({ ...input, ...page }, { signal });
-    return { rows: users, total };
-  };
   const pages = usePages<User>({
     queryKey: service.users.getAll.queryKey(input),
-    load,
+    load: async (page, signal) => {
+      const { users, total } = await api.users.getAll.query({ ...input, ...page }, { signal });
+      return { rows: users, total };
+    },
     keyOf,
   });
   useCursor({ rows: pages.rows, keyOf, activeKey: openId, onMove: open });
@@ -65,11 +64,7 @@ function Users() {
           t('users.total', { count: pages.total, n: pages.total.toLocaleString(i18n.language) })
         }
       >
-        <ExportButton
-          title={t('users.title')}
-          {...{ columns, load, keyOf, filters, values: input }}
-          total={pages.total}
-        />
+        <ExportButton title={t('users.title')} {...{ columns, pages, filters, values: input }} />
         <Button kind="primary" icon="add" onClick={() => setCreates(true)}>
           {t('users.create')}
         </Button>

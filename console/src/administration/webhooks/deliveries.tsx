@@ -9,7 +9,7 @@ import { api, service } from '../../service/service.ts';
 import { DataTable } from '../../table/data-table.tsx';
 import { ExportButton } from '../../table/export-button.tsx';
 import { useOpened } from '../../table/opened.tsx';
-import { type PagesOptions, usePages } from '../../table/pages.ts';
+import { usePages } from '../../table/pages.ts';
 import { useCursor } from '../../table/use-cursor.ts';
 import { Empty } from '../../ui/empty.tsx';
 import { columnsBeside, ListAndPane, NotOpenedPane } from '../../ui/side-pane.tsx';
@@ -61,13 +61,12 @@ export function Deliveries({ webhook }: { readonly webhook: Webhook }) {
   const input = { ...filter, webhookId: webhook.id };
   const filters = useDeliveryFilters();
   const columns = useDeliveryColumns();
-  const load: PagesOptions<Delivery>['load'] = async (page, signal) => {
-    const { deliveries, total } = await api.webhooks.getDeliveries.query({ ...input, ...page }, { signal });
-    return { rows: deliveries, total };
-  };
   const pages = usePages<Delivery>({
     queryKey: service.webhooks.getDeliveries.queryKey(input),
-    load,
+    load: async (page, signal) => {
+      const { deliveries, total } = await api.webhooks.getDeliveries.query({ ...input, ...page }, { signal });
+      return { rows: deliveries, total };
+    },
     keyOf,
     isUnderWay: ({ status }) => status === 'PENDING',
   });
@@ -89,11 +88,7 @@ export function Deliveries({ webhook }: { readonly webhook: Webhook }) {
             {t('deliveries.total', { count: pages.total, n: pages.total.toLocaleString(i18n.language) })}
           </span>
         )}
-        <ExportButton
-          title={t('deliveries.title')}
-          {...{ columns, load, keyOf, filters, values: filter }}
-          total={pages.total}
-        />
+        <ExportButton title={t('deliveries.title')} {...{ columns, pages, filters, values: filter }} />
       </FilterBar>
       <ListAndPane
         list={
