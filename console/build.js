@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
-// Makes console/dist, what browsers load, unless it is there and nothing that it is made of has changed. The hash of all of
-// that is kept in the folder itself, so that a start with a current build takes some milliseconds more.
+// Builds console/dist, which is served to browsers, unless it is up to date. The hash of its sources is stored in the
+// folder, so that the check adds only a few milliseconds to a start.
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const dist = join(root, 'console/dist');
@@ -31,7 +31,7 @@ const sourcesHash = async () => {
   return hash.digest('hex');
 };
 
-/** Below this a compressed file is hardly smaller, in bytes. */
+/** Smaller files are not compressed, in bytes: it would hardly reduce their size. */
 const WORTH_BYTES = 1_000;
 
 const compress = async (folder) => {
@@ -47,7 +47,7 @@ const compress = async (folder) => {
   }
 };
 
-/** Removes what builds left behind that were interrupted. */
+/** Removes the output folders of interrupted builds, whose processes no longer exist. */
 const removeDrafts = async () => {
   for (const name of await readdir(join(root, 'console'))) {
     const [, pid] = /^dist\.(\d+)$/.exec(name) ?? [];
@@ -65,10 +65,10 @@ const present = await readFile(join(dist, STAMP), 'utf8').catch(() => null);
 if (present !== hash) {
   process.stdout.write('Building the console …\n');
   await removeDrafts();
-  // Whatever it is called from, such as a test: React has a larger and slower form for development.
+  // Set also if the build is started by a test, for example: the development build of React is larger and slower.
   process.env.NODE_ENV = 'production';
   const { build } = await import('vite');
-  // Made beside and renamed into place, because several services may be started at once.
+  // Built in a folder of its own and renamed at the end, because several services may start at the same time.
   const draft = `${dist}.${process.pid}`;
   await build({
     configFile: join(root, 'console/vite.config.ts'),
@@ -78,7 +78,7 @@ if (present !== hash) {
   await compress(draft);
   await writeFile(join(draft, STAMP), hash);
   await rm(dist, { recursive: true, force: true });
-  // Another one may have been faster; its build is the same.
+  // Another process may have finished first. Its build has the same content.
   await rename(draft, dist).catch(() => access(dist));
   await rm(draft, { recursive: true, force: true });
 }

@@ -2,13 +2,13 @@ import tailwindcss from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Rolldown } from 'vite';
 
-/** In development, calls go through Vite to a service that runs beside it. */
+/** The service to which the development server of Vite proxies requests. */
 const SERVICE = process.env.GANTRY_DEV_SERVICE ?? 'http://127.0.0.1:4000';
 
 const MAIN = `${import.meta.dirname}/src/main.tsx`;
 const loadedByMain = new Set<string>();
 
-/** The chunk of a module that the main program imports, directly or not, and so every page; null for any other. */
+/** The chunk for modules that main.tsx imports directly or indirectly, which every page loads; otherwise null. */
 function nameOfShared(id: string, graph: Rolldown.ChunkingContext): string | null {
   const visit = (module: string): void => {
     if (loadedByMain.has(module)) return;
@@ -22,20 +22,20 @@ function nameOfShared(id: string, graph: Rolldown.ChunkingContext): string | nul
 export default defineConfig({
   root: import.meta.dirname,
   plugins: [react(), tailwindcss()],
-  // Where the service is, if not where the page came from.
+  // The URL of the service, if it is not the origin of the page.
   define: { 'import.meta.env.GANTRY_API': JSON.stringify(process.env.GANTRY_API ?? '') },
   build: {
     emptyOutDir: true,
-    // Which files a page loads, for the test of the first load.
+    // Lists the files that each page loads, for the test of the first load.
     manifest: '.manifest.json',
     target: ['chrome123', 'firefox121', 'safari17.5'],
-    // What pages use of the contract are constants; the schemas beside them are the service's.
+    // Pages use only the constants of the contract. Tree shaking removes its Zod schemas, which the service uses.
     rolldownOptions: {
       treeshake: { manualPureFunctions: ['z'] },
-      // What every page loads is one file instead of fifty: browsers start sooner, and it compresses better.
+      // The modules that every page loads are one file instead of fifty, which starts sooner and compresses better.
       output: { codeSplitting: { groups: [{ name: nameOfShared, debugName: 'shared' }] } },
     },
-    // The map and the charts are large and loaded only where they are shown.
+    // The map and the charts are large, but loaded only where they are shown.
     chunkSizeWarningLimit: 1200,
     license: { fileName: 'licenses.md' },
   },

@@ -16,7 +16,7 @@ import { root, shell } from './shell/route.tsx';
 import { trafficSearch } from './traffic/search.ts';
 import { watchlistSearch } from './watchlist/search.ts';
 
-/** Where to go after the sign-in: a path of the console and nothing else. */
+/** The page to open after the sign-in. Only a path within the console is accepted, to prevent open redirects. */
 const path: Parameter<string> = (raw) =>
   typeof raw === 'string' && /^\/(?![/\\])/.test(raw) ? raw : undefined;
 const signIn = createRoute({
@@ -172,9 +172,9 @@ export const router = createRouter({
   ]),
   defaultPreload: 'intent',
   defaultErrorComponent: PageFailure,
-  // Every change of the address, such as the next row, would put the lists back to where they were.
+  // Otherwise every change of the URL, such as the selection of the next row, would reset the scroll position of lists.
   scrollRestoration: false,
-  // What a page does not know is not part of its address.
+  // Removes query parameters from the URL that the route does not know.
   search: { strict: true },
 });
 

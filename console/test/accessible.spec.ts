@@ -2,9 +2,9 @@ import { expect, expectAccessible, test } from './fixtures.ts';
 
 const isLong = process.env.LONG_TESTS === 'true';
 
-/** Every page, by the role that sees most of it. */
+/** The pages that are always checked, as an administrator, who sees most of them. */
 const PAGES = ['/', '/events', '/watchlist', '/locations'];
-/** Pages that the stories of their rooms open in the same looks, with something on them: here only under LONG_TESTS. */
+/** Pages that other tests check with content in the same themes and languages. Checked here only with LONG_TESTS. */
 const PAGES_OF_ROOMS = [
   '/incidents',
   '/incidents?view=list',
@@ -33,7 +33,7 @@ const ALL_LOOKS = [
   { theme: 'light', language: 'en' },
   { theme: 'dark', language: 'ar' },
 ] as const;
-/** Both themes and both directions; each with each under LONG_TESTS. */
+/** Each theme and each text direction once; all combinations with LONG_TESTS. */
 const LOOKS = isLong ? ALL_LOOKS : ALL_LOOKS.slice(0, 2);
 
 test.describe('axe finds nothing', () => {

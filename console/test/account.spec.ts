@@ -35,7 +35,7 @@ test('a second factor is set up, asked for, replaced by a recovery code, and swi
   await dialog.getByLabel('Password').fill(PASSWORD);
   await dialog.getByRole('button', { name: 'Next' }).click();
   await expect(dialog.getByRole('img', { name: 'QR code' }).locator('path')).toHaveAttribute('d', /^M/);
-  // Not every phone reads a code that is light on dark.
+  // Some phones cannot read codes that are light on dark.
   await expect(dialog.getByRole('img', { name: 'QR code' }).locator('rect')).toHaveAttribute('fill', '#fff');
   const secret = (await dialog.locator('code').innerText()).replaceAll(' ', '');
   await expectAccessible(page);
@@ -144,7 +144,7 @@ test('a backup is made, and the installation is examined', async ({ openAs }) =>
   const before = await latest.getAttribute('datetime');
   await page.getByRole('button', { name: 'Back up now' }).click();
   await expect(latest).not.toHaveAttribute('datetime', before ?? '', { timeout: 60_000 });
-  // The page has said "ago" for a while: what has been completed since is past all the same.
+  // Relative times are updated only periodically. A backup after the latest update must still be shown as past.
   expect(await latest.textContent()).toMatch(/^(now|.* ago)/);
 
   await page.getByRole('link', { name: 'Examination' }).click();

@@ -1,7 +1,7 @@
 import { expect, test } from './fixtures.ts';
 import { smallerThan } from './targets.ts';
 
-/** Every page, with a parameter that says nothing there, or that no page has. */
+/** Every page, with a query parameter that it does not have, or with a value that is invalid there. */
 const PAGES = [
   ['/', 'places=globe'],
   ['/events', 'sortBy=colour'],
@@ -64,7 +64,7 @@ test('every page ignores an unknown parameter in its address and names it', asyn
       await expect(notice).toContainText(name);
       await expect(page).not.toHaveURL(new RegExp(`[?&]${name}=`));
       await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
-      // On a phone, everything can be hit.
+      // On a phone, every control is large enough to be tapped.
       expect.soft(await smallerThan(page, 24), path).toEqual([]);
     });
   }
@@ -83,7 +83,7 @@ test('a filter offers what its own page takes, also right after another page', a
     await page.getByLabel('Location', { exact: true }).fill(name);
     await page.getByRole('option', { name }).click();
   };
-  // Events are filtered by the name of the place, incidents by its id.
+  // Events are filtered by the name of the location, incidents by its id.
   await find();
   await expect(page).toHaveURL(/locationName=/);
   await page.keyboard.press('Escape');

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, expectAccessible, test } from './fixtures.ts';
 import { PASSWORD } from './service.ts';
 
-/** What a receiver of webhooks answers. */
+/** Starts a receiver of webhooks that responds to every request with this status and body. */
 function receiver(status: number, answer: string): Promise<Server> {
   const server = createServer((request, response) => {
     request.resume();
@@ -24,7 +24,7 @@ test.describe('users', () => {
     await form.getByLabel('First name').fill('Dana');
     await form.getByLabel('Last name').fill('Reyes');
     await form.getByRole('button', { name: 'Add user' }).click();
-    // The error is shown beside the field, and the input is kept.
+    // The error is shown at the field, and the input is kept.
     await expect(form.getByText('Use at least 8 characters')).toBeVisible();
     await expect(form.getByLabel('First name')).toHaveValue('Dana');
     await form.getByLabel('First password').fill(PASSWORD);
@@ -100,7 +100,7 @@ test('a webhook is added, tested and disabled; its secret is shown once', async 
   const page = await openAs('ADMIN', '/administration/webhooks');
   await page.getByRole('button', { name: 'Add webhook' }).click();
   const form = page.getByRole('dialog', { name: 'Add webhook' });
-  // An address inside the operator's own network is refused, and the sentence stands beside the field.
+  // A URL in the operator's own network is refused, and the error is shown at the field.
   await form.getByLabel('Address').fill('http://10.0.0.1/');
   await form.getByLabel(/New violation/).check();
   await form.getByRole('button', { name: 'Add webhook' }).click();
@@ -250,7 +250,7 @@ test('settings of time that another user changes meanwhile stay, and so does wha
   await page.getByLabel('Dates', { exact: true }).selectOption('MM/DD/YYYY');
   await timezone.updateTimezoneSettings.mutate({ timezone: before.timezone });
   const form = page.getByRole('region', { name: 'Times and dates' });
-  // The settings are asked for again when the window is looked at, if they are ten seconds old.
+  // The settings are refetched when the window becomes visible, if they are more than ten seconds old.
   await expect(async () => {
     await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')));
     await expect(form).toContainText(before.timezone, { timeout: 500 });

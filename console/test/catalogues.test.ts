@@ -23,7 +23,7 @@ const flat = (texts: Texts, before = ''): [string, string][] =>
   );
 
 const PLURAL = /_(?:zero|one|two|few|many|other)$/;
-/** The keys with one in place of the plural forms, which differ from language to language. */
+/** The keys, with a single key for all plural forms of a text, because the forms differ between languages. */
 const keysOf = (texts: Texts): string[] =>
   [...new Set(flat(texts).map(([key]) => key.replace(PLURAL, '#')))].sort();
 

@@ -16,7 +16,7 @@ const berlin = createTimeFormat('Europe/Berlin', 'en', {
   firstDayOfWeek: 1,
 });
 
-/** The hours from a moment on, as the service answers them. */
+/** Hourly intervals from a given time, as in the responses of the service. */
 const hours = (from: string, count: number): FlowPoint[] =>
   Array.from({ length: count }, (_, at) => {
     const start = new Date(Date.parse(from) + at * HOUR_MS);
@@ -82,7 +82,7 @@ describe('two periods of whole days', () => {
       starts
         .slice(1)
         .map((end, at) => ({ start: new Date(starts[at] ?? ''), end: new Date(end) }) as FlowPoint);
-    // The 6th of September begins at 01:00.
+    // 6 September begins at 01:00.
     const spring = days('2026-09-05T04:00Z', '2026-09-06T04:00Z', '2026-09-07T03:00Z', '2026-09-08T03:00Z');
     const before = days('2026-08-29T04:00Z', '2026-08-30T04:00Z', '2026-08-31T04:00Z', '2026-09-01T04:00Z');
     expect(overlay(spring, before, santiago)).toEqual(

@@ -3,12 +3,12 @@ import { fileURLToPath } from 'node:url';
 import type { Page } from '@playwright/test';
 import { expect, expectAccessible, test } from './fixtures.ts';
 
-/** What a camera sent, as it was on the wire. */
+/** A request body that was captured from a camera. */
 const captured = (name: string): Promise<string> =>
   readFile(fileURLToPath(new URL(`../../server/test/devices/${name}`, import.meta.url)), 'utf8');
 const PASSAGE = await captured('hikvision-anpr-deepinview-v58.xml');
 
-/** Sends it as a device does, which knows an address and nothing else. */
+/** Sends it as a device does, which is configured with nothing but the URL. */
 async function send(url: string, body: string, contentType: string): Promise<void> {
   const { status } = await fetch(url, { method: 'POST', headers: { 'content-type': contentType }, body });
   expect(status).toBe(200);
@@ -46,7 +46,7 @@ test.describe('connections', () => {
     const password = await enteredAs('Password').innerText();
     expect(url).toBe(`${service.url}/gateway/hikvision/${token}`);
     expect(await enteredAs('User name').innerText()).not.toBe('');
-    // The longest that the web pages of these cameras take.
+    // The maximum lengths that the web interface of these cameras accepts.
     expect(password.length).toBeLessThanOrEqual(16);
     expect(url.length).toBeLessThan(128);
     expect(await secrets.locator('ol > li').count()).toBeGreaterThan(2);
@@ -256,7 +256,7 @@ test.describe('connections', () => {
     const page = await openAs('OPERATOR', `/sensors/${sensorId}/connections/${id}`);
     await expect(page.getByRole('heading', { level: 1 })).toContainText('Sends too much');
     await expect(page.getByText('were refused')).toHaveCount(0);
-    // Thousands of messages a minute would be needed, and a database and a disk that fail: here the answer is changed.
+    // Changes the response: in reality this takes thousands of messages a minute, or a failing database and disk.
     await page.route(
       ({ pathname }) => pathname.includes('connections.getById'),
       async (route) => {
@@ -328,7 +328,7 @@ test.describe('connections', () => {
       await expectAccessible(page);
       await page.goto(`${service.url}/sensors/${sensorId}/connections/${mapped}`);
       await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
-      // The page listens to its keys once its commands are shown.
+      // The page registers its shortcuts when it shows its commands.
       await expect(page.locator('header button')).not.toHaveCount(0);
       await expect(async () => {
         await page.keyboard.press('e');

@@ -1,7 +1,7 @@
 import { expect, test } from './fixtures.ts';
 import type { TestService } from './service.ts';
 
-/** A violation of its own kind for each story, so that stories do not see each other's events. */
+/** Ingests violations of a type that only this test uses, so that tests do not see each other's events. */
 async function report(
   service: TestService,
   violationType: string,
@@ -24,11 +24,11 @@ async function report(
   return { sensor, ids };
 }
 
-/** So many plates: `ABC 100`, `ABC 101`, and so on. */
+/** A number of plates: `ABC 100`, `ABC 101`, and so on. */
 const numbered = (letters: string, count: number) =>
   Array.from({ length: count }, (_, n) => `${letters} ${100 + n}`);
 
-/** The smallest PNG: one pixel. */
+/** A PNG of one pixel. */
 const PIXEL =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
@@ -67,7 +67,7 @@ test.describe('triage', () => {
       [2, 'SECOND_LOOK'],
     ]);
 
-    // The reason that was given once is offered again.
+    // A reason that was entered before is offered again.
     await page.keyboard.press('2');
     await expect(page.getByRole('button', { name: 'Dirt on the lens' })).toBeVisible();
   });
@@ -100,7 +100,7 @@ test.describe('triage', () => {
     page.on('request', (request) => {
       if (request.url().includes('/trpc/events.review')) sent.push(request.postData());
     });
-    // Until the reviews are loaded, the user has not seen what a decision would replace, and none is sent.
+    // Until the reviews are loaded, no decision is sent, because the user has not seen what it would replace.
     await expect(async () => {
       await page.keyboard.press('1');
       await expect(row).toContainText('Operator Tester', { timeout: 2_000 });
@@ -160,7 +160,7 @@ test.describe('the list', () => {
         violationType: 'LIVE',
         licensePlateNumber,
       });
-    // The stream may still be opening.
+    // The stream may not be open yet.
     await expect(page.getByText('Live', { exact: true })).toBeVisible();
     await send('LIV 2');
     await send('LIV 3');
@@ -198,7 +198,7 @@ test.describe('the list', () => {
     await expect(page.getByText('The search has not begun.')).toBeVisible();
     await expect(page.getByRole('button', { name: 'Search without a reason' })).toBeVisible();
     expect(await lookUps('plt9001')).toEqual([]);
-    // Slower than an Enter that belongs to the previous input, which does not count as an answer.
+    // Typed slowly, because an Enter just after the question appears is taken for the end of the previous input.
     await page.keyboard.type('Case 4711', { delay: 80 });
     await page.keyboard.press('Enter');
     await expect(page.getByRole('row', { name: 'PLT-900 1' })).toBeVisible();
@@ -208,13 +208,13 @@ test.describe('the list', () => {
     expect(recorded.length).toBeGreaterThan(0);
     for (const { details } of recorded) expect(details).toMatchObject({ reason: 'Case 4711' });
 
-    // Another plate is another search; this one continues without a reason.
+    // Another plate is a new search, which is made without a reason here.
     await page.keyboard.press('f');
     await page.getByRole('dialog', { name: 'Filter' }).getByLabel('Plate').fill('PLT 9*');
     await page.keyboard.press('Enter');
     await expect(page.getByRole('button', { name: 'Search without a reason' })).toBeVisible();
     expect(await lookUps('PLT 9*')).toEqual([]);
-    // Escape would take the filters away once their panel is closed.
+    // Once the panel is closed, Escape would clear the filters.
     const filter = page.getByRole('dialog', { name: 'Filter' });
     if (await filter.isVisible()) await filter.press('Escape');
     await expect(filter).toBeHidden();
@@ -298,7 +298,7 @@ test.describe('a long list', () => {
     });
     const list = page.getByRole('region', { name: 'Events' });
     const failure = list.getByRole('alert');
-    // The rows may still be measured when it is scrolled first.
+    // The rows may not be measured yet when the list is first scrolled.
     await expect(async () => {
       await list.evaluate((element) => element.scrollTo(0, element.scrollHeight));
       await expect(failure).toBeVisible({ timeout: 2_000 });
@@ -323,7 +323,7 @@ test.describe('a long list', () => {
     page.on('response', async (response) => {
       if (/BAD_REQUEST/.test(await response.text().catch(() => ''))) refused.push(response.url());
     });
-    // The list of that day is answered slowly.
+    // The response with the list of that day is delayed.
     const ofThatDay = /events\.getAll.*endDate/;
     await page.route(
       ofThatDay,
@@ -334,7 +334,7 @@ test.describe('a long list', () => {
       { times: 1 },
     );
     await day.focus();
-    // In whichever order the browser has day and month.
+    // Correct whether the browser has the day or the month first.
     await page.keyboard.type(`1111${year}`, { delay: 100 });
     const asked = () => Object.fromEntries(new URL(page.url()).searchParams);
     await expect.poll(asked).toMatchObject({ startDate: `${year}-11-01`, endDate: `${year}-11-11` });
@@ -366,7 +366,7 @@ test.describe('many events at once', () => {
     await bar.getByRole('button', { name: 'Confirm' }).click();
     await expect(bar).toContainText('129 of 130 confirmed', { timeout: 60_000 });
     await expect(bar).toContainText('1 failed');
-    // Who was faster, and when in the zone of the service, not as the service writes it.
+    // The user who was faster, and the time in the service's time zone instead of that in the message of the service.
     await expect(bar).toContainText(/First Administrator.* rejected this event (now|.* ago) \(.*UTC\+00:00/);
     expect(calls).toBeLessThanOrEqual(10);
     const reviewed = async () => {
@@ -375,7 +375,7 @@ test.describe('many events at once', () => {
     };
     expect(await reviewed()).toBe(129);
 
-    // One step undoes the whole action, and nothing that another user did.
+    // A single undo reverts the whole action, but not the change of the other user.
     await page.keyboard.press('z');
     await expect(bar).toContainText('129 of 129 undone', { timeout: 60_000 });
     expect(await reviewed()).toBe(0);
@@ -474,7 +474,7 @@ test.describe('many events at once', () => {
     expect(rows).toHaveLength(2);
     expect(text).toContain('# Rows: 2');
 
-    // Another format is another file.
+    // Another format requires a new export.
     await expect(dialog.getByRole('button', { name: 'Download again' })).toBeVisible();
     await dialog.getByLabel('Format').selectOption('XLSX');
     const [sheet] = await Promise.all([

@@ -2,9 +2,9 @@ import { DAY_MS } from '@gantry/contract/durations';
 import type { Locator, Page } from '@playwright/test';
 import { expect, test } from './fixtures.ts';
 
-// The three examples in docs/console.md, with the number of clicks that it names.
+// The three examples in docs/console.md, with the numbers of clicks that are stated there.
 
-/** The use of a mouse, counted. */
+/** Uses the mouse and counts the clicks. */
 function mouseOf() {
   let clicks = 0;
   return {
@@ -18,7 +18,7 @@ function mouseOf() {
       await field.click();
       await field.fill(text);
     },
-    /** One click opens the list, and one chooses. */
+    /** Two clicks: one opens the list, and one selects the option. */
     async choose(list: Locator, label: string) {
       clicks += 2;
       await list.selectOption({ label });
@@ -107,7 +107,7 @@ test('the V85 of a street in May: 4 clicks', async ({ service, openAs }) => {
   const page = await openAs('VIEWER', '/');
   const mouse = mouseOf();
   await mouse.click(pageLink(page, 'Traffic'));
-  // The start page, which is shown until that of traffic is there, has links with this name, too.
+  // The overview, which is shown until the traffic page is loaded, also has links with this name.
   await expect(page.getByRole('heading', { name: 'Traffic', exact: true })).toBeVisible();
   await mouse.click(page.getByRole('link', { name }).first());
   await mouse.choose(page.getByLabel('Period', { exact: true }), `May ${year}`);

@@ -80,7 +80,7 @@ test('watched plates, holds and schedules are exported as CSV', async ({ service
   expect(await saved(page, 'Download as CSV: Schedules')).toMatch(
     /Daily summary PDF,Every week Monday 06:00,/,
   );
-  // Other stories expect that there are no schedules but theirs.
+  // Other tests expect that there are no other schedules.
   await api.reports.deleteSchedule.mutate({ id: schedule.id });
 });
 
@@ -96,9 +96,14 @@ test('sensors, locations, incidents and alerts are exported as CSV with their fi
   });
   const { apiKey } = await service.sensor({ name: 'Sensor in a file', locationId: street.id });
   await service.sensor({ name: 'Left out of the file' });
-  await api.incidents.create.mutate({ title: 'Tree in a file', type: 'OTHER', severity: 'HIGH', lanesBlocked: 2 });
+  await api.incidents.create.mutate({
+    title: 'Tree in a file',
+    type: 'OTHER',
+    severity: 'HIGH',
+    lanesBlocked: 2,
+  });
   const entry = await api.watchlist.create.mutate({ pattern: 'FILE1', reason: 'Stolen, in a file' });
-  await api.events.ingest.mutate({ apiKey, eventType: 'LICENSE_PLATE', licensePlateNumber: 'FILE 1' });
+  await api.events.ingest.mutate({ apiKey, eventType: 'PLATE_RECOGNITION', licensePlateNumber: 'FILE 1' });
   const alerts = { entryId: entry.id };
   await expect.poll(async () => (await api.watchlist.getAlerts.query(alerts)).total).toBe(1);
   const page = await openAs('ADMIN', '/sensors?search=in a file');
@@ -111,7 +116,7 @@ test('sensors, locations, incidents and alerts are exported as CSV with their fi
   const incidents = await saved(page, 'Download as CSV: Incidents');
   expect(incidents).toMatch(/\r\nOpen,High,Tree in a file,Other,.*,First Administrator,,,2,/);
   await page.goto(`${service.url}/watchlist?entryId=${entry.id}`);
-  // The file has all columns, also while the list leaves some out for the details beside it.
+  // The file has all columns, even if the list hides some because the pane with the details is open.
   await page.getByRole('row', { name: 'FILE 1' }).click();
   const found = await saved(page, 'Download as CSV: Alerts');
   expect(found).toMatch(/FILE 1,FILE1,"Stolen, in a file","Street, in a file",Open,Sensor in a file,/);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
 
-/** Compressed script that a page may load before the map and the charts, in bytes. */
+/** The maximum size of the compressed scripts that a page may load, without the map and the charts, in bytes. */
 const BUDGET = 250_000;
 
 interface Chunk {
@@ -25,7 +25,7 @@ beforeAll(() => {
   manifest = JSON.parse(readFileSync(join(dist, '.manifest.json'), 'utf8'));
 });
 
-/** The chunks that are loaded with these. */
+/** The given chunks and all chunks that they import statically, directly or indirectly. */
 function loadedWith(names: readonly string[], found = new Set<string>()): Set<string> {
   for (const name of names) {
     if (found.has(name)) continue;
@@ -35,13 +35,13 @@ function loadedWith(names: readonly string[], found = new Set<string>()): Set<st
   return found;
 }
 
-/** The pages, each of which is loaded when it is opened. */
+/** The page chunks, each of which is loaded when the page is opened. */
 const pages = (): string[] =>
   [...loadedWith([ENTRY])]
     .flatMap((name) => [...(manifest[name]?.dynamicImports ?? [])])
     .filter((name) => name.endsWith('-page.tsx'));
 
-/** As a browser without Brotli receives them, which is all of them where there is no TLS. */
+/** The total size with gzip, for browsers that do not accept Brotli. Without TLS, no browser accepts it. */
 const compressed = (names: Iterable<string>): number =>
   [...names].reduce(
     (sum, name) => sum + gzipSync(readFileSync(join(dist, manifest[name]?.file ?? '')), { level: 9 }).length,
@@ -63,7 +63,7 @@ describe('the first load', () => {
       ),
     );
     expect(sizes.filter(([, bytes]) => bytes > BUDGET)).toEqual([]);
-    // A page without anything to load would be a mistake of this test.
+    // A page that loads almost nothing would mean that this test is wrong.
     expect(Math.min(...sizes.map(([, bytes]) => bytes))).toBeGreaterThan(100_000);
   });
 

@@ -3,7 +3,7 @@ import type { Role } from '@gantry/contract/permissions';
 import { type Browser, type BrowserContext, test as base, expect, type Page } from '@playwright/test';
 import { PASSWORD, startService, type TestService } from './service.ts';
 
-// A story drives the real page, service and database:
+// A test uses the real page, service, and database:
 //
 //   test('an operator confirms an event', async ({ service, openAs }) => {
 //     const { apiKey } = await service.sensor();
@@ -13,18 +13,18 @@ import { PASSWORD, startService, type TestService } from './service.ts';
 //     …
 //   });
 //
-// All stories of a worker share one service, so each creates its own objects and looks only for these.
+// All tests of a worker share one service, so each test creates its own objects and checks only these.
 
 interface Choices {
   readonly theme?: 'light' | 'dark';
   readonly language?: 'en' | 'tr' | 'ar';
   readonly width?: number;
-  /** Whether it is used with fingers. */
+  /** Whether the device is a phone with a touch screen. */
   readonly isTouched?: boolean;
 }
 
 interface Fixtures {
-  /** Opens an address of the console, signed in as a user of the role, in a browser of its own. */
+  /** Opens a path of the console in a new browser context, signed in as a user with the role. */
   openAs(role: Role, path: string, choices?: Choices): Promise<Page>;
 }
 
@@ -34,9 +34,9 @@ interface WorkerFixtures {
 
 export const test = base.extend<Fixtures, WorkerFixtures>({
   service: [
-    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads from it which fixtures are used
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads from the pattern which fixtures are used
     async ({}, use) => {
-      // Receivers of webhooks are in the stories themselves.
+      // The receivers of webhooks run in the test process.
       const service = await startService({ WEBHOOK_ALLOW_HOSTS: '127.0.0.1' });
       await use(service);
       await service.stop();
@@ -73,7 +73,7 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
 
 export { expect };
 
-/** Puts values that the console stores, by name, into the storage of a browser. Values that it stored since are kept. */
+/** Sets preferences of the console in local storage before its scripts run, unless they have a value already. */
 export async function remember(
   context: BrowserContext,
   stored: { readonly session?: object; readonly language?: string; readonly theme?: string },
@@ -86,7 +86,7 @@ export async function remember(
   }, stored);
 }
 
-/** Opens the console of a service that a story has for itself, signed in as its administrator. */
+/** Opens the console of a service that only one test uses, signed in as its administrator. */
 export async function openAlone(browser: Browser, service: TestService, path: string): Promise<Page> {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, colorScheme: 'dark' });
   const session = { token: service.admin.token, user: await service.admin.api.auth.me.query() };
@@ -96,7 +96,7 @@ export async function openAlone(browser: Browser, service: TestService, path: st
   return page;
 }
 
-/** What no story may cause: an error in a page, or a request to another host. */
+/** Records what no test may cause: errors in a page, violations of the CSP, and requests to other hosts. */
 function watch(page: Page, home: string, troubles: string[]): void {
   page.on('pageerror', (error) => troubles.push(`error in the page: ${error.message}`));
   page.on('console', (message) => {
@@ -108,7 +108,7 @@ function watch(page: Page, home: string, troubles: string[]): void {
   });
 }
 
-/** Asks axe for everything that WCAG 2.2 AA forbids. */
+/** Expects that axe finds no violation of WCAG 2.2 AA. */
 export async function expectAccessible(page: Page): Promise<void> {
   const { violations } = await new AxeBuilder({ page })
     .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'])

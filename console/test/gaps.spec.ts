@@ -2,10 +2,10 @@ import type { Page } from '@playwright/test';
 import { expect, test } from './fixtures.ts';
 import type { TestService } from './service.ts';
 
-// What happens between the answer of a list and the first message of the stream, or while either is under way, is shown
-// without a reload: the answers and the stream are held back here until it has happened.
+// Changes between the response with a list and the first message of the stream, or while either is in progress, must be
+// shown without a reload. The tests hold back responses and the stream until the change has been made.
 
-/** A promise, and what fulfils it. */
+/** A promise, and the function that resolves it. */
 function gate(): { readonly isOpen: Promise<void>; readonly open: () => void } {
   let open = () => {};
   const isOpen = new Promise<void>((resolve) => {
@@ -15,8 +15,8 @@ function gate(): { readonly isOpen: Promise<void>; readonly open: () => void } {
 }
 
 /**
- * Holds the n-th answer to calls of a procedure back, as the service gave it.
- * @returns `asked` when the service has answered; `release` hands the answer to the page
+ * Holds back the n-th response of a procedure.
+ * @returns `asked`, which resolves when the service has responded; `release`, which passes that response on to the page
  */
 async function hold(page: Page, procedure: string, n: number) {
   const [asked, released] = [gate(), gate()];
@@ -75,7 +75,7 @@ test.describe('nothing is missing', () => {
     const { send } = await sensorThatReports(service);
     await send('GAP 2');
     const page = await openAs('ADMIN', '/account/sessions');
-    // The first answer is shown; when the stream begins, the page asks again.
+    // The first response is shown. When the stream begins, the page refetches the list.
     const answer = await hold(page, 'events.getRecent', 2);
     await page.goto(service.url);
     await answer.asked;

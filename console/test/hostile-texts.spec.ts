@@ -2,11 +2,11 @@ import type { Page, Request } from '@playwright/test';
 import { expect, test } from './fixtures.ts';
 import type { TestService } from './service.ts';
 
-// Any text of devices and users is shown as plain text, and makes no page wider than its window.
+// Texts of devices and users are shown as plain text, whatever they contain, and make no page wider than its window.
 
 const CODE = '<img src=x onerror="globalThis.isAttacked=true"><script>globalThis.isAttacked=true</script>';
 
-/** Each as long as the field allows. */
+/** Texts of up to the maximum length of a field. */
 const texts = {
   'no blank': (most: number) => 'W'.repeat(Math.min(most, 4_000)),
   'combining marks': (most: number) => `a${'\u0301\u0334\u035b'.repeat(3_334)}`.slice(0, most),
@@ -17,11 +17,11 @@ type Kind = keyof typeof texts;
 
 let count = 0;
 
-/** Creates an object of each kind with this text. @returns the addresses of pages that show them */
+/** Creates objects of all types with texts of this kind. @returns the paths of pages that show them */
 async function fill(service: TestService, kind: Kind): Promise<string[]> {
   const { api } = service.admin;
   const of = (most: number) => texts[kind](most);
-  /** What has to be unique. */
+  /** The text with a number before it, for fields that must be unique. */
   const named = (most: number) => `${++count} ${of(most - 5)}`;
   const location = await api.locations.create.mutate({
     name: named(100),
@@ -49,7 +49,7 @@ async function fill(service: TestService, kind: Kind): Promise<string[]> {
     description: of(10_000),
     tags: [of(100), of(99)],
     metadata: { [of(100)]: of(10_000), list: [of(1_000), { deep: of(1_000) }] },
-    // An address has neither blanks nor the characters of markup.
+    // A URL must not contain spaces or the characters of markup.
     images: [`https://camera.example/${of(300).replace(/[\s<>"]/g, '-')}`],
   });
   await api.events.review.mutate({ id: eventId, decision: 'REJECTED', reason: of(500) });
@@ -122,7 +122,7 @@ const LISTS = [
   '/administration/holds',
 ];
 
-/** What is wrong with how the page shows its texts. */
+/** The problems in how the page shows texts. */
 function lookOver(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const found: string[] = [];
@@ -134,7 +134,7 @@ function lookOver(page: Page): Promise<string[]> {
       found.push(`the page is ${wider} pixels wider than its window: ${first && brief(first)}`);
     }
     if ('isAttacked' in globalThis || document.querySelector('img[src="x"]')) found.push('code was run');
-    // A part that is beyond the window can be reached only in a box that scrolls.
+    // An element outside the window can be reached only if it is in a container that scrolls.
     const scrolls = (element: Element | null): boolean =>
       element !== null &&
       (['auto', 'scroll'].includes(getComputedStyle(element).overflowX) || scrolls(element.parentElement));
@@ -147,7 +147,7 @@ function lookOver(page: Page): Promise<string[]> {
       const { height } = row.getBoundingClientRect();
       if (height > 60) found.push(`a row of ${height} pixels: ${row.textContent?.slice(0, 60)}`);
     }
-    // An override of the direction ends with its text, and leaves what stands beside it as it is.
+    // A directional override must not affect the text around the element that contains it.
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     for (let node = walker.nextNode(); node; node = walker.nextNode()) {
       if (!node.textContent?.includes('\u202e')) continue;
@@ -165,7 +165,7 @@ function lookOver(page: Page): Promise<string[]> {
   });
 }
 
-/** The kinds whose pages of one thing are opened in the first story. The lists show all kinds. */
+/** The kinds whose detail pages are opened in the first test, by width. The lists show all kinds. */
 const OPENED_FIRST: Readonly<Record<number, readonly Kind[]>> = { 1440: ['code'], 390: ['no blank', 'code'] };
 
 async function lookOverAll(page: Page, home: string, addresses: readonly string[]): Promise<void> {
@@ -185,7 +185,7 @@ async function lookOverAll(page: Page, home: string, addresses: readonly string[
 for (const width of [1440, 390]) {
   const kinds = Object.keys(texts) as Kind[];
   const always = OPENED_FIRST[width] ?? [];
-  // What does not fit is seen first on a narrow page.
+  // Text that does not fit is found first at the narrow width.
   const tag = width === 1440 ? ['@long'] : [];
   const others = kinds.filter((kind) => !always.includes(kind));
 

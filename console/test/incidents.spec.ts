@@ -5,7 +5,7 @@ import { smallerThan } from './targets.ts';
 
 let made = 0;
 
-/** Opens an incident with a title of its own. */
+/** Opens an incident with a unique title. */
 function open(service: TestService, given: { assignedTo?: string; description?: string } = {}) {
   return service.admin.api.incidents.create.mutate({
     title: `Story ${++made} of incidents`,
@@ -15,7 +15,7 @@ function open(service: TestService, given: { assignedTo?: string; description?: 
   });
 }
 
-/** Blocks the stream of a page, so that it keeps showing the state at which it was opened. */
+/** Blocks the stream of a page, so that the page keeps showing the state that it loaded. */
 const keepNews = (page: Page) => page.route('**/trpc/live.onAny**', (route) => route.abort());
 
 const isNarrowEnough = (page: Page) =>
@@ -46,7 +46,7 @@ test.describe('the board', () => {
   test('is read again as a whole after its columns could not be read', async ({ service, openAs }) => {
     const { title } = await open(service);
     const page = await openAs('OPERATOR', '/account');
-    // The stream would have them read again.
+    // The stream would cause a refetch of the columns.
     await keepNews(page);
     const columns = /incidents\.getAll/;
     await page.route(columns, (route) => route.fulfill({ status: 500, body: 'broken' }));
@@ -165,7 +165,7 @@ test('a note is added once, however often its keys are pressed', async ({ servic
   await note.press('Control+Enter');
   await expect(page.getByRole('button', { name: 'Add note' })).toBeDisabled();
   await note.press('Control+Enter');
-  // What was entered now would be removed with the note.
+  // Input that is entered now would be cleared when the note is saved.
   await expect(note).not.toBeEditable();
   answer();
   await expect(note).toHaveValue('');
@@ -334,7 +334,7 @@ test.describe('a role', () => {
     await expect(page.getByRole('button', { name: 'Acknowledge' })).toBeVisible();
     expect.soft(await smallerThan(page.getByRole('main'), 40)).toEqual([]);
     await page.getByRole('button', { name: 'Acknowledge' }).click();
-    // The card moves to another column meanwhile; a press at its former position would miss it.
+    // The card is moving to another column. A click at its previous position would miss it.
     const acknowledged = page.getByRole('region', { name: 'Acknowledged' });
     await acknowledged.getByRole('link', { name: title }).click();
     await page.getByLabel('Note', { exact: true }).fill('On site');
@@ -386,7 +386,7 @@ test('an incident out of an event is at the location of its sensor, however quic
 });
 
 test.describe('axe finds nothing', () => {
-  // Each theme with each direction under LONG_TESTS.
+  // All combinations of theme and text direction with LONG_TESTS.
   const isLong = process.env.LONG_TESTS === 'true';
   for (const theme of ['dark', 'light'] as const) {
     for (const language of ['en', 'ar'] as const) {

@@ -8,7 +8,7 @@ it('an export has every row that stays in the list while it is read', async () =
       keyOf: String,
       load: async ({ skip, take }) => {
         const answer = { rows: list.slice(skip, skip + take), total: list.length };
-        // Others take some away after each call, and something new comes first.
+        // After each request, the first 40 rows leave the list, and a new row is added at the top.
         list = [1_000 + list.length, ...list.slice(40)];
         return answer;
       },

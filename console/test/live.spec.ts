@@ -21,7 +21,7 @@ test.describe('the connection to the service', () => {
     );
     for (const tab of tabs) await expect(tab.getByText('Live', { exact: true })).toBeVisible();
     expect(countStreams(requests)).toBe(0);
-    // When the tab that follows is closed, another one does.
+    // When the tab that holds the stream is closed, another tab opens it.
     await first.close();
     await expect.poll(() => countStreams(requests)).toBe(1);
   });
@@ -41,7 +41,7 @@ test.describe('the connection to the service', () => {
       await route.continue();
     });
     const taken = page.waitForRequest('**/trpc/live.onAny*');
-    // As the console does it before the token expires.
+    // As the console does before the token expires.
     await page.evaluate(async (url) => {
       const session = JSON.parse(localStorage.getItem('gantry.session') ?? '{}');
       const answer = await fetch(`${url}/trpc/auth.refreshToken`, {
@@ -105,7 +105,7 @@ test.describe('the connection to the service', () => {
     const sent: string[] = [];
     for (const way of ENDINGS) {
       await test.step(way, async () => {
-        // Just before the end, and before the page is back: either may be lost between two streams.
+        // One event just before the end, and one before the page reconnects: either could be lost between the streams.
         sent.push(`${way} before`, `${way} after`);
         await send(`${way} before`);
         await service.kill(way);
@@ -136,7 +136,7 @@ test.describe('the connection to the service', () => {
     await page.getByRole('link', { name: 'Traffic', exact: true }).click();
     await page.keyboard.press('/');
     await expect(page.getByRole('alert')).toContainText('The connection to the service is lost');
-    // Longer than a failed attempt takes.
+    // Longer than a failed attempt to load takes.
     await page.waitForTimeout(3_000);
     await expect(page.getByRole('link', { name: 'Traffic', exact: true })).toBeVisible();
     await service.restart();

@@ -132,7 +132,7 @@ test('the traffic of the last day stays that of the last day while the page is o
   const ends: number[] = [];
   page.on('request', (request) => {
     if (!request.url().includes('traffic.getFlow')) return;
-    // One request may ask for the former range and for the new one.
+    // A batched request may contain both the previous range and the new one.
     for (const [, end = ''] of decodeURIComponent(request.url()).matchAll(/"endDate":"([^"]+)"/g))
       ends.push(Date.parse(end));
   });
@@ -192,7 +192,7 @@ test('what is wrong with the field from which a form was sent is described when 
   await dialog.getByLabel('Name').fill('Too fast');
   const limit = dialog.getByLabel('Limit (km/h)');
   await limit.fill('fast');
-  // The description that it has whenever it gets the focus.
+  // Records the description of each element when it receives the focus.
   const described = await page.evaluateHandle(() => {
     const seen: string[] = [];
     addEventListener('focusin', ({ target }) => {

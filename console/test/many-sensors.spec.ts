@@ -2,15 +2,15 @@ import type { Locator, Page } from '@playwright/test';
 import { expect, openAlone, test } from './fixtures.ts';
 import { startService, type TestService } from './service.ts';
 
-/** As many as a large city has. */
+/** The number of sensors of a large city. */
 const SENSORS = 2_000;
-/** Every so many of them is in maintenance. */
+/** One sensor in this many is in maintenance. */
 const EVERY = 50;
 const AT_ONCE = 40;
-/** What the group in the middle says: half of them, and those nearby. */
+/** The label of the group in the middle of the map, which has half of the sensors and those nearby. */
 const GROUPED = /^1,?\d{3} here$/;
 
-/** Sensors on a grid of streets, half of them at its middle, where the map can only group them. */
+/** Creates sensors on a grid, half of them at the same point in its middle, where the map has to group them. */
 async function register({ admin }: TestService): Promise<void> {
   const place = (n: number) =>
     n % 2 === 0
@@ -33,7 +33,7 @@ async function register({ admin }: TestService): Promise<void> {
   }
 }
 
-/** Scrolls the list down to its last row. @returns in how many frames a part of it showed no row */
+/** Scrolls the list down to its last row. @returns the number of scroll steps after which a part of it had no row */
 function blankFramesToTheEnd(page: Page): Promise<number> {
   return page.getByRole('region', { name: 'Sensors' }).evaluate(async (list, last) => {
     const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
@@ -74,7 +74,7 @@ test('2,000 sensors are counted, filtered, scrolled through and grouped on the m
   });
   await test.step('the map', async () => {
     await page.goto(`${service.url}/sensors?view=map`);
-    // Above the list beside it is the worst; all of them are in it.
+    // The list next to the map has all sensors, the most severe status first.
     const twin = page.getByRole('region', { name: 'Map of the sensors' }).last();
     await expect(twin.getByRole('button').first()).toBeVisible();
     await openMiddle(page);
@@ -114,7 +114,7 @@ test('a group on the map lists the worst of its sensors first, and how many it d
   await service.stop();
 });
 
-/** Presses the middle of the map until it has drawn the group that is there. @returns the list of the group */
+/** Clicks the middle of the map until it has drawn the group there. @returns the popover with the list of the group */
 async function openMiddle(page: Page, name: string | RegExp = GROUPED): Promise<Locator> {
   const group = page.getByRole('dialog', { name });
   await expect(async () => {

@@ -12,7 +12,7 @@ const world = JSON.parse(readFileSync(file, 'utf8')) as Topology<{
   land: GeometryCollection;
 }>;
 
-/** Steps between two points in turn that reach over half the world. */
+/** The points that are more than 180 degrees of longitude from the previous point of their line. */
 const jumpsOf = (lines: readonly (readonly Position[])[]) =>
   lines.flatMap((line) =>
     line.filter((point, at) => at > 0 && Math.abs((point[0] ?? 0) - (line[at - 1]?.[0] ?? 0)) > 180),
@@ -38,7 +38,7 @@ describe('the outlines of the map', () => {
 
   it('have land whose rings continue beyond 180 degrees, closed along the pole where they surround it', () => {
     const rings = land.flatMap(unrollRings);
-    // The Antarctic runs back along the pole.
+    // The ring of Antarctica is closed along the pole.
     const beforePole = (ring: readonly Position[]) =>
       ring.slice(
         0,

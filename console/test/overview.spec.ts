@@ -68,7 +68,7 @@ test.describe('the overview', () => {
     await expect.poll(async () => (await api.watchlist.getAlerts.query()).total).toBeGreaterThan(0);
     const page = await openAs('OPERATOR', '/');
     const attention = page.getByRole('region', { name: 'Needs attention first' });
-    // The oldest alert stands first: that of another story, perhaps, which acknowledges it meanwhile.
+    // The oldest alert comes first. It may be that of another test, which may acknowledge it in the meantime.
     await expect(async () => {
       const { alerts } = await api.watchlist.getAlerts.query({
         acknowledged: false,
@@ -82,7 +82,7 @@ test.describe('the overview', () => {
     await page.goBack();
     const tile = page.getByRole('link', { name: /^Alerts waiting/ });
     await expect(tile).toHaveAttribute('href', '/watchlist?acknowledged=false');
-    // Sensors of other stories fall silent meanwhile: the page and the service are asked at the same moment.
+    // Sensors of other tests may go offline in the meantime, so the page and the service are compared repeatedly.
     await expect(async () => {
       const totals = await Promise.all([
         api.incidents.getAll.query({
@@ -114,7 +114,7 @@ test.describe('the overview', () => {
       licensePlateNumber: '06 STORY 7',
     });
     await expect(events).toContainText('06 STORY 7');
-    // They stand still under the pointer, and say so; on the wall, nobody is there to move it away.
+    // The list is paused under the pointer, and says so. The wall display is not: nobody is there to move it away.
     await events.getByRole('list').hover();
     await expect(events).toContainText('Paused');
     const second = await service.sensor({ name: 'Second gate' });

@@ -10,7 +10,7 @@ const open = (service: TestService) =>
     severity: 'HIGH',
   });
 
-/** A road under the sky, as a BMP; by default as large as one from a phone. */
+/** A picture of a road and the sky, as a BMP of the size of a photo from a phone, unless `width` is given. */
 function photo(name: string, shade = 90, width = 3_000) {
   const height = width / 2;
   const header = Buffer.alloc(54);
@@ -62,7 +62,7 @@ test('a FIELD user adds photos to a note on a phone, also when the connection fa
   await expect(page.getByLabel('Note', { exact: true })).toHaveValue('');
   await expect(page.getByRole('img', { name: /^Picture . of 2$/ })).toHaveCount(0);
 
-  // Each opens in the viewer that events have, and only that closes with Escape.
+  // Each photo opens in the picture viewer that events use. Escape closes only the viewer.
   await note.getByRole('button', { name: /Open picture 2 of 2/ }).click();
   const large = page.getByRole('img', { name: 'Picture 2 of 2: Field Tester' });
   await expect(large).toBeVisible();

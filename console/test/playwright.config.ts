@@ -11,21 +11,21 @@ export default defineConfig({
   testDir: '.',
   testMatch: hasChromium ? '*.spec.ts' : [],
   outputDir: '../test-results',
-  // Each worker has a service and a database of its own.
+  // Each worker has its own service and database.
   workers: 2,
   fullyParallel: false,
   forbidOnly: true,
-  // A browser on a busy machine may be slow once. What passes only at the second try is listed as flaky.
+  // A browser on a busy machine may be too slow once. A test that passes only on the retry is reported as flaky.
   retries: 1,
   timeout: 90_000,
   expect: { timeout: 15_000 },
   reporter: [['list']],
   use: {
-    // What cannot be pressed or filled in by then takes none of the time of the others.
+    // An action that is not possible by then fails, instead of using up the time of the test.
     actionTimeout: 20_000,
     launchOptions: {
       executablePath: chromiumPath,
-      // The map needs WebGL, which is drawn by the processor here.
+      // The map needs WebGL, which is rendered in software here.
       args: ['--no-sandbox', '--enable-unsafe-swiftshader'],
     },
     viewport: { width: 1440, height: 900 },

@@ -22,7 +22,7 @@ test('an incident is printed as a whole, without the navigation and in dark lett
   );
   const text = texts.join(' ');
   for (let n = 0; n < NOTES; n++) expect(text).toContain(`Note ${n} of the incident`);
-  // Neither the navigation nor the commands are of use there.
+  // The navigation and the commands are of no use on paper.
   expect(text).not.toContain('Watchlist');
   await page.emulateMedia({ media: 'print' });
   await expect(page.getByText('Note 0 of the incident')).toHaveCSS('color', 'rgb(28, 32, 36)');
@@ -58,7 +58,7 @@ test('a chart that is wider than the paper is printed smaller', async ({ service
   await page.emulateMedia({ media: 'print' });
   const widths = await chart.evaluate((box) => {
     const canvas = box.querySelector('canvas');
-    // As on a wide screen: the library gives the size in pixels.
+    // As on a wide screen: the chart library sets the size in pixels.
     for (const part of [canvas, canvas?.parentElement]) if (part) part.style.width = '3000px';
     return [canvas?.getBoundingClientRect().width, box.getBoundingClientRect().width];
   });
@@ -71,7 +71,7 @@ test('a chart is light on paper, and as it was on the screen afterwards', async 
   const page = await openAs('ADMIN', '/reports', { theme: 'dark' });
   const chart = page.getByRole('img', { name: 'Events over time' });
   await expect(chart.locator('canvas')).toBeVisible();
-  /** Whether more of what is drawn is dark than light. */
+  /** Whether more of the opaque pixels are dark than light. */
   const isDark = () =>
     chart.locator('canvas').evaluate((canvas: HTMLCanvasElement) => {
       const pixels = canvas.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height).data ?? [];

@@ -4,7 +4,7 @@ import { codeOf } from './codes.ts';
 import { expect, expectAccessible, remember, test } from './fixtures.ts';
 import { PASSWORD, startService, type TestService } from './service.ts';
 
-// A service where operators have to have a second factor.
+// The service of these tests requires a second factor for operators.
 
 let service: TestService;
 test.beforeAll(async () => {
@@ -39,7 +39,7 @@ test('a user who requires a second factor is sent to its setup, and then to the 
   await expectAccessible(page);
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
 
-  // Neither an address, nor a key, nor a reload leads elsewhere.
+  // No URL, shortcut, or reload leads to another page.
   for (const path of ['/events', '/account/sessions', '/account']) {
     await page.goto(service.url + path);
     await expect(required).toBeVisible();
@@ -51,7 +51,7 @@ test('a user who requires a second factor is sent to its setup, and then to the 
   await expect(page.getByRole('navigation')).toHaveCount(0);
   await expect(page).toHaveURL(`${service.url}/account`);
 
-  // Another user at the same screen is not sent there.
+  // Another user in the same browser is not sent to the setup.
   await signOut(page);
   await signIn(page, 'VIEWER');
   await expect(overview).toBeVisible();
@@ -70,7 +70,7 @@ test('a user who requires a second factor is sent to its setup, and then to the 
   await dialog.getByRole('button', { name: 'I have stored them' }).click();
   await expect(overview).toBeVisible();
   await expect(page).toHaveURL(`${service.url}/`);
-  // What was refused before is received now.
+  // The stream, which was refused before, is open now.
   await expect(page.getByRole('banner').getByText('Live')).toBeVisible();
 
   await signOut(page);

@@ -3,7 +3,7 @@ import type { Page } from '@playwright/test';
 import { expect, expectAccessible, test } from './fixtures.ts';
 import { PASSWORD, type TestService } from './service.ts';
 
-// Concurrent changes of other users are shown and not overwritten; an address opens its object even outside the current list.
+// Concurrent changes of other users are shown and not overwritten. A URL opens its object even outside the list.
 
 let made = 0;
 const watch = (service: TestService, reason = 'Stolen') =>
@@ -83,7 +83,7 @@ test.describe('an address opens', () => {
     const [alert] = (await alerts()).alerts;
     const page = await openAs('OPERATOR', `/watchlist?acknowledged=true&alert=${alert?.id}`);
     await expect(page.getByRole('complementary')).toContainText('Not in the list');
-    // What is done there shows there.
+    // The pane shows the result of an action in it.
     await page.keyboard.press('1');
     await expect(page.getByRole('complementary')).toContainText('Operator Tester');
     await page.goto(`${service.url}/watchlist?part=plates&search=nothing-like-this&plate=${entry.id}`);

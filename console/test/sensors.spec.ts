@@ -41,7 +41,7 @@ test.describe('sensors', () => {
     const typed = page.getByLabel('Device ID');
     await typed.fill('half typed');
     await page.mouse.click(20, 600);
-    // A dialog that closes is gone by then.
+    // Long enough for a dialog to close.
     await page.waitForTimeout(500);
     await expect(typed).toHaveValue('half typed');
     await page.keyboard.press('Escape');

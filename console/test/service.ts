@@ -14,17 +14,17 @@ const START_MS = 90_000;
 export const PASSWORD = 'Correct-Horse-7-Battery';
 export const ADMIN = 'admin@gantry.local';
 
-/** How a service ends against its will. */
+/** The ways in which a test can end a service unexpectedly. */
 export type Ending = 'process killed' | 'all killed' | 'all terminated';
 
-/** A real service with a database of its own, as `npm start` runs it. */
+/** A real service with its own database, as `npm start` runs it. */
 export interface TestService {
   readonly url: string;
-  /** Signed in as the administrator. */
+  /** A client that is signed in as the administrator. */
   readonly admin: GantryClient;
-  /** The e-mail address of a user of the role; the password is `PASSWORD`. */
+  /** The e-mail address of a user with the role, who is created if necessary. The password is `PASSWORD`. */
   userOf(role: Role): Promise<string>;
-  /** Registers a sensor; the given fields replace the defaults. */
+  /** Creates a sensor. The given fields replace the defaults. */
   sensor(given?: {
     name?: string;
     type?: 'CAMERA' | 'RADAR' | 'ANPR' | 'SPEED_DETECTOR' | 'EDGE_CONTROLLER';
@@ -32,16 +32,16 @@ export interface TestService {
     coordinates?: { latitude: number; longitude: number };
   }): Promise<{ id: string; name: string; apiKey: string }>;
   /**
-   * Ends it in one of three ways: its process alone without a warning, or with all that it started, without a warning (as a
-   * power cut does) or with one (as a machine that shuts down does).
+   * Ends the service: its process alone with SIGKILL, or together with all of its descendants, with SIGKILL (as in a
+   * power failure) or with SIGTERM (as in a shutdown of the machine).
    */
   kill(way?: Ending): Promise<void>;
-  /** Starts it again at the same address. */
+  /** Starts the service again at the same URL. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Starts a service in a folder of its own. @param settings on top of those of a test */
+/** Starts a service in a temporary folder. @param settings environment variables in addition to those of all tests */
 export async function startService(settings: Record<string, string> = {}): Promise<TestService> {
   const folder = await mkdtemp(join(tmpdir(), 'gantry-console-'));
   let child = launch(folder, { PORT: '0', ...settings });
@@ -132,15 +132,15 @@ async function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<
   await ended;
 }
 
-/** Sends the signal to the process and to all that it started, and waits until the last of them is gone. */
+/** Sends the signal to the process and all of its descendants, and waits until all have exited. */
 async function endAll(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
-  // PostgreSQL has a process group of its own, so the group of the service is not all of it.
+  // PostgreSQL has its own process group, so a signal to the group of the service would not reach it.
   const all = child.pid === undefined ? [] : withDescendants(child.pid);
   for (const pid of all) send(pid, signal);
   while (all.some((pid) => send(pid, 0))) await sleep(50);
 }
 
-/** @returns whether there was such a process */
+/** @returns whether the process exists */
 function send(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, signal);

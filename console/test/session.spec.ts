@@ -20,7 +20,7 @@ test.describe('signing in', () => {
   });
 });
 
-/** Ends the session of a page at the service, without the page knowing. */
+/** Ends the session of a page on the service, while the page keeps its token. */
 async function endSession(page: Page, url: string): Promise<void> {
   await page.evaluate(async (service) => {
     const { token } = JSON.parse(localStorage.getItem('gantry.session') ?? '{}');
@@ -66,7 +66,7 @@ test.describe('a session that ends', () => {
 });
 
 const EXCHANGE = '**/trpc/auth.refreshToken*';
-/** After this long, half of the life of a token has passed. */
+/** Just over half of the lifetime of a token, after which the console refreshes it. */
 const HALF_A_LIFE = '12:00:01';
 
 test('who signs out while the token is exchanged stays signed out', async ({ openAs }) => {
@@ -157,7 +157,7 @@ test('another user is not offered the undo of the one before', async ({ service,
   await page.getByRole('button', { name: 'Confirm' }).click();
   await expect(undo).toBeVisible();
   const session = await service.admin.api.auth.login.mutate({ email, password: PASSWORD });
-  // As a sign-in in another tab does it.
+  // As after a sign-in in another tab.
   await page.evaluate((text) => {
     localStorage.setItem('gantry.session', text);
     dispatchEvent(new StorageEvent('storage', { key: 'gantry.session', newValue: text }));

@@ -2,8 +2,8 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-// What the browser stories need: the built service and console, and a Chromium. Without one, and where none can be
-// installed, they are skipped, and say so.
+// Prepares the browser tests: builds the service and the console, and installs Chromium if it can. Without Chromium,
+// the tests are skipped with a message.
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const run = (command, args) => spawnSync(command, args, { stdio: ['ignore', 'ignore', 'pipe'] }).status === 0;
@@ -11,7 +11,7 @@ const run = (command, args) => spawnSync(command, args, { stdio: ['ignore', 'ign
 for (const build of ['server/build.js', 'console/build.js']) {
   execFileSync(process.execPath, [build], { cwd: root, stdio: 'inherit' });
 }
-// The headless shell saves a third of the processor time, so it is installed even where there is a Chromium.
+// The headless shell takes a third less processor time, so it is installed even if there is a Chromium.
 if (!process.env.CHROMIUM && process.getuid?.() === 0 && !existsSync('/usr/bin/chromium-headless-shell')) {
   process.stdout.write('Installing the headless shell of Chromium …\n');
   const limits = ['-o', 'Acquire::Retries=0', '-o', 'Acquire::http::Timeout=20'];

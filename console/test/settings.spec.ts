@@ -3,8 +3,8 @@ import { startProvider, type TestProvider } from '../../server/test/oidc-provide
 import { expect, openAlone, remember, test } from './fixtures.ts';
 import { PASSWORD, startService, type TestService } from './service.ts';
 
-// What an installation shows only with certain settings: a login provider, plates that are hidden from roles, and searches
-// for plates that need a reason.
+// Features that depend on settings: a login provider, plates that are hidden from roles, and plate searches that
+// require a reason.
 
 let provider: TestProvider;
 let service: TestService;
@@ -89,7 +89,7 @@ test('every page that would show plates states that they are hidden from the rol
   await page.goto(`${service.url}/events?event=${eventId}`);
   await expect(page.getByRole('complementary').first()).toContainText('•••');
   await page.context().close();
-  // A user who may see plates gets no such notice.
+  // A user who may see plates does not get this message.
   const admin = await openAlone(browser, service, '/');
   await expect(admin.getByRole('region', { name: 'Newest events' })).toContainText('06 HIDDEN 1');
   await expect(admin.getByText('are hidden from your role')).toHaveCount(0);

@@ -31,7 +31,7 @@ test.describe('the keyboard', () => {
   test('works with Caps Lock and on keyboards of other scripts', async ({ openAs }) => {
     const page = await openAs('OPERATOR', '/');
     await expect(page.getByRole('heading', { name: 'Overview' })).toBeVisible();
-    // Large letters without Shift, as Caps Lock gives them.
+    // Capital letters without Shift, as with Caps Lock.
     await page.keyboard.press('G');
     await page.keyboard.press('E');
     await expect(page.getByRole('heading', { name: 'Events' })).toBeVisible();
@@ -151,7 +151,7 @@ test.describe('the global search', () => {
     await page.goto(`${service.url}/`);
     await expect(page.getByRole('button', { name: 'Search everywhere' })).toBeVisible();
     await page.keyboard.press('/');
-    // What was opened last is offered first.
+    // The results that were opened last are offered first.
     await expect(page.getByRole('option', { name: /Ringstrasse north/ })).toBeVisible();
     await page.getByRole('combobox', { name: 'Search' }).fill('B-AB 123');
     await expect(page.getByRole('option').first()).toContainText('the search is recorded');

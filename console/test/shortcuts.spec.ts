@@ -3,7 +3,7 @@ import { expect, test } from './fixtures.ts';
 import type { TestService } from './service.ts';
 import { everywhere, type Made, stories, type Try } from './shortcuts.ts';
 
-/** What the sheet lists under a heading, as it writes the keys. */
+/** The shortcuts that the sheet lists under a heading, in its notation. */
 async function listed(page: Page, heading: string): Promise<string[]> {
   const sheet = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
   const group = sheet.locator('section').filter({ has: page.getByRole('heading', { name: heading }) });
@@ -40,16 +40,16 @@ async function attempt(page: Page, service: TestService, made: Made, keys: strin
   });
 }
 
-/** A page of which nothing stays when another one is shown. */
+/** A page that leaves no state behind when another page is opened. */
 const AWAY = '/account/sessions';
 const AWAY_TITLE = 'Where you are signed in';
 
-/** Shows another page within the console, which is faster than to load it anew. Whatever was open is gone. */
+/** Closes open dialogs and navigates within the console, which is faster than a reload. */
 async function show(page: Page, address: string): Promise<void> {
   const title = page.getByRole('heading', { level: 1 });
   const dialog = page.locator('[role="dialog"][data-open]');
-  // The sheet and the search belong to no page, and stay open over all of them.
-  // In a field with a list, the first Escape closes the list.
+  // The sheet and the search belong to no page, and stay open on navigation. In a field with a list, the first Escape
+  // closes only the list.
   await expect(async () => {
     if ((await dialog.count()) > 0) await page.keyboard.press('Escape');
     await expect(dialog).toHaveCount(0, { timeout: 1_000 });
@@ -67,7 +67,7 @@ async function isReady(page: Page): Promise<void> {
   await expect(page.getByRole('status', { name: 'Loading' })).toHaveCount(0);
 }
 
-/** The pages tested in continuous integration, which leaves out stories with the tag @long. */
+/** The pages that are tested in continuous integration too, which skips tests with the tag @long. */
 const TRIED_ALWAYS = ['events', 'users'];
 
 test.describe('every shortcut in the sheet does what its description says', () => {
@@ -84,19 +84,19 @@ test.describe('every shortcut in the sheet does what its description says', () =
       const ofPage = await listed(page, 'This page');
       const ofAll = await listed(page, 'Everywhere');
       await page.keyboard.press('Escape');
-      // A shortcut that is new here needs an expectation in shortcuts.ts; one that is gone leaves an idle one behind.
+      // Every shortcut in the sheet needs an expectation in shortcuts.ts, and every expectation there a shortcut.
       expect(ofPage.toSorted()).toEqual(Object.keys(story.tries).toSorted());
       expect(ofAll.toSorted()).toEqual([...Object.keys(everywhere), 'z'].toSorted());
       for (const [keys, one] of Object.entries(story.tries))
         await attempt(page, service, await story.make(service), keys, one);
-      // These do not change the objects of the page.
+      // These do not change the objects of the page, so all of them use the first ones.
       for (const [keys, one] of Object.entries(everywhere)) await attempt(page, service, first, keys, one);
       await undoes(page, service, address);
     });
   }
 });
 
-/** `z` undoes an action on another page a moment ago. */
+/** Expects `z` to undo an action that was just made on another page. */
 async function undoes(page: Page, service: TestService, address: string): Promise<void> {
   await test.step('z', async () => {
     const { id } = await service.admin.api.incidents.create.mutate({

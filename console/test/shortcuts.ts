@@ -2,12 +2,12 @@ import { crc32, deflateSync } from 'node:zlib';
 import { expect, type Page } from '@playwright/test';
 import type { TestService } from './service.ts';
 
-// What each shortcut does, page by page, for the story that presses all of them.
+// The expected effect of each shortcut, page by page, for the test that presses all of them (shortcuts.spec.ts).
 
-/** The objects of a page in a trial. Each trial creates its own, so that none depends on changes of another. */
+/** The objects of a page in a trial. Each trial creates its own, so that trials do not depend on each other. */
 export interface Made {
   readonly address: string;
-  /** The ids of the objects in the list, or of the one that the page shows. */
+  /** The ids of the objects in the list, or of the object that the page shows. */
   readonly ids?: readonly string[];
 }
 
@@ -18,9 +18,9 @@ export interface Trial extends Made {
   press(): Promise<void>;
 }
 
-/** Presses a shortcut, and expects its effect. */
+/** Presses a shortcut and checks its effect. */
 export type Try = (trial: Trial) => Promise<void>;
-/** By the keys in the notation of the sheet. */
+/** The trials of a page, by the keys in the notation of the sheet. */
 export type Tries = Readonly<Record<string, Try>>;
 
 export interface PageStory {
@@ -31,7 +31,7 @@ export interface PageStory {
 
 let count = 0;
 const unique = (): string => `K${Date.now().toString(36)}${++count}`;
-/** Makes so many, one after the other, so that their order is known. */
+/** Creates `n` objects one after the other, so that their order is known. */
 async function several<Result>(n: number, make: (at: number) => Promise<Result>): Promise<Result[]> {
   const made: Result[] = [];
   for (let at = 0; at < n; at++) made.push(await make(at));
@@ -59,7 +59,7 @@ const leaves =
     await expect(page).not.toHaveURL(new RegExp(`[?&]${parameter}=`));
   };
 
-/** The keys of the rows or cards, in the order in which they are shown. */
+/** The keys of the rows or cards, in the order on the page. */
 const rowsOf = (page: Page): Promise<string[]> =>
   page
     .locator('[data-key], [data-card]')
@@ -67,7 +67,7 @@ const rowsOf = (page: Page): Promise<string[]> =>
       all.map((row) => row.getAttribute('data-key') ?? row.getAttribute('data-card') ?? ''),
     );
 const isAt = async (page: Page, parameter: string, row: number) =>
-  // An id that is all digits stands in quotes in the address.
+  // In the URL, an id of digits alone is in quotation marks.
   expect
     .poll(() => new URL(page.url()).searchParams.get(parameter)?.replaceAll('"', ''))
     .toBe((await rowsOf(page))[row]);
@@ -79,7 +79,7 @@ const go = async ({ page }: Trial, parameter: string, row: number) => {
   }
 };
 
-/** The cursor of a list, which the address has. */
+/** The trials of a list whose cursor is in the URL. */
 const list = (parameter: string, opened?: RegExp): Tries => ({
   async j(trial) {
     await go(trial, parameter, 0);
@@ -99,7 +99,7 @@ const list = (parameter: string, opened?: RegExp): Tries => ({
   }),
 });
 
-/** The row that is marked as the current one. */
+/** Expects the given row, and no other, to be marked as the current one. */
 const isCurrent = async (page: Page, row: number) =>
   expect
     .poll(() =>
@@ -116,7 +116,7 @@ const goTo = async ({ page }: Trial, row: number) => {
   }
 };
 
-/** The cursor of a list, which the address does not have. */
+/** The trials of a list whose cursor is not in the URL. */
 const plainList = (enter: Try): Tries => ({
   async j(trial) {
     await goTo(trial, 0);
@@ -162,14 +162,14 @@ const filters = (parameter: string): Tries => ({ f: opens('Filter'), Escape: lea
 
 const statusOf = ({ service }: Trial, id: string | undefined) =>
   service.admin.api.incidents.getById.query({ id: id ?? '' });
-/** Expects the state of the incident in the service after the press. */
+/** Presses the shortcut and expects the service to have the incident in this state. */
 const incidentBecomes =
   (at: number, expected: Record<string, unknown>): Try =>
   async (trial) => {
     await trial.press();
     await expect.poll(() => statusOf(trial, trial.ids?.[at])).toMatchObject(expected);
   };
-/** The commands of an incident, once `select` has put the cursor on the one of the ids. */
+/** The trials of the commands of an incident, after `select` has moved the cursor to one of the ids. */
 const incidentCommands = (select: (trial: Trial, at: number) => Promise<void>): Tries => {
   const after =
     (at: number, attempt: Try): Try =>
@@ -185,7 +185,7 @@ const incidentCommands = (select: (trial: Trial, at: number) => Promise<void>): 
     n: after(0, opens('Add note')),
   };
 };
-/** One incident that is open, one that is acknowledged, and one that is in progress. */
+/** Creates an incident that is open, one that is acknowledged, and one that is in progress. */
 async function incidents(service: TestService): Promise<{ readonly title: string; readonly ids: string[] }> {
   const title = unique();
   const { incidents: calls } = service.admin.api;
@@ -215,7 +215,7 @@ const boardAcross = (back: boolean): Try => {
     await isAt(trial.page, 'incident', back ? 0 : 1);
   };
 };
-/** Two cards in one column, so that the cursor can move along it. */
+/** Creates two cards in one column, and moves the cursor between them. */
 const boardAlong =
   (back: boolean): Try =>
   async (trial) => {
@@ -234,7 +234,7 @@ const boardAlong =
     await isAt(trial.page, 'incident', back ? 0 : 1);
   };
 
-/** The smallest PNG of a colour: one pixel. */
+/** A PNG of one pixel, in base64. @param red value of its red channel */
 function pixel(red: number): string {
   const chunk = (type: string, content: Buffer): Buffer => {
     const body = Buffer.concat([Buffer.from(type), content]);
@@ -356,7 +356,7 @@ async function sensors(service: TestService): Promise<{ readonly search: string;
   const made = await several(2, (at) => service.sensor({ name: `${search} ${at}` }));
   return { search, ids: made.map(idOf) };
 }
-/** Two unreadable messages, the newest first. */
+/** Creates a connection with two unreadable messages. @returns their ids, newest first */
 async function connected(
   service: TestService,
 ): Promise<{ readonly connection: string; readonly ids: string[] }> {
@@ -502,7 +502,7 @@ export const stories: readonly PageStory[] = [
         await press();
         await expect(page.getByLabel('Note', { exact: true })).toBeFocused();
       },
-      // Back to the page from which the user came, which is where the story begins.
+      // Returns to the previous page, which is the one that the test shows before each trial.
       Escape: leadsTo(/\/account\/sessions$/),
     },
   },
@@ -534,7 +534,7 @@ export const stories: readonly PageStory[] = [
     tries: {
       ...filters('search'),
       c: opens('Watch a plate'),
-      // The plate under the cursor is open, in a window that has the keys.
+      // The plate under the cursor is opened in a dialog, where the shortcuts are inactive.
       async j(trial) {
         await trial.press();
         await isAt(trial.page, 'plate', 0);

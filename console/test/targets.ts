@@ -3,14 +3,14 @@ import type { Locator, Page } from '@playwright/test';
 const PRESSED = 'a[href], button, input, select, textarea, [role="button"], [role="checkbox"], [role="tab"]';
 
 /**
- * What can be pressed and is smaller than so many pixels in either direction. A field with a label round it is as large as
- * the label; links in a sentence may be as high as the sentence.
+ * Lists the controls that are smaller than `least` pixels in width or height. A field inside a label counts as large as
+ * the label. Links and buttons in a paragraph may have the height of the text.
  */
 export function smallerThan(within: Page | Locator, least: number): Promise<readonly string[]> {
   return within.locator(PRESSED).evaluateAll(
     (all, px) =>
       all.flatMap((element) => {
-        // The link of a card is as large as the card.
+        // The link of a card covers the card with its `::after`.
         const isCard = getComputedStyle(element, '::after').position === 'absolute';
         const target = element.closest('label') ?? (isCard ? element.parentElement : null) ?? element;
         const { width, height } = target.getBoundingClientRect();

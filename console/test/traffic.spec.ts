@@ -8,13 +8,13 @@ const LOOKS = [
   { theme: 'light', language: 'ar' },
 ] as const;
 
-/** The last May that is over: events of the future are refused. */
+/** The year of the last May that is over. Events in the future are refused. */
 const now = new Date();
 const YEAR = now.getUTCMonth() > 4 ? now.getUTCFullYear() : now.getUTCFullYear() - 1;
 
 let streets = 0;
 
-/** A street with a radar, where 40 vehicles drove 31 to 70 km/h on the 12th of May. */
+/** Creates a street with a radar, where 40 vehicles drove 31 to 70 km/h on 12 May. */
 async function streetInMay(service: TestService, vehicleType = 'CAR') {
   const { api } = service.admin;
   const name = `Lindenstraße ${++streets}`;
@@ -77,7 +77,7 @@ test.describe('traffic', () => {
     const rows = volume.getByRole('row');
     await expect(rows).toHaveCount(32);
     await expect(rows.filter({ hasText: `${YEAR}-05-12` })).toContainText('40');
-    // Nobody was there to see anything: that is no 0.
+    // Nothing was measured on this day, which is not the same as 0 vehicles.
     await expect(rows.filter({ hasText: `${YEAR}-05-11` })).toContainText('–');
     const file = (await saved(page, 'Download as CSV: Volume')).toString();
     expect(file).toContain(`\r\n${YEAR}-05-12T00:00:00+00:00,40,`);
@@ -120,7 +120,7 @@ test.describe('traffic', () => {
     await expect(comparison.getByRole('row', { name: /^Vehicles/ })).toContainText('40');
     await expect(comparison).toContainText(`${YEAR}-04-01 – ${YEAR}-04-30`);
     await page.setViewportSize({ width: 390, height: 900 });
-    // A day of a head stays in one line.
+    // A day in a column header stays on one line.
     expect((await comparison.locator('thead').boundingBox())?.height).toBeLessThan(80);
     await page.setViewportSize({ width: 1440, height: 900 });
     const volume = page.getByRole('region', { name: 'Volume', exact: true });
@@ -179,7 +179,7 @@ test.describe('traffic', () => {
     });
     await page.getByLabel('Location or sensor').fill(second.name);
     await page.getByRole('option', { name: second.name, exact: true }).click();
-    // Nobody takes the file of the first place for that of the second one.
+    // The figures of the first location are inert, so that nobody downloads them as those of the second.
     const figures = page.locator('.stale[inert]', { hasText: 'V85' });
     await expect(figures).toBeVisible();
     answer();
@@ -189,7 +189,7 @@ test.describe('traffic', () => {
 
   test('is accessible for all places and for one', async ({ service, openAs }) => {
     const { address, name } = await streetInMay(service);
-    // Locations whose traffic is known stand before the others, of which other stories make more than the list shows.
+    // Locations with known traffic come before the others, of which other tests create more than the list shows.
     const levelNow = async () => {
       const { locations } = await service.admin.api.traffic.getLive.query();
       return locations.find(({ locationName }) => locationName === name)?.level;

@@ -30,10 +30,10 @@ test.describe('saved views', () => {
     await other.goto(`${service.url}/events`);
     await expect(other).toHaveURL(/violationType=VIEW/);
     await expect(other.getByRole('row', { name: 'VIE 1' })).toBeVisible();
-    // No other list was read before.
+    // No other list was requested before.
     expect(lists.length).toBeGreaterThan(0);
     for (const url of lists) expect(url).toContain('"violationType":"VIEW"');
-    // A link to one event opens that, and no view.
+    // A link to one event opens the event without the default view.
     await other.goto(`${service.url}/events?event=no-such-event`);
     await expect(other.getByText('Event not found')).toBeVisible();
     await expect(other).not.toHaveURL(/violationType/);
@@ -42,7 +42,7 @@ test.describe('saved views', () => {
   });
 
   test('are renamed and deleted, and both can be undone', async ({ service, openAs }) => {
-    // The operator's views of other pages are those of other stories.
+    // On other pages, the operator has views of other tests.
     const page = await openAs('OPERATOR', '/sensors?search=nowhere');
     const create = (name: string) =>
       page.evaluate(

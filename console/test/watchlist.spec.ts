@@ -4,7 +4,7 @@ import type { TestService } from './service.ts';
 
 let made = 0;
 
-/** Watches a plate of its own, and has a sensor read it so many times. */
+/** Adds a unique plate to the watchlist, and has a sensor read it `times` times. */
 async function raise(service: TestService, times = 1): Promise<string> {
   const plate = `WL${++made} ${1000 + made}`;
   await service.admin.api.watchlist.create.mutate({
@@ -20,7 +20,7 @@ async function raise(service: TestService, times = 1): Promise<string> {
 const read = (service: TestService, apiKey: string, licensePlateNumber: string) =>
   service.admin.api.events.ingest.mutate({ apiKey, eventType: 'PLATE_RECOGNITION', licensePlateNumber });
 
-/** Counts the tones that the pages of a browser play, from the next load on. */
+/** Counts the tones that the pages of a browser context play, from the next load on. */
 async function countTones(page: Page): Promise<void> {
   await page.context().addInitScript(() => {
     const start = OscillatorNode.prototype.start;
@@ -116,7 +116,7 @@ test.describe('an alert', () => {
     await page.getByRole('button', { name: 'Select all open alerts that match' }).click();
     const bulk = page.getByRole('region', { name: 'Selected alerts' });
     await bulk.getByLabel('Note (optional)').fill('One vehicle');
-    // The list is loaded again slowly, which undoing must not wait for.
+    // The refetch of the list is slow. The offer to undo must not wait for it.
     await page.route(/watchlist\.getAlerts/, async (route) => {
       await new Promise((resolve) => setTimeout(resolve, 1_500));
       await route.continue().catch(() => undefined);
@@ -159,7 +159,7 @@ test.describe('an alert', () => {
     await bulk.getByRole('button', { name: 'Acknowledge' }).click();
     await expect(bulk).toContainText('2 of 2 acknowledged');
 
-    // Where only acknowledged ones are shown, none that is open matches.
+    // If the list shows only acknowledged alerts, no open alert matches.
     await page.goto(`${service.url}/watchlist?entryId=${entries[0]?.id}&acknowledged=true`);
     await expect(boxes).toHaveCount(2);
     await boxes.first().click();
@@ -226,7 +226,7 @@ test('the sound is off by default, and plays in one tab of the browser once it i
   await page.getByRole('button', { name: 'Sound off' }).click();
   await page.getByLabel('Play a sound for new alerts').click();
   await page.keyboard.press('Escape');
-  // The second tab can be heard, too, once something was pressed in it.
+  // Browsers allow sound in the second tab, too, after the user has clicked in it.
   await other.getByRole('heading', { level: 1 }).click();
   await expect(other.getByRole('button', { name: 'Sound on' })).toBeVisible();
   await isShown(await raise(service));
@@ -276,7 +276,7 @@ test('an alert whose acknowledgement is undone counts as new again if it was not
   await page.keyboard.press('e');
   await acknowledge();
   await undo();
-  // The next alert follows them in the stream.
+  // The next alert comes after both changes in the stream.
   await raise(service);
   await expect(bell).toHaveText('1');
   await expect.poll(() => tones(page)).toBe(2 * heard);
@@ -353,7 +353,7 @@ test('FIELD sees the plates and cannot change them', async ({ service, openAs })
 });
 
 test.describe('axe finds nothing', () => {
-  // Each theme with each direction under LONG_TESTS.
+  // All combinations of theme and text direction with LONG_TESTS.
   const isLong = process.env.LONG_TESTS === 'true';
   for (const theme of ['dark', 'light'] as const) {
     for (const language of ['en', 'ar'] as const) {

@@ -11,7 +11,10 @@ import { Facts, Panel } from '../ui/panel.tsx';
 import { SecondFactorPanel } from './second-factor-panel.tsx';
 import { TokensPanel } from './tokens-panel.tsx';
 
-/** What belongs to the user who is signed in: password, second factor, API tokens. */
+/**
+ * The account of the signed-in user: password, second factor, and API tokens. If the user still has to set up a second
+ * factor that their role requires, the page shows the setup first, and no tokens.
+ */
 export function AccountPage() {
   const { t } = useTranslation('account');
   const isMissing = useFactorMissing();

@@ -12,11 +12,11 @@ import { Dialog } from '../ui/dialog.tsx';
 import { Field } from '../ui/field.tsx';
 import { OnceSecret } from '../ui/once-secret.tsx';
 
-/** How long a token may last, in days: what the service accepts. */
+/** The lifetimes that are offered for a token, in days. The service accepts 1 to 730. */
 const LIFETIMES = [7, 30, 90, 180, 365, 730];
 const USUAL_DAYS = 90;
 
-/** Creates an API token, and shows it this once. */
+/** Creates an API token and shows it. It cannot be shown again. */
 export function CreateTokenDialog({ onClose }: { readonly onClose: () => void }) {
   const { t, i18n } = useTranslation(['account', 'shell', 'common']);
   const own = useUser().role;

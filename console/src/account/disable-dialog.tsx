@@ -6,7 +6,7 @@ import { CodeField } from '../session/code-field.tsx';
 import { useNotices } from '../undo/undo.tsx';
 import { OwnPasswordField } from './own-password-field.tsx';
 
-/** Switches the second factor off. */
+/** The dialog that disables the second factor. It asks for the password and a code. */
 export function DisableDialog({ onClose }: { readonly onClose: () => void }) {
   const { t } = useTranslation('account');
   const { say } = useNotices();

@@ -10,9 +10,9 @@ import { QrCode } from './qr-code.tsx';
 import { RecoveryCodes } from './recovery-codes.tsx';
 
 interface EnrolDialogProps {
-  /** Nothing was set up. */
+  /** Called when the user cancels. The second factor is not enabled. */
   readonly onClose: () => void;
-  /** The second factor is on, and the recovery codes were shown. */
+  /** Called when the second factor is enabled and the user has closed the recovery codes. */
   readonly onEnrolled: () => void;
 }
 
@@ -21,7 +21,7 @@ interface Started {
   readonly uri: string;
 }
 
-/** Sets up a second factor in three steps: the password, the code of the app, the recovery codes. */
+/** Sets up a second factor in three steps: password, code from the authenticator app, recovery codes. */
 export function EnrolDialog({ onClose, onEnrolled }: EnrolDialogProps) {
   const { t } = useTranslation('account');
   const [started, setStarted] = useState<Started | null>(null);

@@ -1,7 +1,7 @@
 import { useTranslation } from 'react-i18next';
 import { Field } from '../ui/field.tsx';
 
-/** The present password, which the service asks for before it changes how the user signs in. */
+/** The field for the current password, which the service requires for changes of the second factor. */
 export function OwnPasswordField({ error }: { readonly error: string | undefined }) {
   const { t } = useTranslation('account');
   return (

@@ -1,4 +1,4 @@
-/** Prints a text alone, without the page around it. */
+/** Prints a title and a text from a hidden frame, without the rest of the page. */
 export function printText(title: string, text: string): void {
   const frame = document.createElement('iframe');
   frame.hidden = true;

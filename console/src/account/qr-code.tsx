@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 
-/** A text to be scanned with a phone: dark on light in both themes, because not every phone reads it inverted. */
+/** A QR code of the text. It is dark on light in both themes, because some phones cannot read inverted codes. */
 export function QrCode({ text, label }: { readonly text: string; readonly label: string }) {
   const { data } = useQuery({
     queryKey: ['qr-code'],

@@ -11,7 +11,7 @@ interface RecoveryCodesProps {
   readonly onClose: () => void;
 }
 
-/** The recovery codes, which are shown this once. The dialog is closed by its button alone. */
+/** The recovery codes, which cannot be shown again. Only the button closes the dialog, so that no accident does. */
 export function RecoveryCodes({ title, codes, onClose }: RecoveryCodesProps) {
   const { t } = useTranslation('account');
   const text = codes.join('\n');

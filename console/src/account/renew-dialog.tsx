@@ -6,7 +6,7 @@ import { CodeField } from '../session/code-field.tsx';
 import { OwnPasswordField } from './own-password-field.tsx';
 import { RecoveryCodes } from './recovery-codes.tsx';
 
-/** Replaces the recovery codes. */
+/** The dialog that replaces the recovery codes. It asks for the password and a code, and shows the new codes. */
 export function RenewDialog({ onClose }: { readonly onClose: () => void }) {
   const { t } = useTranslation('account');
   const form = useForm({

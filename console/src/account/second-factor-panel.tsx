@@ -16,10 +16,10 @@ import { DisableDialog } from './disable-dialog.tsx';
 import { EnrolDialog } from './enrol-dialog.tsx';
 import { RenewDialog } from './renew-dialog.tsx';
 
-/** With fewer recovery codes than this the user should make new ones. */
+/** With fewer recovery codes left than this, their number is marked as a warning. */
 const FEW = 3;
 
-/** Whether the user has a second factor, and what they can do about it. */
+/** The state of the second factor, and the actions to set it up, to renew the recovery codes, and to disable it. */
 export function SecondFactorPanel() {
   const { t } = useTranslation('account');
   const { data, error, refetch } = useQuery(service.secondFactor.getState.queryOptions());

@@ -14,10 +14,10 @@ import { ConfirmDialog } from '../ui/confirm-dialog.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { useNotices } from '../undo/undo.tsx';
 
-/** From this long before its end on a token should be replaced, in milliseconds. */
+/** A token that expires within this time is marked, in milliseconds. */
 const SOON_MS = 14 * DAY_MS;
 
-/** The API tokens of a user, and a way to revoke them. @param userId absent: the user's own */
+/** The API tokens of a user, which can be revoked. @param userId the signed-in user if omitted */
 export function TokenList({ userId }: { readonly userId?: string }) {
   const { t } = useTranslation('account');
   const { say } = useNotices();

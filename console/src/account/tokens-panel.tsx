@@ -5,7 +5,7 @@ import { Panel } from '../ui/panel.tsx';
 import { CreateTokenDialog } from './create-token-dialog.tsx';
 import { TokenList } from './token-list.tsx';
 
-/** The tokens with which programs act for the user. */
+/** The API tokens of the signed-in user, which let programs act on their behalf. */
 export function TokensPanel({ className }: { readonly className?: string }) {
   const { t } = useTranslation('account');
   const [creates, setCreates] = useState(false);

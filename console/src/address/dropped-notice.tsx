@@ -4,7 +4,7 @@ import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { forgetDropped, useDropped } from './dropped.ts';
 
-/** Says which parts of the address were not understood, and so left out. */
+/** Lists the query parameters that the page did not understand and dropped from the URL. */
 export function DroppedNotice() {
   const { t } = useTranslation('common');
   const names = useDropped(useLocation().pathname);

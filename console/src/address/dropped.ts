@@ -1,6 +1,6 @@
 import { useEffect, useSyncExternalStore } from 'react';
 
-/** Names in the address of a page that it did not understand. */
+/** The query parameters that a page did not understand. */
 interface Dropped {
   readonly path: string;
   readonly names: readonly string[];
@@ -9,7 +9,7 @@ interface Dropped {
 let dropped: Dropped = { path: '', names: [] };
 const listeners = new Set<() => void>();
 
-/** Notes that parts of the address were left out. The router then shows the address without them. */
+/** Records query parameters that were dropped. The router then removes them from the URL. */
 export function noteDropped(names: readonly string[]): void {
   if (names.length === 0) return;
   const path = location.pathname;
@@ -17,15 +17,16 @@ export function noteDropped(names: readonly string[]): void {
   setDropped({ path, names: [...new Set([...before, ...names])] });
 }
 
-/** The user has seen it, or has left the page. */
+/** Called when the user closes the message, and when they leave the page. */
 export function forgetDropped(): void {
   setDropped({ path: '', names: [] });
 }
 
-/** What was left out of the address of this page. */
+/** The query parameters that were dropped from the URL of the page at `path`. */
 export function useDropped(path: string): readonly string[] {
   const current = useSyncExternalStore(subscribe, () => dropped);
-  // On the way to another page, the router has that page read the parameters of this one. Here they are understood.
+  // On navigation, the router validates the parameters of this page with the next page, which drops them. This page
+  // understood them, so the names recorded for it are cleared when it is left.
   useEffect(
     () => () => {
       if (dropped.path === path) forgetDropped();
@@ -37,7 +38,7 @@ export function useDropped(path: string): readonly string[] {
 
 function setDropped(next: Dropped): void {
   dropped = next;
-  // The router may be asked in the midst of rendering.
+  // The router may validate parameters during rendering, when listeners must not set state.
   queueMicrotask(() => {
     for (const listener of listeners) listener();
   });

@@ -1,20 +1,20 @@
 import { noteDropped } from './dropped.ts';
 
-/** One parameter of an address. @returns what it says; undefined when it says nothing that the page understands */
+/** Validates one query parameter. @returns its value; undefined if it is missing or invalid */
 export type Parameter<Value> = (raw: unknown) => Value | undefined;
 
 type Parameters = Readonly<Record<string, Parameter<unknown>>>;
 
-/** What an address says: the parameters that are there and valid. */
+/** The query parameters of a URL that are present and valid. */
 export type SearchOf<P extends Parameters> = { [Name in keyof P]?: Exclude<ReturnType<P[Name]>, undefined> };
 
-/** The names that the routes around the pages understand: a page is given them, too. */
+/** The query parameters of layout routes. Page routes receive them too, and must not report them as unknown. */
 const around = new Set<string>();
 
 /**
- * Makes the `validateSearch` of a route: every parameter counts by itself, so a bad one is dropped and the others stay.
- * The page says what was dropped. The library that checks the service's inputs is not used here: it would be a tenth of
- * the first load.
+ * Returns the `validateSearch` of a route. Each parameter is validated on its own: invalid and unknown ones are dropped
+ * and reported by `DroppedNotice`, the others are kept. Zod, which validates the inputs of the service, is not used
+ * here: it would be a tenth of the first load.
  */
 export function readSearch<P extends Parameters>(
   parameters: P,
@@ -22,7 +22,7 @@ export function readSearch<P extends Parameters>(
   return reader(parameters, (name) => !around.has(name));
 }
 
-/** As `readSearch`, for a route around the pages: what it does not know may be theirs. */
+/** As `readSearch`, for a layout route. Unknown parameters are not reported, because they may belong to its pages. */
 export function readSearchAround<P extends Parameters>(
   parameters: P,
 ): (raw: Record<string, unknown>) => SearchOf<P> {
@@ -50,12 +50,12 @@ function reader<P extends Parameters>(
   };
 }
 
-/** One of some values. */
+/** One of the given values. */
 export function oneOf<const Value extends string>(values: readonly Value[]): Parameter<Value> {
   return (raw) => values.find((value) => value === raw);
 }
 
-/** Some of these values, without repetition. */
+/** One or more of the given values, in the given order and without duplicates. */
 export function someOf<const Value extends string>(values: readonly Value[]): Parameter<readonly Value[]> {
   return (raw) => {
     const found = values.filter((value) => (Array.isArray(raw) ? raw.includes(value) : raw === value));
@@ -63,7 +63,10 @@ export function someOf<const Value extends string>(values: readonly Value[]): Pa
   };
 }
 
-/** A text that is not empty. A number in the address is one, too: plates and names may be all digits. */
+/**
+ * A non-empty string of at most `max` characters. Numbers are accepted, because the router parses plates and names of
+ * digits alone as numbers.
+ */
 export function text(max = 300): Parameter<string> {
   return (raw) => {
     const value = typeof raw === 'number' ? String(raw) : raw;
@@ -71,10 +74,10 @@ export function text(max = 300): Parameter<string> {
   };
 }
 
-/** Yes or no. */
+/** `true` or `false`. */
 export const flag: Parameter<boolean> = (raw) => (typeof raw === 'boolean' ? raw : undefined);
 
-/** A whole number of a range. */
+/** An integer from `least` to `most`. */
 export function whole(least: number, most: number): Parameter<number> {
   return (raw) =>
     Number.isInteger(raw) && Number(raw) >= least && Number(raw) <= most ? Number(raw) : undefined;
@@ -83,11 +86,11 @@ export function whole(least: number, most: number): Parameter<number> {
 const MOMENT =
   /^(\d{4}-\d{2}-\d{2})(?:T(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})?)?$/;
 
-/** A day, or a day and a time, in ISO 8601. Without an offset it is in the zone of the service. */
+/** A date, or a date and a time, in ISO 8601. Without an offset it is in the service's time zone. */
 export const moment: Parameter<string> = (raw) =>
   typeof raw === 'string' && MOMENT.test(raw) && isDay(raw.slice(0, 10)) ? raw : undefined;
 
-/** A plain date, which is a day in the zone of the service. */
+/** A date without a time, which is a day in the service's time zone. */
 export const day: Parameter<string> = (raw) => {
   const value = moment(raw);
   return value?.length === 10 ? value : undefined;

@@ -7,12 +7,12 @@ import { NotAllowed } from '../shell/page-failure.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { parts } from './parts.ts';
 
-/** The list of the parts, and the part that the address names. */
+/** The navigation of the administration, and the part that the URL selects. */
 export function AdministrationPage() {
   const { t } = useTranslation('administration');
   const { pathname } = useLocation();
   const nav = useRef<HTMLElement>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another part may be out of sight on a phone
+  // biome-ignore lint/correctness/useExhaustiveDependencies: on a phone, the link of the new part may be out of view
   useEffect(() => {
     nav.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }, [pathname]);

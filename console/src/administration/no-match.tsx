@@ -2,7 +2,7 @@ import { useTranslation } from 'react-i18next';
 import { Button } from '../ui/button.tsx';
 import { Empty } from '../ui/empty.tsx';
 
-/** In place of a list in which nothing meets the filters. */
+/** Shown when no row matches the filters. */
 export function NoMatch({ title, onClear }: { readonly title: string; readonly onClear: () => void }) {
   const { t } = useTranslation('common');
   return (

@@ -1,7 +1,7 @@
 import type { Permission } from '@gantry/contract/permissions';
 import type { IconName } from '../ui/icon.tsx';
 
-/** A part of the administration, and what a user must be allowed to do to see it. */
+/** A part of the administration, and the permission that it requires. */
 interface Part {
   readonly to: string;
   readonly name:

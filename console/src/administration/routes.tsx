@@ -87,7 +87,7 @@ const system = createRoute({
   component: lazyPage(() => import('./system/system-page.tsx'), 'SystemPage'),
 });
 
-/** The pages of the administration, which only administrators are offered. */
+/** The pages of the administration, which are available only to administrators. */
 export const administrationRoutes = administration.addChildren([
   administrationStart,
   users,

@@ -8,24 +8,24 @@ import { fileNameOf } from './file-name.ts';
 import type { ChartTable } from './table.ts';
 import type { ZoneNote } from './use-zone-note.ts';
 
-/** The figures of a card, and what they are of. */
+/** The figures of a card and what describes them. */
 export interface CardFacts {
   readonly title: string;
-  /** Of what the figures are: the place and the days. */
+  /** What the figures cover: the place and the days. */
   readonly subject: string;
-  /** How many things the figures are made of, as a text such as `1,381 vehicles`. */
+  /** The size of the sample, as a text such as `1,381 vehicles`. */
   readonly n: string;
   readonly table: ChartTable;
 }
 
 interface CardFrameProps extends CardFacts {
   readonly zone: ZoneNote;
-  /** Commands before that which saves the figures as CSV. */
+  /** Buttons before the CSV button. */
   readonly commands?: ReactNode;
   readonly children: ReactNode;
 }
 
-/** The frame of a card of figures: its title, its zone, of how many things it is, and its figures as CSV. */
+/** The frame of a card: its title, time zone, sample size, and a button that downloads the figures as CSV. */
 export function CardFrame({ title, subject, n, table, zone, commands, children }: CardFrameProps) {
   const { t } = useTranslation('chart');
   const headline = useId();

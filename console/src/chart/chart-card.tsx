@@ -13,17 +13,17 @@ import { pictureOf } from './picture.ts';
 import { useZoneNote } from './use-zone-note.ts';
 
 interface ChartCardProps extends CardFacts {
-  /** The range of the figures. */
+  /** The range of the figures; `until` is exclusive. */
   readonly from: Date;
   readonly until: Date;
   readonly draw: (look: Look) => ChartOption;
-  /** What is to be known to read the chart. */
+  /** Notes on how to read the chart, below it. */
   readonly children?: ReactNode;
   /** Height of the chart, as a class. */
   readonly height?: string;
 }
 
-/** A chart with its title, its zone, and of how many things it is; as a table instead; and both as files. */
+/** A chart with its title, time zone and sample size. It can be shown as a table, and downloaded as PNG or CSV. */
 export function ChartCard(props: ChartCardProps) {
   const { title, subject, n, from, until, table, draw, children, height } = props;
   const { t } = useTranslation('chart');

@@ -5,13 +5,13 @@ import { classes } from '../ui/classes.ts';
 import type { Cell, ChartColumn, ChartTable as Table } from './table.ts';
 import { useCellText } from './use-cell-text.ts';
 
-/** Rows that are shown before somebody asks for more: the file always has all of them. */
+/** Rows shown at first, and rows added by each click on the button below. The file always has all of them. */
 const FIRST = 200;
 const MORE = 1_000;
 
 const isFigure = ({ kind }: ChartColumn): boolean => kind === 'number' || kind === 'share';
 
-/** The figures of a chart as a table, for whoever cannot see or does not want the chart. */
+/** The figures of a chart as a table, for users who cannot see the chart or prefer the figures. */
 export function ChartTable({ label, table }: { readonly label: string; readonly table: Table }) {
   const { t, i18n } = useTranslation('chart');
   const textOf = useCellText();
@@ -22,7 +22,7 @@ export function ChartTable({ label, table }: { readonly label: string; readonly 
   return (
     <section
       aria-label={label}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard
       tabIndex={0}
       className="max-h-96 overflow-auto rounded border"
     >
@@ -47,7 +47,7 @@ export function ChartTable({ label, table }: { readonly label: string; readonly 
         </thead>
         <tbody>
           {rows.slice(0, shown).map((row, at) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the rows of a chart stay in their places
+            // biome-ignore lint/suspicious/noArrayIndexKey: the rows of a chart are not reordered
             <tr key={at} className="hover:bg-hover">
               <th scope="row" className="border-b px-2 py-1 text-start font-normal whitespace-nowrap">
                 <bdi className="figures line-clamp-1 max-w-72">{cell(row[0] ?? null, columns[0])}</bdi>

@@ -8,16 +8,16 @@ import { type Look, readLook } from './look.ts';
 import { useKeyboardTips } from './use-keyboard-tips.ts';
 
 interface ChartProps {
-  /** What the chart shows, for screen readers; the table beside it has the figures. */
+  /** What the chart shows, for screen readers. The figures are in the table of the card. */
   readonly label: string;
-  /** Draws in the colours of the moment. It is called again when it is another function or the scheme changes. */
+  /** Returns the options in the given colours. Called again when it or the colour scheme changes, and for printing. */
   readonly draw: (look: Look) => ChartOption;
-  /** Receives the chart that is shown. */
+  /** Receives the chart instance. */
   readonly handle?: RefObject<ECharts | null>;
   readonly className?: string;
 }
 
-/** A chart on a canvas. The library is loaded with the first one. Axes run from left to right in every language. */
+/** A chart on a canvas. The library is loaded with the first chart. Axes run from left to right in every language. */
 export function Chart({ label, draw, handle, className = 'h-72' }: ChartProps) {
   const box = useRef<HTMLDivElement>(null);
   const [chart, setChart] = useState<ECharts | null>(null);
@@ -48,7 +48,7 @@ export function Chart({ label, draw, handle, className = 'h-72' }: ChartProps) {
     };
   }, []);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another scheme has other colours
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the colours change with the scheme (`isDark`)
   useEffect(() => {
     if (!chart) return;
     const paint = (look: Look) =>
@@ -63,7 +63,7 @@ export function Chart({ label, draw, handle, className = 'h-72' }: ChartProps) {
     const paintOnScreen = () => paint(readLook());
     const paintOnPaper = () => {
       paint(readLook('light'));
-      // Otherwise it is drawn with the next frame, which is after the paper.
+      // Otherwise it is drawn in the next frame, after the page has been printed.
       chart.getZr().flush();
     };
     paintOnScreen();
@@ -83,7 +83,7 @@ export function Chart({ label, draw, handle, className = 'h-72' }: ChartProps) {
         ref={box}
         role="img"
         aria-label={label}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys show its figures one by one
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys move through the figures
         tabIndex={0}
         onKeyDown={tips.onKeyDown}
         onBlur={tips.hide}

@@ -2,13 +2,13 @@ import { guardText } from '@gantry/contract/csv-text';
 import { createTimeFormat, type TimeFormat } from '../time/format.ts';
 import type { Cell, ChartTable } from './table.ts';
 
-/** Without it, spreadsheets take the file for one in an old encoding. */
+/** Without it, spreadsheets assume an old encoding. */
 const BYTE_ORDER_MARK = '\uFEFF';
-/** What keeps the parts of a text in order on the page, and is noise to a program that reads a file. */
+/** Unicode isolates. They set the direction of parts of a text on the page, and do not belong in a file. */
 const ISOLATES = /[\u2066-\u2069]/g;
 const QUOTED = /[",;\t\r\n]|^[\s#]|\s$/;
 
-/** As ISO 8601 writes days and times. */
+/** Formats that yield days and times as in ISO 8601. */
 const ISO = { dateFormat: 'YYYY-MM-DD', use24HourFormat: true, firstDayOfWeek: 1 } as const;
 
 function cellOf(cell: Cell, time: TimeFormat): string {
@@ -21,8 +21,9 @@ function cellOf(cell: Cell, time: TimeFormat): string {
 }
 
 /**
- * The figures of a chart as CSV, in the form of the service's own files: the names of the columns first, times in ISO 8601
- * with offset, texts that no spreadsheet takes for formulas, and at the end what the file is about, in lines with `#`.
+ * The figures of a chart as CSV, in the format of the service's own files: column names in the first line, times in
+ * ISO 8601 with offset, cells guarded against formulas, and facts about the file at the end, in lines that begin with
+ * `#`.
  */
 export function csvOf({ columns, rows }: ChartTable, zone: string, facts: readonly string[]): string {
   const headers = columns

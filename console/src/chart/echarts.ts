@@ -24,7 +24,7 @@ import {
 import { type ComposeOption, type ECharts as EChartsType, init, use } from 'echarts/core';
 import { CanvasRenderer } from 'echarts/renderers';
 
-// The parts of the library that the charts are made of. The rest of the console loads this file only where a chart is shown.
+// The parts of the library that the charts use. This file is imported dynamically, only when a chart is shown.
 
 use([
   AriaComponent,
@@ -40,7 +40,7 @@ use([
   VisualMapComponent,
 ]);
 
-/** What can be said of a chart. */
+/** The options of a chart. */
 export type ChartOption = ComposeOption<
   | AriaComponentOption
   | BarSeriesOption
@@ -55,7 +55,7 @@ export type ChartOption = ComposeOption<
 
 export type ECharts = EChartsType;
 
-/** Makes a chart in an element of the page. */
+/** Creates a chart in an element of the page. */
 export function createChart(element: HTMLElement): ECharts {
   return init(element);
 }

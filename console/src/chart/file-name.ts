@@ -1,4 +1,4 @@
-/** A name that every system of files takes. */
+/** A file name without extension: at most 100 letters, digits and hyphens, so that every platform accepts it. */
 export function fileNameOf(...parts: readonly string[]): string {
   return parts
     .join(' ')

@@ -6,7 +6,10 @@ import { tooltipOf } from './tooltip.ts';
 
 const MONDAY = Date.UTC(2024, 0, 1);
 
-/** The days of a week in the order of the service's settings: as 1 Monday … 7 Sunday, with their names. */
+/**
+ * The days of the week in the order of the service's settings, with short names; `weekday` is 1 (Monday) to 7 (Sunday).
+ * @param firstDayOfWeek 0 (Sunday) to 6 (Saturday)
+ */
 export function weekdaysFrom(firstDayOfWeek: number, language: string): { weekday: number; name: string }[] {
   const names = new Intl.DateTimeFormat(language, { weekday: 'short', timeZone: 'UTC' });
   return Array.from({ length: 7 }, (_, at) => {
@@ -17,10 +20,10 @@ export function weekdaysFrom(firstDayOfWeek: number, language: string): { weekda
 
 interface HourOfWeekParts {
   readonly days: readonly { readonly weekday: number; readonly name: string }[];
-  /** Of an hour (0 … 23) of a day; null is a gap. */
+  /** The figure of an hour (0 … 23) of a day; null is a gap. */
   readonly figureOf: (weekday: number, hour: number) => number | null;
   readonly format: (value: number) => string;
-  /** What the tooltip says of a cell besides its value. */
+  /** Further rows of the tooltip of a cell. */
   readonly moreOf?: (weekday: number, hour: number) => { name: string; value: string }[];
   readonly texts: { readonly day: string; readonly value: string; readonly gap: string };
   readonly digits: number;
@@ -28,7 +31,7 @@ interface HourOfWeekParts {
 
 const hourName = (hour: number): string => `${String(hour).padStart(2, '0')}:00`;
 
-/** The map of the hours of a week: darker is more, and what is not known is left empty. */
+/** A heat map of the hours of a week: the higher the figure, the closer to the accent colour. Gaps are left empty. */
 export function hourOfWeek({ days, figureOf, format, moreOf, texts, digits }: HourOfWeekParts) {
   const hours = Array.from({ length: 24 }, (_, hour) => hour);
   const table: ChartTable = {
@@ -38,7 +41,7 @@ export function hourOfWeek({ days, figureOf, format, moreOf, texts, digits }: Ho
     ],
     rows: days.map(({ weekday, name }) => [name, ...hours.map((hour) => figureOf(weekday, hour))]),
   };
-  // The axis runs from below, and a week is read from above.
+  // The y axis runs from bottom to top, but the days are read from top to bottom.
   const rows = days.toReversed();
   const cells = rows.flatMap(({ weekday, name }, y) =>
     hours.map((hour) => ({ weekday, name, hour, y, value: figureOf(weekday, hour) })),

@@ -19,13 +19,13 @@ const TOKENS: readonly ColorToken[] = [
   'good',
 ];
 
-/** Reads what a chart is drawn with from the page. @param scheme absent: that of the moment */
+/** Reads the colours and the font from the page. @param scheme absent: the current colour scheme */
 export function readLook(scheme?: 'light'): Look {
   const colors = Object.fromEntries(TOKENS.map((token) => [token, tokenColor(token, scheme)]));
   return { ...(colors as Record<ColorToken, string>), font: getComputedStyle(document.body).fontFamily };
 }
 
-/** A stripe over an area, which distinguishes it from others without colour. */
+/** A stripe pattern that distinguishes an area from others without relying on colour. */
 export function stripes(color: string) {
   return {
     color,

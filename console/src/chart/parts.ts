@@ -2,7 +2,7 @@ import type { BarSeriesOption, LineSeriesOption } from 'echarts/charts';
 import type { GridComponentOption, LegendComponentOption } from 'echarts/components';
 import { type Look, stripes } from './look.ts';
 
-// The parts that charts are put together from, so that all of them look the same.
+// The building blocks of the charts, so that all of them look the same.
 
 /** The area of the axes, with room for a legend above. */
 export const grid: GridComponentOption = {
@@ -14,13 +14,13 @@ export const grid: GridComponentOption = {
   outerBoundsContain: 'all',
 };
 
-/** Names of places may be long; the table and the tooltip have them whole. */
+/** Shortens a name for the legend: names of places may be long. The table shows them in full. */
 function shortened(name: string): string {
   const characters = [...name];
   return characters.length > 48 ? `${characters.slice(0, 47).join('')}…` : name;
 }
 
-/** Which lines and bars there are. */
+/** The legend of the lines and bars, above the chart. */
 export function legend(look: Look): LegendComponentOption {
   return {
     top: 0,
@@ -28,7 +28,7 @@ export function legend(look: Look): LegendComponentOption {
     type: 'scroll',
     formatter: shortened,
     itemWidth: 22,
-    // As high as a line of text: a legend of several pages is cut to its height.
+    // The height of a line of text, because a legend with several pages is clipped to this height.
     itemHeight: 14,
     textStyle: { color: look.text },
     inactiveColor: look['line-strong'],
@@ -39,12 +39,12 @@ export function legend(look: Look): LegendComponentOption {
 }
 
 interface CategoryOptions {
-  /** At which positions a label may stand; absent: wherever there is room. */
+  /** Which positions may have a label; absent: all where there is room. */
   readonly isLabelled?: (at: number) => boolean;
   readonly name?: string;
 }
 
-/** An axis of categories. Their names are texts that are ready, because times are those of the service's zone. */
+/** An axis of categories. The labels are texts, because the library cannot format times in the zone of the service. */
 export function categoryAxis(
   look: Look,
   labels: readonly string[],
@@ -62,7 +62,7 @@ export function categoryAxis(
   };
 }
 
-/** An axis of numbers, from 0. */
+/** An axis of numbers that starts at 0. */
 export function valueAxis(look: Look, format: (value: number) => string, name?: string) {
   return {
     type: 'value' as const,
@@ -73,7 +73,7 @@ export function valueAxis(look: Look, format: (value: number) => string, name?: 
   };
 }
 
-/** Above this many points a line has no shapes at them. */
+/** With more points than this, a line has no symbols at its points. */
 const SHAPED = 60;
 
 interface LineLook {
@@ -82,11 +82,11 @@ interface LineLook {
   readonly data: readonly (number | null)[];
   readonly dash?: 'solid' | 'dashed' | 'dotted';
   readonly width?: number;
-  /** The shape at its points, which tells it from the others without its colour. */
+  /** The symbol at its points, which distinguishes the line from others without relying on colour. */
   readonly symbol: 'circle' | 'rect' | 'triangle' | 'diamond' | 'emptyCircle' | 'emptyRect';
 }
 
-/** A line with gaps where nothing is known. A point between two gaps is shown by its shape. */
+/** A line with gaps where there is no data. A single point between two gaps always has its symbol. */
 export function line({ name, color, data, dash = 'solid', width = 2, symbol }: LineLook): LineSeriesOption {
   const isShaped = data.length <= SHAPED;
   return {
@@ -111,12 +111,12 @@ interface BarLook {
   readonly name: string;
   readonly color: string;
   readonly data: readonly (number | null)[];
-  /** Stripes tell it from the bars beside it. */
+  /** Stripes distinguish the bars from adjacent ones without relying on colour. */
   readonly isStriped?: boolean;
   readonly look: Look;
 }
 
-/** Bars; where nothing is known there is none. */
+/** Bars; where there is no data, there is no bar. */
 export function bars({ name, color, data, isStriped = false, look }: BarLook): BarSeriesOption {
   return {
     type: 'bar',
@@ -130,8 +130,8 @@ export function bars({ name, color, data, isStriped = false, look }: BarLook): B
 }
 
 /**
- * Hatches over the whole height where nothing is known, because a bar that is missing looks like 0. They have axes of their
- * own, `gapAxes`, so that the bars do not make room for them.
+ * Hatching over the full height where there is no data, because a missing bar looks like 0. It has axes of its own
+ * (`gapAxes`), so that no space is reserved for it next to the bars.
  */
 export function gaps(look: Look, name: string, isGap: readonly boolean[]): BarSeriesOption {
   return {
@@ -148,7 +148,7 @@ export function gaps(look: Look, name: string, isGap: readonly boolean[]): BarSe
   };
 }
 
-/** The axes of the hatches, which are not shown. */
+/** The hidden axes of the hatching (`gaps`). */
 export function gapAxes(labels: readonly string[]) {
   return {
     x: { type: 'category' as const, data: [...labels], show: false },
@@ -163,7 +163,7 @@ interface Mark {
   readonly dash: 'solid' | 'dashed';
 }
 
-/** Straight lines with a name, such as the speed limit. */
+/** Straight lines with a label, such as the speed limit. */
 export function marks(look: Look, direction: 'xAxis' | 'yAxis', all: readonly Mark[]) {
   return {
     silent: true,

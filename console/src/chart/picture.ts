@@ -1,13 +1,13 @@
 import type { ECharts } from './echarts.ts';
 import { readLook } from './look.ts';
 
-/** Pixels of the picture for each of the page, so that it can be printed. */
+/** Pixels of the picture per CSS pixel, so that it is sharp when printed. */
 const SCALE = 2;
 const MARGIN = 16;
 const TITLE = 16;
 const LINE = 18;
 
-/** The chart as a PNG in the colours of the page, with its title and what else is to be known of it above. */
+/** The chart as a PNG in the colours of the page, with its title and notes above it. */
 export async function pictureOf(chart: ECharts, title: string, notes: readonly string[]): Promise<Blob> {
   const look = readLook();
   const head = MARGIN + TITLE + notes.length * LINE + MARGIN / 2;

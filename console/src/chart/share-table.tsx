@@ -4,15 +4,15 @@ import type { Cell } from './table.ts';
 import { useCellText } from './use-cell-text.ts';
 import { useZoneNote } from './use-zone-note.ts';
 
-/** The first column of the table is a name, the others are figures. */
+/** The first column of `table` holds names, the others figures; the bars show the second column. */
 interface ShareTableProps extends CardFacts {
   readonly from: Date;
   readonly until: Date;
-  /** Said when there are no rows. */
+  /** Text if there are no rows. */
   readonly none: string;
 }
 
-/** Counts by name with a bar for each: a chart that is a table. */
+/** A card with a table of counts by name, with a bar in each row in place of a chart. */
 export function ShareTable({ title, subject, n, from, until, table, none }: ShareTableProps) {
   const textOf = useCellText();
   const zone = useZoneNote(from, until);
@@ -25,7 +25,7 @@ export function ShareTable({ title, subject, n, from, until, table, none }: Shar
       ) : (
         <section
           aria-label={title}
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard
           tabIndex={0}
           className="max-h-80 overflow-y-auto"
         >

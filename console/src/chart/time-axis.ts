@@ -3,18 +3,18 @@ import type { TimeFormat } from '../time/format.ts';
 
 interface TimeLabels {
   readonly labels: readonly string[];
-  /** At which positions a label may stand. */
+  /** Which positions may have a label. */
   readonly isLabelled: (at: number) => boolean;
 }
 
-/** Within so long the hours are labelled, and beyond the days: two days, of which one may have 25 hours. */
+/** Shorter ranges have labels for hours, others for days. Two days, one of which may have 25 hours. */
 const HOURS_UP_TO_MS = 49 * HOUR_MS;
-/** Every third hour, on clocks of 24 and of 12 hours. */
+/** Every third hour, in 24-hour and 12-hour format. */
 const THIRD_HOURS = /^(?:00|0?3|0?6|0?9|12|15|18|21):00/;
 
 /**
- * The labels of an axis of times, in the zone of the service. The charts get texts and not times, because the library knows
- * only the zone of the browser and UTC. A day has as many hours as it has.
+ * The labels of a time axis, in the zone of the service. The charts receive texts instead of times, because the library
+ * supports only the zone of the browser and UTC. A day may have 23 or 25 hours.
  */
 export function timeLabels(
   starts: readonly Date[],
@@ -34,7 +34,7 @@ export function timeLabels(
     return isDayStart[at] ? `${minute(start)}\n${days[at]}` : minute(start);
   });
   if (!isWithinDays) return { labels, isLabelled: () => true };
-  // What begins within a day, such as a range of hours, has its first label at the next midnight.
+  // Only every third hour is labelled: a range that begins at another hour shows its first date at the next midnight.
   const isHour = (at: number) => THIRD_HOURS.test(minute(starts[at] ?? first));
   return { labels, isLabelled: (at) => (withHours ? isHour(at) : (isDayStart[at] ?? false)) };
 }

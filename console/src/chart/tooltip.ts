@@ -4,11 +4,11 @@ import type { Look } from './look.ts';
 export interface TooltipRow {
   readonly name: string;
   readonly value: string;
-  /** Of the line or the bar, where there is one. */
+  /** Colour of the line or bar, if there is one. */
   readonly color?: string | undefined;
 }
 
-/** What a tooltip says. It is made of elements, not of HTML, because texts of devices stand in it. */
+/** The content of a tooltip. It is built from elements, not from HTML, because it contains texts from devices. */
 function contentOf(title: readonly string[], rows: readonly TooltipRow[]): HTMLElement {
   const content = element('div', 'grid gap-1 text-sm text-text');
   content.dir = document.documentElement.dir;
@@ -35,7 +35,7 @@ function element(tag: string, className: string, text?: string): HTMLElement {
   return made;
 }
 
-/** Of the element that shows a tooltip. */
+/** Class of the tooltip element. */
 export const TIP_CLASS = 'chart-tip';
 
 interface Pointed {
@@ -46,7 +46,7 @@ interface Pointed {
 
 /**
  * The tooltip of a chart.
- * @param describe what it says of the category at a position; colours by the names of the series
+ * @param describe returns the content for the category at a position; `colorOf` returns the colour of a named series
  */
 export function tooltipOf(
   look: Look,

@@ -3,10 +3,10 @@ import { useTranslation } from 'react-i18next';
 import { useServiceTime } from '../time/use-time.ts';
 import type { Cell, ChartColumn } from './table.ts';
 
-/** What a gap is shown as. */
+/** The text of a gap. */
 export const GAP = '–';
 
-/** How a cell is written for people: numbers in their language, times in the zone of the service. */
+/** Formats cells for display: numbers in the user's language, times in the zone of the service. */
 export function useCellText(): (cell: Cell, column: ChartColumn) => string {
   const { i18n } = useTranslation();
   const time = useServiceTime();

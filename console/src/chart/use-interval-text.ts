@@ -6,8 +6,8 @@ import { useServiceTime } from '../time/use-time.ts';
 import { useTimeSettings, useUtc } from '../time/zone.ts';
 
 /**
- * How an interval is named: in the zone of the service, by which it was counted; for a user of UTC its start is said in UTC,
- * too. A whole day is named by its date.
+ * The label of an interval, in the zone of the service, in which it was counted. The second line is the UTC offset or,
+ * for users who have chosen UTC, the start in UTC. A whole day is labelled with its date.
  */
 export function useIntervalText(): (start: Date, end: Date) => string[] {
   const { t, i18n } = useTranslation('chart');

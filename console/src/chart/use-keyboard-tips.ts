@@ -2,7 +2,7 @@ import { type KeyboardEvent, type RefObject, useRef, useState } from 'react';
 import type { ECharts } from './echarts.ts';
 import { TIP_CLASS } from './tooltip.ts';
 
-/** Which figure a key leads to. */
+/** The figure that each key moves to. */
 const steps: Readonly<Record<string, (at: number, last: number) => number>> = {
   ArrowRight: (at) => at + 1,
   ArrowLeft: (at) => at - 1,
@@ -20,7 +20,7 @@ interface Shown {
   readonly tooltip?: readonly { readonly trigger?: string }[];
 }
 
-/** Shows the tooltips of a chart one after the other with the arrow keys, and says them to screen readers. */
+/** Moves the tooltip of a chart with the arrow keys, Home and End, and returns its text for screen readers. */
 export function useKeyboardTips(chart: ECharts | null, box: RefObject<HTMLElement | null>) {
   const at = useRef(-1);
   const [said, setSaid] = useState('');
@@ -44,7 +44,7 @@ export function useKeyboardTips(chart: ECharts | null, box: RefObject<HTMLElemen
     at.current = Math.max(0, Math.min(step(at.current, last), last));
     const place =
       tooltip?.trigger === 'axis'
-        ? // A figure that is missing has no point, but its place on the axis has a tooltip.
+        ? // A gap has no point, but its position on the axis has a tooltip.
           { x: chart.convertToPixel({ xAxisIndex: 0 }, at.current), y: chart.getHeight() / 2 }
         : { seriesIndex, dataIndex: at.current };
     chart.dispatchAction({ type: 'showTip', ...place });

@@ -2,19 +2,19 @@ import { offsetsOf } from '../time/offsets.ts';
 import { useServiceTime } from '../time/use-time.ts';
 import { useUtc } from '../time/zone.ts';
 
-/** The zone of the figures of a card. */
+/** The time zone of the figures of a card. */
 export interface ZoneNote {
   /** IANA name. */
   readonly zone: string;
-  /** The zone with its offsets. */
+  /** The zone with its UTC offsets. */
   readonly text: string;
-  /** Whether the user sees other times in UTC. */
+  /** Whether the user has chosen UTC for other times, and the figures are in another zone. */
   readonly isNotUtc: boolean;
 }
 
 /**
- * In which zone the figures of a range are: that of the service, because its hours and days are the ones that were counted.
- * The offset is that of the range, and both where the clocks change within it.
+ * The time zone of the figures of a range. It is that of the service, by whose hours and days they were counted. The
+ * text has the UTC offset of the range, or both offsets if the clocks change within it.
  */
 export function useZoneNote(from: Date, until: Date): ZoneNote {
   const time = useServiceTime();

@@ -5,29 +5,29 @@ import { useTime } from '../time/use-time.ts';
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
 
-/** Whether somebody else was faster. */
+/** Whether the service refused a request because another user's change came first. */
 export function isConflict(error: unknown): error is GantryError {
   return error instanceof GantryError && error.code === 'CONFLICT';
 }
 
 /**
- * Writes a moment into a sentence: how long ago, and when in the user's zone. The sentences of the service have times in
- * UTC.
+ * @returns a function that formats a time for a sentence: how long ago it was, and the time in the user's time zone.
+ * (The messages of the service have times in UTC.)
  */
 export function useWhen(): (at: Date) => string {
   const time = useTime();
-  // Times run from left to right in every language.
+  // Times are written from left to right in every language.
   return (at) => `${time.ago(at)} (\u2066${time.dateTime(at)} ${time.offset(at)}\u2069)`;
 }
 
 interface Step {
-  /** What was done to it. */
+  /** The action of the other user. */
   readonly what: 'changed' | 'acknowledged' | 'released';
   readonly who: string | undefined;
   readonly at: Date;
 }
 
-/** Says what somebody else did, and when, in the user's language and zone. */
+/** @returns a function that describes what another user did, and when, in the user's language and time zone */
 export function useFasterText(): (step: Step) => string {
   const { t } = useTranslation('common');
   const when = useWhen();
@@ -37,12 +37,12 @@ export function useFasterText(): (step: Step) => string {
 
 interface FasterProps {
   readonly error: { readonly message: string; readonly requestId?: string | undefined };
-  /** Who did what, and when. Absent: the sentence of the failure says it. */
+  /** The description of the other change. If omitted, the message of the error is shown. */
   readonly children?: ReactNode;
   readonly onClose?: () => void;
 }
 
-/** Says that somebody was faster, in place of a failure. Nothing of theirs was overwritten. */
+/** Reports a conflict with a change of another user, which was not overwritten. Shown instead of `Failure`. */
 export function Faster({ error, children, onClose }: FasterProps) {
   const { t } = useTranslation('common');
   return (

@@ -10,7 +10,7 @@ import { MappingField, OptionFields, readOptions } from './option-fields.tsx';
 import { SecretsDialog } from './secrets.tsx';
 import { useFormats } from './use-formats.ts';
 
-/** Connects a device that reports in the format of its maker, then shows what to enter in the device. */
+/** Creates a connection for a device that reports in its own format, then shows what to enter in the device. */
 export function ConnectDialog({
   sensorId,
   onClose,

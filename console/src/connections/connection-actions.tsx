@@ -13,7 +13,7 @@ import { SecretsDialog } from './secrets.tsx';
 
 type Asked = 'edit' | 'rotate' | 'delete' | null;
 
-/** What may be done with a connection. */
+/** The actions for a connection: replay refused messages, edit, replace the secrets, delete. */
 export function ConnectionActions({ connection }: { readonly connection: Connection }) {
   const { t } = useTranslation(['connections', 'common']);
   const client = useQueryClient();

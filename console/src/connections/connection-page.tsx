@@ -16,7 +16,7 @@ import { Messages } from './messages.tsx';
 import { NotStored } from './not-stored.tsx';
 import { useFormats } from './use-formats.ts';
 
-/** One connection: the messages of the device as they came, what became of them, and devices that nobody knows yet. */
+/** The page of one connection: the messages of the device with their status, and devices that are not assigned yet. */
 export function ConnectionPage() {
   if (!useMay('manageSensors')) return <NotAllowed permission={permissionNames.manageSensors} />;
   return <OneConnection />;

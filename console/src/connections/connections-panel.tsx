@@ -11,10 +11,10 @@ import { ConnectDialog } from './connect-dialog.tsx';
 import { MessageStatusBadge } from './message-status.tsx';
 import { useFormats } from './use-formats.ts';
 
-/** From one look at what has arrived to the next, in milliseconds. */
+/** Refetch interval, in milliseconds. */
 const AGAIN_MS = 5_000;
 
-/** The connections of a sensor: in which formats its device reports, and how the last message fared. */
+/** The connections of a sensor, with their formats and the time and status of the last message. */
 export function ConnectionsPanel({ sensorId }: { readonly sensorId: string }) {
   const { t } = useTranslation('connections');
   const [connects, setConnects] = useState(false);

@@ -18,13 +18,13 @@ const AGAIN_MS = 10_000;
 /** Maximum length of the name of a sensor. */
 const NAME_MAX = 50;
 
-/** Devices of a recorder that are not assigned to a sensor. Absent while there are none. */
+/** The devices of a recorder that are not assigned to a sensor. Renders nothing if there are none. */
 export function Discoveries({
   connectionId,
   recorder,
 }: {
   readonly connectionId: string;
-  /** The name of the sensor that the recorder is. */
+  /** The name of the sensor that represents the recorder. */
   readonly recorder: string;
 }) {
   const { t } = useTranslation('connections');
@@ -59,7 +59,7 @@ export function Discoveries({
   );
 }
 
-/** Makes a sensor of a device, or assigns it to one, and stores the events that it has sent meanwhile. */
+/** Creates a sensor for a device or assigns it to an existing one, and replays the messages it has sent meanwhile. */
 function RegisterDialog({
   discovery,
   recorder,

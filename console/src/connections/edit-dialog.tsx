@@ -13,7 +13,7 @@ import { useNotices } from '../undo/undo.tsx';
 import { MappingField, OptionFields, readOptions, withChanges } from './option-fields.tsx';
 import { useFormats } from './use-formats.ts';
 
-/** Changes how the messages of a connection are read, and shows beforehand what the last one would become. */
+/** Edits how the messages of a connection are read. A mapping can be tried on the last message before it is saved. */
 export function EditConnectionDialog({
   connection: given,
   onClose,
@@ -21,7 +21,7 @@ export function EditConnectionDialog({
   readonly connection: Connection;
   readonly onClose: () => void;
 }) {
-  // As it was when the form was opened; the page behind it reads it again.
+  // The connection as it was when the form was opened; the page behind the form refetches it.
   const [connection] = useState(given);
   const { t } = useTranslation('connections');
   const client = useQueryClient();
@@ -37,7 +37,7 @@ export function EditConnectionDialog({
     }),
     save: async ({ timeZone, options }) => {
       const now = await api.connections.getById.query({ id });
-      // An assignment is no reason: `withChanges` keeps it.
+      // A changed assignment of sensors is not a conflict: `withChanges` keeps it.
       const { sensors: _, ...others } = options;
       const theirs = [
         ...changedByOthers(seen.current, now, timeZone),
@@ -46,7 +46,7 @@ export function EditConnectionDialog({
       seen.current = now;
       if (theirs.length > 0) throw new ChangedMeanwhile();
       if (Object.keys(options).length === 0) return api.connections.update.mutate({ id, ...timeZone });
-      // All options are replaced together, and a camera may have been registered meanwhile.
+      // All options are replaced at once, and a camera may have been registered since they were read.
       return api.connections.update.mutate({
         id,
         ...timeZone,

@@ -15,11 +15,11 @@ import { Skeleton } from '../ui/skeleton.tsx';
 import { useNotices } from '../undo/undo.tsx';
 import { MessageStatusBadge } from './message-status.tsx';
 
-/** From one look at a message that is not settled to the next, in milliseconds. */
+/** Refetch interval while the status of the message is not final, in milliseconds. */
 const AGAIN_MS = 1_000;
 const unsettled: readonly (MessageStatus | undefined)[] = ['RECEIVED', 'HELD'];
 
-/** Everything about one message: what became of it and why, its pictures, and its body as it was received. */
+/** The details of one message: its status and the reason for it, its pictures, and its body, with JSON indented. */
 export function MessagePane({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
   const { t } = useTranslation('connections');
   const client = useQueryClient();
@@ -59,7 +59,7 @@ export function MessagePane({ id, onClose }: { readonly id: string; readonly onC
             <Pictures images={message.pictures} label={t('messages.pictures')} />
           )}
           {message.parts.map((part, at) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a message never change their places
+            // biome-ignore lint/suspicious/noArrayIndexKey: the order of the parts of a message never changes
             <MessagePart key={at} part={part} />
           ))}
         </>
@@ -119,7 +119,7 @@ function MessagePart({ part }: { readonly part: MessageDetail['parts'][number] }
     >
       <section
         aria-label={title}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard
         tabIndex={0}
         className="max-h-96 overflow-auto p-3"
       >

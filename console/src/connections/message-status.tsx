@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { Badge, type Tone } from '../ui/badge.tsx';
 import type { IconName } from '../ui/icon.tsx';
 
-/** What became of a message. Only what somebody has to look after stands out. */
+/** Tone and icon of each status. Only those that need attention stand out. */
 const looks: Readonly<Record<MessageStatus, { tone: Tone; icon: IconName }>> = {
   RECEIVED: { tone: 'low', icon: 'time' },
   STORED: { tone: 'calm', icon: 'good' },

@@ -19,7 +19,7 @@ import { MessageStatusBadge } from './message-status.tsx';
 
 const keyOf = ({ id }: DeviceMessage): string => id;
 
-/** From one look at what has arrived to the next, in milliseconds. */
+/** Refetch interval, in milliseconds. */
 const AGAIN_MS = 3_000;
 
 /** The messages of a connection, the newest first. */

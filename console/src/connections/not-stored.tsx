@@ -4,8 +4,8 @@ import { Moment } from '../time/moment.tsx';
 import { Badge } from '../ui/badge.tsx';
 
 /**
- * How many messages of a connection the service refused because there were too many, or lost, and what is wrong with its
- * topics; nothing if all is well.
+ * Warnings about a connection: messages that the service refused because there were too many, messages that were lost,
+ * and problems with its topics. Renders nothing if there are none.
  */
 export function NotStored({ connection }: { readonly connection: Connection }) {
   const { t } = useTranslation('connections');

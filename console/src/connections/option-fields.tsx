@@ -4,7 +4,7 @@ import { ChoiceField } from '../form/choice-field.tsx';
 import type { Entered } from '../form/form.ts';
 import { Field } from '../ui/field.tsx';
 
-/** The options as they were entered. @param before what the form began with */
+/** Reads the options from the form. @param before the options that the form was opened with */
 export function readOptions(entered: Entered, before: ConnectionOptions = {}): ConnectionOptions {
   const minConfidence = entered.numberOrNull('options.minConfidence');
   const topics = entered.text('options.topics').split(/\s+/).filter(Boolean);
@@ -18,7 +18,7 @@ export function readOptions(entered: Entered, before: ConnectionOptions = {}): C
   };
 }
 
-/** Options with changes. The assignments of a recorder are not lost by a choice. */
+/** Applies changes to options. The sensor assignments of a recorder are always kept. */
 export function withChanges(options: ConnectionOptions, changes: ConnectionOptions): ConnectionOptions {
   return { ...options, ...changes, ...(isAssigned(options) && { sensors: options.sensors }) };
 }
@@ -27,19 +27,19 @@ function isAssigned({ sensors = {} }: ConnectionOptions): boolean {
   return Object.keys(sensors).length > 0;
 }
 
-/** A share in percent, without the digits that binary fractions add: 29 and not 28.999999999999996. */
+/** A share in percent, without floating-point noise: 29, not 28.999999999999996. */
 function percentOf(share: number | undefined): string {
   return share === undefined ? '' : String(Number((share * 100).toPrecision(12)));
 }
 
 interface OptionFieldsProps {
-  /** Whether the format comes over MQTT. */
+  /** Whether messages of the format can arrive over MQTT. */
   readonly hasTopics: boolean;
   readonly connection?: Connection;
   readonly errorOf: (path: string) => string | undefined;
 }
 
-/** How the messages of a connection are read. */
+/** The fields for the options that control how the messages of a connection are read. */
 export function OptionFields({ hasTopics, connection, errorOf }: OptionFieldsProps) {
   const { t } = useTranslation('connections');
   const options = connection?.options ?? {};
@@ -95,7 +95,7 @@ export function OptionFields({ hasTopics, connection, errorOf }: OptionFieldsPro
   );
 }
 
-/** How a message of a device that nobody knows becomes events. */
+/** The field for the mapping that turns messages of a device without a built-in format into events. */
 export function MappingField({ connection, errorOf }: Pick<OptionFieldsProps, 'connection' | 'errorOf'>) {
   const { t } = useTranslation('connections');
   return (

@@ -1,7 +1,7 @@
 import { messageStatuses } from '@gantry/contract/values';
 import { oneOf, text } from '../address/search.ts';
 
-/** What the address of a connection may say. The names are those of `connections.getMessages`. */
+/** The query parameters of the page of a connection. Filters have the same names as in `connections.getMessages`. */
 export const connectionSearch = {
   status: oneOf(messageStatuses),
   /** The message whose details are shown. */

@@ -4,7 +4,7 @@ import { Button } from '../ui/button.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 
-/** What is entered in the device, shown this once, and the steps. */
+/** The values to enter in the device, which are shown only once, and the steps to set it up. */
 export function SecretsDialog({
   connection,
   title,

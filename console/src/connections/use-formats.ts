@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { service } from '../service/service.ts';
 
-/** The formats in which devices report, with the names that people know; they change only with the service. */
+/** The formats in which devices report, with their labels. Never stale, because they change only with the service. */
 export function useFormats() {
   const { data } = useQuery({
     ...service.connections.getFormats.queryOptions(),

@@ -2,7 +2,7 @@ import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Option } from '../ui/select.tsx';
 
-/** The violations that have a common code. Devices may send others. */
+/** The violation codes that have a translation. Devices may send other codes. */
 export const violations = [
   'SPEEDING',
   'RED_LIGHT',
@@ -13,7 +13,7 @@ export const violations = [
   'ILLEGAL_PARKING',
 ] as const;
 
-/** The kinds of vehicles that have a common code. Devices may send others. */
+/** The vehicle codes that have a translation. Devices may send other codes. */
 export const vehicles = ['CAR', 'SUV', 'VAN', 'TRUCK', 'BUS', 'MOTORCYCLE', 'BICYCLE'] as const;
 
 export interface CodeNames {
@@ -21,7 +21,7 @@ export interface CodeNames {
   readonly vehicle: (code: string) => string;
 }
 
-/** What codes of devices are called; one that is not common is shown as it was sent. */
+/** The labels of the codes that devices send. A code without a translation is returned as it was sent. */
 export function useCodeNames(): CodeNames {
   const { t } = useTranslation('events');
   return useMemo(
@@ -33,7 +33,10 @@ export function useCodeNames(): CodeNames {
   );
 }
 
-/** The common codes that contain a text, by code or by name, and the text itself, which a device may have sent. */
+/**
+ * The codes whose code or label contains `part`. If none of them equals `part`, it is offered as well, because a device
+ * may have sent it.
+ */
 export function findCodes(
   codes: readonly string[],
   nameOf: (code: string) => string,

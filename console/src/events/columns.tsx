@@ -50,7 +50,7 @@ export function useEventColumns(): readonly Column<Event>[] {
         header: t('fields.plate'),
         width: 'min(7.5rem, 28cqi)',
         cell: ({ licensePlateNumber }) =>
-          // A screen on a wall is seen by everybody.
+          // Anybody can read a wall display, so plates are masked in kiosk mode.
           licensePlateNumber && <bdi className="font-mono">{kiosk ? '•••' : licensePlateNumber}</bdi>,
       },
       {
@@ -79,7 +79,7 @@ export function useEventColumns(): readonly Column<Event>[] {
   );
 }
 
-/** What was decided about each event: by whom, when and why. */
+/** The column with the latest review of each event: the decision, who made it, when and why. */
 export function useReviewColumn(): Column<ReviewedEvent> {
   const { t } = useTranslation('events');
   return useMemo(

@@ -4,7 +4,7 @@ import { Button } from '../ui/button.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
 import { Empty } from '../ui/empty.tsx';
 
-/** The call that sends a first event. The key of a sensor takes the place of YOUR_API_KEY. */
+/** The command that sends a first event. The user replaces YOUR_API_KEY with the key of a sensor. */
 function firstEvent(): string {
   const body = {
     json: { apiKey: 'YOUR_API_KEY', eventType: 'PLATE_RECOGNITION', licensePlateNumber: 'B-AB 1234' },
@@ -17,7 +17,7 @@ interface NoEventsProps {
   readonly onClear: () => void;
 }
 
-/** Why the list is empty, and what to do about it. */
+/** Shown in place of an empty list: why it is empty, and what to do about it. */
 export function NoEvents({ isFiltered, onClear }: NoEventsProps) {
   const { t } = useTranslation('events');
   if (isFiltered) {

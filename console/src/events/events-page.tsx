@@ -25,7 +25,7 @@ import { useTriage } from './triage/use-triage.ts';
 import { keyOfEvent, useEventList } from './use-event-list.ts';
 import { useEventFilters } from './use-filters.ts';
 
-/** The list of events, and the details of one beside it. */
+/** The list of events, with the details of the open event in a pane. */
 export function EventsPage() {
   return (
     <WithDefaultView page="events">
@@ -67,7 +67,7 @@ function Events() {
   const selection = useSelection({ rows: states.rows, keyOf: keyOfEvent, activeKey: openId, isOffered });
   const { clear } = selection;
   const listKey = JSON.stringify(input);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a selection is of one list
+  // biome-ignore lint/correctness/useExhaustiveDependencies: cleared when the filters or the sort order change
   useEffect(() => clear(), [listKey]);
 
   const sort = { by: input.sortBy ?? 'timestamp', order: input.sortOrder ?? 'desc' };

@@ -10,10 +10,10 @@ interface JumpToDateProps {
   readonly onChange: (values: FilterValues) => void;
 }
 
-/** Goes to a day: the newest events of that day come first, and older ones follow. */
+/** Jumps to a day: the list then starts with the newest events of that day, followed by older ones. */
 export function JumpToDate({ input, onChange }: JumpToDateProps) {
   const { t } = useTranslation('events');
-  // Days are those of the service, also for a user who sees times in UTC.
+  // Days are in the service's time zone, even if the user displays times in UTC.
   const time = useServiceTime();
   const value = input.endDate?.slice(0, 10) ?? '';
   const [text, setText] = useState(value);
@@ -25,7 +25,7 @@ export function JumpToDate({ input, onChange }: JumpToDateProps) {
       endDate: day,
       sortBy: undefined,
       sortOrder: undefined,
-      // A list cannot end before it begins.
+      // A start date after the new end date is removed; otherwise the range would be empty.
       ...(startDate !== undefined && startDate.slice(0, 10) > day && { startDate: undefined }),
     });
   };

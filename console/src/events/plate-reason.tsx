@@ -10,7 +10,7 @@ interface PlateReasonProps {
   readonly onReason: (reason: string) => void;
 }
 
-/** Says that a search for a plate is recorded, and takes the reason for it. */
+/** Tells the user that plate searches are recorded, and lets them enter or change the reason. */
 export function PlateReason({ reason, onReason }: PlateReasonProps) {
   const { t } = useTranslation('events');
   const [text, setText] = useState(reason ?? '');
@@ -40,16 +40,16 @@ export function PlateReason({ reason, onReason }: PlateReasonProps) {
   );
 }
 
-/** Nobody has read a question and answered it before this, in milliseconds. */
+/** An Enter key press within this time after the form is shown is ignored as accidental, in milliseconds. */
 const DELIBERATE_MS = 500;
 
 interface PlateQuestionProps {
   readonly plate: string;
-  /** @param reason null: without one */
+  /** @param reason null to search without one */
   readonly onAnswer: (reason: string | null) => void;
 }
 
-/** Asks for the reason of a search for a plate before it begins. */
+/** Asks for the reason for a plate search before the search starts. */
 export function PlateQuestion({ plate, onAnswer }: PlateQuestionProps) {
   const { t } = useTranslation('events');
   const [text, setText] = useState('');
@@ -59,7 +59,7 @@ export function PlateQuestion({ plate, onAnswer }: PlateQuestionProps) {
   const answer = () => onAnswer(reason || null);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    // The Enter that ended the plate, or was held, is no answer to the question that it brought.
+    // Ignores the Enter key that submitted the plate and is still held down: it was not meant for this form.
     if (performance.now() - askedAt > DELIBERATE_MS) answer();
   };
   return (
@@ -84,7 +84,7 @@ export function PlateQuestion({ plate, onAnswer }: PlateQuestionProps) {
         type="submit"
         icon="search"
         className="self-start"
-        // A press with the pointer is deliberate at once; an Enter comes as a click without one.
+        // A pointer click is accepted at once. The click that Enter triggers has `detail` 0 and is left to `submit`.
         onClick={({ detail }) => detail > 0 && (reason || !needsReason) && answer()}
       >
         {t(reason || needsReason ? 'plateReason.search' : 'plateReason.without')}

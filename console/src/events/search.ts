@@ -1,7 +1,7 @@
 import { eventTypes, sortOrders } from '@gantry/contract/values';
 import { flag, moment, oneOf, type SearchOf, text } from '../address/search.ts';
 
-/** What the address of the events page may say. The names are those of `events.getAll`. */
+/** The query parameters of the events page, named like the inputs of `events.getAll`. */
 export const eventsSearch = {
   eventType: oneOf(eventTypes),
   sensorId: text(),
@@ -15,7 +15,7 @@ export const eventsSearch = {
   endDate: moment,
   sortBy: oneOf(['timestamp', 'createdAt', 'eventType', 'severity']),
   sortOrder: oneOf(sortOrders),
-  /** The event whose details are shown. */
+  /** The id of the event whose details are shown. */
   event: text(),
 };
 

@@ -10,23 +10,23 @@ export const keyOfEvent = ({ id }: Pick<Event, 'id'>): string => id;
 
 export interface EventList {
   readonly pages: Pages<Event>;
-  /** Whether the search for a plate waits for its reason, or for the word that it goes on without. */
+  /** Whether a plate search waits until the user enters a reason or chooses to search without one. */
   readonly isHeld: boolean;
-  /** Why the plate is looked up. It goes with every call and is not part of the address. */
+  /** The reason for the plate search, sent with every request and not stored in the URL. */
   readonly reason: string | undefined;
-  /** @param reason null: without one */
+  /** @param reason null to search without one */
   readonly setReason: (reason: string | null) => void;
 }
 
-/** What users of this tab answered for a plate, by user and plate: the reason, or null for none. */
+/** The reasons entered in this tab, by user and plate; null if the user chose to search without one. */
 const answers = new Map<string, string | null>();
 
-/** The events that meet the filters. A search for a plate, which is recorded, begins when the user has answered why. */
+/** The events that match the filters. A plate search is recorded, so the user is asked for a reason first. */
 export function useEventList(input: EventFilters): EventList {
   const plate = input.licensePlateNumber;
   const [, setAnswered] = useState(0);
   const key = `${useUser().id} ${plate}`;
-  // The service refuses the search of those who see no plates, whatever the reason.
+  // Without permission to see plates, the service refuses the search whatever the reason, so the user is not asked.
   const seesPlates = useSeesPlates();
   const answer = plate === undefined || !seesPlates ? null : answers.get(key);
   const reason = answer ?? undefined;

@@ -6,7 +6,7 @@ import { api } from '../service/service.ts';
 import { useSeesPlates } from '../session/plates.tsx';
 import { findCodes, useCodeNames, vehicles, violations } from './codes.ts';
 
-/** Every filter of `events.getAll`. */
+/** The filters of the events page. The plate filter is left out for users who may not see plates. */
 export function useEventFilters(): readonly Filter[] {
   const { t } = useTranslation('events');
   const names = useCodeNames();
@@ -63,7 +63,7 @@ export function useEventFilters(): readonly Filter[] {
         kind: 'lookUp',
         name: 'locationName',
         label: t('fields.location'),
-        // The service compares whole names.
+        // The service matches the whole name, so the value is the name of a location, not its id.
         find: async (search) => {
           const input = { search, take: 20, sortBy: 'name', sortOrder: 'asc' } as const;
           const { locations } = await api.locations.getAll.query(input);

@@ -6,11 +6,11 @@ import type { Filter } from './filter.ts';
 interface ChipProps {
   readonly filter: Filter;
   readonly value: unknown;
-  /** Absent: it is only said. */
+  /** Absent: the chip has no button to remove the filter. */
   readonly onRemove?: () => void;
 }
 
-/** A filter that is set, and the button that takes it away. */
+/** A filter that is set, with its value and a button that removes it. */
 export function Chip({ filter, value, onRemove }: ChipProps) {
   const { t } = useTranslation('common');
   return (

@@ -11,17 +11,17 @@ import type { Filter, FilterValues } from './filter.ts';
 import { FilterField } from './filter-field.tsx';
 
 interface FilterBarProps {
-  /** The name under which views of the page are saved; absent: it has none. */
+  /** The name under which views of the page are saved; absent if the page has no views. */
   readonly page?: string;
   readonly filters: readonly Filter[];
   readonly values: FilterValues;
-  /** Sets some of them; undefined takes one away. */
+  /** Changes some of the values; undefined removes a filter. */
   readonly onChange: (values: FilterValues) => void;
-  /** Further commands at the end, such as the export or saved views. */
+  /** Further content at the end of the bar, such as the total and the export. */
   readonly children?: ReactNode;
 }
 
-/** What a list is narrowed by: chips for what is set, and a form for all. The address has it too. */
+/** The filters of a list: a popover with the fields of all filters, and a chip for each that is set. */
 export function FilterBar({ page, filters, values, onChange, children }: FilterBarProps) {
   const { t } = useTranslation('common');
   const form = useAnchored();

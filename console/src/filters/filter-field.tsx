@@ -11,7 +11,7 @@ interface FilterFieldProps {
   readonly onChange: (value: unknown) => void;
 }
 
-/** The field in which a filter is set. */
+/** The form field for a filter, according to its kind. */
 export function FilterField({ filter, value, onChange }: FilterFieldProps) {
   const { t } = useTranslation('common');
   const any = { value: '', label: t('filters.any') };
@@ -93,7 +93,7 @@ function ChoicesFilter({ label, options, chosen, onChange }: ChoicesFilterProps)
   );
 }
 
-/** While somebody types, this long a pause ends the text, in milliseconds. */
+/** The debounce delay while the user types, in milliseconds. */
 const PAUSE_MS = 400;
 
 function TextFilter({
@@ -110,7 +110,7 @@ function TextFilter({
 }) {
   const [text, setText] = useState(String(value ?? ''));
   const set = String(value ?? '');
-  // Blanks at the ends are not part of the filter, and the next word may follow them.
+  // Spaces at the ends are not part of the value, but stay in the field: the user may be about to type another word.
   useEffect(() => setText((now) => (now.trim() === set ? now : set)), [set]);
   useEffect(() => {
     if (onEnter || text.trim() === set) return;
@@ -122,7 +122,7 @@ function TextFilter({
   };
   const latest = useRef(commit);
   latest.current = commit;
-  // The form may close before the pause is over, for example when the session ends: what was typed is not lost.
+  // Commits on unmount: the form may close within the delay, for example when the session ends.
   useEffect(() => () => latest.current(), []);
   return (
     <Field

@@ -1,16 +1,16 @@
 import type { Option } from '../ui/select.tsx';
 
-/** One thing that a list can be narrowed by: a parameter of the page's address. */
+/** A filter of a list. `name` is the query parameter of the page. */
 export type Filter = { readonly name: string; readonly label: string } & (
   | { readonly kind: 'choice'; readonly options: readonly Option[] }
-  /** Several of them: a list in the address. */
+  /** Several options at once: a list in the URL. */
   | { readonly kind: 'choices'; readonly options: readonly Option[] }
   | { readonly kind: 'yesNo'; readonly yes: string; readonly no: string }
-  /** With `onEnter` it is set by Enter or by leaving the field, and not while somebody types: every search is recorded. */
+  /** With `onEnter` it is set on Enter or blur, not while the user types, because every search is recorded. */
   | { readonly kind: 'text'; readonly hint?: string; readonly onEnter?: boolean }
-  /** A day, or a day and a time, in the zone of the service. */
+  /** A day, or a day and a time, in the time zone of the service. */
   | { readonly kind: 'moment' }
-  /** One of many things, found by a part of its name. `name` says what an id stands for. */
+  /** One of many items, found by part of its name. `nameOf` returns the name for an id. */
   | {
       readonly kind: 'lookUp';
       readonly find: (part: string) => Promise<readonly Option[]>;
@@ -18,5 +18,5 @@ export type Filter = { readonly name: string; readonly label: string } & (
     }
 );
 
-/** The filters that are set, by name. */
+/** The values of the filters that are set, by name. */
 export type FilterValues = Readonly<Record<string, unknown>>;

@@ -9,16 +9,16 @@ export interface LookUpProps {
   readonly label: string;
   readonly find: (part: string) => Promise<readonly Option[]>;
   readonly onChoose: (value: string) => void;
-  /** The name of what is chosen already. Everything is offered until another text is typed. */
+  /** The name of the current choice. All options are offered until the user types another text. */
   readonly chosen?: string;
 }
 
 interface LookUpInputProps extends LookUpProps {
-  /** What was typed before this was loaded; null: nobody has begun. */
+  /** The text of the plain field that this component replaces; null if that never had focus. */
   readonly typed: string | null;
 }
 
-/** What `LookUp` shows. */
+/** The autocomplete of `LookUp`, which loads it on demand. */
 export function LookUpInput({ label, find, onChoose, chosen = '', typed }: LookUpInputProps) {
   const { t } = useTranslation('common');
   const id = useId();
@@ -29,7 +29,7 @@ export function LookUpInput({ label, find, onChoose, chosen = '', typed }: LookU
     error,
     isFetching,
   } = useQuery({
-    // Fields of one name may offer different things: names of locations here, their ids there.
+    // Keyed by field: fields with the same label may offer different values, such as the names or ids of locations.
     queryKey: ['look-up', id, part],
     queryFn: () => find(part),
     staleTime: 30_000,

@@ -6,7 +6,10 @@ import type { LookUpProps } from './look-up-input.tsx';
 
 const useLookUpInput = later(async () => (await import('./look-up-input.tsx')).LookUpInput);
 
-/** Finds one of many things by a part of its name. Until its list is loaded, which a focus begins, it is a plain field. */
+/**
+ * A field that finds one of many items by part of its name. It is a plain text field until the autocomplete is loaded,
+ * which focus triggers.
+ */
 export function LookUp(props: LookUpProps) {
   const { t } = useTranslation('common');
   const { label, chosen = '' } = props;

@@ -7,7 +7,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const hasFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
 
-/** Whether a form would send the same: of a place its coordinates count, and nothing is the same as null. */
+/** Whether two values are equal for a form: positions are compared by their coordinates, and undefined equals null. */
 export function isSame(one: unknown, other: unknown): boolean {
   if (isPosition(one) && isPosition(other))
     return one.latitude === other.latitude && one.longitude === other.longitude;
@@ -17,8 +17,8 @@ export function isSame(one: unknown, other: unknown): boolean {
 }
 
 /**
- * What was entered otherwise than the form began with. Only that is sent, so that what others have changed meanwhile stays
- * as it is.
+ * The entered values that differ from the initial ones. Only these are sent, so that changes by other users to other
+ * fields are kept.
  */
 export function changesOf<Entered extends object>(
   before: { readonly [Name in keyof Entered]?: unknown },

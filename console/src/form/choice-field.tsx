@@ -9,7 +9,7 @@ interface ChoiceFieldProps {
   readonly className?: string;
 }
 
-/** A choice of one in a form, which the form reads by its name. */
+/** A select field that keeps its own value; the form reads it by `name`. */
 export function ChoiceField({ defaultValue, ...rest }: ChoiceFieldProps) {
   const [value, setValue] = useState(defaultValue);
   return <Select {...rest} value={value} onChange={setValue} />;

@@ -1,15 +1,15 @@
 import { useUser } from '../session/session.ts';
 
-/** A note that was begun. */
+/** A note that has not been sent. */
 export interface Draft {
   readonly note: string;
   readonly photos: readonly Blob[];
 }
 
-/** By user, and what the note is about. */
+/** By the ids of the user and of the object that the note belongs to. */
 const drafts = new Map<string, Draft>();
 
-/** The notes that the user began in this tab, each by the id of what it is about. They stay while something else is shown. */
+/** The unsent notes of the user, by the id of their object. They are kept in this tab while other pages are shown. */
 export function useDrafts() {
   const { id: userId } = useUser();
   const keyOf = (about: string) => `${userId} ${about}`;

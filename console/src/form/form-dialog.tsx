@@ -12,14 +12,14 @@ interface FormDialogProps {
   readonly form: Pick<ReturnType<typeof useForm>, 'submit' | 'failure' | 'isSaving'>;
   readonly onClose: () => void;
   readonly children: ReactNode;
-  /** What the button that sends it says; absent: Save. */
+  /** The label of the submit button; default: Save. */
   readonly action?: string | undefined;
   readonly width?: ComponentProps<typeof Dialog>['width'];
-  /** What is said of the failure in place of its sentence. */
+  /** Shown instead of the default message of the failure. */
   readonly failure?: ReactNode;
 }
 
-/** A form in a window of its own, with what went wrong and its two buttons below it. */
+/** A form in a dialog, with the failure and the buttons to cancel and to submit below the fields. */
 export function FormDialog({ title, form, onClose, children, action, width, failure }: FormDialogProps) {
   const { t } = useTranslation('common');
   const isOvertaken = form.failure instanceof ChangedMeanwhile;

@@ -4,30 +4,30 @@ import { type FormEvent, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ChangedMeanwhile } from './seen.ts';
 
-/** What was entered into a form, by the names of its fields. Blanks around a text do not count. */
+/** The values entered into a form, by field name. Leading and trailing white space is removed, except by `exact`. */
 export interface Entered {
-  /** `''` when nothing was entered. */
+  /** `''` if nothing was entered. */
   text(name: string): string;
-  /** With the blanks around it, which are part of a password. */
+  /** Not trimmed, because white space is part of a password. */
   exact(name: string): string;
-  /** null when nothing was entered: how an update clears a value. */
+  /** null if nothing was entered, which clears the value in an update. */
   textOrNull(name: string): string | null;
-  /** null when nothing was entered. A text that is no number is sent as NaN, which the service refuses by name. */
+  /** null if nothing was entered. Non-numeric text becomes NaN, which the service refuses, naming the field. */
   numberOrNull(name: string): number | null;
   checked(name: string): boolean;
 }
 
 interface FormOptions<Input, Result> extends Pick<UseMutationOptions<Result, Error, Input>, 'onSuccess'> {
-  /** Makes the input of the call. */
+  /** Builds the input of the request. */
   readonly read: (entered: Entered) => Input;
   readonly save: (input: Input) => Promise<Result>;
 }
 
 /**
- * A plain `<form>` that calls the service. Its fields are named by the path of what they set in the input, and keep what was
- * entered (`defaultValue`), so a failed call loses nothing. What the service finds wrong stands beside the field of that
- * path, and so does what somebody else has changed in it meanwhile; the first of them gets the focus. Every other failure is
- * `failure`.
+ * A plain `<form>` that calls the service. Each field is named by the path that it sets in the input, and is
+ * uncontrolled (`defaultValue`), so that a failed request loses nothing that was entered. The issues that the service
+ * reports are shown next to the field of their path, as are values that another user has changed meanwhile
+ * (`ChangedMeanwhile`); the first of these fields gets the focus. Any other failure is returned as `failure`.
  *
  *     const form = useForm({
  *       read: (entered) => ({ name: entered.text('name'), speedLimit: entered.numberOrNull('speedLimit') }),
@@ -62,15 +62,15 @@ export function useForm<Input, Result>({ read, save, onSuccess }: FormOptions<In
     const wrong = new Set(issues.map(({ path }) => path));
     const first = [...(form?.elements ?? [])].find((field) => wrong.has(field.getAttribute('name') ?? ''));
     if (!(first instanceof HTMLElement)) return;
-    // Screen readers say what is wrong with the field that gets the focus, not with one that has it already.
+    // Screen readers announce the error of a field when it receives the focus, not if it has the focus already.
     first.blur();
     first.focus();
   };
-  // Once the messages stand in the page.
+  // After the messages have been rendered.
   useEffect(() => {
     if (call.error) focusWrong.current();
   }, [call.error]);
-  // An issue of a field that the form does not show is said with the failure as a whole.
+  // If the form has no field for one of the issues, the failure is shown as a whole.
   const isShown = issues.length > 0 && form !== null && issues.every(({ path }) => fieldOf(form, path));
   return {
     submit(event: FormEvent<HTMLFormElement>) {
@@ -90,7 +90,7 @@ function issuesOf(error: unknown): { path: string; message: string }[] {
   return error instanceof GantryError ? [...error.issues] : [];
 }
 
-/** A value as the field would show it; null where the field shows no text. */
+/** A value as the field would show it; null if the field shows no text. */
 function textIn(field: HTMLElement | null, value: unknown): string | null {
   const text = String(value ?? '');
   if (field instanceof HTMLSelectElement)
@@ -112,7 +112,7 @@ function enteredInto(form: HTMLFormElement): Entered {
     text,
     exact,
     textOrNull: (name) => text(name) || null,
-    // Decimal commas are what many people type.
+    // Many users type a decimal comma.
     numberOrNull: (name) => (text(name) === '' ? null : Number(text(name).replace(',', '.'))),
     checked: (name) => data.get(name) !== null,
   };

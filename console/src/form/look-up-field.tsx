@@ -8,14 +8,14 @@ import type { Option } from '../ui/select.tsx';
 interface LookUpFieldProps {
   readonly label: string;
   readonly name: string;
-  /** The id that is chosen at first. */
+  /** The id that is selected initially. */
   readonly defaultValue: string | null;
   readonly find: (part: string) => Promise<readonly Option[]>;
   readonly nameOf: (id: string) => Promise<string>;
   readonly error?: string | undefined;
 }
 
-/** One of many things in a form, found by a part of its name. The form reads its id. */
+/** A form field that selects one of many items by part of its name. The form reads the id of the item. */
 export function LookUpField({ label, name, defaultValue, find, nameOf, error }: LookUpFieldProps) {
   const { t } = useTranslation('common');
   const [id, setId] = useState(defaultValue);

@@ -2,9 +2,9 @@ import i18next from 'i18next';
 import { useRef, useState } from 'react';
 import { isSame } from './changes.ts';
 
-/** Somebody else has saved other values in fields that a form was about to change. Nothing was sent. */
+/** Another user has saved different values in fields that the form was about to change. Nothing was sent. */
 export class ChangedMeanwhile extends Error {
-  /** What the fields hold now, by their paths. */
+  /** The current values of these fields, by path. */
   readonly values: ReadonlyMap<string, unknown>;
 
   constructor(values: ReadonlyMap<string, unknown> = new Map()) {
@@ -17,9 +17,10 @@ export class ChangedMeanwhile extends Error {
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * What is to be changed and was changed by somebody else, too, with the values that it has now by their paths. Who chose the
- * same value is no conflict.
- * @param seen as the user knows it
+ * The current values, by path, of the fields in `changes` that another user has changed as well. It is not a conflict
+ * if both users chose the same value.
+ * @param seen the object as the user last saw it
+ * @param now the object as it is stored now
  */
 export function changedByOthers(seen: object, now: object, changes: object): Map<string, unknown> {
   const [before, after, wanted] = [seen, now, changes] as [Fields, Fields, Fields];
@@ -29,7 +30,7 @@ export function changedByOthers(seen: object, now: object, changes: object): Map
   return new Map(names.flatMap((name) => leaves(name, after[name], wanted[name])));
 }
 
-/** The single values in which two differ, with what the first has. */
+/** The paths of the leaf values in which the two differ, with the value in `now`. */
 function leaves(path: string, now: unknown, wanted: unknown): [string, unknown][] {
   const isOne = (value: unknown) => typeof value !== 'object' || value === null;
   if (isOne(now) && isOne(wanted)) return [[path, now]];
@@ -40,18 +41,19 @@ function leaves(path: string, now: unknown, wanted: unknown): [string, unknown][
 }
 
 /**
- * What a form began with, and the check that it makes before it saves: what somebody else has saved meanwhile in the same fields
- * is overwritten only by who has seen it, and saves once more. For what the service has no such condition.
- * @param given what is changed; absent: something new
- * @param find reads it again
+ * Keeps the object that a form was opened with, and checks before saving whether another user has changed the same
+ * fields. If so, saving fails once, so that the user overwrites these values only after seeing them and saving again.
+ * Used for objects whose update has no such condition in the service.
+ * @param given the object that is edited; undefined for a new one
+ * @param find fetches the object again
  */
 export function useSeen<Thing extends object>(given: Thing | undefined, find: () => Promise<Thing>) {
   const [before] = useState(given);
   const seen = useRef(given);
   return {
-    /** As it was when the form was opened; the page behind it may read it again. */
+    /** The object as it was when the form was opened; the page behind the form may refetch it. */
     before,
-    /** @throws ChangedMeanwhile */
+    /** @throws ChangedMeanwhile if another user has changed the same fields since the object was last read */
     async refuseUnseen(changes: object): Promise<void> {
       if (!seen.current || Object.keys(changes).length === 0) return;
       const now = await find();

@@ -1,8 +1,8 @@
 import type { KeyboardEvent } from 'react';
 
 /**
- * Sends a form with Ctrl+Enter or ⌘+Enter, because Enter alone is a new line in an area of text. As with Enter, nothing is
- * sent while its button is disabled, such as when it is being sent already.
+ * Submits a form on Ctrl+Enter or ⌘+Enter, because Enter alone inserts a new line in a text area. As with Enter,
+ * nothing is submitted while the submit button is disabled, for example while a request is pending.
  */
 export function sendWithKeys(event: KeyboardEvent<HTMLFormElement>): void {
   if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;

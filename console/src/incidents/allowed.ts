@@ -6,11 +6,11 @@ import { useUser } from '../session/session.ts';
 const states: Readonly<Record<IncidentAction, Partial<Record<IncidentStatus, IncidentStatus>>>> =
   incidentStates;
 
-/** The steps from one state to another, in the order of an incident's life. */
+/** The actions that change the state, in the order of the life cycle of an incident. */
 export const moves = ['acknowledge', 'start', 'resolve', 'close', 'reopen'] as const;
 export type Move = (typeof moves)[number];
 
-/** Tells what the user may do about an incident in its present state. The service decides again. */
+/** Returns a check of whether the user may perform an action on an incident. The service checks it again. */
 export function useAllowed(): (incident: Incident, action: IncidentAction) => boolean {
   const { id, role } = useUser();
   return ({ status, assignedTo }, action) =>

@@ -13,7 +13,7 @@ interface AssignDialogProps {
   readonly onClose: () => void;
 }
 
-/** Gives an incident to the user, to somebody else, or to nobody. */
+/** A dialog that assigns an incident to the user, to another user, or to nobody. */
 export function AssignDialog({ incident, onAssign, onClose }: AssignDialogProps) {
   const { t } = useTranslation('incidents');
   const user = useUser();

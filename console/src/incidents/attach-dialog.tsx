@@ -14,12 +14,12 @@ interface AttachDialogProps {
   readonly onClose: () => void;
 }
 
-/** The id of an event, or the address of the page that shows it. */
+/** The id of an event. @param entered the id, or a URL with it in the query parameter `event` */
 function eventIdOf(entered: string): string {
   return /[?&]event=([0-9a-f-]{36})/i.exec(entered)?.[1] ?? entered;
 }
 
-/** Attaches an event, by its id or by the link to it. */
+/** A form that attaches an event by its id or URL. */
 export function AttachDialog({ incident, onClose }: AttachDialogProps) {
   const { t } = useTranslation(['incidents', 'common']);
   const { say } = useNotices();

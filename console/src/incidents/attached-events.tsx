@@ -9,7 +9,7 @@ import { useAllowed } from './allowed.ts';
 import { EventPicture } from './event-picture.tsx';
 import type { IncidentCommands } from './use-commands.tsx';
 
-/** So many are shown with a picture: each costs a call, and its view is recorded. */
+/** Number of events shown with a picture: each picture costs a request, and viewing it is recorded. */
 const PICTURED = 3;
 
 interface AttachedEventsProps {

@@ -10,16 +10,16 @@ import type { IncidentCommands } from './use-commands.tsx';
 interface BoardColumnProps {
   readonly status: IncidentStatus;
   readonly incidents: readonly Incident[];
-  /** null: not known yet. */
+  /** null: not loaded yet. */
   readonly total: number | null;
   readonly cursor: string | undefined;
   readonly onMove: (id: string) => void;
   readonly commands: IncidentCommands;
-  /** Shows more cards; null: no column has more. */
+  /** Shows more cards; null: the column already shows the maximum. */
   readonly onMore: (() => void) | null;
 }
 
-/** The incidents of one state. */
+/** The incidents of one status. */
 export function BoardColumn({
   status,
   incidents,

@@ -11,7 +11,7 @@ import { BoardColumn } from './board-column.tsx';
 import { type IncidentCommands, useIncidentKeys } from './use-commands.tsx';
 import type { IncidentsInput } from './use-incidents-search.ts';
 
-/** Cards of a column at first, and the most that it can have; the list has them all. */
+/** Cards per column initially, and the maximum after the user asks for more; the list shows all incidents. */
 const AT_FIRST = 25;
 const MOST = 100;
 
@@ -21,11 +21,11 @@ interface BoardProps {
   readonly onMove: (id: string) => void;
   readonly onOpen: (id: string) => void;
   readonly commands: IncidentCommands;
-  /** Shown where no column has a card. */
+  /** Shown if no column has a card. */
   readonly empty: ReactNode;
 }
 
-/** The incidents as cards, a column for each state. */
+/** The incidents as cards, with a column for each status. */
 export function Board({ input, cursor, onMove, onOpen, commands, empty }: BoardProps) {
   const { t, i18n } = useTranslation('incidents');
   const [long, setLong] = useState<ReadonlySet<IncidentStatus>>(new Set());
@@ -83,7 +83,7 @@ export function Board({ input, cursor, onMove, onOpen, commands, empty }: BoardP
   );
 }
 
-/** `j` and `k` move within a column, `h` and `l` between them; so do the arrows. */
+/** `j` and `k` move the cursor within a column, `h` and `l` between columns; the arrow keys do the same. */
 function useBoardKeys(
   columns: readonly (readonly Incident[])[],
   cursor: string | undefined,

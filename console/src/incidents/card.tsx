@@ -10,7 +10,7 @@ import { Icon } from '../ui/icon.tsx';
 import { useAllowed } from './allowed.ts';
 import type { IncidentCommands } from './use-commands.tsx';
 
-/** The step that comes next. */
+/** The actions that a card may offer; it shows the first that is allowed. */
 const NEXT: readonly IncidentAction[] = ['acknowledge', 'start', 'resolve'];
 
 interface CardProps {
@@ -20,7 +20,7 @@ interface CardProps {
   readonly commands: IncidentCommands;
 }
 
-/** An incident on the board, with the step that comes next. */
+/** An incident on the board, with a button for its next step. */
 export function Card({ incident, isActive, onMove, commands }: CardProps) {
   const { t } = useTranslation('incidents');
   const allowed = useAllowed();
@@ -38,9 +38,9 @@ export function Card({ incident, isActive, onMove, commands }: CardProps) {
         to="/incidents/$incidentId"
         params={{ incidentId: id }}
         aria-current={isActive || undefined}
-        // Not while it is pressed: the board would move under the pointer, and the press would be lost.
+        // Only on keyboard focus: on a press, the board would scroll under the pointer and the click would be lost.
         onFocus={({ currentTarget }) => !isActive && currentTarget.matches(':focus-visible') && onMove(id)}
-        // The whole card leads to the incident.
+        // The link covers the whole card.
         className="font-medium after:absolute after:inset-0"
       >
         <bdi className="line-clamp-2">

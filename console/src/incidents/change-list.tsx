@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 
 type Entry = Pick<IncidentTimelineEntry, 'action' | 'details'>;
 
-/** What a step changed: the fields as they were and as they are, and the events that came with it. */
+/** The changes of a timeline entry: the old and new values of fields, and the attached events. */
 export function ChangeList({ action, details }: Entry) {
   const { t } = useTranslation('incidents');
   if (details === null) return null;
@@ -67,7 +67,7 @@ function isChange(value: unknown): value is Change {
   return typeof value === 'object' && value !== null && ('from' in value || 'to' in value);
 }
 
-/** More of them stand in the list of attached events. */
+/** Maximum number of events shown per entry; the list of attached events has more. */
 const MOST_EVENTS = 5;
 
 function eventsOf({ eventId, eventIds }: Record<string, unknown>): readonly string[] {

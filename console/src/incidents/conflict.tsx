@@ -14,7 +14,7 @@ interface ConflictProps {
   readonly onClose?: () => void;
 }
 
-/** Says who was faster, what they did and when. Nothing of theirs was overwritten. */
+/** Shows which other user has changed the incident, how, and when. Their change was not overwritten. */
 export function Conflict({ error, incidentId, seenAt, onClose }: ConflictProps) {
   const { t } = useTranslation('incidents');
   const user = useUser();

@@ -13,8 +13,8 @@ import { type IncidentFacts, IncidentFields, readFacts } from './incident-fields
 import { useRefreshIncidents } from './use-actions.ts';
 
 /**
- * Changes what is known of an incident. Only what was changed here is sent, so that what somebody else changed meanwhile
- * stays, and is shown first.
+ * A form to edit an incident. Only the fields that the user changed are sent, so that changes by other users to other
+ * fields are kept. If another user has changed the incident, their changes are shown before the user can save again.
  */
 export function EditDialog({
   incident,

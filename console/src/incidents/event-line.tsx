@@ -4,7 +4,7 @@ import { useCodeNames } from '../events/codes.ts';
 import { service } from '../service/service.ts';
 import { Moment } from '../time/moment.tsx';
 
-/** An event in one line: what, where and when. */
+/** An event in one line: type, number plate or violation, place and time. Shows the id until the event is loaded. */
 export function EventLine({ id }: { readonly id: string }) {
   const { t } = useTranslation('events');
   const names = useCodeNames();

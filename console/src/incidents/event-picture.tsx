@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { isKept, usePicture } from '../events/detail/use-picture.ts';
 import { service } from '../service/service.ts';
 
-/** The first picture of an event, small; nothing where it has none. */
+/** A thumbnail of the first stored picture of an event; renders nothing if there is none. */
 export function EventPicture({ id }: { readonly id: string }) {
   const { data } = useQuery({ ...service.events.getById.queryOptions({ id }), staleTime: 300_000 });
   const first = data?.images.find(isKept);

@@ -5,10 +5,10 @@ import { useTranslation } from 'react-i18next';
 import type { IncidentFacts } from './incident-fields.tsx';
 import type { Beginning } from './use-incidents-search.ts';
 
-/** The longest title that the service takes, in characters. */
+/** Maximum length of a title in the service, in characters. */
 const TITLE_MAX = 200;
 
-/** Which type an event names, by its violation type or its metadata, as the service reads it. */
+/** The incident type that the violation type or the metadata of an event names, by the same names as in the service. */
 export function incidentTypeOf(
   event: Pick<EventDetail, 'violationType' | 'metadata'>,
 ): IncidentType | undefined {
@@ -22,7 +22,7 @@ export function incidentTypeOf(
   );
 }
 
-/** Tells what a new incident begins with: what the address says, and otherwise what the event says. */
+/** Returns a function for the initial values of a new incident: those in the URL, otherwise those of the event. */
 export function useFactsOf(): (beginning: Beginning, event: EventDetail | undefined) => IncidentFacts {
   const { t } = useTranslation(['common', 'events']);
   return ({ title, type, severity, sensorId, locationId, latitude, longitude }, event) => {

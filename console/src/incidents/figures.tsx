@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { service } from '../service/service.ts';
 import { useTime } from '../time/use-time.ts';
 
-/** How many are open, and how long it takes to act on them. */
+/** The number of open incidents, and the mean times to acknowledge and to resolve one. */
 export function IncidentFigures() {
   const { t, i18n } = useTranslation('incidents');
   const time = useTime();

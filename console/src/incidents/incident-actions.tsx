@@ -17,7 +17,7 @@ const others: readonly (readonly [IncidentAction, IconName])[] = [
   ['attachEvent', 'link'],
 ];
 
-/** What the table of states and the role allow now: the next step first. */
+/** The actions that the state of the incident and the user's role allow, the next step first. */
 export function IncidentActions({ incident, commands }: IncidentActionsProps) {
   const { t } = useTranslation('incidents');
   const allowed = useAllowed();

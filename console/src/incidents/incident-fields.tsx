@@ -7,13 +7,13 @@ import { LookUpField } from '../form/look-up-field.tsx';
 import { Field } from '../ui/field.tsx';
 import { findLocations, findSensors, nameOfLocation, nameOfSensor } from './use-filters.ts';
 
-/** What a person enters about an incident. */
+/** The fields of an incident that a user can edit. */
 export type IncidentFacts = Pick<
   Incident,
   'title' | 'description' | 'type' | 'severity' | 'lanesBlocked' | 'location' | 'locationId' | 'sensorId'
 >;
 
-/** What was entered into the fields. */
+/** Reads the fields from the form. */
 export function readFacts(entered: Entered): IncidentFacts {
   const latitude = entered.numberOrNull('location.latitude');
   const longitude = entered.numberOrNull('location.longitude');
@@ -23,7 +23,7 @@ export function readFacts(entered: Entered): IncidentFacts {
     type: entered.text('type') as Incident['type'],
     severity: entered.text('severity') as Incident['severity'],
     lanesBlocked: entered.numberOrNull('lanesBlocked'),
-    // One of the two alone is refused by the service, which says which is missing.
+    // If only one of the two is entered, the other is sent as NaN, which the service refuses, naming the field.
     location:
       latitude === null && longitude === null
         ? null
@@ -38,7 +38,7 @@ interface IncidentFieldsProps {
   readonly errorOf: (path: string) => string | undefined;
 }
 
-/** The fields of an incident, in the form of a new one and of one that is changed. */
+/** The form fields of an incident, used to create one and to edit one. */
 export function IncidentFields({ facts, errorOf }: IncidentFieldsProps) {
   const { t } = useTranslation(['incidents', 'common']);
   const text = (name: string) => ({ name, error: errorOf(name) });

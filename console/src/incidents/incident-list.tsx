@@ -21,7 +21,16 @@ interface IncidentListProps {
 }
 
 /** The incidents as a table. */
-export function IncidentList({ pages, input, cursor, onMove, onOpen, onSort, commands, empty }: IncidentListProps) {
+export function IncidentList({
+  pages,
+  input,
+  cursor,
+  onMove,
+  onOpen,
+  onSort,
+  commands,
+  empty,
+}: IncidentListProps) {
   const { t } = useTranslation('incidents');
   const columns = useIncidentColumns();
   const { active } = useCursor({

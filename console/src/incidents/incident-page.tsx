@@ -24,7 +24,7 @@ import { NoteComposer } from './note-composer.tsx';
 import { Timeline } from './timeline.tsx';
 import { useIncidentCommands, useIncidentKeys } from './use-commands.tsx';
 
-/** One incident: what is known of it, what was done about it, and what can be done now. */
+/** The page of one incident: its details, timeline, attached events, and actions. */
 export function IncidentPage() {
   const { incidentId } = useParams({ from: '/shell/incidents/$incidentId' });
   const isAllowed = useMay('manageIncidents');
@@ -101,7 +101,7 @@ function Incident({ incident }: { readonly incident: IncidentDetail }) {
   );
 }
 
-/** Leads to where the user came from, with its filters; from outside to the board. */
+/** Goes back to the previous page with its filters, or to the board if there is no history entry to go back to. */
 function useBack(): () => void {
   const router = useRouter();
   return () => {

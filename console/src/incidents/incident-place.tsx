@@ -11,7 +11,7 @@ import { Panel } from '../ui/panel.tsx';
 
 const ranks: Readonly<Record<Incident['severity'], Rank>> = { LOW: 1, MEDIUM: 2, HIGH: 3, CRITICAL: 4 };
 
-/** Where an incident is, also on a map. */
+/** The place of an incident: its location, address and coordinates, and a map. */
 export function IncidentPlace({ incident }: { readonly incident: Incident }) {
   const { t } = useTranslation(['incidents', 'common']);
   const { id, title, severity, location, locationId } = incident;

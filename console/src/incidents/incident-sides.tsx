@@ -18,7 +18,7 @@ interface SidesProps {
   readonly commands: IncidentCommands;
 }
 
-/** Beside the timeline: who has it, how long things took, and where it is. */
+/** The panels next to the timeline: assignee, times and place. */
 export function IncidentSides({ incident, commands }: SidesProps) {
   const { t } = useTranslation('incidents');
   return (

@@ -20,7 +20,7 @@ import { useIncidentFilters } from './use-filters.ts';
 import { useIncidentPages } from './use-incident-pages.ts';
 import { useIncidentsSearch } from './use-incidents-search.ts';
 
-/** What people must act upon, as a board or as a list. */
+/** The page of incidents, as a board or as a list. */
 export function IncidentsPage() {
   if (!useMay('manageIncidents')) return <NotAllowed permission={permissionNames.manageIncidents} />;
   return (
@@ -42,7 +42,7 @@ function Incidents() {
   const turn = () => change({ view: view === 'board' ? 'list' : undefined });
   const create = () => change({ new: 1 });
   const openNew = async (id: string) => {
-    // Back leads to the board, and not to another new incident.
+    // The entry of the form is replaced first, so that Back leads to the board and not to an empty form.
     await closeNew();
     open(id);
   };
@@ -103,7 +103,11 @@ function Incidents() {
       {view === 'board' ? (
         <Board {...shared} />
       ) : (
-        <IncidentList {...shared} pages={pages} onSort={({ by, order }) => change({ sortBy: by, sortOrder: order })} />
+        <IncidentList
+          {...shared}
+          pages={pages}
+          onSort={({ by, order }) => change({ sortBy: by, sortOrder: order })}
+        />
       )}
       {commands.dialogs}
       {beginning && (

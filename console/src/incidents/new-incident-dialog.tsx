@@ -21,7 +21,7 @@ interface NewIncidentDialogProps {
   readonly onCreated: (id: string) => void;
 }
 
-/** Opens an incident, with what the address or the event that is evidence for it says of it. */
+/** A form that creates an incident, with initial values from the URL and from the event that is evidence for it. */
 export function NewIncidentDialog({ beginning, ...rest }: NewIncidentDialogProps) {
   const { t } = useTranslation('incidents');
   const { eventId } = beginning;
@@ -54,7 +54,7 @@ function NewIncidentForm({ facts, eventId, onClose, onCreated }: NewIncidentForm
   const { say } = useNotices();
   const user = useUser();
   const refresh = useRefreshIncidents();
-  // What the form began with stays while it is open.
+  // The initial values do not change while the form is open.
   const [initial] = useState(facts);
   const [isAttached, setAttached] = useState(true);
   const form = useForm({

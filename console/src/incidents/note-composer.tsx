@@ -15,13 +15,13 @@ import { useRefreshIncidents } from './use-actions.ts';
 
 interface NoteComposerProps {
   readonly incident: Incident;
-  /** The area that `n` leads to. */
+  /** Refers to the text area, which the shortcut `n` focuses. */
   readonly area: RefObject<HTMLTextAreaElement | null>;
 }
 
 /**
- * Adds a note to an incident. What was written, and the pictures, stay until the service has them, also while other pages are
- * shown.
+ * The form that adds a note to an incident. The text and the pictures are kept as a draft until the service has
+ * accepted them, even if the user visits other pages.
  */
 export function NoteComposer({ incident, area }: NoteComposerProps) {
   const { t } = useTranslation('incidents');
@@ -39,13 +39,13 @@ export function NoteComposer({ incident, area }: NoteComposerProps) {
     };
   }, []);
   const keep = (changes: Partial<Draft>) => drafts.keep(incident.id, changes);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: they are kept when they change
+  // biome-ignore lint/correctness/useExhaustiveDependencies: saves the draft only when the pictures change
   useEffect(() => keep({ photos: photos.list.map(({ file }) => file) }), [photos.list]);
   const form = useForm({
     read: (entered) => ({ id: incident.id, note: entered.text('note') }),
     save: async (input) => {
       const sent = drafts.get(incident.id);
-      // Whoever comes back while it is on its way does not send it again.
+      // A user who returns to the page while the request is pending must not send the note again.
       drafts.forget(incident.id);
       try {
         return await photos.send(input);
@@ -66,7 +66,7 @@ export function NoteComposer({ incident, area }: NoteComposerProps) {
     },
   });
   const isAllowed = allowed(incident, 'addNote');
-  // What was begun stays where the incident is assigned to somebody else meanwhile.
+  // A draft stays visible if the incident is assigned to another user meanwhile.
   const isBegun = Boolean(area.current?.value) || photos.list.length > 0 || photos.isPreparing;
   if (!isAllowed && !isBegun) return null;
   return (

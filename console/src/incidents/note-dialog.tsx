@@ -17,18 +17,18 @@ import { usePhotos } from './photos/use-photos.ts';
 import { useRefreshIncidents } from './use-actions.ts';
 
 interface NoteDialogProps {
-  /** As the user saw it. */
+  /** The incident as the user saw it. */
   readonly incident: Incident;
   readonly action: Move | 'addNote';
   readonly onClose: () => void;
 }
 
-/** Asks for the note that a step comes with, or for the reason that it needs. */
+/** A form to add a note, or for the note of a change of state, which only reopening requires. */
 export function NoteDialog({ incident, action, onClose }: NoteDialogProps) {
   const { t } = useTranslation(['incidents', 'common']);
   const { say } = useNotices();
   const refresh = useRefreshIncidents();
-  // What was written for a step that somebody else was faster with can be kept as a note.
+  // Set after a conflict if the user chooses to save the text as a note instead.
   const asNote = useRef(false);
   const done = () => (asNote.current ? 'addNote' : action);
   const photos = usePhotos();

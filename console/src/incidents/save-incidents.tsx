@@ -12,7 +12,7 @@ interface SaveIncidentsProps {
   readonly values: FilterValues;
 }
 
-/** Saves the list of incidents as CSV. */
+/** A button that saves the list of incidents as CSV, with more columns than the list shows. */
 export function SaveIncidents({ pages, filters, values }: SaveIncidentsProps) {
   const { t } = useTranslation('incidents');
   const columns: readonly ExportColumn<Incident>[] = [

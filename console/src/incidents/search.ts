@@ -7,9 +7,9 @@ function degrees(most: number): Parameter<number> {
   return (raw) => (typeof raw === 'number' && Math.abs(raw) <= most ? raw : undefined);
 }
 
-/** What the address of the incidents page may say. The names are those of `incidents.getAll`. */
+/** The query parameters of the incidents page. Filters and sort order have the same names as in `incidents.getAll`. */
 export const incidentsSearch = {
-  /** The board unless it says `list`. */
+  /** Absent: the board. */
   view: oneOf(['list']),
   status: someOf(incidentStatuses),
   type: oneOf(incidentTypes),
@@ -23,16 +23,16 @@ export const incidentsSearch = {
   endDate: moment,
   sortBy: oneOf(['openedAt', 'updatedAt', 'severity', 'status']),
   sortOrder: oneOf(sortOrders),
-  /** The incident that the cursor is on. */
+  /** The incident at the cursor. */
   incident: text(),
   /**
-   * The form for a new incident is open. `type`, `severity`, `sensorId` and `locationId` are then what it begins with, and
-   * so are the following.
+   * Whether the form for a new incident is open. `type`, `severity`, `sensorId`, `locationId` and the parameters below
+   * are then its initial values.
    */
   new: on,
   title: text(200),
   latitude: degrees(90),
   longitude: degrees(180),
-  /** The event that is evidence for it. */
+  /** The event that is evidence for the new incident. */
   eventId: text(),
 };

@@ -18,7 +18,7 @@ const icons: Readonly<Record<IncidentTimelineEntry['action'], IconName>> = {
   addNote: 'file',
 };
 
-/** One step in the life of an incident: what, who, when, and the note. */
+/** One entry of the timeline: action, user, time, note, pictures and changes. */
 export function TimelineItem({ entry }: { readonly entry: IncidentTimelineEntry }) {
   const { t } = useTranslation('incidents');
   const { action, at, by, note, details } = entry;

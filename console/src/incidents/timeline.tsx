@@ -4,7 +4,7 @@ import { Moment } from '../time/moment.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { TimelineItem } from './timeline-item.tsx';
 
-/** Steps that are shown as one: events that the service attached one after the other. */
+/** Groups entries that are shown as one: consecutive events attached by the service. */
 function grouped(entries: readonly IncidentTimelineEntry[]): readonly (readonly IncidentTimelineEntry[])[] {
   const groups: IncidentTimelineEntry[][] = [];
   for (const entry of entries) {
@@ -19,7 +19,7 @@ function isAttached({ action, by }: IncidentTimelineEntry): boolean {
   return action === 'attachEvent' && by === null;
 }
 
-/** What was done about an incident, the latest first. */
+/** The timeline of an incident, the latest entry first. */
 export function Timeline({ entries }: { readonly entries: readonly IncidentTimelineEntry[] }) {
   return (
     <ol className="flex flex-col gap-3">

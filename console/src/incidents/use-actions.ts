@@ -9,22 +9,22 @@ import { api, service } from '../service/service.ts';
 import { useNotices } from '../undo/undo.tsx';
 import type { Move } from './allowed.ts';
 
-/** What somebody else did faster, to be shown. */
+/** A conflict to be shown: another user has changed the incident since the user saw it. */
 export interface FasterStep {
   readonly error: GantryError;
   readonly incidentId: string;
   readonly seenAt: Date;
 }
 
-/** Has everything that shows incidents asked for again. */
+/** Returns a function that invalidates all cached queries of incidents. */
 export function useRefreshIncidents(): () => Promise<void> {
   const client = useQueryClient();
   return () => client.invalidateQueries({ queryKey: service.incidents.pathKey() });
 }
 
 /**
- * What can be done about an incident at once, without a form. A failure is said; if somebody was faster, `faster` tells
- * what to show, and the incident is asked for again.
+ * The actions on an incident that need no form. A failure is shown as a notice, except for a conflict with another
+ * user's change, which is returned as `faster`. Incidents are refetched after each action.
  */
 export function useIncidentActions() {
   const { t } = useTranslation('incidents');
@@ -34,9 +34,11 @@ export function useIncidentActions() {
   const underWay = useRef(new Map<string, { what: string; done: Promise<Incident> }>());
 
   /**
-   * Does it, after what is under way about the same incident. The same pressed again meanwhile is done once: the second call
-   * would be refused because of the first.
-   * @param work gets the incident as the user last saw or left it, and answers with it as it is then
+   * Runs an action after the pending action on the same incident, if there is one. If the same action is pending
+   * already, it is not repeated, because the service would refuse the second request.
+   * @param what identifies the action
+   * @param work receives the incident as the user saw it, or as the pending action has left it; returns the updated
+   * incident
    */
   const attempt = async (
     seen: Incident,
@@ -85,7 +87,7 @@ export function useIncidentActions() {
       return after;
     });
 
-  /** Takes it on to its next state. The table of states has no way back from these, so there is no undo. */
+  /** Moves an incident to its next state. The state machine has no way back from these, so there is no undo. */
   const move = (seen: Incident, action: Exclude<Move, 'reopen'>) =>
     attempt(seen, action, async ({ id }) => {
       const after = await api.incidents[action].mutate({ id });

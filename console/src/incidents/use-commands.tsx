@@ -11,20 +11,20 @@ import { EditDialog } from './edit-dialog.tsx';
 import { NoteDialog } from './note-dialog.tsx';
 import { useIncidentActions } from './use-actions.ts';
 
-/** Steps that are done at once; the others ask for something first. */
+/** Actions that are performed immediately; the others open a form first. */
 const AT_ONCE: ReadonlySet<IncidentAction> = new Set(['acknowledge', 'start']);
 
 export interface IncidentCommands {
-  /** Does it, or opens the form that it needs. What is not allowed does nothing. */
+  /** Performs the action, or opens its form. Does nothing if the action is not allowed. */
   readonly run: (action: IncidentAction, incident: Incident | undefined) => void;
   readonly assignToMe: (incident: Incident | undefined) => void;
-  /** Who was faster, if somebody was: to be shown over the page. */
+  /** A conflict with another user's change, if there is one, to be shown above the incidents. */
   readonly conflict: ReactNode;
-  /** The form that is open. */
+  /** The open form, if there is one. */
   readonly dialogs: ReactNode;
 }
 
-/** Everything that can be done about an incident, the same on the board, in the list and on its page. */
+/** All actions on an incident, shared by the board, the list and the page of an incident. */
 export function useIncidentCommands(): IncidentCommands {
   const user = useUser();
   const allowed = useAllowed();
@@ -74,7 +74,7 @@ function Asked({ action, onAssign, ...rest }: AskedProps) {
   }
 }
 
-/** The keys for the incident that the page shows, or that the cursor is on. */
+/** The keyboard shortcuts for the incident that the page shows, or that is at the cursor. */
 export function useIncidentKeys(
   incident: Incident | undefined,
   { run, assignToMe }: Pick<IncidentCommands, 'run' | 'assignToMe'>,

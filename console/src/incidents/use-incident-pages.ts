@@ -3,7 +3,7 @@ import { api, service } from '../service/service.ts';
 import { type Pages, usePages } from '../table/pages.ts';
 import type { IncidentsInput } from './use-incidents-search.ts';
 
-/** The incidents of the list, page by page. @param enabled whether they are shown as a list */
+/** The pages of the incident list. @param enabled whether the list is shown; if not, nothing is requested */
 export function useIncidentPages(input: IncidentsInput, enabled: boolean): Pages<Incident> {
   return usePages<Incident>({
     queryKey: service.incidents.getAll.queryKey(input),

@@ -3,7 +3,7 @@ import type { SearchOf } from '../address/search.ts';
 import type { FilterValues } from '../filters/filter.ts';
 import type { incidentsSearch } from './search.ts';
 
-/** What the address of the page says, taken apart: the filters and the order, the cursor, and the new incident. */
+/** The query parameters of the page, split into filters and sort order, the cursor, and the form for a new incident. */
 export function useIncidentsSearch() {
   const search = useSearch({ from: '/shell/incidents' });
   const navigate = useNavigate({ from: '/incidents' });
@@ -19,14 +19,14 @@ export function useIncidentsSearch() {
     ...filters
   } = search;
   const { sortBy, sortOrder } = filters;
-  // From another page the filters' names say what the new incident begins with, and nothing is narrowed by them.
+  // In a link from another page, the filter parameters are initial values of the form and do not filter the list.
   const isFromElsewhere = isNew === 1 && (title ?? latitude ?? longitude ?? eventId) !== undefined;
   const input = isFromElsewhere ? { sortBy, sortOrder } : filters;
   return {
     view: view ?? ('board' as const),
     cursor,
     input: withMutableStatus(input),
-    /** What the new incident begins with; null: nobody enters one. */
+    /** The initial values of the form for a new incident; null: the form is closed. */
     beginning: isNew === 1 ? { ...filters, title, latitude, longitude, eventId } : null,
     change: (values: FilterValues) =>
       void navigate({ search: (all) => ({ ...all, ...values }), replace: true }),
@@ -48,7 +48,7 @@ type Filters = Omit<
   'view' | 'incident' | 'new' | 'title' | 'latitude' | 'longitude' | 'eventId'
 >;
 
-/** The client takes no read-only lists. */
+/** Copies `status`, because the client does not accept read-only arrays. */
 function withMutableStatus({ status, ...rest }: Filters) {
   return { ...rest, ...(status && { status: [...status] }) };
 }

@@ -1,11 +1,12 @@
 import type { Query, QueryClient, QueryKey } from '@tanstack/react-query';
 
-/** Those that are asked for once more when they are answered. */
+/** The queries that are refetched once their current request is settled. */
 const waiting = new WeakSet<Query>();
 
 /**
- * Asks again for what is shown of a key. A question that is under way may be answered from before the change, so it is
- * asked once more after its answer; it is not broken off, or changes in quick succession would leave it without one.
+ * Invalidates the queries of a key, which refetches the active ones. A request in flight may return data from before
+ * the change, so the query is refetched once more after it. The request is not cancelled: with changes in quick
+ * succession, none would ever complete.
  */
 export function askAgain(client: QueryClient, queryKey: QueryKey): void {
   const underWay = client.getQueryCache().findAll({ queryKey, type: 'active', fetchStatus: 'fetching' });
@@ -21,7 +22,10 @@ export function askAgain(client: QueryClient, queryKey: QueryKey): void {
   }
 }
 
-/** Asks again for everything that is shown, after a break: what was under way then may never be answered. */
+/**
+ * Invalidates all queries after the connection was broken, which refetches the active ones. Requests in flight are
+ * cancelled first, because they may never get a response.
+ */
 export async function askAllAgain(client: QueryClient): Promise<void> {
   await client.cancelQueries({ type: 'active', fetchStatus: 'fetching' });
   await client.invalidateQueries();

@@ -1,12 +1,12 @@
 import { useSyncExternalStore } from 'react';
 
-/** How the link to the service is. */
+/** The state of the stream from the service. */
 export interface Connection {
-  /** `off`: the service has no stream. */
+  /** `off`: the service has no stream, because the feature is switched off. */
   readonly state: 'connecting' | 'live' | 'broken' | 'off';
-  /** Up to when what is shown is complete, in milliseconds since 1970; null before the first message. */
+  /** The time up to which the data is complete, in milliseconds since 1970; null before the first message. */
   readonly asOf: number | null;
-  /** Since when the link is broken. */
+  /** When the connection broke, in milliseconds since 1970; null while it is not broken. */
   readonly brokenSince: number | null;
 }
 
@@ -20,7 +20,7 @@ export function setConnection(next: Connection): void {
   for (const listener of listeners) listener();
 }
 
-/** Notes that the service has no stream, until what is returned is called. */
+/** Sets the state to `off`. @returns a function that resets it */
 export function setStreamOff(): () => void {
   setConnection({ ...UNKNOWN, state: 'off' });
   return () => setConnection(UNKNOWN);
@@ -39,7 +39,7 @@ export function useConnection(): Connection {
   return useSyncExternalStore(subscribe, currentConnection);
 }
 
-/** Whether the service has no stream, so that pages have to ask again by themselves. */
+/** Whether the service has no stream, so that pages have to poll. */
 export function useIsStreamOff(): boolean {
   return useSyncExternalStore(subscribe, () => connection.state === 'off');
 }

@@ -5,35 +5,39 @@ import { noticeRefusal, queryClient } from '../service/queries.ts';
 import { api, service } from '../service/service.ts';
 import { currentConnection, setConnection } from './connection.ts';
 
-// A browser opens six connections to a host and a stream keeps one. So one tab of a browser follows the service, and hands
-// on what it receives to the others: the one that holds the lock. Without locks each tab follows by itself.
+// A browser opens at most six connections to a host, and a stream occupies one of them. So only one tab of a browser,
+// the one that holds a lock, opens the stream, and it forwards the messages to the others. Without the Web Locks API
+// each tab opens its own stream.
 
 const NAME = 'gantry.live';
-/** The service says something every ten seconds; after this long without a word the link is taken to be broken. */
+/** The service sends a message every ten seconds; after this long without one the connection counts as broken. */
 const SILENCE_MS = 25_000;
-/** A stream that the service ended is opened again after this. */
+/** The delay before a stream that ended is opened again, in milliseconds. */
 const AGAIN_MS = 1_000;
 
-/** @param afterBreak whether it is the first one since the link was broken */
+/** @param afterBreak whether it is the first message since the connection broke */
 type Handler = (message: AnyMessage, afterBreak: boolean) => void;
 type Shared = { readonly message: AnyMessage; readonly id: string } | { readonly broken: number };
 
 const handlers = new Set<Handler>();
 
-/** Calls back with every message of the stream, in whichever tab it arrives. @returns stops that */
+/**
+ * Calls `handler` with every message of the stream, whichever tab receives it.
+ * @returns a function that unsubscribes
+ */
 export function onLive(handler: Handler): () => void {
   handlers.add(handler);
   return () => handlers.delete(handler);
 }
 
-/** Where a stream goes on: after the last message that was received. */
+/** The position from which a stream resumes: after the last message that was received. */
 export interface Position {
   lastEventId: string | undefined;
 }
 
 /**
- * Follows the service until the signal, in this tab or another one of the browser.
- * @param position of the stream before, such as that of a token that was exchanged; it is kept up to date
+ * Follows the stream of the service, opened by this tab or another one of the browser, until the signal aborts.
+ * @param position where the previous stream ended, such as that of a token that was refreshed; it is updated in place
  */
 export function startLive(signal: AbortSignal, position: Position): void {
   const channel = 'BroadcastChannel' in globalThis ? new BroadcastChannel(NAME) : null;
@@ -42,7 +46,7 @@ export function startLive(signal: AbortSignal, position: Position): void {
     if ('broken' in shared) return markBroken(shared.broken);
     heardAt = Date.now();
     const { message } = shared;
-    // Every tab keeps it: the one that follows next goes on after what the last one handed on.
+    // Every tab keeps the position, so that the next one to open the stream resumes after the last message.
     position.lastEventId = shared.id;
     const afterBreak = currentConnection().state === 'broken';
     const asOf =
@@ -71,7 +75,10 @@ function markBroken(since: number): void {
   setConnection({ state: 'broken', asOf, brokenSince: brokenSince ?? since });
 }
 
-/** Keeps a stream open. The client resumes after the last message by itself while the link is broken. */
+/**
+ * Keeps a stream open until the signal aborts. If only the connection breaks, the client itself reconnects and resumes
+ * after the last message.
+ */
 async function lead(share: (shared: Shared) => void, position: Position, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await new Promise<void>((resolve) => {
@@ -83,7 +90,7 @@ async function lead(share: (shared: Shared) => void, position: Position, signal:
         },
         onError: (error) => {
           noticeRefusal(error);
-          // A refusal is no break: a second factor has to be set up first, or the service has no stream any more.
+          // FORBIDDEN does not mean a broken connection: a second factor has to be set up, or the feature is off.
           if (!(error instanceof GantryError && error.code === 'FORBIDDEN')) share({ broken: Date.now() });
           else if (isFeatureOff(error, 'realtime'))
             void queryClient.invalidateQueries({ queryKey: service.system.getSettings.pathKey() });

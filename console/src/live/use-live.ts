@@ -9,14 +9,17 @@ import { askAgain, askAllAgain } from './ask-again.ts';
 import { setStreamOff } from './connection.ts';
 import { onLive, type Position, startLive } from './live.ts';
 
-/** Calls back with every message of the stream while the component is shown. */
+/** Calls `handler` with every message of the stream while the component is mounted. */
 export function useLive(handler: (message: AnyMessage) => void): void {
   const latest = useRef(handler);
   latest.current = handler;
   useEffect(() => onLive((message) => latest.current(message)), []);
 }
 
-/** What changes with the messages of each topic. Lists of events do not: their rows wait until they are asked for. */
+/**
+ * The queries that a message of each type invalidates. Lists of events are not among them: their new rows wait until
+ * the user asks for them.
+ */
 const changed: Readonly<Partial<Record<AnyMessage['type'], readonly QueryKey[]>>> = {
   sensors: [service.sensors.pathKey()],
   incidents: [service.incidents.pathKey()],
@@ -24,8 +27,8 @@ const changed: Readonly<Partial<Record<AnyMessage['type'], readonly QueryKey[]>>
 };
 
 /**
- * What is asked for once more when the stream begins, because something may have happened since a page asked for it, and
- * again and again where there is no stream.
+ * The queries that are refetched when the stream starts, because the data may have changed since the page loaded it,
+ * and periodically if the service has no stream.
  */
 const followed: readonly QueryKey[] = [
   service.sensors.pathKey(),
@@ -34,19 +37,22 @@ const followed: readonly QueryKey[] = [
   service.events.getRecent.pathKey(),
 ];
 
-/** Without a stream, pages ask again after this, in milliseconds. */
+/** The polling interval if the service has no stream, in milliseconds. */
 export const POLL_MS = 15_000;
 
-/** Changes within this time are asked for together, in milliseconds. */
+/** Messages of one type within this time lead to a single refetch, in milliseconds. */
 const TOGETHER_MS = 500;
 
-/** Follows the service while somebody is signed in, and has what changed asked for again: all of it where there is no stream. */
+/**
+ * Follows the stream of the service while a user is signed in, and refetches the queries that its messages invalidate.
+ * If the service has no stream, it polls instead.
+ */
 export function useFollowing(): void {
   const token = useSession()?.token;
   const isRefused = useFactorMissing();
   const isOff = useFeatures()?.realtime === false;
   const client = useQueryClient();
-  // A token that was exchanged has a stream of its own, which goes on where the one before ended.
+  // A refreshed token needs a new stream, which resumes where the previous one ended.
   const position = useRef<Position>({ lastEventId: undefined });
   useEffect(() => {
     if (token === undefined || isRefused || isOff) return;
@@ -58,7 +64,7 @@ export function useFollowing(): void {
     if (!isOff) return;
     const leave = setStreamOff();
     const timer = setInterval(() => {
-      // The feature may have been switched on.
+      // The settings are polled, too: the feature may be switched on.
       for (const queryKey of [...followed, service.system.getSettings.pathKey()]) askAgain(client, queryKey);
     }, POLL_MS);
     return () => {
@@ -72,7 +78,7 @@ export function useFollowing(): void {
     const leave = onLive(({ type }, afterBreak) => {
       if (!hasBegun) for (const queryKey of followed) askAgain(client, queryKey);
       hasBegun = true;
-      // What was missed is not known one by one, so everything that is shown is asked for again.
+      // It is not known which changes were missed, so all active queries are refetched.
       if (type === 'missed' || afterBreak) void askAllAgain(client);
       const keys = changed[type];
       if (!keys || waiting.has(type)) return;

@@ -2,13 +2,13 @@ import i18next from 'i18next';
 import { initReactI18next } from 'react-i18next';
 import { createStored } from '../preferences/stored.ts';
 
-/** The languages of the console, as their speakers call them. */
+/** The languages of the console, by their native names. */
 export const languages = { en: 'English', tr: 'Türkçe', ar: 'العربية' } as const;
 export type Language = keyof typeof languages;
 
 const fromRightToLeft: ReadonlySet<Language> = new Set(['ar']);
 
-/** The texts of each room, by the name of the room. */
+/** The texts of the feature directories ("rooms"), by the name of the directory, which is the i18next namespace. */
 type Catalogue = Readonly<Record<string, object>>;
 
 const catalogues: Readonly<Record<Language, () => Promise<{ catalogue: Catalogue }>>> = {
@@ -17,7 +17,7 @@ const catalogues: Readonly<Record<Language, () => Promise<{ catalogue: Catalogue
   ar: () => import('./ar.ts'),
 };
 
-/** The texts of rooms that few users enter, which are loaded with their pages. */
+/** The texts of rooms that few users visit. They are loaded with the pages, and not with the first load. */
 const laterTexts = import.meta.glob<object>('../{account,administration,connections}/locale/*.json', {
   import: 'default',
 });
@@ -33,7 +33,7 @@ function isLanguage(value: unknown): value is Language {
   return typeof value === 'string' && Object.hasOwn(languages, value);
 }
 
-/** The user's choice, otherwise the first language of the browser that the console supports. */
+/** The user's choice, or else the first language of the browser that the console supports, or English. */
 function preferred(): Language {
   const chosen = stored.get();
   if (chosen) return chosen;
@@ -52,7 +52,7 @@ async function addLaterTexts(language: string, room: string): Promise<void> {
   if (texts) i18next.addResourceBundle(language, room, texts);
 }
 
-/** Loads the texts of a room that does not belong to the first load, now and with every other language. */
+/** Loads the texts of a room that is not in the first load. From then on, a change of the language loads them too. */
 export async function enterRoom(room: 'account' | 'administration' | 'connections'): Promise<void> {
   if (entered.has(room)) return;
   await addLaterTexts(i18next.language, room);
@@ -70,7 +70,7 @@ export function directionOf(language: string): 'ltr' | 'rtl' {
   return isLanguage(language) && fromRightToLeft.has(language) ? 'rtl' : 'ltr';
 }
 
-/** Loads the texts of the user's language before anything is shown. */
+/** Initialises i18next and loads the texts of the user's language. To be awaited before the first render. */
 export async function startLocale(): Promise<void> {
   await i18next.use(initReactI18next).init({
     lng: 'en',

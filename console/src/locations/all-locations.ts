@@ -3,10 +3,10 @@ import { useQuery } from '@tanstack/react-query';
 import { api, service } from '../service/service.ts';
 
 const TAKE = 100;
-/** How often the traffic is asked for again, in milliseconds. It is counted in slots of five minutes. */
+/** The interval between refetches of the traffic, in milliseconds. The service counts it in slots of five minutes. */
 const TRAFFIC_MS = 15_000;
 
-/** All locations, for maps; lists read them page by page. */
+/** Loads all locations, for maps. Lists load them page by page. */
 export function useAllLocations(enabled = true) {
   return useQuery({
     enabled,
@@ -24,7 +24,7 @@ export function useAllLocations(enabled = true) {
 
 export type TrafficNow = LiveTraffic['locations'][number];
 
-/** The traffic of every location at the moment. */
+/** The current traffic at every location. */
 export function useLiveTraffic(enabled = true) {
   return useQuery({ enabled, ...service.traffic.getLive.queryOptions(), refetchInterval: TRAFFIC_MS });
 }

@@ -12,7 +12,7 @@ import { Skeleton } from '../ui/skeleton.tsx';
 const SHOWN = 10;
 const AGAIN_MS = 15_000;
 
-/** The latest events at a location. */
+/** The panel with the latest events at a location. */
 export function EventsHere({ name }: { readonly name: string }) {
   const { t, i18n } = useTranslation(['locations', 'events']);
   const names = useCodeNames();

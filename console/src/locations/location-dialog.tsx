@@ -12,12 +12,12 @@ import { Field } from '../ui/field.tsx';
 import { useNotices } from '../undo/undo.tsx';
 
 interface LocationDialogProps {
-  /** Absent: a new one. */
+  /** The location to edit; absent for a new one. */
   readonly location?: Location;
   readonly onClose: () => void;
 }
 
-/** Makes a location, or changes one. */
+/** The form that creates a location or edits one. A new location is opened after it is saved. */
 export function LocationDialog({ location: given, onClose }: LocationDialogProps) {
   const { before: location, refuseUnseen } = useSeen(given, () =>
     api.locations.getById.query({ id: given?.id ?? '' }),

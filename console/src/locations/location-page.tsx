@@ -23,7 +23,7 @@ import { useLocationPoints } from './map-points.ts';
 import { SensorsHere } from './sensors-here.tsx';
 import { TrafficPanel } from './traffic-panel.tsx';
 
-/** One location: its traffic now and today, and the sensors that stand there. */
+/** The page of one location: its traffic now and in the last day, sensors, latest events, details and place. */
 export function LocationPage() {
   const { locationId } = useParams({ from: '/shell/locations/$locationId' });
   const { data, error, refetch } = useQuery(service.locations.getById.queryOptions({ id: locationId }));

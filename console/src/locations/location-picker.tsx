@@ -7,19 +7,19 @@ import { Button } from '../ui/button.tsx';
 
 interface LocationPickerProps {
   readonly label: string;
-  /** The name of the field in its form. */
+  /** The name of the field in the form. */
   readonly name: string;
   readonly initial?: string | null;
   readonly error?: string | undefined;
 }
 
-/** Finds locations by a part of their name. */
+/** Searches for locations. @returns at most 20 options, whose values are the ids */
 export async function findLocations(search: string) {
   const { locations } = await api.locations.getAll.query({ search, take: 20 });
   return locations.map(({ id, name }) => ({ value: id, label: name }));
 }
 
-/** A field of a form that holds the id of a location, or none. */
+/** A form field whose value is the id of a location, or empty. */
 export function LocationPicker({ label, name, initial = null, error }: LocationPickerProps) {
   const { t } = useTranslation('locations');
   const [id, setId] = useState(initial);

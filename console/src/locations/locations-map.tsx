@@ -17,12 +17,12 @@ interface LocationsMapProps {
 
 const NONE: readonly Location[] = [];
 
-/** The locations that are searched for, on the map with their traffic. */
+/** The map of the locations that match the search, with their traffic. */
 export function LocationsMap({ search, selectedId, onSelect }: LocationsMapProps) {
   const { t } = useTranslation('locations');
   const { data = NONE, error, refetch } = useAllLocations();
   const shown = useMemo(() => {
-    // As the list is searched by the service.
+    // Matches the same locations as the service's search, which the list uses.
     const part = fold(search?.trim() ?? '');
     return data.filter(({ name, address }) => fold(name).includes(part) || fold(address).includes(part));
   }, [data, search]);

@@ -6,7 +6,7 @@ import { type MapPoint, pointsOf } from '../map/point.ts';
 import { levelLooks } from '../status/traffic-level.tsx';
 import { useLiveTraffic } from './all-locations.ts';
 
-/** Locations as points of the map with their traffic, without those whose place is not known. */
+/** The points of locations on the map, coloured by level of traffic. Locations without coordinates are left out. */
 export function useLocationPoints(locations: readonly Location[]): readonly MapPoint[] {
   const { t } = useTranslation('locations');
   const { data } = useLiveTraffic();

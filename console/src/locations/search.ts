@@ -1,14 +1,14 @@
 import { sortOrders } from '@gantry/contract/values';
 import { flag, oneOf, text } from '../address/search.ts';
 
-/** What the address of the locations page may say. The names are those of `locations.getAll`. */
+/** The query parameters of the locations page, named as in `locations.getAll`. */
 export const locationsSearch = {
   search: text(200),
   sortBy: oneOf(['name', 'createdAt']),
   sortOrder: oneOf(sortOrders),
   view: oneOf(['map']),
-  /** The location under the cursor of the list, or selected on the map. */
+  /** The id of the location at the cursor of the list, or selected on the map. */
   location: text(),
-  /** Whether the form for a new one is open. */
+  /** Whether the form for a new location is open. */
   create: flag,
 };

@@ -7,7 +7,7 @@ import { SensorStatusBadge } from '../status/sensor-status.tsx';
 import { Panel } from '../ui/panel.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 
-/** The sensors that stand at a location. */
+/** The panel with the sensors at a location. */
 export function SensorsHere({ locationId }: { readonly locationId: string }) {
   const { t } = useTranslation(['locations', 'sensors', 'common']);
   const { data, error, refetch } = useQuery({

@@ -12,7 +12,7 @@ import { useLiveTraffic } from './all-locations.ts';
 
 const AGAIN_MS = 300_000;
 
-/** The traffic at a location: in the last minutes, and by the hour in the last day. */
+/** The panel with the current traffic at a location, and the hourly volume of the last 24 hours. */
 export function TrafficPanel({ location: { id } }: { readonly location: Location }) {
   const { t, i18n } = useTranslation('locations');
   const live = useLiveTraffic();
@@ -52,7 +52,7 @@ function LastDay({ locationId }: { readonly locationId: string }) {
   const { t, i18n } = useTranslation('locations');
   const time = useTime();
   const now = useNow(60_000);
-  // The range moves on with every hour. Its end is in the future, so that the present hour is in it.
+  // The range advances every hour. It ends at the next full hour, so that it includes the current one.
   const hour = Math.floor(now / HOUR_MS) * HOUR_MS;
   const range = {
     startDate: new Date(hour - 23 * HOUR_MS).toISOString(),

@@ -1,14 +1,14 @@
 import type { Position } from 'geojson';
 
-/** Two points in turn that are farther apart than this, in degrees, are joined across the 180th meridian. */
+/** Consecutive points whose longitudes differ by more than this, in degrees, are joined across the 180th meridian. */
 const HALF_TURN = 180;
-/** The coordinates of the outlines are rounded to about so much, in degrees. */
+/** The approximate precision of the coordinates of the outlines, in degrees. */
 const NEAR = 0.01;
 
 const longitudeOf = (point: Position | undefined): number => point?.[0] ?? 0;
 const latitudeOf = (point: Position | undefined): number => point?.[1] ?? 0;
 
-/** The edge at which the data was cut: it is no coast. */
+/** Whether a segment lies on the edge at which the data was cut, and is not a coast. */
 function isCut(one: Position, other: Position): boolean {
   return (isOnMeridian(one) && isOnMeridian(other)) || (isAtPole(one) && isAtPole(other));
 }
@@ -22,8 +22,8 @@ function isAtPole(point: Position): boolean {
 }
 
 /**
- * The lines in parts that end at the 180th meridian, so that none is drawn across the whole map. Parts along that meridian
- * and at the poles are left out.
+ * Splits lines at the 180th meridian, so that none is drawn across the whole map. Segments along that meridian and at
+ * the poles are removed.
  */
 export function splitLines(lines: readonly (readonly Position[])[]): Position[][] {
   return lines.flatMap((line) => {
@@ -51,8 +51,9 @@ function latitudeAtEdge(from: Position, to: Position, edge: number): number {
 }
 
 /**
- * The rings of a polygon with longitudes that run on beyond 180 degrees in place of starting again at -180, which the map
- * draws on both sides. A ring around a pole is closed along the pole; a ring that is only the pole is left out.
+ * The rings of a polygon with longitudes that continue beyond ±180 degrees instead of wrapping around; the map draws
+ * such polygons on both sides. A ring around a pole is closed along the pole; a ring that consists only of the pole is
+ * removed.
  */
 export function unrollRings(rings: readonly (readonly Position[])[]): Position[][] {
   return rings.filter((ring) => !ring.every(isAtPole)).map(unroll);

@@ -16,15 +16,15 @@ import { loadStreets, STREETS, type Streets } from './streets.ts';
 
 setWorkerUrl(workerUrl);
 
-/** Several points that would cover each other, and where on the map, in pixels. */
+/** Several points that would overlap, and their position on the map in pixels. */
 export interface Group {
-  /** How many there are. */
+  /** Number of points. */
   readonly size: number;
-  /** Of all of them. */
+  /** Ids of all points. */
   readonly ids: readonly string[];
   readonly x: number;
   readonly y: number;
-  /** Comes as near as is needed for the group to part. */
+  /** Zooms in until the group splits, or to the maximum zoom level. */
   readonly approach: () => void;
 }
 
@@ -33,13 +33,13 @@ interface MapOptions {
   readonly label: string;
   readonly language: string;
   readonly onPoint: (id: string) => void;
-  /** @param group null when it is not where it was any more */
+  /** @param group null once the map moves, because the position of the group is then out of date */
   readonly onGroup: (group: Group | null) => void;
-  /** Whose the base is that is shown. */
+  /** Called when the streets have been added, which need a different attribution. */
   readonly onStreets: () => void;
 }
 
-/** The map, as the component around it uses it. */
+/** The interface of the map for the component that shows it. */
 export interface VectorMap {
   setPoints(points: readonly MapPoint[]): void;
   select(id: string | null): void;
@@ -49,15 +49,15 @@ export interface VectorMap {
   remove(): void;
 }
 
-/** Nearer than this a place is not shown by itself. */
+/** Maximum zoom level when the map is fitted to points. */
 const NEAR_ZOOM = 14;
 const MOST_ZOOM = 19;
-/** Room around the points that are shown, in pixels: for their labels, half of which is at most 72 wide, and the buttons. */
+/** Padding around fitted points, in pixels, for their labels, half of which is at most 72 wide, and for the buttons. */
 const ROUND_POINTS = { top: 48, bottom: 48, left: 76, right: 76 };
 
 const nothing = { type: 'FeatureCollection' as const, features: [] };
 
-/** Makes a map. @throws Error where the browser cannot draw it */
+/** Creates a map. @throws Error if the browser cannot draw it */
 export function createMap(options: MapOptions): VectorMap {
   const { container, label, language, onPoint, onGroup, onStreets } = options;
   let isDark = false;
@@ -78,7 +78,7 @@ export function createMap(options: MapOptions): VectorMap {
           promoteId: 'id',
           cluster: true,
           clusterRadius: 36,
-          // Sensors of one pole stand at one point: they stay a group at any distance.
+          // Sensors on one pole have the same position, so they stay a group at every zoom level.
           clusterMaxZoom: MOST_ZOOM,
           maxzoom: MOST_ZOOM + 1,
           clusterProperties: { rank: ['max', ['get', 'rank']] },
@@ -97,16 +97,16 @@ export function createMap(options: MapOptions): VectorMap {
   map.addControl(new ScaleControl(), 'bottom-left');
   map.touchZoomRotate.disableRotation();
   map.keyboard.disableRotation();
-  // A part of the base that cannot be loaded leaves the points, which are what matters.
+  // If a part of the base map cannot be loaded, the points are still shown.
   map.on('error', ignore);
 
   const ready = new Promise<void>((resolve) => map.once('style.load', () => resolve()));
-  // The page may be left before the map is ready.
+  // The map may be removed before its style is loaded.
   const whenReady = (work: () => void) => void ready.then(() => !isRemoved && work());
   const source = () => map.getSource<GeoJSONSource>(POINTS);
-  // What is set while the source still reads its first, empty data may be lost: it is set again after that.
+  // Data set while the source still loads its initial, empty data may be lost, so it is set again after that.
   map.once('load', () => source()?.setData(featuresOf(latest)));
-  // For pictures and stories: from then on everything that was asked for is drawn.
+  // For screenshots and tests: from now on everything requested so far is drawn.
   map.once('idle', () => {
     container.dataset.drawn = 'true';
   });

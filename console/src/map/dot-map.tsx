@@ -5,12 +5,12 @@ import { useTranslation } from 'react-i18next';
 import { loadOutlines, type Outlines } from './outlines.ts';
 import { type Bounds, boundsOf, type MapProps, rankColors } from './point.ts';
 
-/** Of the drawing, in its own units. */
+/** Size and margin of the drawing, in SVG units. */
 const WIDTH = 1000;
 const HEIGHT = 700;
 const MARGIN = 60;
 
-/** Dots over outlines, for browsers without WebGL. The list beside it is what the keyboard uses. */
+/** Dots over outlines, for browsers without WebGL. Keyboard users use the list next to it. */
 export function DotMap({ label, points, selectedId, onSelect }: MapProps) {
   const { t } = useTranslation('map');
   const { data: outlines } = useQuery({
@@ -30,7 +30,7 @@ export function DotMap({ label, points, selectedId, onSelect }: MapProps) {
           .map(({ id, label: name, longitude, latitude, look }) => {
             const [x, y] = project([longitude, latitude]);
             return (
-              // biome-ignore lint/a11y/noStaticElementInteractions: the list beside the map is the way of the keyboard
+              // biome-ignore lint/a11y/noStaticElementInteractions: keyboard users use the list next to the map
               <g key={id} onClick={() => onSelect(id)} className="cursor-pointer">
                 <title>{`${name} · ${look.text}`}</title>
                 <circle
@@ -67,7 +67,7 @@ type Projection = (position: Position) => [number, number];
 const mercator = (latitude: number): number =>
   (Math.log(Math.tan(Math.PI / 4 + (Math.max(-85, Math.min(85, latitude)) * Math.PI) / 360)) * 180) / Math.PI;
 
-/** Places the bounds in the middle of the drawing. One place alone is shown with some kilometres around it. */
+/** Centres the bounds in the drawing (Web Mercator). A single position is shown with some kilometres around it. */
 function projectionOf([west, south, east, north]: Bounds): Projection {
   const [low, high] = [mercator(south), mercator(north)];
   const scale = Math.min(
@@ -81,7 +81,7 @@ function projectionOf([west, south, east, north]: Bounds): Projection {
   ];
 }
 
-/** The lines that come near the drawing. */
+/** The SVG path of the lines that come near the drawing. */
 function pathOf({ borders, coasts }: Outlines, project: Projection): string {
   const isNear = ([x, y]: [number, number]) => x > -WIDTH && x < 2 * WIDTH && y > -HEIGHT && y < 2 * HEIGHT;
   return [...borders.geometry.coordinates, ...coasts.geometry.coordinates]

@@ -11,10 +11,10 @@ interface GroupPopoverProps {
   readonly onClose: () => void;
 }
 
-/** Points that are listed at most. */
+/** Maximum number of points that are listed. */
 const MOST = 200;
 
-/** The points of a group on the map, the worst first. */
+/** The points of a group on the map, the highest rank first. */
 export function GroupPopover({ group, points, onSelect, onClose }: GroupPopoverProps) {
   const { t, i18n } = useTranslation('map');
   const members = group.ids.flatMap((id) => points.get(id) ?? []).sort(worstFirst);
@@ -23,7 +23,7 @@ export function GroupPopover({ group, points, onSelect, onClose }: GroupPopoverP
       role="dialog"
       aria-label={t('group', { count: group.size })}
       onKeyDown={({ key }) => key === 'Escape' && onClose()}
-      // The map is measured from the left in every language. All of it stays within the map.
+      // Positions on the map are measured from the left in every language. The popover is kept within the map.
       dir={i18n.dir()}
       style={{
         left: `clamp(8.25rem, ${group.x}px, calc(100% - 8.25rem))`,

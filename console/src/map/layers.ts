@@ -2,23 +2,23 @@ import type { ExpressionSpecification, LayerSpecification } from 'maplibre-gl';
 import { type ColorToken, tokenColor } from '../theme/token-color.ts';
 import { rankColors } from './point.ts';
 
-/** Sources of the style. */
+/** Ids of the sources of the style. */
 export const LAND = 'land';
 export const LINES = 'lines';
 export const POINTS = 'points';
 
-/** Layers that react to the pointer. */
+/** Ids of the layers that react to the pointer. */
 export const DOTS = 'point-dots';
 export const GROUPS = 'point-groups';
-/** The lowest layer of the points. */
+/** Id of the lowest layer of the points. */
 export const LABELS = 'point-labels';
 
-/** Without an address for glyphs, text is drawn with the fonts of the computer. */
+/** The style has no URL for glyphs, so text is drawn with local fonts. */
 const FONT = ['system-ui', 'sans-serif'];
 
 type Colors = (token: ColorToken) => string;
 
-/** What needs no tiles: land, coasts and borders. */
+/** The layers that need no tiles: water, land, coasts and borders. */
 export function baseLayers(color: Colors = tokenColor): LayerSpecification[] {
   return [
     { id: 'base-water', type: 'background', paint: { 'background-color': color('bg') } },
@@ -37,7 +37,7 @@ export function baseLayers(color: Colors = tokenColor): LayerSpecification[] {
   ];
 }
 
-/** The points, in groups where they would cover each other. */
+/** The layers of the points, which are grouped where they would overlap. */
 export function pointLayers(color: Colors = tokenColor): LayerSpecification[] {
   const tone: ExpressionSpecification = [
     'match',
@@ -45,11 +45,11 @@ export function pointLayers(color: Colors = tokenColor): LayerSpecification[] {
     ...rankColors.flatMap((token, rank) => [rank, color(token)]),
     color('muted'),
   ] as unknown as ExpressionSpecification;
-  // The worst of a group is said by more than its colour.
+  // The highest rank in a group is shown by more than its colour.
   const mark: ExpressionSpecification = ['match', ['get', 'rank'], 4, ' !', 3, ' ×', ''];
   const isSelected: ExpressionSpecification = ['boolean', ['feature-state', 'selected'], false];
   return [
-    // The lowest of them gives way: labels are placed where the counts and marks leave room.
+    // The lowest layer has the lowest priority: labels are placed where the counts leave room.
     {
       id: LABELS,
       type: 'symbol',

@@ -3,7 +3,7 @@ import { PlaceMap } from './map.tsx';
 import type { MapProps } from './point.ts';
 import { PointList } from './point-list.tsx';
 
-/** The map and, beside it or below it on narrow screens, the same points as a list; over the list what is selected. */
+/** The map with a list of its points next to it, or below it on narrow screens. `children` are shown above the list. */
 export function MapWithList({ children, ...map }: MapProps & { readonly children?: ReactNode }) {
   return (
     <div className="flex min-h-0 grow flex-col md:flex-row">

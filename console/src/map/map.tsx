@@ -9,8 +9,9 @@ const VectorMap = lazy(async () => ({
 const DotMap = lazy(async () => ({ default: (await loadCode(() => import('./dot-map.tsx'))).DotMap }));
 
 /**
- * The map, which fills the element that it stands in. It is loaded when it is shown, and its place is kept meanwhile. Without
- * WebGL, or if the map fails, dots over outlines take its place. A page with a map has a `PointList` beside it.
+ * The map, which fills its parent element. Its code is loaded when it is first rendered; a placeholder keeps the space
+ * until then. Without WebGL, or if the map fails, dots over outlines are shown instead. Points on the map cannot be
+ * selected by keyboard, so a page on which they can be selected also offers a `PointList`.
  */
 export function PlaceMap(props: MapProps) {
   const placeholder = <div data-loading className="h-full bg-bg" />;
@@ -29,7 +30,7 @@ export function PlaceMap(props: MapProps) {
   );
 }
 
-/** Shows something else when what it holds fails. */
+/** An error boundary that shows something else if its children fail to render. */
 class Otherwise extends Component<
   { readonly show: ReactNode; readonly children: ReactNode },
   { failed: boolean }

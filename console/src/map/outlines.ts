@@ -4,7 +4,7 @@ import type { GeometryCollection, Topology } from 'topojson-specification';
 import address from 'world-atlas/countries-50m.json?url';
 import { splitLines, unrollRings } from './antimeridian.ts';
 
-/** Land and borders of the world (Natural Earth, 1:50 million): the base that needs no tiles. */
+/** Land, borders and coasts of the world (Natural Earth, 1:50 million): the base map that needs no tiles. */
 export interface Outlines {
   readonly land: FeatureCollection<Polygon | MultiPolygon>;
   readonly borders: Feature<MultiLineString>;
@@ -13,7 +13,7 @@ export interface Outlines {
 
 let loading: Promise<Outlines> | null = null;
 
-/** Loads them once. @throws what `fetch` throws; the next call tries again */
+/** Loads the outlines once. @throws what `fetch` throws; the next call then tries again */
 export function loadOutlines(): Promise<Outlines> {
   loading ??= read().catch((error: unknown) => {
     loading = null;

@@ -9,7 +9,7 @@ interface PointButtonProps {
   readonly onSelect: (id: string) => void;
 }
 
-/** A point in words, with the dot that it has on the map. */
+/** A button with the label and state of a point, and the same dot as on the map. */
 export function PointButton({ point, isSelected = false, onSelect }: PointButtonProps) {
   const { id, label, look } = point;
   return (
@@ -44,7 +44,7 @@ interface PointListProps {
 
 const ROW_HEIGHT = 44;
 
-/** What the map shows, as a list that the keyboard and screen readers reach: the worst first. */
+/** The points of the map as a list for keyboard and screen reader users, the highest rank first. */
 export function PointList({ label, points, selectedId, onSelect }: PointListProps) {
   const scroller = useRef<HTMLElement>(null);
   const sorted = useMemo(() => points.toSorted(worstFirst), [points]);
@@ -58,7 +58,7 @@ export function PointList({ label, points, selectedId, onSelect }: PointListProp
     <section
       ref={scroller}
       aria-label={label}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard
       tabIndex={0}
       className="h-full overflow-y-auto px-1 contain-strict"
     >

@@ -12,17 +12,17 @@ export const rankColors = [
   'critical',
 ] as const satisfies readonly ColorToken[];
 
-/** How a point is drawn. What is normal is grey and has no mark, so that what is not stands out. */
+/** How a point is drawn. Normal points are grey and have no mark, so that others stand out. */
 export interface PointLook {
-  /** How far from normal it is, which is its colour. A group of points looks like the worst of them. */
+  /** Determines the colour. A group of points is drawn with the highest rank of its points. */
   readonly rank: Rank;
-  /** One character in the dot, so that a colour never stands alone; empty for what is normal. */
+  /** One character in the dot, so that the state does not rely on colour alone; empty for normal points. */
   readonly mark: string;
-  /** In words, for lists and screen readers. */
+  /** The state as text, for lists and screen readers. */
   readonly text: string;
 }
 
-/** Something that is shown on the map at one place. */
+/** An item that is shown at one position on the map. */
 export interface MapPoint {
   readonly id: string;
   readonly label: string;
@@ -32,7 +32,7 @@ export interface MapPoint {
   readonly look: PointLook;
 }
 
-/** Something that may have a place. */
+/** An item that may have a position. */
 export interface Placed {
   readonly id: string;
   readonly name: string;
@@ -40,7 +40,7 @@ export interface Placed {
   readonly coordinates: { readonly latitude: number; readonly longitude: number } | null;
 }
 
-/** The points of those whose place is known. */
+/** The points of the items whose position is known. */
 export function pointsOf<One extends Placed>(
   all: readonly One[],
   lookOf: (one: One) => PointLook,
@@ -53,21 +53,21 @@ export function pointsOf<One extends Placed>(
   });
 }
 
-/** What every form of the map is given. */
+/** The props of every variant of the map. */
 export interface MapProps {
-  /** What the map shows, for screen readers. */
+  /** The name of the map for screen readers. */
   readonly label: string;
   readonly points: readonly MapPoint[];
   readonly selectedId?: string | null | undefined;
   readonly onSelect: (id: string) => void;
-  /** What is in view at first: all points, or the surroundings of the selected one. */
+  /** The initial view: all points, or the surroundings of the selected one. */
   readonly fit?: 'all' | 'selected';
 }
 
-/** Corners of what is in view: west, south, east, north, in degrees. */
+/** A bounding box: west, south, east, north, in degrees. */
 export type Bounds = readonly [number, number, number, number];
 
-/** The least that holds all of the points; null where there are none. */
+/** The smallest bounding box of the points; null if there are none. */
 export function boundsOf(points: readonly MapPoint[]): Bounds | null {
   if (points.length === 0) return null;
   let [west, south, east, north] = [180, 90, -180, -90];
@@ -82,7 +82,7 @@ export function boundsOf(points: readonly MapPoint[]): Bounds | null {
 
 const byName = new Intl.Collator(undefined, { numeric: true });
 
-/** The worst first, and by name where they are alike. */
+/** Sorts the highest rank first, and points of equal rank by label. */
 export function worstFirst(one: MapPoint, other: MapPoint): number {
   return other.look.rank - one.look.rank || byName.compare(one.label, other.label);
 }

@@ -1,8 +1,8 @@
 import type { Map as MapLibre } from 'maplibre-gl';
 
 /**
- * Covers the map with a copy of it while the page is printed, because browsers print the canvas of WebGL empty.
- * @returns removes the copy, and makes no more
+ * Covers the map with a copy while the page is printed, because browsers print a WebGL canvas blank.
+ * @returns a function that removes the copy and the event listeners
  */
 export function makePrintable(map: MapLibre): () => void {
   let copy: HTMLCanvasElement | null = null;
@@ -13,7 +13,7 @@ export function makePrintable(map: MapLibre): () => void {
   };
   const cover = () => {
     uncover();
-    // The canvas can be read in the task that has drawn it, and not later.
+    // The canvas can be read only in the task that has drawn it.
     map.redraw();
     const drawn = map.getCanvas();
     copy = document.createElement('canvas');
@@ -21,7 +21,7 @@ export function makePrintable(map: MapLibre): () => void {
     copy.height = drawn.height;
     copy.className = 'absolute inset-0 size-full bg-bg object-contain';
     copy.getContext('2d')?.drawImage(drawn, 0, 0);
-    // Some browsers print it nevertheless.
+    // Some browsers print the canvas nevertheless.
     drawn.style.visibility = 'hidden';
     map.getContainer().append(copy);
   };

@@ -1,16 +1,16 @@
 import type { LayerSpecification, SourceSpecification } from 'maplibre-gl';
 import { addressOf } from '../service/address.ts';
 
-/** The streets that an operator may have given the service as one file. */
+/** The street map, from a file that the operator may have provided to the service. */
 export interface Streets {
   readonly source: SourceSpecification;
-  /** @param language in which names are written where the tiles have it */
+  /** @param language the language of names, if the tiles have it */
   layers(isDark: boolean, language: string): LayerSpecification[];
 }
 
 export const STREETS = 'streets';
 
-/** Gets them ready, from the service and nowhere else. @returns null where the service has none */
+/** Loads the street map. Requests go only to the service. @returns null if the service has no street map */
 export async function loadStreets(): Promise<Streets | null> {
   const known = await fetch(addressOf('/console.json')).then(
     (response) => (response.ok ? (response.json() as Promise<{ mapTiles?: boolean }>) : null),
@@ -32,7 +32,7 @@ export async function loadStreets(): Promise<Streets | null> {
   };
 }
 
-/** Pictures would come from elsewhere. Names stay without theirs; what is a picture and little else is left out. */
+/** Removes icons, which would be requested from another host. Layers that are mostly icons are removed entirely. */
 function withoutPictures(layer: LayerSpecification): LayerSpecification[] {
   if (layer.type !== 'symbol') return [layer];
   if (layer.id === 'pois' || layer.id === 'roads_shields' || !layer.layout?.['text-field']) return [];

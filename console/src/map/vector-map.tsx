@@ -6,7 +6,7 @@ import { createMap, type Group, type VectorMap as Handle } from './create-map.ts
 import { GroupPopover } from './group-popover.tsx';
 import { boundsOf, type MapProps } from './point.ts';
 
-/** The map where the browser can draw it. What does not change is not drawn again. */
+/** The map for browsers with WebGL. It is created once per label and language; other changes update it in place. */
 export function VectorMap({ label, points, selectedId = null, onSelect, fit = 'all' }: MapProps) {
   const { t, i18n } = useTranslation('map');
   const isDark = useIsDark();
@@ -46,7 +46,7 @@ export function VectorMap({ label, points, selectedId = null, onSelect, fit = 'a
   useEffect(() => {
     if (!map) return;
     map.setPoints(points);
-    // Only once: what the user looks at does not move by itself.
+    // Only once, so that the map does not move by itself while the user looks at it.
     const bounds = boundsOf(fit === 'all' ? points : points.filter(({ id }) => id === selectedId));
     if (isPlaced.current || !bounds) return;
     isPlaced.current = true;
@@ -58,7 +58,7 @@ export function VectorMap({ label, points, selectedId = null, onSelect, fit = 'a
     if (bounds) map?.show(bounds);
   };
 
-  // The component around it shows the simple map then.
+  // The error boundary in `PlaceMap` then shows the simple map.
   if (broken !== null) throw broken;
   return (
     <div className="relative h-full overflow-hidden bg-bg" dir="ltr">

@@ -1,6 +1,6 @@
 let probed: boolean | null = null;
 
-/** Whether the browser can draw the map with its graphics hardware, or a substitute for it. */
+/** Whether the browser supports WebGL 2, in hardware or emulated in software. Determined once. */
 export function hasWebGl(): boolean {
   probed ??= probe();
   return probed;
@@ -9,7 +9,7 @@ export function hasWebGl(): boolean {
 function probe(): boolean {
   try {
     const context = document.createElement('canvas').getContext('webgl2');
-    // Browsers allow few contexts at a time, so that of the probe is given back.
+    // Browsers limit the number of contexts, so the probe releases its own.
     context?.getExtension('WEBGL_lose_context')?.loseContext();
     return context !== null;
   } catch {

@@ -13,7 +13,7 @@ import { Skeleton } from '../ui/skeleton.tsx';
 import { incidentPath } from './paths.ts';
 import { useCounts } from './use-counts.ts';
 
-/** What somebody should look after first: critical incidents, alerts, failing and silent sensors; each the oldest first. */
+/** What needs attention: critical incidents, alerts, failing and offline sensors, each with the oldest first. */
 export function AttentionPanel({ className }: { readonly className: string }) {
   const { t } = useTranslation(['overview', 'common']);
   const { kiosk } = useSearch({ from: '/shell/' });
@@ -88,7 +88,7 @@ interface RowProps {
   readonly children: ReactNode;
 }
 
-/** One thing and since when. */
+/** An item with a relative time, linked to its page. */
 function Row({ to, search = {}, at, icon, tone, children }: RowProps) {
   return (
     <li className="border-b last:border-b-0">

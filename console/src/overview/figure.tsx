@@ -6,20 +6,20 @@ import { classes } from '../ui/classes.ts';
 
 interface FigureProps {
   readonly name: string;
-  /** undefined until it is known. */
+  /** undefined until it is loaded. */
   readonly value: string | undefined;
-  /** Why it is not known, which is said as long as there is no value. */
+  /** The error of the request, shown as long as there is no value. */
   readonly error?: unknown;
-  /** What the figure is out of, or compared with. */
+  /** Qualifies the value, such as a total or a start time. */
   readonly note?: ReactNode;
-  /** The list that it counts. */
+  /** The path of the list that the figure counts. */
   readonly to: string;
   readonly search?: Readonly<Record<string, unknown>>;
   readonly tone?: Tone;
   readonly children?: ReactNode;
 }
 
-/** One key figure, which leads to what it counts. Its place is kept until it is known. */
+/** A key figure that links to the list it counts. Its space is reserved until it is loaded. */
 export function Figure({ name, value, error, note, to, search = {}, tone = 'calm', children }: FigureProps) {
   return (
     <Link

@@ -9,7 +9,7 @@ import { Figure } from './figure.tsx';
 import { useCounts, useHasIncidents } from './use-counts.ts';
 import { useLastDay } from './use-last-day.ts';
 
-/** The key figures. */
+/** The key figures of the overview. */
 export function Figures() {
   const hasIncidents = useHasIncidents();
   return (

@@ -5,7 +5,7 @@ import { useMay } from '../session/may.ts';
 import { Button } from '../ui/button.tsx';
 import { Panel } from '../ui/panel.tsx';
 
-/** What to do first with an installation that has no sensor yet. */
+/** The first steps, shown while the installation has no sensor. */
 export function FirstRun() {
   const { t } = useTranslation('overview');
   const navigate = useNavigate();

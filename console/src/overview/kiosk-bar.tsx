@@ -5,7 +5,7 @@ import { Clock } from '../shell/clock.tsx';
 import { ConnectionDot, useIsStale } from '../shell/connection-dot.tsx';
 import { Icon } from '../ui/icon.tsx';
 
-/** What the wall has in place of the navigation: the time, the link to the service, and the way back. */
+/** The header of the wall display: the time, the connection state, and a link to leave kiosk mode. */
 export function KioskBar() {
   const { t } = useTranslation('overview');
   useLargeType();
@@ -27,7 +27,7 @@ export function KioskBar() {
   );
 }
 
-/** Makes everything larger: all sizes follow that of the root. */
+/** Enlarges the page: all sizes are relative to the font size of the root element. */
 function useLargeType(): void {
   useEffect(() => {
     const { style } = document.documentElement;
@@ -38,7 +38,7 @@ function useLargeType(): void {
   }, []);
 }
 
-/** Hatches the whole wall while the link is broken: nobody is near enough to read the banner. */
+/** Hatches the wall display while the connection is broken, because viewers are too far away to read the banner. */
 export function StaleHatching() {
   if (!useIsStale()) return null;
   return <div aria-hidden="true" className="stale pointer-events-none fixed inset-0 z-30 opacity-100!" />;

@@ -7,7 +7,7 @@ import { Panel } from '../ui/panel.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { SHOWN, useNewestEvents } from './use-newest-events.ts';
 
-/** The newest events as they come in. While the pointer or the focus is on them, they stand still, except on the wall. */
+/** The newest events, updated live. Updates pause while the list is hovered or focused, except on the wall display. */
 export function NewestEvents() {
   const { t } = useTranslation(['overview', 'events']);
   const { kiosk } = useSearch({ from: '/shell/' });

@@ -12,7 +12,7 @@ import { incidentPath } from './paths.ts';
 
 const SHOWN = 8;
 
-/** The incidents that were opened last. */
+/** The newest incidents. */
 export function NewestIncidents() {
   const { t } = useTranslation('overview');
   const all: string = '/incidents';

@@ -16,7 +16,7 @@ import { NewestIncidents } from './newest-incidents.tsx';
 import { PlacesPanel } from './places-panel.tsx';
 import { useHasIncidents } from './use-counts.ts';
 
-/** What the control room looks at first. `?kiosk=1` is its form for the wall. */
+/** The start page for the control room. `?kiosk=1` turns it into a wall display. */
 export function OverviewPage() {
   const { t } = useTranslation('overview');
   const { kiosk } = useSearch({ from: '/shell/' });
@@ -43,7 +43,7 @@ export function OverviewPage() {
   );
 }
 
-/** The wall has no hands to scroll: there the map takes what the rest leaves. */
+/** The content of the page. Nobody can scroll a wall display, so there the map takes the remaining height. */
 function Content({ isWall }: { readonly isWall: boolean }) {
   const hasIncidents = useHasIncidents();
   return (

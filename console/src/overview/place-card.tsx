@@ -8,7 +8,7 @@ import { Button } from '../ui/button.tsx';
 import { incidentPath } from './paths.ts';
 import type { Place } from './use-places.ts';
 
-/** What is at a place, over a corner of the map. */
+/** The traffic, incidents and sensors of a place, in a card over the corner of the map. */
 export function PlaceCard({ place, onClose }: { readonly place: Place; readonly onClose: () => void }) {
   const { t } = useTranslation(['overview', 'locations', 'common']);
   const { name, location, traffic, sensors, incidents } = place;

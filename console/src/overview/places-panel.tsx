@@ -9,12 +9,12 @@ import { PlaceCard } from './place-card.tsx';
 import { useCounts } from './use-counts.ts';
 import { usePlacePoints, usePlaces } from './use-places.ts';
 
-/** All places with their traffic, sensors and incidents: on the map, or as a list. */
+/** All places with their traffic, sensors and incidents, on the map or as a list. */
 export function PlacesPanel({ className }: { readonly className?: string }) {
   const { t } = useTranslation('overview');
   const { place: selectedId, places: form, kiosk } = useSearch({ from: '/shell/' });
   const navigate = useNavigate({ from: '/' });
-  // Calls that are made together are answered together, so the largest ones wait until the figures are there.
+  // Calls made at the same time share one response, so the largest ones wait until the figures are loaded.
   const isFirstThere = !useCounts().isPending;
   const { places, error, refetch } = usePlaces(isFirstThere);
   const points = usePlacePoints(places);

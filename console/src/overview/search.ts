@@ -1,9 +1,9 @@
 import { oneOf, text } from '../address/search.ts';
 
-/** What the address of the overview may say. */
+/** The query parameters of the overview. */
 export const overviewSearch = {
-  /** The place whose details are shown. */
+  /** The id of the place whose details are shown. */
   place: text(),
-  /** Places as a list instead of the map. */
+  /** Shows the places as a list instead of on the map. */
   places: oneOf(['list']),
 };

@@ -3,14 +3,14 @@ import { isFeatureOff, useHasFeature } from '../service/features.ts';
 import { service } from '../service/service.ts';
 import { useMay } from '../session/may.ts';
 
-/** Of each kind, so many are shown. */
+/** Maximum number of items shown of each kind. */
 const SHOWN = 5;
 
 const oldest = { sortBy: 'lastHeartbeat', sortOrder: 'asc', take: SHOWN } as const;
 
 /**
- * What needs attention, the oldest of each kind first, and how much of it there is. All of it is one request.
- * @returns `alerts` null where the user may not see them, or the service has no watchlist
+ * The items that need attention, oldest first per kind, and their number. The queries are batched in one request.
+ * @returns `alerts` is null if the user may not see them, or the watchlist is disabled
  */
 export function useCounts() {
   const mayAlerts = useMay('manageIncidents');
@@ -60,7 +60,7 @@ export function useCounts() {
   };
 }
 
-/** Whether the user may see incidents, and the service has them. */
+/** Whether the user may see incidents and the feature is enabled. */
 export function useHasIncidents(): boolean {
   const hasFeature = useHasFeature('incidents');
   return useMay('manageIncidents') && hasFeature;

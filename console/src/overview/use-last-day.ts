@@ -9,9 +9,10 @@ import { useCounts } from './use-counts.ts';
 const AGAIN_MS = 120_000;
 
 /**
- * Events of this hour and the 23 before it, hour by hour. This is the most expensive query of the page, so it runs last and
- * rarely: calls that are made together are answered together.
- * @returns `since` when the first of these hours began; `total` undefined until it is known, and null where the role may not see it or the service does not count it
+ * The events of the current hour and the 23 hours before it, per hour. This is the most expensive query of the page, so
+ * it is refetched rarely, and starts after the others: calls made at the same time share one response.
+ * @returns `since` is the start of the first hour; `total` is undefined until it is loaded, and null if the role may
+ *   not see it or analytics is disabled
  */
 export function useLastDay() {
   const hasFeature = useHasFeature('analytics');

@@ -4,23 +4,24 @@ import { useEffect, useRef, useState } from 'react';
 import { useLive } from '../live/use-live.ts';
 import { api, service } from '../service/service.ts';
 
-/** So many events are shown. */
+/** Number of events shown. */
 export const SHOWN = 8;
-/** New events are shown together, in milliseconds: nobody reads fifty a second. */
+/** Interval at which new events are shown, in milliseconds: nobody can read fifty a second. */
 const TOGETHER_MS = 2_000;
 
 const queryKey = [...service.events.getRecent.queryKey({ limit: SHOWN }), 'newest'];
 
 interface Arrived {
   readonly event: Event;
-  /** When it came, or was asked for, in milliseconds since 1970. */
+  /** When the event was received, or requested, in milliseconds since 1970. */
   readonly at: number;
 }
 
 /**
- * The newest events as they come in.
- * @param mayHold whether somebody may keep them as they are
- * @returns `hold` makes an element keep them as they are while it is used, and `isHeld` says that it does
+ * The newest events, updated live.
+ * @param mayHold whether the user can pause the updates
+ * @returns `hold` has the handlers of an element that pauses the updates while it is hovered or focused; `isHeld` tells
+ *   whether they are paused
  */
 export function useNewestEvents(mayHold: boolean) {
   const { data, error, refetch } = useQuery({
@@ -31,7 +32,7 @@ export function useNewestEvents(mayHold: boolean) {
       return { askedAt, answered: events.map((event) => ({ event, at: askedAt })) };
     },
   });
-  // What came in is kept apart from the answers: an answer to an earlier question does not contain it.
+  // Events from the stream are kept separately: the response to an earlier request does not contain them.
   const arrived = useRef<readonly Arrived[]>([]);
   const isDue = useRef(false);
   useLive((message) => {
@@ -71,7 +72,7 @@ export function useNewestEvents(mayHold: boolean) {
   };
 }
 
-/** Of the same event, the last one is kept. */
+/** The newest events, newest first. If an event occurs twice, the later entry is kept. */
 function newestOf(all: readonly Arrived[]): readonly Arrived[] {
   const byId = new Map(all.map((each) => [each.event.id, each]));
   return [...byId.values()]

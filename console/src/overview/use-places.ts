@@ -14,7 +14,7 @@ import { levelLooks } from '../status/traffic-level.tsx';
 import type { Tone } from '../ui/badge.tsx';
 import { useHasIncidents } from './use-counts.ts';
 
-/** A place of the overview: a location, or where a sensor or an incident is that belongs to none. */
+/** A place on the overview: a location, or the position of a sensor or incident that belongs to no location. */
 export interface Place {
   readonly id: string;
   readonly name: string;
@@ -30,9 +30,9 @@ export const OPEN = ['OPEN', 'ACKNOWLEDGED', 'IN_PROGRESS'] as const;
 const severityTones = { LOW: 'low', MEDIUM: 'medium', HIGH: 'high', CRITICAL: 'critical' } as const;
 
 /**
- * Everything that the map of the overview shows, place by place.
- * @param enabled whether it may be asked for already
- * @returns `error`: why there are none, or not all of them
+ * Loads the places of the overview map.
+ * @param enabled whether the queries may start
+ * @returns `error` is set if the locations or sensors could not be loaded; a disabled feature is not an error
  */
 export function usePlaces(enabled: boolean) {
   const hasIncidents = useHasIncidents();
@@ -46,7 +46,7 @@ export function usePlaces(enabled: boolean) {
       error && !data && !['locations', 'sensors'].some((feature) => isFeatureOff(error, feature)),
   );
   const incidents = useQuery({
-    // Where more are open than one answer has, the least severe are left out.
+    // If more incidents are open than one response contains, the least severe are left out.
     ...service.incidents.getAll.queryOptions({
       status: [...OPEN],
       sortBy: 'severity',
@@ -56,10 +56,10 @@ export function usePlaces(enabled: boolean) {
     enabled: enabled && hasIncidents,
   }).data?.incidents;
   const places = useMemo((): readonly Place[] => {
-    // The map is placed by the first points that it is given.
+    // The map fits its view to the first points that it is given, so it gets none until all are loaded.
     if (isPending) return [];
     const levels = new Map(traffic?.locations.map((each) => [each.locationId, each]));
-    // What is at a location that is not known here, such as where locations are switched off, stands by itself.
+    // A sensor or incident at an unknown location, such as when locations are disabled, becomes a place of its own.
     const known = new Set(locations?.map(({ id }) => id));
     const at = (id: string | null | undefined) => (id && known.has(id) ? id : null);
     const sensorsAt = Map.groupBy(sensors ?? [], ({ location }) => at(location?.id));
@@ -101,7 +101,7 @@ export function usePlaces(enabled: boolean) {
   };
 }
 
-/** Where a location is that has no coordinates of its own: where one of its sensors or incidents is. */
+/** The position of a location without coordinates: that of one of its sensors, or else of its incidents. */
 function placeOfAny(
   sensors: readonly LocatedSensor[] = [],
   incidents: readonly Incident[] = [],
@@ -110,7 +110,7 @@ function placeOfAny(
   return sensor?.coordinates ?? incidents.find(({ location }) => location)?.location ?? null;
 }
 
-/** The places as points of the map: as bad as the worst that is there, and in words all that is not normal. */
+/** The places as map points. Each has the worst tone of its traffic, sensors and incidents, and a description. */
 export function usePlacePoints(places: readonly Place[]): readonly MapPoint[] {
   const { t } = useTranslation(['overview', 'locations', 'common']);
   return useMemo(

@@ -6,10 +6,10 @@ export interface Person {
   readonly name: string;
 }
 
-/** How long the list of them is taken to be right, in milliseconds. */
+/** How long the list of assignees is cached, in milliseconds. */
 const FRESH_MS = 60_000;
 
-/** Finds those whom the user can give incidents to by a part of the name. */
+/** Finds the users to whom incidents can be assigned, by a part of their name. */
 export async function findAssignees(part: string): Promise<readonly Person[]> {
   const { assignees } = await queryClient.fetchQuery({
     ...service.incidents.getAssignees.queryOptions(),

@@ -4,16 +4,16 @@ import type { MapProps } from '../map/point.ts';
 import { Failure } from '../service/failure.tsx';
 
 interface PlacesMapProps extends MapProps {
-  /** What is said of those whose place is not known. */
+  /** The text about objects without coordinates, which the map cannot show; false if there are none. */
   readonly withoutPlace: string | false;
-  /** Why there is nothing to show; null when there is. */
+  /** The error that replaces the map; null if there is data to show. */
   readonly error: unknown;
   readonly onRetry: () => void;
-  /** The one that is selected. */
+  /** The details of the selected object. */
   readonly children: ReactNode;
 }
 
-/** Things that have a place, on the map; says how many of them have none. */
+/** Sensors or locations on the map, with the text about those that have no coordinates. */
 export function PlacesMap({ withoutPlace, error, onRetry, children, ...map }: PlacesMapProps) {
   if (error !== null) {
     return (
@@ -33,11 +33,11 @@ export function PlacesMap({ withoutPlace, error, onRetry, children, ...map }: Pl
 interface SelectedPlaceProps {
   readonly name: string;
   readonly children: ReactNode;
-  /** The link to its own page. */
+  /** The link to the page of the object. */
   readonly link: ReactNode;
 }
 
-/** What is selected on the map, above the list beside it. */
+/** The object that is selected on the map, shown above the list of points. */
 export function SelectedPlace({ name, children, link }: SelectedPlaceProps) {
   return (
     <section className="flex flex-col gap-1 border-b bg-surface p-3" aria-live="polite">
@@ -50,6 +50,6 @@ export function SelectedPlace({ name, children, link }: SelectedPlaceProps) {
   );
 }
 
-/** How the link to the page of what is selected looks. */
+/** The classes of the link to the page of the selected object. */
 export const placeLink =
   'inline-flex min-h-8 items-center gap-1 self-start text-accent underline pointer-coarse:min-h-11';

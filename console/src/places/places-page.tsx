@@ -16,26 +16,26 @@ interface PlacesPageProps<Row> {
   /** The name under which views of the page are saved. */
   readonly page: string;
   readonly title: string;
-  /** How many there are. */
+  /** The number of rows, shown next to the title. */
   readonly note: ReactNode;
   readonly filters: readonly Filter[];
   readonly values: FilterValues & { readonly view?: 'map' | undefined };
   readonly change: (values: FilterValues) => void;
   readonly onClear: () => void;
   readonly list: PlaceListProps<Row>;
-  /** Saves the list as a file. */
+  /** The button that exports the list as a file. */
   readonly save: ReactNode;
   readonly map: ReactNode;
-  /** What the command for a new one says; absent: the user may make none. */
+  /** The label of the button that creates an object; undefined if the user may not create one. */
   readonly create?: string | undefined;
   readonly onCreate: () => void;
-  /** What is said while none meets the filters. */
+  /** Shown when no row matches the filters. */
   readonly noMatch: string;
-  /** What is said while there is none at all. */
+  /** Shown when there are no rows at all. */
   readonly first: { readonly icon: IconName; readonly title: string; readonly text: ReactNode };
 }
 
-/** Things that have a place, as a list or on the map: both are forms of one address. */
+/** A page of sensors or locations, as a list or on a map. Their URLs differ only in the parameter `view`. */
 export function PlacesPage<Row>({
   page,
   title,

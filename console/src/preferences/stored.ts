@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
-/** A choice of the user that the browser keeps, the same in all of its tabs. */
+/** A preference that is kept in local storage and synchronised between the tabs of the browser. */
 export interface Stored<Value> {
   get(): Value;
   set(value: Value): void;
@@ -11,9 +11,9 @@ export interface Stored<Value> {
 const PREFIX = 'gantry.';
 
 /**
- * Makes a stored choice.
- * @param name the same in every version of the console
- * @param isValid tells what may have been stored by another version
+ * Creates a stored preference.
+ * @param name the key in local storage, without the prefix; must not change between versions of the console
+ * @param isValid checks the stored value, which another version of the console may have written
  */
 export function createStored<Value>(
   name: string,
@@ -54,7 +54,7 @@ export function createStored<Value>(
       try {
         localStorage.setItem(key, JSON.stringify(next));
       } catch {
-        // Without storage the choice lasts as long as the tab.
+        // Without storage, the value lasts until the tab is closed or reloaded.
       }
       changed();
     },

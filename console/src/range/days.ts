@@ -1,6 +1,6 @@
 import { DAY_MS } from '@gantry/contract/durations';
 
-/** Whole days from the first to the last, as `2026-05-01`, in the zone of the service. */
+/** The first and the last day of a range, both included, as `2026-05-01`, in the service's time zone. */
 export interface DayRange {
   readonly startDate: string;
   readonly endDate: string;
@@ -9,21 +9,21 @@ export interface DayRange {
 export const presets = ['today', 'yesterday', 'last7', 'last30', 'thisMonth', 'lastMonth'] as const;
 export type Preset = (typeof presets)[number];
 
-/** The first day that a field takes. Years are typed digit by digit, and `0202` is one on the way to 2026. */
+/** The earliest day that a field accepts. It excludes partly typed years, such as `0202` while the user types 2026. */
 export const FIRST_DAY = '1970-01-02';
 
-/** Days and months are reckoned as moments of UTC, in which every day has the same length. */
+/** Days and months are calculated in UTC, where all days have the same length. */
 const dateOf = (day: string): Date => new Date(`${day}T00:00:00Z`);
 const dayOf = (date: Date): string => date.toISOString().slice(0, 10);
 
-/** The day that is so many days later. */
+/** The day `days` days later, or earlier if negative. */
 function plusDays(day: string, days: number): string {
   const date = dateOf(day);
   date.setUTCDate(date.getUTCDate() + days);
   return dayOf(date);
 }
 
-/** The month that is so many months later. @param month as `2026-05` */
+/** The month `months` months later, or earlier if negative. @param month as `2026-05` */
 function plusMonths(month: string, months: number): string {
   const date = dateOf(`${month}-01`);
   date.setUTCMonth(date.getUTCMonth() + months);
@@ -32,7 +32,7 @@ function plusMonths(month: string, months: number): string {
 
 const monthOf = (day: string): string => day.slice(0, 7);
 
-/** The days of a preset. The days of this month are those until today. */
+/** The days of a preset. `thisMonth` ends today. */
 export function rangeOfPreset(preset: Preset, today: string): DayRange {
   switch (preset) {
     case 'today':
@@ -50,17 +50,17 @@ export function rangeOfPreset(preset: Preset, today: string): DayRange {
   }
 }
 
-/** @param month as `2026-05` */
+/** The days of a month. @param month as `2026-05` */
 export function rangeOfMonth(month: string): DayRange {
   return { startDate: `${month}-01`, endDate: plusDays(`${plusMonths(month, 1)}-01`, -1) };
 }
 
-/** This month and those before it, as `2026-05`. */
+/** The current month and those before it, newest first, as `2026-05`. */
 export function monthsUntil(today: string, count: number): string[] {
   return Array.from({ length: count }, (_, at) => plusMonths(monthOf(today), -at));
 }
 
-/** Which preset or month the days are; null for any others. */
+/** The preset, or the month as `2026-05`, that a range equals; null if there is none. Last month counts as a month. */
 export function nameOfRange({ startDate, endDate }: DayRange, today: string): Preset | string | null {
   const isSame = (other: DayRange) => other.startDate === startDate && other.endDate === endDate;
   const preset = presets.find((each) => each !== 'lastMonth' && isSame(rangeOfPreset(each, today)));
@@ -68,12 +68,12 @@ export function nameOfRange({ startDate, endDate }: DayRange, today: string): Pr
   return preset ?? (isSame(rangeOfMonth(month)) ? month : null);
 }
 
-/** How many days there are. */
+/** The number of days in a range. */
 export function daysIn({ startDate, endDate }: DayRange): number {
   return (dateOf(endDate).getTime() - dateOf(startDate).getTime()) / DAY_MS + 1;
 }
 
-/** The same number of days before or after, or the month before or after a whole one. */
+/** The preceding or following range of the same length, or month if the range is a whole month. */
 export function besides(days: DayRange, direction: -1 | 1): DayRange {
   const month = monthOf(days.startDate);
   const whole = rangeOfMonth(month);
@@ -82,7 +82,7 @@ export function besides(days: DayRange, direction: -1 | 1): DayRange {
   return moved(days, direction * daysIn(days));
 }
 
-/** The days moved by so many. */
+/** The range moved by a number of days. */
 export function moved({ startDate, endDate }: DayRange, days: number): DayRange {
   return { startDate: plusDays(startDate, days), endDate: plusDays(endDate, days) };
 }

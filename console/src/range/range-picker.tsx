@@ -20,17 +20,20 @@ interface RangePickerProps {
   readonly range: DayRange;
   readonly today: string;
   readonly onChange: (range: DayRange) => void;
-  /** Of a second range beside another one, which has no keys. */
+  /** The label of a second range picker on the same page, which has no keyboard shortcuts. */
   readonly label?: string;
 }
 
-/** Months that can be chosen by their names: as far as a range may reach. */
+/** The number of months to choose from: five years, which is the maximum length of a range. */
 const MONTHS = 60;
 const OTHER = 'other';
 
 const isPreset = (value: string): value is Preset => presets.some((preset) => preset === value);
 
-/** Chooses days: by a name, a month, or the first and the last one. `[` and `]` go to the days before and after. */
+/**
+ * Selects a range of days by preset, by month, or by its first and last day. `[` and `]` select the preceding and the
+ * following range.
+ */
 export function RangePicker({ range, today, onChange, label }: RangePickerProps) {
   const { t, i18n } = useTranslation('range');
   const months = new Intl.DateTimeFormat(i18n.language, { month: 'long', year: 'numeric', timeZone: 'UTC' });

@@ -14,7 +14,7 @@ import { Skeleton, ThinBar, useLasting } from '../ui/skeleton.tsx';
 import { AnalyticsView } from './analytics-view.tsx';
 import { ReportsFrame } from './reports-frame.tsx';
 
-/** What events came, and what became of them. */
+/** The analytics page: statistics of the events of a range of days. */
 export function AnalyticsPage() {
   const today = useToday();
   const may = useMay('viewReports');
@@ -27,7 +27,7 @@ export function AnalyticsPage() {
 
 const intervals: readonly AnalyticsInterval[] = ['hour', 'day', 'week'];
 
-/** The service's default. */
+/** The default interval for a range, the same as the service's. */
 function intervalFor(days: DayRange): AnalyticsInterval {
   const count = daysIn(days);
   if (count <= 3) return 'hour';
@@ -51,7 +51,7 @@ function Analytics({ today }: { readonly today: string }) {
     placeholderData: keepPreviousData,
     staleTime: 60_000,
   });
-  // Until others are there, the figures are those of the days before.
+  // Until the new range is loaded, the figures of the previous one are shown.
   const looksOutdated = useLasting(query.isPlaceholderData);
   return (
     <div className="min-h-0 grow overflow-y-auto">

@@ -22,7 +22,7 @@ interface AnalyticsViewProps {
   readonly days: DayRange;
 }
 
-/** The figures of a range of days. */
+/** The totals, charts and tables of a range of days. */
 export function AnalyticsView({ analytics, days }: AnalyticsViewProps) {
   const { t, i18n } = useTranslation('reports');
   const { t: common } = useTranslation('common');

@@ -9,7 +9,7 @@ import { Field } from '../ui/field.tsx';
 import { Select } from '../ui/select.tsx';
 import { useReportFilters } from './report-filters.ts';
 
-/** What a report is to contain, as far as it was entered. */
+/** The content of a report, as entered so far. */
 export interface Content {
   readonly kind: ReportKind;
   readonly format: ReportFormat;
@@ -20,18 +20,18 @@ interface ContentFieldsProps {
   readonly content: Content;
   readonly onChange: (content: Content) => void;
   readonly errorOf: (path: string) => string | undefined;
-  /** A schedule keeps its kind. */
+  /** Disables the field for the kind, as for an existing schedule. */
   readonly isKindFixed?: boolean;
 }
 
-/** The fields for what a report contains. Only the filters that its kind takes are offered. */
+/** The fields for the content of a report. Only the filters that apply to its kind are offered. */
 export function ContentFields({ content, onChange, errorOf, isKindFixed = false }: ContentFieldsProps) {
   const { t } = useTranslation('reports');
   const { kind, format, filters } = content;
   const all = useReportFilters();
   const seesPlates = useSeesPlates();
   const features = useFeatures();
-  // A schedule whose feature is off keeps its kind.
+  // The current kind stays in the list even if its feature is disabled.
   const kinds = reportKinds.filter((each) => {
     const feature = featureOfReport[each];
     return each === kind || !feature || features?.[feature] !== false;
@@ -40,7 +40,7 @@ export function ContentFields({ content, onChange, errorOf, isKindFixed = false 
   const set = (name: string, value: unknown) =>
     onChange({ ...content, filters: { ...filters, [name]: value } });
   const changeKind = (next: ReportKind) => {
-    // What the other kind takes, too, stays.
+    // Filters that the new kind also has are kept.
     const kept = filtersOfKind[next] as readonly string[];
     onChange({
       ...content,

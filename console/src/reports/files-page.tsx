@@ -22,7 +22,7 @@ import { useFileColumns } from './use-file-columns.tsx';
 
 const keyOf = ({ id }: Report): string => id;
 
-/** The reports that were asked for, and their files. */
+/** The list of generated reports and their files. */
 export function FilesPage() {
   const { t } = useTranslation('reports');
   const search = useSearch({ from: '/shell/reports/files' });

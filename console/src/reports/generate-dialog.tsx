@@ -13,7 +13,7 @@ import { useNotices } from '../undo/undo.tsx';
 import { type Content, ContentFields } from './content-fields.tsx';
 import { setFilters } from './report-filters.ts';
 
-/** Asks for a report: of what, of which days, in which form. */
+/** Requests a report: its content, format and range of days. */
 export function GenerateDialog({ today, onClose }: { readonly today: string; readonly onClose: () => void }) {
   const { t } = useTranslation('reports');
   const { say } = useNotices();

@@ -9,7 +9,7 @@ const UNITS = [
   ['second', 1],
 ] as const;
 
-/** A length of time in the largest unit that it has at least one of. */
+/** A duration in the largest unit of which it has at least one. */
 function lengthText(seconds: number | null, language: string): string {
   if (seconds === null) return GAP;
   const [unit, size] = UNITS.find(([, each]) => seconds >= each) ?? ['second', 1];
@@ -21,7 +21,7 @@ function lengthText(seconds: number | null, language: string): string {
   }).format(seconds / size);
 }
 
-/** How long it took until somebody had processed an event. */
+/** How long it took until events were marked as processed: median, mean and 90th percentile. */
 export function ProcessingTime({ times }: { readonly times: Analytics['processingTime'] }) {
   const { t, i18n } = useTranslation('reports');
   const { count, median, mean, p90 } = times;

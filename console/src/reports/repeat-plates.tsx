@@ -10,7 +10,7 @@ interface RepeatPlatesProps {
   readonly from: Date;
 }
 
-/** The plates that were seen most often, and the way to their events; nothing for roles that see no plates, as the page says above. */
+/** The plates seen most often, with links to their events. Roles that see no plates get `PlatesHidden` instead. */
 export function RepeatPlates({ analytics: { repeatPlates }, from }: RepeatPlatesProps) {
   const { t, i18n } = useTranslation('reports');
   const seesPlates = useSeesPlates();

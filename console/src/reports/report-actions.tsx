@@ -11,7 +11,7 @@ import { useNotices } from '../undo/undo.tsx';
 import { isUnfinished } from './report-status.tsx';
 import { useDownload } from './use-download.ts';
 
-/** What can be done with a report: get its file, stop it, delete it. */
+/** The commands for a report: download its file, show why it failed, cancel it, delete it. */
 export function ReportActions({ report }: { readonly report: Report }) {
   const { t } = useTranslation('reports');
   const { t: common } = useTranslation('common');

@@ -11,7 +11,7 @@ import { useTranslation } from 'react-i18next';
 import type { Filter } from '../filters/filter.ts';
 import { api } from '../service/service.ts';
 
-/** Every filter that a report may have, by its name. */
+/** All filters that a report can have, by name. */
 export function useReportFilters(): Readonly<Record<ReportFilter, Filter>> {
   const { t } = useTranslation('reports');
   const { t: common } = useTranslation('common');
@@ -74,7 +74,7 @@ export function useReportFilters(): Readonly<Record<ReportFilter, Filter>> {
   }, [t, common, events]);
 }
 
-/** The filters that are set, with nothing for those that are not. */
+/** Removes the filters that are not set, and trims the texts of the others. */
 export function setFilters(filters: Readonly<Record<string, unknown>>): ReportFilters {
   return Object.fromEntries(
     Object.entries(filters).flatMap(([name, value]) => {

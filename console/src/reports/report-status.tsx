@@ -12,12 +12,12 @@ const looks: Readonly<Record<ReportStatus, { tone: Tone; icon: IconName }>> = {
   CANCELLED: { tone: 'low', icon: 'none' },
 };
 
-/** Whether a report may still become another. */
+/** Whether a report is still queued or running. */
 export function isUnfinished({ status }: Pick<Report, 'status'>): boolean {
   return status === 'QUEUED' || status === 'RUNNING';
 }
 
-/** How far a report is. */
+/** The status of a report, with its progress, or why it failed. */
 export function ReportState({ report }: { readonly report: Report }) {
   const { t, i18n } = useTranslation('reports');
   const { status, progress, error } = report;

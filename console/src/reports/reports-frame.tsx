@@ -15,12 +15,12 @@ const parts = [
 ] as const;
 
 interface ReportsFrameProps {
-  /** The commands of this part. */
+  /** The commands of the current part, in the page header. */
   readonly commands?: ReactNode;
   readonly children: ReactNode;
 }
 
-/** The title of the page of reports, and the way to its three parts. */
+/** The header of the reports pages, with links to the three parts. */
 export function ReportsFrame({ commands, children }: ReportsFrameProps) {
   const { t } = useTranslation('reports');
   if (!useMay('viewReports')) return <NotAllowed permission={permissionNames.viewReports} />;

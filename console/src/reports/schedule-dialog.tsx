@@ -16,19 +16,20 @@ import { setFilters } from './report-filters.ts';
 import { type When, WhenFields } from './when-fields.tsx';
 
 interface ScheduleDialogProps {
-  /** The one that is changed; null for a new one. */
+  /** The schedule to edit; null for a new one. */
   readonly schedule: ReportSchedule | null;
   readonly onClose: () => void;
 }
 
 const NEW: When = { every: 'DAILY', hour: 6, weekday: 1, dayOfMonth: 1, enabled: true };
 
-/** Makes or changes a schedule. */
+/** Creates or edits a schedule. */
 export function ScheduleDialog({ schedule: given, onClose }: ScheduleDialogProps) {
   const { before: schedule, refuseUnseen } = useSeen(given ?? undefined, async () => {
     const { schedules } = await api.reports.getSchedules.query({ take: 100 });
     const now = schedules.find(({ id }) => id === given?.id);
-    // One that is deleted is refused by the service. The oldest of more than a hundred are saved without the check.
+    // If it is not found, the check is skipped: either it was deleted, and the service refuses the change, or it is
+    // older than the 100 newest schedules.
     return now ?? (given as ReportSchedule);
   });
   const { t } = useTranslation('reports');

@@ -19,12 +19,12 @@ import { useScheduleColumns } from './use-schedule-columns.tsx';
 
 const keyOf = ({ id }: ReportSchedule): string => id;
 
-/** What a dialog is open for: a new schedule, changes to one, or the end of one. */
+/** The open dialog: to create, edit or delete a schedule. */
 type Open =
   | { readonly what: 'new' }
   | { readonly what: 'edit' | 'delete'; readonly schedule: ReportSchedule };
 
-/** The reports that are made by themselves, day by day, week by week or month by month. */
+/** The schedules of reports that are generated daily, weekly or monthly. */
 export function SchedulesPage() {
   const { t } = useTranslation('reports');
   const { t: common } = useTranslation('common');

@@ -1,12 +1,12 @@
 import { reportKinds, reportStatuses } from '@gantry/contract/values';
 import { day, oneOf } from '../address/search.ts';
 
-/** What the address of the analytics may say. */
+/** The query parameters of the analytics page. */
 export const analyticsSearch = {
   startDate: day,
   endDate: day,
   interval: oneOf(['hour', 'day', 'week']),
 };
 
-/** What the address of the list of files may say. */
+/** The query parameters of the list of files. */
 export const filesSearch = { kind: oneOf(reportKinds), status: oneOf(reportStatuses) };

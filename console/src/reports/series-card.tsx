@@ -20,7 +20,7 @@ interface SeriesCardProps {
   readonly until: Date;
 }
 
-/** How many events came, interval by interval, and how many of them are violations. */
+/** The chart of the number of events per interval, and how many of them are violations. */
 export function SeriesCard({ analytics: { series, interval }, ...range }: SeriesCardProps) {
   const { t, i18n } = useTranslation('reports');
   const { t: chartText } = useTranslation('chart');

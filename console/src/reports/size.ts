@@ -1,6 +1,6 @@
 const UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const;
 
-/** The size of a file, in the language of the user. */
+/** Formats a file size in decimal units, in the given language. */
 export function sizeText(bytes: number, language: string): string {
   const step = Math.min(UNITS.length - 1, bytes < 1 ? 0 : Math.floor(Math.log10(bytes) / 3));
   return new Intl.NumberFormat(language, {

@@ -3,10 +3,10 @@ import { useTranslation } from 'react-i18next';
 
 const names = ['events', 'violations', 'incidents', 'processed', 'unprocessed', 'archived'] as const;
 
-/** A change of more than tenfold says that there was hardly anything before, not how much more there is. */
+/** Changes of 1000 % or more are not shown: they only mean that the previous value was very small. */
 const MOST_CHANGE = 10;
 
-/** The totals of a range, and what they were in the period before. */
+/** The totals of a range, compared with the previous period of the same length. */
 export function Totals({ totals }: { readonly totals: Analytics['totals'] }) {
   const { t, i18n } = useTranslation('reports');
   const number = (value: number) => value.toLocaleString(i18n.language);

@@ -3,7 +3,7 @@ import { useMutation } from '@tanstack/react-query';
 import { downloadFile } from '../service/files.ts';
 import { useNotices } from '../undo/undo.tsx';
 
-/** Saves the file of a report that has one. */
+/** Downloads the file of a report, if it has one. */
 export function useDownload() {
   const { sayFailure } = useNotices();
   return useMutation({

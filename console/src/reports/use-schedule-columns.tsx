@@ -21,7 +21,7 @@ export function useScheduleColumns({
   onDelete,
 }: Options): readonly Column<ReportSchedule>[] {
   const { t, i18n } = useTranslation('reports');
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what the buttons do is the same at every call
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the callbacks do the same on every render
   return useMemo(() => {
     const dayOf = ({ every, weekday, dayOfMonth }: ReportSchedule): string => {
       if (every === 'WEEKLY' && weekday !== null) return weekdayName(weekday, i18n.language);

@@ -4,20 +4,20 @@ import { dayFieldOf, reportPeriods } from '@gantry/contract/values';
 import { useTranslation } from 'react-i18next';
 import { Select } from '../ui/select.tsx';
 
-/** How often and when a schedule makes its report. */
+/** How often and when a schedule generates its report. */
 export interface When {
   readonly every: ReportPeriod;
   readonly hour: number;
-  /** 0 Sunday … 6 Saturday; counts for weeks. */
+  /** 0 Sunday … 6 Saturday; used for weekly schedules. */
   readonly weekday: number;
-  /** Counts for months. */
+  /** Used for monthly schedules. */
   readonly dayOfMonth: number;
   readonly enabled: boolean;
 }
 
 const SUNDAY = Date.UTC(2024, 0, 7);
 
-/** The name of a day of the week, from 0 Sunday. */
+/** The name of a day of the week. @param weekday 0 Sunday … 6 Saturday */
 export function weekdayName(weekday: number, language: string): string {
   const format = new Intl.DateTimeFormat(language, { weekday: 'long', timeZone: 'UTC' });
   return format.format(new Date(SUNDAY + weekday * DAY_MS));

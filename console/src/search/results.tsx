@@ -5,7 +5,7 @@ import { Icon } from '../ui/icon.tsx';
 import type { Found, FoundGroup } from './use-results.ts';
 
 interface ResultsProps {
-  /** Before the ids of the list and its options. */
+  /** The prefix of the element ids of the list and its options. */
   readonly id: string;
   readonly groups: readonly FoundGroup[];
   readonly active: number;
@@ -13,7 +13,7 @@ interface ResultsProps {
   readonly onPoint: (at: number) => void;
 }
 
-/** What was found, by kind. The focus stays in the field; the active option is named by it. */
+/** The results, grouped by kind. The focus stays in the field, which refers to the active option by its id. */
 export function Results({ id, groups, active, onOpen, onPoint }: ResultsProps) {
   const { t } = useTranslation('search');
   useEffect(() => {
@@ -23,7 +23,7 @@ export function Results({ id, groups, active, onOpen, onPoint }: ResultsProps) {
   return (
     <div id={`${id}-list`} role="listbox" aria-label={t('results')} className="max-h-[60vh] overflow-y-auto">
       {groups.map(({ name, items }) => (
-        // biome-ignore lint/a11y/useSemanticElements: a group of options has no element of its own
+        // biome-ignore lint/a11y/useSemanticElements: HTML has no element for a group of options in a listbox
         <div key={name} role="group" aria-label={t(`groups.${name}`)} className="pb-2">
           <p aria-hidden="true" className="px-2 py-1 text-sm text-muted">
             {t(`groups.${name}`)}
@@ -31,7 +31,7 @@ export function Results({ id, groups, active, onOpen, onPoint }: ResultsProps) {
           {items.map((item) => {
             const at = next++;
             return (
-              // biome-ignore lint/a11y/useKeyWithClickEvents: the field has the focus and the keys
+              // biome-ignore lint/a11y/useKeyWithClickEvents: the field has the focus and handles the keys
               <div
                 key={`${item.to} ${item.label}`}
                 id={`${id}-${at}`}

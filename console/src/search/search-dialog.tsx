@@ -8,7 +8,7 @@ import { Results } from './results.tsx';
 import { type Found, type FoundGroup, useResults } from './use-results.ts';
 
 const RECENT = 6;
-/** What was opened last, and by whom: another user of the browser may not see it. */
+/** The results that were opened last, and by which user: other users of the browser must not see them. */
 interface Recent {
   readonly userId: string;
   readonly items: readonly Found[];
@@ -21,7 +21,7 @@ function isRecent(value: unknown): boolean {
 
 const recent = createStored<Recent>('search.recent', { userId: '', items: [] }, isRecent);
 
-/** One field for everything, and below it what was found: arrows move, Enter opens. */
+/** The search field with its results. The arrow keys select a result, and Enter opens it. */
 export function SearchDialog({ onClose }: { readonly onClose: () => void }) {
   const { t } = useTranslation('search');
   const router = useRouter();
@@ -37,7 +37,7 @@ export function SearchDialog({ onClose }: { readonly onClose: () => void }) {
   const items = groups.flatMap((group) => group.items);
   const active = Math.min(at, items.length - 1);
   const open = (item: Found) => {
-    // A plate is personal data, so it is not kept in the browser.
+    // Plates are personal data, so they are not stored in the browser.
     if (item.icon !== 'events')
       recent.set({
         userId: user.id,

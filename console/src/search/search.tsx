@@ -7,7 +7,7 @@ import { later } from '../ui/later.ts';
 
 const useSearchDialog = later(async () => (await import('./search-dialog.tsx')).SearchDialog);
 
-/** Finds plates, sensors, locations, incidents and pages. What it needs for that is loaded when it is opened. */
+/** The search for plates, sensors, locations, incidents, and pages. The dialog is loaded when it is opened. */
 export function Search() {
   const { t } = useTranslation('search');
   const [open, setOpen] = useState(false);

@@ -9,9 +9,9 @@ import { useUser } from '../session/session.ts';
 import { usePagesOfUser } from '../shell/use-pages.ts';
 import type { IconName } from '../ui/icon.tsx';
 
-/** Something that the search leads to. */
+/** A search result. */
 export interface Found {
-  /** A path of the console. */
+  /** The path of the page that the result opens, with its query string. */
   readonly to: string;
   readonly label: string;
   readonly note?: string;
@@ -23,14 +23,14 @@ export interface FoundGroup {
   readonly items: readonly Found[];
 }
 
-/** Of each kind at most so many are shown. */
+/** The maximum number of results of each kind. */
 const SHOWN = 6;
-/** From so many characters on the service is asked. */
+/** The minimum number of characters for which the service is queried. */
 const LEAST = 2;
-/** What a plate can consist of: letters, digits, blanks, hyphens, invisible characters and the sign for any characters. */
+/** The text of a plate search: letters, digits, spaces, hyphens, invisible characters, and the wildcard `*`. */
 const PLATE = /^[\p{L}\p{M}\p{N}\s\p{Pd}\p{Cf}*]{2,20}$/u;
 
-/** What there is of a text, by kind. The plates themselves are not looked up before one is chosen. */
+/** The results for a text, grouped by kind. Plates are not looked up until the user opens a result for them. */
 export function useResults(text: string): { groups: readonly FoundGroup[]; isSearching: boolean } {
   const { t } = useTranslation('search');
   const { t: shell } = useTranslation('shell');
@@ -93,10 +93,10 @@ export function useResults(text: string): { groups: readonly FoundGroup[]; isSea
   ];
   if (seesPlates && PLATE.test(part)) {
     const plates: FoundGroup = { name: 'plates', items: platesOf(part, t('recorded')) };
-    // What has a figure in it is more likely a plate than a part of a name.
+    // A text with a digit or a wildcard is more likely to be a plate than a part of a name.
     groups.splice(/[\p{N}*]/u.test(part) ? 0 : groups.length, 0, plates);
   }
-  // What has just this name, or this device id, comes first.
+  // Groups with an exact match of the name or the device id come first.
   const hasName = ({ name, items }: FoundGroup) =>
     name !== 'plates' &&
     items.some(({ label, note }) => [label, note].some((text) => text?.toLocaleLowerCase() === wanted));

@@ -1,6 +1,6 @@
 import type { SensorStatus, StatusChange } from '@gantry/contract/sensors';
 
-/** A time during which a sensor had one status, in milliseconds since 1970. */
+/** A period during which a sensor had one status. Times are in milliseconds since 1970. */
 export interface StatusSpan {
   readonly status: SensorStatus;
   readonly from: number;
@@ -8,8 +8,8 @@ export interface StatusSpan {
 }
 
 /**
- * The times of each status until now, oldest first.
- * @param changes newest first, as `sensors.getStatusHistory` answers them
+ * Converts status changes to the periods between them, the last of which ends now. Oldest first.
+ * @param changes newest first, as returned by `sensors.getStatusHistory`
  */
 export function spansOf(changes: readonly StatusChange[], now: number): readonly StatusSpan[] {
   let to = now;
@@ -22,7 +22,7 @@ export function spansOf(changes: readonly StatusChange[], now: number): readonly
   return spans.reverse();
 }
 
-/** The parts of the spans that lie within a time. */
+/** Clips the spans to a period, and drops those outside it. */
 export function within(spans: readonly StatusSpan[], from: number, to: number): readonly StatusSpan[] {
   return spans
     .filter((span) => span.to > from && span.from < to)
@@ -30,8 +30,8 @@ export function within(spans: readonly StatusSpan[], from: number, to: number): 
 }
 
 /**
- * The share (0 to 1) of a time in which a sensor was online. Maintenance does not count, nor does the time before the
- * first span. @returns null where nothing is left
+ * The share (0 to 1) of a period during which a sensor was online. Maintenance is excluded, as is the time before the
+ * first span. @returns null if no time is left
  */
 export function availability(spans: readonly StatusSpan[], from: number, to: number): number | null {
   let [online, known] = [0, 0];

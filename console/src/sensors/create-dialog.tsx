@@ -11,7 +11,7 @@ import { Field } from '../ui/field.tsx';
 import { Command, firstEventCommand } from './first-event.tsx';
 import { readHeartbeats, readSensor, SensorFields } from './sensor-fields.tsx';
 
-/** Registers a sensor; then its key and the command that sends its first event, which are shown this once. */
+/** The form that registers a sensor. It then shows, once, the command for the first event, which contains the key. */
 export function CreateSensorDialog({ onClose }: { readonly onClose: () => void }) {
   const { t } = useTranslation(['sensors', 'common']);
   const client = useQueryClient();

@@ -5,7 +5,7 @@ import { service } from '../service/service.ts';
 import { Moment } from '../time/moment.tsx';
 import { Facts, Panel } from '../ui/panel.tsx';
 
-/** What is known of a sensor. */
+/** The panel with the properties of a sensor, its last signs of life, and which signs count. */
 export function DetailsPanel({ sensor }: { readonly sensor: Sensor }) {
   const { t, i18n } = useTranslation(['sensors', 'common']);
   const { data: signs } = useQuery(service.sensors.getSignsOfLife.queryOptions({ id: sensor.id }));

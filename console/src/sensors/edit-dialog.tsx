@@ -9,7 +9,7 @@ import { api, service } from '../service/service.ts';
 import { useNotices } from '../undo/undo.tsx';
 import { readHeartbeats, readSensor, SensorFields } from './sensor-fields.tsx';
 
-/** Changes a sensor. */
+/** The form that edits a sensor. Only the fields that the user changed are sent. */
 export function EditSensorDialog({
   sensor,
   onClose,
@@ -29,7 +29,7 @@ export function EditSensorDialog({
       ...(entered.text('requiredHeartbeats') && readHeartbeats(entered)),
     }),
     save: async (changes) => {
-      // The status changes without anybody's doing.
+      // The service also changes the status by itself, so a different status does not indicate an edit by another user.
       const { status: _, ...byPeople } = changes;
       await refuseUnseen(byPeople);
       return api.sensors.update.mutate({ id: before.id, ...changes });

@@ -2,7 +2,7 @@ import { useTranslation } from 'react-i18next';
 import { serviceAddress } from '../service/address.ts';
 import { CopyButton } from '../ui/copy-button.tsx';
 
-/** The command that sends the first event of a sensor. @param apiKey shown as `$KEY` where it is not given */
+/** The command that sends the first event of a sensor. @param apiKey a placeholder, `$KEY`, by default */
 export function firstEventCommand(apiKey = '$KEY'): string {
   const body = JSON.stringify({
     json: { apiKey, eventType: 'SPEED_DETECTION', vehicleSpeed: 63, licensePlateNumber: '1AB 2345' },
@@ -10,7 +10,7 @@ export function firstEventCommand(apiKey = '$KEY'): string {
   return `curl ${serviceAddress}/trpc/events.ingest -H 'content-type: application/json' -d '${body}'`;
 }
 
-/** A command for a terminal, and the button that copies it. */
+/** A command for a terminal, with a button that copies it. */
 export function Command({ text }: { readonly text: string }) {
   const { t } = useTranslation('sensors');
   return (

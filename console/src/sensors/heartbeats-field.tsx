@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { Failure } from '../service/failure.tsx';
 import { service } from '../service/service.ts';
 
-/** Whether only heartbeats count as signs of life. Without an id, of a sensor that is being registered. */
+/** The checkbox for whether only heartbeats count as signs of life. @param sensorId absent for a new sensor */
 export function HeartbeatsField({ sensorId }: { readonly sensorId?: string }) {
   const { data, error } = useQuery({
     ...service.sensors.getSignsOfLife.queryOptions({ id: sensorId ?? '' }),
@@ -17,11 +17,11 @@ export function HeartbeatsField({ sensorId }: { readonly sensorId?: string }) {
 
 function HeartbeatsChoice({ initial }: { readonly initial: boolean }) {
   const { t } = useTranslation('sensors');
-  // As it was when the form was opened; another user may change it meanwhile.
+  // The value when the form was opened; a refetch may bring a change by another user.
   const [requiresHeartbeats] = useState(initial);
   return (
     <label className="flex items-start gap-2 pointer-coarse:min-h-11">
-      {/* What it was, so that only a change is sent. */}
+      {/* The original value, so that only a change is sent. */}
       <input type="hidden" name="requiredHeartbeats" value={String(requiresHeartbeats)} />
       <input
         type="checkbox"

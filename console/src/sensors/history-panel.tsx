@@ -19,7 +19,7 @@ const WINDOWS = [
   { name: 'month', ms: 30 * 24 * HOUR_MS },
 ] as const;
 
-/** How available a sensor was, its statuses along time, and each change with its reason. */
+/** The panel with a sensor's availability, a timeline of its status, and its status changes with their reasons. */
 export function HistoryPanel({ id }: { readonly id: string }) {
   const { t } = useTranslation('sensors');
   const { data, error, refetch } = useStatusHistory(id);
@@ -78,7 +78,7 @@ function Changes({ history: { changes } }: { readonly history: StatusHistory }) 
   return (
     <section
       aria-label={t('history.changes')}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keyboard
       tabIndex={0}
       className="mt-3 overflow-x-auto"
     >

@@ -11,8 +11,8 @@ import { useNotices } from '../undo/undo.tsx';
 import { RotateDialog } from './rotate-dialog.tsx';
 
 /**
- * The API key of the sensor. It can be copied without being shown; showing it is a separate action. The service
- * records both.
+ * The panel with the API key of a sensor. The key can be copied without being shown; showing it is a separate action.
+ * The service records both.
  */
 export function KeyPanel({ sensor: { id, name } }: { readonly sensor: Pick<Sensor, 'id' | 'name'> }) {
   const { t } = useTranslation('sensors');
@@ -22,7 +22,7 @@ export function KeyPanel({ sensor: { id, name } }: { readonly sensor: Pick<Senso
   const reveal = useMutation({
     mutationFn: () => api.sensors.revealKey.mutate({ id }),
     onError: notices.sayFailure,
-    // It is not kept longer than it is shown.
+    // The key is not kept in the cache for longer than it is shown.
     gcTime: 0,
   });
   const shown = reveal.data?.apiKey;

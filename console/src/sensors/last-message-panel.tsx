@@ -8,10 +8,10 @@ import { SeverityBadge } from '../status/severity.tsx';
 import { Moment } from '../time/moment.tsx';
 import { Facts, Panel } from '../ui/panel.tsx';
 
-/** How often the latest event is asked for again, in milliseconds. */
+/** The interval between refetches of the latest event, in milliseconds. */
 const AGAIN_MS = 15_000;
 
-/** The latest event of a sensor. */
+/** The panel with the latest event of a sensor. */
 export function LastMessagePanel({ sensorId }: { readonly sensorId: string }) {
   const { t, i18n } = useTranslation(['sensors', 'events']);
   const names = useCodeNames();

@@ -7,7 +7,7 @@ import { statusLooks } from '../status/sensor-status.tsx';
 
 type PlacedSensor = Placed & Pick<LocatedSensor, 'status'>;
 
-/** Sensors as points of the map, without those whose place is not known. */
+/** The points of sensors on the map, coloured by status. Sensors without coordinates are left out. */
 export function useSensorPoints(sensors: readonly PlacedSensor[]): readonly MapPoint[] {
   const { t } = useTranslation('common');
   return useMemo(

@@ -5,7 +5,7 @@ import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { useNotices } from '../undo/undo.tsx';
 
-/** Asks the service whether the address of the sensor answers, and how fast. */
+/** Has the service ping the sensor, and shows whether it answered, and the latency. */
 export function PingButton({ id }: { readonly id: string }) {
   const { t, i18n } = useTranslation('sensors');
   const { sayFailure } = useNotices();

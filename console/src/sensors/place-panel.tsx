@@ -7,7 +7,10 @@ import { service } from '../service/service.ts';
 import { Facts, Panel } from '../ui/panel.tsx';
 import { useSensorPoints } from './map-points.ts';
 
-/** Where a sensor stands. */
+/**
+ * The panel with the place of a sensor and a map. Without an address or coordinates of its own, the address and the
+ * point on the map are those of its location.
+ */
 export function PlacePanel({ sensor }: { readonly sensor: Sensor }) {
   const { t } = useTranslation('sensors');
   const { locationId, coordinates, name } = sensor;

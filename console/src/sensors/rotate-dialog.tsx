@@ -14,10 +14,10 @@ interface RotateDialogProps {
   readonly onClose: () => void;
 }
 
-/** For how many minutes the previous key stays valid. */
+/** The choices for how long the previous key stays valid, in minutes. */
 const OVERLAPS = ['0', '15', '60', '1440'] as const;
 
-/** Gives the sensor a new key, and offers to copy it. */
+/** The dialog that replaces the key of a sensor, and then offers to copy the new one. */
 export function RotateDialog({ id, name, onClose }: RotateDialogProps) {
   const { t } = useTranslation(['sensors', 'common']);
   const client = useQueryClient();

@@ -8,7 +8,7 @@ import { ExportButton } from '../table/export-button.tsx';
 import type { Pages } from '../table/pages.ts';
 import { useSensorColumns } from './columns.tsx';
 
-/** For so long the places of all sensors need not be read again, in milliseconds: the pages of one file follow one another. */
+/** How long the locations of all sensors are reused, in milliseconds: an export loads page after page. */
 const PLACES_MS = 60_000;
 
 interface SaveSensorsProps {
@@ -19,7 +19,7 @@ interface SaveSensorsProps {
 
 type PlacedSensor = ListedSensor & { readonly locationName: string | null };
 
-/** Saves the list of sensors as CSV, with where each of them stands. */
+/** The button that exports the list of sensors as CSV, with the location of each. */
 export function SaveSensors({ pages, filters, values }: SaveSensorsProps) {
   const { t } = useTranslation('sensors');
   const client = useQueryClient();

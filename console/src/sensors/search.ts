@@ -1,7 +1,7 @@
 import { sensorStatuses, sensorTypes, sortOrders } from '@gantry/contract/values';
 import { flag, oneOf, text } from '../address/search.ts';
 
-/** What the address of the sensors page may say. The names are those of `sensors.getAll`. */
+/** The query parameters of the sensors page, named as in `sensors.getAll`. */
 export const sensorsSearch = {
   type: oneOf(sensorTypes),
   status: oneOf(sensorStatuses),
@@ -10,8 +10,8 @@ export const sensorsSearch = {
   sortBy: oneOf(['name', 'type', 'status', 'createdAt', 'lastHeartbeat']),
   sortOrder: oneOf(sortOrders),
   view: oneOf(['map']),
-  /** The sensor under the cursor of the list, or selected on the map. */
+  /** The id of the sensor at the cursor of the list, or selected on the map. */
   sensor: text(),
-  /** Whether the form for a new one is open. */
+  /** Whether the form for a new sensor is open. */
   create: flag,
 };

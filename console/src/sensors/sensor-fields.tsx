@@ -11,7 +11,7 @@ import { HeartbeatsField } from './heartbeats-field.tsx';
 type SensorType = Sensor['type'];
 type SensorStatus = Sensor['status'];
 
-/** What is entered of a new sensor and of one that exists. */
+/** Reads the fields that the forms for new and existing sensors share. */
 export function readSensor(entered: Entered) {
   return {
     name: entered.text('name'),
@@ -24,13 +24,16 @@ export function readSensor(entered: Entered) {
   };
 }
 
-/** Whether only heartbeats count, if that was changed. */
+/** The checkbox of `HeartbeatsField`, if the user changed it; otherwise an empty object. */
 export function readHeartbeats(entered: Entered): { requiresHeartbeats?: boolean } {
   const requiresHeartbeats = entered.checked('requiresHeartbeats');
   return String(requiresHeartbeats) === entered.text('requiredHeartbeats') ? {} : { requiresHeartbeats };
 }
 
-/** Both degrees, or null if neither was entered. The service names the one that is missing or out of range. */
+/**
+ * Reads the fields of `CoordinateFields`; null if both are empty. A single missing value becomes NaN, so that the
+ * service rejects it and the form can show the error at that field.
+ */
 export function readCoordinates(entered: Entered) {
   const latitude = entered.numberOrNull('coordinates.latitude');
   const longitude = entered.numberOrNull('coordinates.longitude');
@@ -43,7 +46,7 @@ interface FieldsProps {
   readonly errorOf: (path: string) => string | undefined;
 }
 
-/** The fields of a sensor that people may change. */
+/** The form fields of a sensor. The status is offered only for an existing one. */
 export function SensorFields({ sensor, errorOf }: FieldsProps) {
   const { t } = useTranslation(['sensors', 'common']);
   const [type, setType] = useState<SensorType>(sensor?.type ?? 'CAMERA');
@@ -104,7 +107,7 @@ interface CoordinateFieldsProps {
   readonly errorOf: (path: string) => string | undefined;
 }
 
-/** A place in degrees. */
+/** The fields for latitude and longitude, in degrees. */
 export function CoordinateFields({ coordinates, errorOf }: CoordinateFieldsProps) {
   const { t } = useTranslation(['sensors', 'common']);
   return (

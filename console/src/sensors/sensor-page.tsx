@@ -24,7 +24,7 @@ import { LastMessagePanel } from './last-message-panel.tsx';
 import { PingButton } from './ping-button.tsx';
 import { PlacePanel } from './place-panel.tsx';
 
-/** One sensor: how it is, what it said last, where it stands, and its key. */
+/** The page of one sensor: status history, latest event, details, place, and, for users who manage sensors, its key. */
 export function SensorPage() {
   const { sensorId } = useParams({ from: '/shell/sensors/$sensorId' });
   const { data, error, refetch } = useQuery(service.sensors.getById.queryOptions({ id: sensorId }));

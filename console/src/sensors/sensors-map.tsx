@@ -23,13 +23,13 @@ interface SensorsMapProps {
 
 const NONE: readonly LocatedSensor[] = [];
 
-/** The sensors that meet the filter, on the map. */
+/** The map of the sensors that match the filter. */
 export function SensorsMap({ filter, selectedId, onSelect }: SensorsMapProps) {
   const { t } = useTranslation('sensors');
   const { data = NONE, error, refetch } = useQuery(service.sensors.getAllSensors.queryOptions());
   const { type, status, locationId, search } = filter;
   const shown = useMemo(() => {
-    // As the list is searched by the service.
+    // Matches the same sensors as the service's search, which the list uses.
     const part = fold(search?.trim() ?? '');
     return data.filter(
       (sensor) =>

@@ -11,14 +11,14 @@ interface StatusStripProps {
   readonly to: number;
 }
 
-/** What is normal is low and grey, so that the rest stands out by its height, too. In units of the drawing. */
+/** The height of each status, in units of the view box. ONLINE is low and grey; the others stand out by height, too. */
 const heights = { ONLINE: 6, MAINTENANCE: 12, OFFLINE: 18, ERROR: 24 } as const;
 const HEIGHT = 24;
 const WIDTH = 1000;
-/** What was short is still seen. */
+/** The minimum width of a span, so that short ones remain visible. */
 const LEAST_WIDTH = 3;
 
-/** The statuses of a sensor along a line of time. The table beside it says the same in words. */
+/** A timeline of the status of a sensor. The table of changes has the same data as text. */
 export function StatusStrip({ label, spans, from, to }: StatusStripProps) {
   const { t } = useTranslation('common');
   const time = useTime();

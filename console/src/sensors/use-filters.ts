@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import type { Filter } from '../filters/filter.ts';
 import { api } from '../service/service.ts';
 
-/** Every filter of `sensors.getAll`. */
+/** The filters of the list and the map of sensors: all those of `sensors.getAll`. */
 export function useSensorFilters(): readonly Filter[] {
   const { t } = useTranslation(['sensors', 'common']);
   return useMemo(

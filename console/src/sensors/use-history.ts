@@ -4,19 +4,19 @@ import { useQuery } from '@tanstack/react-query';
 import { api, service } from '../service/service.ts';
 
 const TAKE = 100;
-/** More changes than this are not read: a sensor that flaps has thousands. */
+/** The maximum number of pages that are loaded: a sensor that flaps has thousands of changes. */
 const MOST_PAGES = 10;
-/** What the page shows at most, in milliseconds: 30 days. */
+/** The longest period that the page shows, in milliseconds: 30 days. */
 export const HISTORY_MS = 30 * DAY_MS;
 
 export interface StatusHistory {
-  /** Newest first, the last 30 days and the change before them. */
+  /** Newest first. Includes the last change before the 30 days, from which the status at their start is known. */
   readonly changes: readonly StatusChange[];
-  /** Whether there are more within the 30 days than were read. */
+  /** Whether the limit was reached before all changes within the 30 days were loaded. */
   readonly isCut: boolean;
 }
 
-/** The changes of a sensor's status that 30 days need. */
+/** The status changes of a sensor in the last 30 days. */
 export function useStatusHistory(id: string) {
   return useQuery({
     queryKey: [...service.sensors.getStatusHistory.queryKey({ id }), 'all'],

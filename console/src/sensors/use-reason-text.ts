@@ -9,7 +9,10 @@ const REASONS = {
 const SILENCE = /^no heartbeat( or event)? for (\d+) seconds?$/;
 const ISSUE = /^critical issue: (.*)$/s;
 
-/** Says in the user's language why a status changed. The service records it in English, with the names of devices as they are. */
+/**
+ * Translates the reason of a status change, which the service records in English. Names of issues are kept as they are,
+ * and an unknown reason is returned unchanged.
+ */
 export function useReasonText(): (reason: string) => string {
   const { t, i18n } = useTranslation('sensors');
   return (reason) => {

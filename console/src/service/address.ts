@@ -1,7 +1,7 @@
-/** Where the service is: where the page came from, unless it was built for a service elsewhere. */
+/** URL of the service: the origin of the page, unless the console was built for another service (`GANTRY_API`). */
 export const serviceAddress: string = import.meta.env.GANTRY_API || location.origin;
 
-/** The address of something that the service names by its path, such as a picture or the file of a report. */
+/** The URL of a resource that the service names by its path, such as a picture or a report file. */
 export function addressOf(path: string): string {
   return new URL(path, serviceAddress).href;
 }

@@ -1,17 +1,17 @@
 import { GantryError, type GantryErrorCode } from '@gantry/client';
 
-/** An entry of the answer of a batch that could not be done. */
+/** A failed item in the response to a batch request. */
 export interface FailedItem {
   readonly id: string;
   readonly error: { readonly code: string; readonly message: string };
 }
 
-/** Whether an entry of the answer of a batch failed. */
+/** Whether an item in the response to a batch request failed. */
 export function isFailed(result: object): result is FailedItem {
   return 'error' in result;
 }
 
-/** Why it failed, as if it had been a call of its own. */
+/** The error of a failed item, as if the item had been a request of its own. */
 export function errorOf({ error: { code, message } }: FailedItem): GantryError {
   return new GantryError(code as GantryErrorCode, message);
 }

@@ -6,8 +6,8 @@ import { Icon } from '../ui/icon.tsx';
 import { isAnswerOfProxy } from './queries.ts';
 
 /**
- * What a failed call is to say: the sentence of the service, and the id by which its log knows the call. That nothing answered,
- * or a proxy did instead of the service, is said in the user's language.
+ * The message for a failed request, and the request id by which it can be found in the log of the service. The message
+ * is that of the service; if nothing responded, or only a proxy, it is a message in the user's language.
  */
 export function sentenceOf(error: unknown): { sentence: string; requestId: string | undefined } {
   if (error instanceof GantryError && error.code === 'UNREACHABLE')
@@ -23,7 +23,7 @@ interface FailureProps {
   readonly onRetry?: () => void;
 }
 
-/** A failed call where its result would be. */
+/** An error message in place of the result of a failed request. */
 export function Failure({ error, onRetry }: FailureProps) {
   const { t } = useTranslation('common');
   const { sentence, requestId } = sentenceOf(error);

@@ -6,20 +6,23 @@ import { service } from './service.ts';
 
 type Features = SystemSettings['features'];
 
-/** What an operator may have switched off changes when the service starts, in milliseconds. */
+/** How long the features are considered fresh, in milliseconds. They change only when the service is restarted. */
 const STALE_MS = 300_000;
 
-/** The features of the service; undefined until they are known. */
+/** The features of the service; undefined until they are loaded. */
 export function useFeatures(): Features | undefined {
   return useQuery({ ...service.system.getSettings.queryOptions(), staleTime: STALE_MS }).data?.features;
 }
 
-/** Whether the service has the feature. Until it is known: yes. */
+/** Whether the feature is switched on; true until the features are loaded. */
 export function useHasFeature(feature: keyof Features): boolean {
   return useFeatures()?.[feature] !== false;
 }
 
-/** Whether the service refused a call because the feature is switched off. The watchlist has no other sign of that. */
+/**
+ * Whether the service refused a request because the feature is switched off. For a feature that `useFeatures` does not
+ * list, such as the watchlist, this is the only way to detect it.
+ */
 export function isFeatureOff(error: unknown, feature: string): boolean {
   return error instanceof GantryError && error.code === 'FORBIDDEN' && error.message === featureOff(feature);
 }

@@ -3,7 +3,7 @@ import { setSessionEnded } from '../session/ended.ts';
 import { currentSession } from '../session/session.ts';
 import { addressOf } from './address.ts';
 
-/** Reads a file of the service, such as a picture or a report. @throws GantryError as a call does */
+/** Downloads a file from the service, such as a picture or a report. @throws GantryError as API requests do */
 export async function fetchFile(address: string, signal?: AbortSignal): Promise<Blob> {
   const token = currentSession()?.token;
   const answer = await fetch(address, {
@@ -19,7 +19,7 @@ export async function fetchFile(address: string, signal?: AbortSignal): Promise<
   throw new GantryError(code, message, { httpStatus: answer.status, requestId });
 }
 
-/** Gives a file to the user under a name. */
+/** Saves a file as a download of the browser under the given name. */
 export function saveFile(file: Blob, name: string): void {
   const address = URL.createObjectURL(file);
   const link = document.createElement('a');
@@ -30,15 +30,15 @@ export function saveFile(file: Blob, name: string): void {
 }
 
 /**
- * Has the browser save a file that the service gives only to those who show their token.
+ * Downloads a file that requires the session token, and saves it. A plain link could not send the token.
  * @param path as the service names it
- * @throws GantryError as a call does
+ * @throws GantryError as API requests do
  */
 export async function downloadFile(path: string, name: string): Promise<void> {
   saveFile(await fetchFile(addressOf(path)), name);
 }
 
-/** What the service says in an answer that is not the file. */
+/** The code and message of an error response. */
 async function failureIn(answer: Response): Promise<{ code: GantryErrorCode; message: string }> {
   try {
     const { error } = (await answer.json()) as {

@@ -1,12 +1,12 @@
 import { currentConnection } from '../live/connection.ts';
 
-/** Whether the service can be reached again is examined this often, in milliseconds. */
+/** How often to check whether the service can be reached again, in milliseconds. */
 const AGAIN_MS = 1_000;
 
 /**
- * Loads a part of the console that is not loaded at first, once the service can be reached. A browser that could not load a
- * module does not try it again until the console is reloaded, and the router would reload it at once, which without the
- * service leaves nothing but the error page of the browser.
+ * Loads a lazy part of the console. If the service cannot be reached, it waits until it can. After a failed dynamic
+ * import, a browser does not try the module again until the page is reloaded, and the router would reload the page at
+ * once: while the service is down, that would replace the console with the browser's error page.
  */
 export async function loadCode<Code>(load: () => Promise<Code>): Promise<Code> {
   if (currentConnection().state === 'broken') await untilServed();
@@ -18,7 +18,7 @@ export async function loadCode<Code>(load: () => Promise<Code>): Promise<Code> {
   }
 }
 
-/** Reloads the console because a part of it cannot be loaded, such as after an upgrade; once for each part. */
+/** Reloads the console because a part cannot be loaded, such as after an upgrade; once per error message and tab. */
 export function reloadOnce(error: unknown): void {
   const key = `gantry.reloaded ${error instanceof Error ? error.message : ''}`;
   if (sessionStorage.getItem(key) !== null) return;
@@ -30,7 +30,7 @@ async function untilServed(): Promise<void> {
   while (!(await isServed())) await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
 }
 
-/** Whether the files of the console can be loaded now. */
+/** Whether the files of the console can be loaded. Tests with a small file, past the HTTP cache. */
 async function isServed(): Promise<boolean> {
   try {
     const { ok } = await fetch('/icon.svg', { cache: 'no-store' });

@@ -5,36 +5,36 @@ import { setSessionEnded } from '../session/ended.ts';
 import { setFactorMissing } from '../session/factor-missing.ts';
 import { currentSession } from '../session/session.ts';
 
-/** Failures that pass by themselves: nothing answered, or the service asked to come back. */
+/** Errors that are worth a retry: the service cannot be reached, is unavailable, or limits the rate of requests. */
 const PASSING = new Set(['UNREACHABLE', 'SERVICE_UNAVAILABLE', 'TOO_MANY_REQUESTS']);
-/** What a proxy answers while it cannot reach the service. */
+/** HTTP statuses of a proxy that cannot reach the service. */
 const PROXY_STATUSES = new Set([502, 503, 504]);
 const MOST_RETRIES = 3;
 const MOST_WAIT_S = 10;
 
-/** Whether a proxy in front of the service answered that it cannot reach it. */
+/** Whether the response came from a proxy that cannot reach the service. */
 export function isAnswerOfProxy(error: GantryError): boolean {
   return error.code === 'INVALID_RESPONSE' && PROXY_STATUSES.has(error.httpStatus ?? 0);
 }
 
-/** Notes what a refusal says of the session: that it has ended, or that a second factor has to be set up first. */
+/** Records what an error says about the session: that it has ended, or that a second factor must be set up first. */
 export function noticeRefusal(error: unknown): void {
   if (!(error instanceof GantryError) || !currentSession()) return;
   if (error.code === 'UNAUTHORIZED') setSessionEnded(true);
   if (error.code === 'FORBIDDEN' && error.message === SECOND_FACTOR_MISSING) setFactorMissing(true);
 }
 
-// A button that has begun something is disabled before the next press is taken, so that a double click does it once. By
-// default the buttons learn of it only in a later task.
+// A button is disabled before the next click is handled, so that a double click starts its action only once. By
+// default, components are notified in a later task.
 notifyManager.setScheduler(queueMicrotask);
 
-/** Everything that the pages know of the service. */
+/** The query cache of the console. */
 export const queryClient = new QueryClient({
   queryCache: new QueryCache({ onError: noticeRefusal }),
   mutationCache: new MutationCache({ onError: noticeRefusal }),
   defaultOptions: {
     queries: {
-      // The stream says what has changed; where the service has none, `useFollowing` has it asked for again.
+      // The stream reports changes; if the service has none, `useFollowing` polls.
       staleTime: 10_000,
       refetchOnWindowFocus: true,
       networkMode: 'always',

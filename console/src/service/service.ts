@@ -6,13 +6,13 @@ import { currentSession, onSessionChange } from '../session/session.ts';
 import { serviceAddress } from './address.ts';
 import { queryClient } from './queries.ts';
 
-/** The service, called with the token of whoever is signed in. */
+/** The client of the service, with the token of the current session. */
 export const gantry = createGantryClient({ url: serviceAddress });
 
 let known = currentSession();
 gantry.setToken(known?.token ?? null);
-// In whichever tab of the browser it changes: who signs in again finds the page as it was, and another user begins with
-// nothing of the one before.
+// Also called when another tab changes the session. If the same user signs in again after the session has ended, the
+// page stays and all queries are refetched; if the user changes or signs out, the cache is cleared.
 onSessionChange(() => {
   const before = known;
   known = currentSession();
@@ -26,7 +26,7 @@ onSessionChange(() => {
   else void queryClient.invalidateQueries();
 });
 
-/** Plain calls: `api.events.getById.query({ id })`. */
+/** Plain requests: `api.events.getById.query({ id })`. */
 export const { api } = gantry;
 
 /** Options for TanStack Query: `useQuery(service.events.getAll.queryOptions(input))`. */

@@ -2,10 +2,10 @@ import { createGantryClient, type GantryClient } from '@gantry/client';
 import { currentSession } from '../session/session.ts';
 import { serviceAddress } from './address.ts';
 
-/** A slow connection may need long for a large call, in milliseconds. */
+/** Timeout in milliseconds; long, because a large request takes time on a slow connection. */
 const TIMEOUT_MS = 120_000;
 
-/** Plain calls with large inputs, such as pictures. @param onSent receives the share that was sent, from 0 to 1 */
+/** Requests with large inputs, such as pictures. @param onSent receives the share that was sent, from 0 to 1 */
 export function uploading(onSent: (part: number) => void): GantryClient['api'] {
   const client = createGantryClient({
     url: serviceAddress,
@@ -16,7 +16,7 @@ export function uploading(onSent: (part: number) => void): GantryClient['api'] {
   return client.api;
 }
 
-/** A `fetch` by XMLHttpRequest, because only that tells how far an upload is. */
+/** A `fetch` based on XMLHttpRequest, because `fetch` does not report the progress of uploads. */
 function fetchWithProgress(onSent: (part: number) => void): typeof fetch {
   return (input, init = {}) =>
     new Promise((resolve, reject) => {

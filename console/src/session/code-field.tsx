@@ -8,7 +8,7 @@ interface CodeFieldProps {
   readonly autoFocus?: boolean;
 }
 
-/** A code of the authenticator app or, where the service takes one, a recovery code, which has letters. */
+/** A field for a code of the authenticator app or, where accepted, a recovery code, which contains letters. */
 export function CodeField({ hint, error, autoFocus }: CodeFieldProps) {
   const { t } = useTranslation('session');
   return (

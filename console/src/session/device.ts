@@ -1,4 +1,4 @@
-/** Browsers before those that pretend to be them. */
+/** In the order of the checks: the user agents of Edge and Opera also name Chrome, and that of Chrome names Safari. */
 const BROWSERS = [
   ['Edge', /\bEdg(?:e|A|iOS)?\//],
   ['Opera', /\bOPR\//],
@@ -16,7 +16,7 @@ const SYSTEMS = [
   ['Linux', /\bLinux\b/],
 ] as const;
 
-/** What a user agent is called by people: `Firefox, Windows`. A program is called what it calls itself. */
+/** A short name for a user agent: `Firefox, Windows`. An unknown one is returned as it is, at most 60 characters. */
 export function deviceOf(userAgent: string | null): string | null {
   if (!userAgent) return null;
   const find = (known: readonly (readonly [string, RegExp])[]) =>

@@ -1,9 +1,9 @@
 import { createFlag } from './flag.ts';
 
-// Whether the service refused the token of this tab. What was typed stays: a dialog asks to sign in again over the page.
+// Whether the service refused the token of this tab. The page stays mounted under a sign-in dialog and keeps its input.
 const flag = createFlag();
 
-/** Notes that the session is over, or that a new one has begun. */
+/** Records that the session has ended (true), or that a new one has begun (false). */
 export const setSessionEnded = flag.set;
 
 export const isSessionEnded = flag.get;

@@ -6,7 +6,7 @@ import type { ExportColumn } from '../table/export.ts';
 import { ExportButton } from '../table/export-button.tsx';
 import { deviceOf } from './device.ts';
 
-/** Saves where somebody is signed in as CSV. @param userId absent: the user's own */
+/** A button that exports the sessions of a user as CSV. @param userId absent: the current user */
 export function ExportSessions({ userId, title }: { readonly userId?: string; readonly title: string }) {
   const { t } = useTranslation('session');
   const input = userId === undefined ? {} : { userId };

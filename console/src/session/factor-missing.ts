@@ -1,9 +1,9 @@
 import { createFlag } from './flag.ts';
 
-// Whether the service refuses everything until the user has set up a second factor.
+// Whether the service refuses requests until the user has set up a second factor.
 const flag = createFlag();
 
-/** Notes that a second factor has to be set up first. */
+/** Records whether a second factor must be set up first. */
 export const setFactorMissing = flag.set;
 
 export const useFactorMissing = flag.use;

@@ -1,10 +1,10 @@
 import { useSyncExternalStore } from 'react';
 
-/** A fact about the session in this tab, which is set outside of components and read by them. */
+/** A boolean state of the session in this tab, set outside of components and read by them. */
 export interface Flag {
   readonly set: (value: boolean) => void;
   readonly get: () => boolean;
-  /** A hook: whether it is set now. */
+  /** A hook that returns the current value. */
   readonly use: () => boolean;
 }
 

@@ -2,11 +2,11 @@ import { useEffect } from 'react';
 import { api } from '../service/service.ts';
 import { currentSession, expiryOf, keepSession, useSession } from './session.ts';
 
-/** A token is exchanged when this share of what it had left has passed; and where that failed, of what it has left then. */
+/** A token is refreshed after this share of its remaining lifetime, and after a failure, of what remains then. */
 const SHARE = 0.5;
 const LEAST_MS = 60_000;
 
-/** Exchanges the token before it expires, in one tab of the browser for all. */
+/** Refreshes the token before it expires. One tab does it for all tabs of the browser. */
 export function useKeepAlive(): void {
   const token = useSession()?.token;
   useEffect(() => {
@@ -31,9 +31,9 @@ async function exchange(token: string | undefined): Promise<void> {
   const work = async () => {
     if (currentSession()?.token !== token) return;
     const fresh = await api.auth.refreshToken.mutate();
-    // The user may have signed out meanwhile, or another one may have signed in.
+    // Meanwhile the user may have signed out, or another user signed in.
     if (currentSession()?.token === token) keepSession({ token: fresh.token, user: fresh.user });
   };
-  // If it fails, such as while the service cannot be reached, it is tried again before the token ends.
+  // A failure, such as while the service cannot be reached, is retried before the token expires.
   await (navigator.locks?.request('gantry.token', work) ?? work()).catch(() => undefined);
 }

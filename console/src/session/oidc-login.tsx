@@ -9,13 +9,13 @@ import { beginOidcLogin, canUseOidc, type OidcAnswer, takeOidcAnswer } from './o
 import { keepSession } from './session.ts';
 
 interface OidcLoginProps {
-  /** Where to go after the login. */
+  /** Path to open after the login. */
   readonly to: string;
-  /** Said above the button. */
+  /** Text above the button. */
   readonly note?: string;
 }
 
-/** The button that leads to the provider of the organisation; nothing where the service has none. */
+/** The button for signing in at the login provider of the organisation; renders nothing if there is none. */
 export function OidcLogin({ to, note }: OidcLoginProps) {
   const { t } = useTranslation('session');
   const { data } = useQuery({ ...service.auth.getLoginMethods.queryOptions(), staleTime: 300_000 });
@@ -34,7 +34,7 @@ export function OidcLogin({ to, note }: OidcLoginProps) {
   );
 }
 
-/** Completes the login with which the provider has sent the user back, and says why if it failed. */
+/** Completes the login after the redirect back from the provider, and shows the error if it failed. */
 export function OidcReturn({ onSignedIn }: { readonly onSignedIn: (to: string) => void }) {
   const { t } = useTranslation('session');
   const { mutate, error, isPending } = useMutation({

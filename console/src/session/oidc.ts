@@ -1,38 +1,38 @@
 import { addressOf } from '../service/address.ts';
 
-// A login at the provider of the organisation. The browser keeps a random text, and only with it can the code that comes
-// back be exchanged for a session.
+// A login at the provider of the organisation. The browser keeps a random verifier; without it, the code in the
+// redirect cannot be exchanged for a session.
 
 const KEY = 'gantry.oidc';
 
 interface Begun {
   readonly verifier: string;
-  /** Where the user wanted to go. */
+  /** Path to open after the login. */
   readonly to: string;
 }
 
-/** What the service says after the login at the provider. */
+/** The result of a login at the provider, which the service passes in the URL fragment. */
 export type OidcAnswer = { readonly code: string; readonly begun: Begun } | { readonly error: string };
 
-// Read before the router reads the address, so that the code is neither shown nor in the history.
+// Read before the router reads the URL, so that the code appears neither in the address bar nor in the history.
 let answer = readAnswer();
 
-/** Whether this page was opened with the answer of a provider that nobody has taken yet. */
+/** Whether this page was opened with the result of a login that `takeOidcAnswer` has not returned yet. */
 export function hasOidcAnswer(): boolean {
   return answer !== null;
 }
 
-/** The answer with which this page was opened, once. */
+/** Returns the result of the login with which this page was opened; null from the second call on. */
 export function takeOidcAnswer(): OidcAnswer | null {
   const taken = answer;
   answer = null;
   return taken;
 }
 
-/** Whether the browser offers what a login needs: only where the page came over https or from the same machine. */
+/** Whether the browser has the Web Crypto API that a login needs: only over https or on localhost. */
 export const canUseOidc = typeof crypto !== 'undefined' && crypto.subtle !== undefined;
 
-/** Leaves for the provider. @param path as `auth.getLoginMethods` names it @param to where to go afterwards */
+/** Redirects to the provider. @param path as in `auth.getLoginMethods` @param to path to open after the login */
 export async function beginOidcLogin(path: string, to: string): Promise<void> {
   const verifier = base64url(crypto.getRandomValues(new Uint8Array(32)));
   const hashed = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier));

@@ -4,7 +4,7 @@ import { service } from '../service/service.ts';
 import { Field } from '../ui/field.tsx';
 import { Icon } from '../ui/icon.tsx';
 
-/** What the settings say of plates changes when the service starts, in milliseconds. */
+/** How long the access to plates is considered fresh, in milliseconds. The settings change only on a restart. */
 const STALE_MS = 300_000;
 
 function useAccess() {
@@ -12,17 +12,17 @@ function useAccess() {
   return data;
 }
 
-/** Whether the user's role sees number plates, and may search for them. Until it is known: yes. */
+/** Whether the user's role may see number plates and search for them; true until it is known. */
 export function useSeesPlates(): boolean {
   return useAccess()?.seesPlates ?? true;
 }
 
-/** Whether a search for a plate needs a reason. */
+/** Whether a search for a plate requires a reason; false until it is known. */
 export function useNeedsReason(): boolean {
   return useAccess()?.requiresReason ?? false;
 }
 
-/** Says why there are no plates, to those who see none. */
+/** Explains why plates are hidden; renders nothing for users who see them. */
 export function PlatesHidden() {
   const { t } = useTranslation('session');
   if (useSeesPlates()) return null;
@@ -34,7 +34,7 @@ export function PlatesHidden() {
   );
 }
 
-/** Takes the `reason` of a form that looks a plate up, which is recorded. @param error what is wrong with the reason */
+/** The field `reason` of a form that looks up a plate. The reason is recorded. @param error its validation error */
 export function PlateReasonField({ error }: { readonly error: string | undefined }) {
   const { t } = useTranslation('session');
   return (

@@ -1,7 +1,7 @@
 import { redirect } from '@tanstack/react-router';
 import { currentSession } from './session.ts';
 
-/** Leads whoever is not signed in to the sign-in, and from there back to this address. */
+/** Redirects to the sign-in page if there is no session; after the sign-in, the user returns to this URL. */
 export function requireSession({
   location: { href },
 }: {

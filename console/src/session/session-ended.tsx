@@ -7,7 +7,7 @@ import { useSession } from './session.ts';
 import { SignInForm } from './sign-in-form.tsx';
 import { signOut } from './use-sign-in.ts';
 
-/** Asks to sign in again over the page, which keeps everything that was typed. */
+/** A sign-in dialog over the page after the session has ended. The page stays mounted and keeps what was entered. */
 export function SessionEnded() {
   const { t } = useTranslation('session');
   const session = useSession();

@@ -14,7 +14,7 @@ import { TipText } from '../ui/tip-text.tsx';
 import { useNotices } from '../undo/undo.tsx';
 import { deviceOf } from './device.ts';
 
-/** Where somebody is signed in, and a way to end it. @param userId absent: the user's own */
+/** The sessions of a user, and buttons that end them. @param userId absent: the current user */
 export function SessionList({ userId }: { readonly userId?: string }) {
   const { t } = useTranslation('session');
   const { say } = useNotices();

@@ -1,7 +1,7 @@
 import type { SessionUser } from '@gantry/contract/auth';
 import { createStored } from '../preferences/stored.ts';
 
-/** Who is signed in at this browser, in all of its tabs. */
+/** The session of this browser, shared by all of its tabs. */
 export interface Session {
   readonly token: string;
   readonly user: SessionUser;
@@ -14,14 +14,14 @@ export const keepSession = stored.set;
 export const onSessionChange = stored.subscribe;
 export const useSession = stored.use;
 
-/** The user who is signed in. @throws Error where nobody is: only pages behind the sign-in use it */
+/** The signed-in user. @throws Error if there is no session: only pages that require one use this hook */
 export function useUser(): SessionUser {
   const session = useSession();
   if (!session) throw new Error('Nobody is signed in');
   return session.user;
 }
 
-/** When a token ends, in milliseconds since 1970; null where it does not say. */
+/** When a token expires (`exp`), in milliseconds since 1970; null if the token does not say. */
 export function expiryOf(token: string): number | null {
   try {
     const [, payload = ''] = token.split('.');

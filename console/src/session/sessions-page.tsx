@@ -3,7 +3,7 @@ import { PageHeader } from '../shell/page-header.tsx';
 import { ExportSessions } from './export-sessions.tsx';
 import { SessionList } from './session-list.tsx';
 
-/** Where the user is signed in. */
+/** The sessions of the current user. */
 export function SessionsPage() {
   const { t } = useTranslation('session');
   return (

@@ -9,12 +9,12 @@ import { CodeField } from './code-field.tsx';
 import { useSignIn } from './use-sign-in.ts';
 
 interface SignInFormProps {
-  /** Whose session ended: the address is known then. */
+  /** E-mail address of the user whose session has ended; absent on the sign-in page. */
   readonly email?: string;
   readonly onSignedIn: () => void;
 }
 
-/** E-mail address, password and, where the service asks for it, a code; and why they were refused, as the service says it. */
+/** E-mail address, password and, if the service asks for it, a code; with the error message of the service, if any. */
 export function SignInForm({ email, onSignedIn }: SignInFormProps) {
   const { t } = useTranslation('session');
   const signIn = useSignIn(onSignedIn);

@@ -6,14 +6,14 @@ import { OidcLogin, OidcReturn } from './oidc-login.tsx';
 import { useSession } from './session.ts';
 import { SignInForm } from './sign-in-form.tsx';
 
-/** The page for whoever is not signed in; afterwards it leads to where they wanted to go. */
+/** The sign-in page. After the sign-in, it redirects to the page that the user wanted to open. */
 export function SignInPage() {
   const { t } = useTranslation('session');
   const session = useSession();
   const navigate = useNavigate();
   const { to = '/' } = useSearch({ from: '/sign-in' });
   const enter = (wanted: string) => void navigate({ to: wanted, replace: true });
-  // Who comes back from the provider may still have a session here, which has ended.
+  // After the redirect from the provider, the browser may still hold a session that has ended.
   const [returns] = useState(hasOidcAnswer);
   if (session && !returns) return <Navigate to={to} replace />;
   return (

@@ -6,11 +6,11 @@ import { keepSession } from './session.ts';
 interface Credentials {
   readonly email: string;
   readonly password: string;
-  /** Of the second factor; absent until the service asks for it. */
+  /** Code of the second factor; absent until the service asks for it. */
   readonly code?: string;
 }
 
-/** Signs in, in all tabs of the browser. */
+/** The mutation that signs in, for all tabs of the browser. */
 export function useSignIn(onSignedIn: (user: SessionUser) => void) {
   return useMutation({
     mutationFn: (credentials: Credentials) => api.auth.login.mutate(credentials),
@@ -21,7 +21,7 @@ export function useSignIn(onSignedIn: (user: SessionUser) => void) {
   });
 }
 
-/** Signs out at the service, and here even if that cannot be reached. */
+/** Signs out at the service, and in this browser even if the service cannot be reached. */
 export async function signOut(): Promise<void> {
   await api.auth.logout.mutate().catch(() => undefined);
   keepSession(null);

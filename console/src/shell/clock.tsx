@@ -3,7 +3,7 @@ import { useShortcuts } from '../shortcuts/registry.tsx';
 import { useNow, useTime } from '../time/use-time.ts';
 import { setUtc, useUtc } from '../time/zone.ts';
 
-/** The time in the zone in which everything is shown. It is the button that changes to UTC and back. */
+/** The current time in the time zone of the console, as a button that switches to UTC and back. */
 export function Clock() {
   const { t } = useTranslation('shell');
   const time = useTime();

@@ -4,10 +4,10 @@ import { useNow, useTime } from '../time/use-time.ts';
 import { Badge } from '../ui/badge.tsx';
 import { Icon } from '../ui/icon.tsx';
 
-/** A break that is over within this time is not worth a banner, in milliseconds. */
+/** A break that is shorter than this, in milliseconds, shows no banner. */
 const BANNER_MS = 1_000;
 
-/** How the link to the service is, in the top bar. */
+/** The state of the connection to the service, in the top bar. */
 export function ConnectionDot() {
   const { t } = useTranslation('shell');
   const { state } = useConnection();
@@ -38,14 +38,14 @@ export function ConnectionDot() {
   );
 }
 
-/** Whether what is shown may not be true any more, because the link has been broken for a second. */
+/** Whether the data may be stale, because the connection has been broken for at least a second. */
 export function useIsStale(): boolean {
   const { state, brokenSince } = useConnection();
   const now = useNow();
   return state === 'broken' && now - (brokenSince ?? now) >= BANNER_MS;
 }
 
-/** Says over the page that the link is broken, and of when the data is. */
+/** The banner above the page while the connection is broken, with the time up to which the data is complete. */
 export function ConnectionBanner() {
   const { t } = useTranslation('shell');
   const { asOf } = useConnection();

@@ -8,7 +8,7 @@ import { usePagesOfUser } from './use-pages.ts';
 
 const collapsed = createStored('navigation', false, (value) => typeof value === 'boolean');
 
-/** The pages, at the side of wide screens and at the bottom of narrow ones. */
+/** The links to the pages: a sidebar on wide screens, a bar at the bottom of narrow ones. */
 export function Navigation() {
   const { t } = useTranslation('shell');
   const isCollapsed = collapsed.use();

@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { Failure } from '../service/failure.tsx';
 import { Empty } from '../ui/empty.tsx';
 
-/** A page that could not be shown at all. */
+/** Shown in place of a page that failed to load or render. */
 export function PageFailure({ error, reset }: { readonly error: unknown; readonly reset: () => void }) {
   const router = useRouter();
   const again = () => {
@@ -17,7 +17,7 @@ export function PageFailure({ error, reset }: { readonly error: unknown; readonl
   );
 }
 
-/** An address that leads nowhere. */
+/** Shown for a URL that matches no page. */
 export function NotFound() {
   const { t } = useTranslation('shell');
   return (
@@ -33,7 +33,7 @@ export function NotFound() {
   );
 }
 
-/** A page that the user's role may not see. */
+/** Shown in place of a page that the user's role may not see. @param permission the name of the missing permission */
 export function NotAllowed({ permission }: { readonly permission: string }) {
   const { t } = useTranslation('shell');
   return (

@@ -2,13 +2,13 @@ import type { ReactNode } from 'react';
 
 interface PageHeaderProps {
   readonly title: ReactNode;
-  /** Beside the title: figures, or of what the page is. */
+  /** Shown next to the title, such as a total, a status, or the name of the subject. */
   readonly note?: ReactNode;
-  /** The commands of the page. */
+  /** The buttons of the page, at the end of the line. */
   readonly children?: ReactNode;
 }
 
-/** The title of a page, and its commands. */
+/** The header of a page: its title, a note and its buttons. */
 export function PageHeader({ title, note, children }: PageHeaderProps) {
   return (
     <header className="flex min-h-12 shrink-0 flex-wrap items-center gap-x-3 gap-y-2 border-b px-4 py-2">

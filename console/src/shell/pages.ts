@@ -2,7 +2,7 @@ import type { Permission } from '@gantry/contract/permissions';
 import type { SystemSettings } from '@gantry/contract/system';
 import type { IconName } from '../ui/icon.tsx';
 
-/** A page that the navigation leads to. */
+/** A page in the navigation. */
 export interface Page {
   readonly to: string;
   readonly name:
@@ -16,10 +16,10 @@ export interface Page {
     | 'reports'
     | 'administration';
   readonly icon: IconName;
-  /** The second key of its shortcut, after `g`. */
+  /** The second key of the page's shortcut, after `g`. */
   readonly key: string;
   readonly permission?: Permission;
-  /** The part of the service that an operator may have switched off. */
+  /** The feature of the service that the page needs, which an operator may have switched off. */
   readonly feature?: keyof SystemSettings['features'];
 }
 

@@ -4,17 +4,17 @@ import { requireSession } from '../session/require-session.ts';
 import { NotFound, PageFailure } from './page-failure.tsx';
 import { Shell } from './shell.tsx';
 
-/** What every page is in. */
+/** The root of all routes. */
 export const root = createRootRoute({
   component: Outlet,
   notFoundComponent: NotFound,
   errorComponent: PageFailure,
 });
 
-/** `?kiosk=1` is the form for the wall. */
+/** `?kiosk=1` selects the layout for a wall display. */
 const kiosk: Parameter<1> = (raw) => (raw === 1 || raw === true ? 1 : undefined);
 
-/** What every page of a user who is signed in is in. */
+/** The parent of the routes that require a session. */
 export const shell = createRoute({
   getParentRoute: () => root,
   id: '/shell',

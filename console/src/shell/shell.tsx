@@ -17,7 +17,7 @@ import { Navigation } from './navigation.tsx';
 import { TopBar } from './top-bar.tsx';
 import { usePagesOfUser } from './use-pages.ts';
 
-/** What is around every page, for whoever is signed in. */
+/** The frame of every page of a signed-in user. Redirects to the sign-in page when the session ends. */
 export function Shell() {
   const session = useSession();
   const navigate = useNavigate();
@@ -25,7 +25,7 @@ export function Shell() {
   useEffect(() => {
     if (!isSignedIn) void navigate({ to: '/sign-in', replace: true });
   }, [isSignedIn, navigate]);
-  // Another user, who may have signed in in another tab, begins with pages of their own.
+  // Everything is remounted when the user changes, which may happen in another tab.
   return session && <SignedInShell key={session.user.id} />;
 }
 
@@ -69,7 +69,7 @@ function SignedInShell() {
   );
 }
 
-/** Leads whoever has to set up a second factor first to where that is done. */
+/** Redirects users who have to set up a second factor to the account page, where they do so. */
 function useFactorFirst(): void {
   const navigate = useNavigate();
   const isMissing = useFactorMissing();
@@ -79,7 +79,7 @@ function useFactorFirst(): void {
   }, [isMissing, isThere, navigate]);
 }
 
-/** `g` and the key of a page lead to it. */
+/** Registers the shortcuts to the pages: `g` followed by the key of the page. */
 function useGoTo(): void {
   const { t } = useTranslation('shell');
   const navigate = useNavigate();

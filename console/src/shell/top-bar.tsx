@@ -6,7 +6,7 @@ import { Clock } from './clock.tsx';
 import { ConnectionDot } from './connection-dot.tsx';
 import { UserMenu } from './user-menu.tsx';
 
-/** The search, the clock of the site, the link to the service, and the user. */
+/** The top bar: search, unseen alerts, clock, state of the connection, and user menu. */
 export function TopBar() {
   const isRefused = useFactorMissing();
   return (

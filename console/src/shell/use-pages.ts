@@ -4,7 +4,10 @@ import { useFactorMissing } from '../session/factor-missing.ts';
 import { useUser } from '../session/session.ts';
 import { type Page, pages } from './pages.ts';
 
-/** The pages that the user's role may see and the service has switched on; none before a second factor that it requires. */
+/**
+ * The pages that the user's role may see and whose features are switched on; none until the user has set up a required
+ * second factor.
+ */
 export function usePagesOfUser(): readonly Page[] {
   const { role } = useUser();
   const features = useFeatures();

@@ -7,7 +7,7 @@ import { setTheme, themes, useTheme } from '../theme/theme.ts';
 import { Button } from '../ui/button.tsx';
 import { Menu } from '../ui/menu.tsx';
 
-/** Who is signed in, and their choices: theme, language, account, sign out. */
+/** The menu of the signed-in user: theme, language, account, sessions, and sign out. */
 export function UserMenu() {
   const { t, i18n } = useTranslation('shell');
   const user = useUser();

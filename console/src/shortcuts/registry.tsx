@@ -9,30 +9,30 @@ import {
 } from 'react';
 
 /**
- * One command of the keyboard. A key is as `KeyboardEvent.key` names it; `Shift+` before it asks for Shift, and two keys
- * with a blank between them are pressed in turn (`g e`). No other modifier is taken, because browsers have theirs.
+ * A keyboard shortcut. Keys are named as in `KeyboardEvent.key`. The prefix `Shift+` requires Shift, and two keys
+ * separated by a space are pressed in sequence (`g e`). Other modifiers are not supported, because browsers use them.
  */
 export interface Shortcut {
   readonly keys: string;
-  /** What it does, for the sheet. */
+  /** The description in the sheet of shortcuts. */
   readonly label: string;
   readonly run: () => void;
-  /** Under which heading it stands in the sheet: the page, or the whole console. */
+  /** The heading in the sheet: this page, or the whole console. */
   readonly scope: 'page' | 'everywhere';
 }
 
 interface Registry {
   add(shortcuts: { current: readonly Shortcut[] }): () => void;
-  /** Those that a key is looked for in, the page's before the shell's. */
+  /** All shortcuts in the order of precedence: those of the page before those of the shell. */
   inOrder(): readonly Shortcut[];
-  /** All of them; the same array until they change. */
+  /** All shortcuts, as an array that is the same object until they change. */
   all(): readonly Shortcut[];
   subscribe(changed: () => void): () => void;
 }
 
 const Context = createContext<Registry | null>(null);
 
-/** Within this time the second of two keys counts, in milliseconds. */
+/** The maximum time between two keys of a sequence, in milliseconds. */
 const SEQUENCE_MS = 1_200;
 
 function createRegistry(): Registry {
@@ -52,7 +52,7 @@ function createRegistry(): Registry {
         changed();
       };
     },
-    // The last that was added comes first: a page has precedence over the shell.
+    // Newest first, so that a page has precedence over the shell.
     inOrder: () => groups.toReversed().flatMap(({ current }) => current),
     subscribe(listener) {
       listeners.add(listener);
@@ -62,7 +62,7 @@ function createRegistry(): Registry {
   };
 }
 
-/** Whether keys are text at the moment, or belong to a dialog or a menu. */
+/** Whether the keyboard is in use by a text field, an open dialog, or an open menu. */
 function isTaken(target: EventTarget | null): boolean {
   if (document.querySelector('[role="dialog"][data-open], [role="menu"][data-open]')) return true;
   return (
@@ -71,7 +71,7 @@ function isTaken(target: EventTarget | null): boolean {
   );
 }
 
-/** Enter and the space bar press the button that has the focus, whatever else they do on the page. */
+/** Whether the key activates the focused link, button, or input, which has precedence over shortcuts with that key. */
 function isPress({ key, target }: KeyboardEvent): boolean {
   return (
     (key === 'Enter' || key === ' ') &&
@@ -80,10 +80,13 @@ function isPress({ key, target }: KeyboardEvent): boolean {
   );
 }
 
-/** Keys with commands that give letters, or a mark of their own, on keyboards of other scripts. */
+/**
+ * Punctuation keys of shortcuts that produce other characters on keyboards of other scripts, by `KeyboardEvent.code` or
+ * by the character that they produce.
+ */
 const MARKS: Readonly<Record<string, string>> = { Slash: '/', BracketLeft: '[', BracketRight: ']', '؟': '?' };
 
-/** What a key gives. One that gives a letter or a digit of another script is taken by its place on the keyboard. */
+/** The Latin character of a key. Letters and digits of other scripts are mapped by their position on the keyboard. */
 function latinOf({ key, code }: KeyboardEvent): string {
   if (!/^[\p{L}\p{Nd}]$/u.test(key) || /^[\p{Script=Latin}\d]$/u.test(key)) return MARKS[key] ?? key;
   const [, named] = /^(?:Key|Digit)(.)$/.exec(code) ?? [];
@@ -93,12 +96,12 @@ function latinOf({ key, code }: KeyboardEvent): string {
 function nameOf(event: KeyboardEvent): string {
   const key = latinOf(event);
   const isLetter = key.length === 1 && key.toLowerCase() !== key.toUpperCase();
-  // Caps Lock gives large letters without Shift. The small form of the Turkish İ has two characters.
+  // Caps Lock produces capital letters without Shift. The lowercase form of the Turkish İ has two characters.
   const name = isLetter ? key.toLowerCase().charAt(0) : key;
   return event.shiftKey && (isLetter || key.length > 1) ? `Shift+${name.toLowerCase()}` : name;
 }
 
-/** Hears the keys for all pages. */
+/** Handles the shortcuts of all pages with a single `keydown` listener. */
 export function ShortcutProvider({ children }: { readonly children: ReactNode }) {
   const registry = useMemo(createRegistry, []);
   useEffect(() => {
@@ -129,7 +132,7 @@ function useRegistry(): Registry {
   return registry;
 }
 
-/** Offers these commands as long as the component is shown. */
+/** Registers the shortcuts while the component is mounted. */
 export function useShortcuts(shortcuts: readonly Shortcut[]): void {
   const registry = useRegistry();
   const latest = useRef(shortcuts);
@@ -137,7 +140,7 @@ export function useShortcuts(shortcuts: readonly Shortcut[]): void {
   useEffect(() => registry.add(latest), [registry]);
 }
 
-/** All commands that the keyboard has at the moment, for the sheet. */
+/** All shortcuts that are currently registered, for the sheet. */
 export function useAllShortcuts(): readonly Shortcut[] {
   const registry = useRegistry();
   return useSyncExternalStore(registry.subscribe, registry.all);

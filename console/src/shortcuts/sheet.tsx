@@ -3,12 +3,12 @@ import { useTranslation } from 'react-i18next';
 import { Dialog } from '../ui/dialog.tsx';
 import { type Shortcut, useAllShortcuts, useShortcuts } from './registry.tsx';
 
-/** The sheet of all shortcuts, which `?` opens. */
+/** The dialog that lists all shortcuts, opened with `?`. */
 export function ShortcutSheet() {
   const { t } = useTranslation('common');
   const [open, setOpen] = useState(false);
   useShortcuts([{ keys: '?', label: t('shortcuts.sheet'), scope: 'everywhere', run: () => setOpen(true) }]);
-  // Of two with the same keys the one that was added last holds.
+  // If two shortcuts have the same keys, the one that was registered last applies.
   const all = [...new Map(useAllShortcuts().map((shortcut) => [shortcut.keys, shortcut])).values()];
   return (
     <Dialog title={t('shortcuts.title')} open={open} onClose={() => setOpen(false)} width="wide">

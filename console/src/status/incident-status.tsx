@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { Badge, type Tone } from '../ui/badge.tsx';
 import type { IconName } from '../ui/icon.tsx';
 
-/** How a state of an incident looks everywhere. What waits for somebody stands out; what is taken care of does not. */
+/** The appearance of each incident status. Incidents that wait for somebody stand out; those taken care of do not. */
 export const incidentLooks: Readonly<Record<IncidentStatus, { tone: Tone; icon: IconName }>> = {
   OPEN: { tone: 'high', icon: 'alert' },
   ACKNOWLEDGED: { tone: 'medium', icon: 'acknowledge' },

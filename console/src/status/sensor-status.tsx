@@ -5,7 +5,7 @@ import { Moment } from '../time/moment.tsx';
 import { Badge, type Tone } from '../ui/badge.tsx';
 import type { IconName } from '../ui/icon.tsx';
 
-/** How a status looks in every list, on the map, and in every figure. The service decides which one holds. */
+/** The appearance of each sensor status in lists, on the map, and in charts. The service determines the status. */
 export const statusLooks: Readonly<Record<SensorStatus, { tone: Tone; icon: IconName; color: ColorToken }>> =
   {
     ONLINE: { tone: 'calm', icon: 'good', color: 'muted' },
@@ -16,7 +16,7 @@ export const statusLooks: Readonly<Record<SensorStatus, { tone: Tone; icon: Icon
 
 interface SensorStatusBadgeProps {
   readonly status: SensorStatus;
-  /** Given, it is said when the sensor was last heard of, unless it is online. */
+  /** If given, the badge of a sensor that is not online shows how long ago the sensor last reported. */
   readonly lastHeartbeat?: Date | null;
 }
 

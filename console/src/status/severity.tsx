@@ -10,7 +10,7 @@ const looks: Readonly<Record<Severity, { tone: Tone; icon: IconName }>> = {
   CRITICAL: { tone: 'critical', icon: 'critical' },
 };
 
-/** How urgent something is: the severity of events and incidents, and the priority of watched plates. */
+/** The badge of a severity. Also used for the priority of watched plates. */
 export function SeverityBadge({
   severity,
   filled,

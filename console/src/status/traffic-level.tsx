@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { Badge, type Tone } from '../ui/badge.tsx';
 import type { IconName } from '../ui/icon.tsx';
 
-/** How the traffic at a location looks everywhere. Free flow is what is normal. */
+/** The appearance of each traffic level. Free flow is the normal state. */
 export const levelLooks: Readonly<Record<TrafficLevel, { tone: Tone; icon: IconName }>> = {
   FREE: { tone: 'calm', icon: 'good' },
   BUSY: { tone: 'medium', icon: 'medium' },

@@ -2,7 +2,7 @@ import { tableFeatures } from '@tanstack/react-table';
 import type { ReactNode } from 'react';
 import type { Cell } from '../chart/table.ts';
 
-/** Of the library's features none is needed: the service sorts and filters. */
+/** No feature of the library is needed, because the service sorts and filters. */
 export const features = tableFeatures({});
 
 /** One column of a table. */
@@ -10,23 +10,23 @@ export interface Column<Row> {
   readonly id: string;
   readonly header: string;
   readonly cell: (row: Row) => ReactNode;
-  /** What a file of the list has for it; absent: the column is not in files. */
+  /** The value of the column in a CSV file; absent: the column is not exported. */
   readonly csv?: (row: Row) => Cell;
-  /** By what the service sorts for this column; absent: it cannot. */
+  /** The `sortBy` value of the service for this column; absent: not sortable. */
   readonly sortBy?: string;
-  /** CSS width; absent: an equal share of what the others leave. A share of the list (`cqi`) bounds it on a phone. */
+  /** CSS width; absent: an equal share of the remaining width. A width in `cqi` limits the column on a phone. */
   readonly width?: string;
-  /** Figures stand at the end of their column. */
+  /** Whether the cells are numbers, which are aligned to the end of the column. */
   readonly isFigure?: boolean;
-  /** Left out where the list is narrower than about 770 pixels, as beside a pane on a small screen. */
+  /** Hidden if the list is narrower than about 770 pixels, for example next to a pane on a small screen. */
   readonly from?: 'medium';
-  /** Left out where the list is narrower than about 1,000 pixels. */
+  /** Hidden if the list is narrower than about 1,000 pixels. */
   readonly wideOnly?: boolean;
-  /** Left out where the list is as narrow as a phone. */
+  /** Hidden if the list is as narrow as a phone. */
   readonly notNarrow?: boolean;
 }
 
-/** The classes that leave a column out where the list is too narrow for it. */
+/** The classes that hide a column if the list is too narrow for it. */
 export function shownFrom({
   wideOnly,
   from,
@@ -37,7 +37,7 @@ export function shownFrom({
   return notNarrow ? '@max-xl:hidden' : '';
 }
 
-/** The classes that show something only where a column with these widths is left out. */
+/** The classes that show an element only where a column with these settings is hidden. */
 export function shownWithout({
   wideOnly,
   from,

@@ -11,7 +11,7 @@ interface DataRowProps<Row extends object> {
   readonly isActive: boolean;
   readonly isSelected: boolean;
   readonly isSelectable: boolean;
-  /** Reads the latest commands when they are called, so that new ones are no reason to draw the row again. */
+  /** Must call the latest handler of the table, because a new function does not re-render the row. */
   readonly onActivate: (row: Row) => void;
   readonly onSelect: (row: Row, range: boolean) => void;
 }
@@ -45,7 +45,7 @@ function Cells<Row extends object>(props: DataRowProps<Row>) {
   );
 }
 
-/** A row of a table. While the list is scrolled only the rows that come into sight are drawn. */
+/** A row of a table, memoised so that scrolling renders only the rows that come into view. */
 export const DataRow = memo(
   Cells,
   (one, other) =>

@@ -12,31 +12,31 @@ import type { Pages } from './pages.ts';
 export type { Column };
 
 interface DataTableProps<Row> {
-  /** What the table holds, for screen readers. */
+  /** The name of the list for screen readers. */
   readonly label: string;
   readonly columns: readonly Column<Row>[];
   readonly pages: Pick<Pages<Row>, 'rows' | 'total' | 'isPending' | 'isFetching' | 'error' | 'refetch'> &
-    Partial<Pages<Row>>;
+    Partial<Omit<Pages<Row>, 'load' | 'keyOf'>>;
   readonly keyOf: (row: Row) => string;
   readonly sort?: Sort;
   readonly onSort?: (sort: Sort) => void;
-  /** The row under the cursor of the keyboard, or whose details are shown. */
+  /** The row at the keyboard cursor, or whose details are shown. */
   readonly activeKey?: string | null;
   readonly onActivate?: (row: Row) => void;
   readonly selected?: ReadonlySet<string>;
-  /** @param range whether everything from the last one on is meant */
+  /** @param range whether to select all rows from the last toggled one to this one */
   readonly onSelect?: (row: Row, range: boolean) => void;
   /** Ctrl+A, while the focus is inside the list. */
   readonly onSelectAll?: () => void;
-  /** Shown where there are no rows: why, and what to do. */
+  /** Shown if there are no rows: the reason, and what the user can do. */
   readonly empty: ReactNode;
 }
 
-/** In pixels; that of a finger where one points. */
+/** In pixels, larger on touch screens; the same as in `TableRow`. */
 const ROW_HEIGHT = matchMedia('(pointer: coarse)').matches ? 44 : 37;
-/** Rows kept ready beyond both ends of what is seen: more than one turn of a wheel. */
+/** Rows rendered beyond each end of the visible range: more than one turn of a mouse wheel. */
 const OVERSCAN = 20;
-/** The next page is asked for when so many rows are left below. */
+/** The next page is requested when fewer than this many rows are left below the rendered ones. */
 const AHEAD = 60;
 
 /** The table of all lists: virtual rows, sorted by the service, with a cursor and a selection. */
@@ -58,7 +58,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     getItemKey: (at) => keyOf(rows[at] as Row),
   });
   const seen = virtual.getVirtualItems();
-  // The table knows only the rows that are seen, so that a list of 100,000 costs no more than one of 100.
+  // The table gets only the rendered rows, so that a list of 100,000 rows costs no more than one of 100.
   const first = seen[0]?.index ?? 0;
   const last = seen.at(-1)?.index ?? -1;
   const data = useMemo(() => rows.slice(first, last + 1) as (Row & object)[], [rows, first, last]);
@@ -72,7 +72,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     if (hasMore && last >= rows.length - AHEAD) loadMore?.();
   }, [hasMore, last, rows.length, loadMore]);
   useKeptPosition(scroller, rows.length > 0);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the cursor moves the list, new rows do not
+  // biome-ignore lint/correctness/useExhaustiveDependencies: scroll when the cursor moves, not when rows change
   useEffect(() => {
     const at = activeKey ? rows.findIndex((row) => keyOf(row) === activeKey) : -1;
     if (at >= 0 && scroller.current) keepInView(scroller.current, at);
@@ -112,7 +112,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       <section
         ref={scroller}
         aria-label={label}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard
         tabIndex={0}
         onKeyDown={onKeyDown}
         className="@container min-h-0 grow overflow-auto contain-strict print:contain-none"
@@ -170,7 +170,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   );
 }
 
-/** Scrolls as little as needed. The head of the table, which is as high as a row, covers what is behind it. */
+/** Scrolls as little as needed. The sticky header, which is about as high as a row, covers the rows behind it. */
 function keepInView(list: HTMLElement, index: number): void {
   const top = index * ROW_HEIGHT;
   const bottom = top + 2 * ROW_HEIGHT;

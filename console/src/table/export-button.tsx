@@ -11,7 +11,7 @@ import { csvOfRows, type ExportColumn, filterFacts, loadAllRows, MOST_ROWS } fro
 import type { Pages } from './pages.ts';
 
 interface ExportButtonProps<Row> {
-  /** What the rows are: the name of the file. */
+  /** What the rows are. Used for the label of the button, the name of the file and the facts in it. */
   readonly title: string;
   readonly columns: readonly ExportColumn<Row>[];
   readonly pages: Pick<Pages<Row>, 'load' | 'keyOf' | 'total'>;
@@ -19,7 +19,7 @@ interface ExportButtonProps<Row> {
   readonly values?: FilterValues;
 }
 
-/** Saves all rows that the list has, not only those that are loaded, as CSV. While it reads them it stops at a press. */
+/** Saves all rows of the list as CSV, not only those that are loaded. While they are loading, the button cancels. */
 export function ExportButton<Row>(props: ExportButtonProps<Row>) {
   const { title, columns, pages, filters = [], values = {} } = props;
   const { t, i18n } = useTranslation('common');

@@ -4,25 +4,25 @@ import type { Filter, FilterValues } from '../filters/filter.ts';
 import type { Pages } from './pages.ts';
 import { FIRST_PAGE, readPage } from './read-page.ts';
 
-/** A column of the file: its name, and what it says of a row. */
+/** A column of the file: its header, and its value for a row. */
 export interface ExportColumn<Row> {
   readonly header: string;
   /** Absent: the column is not in the file. */
   readonly csv?: (row: Row) => Cell;
 }
 
-/** A file has at most so many rows; what is beyond them is said. */
+/** Maximum number of rows in a file. The file states how many rows there are if it was cut off. */
 export const MOST_ROWS = 50_000;
 
 interface AllRows<Row> {
   readonly rows: readonly Row[];
-  /** How many there are, which may be more. */
+  /** Number of rows in the list, which may be more than `rows` has. */
   readonly total: number;
 }
 
 /**
- * Reads all pages of a list, one after the other.
- * @param onProgress receives the share of them that was loaded, from 0 to 1
+ * Reads all pages of a list in sequence, up to `MOST_ROWS` rows.
+ * @param onProgress receives the share of rows that is loaded, from 0 to 1
  * @throws what `load` throws
  */
 export async function loadAllRows<Row>(
@@ -30,7 +30,7 @@ export async function loadAllRows<Row>(
   onProgress: (share: number) => void,
   signal: AbortSignal,
 ): Promise<AllRows<Row>> {
-  // Rows that are added meanwhile move the pages: one that comes twice counts once.
+  // Rows that are added meanwhile shift the pages: a row that is returned twice is written once.
   const found = new Map<string, Row>();
   for (let start = FIRST_PAGE; ; ) {
     const { rows, total, end } = await readPage(load, start, signal);
@@ -43,9 +43,9 @@ export async function loadAllRows<Row>(
 }
 
 /**
- * The rows as CSV, in the form of the figures of a chart.
- * @param zone in which times are written, an IANA name
- * @param facts what the file is about
+ * The rows as CSV, in the same format as the data of a chart.
+ * @param zone IANA name of the time zone in which times are written
+ * @param facts lines that describe the file, written at its end as comments
  */
 export function csvOfRows<Row>(
   columns: readonly ExportColumn<Row>[],
@@ -64,7 +64,7 @@ export function csvOfRows<Row>(
   );
 }
 
-/** The filters that are set, in words. A thing that cannot be named is said by its id. */
+/** The filters that are set, as text. An item whose name cannot be read is written as its id. */
 export async function filterFacts(filters: readonly Filter[], values: FilterValues): Promise<string[]> {
   const set = filters.filter(({ name }) => values[name] !== undefined);
   return Promise.all(

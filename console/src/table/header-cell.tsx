@@ -2,7 +2,7 @@ import { classes } from '../ui/classes.ts';
 import { Icon } from '../ui/icon.tsx';
 import { type Column, shownFrom } from './column.ts';
 
-/** By what, and in which direction, the service sorts. */
+/** The `sortBy` value and the direction in which the service sorts. */
 export interface Sort {
   readonly by: string;
   readonly order: 'asc' | 'desc';
@@ -11,13 +11,13 @@ export interface Sort {
 interface HeaderCellProps<Row> {
   readonly column: Column<Row>;
   readonly isFirst: boolean;
-  /** Whether rows have a box before their first cell. */
+  /** Whether rows have a checkbox before their first cell. */
   readonly isSelectable: boolean;
   readonly sort: Sort | undefined;
   readonly onSort: ((sort: Sort) => void) | undefined;
 }
 
-/** The head of a column, with a button where it can be sorted by. */
+/** The header of a column, with a button if the column is sortable. */
 export function HeaderCell<Row>({ column, isFirst, isSelectable, sort, onSort }: HeaderCellProps<Row>) {
   const { header, sortBy, isFigure } = column;
   const isSorted = sort !== undefined && sortBy !== undefined && sort.by === sortBy;

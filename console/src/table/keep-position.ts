@@ -1,12 +1,13 @@
 import { useRouter } from '@tanstack/react-router';
 import { type RefObject, useEffect, useLayoutEffect, useRef } from 'react';
 
-/** How far the list was scrolled, by entry of the history of the browser. */
+/** The scroll position of the list, by history entry of the browser. */
 const positions = new Map<string, number>();
 
 /**
- * Has a list where it was when the browser comes back to it. A list that a link leads to begins at its top.
- * @param isFilled whether its rows are there
+ * Restores the scroll position of a list when the user returns to its history entry. A list opened by a link starts at
+ * the top.
+ * @param isFilled whether the rows are loaded
  */
 export function useKeptPosition(list: RefObject<HTMLElement | null>, isFilled: boolean): void {
   const { history } = useRouter();
@@ -22,7 +23,7 @@ export function useKeptPosition(list: RefObject<HTMLElement | null>, isFilled: b
     const { pathname } = history.location;
     return history.subscribe(({ location: next }) => {
       positions.set(entry.current, list.current?.scrollTop ?? 0);
-      // The list stays where the entry is another one of the same page, such as that of the next row.
+      // The list stays mounted if the new entry is of the same page, for example with another row open.
       if (next.pathname === pathname) entry.current = next.state.__TSR_key ?? '';
     });
   }, [history, list]);

@@ -7,11 +7,11 @@ import { Button } from '../ui/button.tsx';
 import { Empty } from '../ui/empty.tsx';
 
 interface OpenedOptions<Row> {
-  /** What the address names; undefined: nothing is open. */
+  /** The id in the URL; undefined: nothing is open. */
   readonly id: string | undefined;
-  /** The row, if the list holds it. */
+  /** The row, if it is among the loaded rows of the list. */
   readonly listed: Row | undefined;
-  /** Whether the first page of the list is still to come. */
+  /** Whether the first page of the list is still loading. */
   readonly isPending: boolean;
   readonly queryKey: QueryKey;
   readonly load: (id: string) => Promise<Row>;
@@ -19,14 +19,15 @@ interface OpenedOptions<Row> {
 
 export interface Opened<Row> {
   readonly row: Row | undefined;
-  /** Why it cannot be shown. */
+  /** Why the row cannot be shown; null while there is a row. */
   readonly error: unknown;
   readonly refetch: () => void;
 }
 
 /**
- * The row that the address names, also where it is not among the rows that are loaded or that meet the filters. A row that
- * leaves the list stays until it was asked for, and what is being written about it with it.
+ * The row that the URL names, which is fetched by its id if it is not among the loaded rows or does not match the
+ * filters. A row that leaves the list stays open unless the service no longer finds it, so that text being entered is
+ * not lost.
  */
 export function useOpened<Row>({ id, listed, isPending, queryKey, load }: OpenedOptions<Row>): Opened<Row> {
   const enabled = id !== undefined && listed === undefined && !isPending;
@@ -48,7 +49,7 @@ interface NotOpenedProps {
   readonly onClose: () => void;
 }
 
-/** Says that what the address names is not there, or why it could not be read. */
+/** Shows that the row that the URL names does not exist, or why it could not be loaded. */
 export function NotOpened({ opened: { error, refetch }, onClose }: NotOpenedProps) {
   const { t } = useTranslation('common');
   if (!isNotFound(error)) return <Failure error={error} onRetry={refetch} />;

@@ -8,52 +8,52 @@ import {
 import { useMemo, useState } from 'react';
 import { FIRST_PAGE, type Load, readPage } from './read-page.ts';
 
-/** From one question to the next while a row is under way, in milliseconds. */
+/** Refetch interval while a row is in progress, in milliseconds. */
 const POLL_MS = 2_000;
 
 export interface PagesOptions<Row> {
-  /** Names the list and its filters. */
+  /** Identifies the list and its filters. */
   readonly queryKey: QueryKey;
   readonly load: Load<Row>;
   readonly keyOf: (row: Row) => string;
-  /** false: the list is not asked for yet, and has no rows. */
+  /** false: the list is not requested and has no rows. */
   readonly enabled?: boolean;
-  /** Whether a row is about to change by itself: then the list is asked for again every few seconds. */
+  /** Whether a row is about to change without user action; the list is then refetched every two seconds. */
   readonly isUnderWay?: (row: Row) => boolean;
-  /** Asks again after so many milliseconds, for a list to which rows are added all the time. */
+  /** Refetch interval in milliseconds, for a list to which rows are added continuously. */
   readonly everyMs?: number;
 }
 
-/** What a list knows of its rows so far. */
+/** The rows loaded so far, and the state of the query. */
 export interface Pages<Row> {
   readonly rows: readonly Row[];
-  /** Of all pages; null until the first is there. */
+  /** Number of rows in the whole list; null until the first page is loaded. */
   readonly total: number | null;
   readonly isPending: boolean;
-  /** The rows are still those of the filters before. */
+  /** Whether the rows are still those of the previous filters. */
   readonly isOfBefore: boolean;
   readonly isFetching: boolean;
   readonly error: unknown;
   readonly hasMore: boolean;
   readonly loadMore: () => void;
-  /** Why the next page could not be read. It is not asked for again by itself. */
+  /** Why the next page could not be read. `loadMore` does not retry it; `retryMore` does. */
   readonly moreError: unknown;
   readonly retryMore: () => void;
   readonly refetch: () => void;
-  /** Forgets the rows and begins again with the first page, at the top of the list. */
+  /** Discards all pages but the first, refetches that, and scrolls the list to the top. */
   readonly restart: () => Promise<void>;
-  /** Goes up with each new beginning. */
+  /** Incremented on each restart. */
   readonly generation: number;
-  /** When each row was asked for, by its key, in milliseconds since 1970. */
+  /** When each row was requested, by its key, in milliseconds since 1970. */
   readonly readAt: ReadonlyMap<string, number>;
-  /** How rows are read and named, for a file of all of them. */
+  /** As in the options; an export reads all rows with it. */
   readonly load: Load<Row>;
   readonly keyOf: (row: Row) => string;
 }
 
 /**
- * A list that is read page by page as it is scrolled. Rows that are added or leave meanwhile move the pages: none is left
- * out, and a row that comes twice is shown once.
+ * A list that is loaded page by page as the user scrolls. Rows that are added or removed meanwhile shift the pages: no
+ * row is skipped, and a row that is returned twice is shown once.
  */
 export function usePages<Row>({
   queryKey,
@@ -69,7 +69,7 @@ export function usePages<Row>({
   const query = useInfiniteQuery({
     queryKey: key,
     enabled,
-    // Rows move when the user asks for it, not whenever the window gets the focus.
+    // Rows should not move whenever the window gets the focus.
     refetchOnWindowFocus: false,
     queryFn: ({ pageParam, signal }) => readPage(load, pageParam, signal),
     initialPageParam: FIRST_PAGE,
@@ -82,9 +82,9 @@ export function usePages<Row>({
   });
   const data = enabled ? query.data : undefined;
   const { hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage } = query;
-  // The next page must not put an end to the reading of those before it.
+  // Loading the next page must not cancel a refetch of the loaded pages.
   const fetchMore = () => void fetchNextPage({ cancelRefetch: false });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a list has one way of naming its rows
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `keyOf` of a list never changes
   const { rows, readAt } = useMemo(() => {
     const byKey = new Map<string, Row>();
     const readAt = new Map<string, number>();

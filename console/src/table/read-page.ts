@@ -1,34 +1,34 @@
-/** Rows that one call gets: the most that the service gives. */
+/** Rows per request: the maximum that the service returns. */
 export const TAKE = 100;
 
-/** Some rows of a list, and how many the list has. */
+/** Some rows of a list, and the number of rows in the whole list. */
 export interface Rows<Row> {
   readonly rows: readonly Row[];
   readonly total: number;
 }
 
-/** Reads some rows of a list. */
+/** Requests a range of rows of a list. */
 export type Load<Row> = (page: { skip: number; take: number }, signal: AbortSignal) => Promise<Rows<Row>>;
 
-/** Where a page begins, and how many rows the list had when the page before it was read. */
+/** The offset of a page, and the number of rows in the list when the previous page was read. */
 export interface PageStart {
   readonly skip: number;
   readonly total: number;
 }
 
-/** Rows that were read at once. */
+/** A page as it was read. */
 export interface Page<Row> extends Rows<Row> {
-  /** How many rows of the list come before the next page. */
+  /** The offset of the next page. */
   readonly end: number;
-  /** When they were asked for, in milliseconds since 1970. */
+  /** When the page was requested, in milliseconds since 1970. */
   readonly readAt: number;
 }
 
 export const FIRST_PAGE: PageStart = { skip: 0, total: 0 };
 
 /**
- * Reads a page of a list. If rows have left the list since the page before it was read, those after them have moved up, and
- * the page is read from there, so that none is missing.
+ * Reads a page of a list. If the list has become shorter since the previous page was read, the rows after the removed
+ * ones have moved up, so the page is read again from a smaller offset and no row is skipped.
  */
 export async function readPage<Row>(
   load: Load<Row>,

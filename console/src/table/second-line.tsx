@@ -6,7 +6,7 @@ interface SecondLineProps extends Pick<Column<never>, 'wideOnly' | 'from' | 'not
   readonly children: ReactNode;
 }
 
-/** What a cell says below its text where the columns for it, which have the same widths, are left out. Rows become no higher. */
+/** A second line in a cell, shown where the columns with the same width settings are hidden. Rows keep their height. */
 export function SecondLine({ children, ...widths }: SecondLineProps) {
   return (
     <span className={classes('one-line block text-xs leading-tight! text-muted', shownWithout(widths))}>

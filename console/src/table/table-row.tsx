@@ -4,7 +4,7 @@ import { classes } from '../ui/classes.ts';
 
 interface TableRowProps {
   readonly rowKey: string;
-  /** In the whole table, whose head is 1. */
+  /** The row number in the whole table; the header row is 1. */
   readonly position: number;
   readonly isActive: boolean;
   readonly isSelected: boolean;
@@ -13,7 +13,7 @@ interface TableRowProps {
   readonly children: ReactNode;
 }
 
-/** A row, with a box to select it where rows can be selected. */
+/** A row, with a checkbox if rows can be selected. */
 export function TableRow({
   rowKey,
   position,
@@ -36,7 +36,7 @@ export function TableRow({
       aria-selected={onSelect ? isSelected : undefined}
       aria-current={isActive || undefined}
       onClick={onClick}
-      // A range of rows is selected, not the text between them.
+      // Shift+click selects a range of rows, not the text between them.
       onMouseDown={(event) => event.shiftKey && event.preventDefault()}
       className={classes(
         'h-[37px] cursor-default pointer-coarse:h-11',

@@ -9,7 +9,10 @@ interface CursorOptions<Row> {
   readonly onOpen?: (row: Row) => void;
 }
 
-/** Moves through a list with `j` and `k`. @returns the row that the cursor is on, and those beside it */
+/**
+ * Moves a cursor through a list with `j` and `k`, and opens its row with Enter if `onOpen` is given.
+ * @returns the row at the cursor and its neighbours, its index (-1: none), and a function to move the cursor
+ */
 export function useCursor<Row>({ rows, keyOf, activeKey, onMove, onOpen }: CursorOptions<Row>) {
   const { t } = useTranslation('common');
   const at = activeKey ? rows.findIndex((row) => keyOf(row) === activeKey) : -1;

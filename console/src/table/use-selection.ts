@@ -5,13 +5,13 @@ import { useShortcuts } from '../shortcuts/registry.tsx';
 interface SelectionOptions<Row> {
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
-  /** The row that `x` selects. */
+  /** The row that the shortcut `x` toggles. */
   readonly activeKey: string | null | undefined;
-  /** Whether the user can do anything with what is selected; absent: yes. */
+  /** Whether the user can do anything with selected rows; otherwise there are no shortcuts. Default: yes. */
   readonly isOffered?: boolean;
 }
 
-/** The rows that were selected, one by one, in ranges, or all that are loaded. */
+/** The selection of a list: single rows, ranges, or all loaded rows. */
 export function useSelection<Row>({ rows, keyOf, activeKey, isOffered = true }: SelectionOptions<Row>) {
   const { t } = useTranslation('common');
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());

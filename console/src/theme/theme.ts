@@ -1,18 +1,18 @@
 import { createStored } from '../preferences/stored.ts';
 
-/** `system` follows the setting of the computer. */
+/** `system` follows the setting of the operating system. */
 export type Theme = 'system' | 'light' | 'dark';
 export const themes: readonly Theme[] = ['system', 'light', 'dark'];
 
 const stored = createStored<Theme>('theme', 'system', (value) => themes.includes(value as Theme));
 export const useTheme = stored.use;
 
-/** Keeps the choice and applies it to the page. */
+/** Stores the choice. `applyTheme` applies it to the page. */
 export function setTheme(theme: Theme): void {
   stored.set(theme);
 }
 
-/** Applies the choice now, and again whenever this or another tab changes it. */
+/** Applies the stored choice to the document, now and whenever it changes in this tab or another one. */
 export function applyTheme(): void {
   const apply = () => {
     const theme = stored.get();

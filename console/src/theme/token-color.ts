@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react';
 import { useTheme } from './theme.ts';
 
-/** A colour of theme.css, by the name of its variable. */
+/** A colour of theme.css, by the name of its custom property without the dashes. */
 export type ColorToken =
   | 'bg'
   | 'surface'
@@ -18,14 +18,14 @@ export type ColorToken =
   | 'good';
 
 /**
- * The colour as `rgb(…)`, for what is drawn on a canvas.
- * @param scheme absent: that of the moment
+ * The colour as `rgb(…)`, for drawing on a canvas.
+ * @param scheme the current colour scheme if omitted
  */
 export function tokenColor(token: ColorToken, scheme?: 'light'): string {
   const probe = document.createElement('span');
   if (scheme) probe.style.colorScheme = scheme;
   probe.style.color = `var(--${token})`;
-  // The colours that the system may force on a page do not reach a canvas, and would be one and the same for all of it.
+  // Forced colours do not apply to a canvas, and would resolve all tokens to the same colour.
   probe.style.forcedColorAdjust = 'none';
   document.body.append(probe);
   const { color } = getComputedStyle(probe);
@@ -33,7 +33,7 @@ export function tokenColor(token: ColorToken, scheme?: 'light'): string {
   return color;
 }
 
-/** Whether the page is dark at the moment. What is drawn on a canvas is drawn again when this changes. */
+/** Whether the dark colour scheme is in use. Drawings on a canvas have to be repainted when this changes. */
 export function useIsDark(): boolean {
   const theme = useTheme();
   const system = useSyncExternalStore(subscribe, () => query().matches);

@@ -1,23 +1,23 @@
 import type { TimezoneSettings } from '@gantry/contract/system';
 
-/** How moments are written everywhere in the console. */
+/** Formats times for one time zone and language. */
 export interface TimeFormat {
-  /** IANA name. */
+  /** The IANA name of the time zone. */
   readonly zone: string;
-  /** `2026-11-22 14:03:22`, in the format of the service. */
+  /** `2026-11-22 14:03:22`, in the date and time format of the service. */
   dateTime(moment: Date): string;
   date(moment: Date): string;
   /** `14:03:22` */
   time(moment: Date): string;
   /** `14:03` */
   minute(moment: Date): string;
-  /** `UTC+02:00`: what holds at that moment. */
+  /** `UTC+02:00`: the offset at that time. */
   offset(moment: Date): string;
   /** `2 min ago`, in the user's language. */
   ago(moment: Date, now?: number): string;
-  /** `2 days 3 hr`, `3 hr 12 min`, `40 sec`: how long something took, in the user's language. */
+  /** `2 days 3 hr`, `3 hr 12 min`, `40 sec`: a duration in its two largest units, in the user's language. */
   duration(milliseconds: number): string;
-  /** `2026-11-22`: the local day, for inputs and addresses. */
+  /** `2026-11-22`: the day in the time zone, for inputs and URLs. */
   isoDay(moment: Date): string;
 }
 
@@ -39,7 +39,10 @@ const LENGTHS = [
 const unitOf = (language: string, unit: string) =>
   new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'short' });
 
-/** Makes the formats of a zone, a language, and the settings of the service. Digits and order are always left to right. */
+/**
+ * Creates the time format for a time zone, a language, and the settings of the service. Dates and times have Latin
+ * digits and read from left to right in every language.
+ */
 export function createTimeFormat(zone: string, language: string, settings: TimezoneSettings): TimeFormat {
   const parts = new Intl.DateTimeFormat('en', {
     timeZone: zone,

@@ -3,17 +3,18 @@ import { useNow, useTime } from './use-time.ts';
 
 interface MomentProps {
   readonly at: Date;
-  /** `ago` says how long since, and the moment in its title. */
+  /** `ago` shows the time elapsed; the date and time are in the tooltip and for screen readers. */
   readonly as?: 'dateTime' | 'time' | 'date' | 'ago';
   readonly className?: string;
 }
 
 const AGO_MS = 10_000;
 
-/** A moment in the user's zone; its title has the offset. Times run from left to right in every language. */
+/** A time in the chosen time zone, with its UTC offset in the tooltip. All but `ago` read from left to right. */
 export function Moment({ at, as = 'dateTime', className }: MomentProps) {
   const time = useTime();
-  // It has the words written anew; they are of the time at which they are written, so that what has just happened is past.
+  // Only triggers rerenders. The text is computed with the current time, because the value of the hook can be 10 s old
+  // and would place a recent event in the future.
   useNow(as === 'ago' ? AGO_MS : 3_600_000);
   const full = `${time.dateTime(at)} ${time.offset(at)}`;
   return (

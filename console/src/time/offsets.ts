@@ -1,10 +1,10 @@
 import { DAY_MS } from '@gantry/contract/durations';
 import type { TimeFormat } from './format.ts';
 
-/** Nowhere do the clocks change twice within this time, in milliseconds: two weeks. */
+/** Two weeks, in milliseconds: in no time zone do the clocks change twice within this time. */
 const STEP_MS = 14 * DAY_MS;
 
-/** The offsets that hold within a range, each once, from the first on. */
+/** The distinct UTC offsets within a range, in the order in which they first apply. @param until exclusive */
 export function offsetsOf(from: Date, until: Date, { offset }: TimeFormat): string[] {
   const offsets = new Set<string>();
   const last = until.getTime() - 1;

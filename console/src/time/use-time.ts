@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { createTimeFormat, type TimeFormat } from './format.ts';
 import { useTimeSettings, useZone } from './zone.ts';
 
-/** The formats of the user's zone and language. */
+/** The time format for the chosen time zone (that of the service, or UTC) and the user's language. */
 export function useTime(): TimeFormat {
   const settings = useTimeSettings();
   const zone = useZone();
@@ -16,7 +16,7 @@ export function useTime(): TimeFormat {
   return latest.format;
 }
 
-/** All cells of all lists write times in the same way, and a format is expensive to create. */
+/** The latest format, shared by all components: a format is expensive to create, and every cell of a list needs one. */
 let latest: {
   readonly zone: string;
   readonly language: string;
@@ -25,8 +25,8 @@ let latest: {
 } | null = null;
 
 /**
- * The formats of the zone of the service, whatever the user's choice: for figures of its hours and days, which would be
- * others in UTC.
+ * The time format for the time zone of the service, even if the user has chosen UTC. It is for figures by hour or day,
+ * which the service calculates in its own time zone.
  */
 export function useServiceTime(): TimeFormat {
   const settings = useTimeSettings();
@@ -37,7 +37,7 @@ export function useServiceTime(): TimeFormat {
   );
 }
 
-/** The time now, in milliseconds since 1970, again every `everyMs`. */
+/** The current time, in milliseconds since 1970. Rerenders the component every `everyMs` milliseconds. */
 export function useNow(everyMs = 1_000): number {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {

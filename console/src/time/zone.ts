@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { createStored } from '../preferences/stored.ts';
 import { service } from '../service/service.ts';
 
-/** Times are shown in the zone of the service, or in UTC if that was chosen in this browser. */
+/** Whether times are shown in UTC instead of the time zone of the service; stored in this browser. */
 const stored = createStored('utc', false, (value) => typeof value === 'boolean');
 export const useUtc = stored.use;
 export const setUtc = stored.set;
@@ -15,7 +15,7 @@ const UNTIL_KNOWN: TimezoneSettings = {
   firstDayOfWeek: 1,
 };
 
-/** The service's settings of time; UTC and ISO dates until they are known. */
+/** The time settings of the service; UTC and ISO dates until they are loaded. */
 export function useTimeSettings(): TimezoneSettings {
   const { data } = useQuery({
     ...service.system.timezone.getTimezoneSettings.queryOptions(),
@@ -24,13 +24,13 @@ export function useTimeSettings(): TimezoneSettings {
   return data ?? UNTIL_KNOWN;
 }
 
-/** The zone in which times are shown: an IANA name. */
+/** The time zone in which times are shown, as an IANA name. */
 export function useZone(): string {
   const { timezone } = useTimeSettings();
   return useUtc() ? 'UTC' : timezone;
 }
 
-/** Whether the service's settings of time are known: before that nobody knows which day it is there. */
+/** Whether the time settings of the service are loaded. Until then, its current day is unknown. */
 export function useIsTimeKnown(): boolean {
   const { data } = useQuery({
     ...service.system.timezone.getTimezoneSettings.queryOptions(),

@@ -12,7 +12,7 @@ import type { Place } from './place.ts';
 import { PlaceLookUp } from './place-look-up.tsx';
 import { comparisons } from './search.ts';
 
-/** What can be said on the page, by the names of the address. */
+/** The choices of the page, as read from the query parameters, with defaults for those that are absent. */
 export interface Choice {
   readonly days: DayRange;
   readonly place: Place | null;
@@ -31,14 +31,14 @@ interface ChoicesProps {
 
 const perDay: Readonly<Record<TrafficInterval, number>> = { '5min': 288, '15min': 96, '60min': 24, day: 1 };
 
-/** The interval for so many days that shows the most without being too fine to be read. */
+/** The default interval for a range: the finest at which a chart of that length is still readable. */
 export function intervalFor(days: DayRange): TrafficInterval {
   const count = daysIn(days);
   if (count <= 2) return '15min';
   return count <= 14 ? '60min' : 'day';
 }
 
-/** Where, when, how fine, and what it is compared with. */
+/** The bar in which the user chooses the place, the days, the interval, the vehicle type and the comparison. */
 export function Choices({ choice, today, onChange }: ChoicesProps) {
   const { t } = useTranslation('traffic');
   const { days, place, interval, vehicleType, compare, compareDays, otherPlace } = choice;

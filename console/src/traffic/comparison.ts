@@ -2,7 +2,7 @@ import { besides, type DayRange, moved } from '../range/days.ts';
 import { type Place, placeOf } from './place.ts';
 import type { comparisons } from './search.ts';
 
-/** What is looked at: a place on some days. */
+/** The subject of the charts: a place and a range of days. */
 export interface Subject {
   readonly place: Place;
   readonly days: DayRange;
@@ -18,10 +18,10 @@ interface Compared {
   readonly withSensorId?: string;
 }
 
-/** A year before, on the same days of the week. */
+/** 52 weeks, so that the same days of the week are compared. */
 const YEAR_DAYS = 364;
 
-/** What a subject is compared with; null when it is not, or when the address does not say with what. */
+/** The subject of the comparison; null if there is no comparison, or its days or place are missing from the URL. */
 export function comparedWith({ place, days }: Subject, search: Compared): Subject | null {
   switch (search.compare) {
     case 'before':

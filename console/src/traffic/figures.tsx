@@ -14,7 +14,7 @@ interface FiguresProps {
   readonly secondName: string;
 }
 
-/** The figures of the whole range; of two, beside each other and with their difference. */
+/** The figures of the whole range, as tiles. A comparison is a table with both values and their difference. */
 export function Figures({ first, second, firstName, secondName }: FiguresProps) {
   const figures = useFigures();
   if (second) return <Differences {...{ figures, first, second, firstName, secondName }} />;
@@ -51,7 +51,7 @@ function FigureText({ figure, flow }: { readonly figure: Figure; readonly flow: 
   );
 }
 
-/** Says it when more than 15 % drive faster than they may. */
+/** A badge that is shown if V85 exceeds the limit, that is, if more than 15 % of the vehicles were over it. */
 function OverLimit({ flow: { v85, speedLimit } }: { readonly flow: Flow }) {
   const { t } = useTranslation('traffic');
   if (v85 === null || speedLimit === null || v85 <= speedLimit) return null;
@@ -101,7 +101,7 @@ function Differences({ figures, first, second, firstName, secondName }: Differen
   return (
     <section
       aria-label={t('comparison.title')}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keyboard
       tabIndex={0}
       className="overflow-x-auto rounded-md border bg-surface p-3"
     >

@@ -2,22 +2,22 @@ import type { Flow, FlowPoint } from '@gantry/contract/traffic';
 import type { Cell, ChartColumn } from '../chart/table.ts';
 import type { Pair } from './overlay.ts';
 
-/** What every chart over time is made of. */
+/** The data that the charts over time share. */
 export interface FlowView {
   readonly pairs: readonly Pair[];
   readonly first: Flow;
-  /** What it is compared with. */
+  /** The traffic that it is compared with; null without a comparison. */
   readonly second: Flow | null;
-  /** Names of the two, for legends and heads of columns. */
+  /** The names of the two, for legends and column headers. */
   readonly firstName: string;
   readonly secondName: string;
-  /** The place and the days, for the chart as a whole. */
+  /** The place and the days, as the subtitle of the chart. */
   readonly subject: string;
-  /** Whether both are of the same days, so that one column of times is enough. */
+  /** Whether both cover the same days, so that the table needs only one column of times. */
   readonly isSameTime: boolean;
 }
 
-/** One figure of an interval. */
+/** A figure that is shown for each interval. */
 export interface Series {
   readonly name: string;
   readonly of: (point: FlowPoint) => number | null;
@@ -31,7 +31,7 @@ export function startsOf(pairs: readonly Pair[]): Date[] {
   return pairs.flatMap(({ first, second }) => (first ?? second)?.start ?? []);
 }
 
-/** The figures of one series at each position; null where nothing is known. */
+/** The values of one series at each position; null where there is no data. */
 export function valuesOf(pairs: readonly Pair[], which: keyof Pair, { of }: Series): (number | null)[] {
   return pairs.map((pair) => {
     const point = pair[which];
@@ -39,7 +39,7 @@ export function valuesOf(pairs: readonly Pair[], which: keyof Pair, { of }: Seri
   });
 }
 
-/** The table of some series: the times, and each figure of both that are compared. */
+/** The table of a chart: the times, and the values of each series, with those of the comparison next to them. */
 export function tableOf(view: FlowView, series: readonly Series[], startName: string) {
   const { pairs, second, firstName, secondName, isSameTime } = view;
   const kind = view.first.interval === 'day' ? ('day' as const) : ('moment' as const);

@@ -26,7 +26,7 @@ interface Bin {
   readonly counts: readonly [number, number];
 }
 
-/** The bins of both, from the first that has anything in either to the last one. */
+/** Merges the bins of both distributions, in ascending order. */
 function binsOf(first: SpeedDistribution, second: SpeedDistribution | null): Bin[] {
   const bins = new Map<number, Bin>();
   for (const { from, to, count } of first.bins) bins.set(from, { from, to, counts: [count, 0] });
@@ -35,7 +35,7 @@ function binsOf(first: SpeedDistribution, second: SpeedDistribution | null): Bin
   return [...bins.values()].sort((a, b) => a.from - b.from);
 }
 
-/** How many vehicles were how fast, with V85 and the limit marked. Two are compared by their shares. */
+/** The distribution of speeds, with V85 and the limit of `first` marked. A comparison shows shares, not counts. */
 export function HistogramCard({
   first,
   second,
@@ -115,7 +115,7 @@ export function HistogramCard({
             }),
           };
         }),
-        // The speeds themselves are a second axis, on which V85 and the limit have their exact places.
+        // The visible axis has one category per bin. A hidden value axis places V85 and the limit exactly.
         xAxis: [
           categoryAxis(
             look,

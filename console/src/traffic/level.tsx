@@ -10,16 +10,16 @@ const looks: Readonly<Record<TrafficLevel, { tone: Tone; icon: IconName }>> = {
   NO_DATA: { tone: 'low', icon: 'offline' },
 };
 
-/** The worst first, and those of which nothing is known last. */
+/** The most congested first, and locations without data last. */
 export const levelOrder: readonly TrafficLevel[] = ['CONGESTED', 'BUSY', 'FREE', 'NO_DATA'];
 
 interface LevelBadgeProps {
   readonly level: TrafficLevel;
-  /** Vehicles may be counted where no speed is measured. */
+  /** The number of vehicles. It may be known where no speed is measured, which the badge shows as a case of its own. */
   readonly volume: number | null;
 }
 
-/** How the traffic at a location flows now. */
+/** The current level of traffic at a location. */
 export function LevelBadge({ level, volume }: LevelBadgeProps) {
   const { t } = useTranslation('traffic');
   const isCounted = level === 'NO_DATA' && volume !== null;

@@ -12,10 +12,10 @@ import { PlaceLink } from './place-link.tsx';
 
 type Live = LiveTraffic['locations'][number];
 
-/** How often the levels are asked for, in milliseconds. */
+/** The interval between refetches, in milliseconds. */
 const EVERY_MS = 15_000;
 
-/** How the traffic flows everywhere at the moment, the slowest first. */
+/** The current level of traffic at every location, the most congested first. */
 export function LiveTable({ onChoose }: { readonly onChoose: (locationId: string) => void }) {
   const { t } = useTranslation('traffic');
   const textOf = useCellText();

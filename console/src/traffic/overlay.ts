@@ -2,20 +2,20 @@ import { HOUR_MS } from '@gantry/contract/durations';
 import type { FlowPoint } from '@gantry/contract/traffic';
 import type { TimeFormat } from '../time/format.ts';
 
-/** What stands at one position of a chart: an interval, and the one that it is compared with. */
+/** One position of a chart: an interval, and the interval that it is compared with. */
 export interface Pair {
   readonly first: FlowPoint | null;
   readonly second: FlowPoint | null;
 }
 
-/** The figures of one place alone. */
+/** The positions of a chart without a comparison. */
 export function alone(points: readonly FlowPoint[]): Pair[] {
   return points.map((first) => ({ first, second: null }));
 }
 
 /**
- * Lays two periods over each other: the first days on each other, and the same times of day. A time that a day has only once
- * or not at all, because the clocks change, stands alone.
+ * Aligns two periods by day, counted from the first day of each, and by time of day. An interval without a counterpart
+ * stays unpaired, for example where a clock change skips or repeats its time of day in one of the periods.
  */
 export function overlay(first: readonly FlowPoint[], second: readonly FlowPoint[], time: TimeFormat): Pair[] {
   const pairs = new Map<string, Pair>();
@@ -25,12 +25,13 @@ export function overlay(first: readonly FlowPoint[], second: readonly FlowPoint[
   return [...pairs].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, pair]) => pair);
 }
 
-/** An interval as long as this is a whole day, in milliseconds. */
+/** An interval longer than this, in milliseconds, is a whole day. */
 const WHOLE_DAY_MS = 20 * HOUR_MS;
 
 /**
- * Names each interval by its day from the first one, its time of day, and whether that comes again on this day. A whole day
- * is named by itself: where the clocks change at midnight, one begins at 01:00.
+ * Gives each interval a key of its day, counted from the first one, its time of day, and whether that time occurs for
+ * the second time on the day. The key of a whole day is the day alone: where the clocks change at midnight, a day
+ * starts at 01:00.
  */
 function keyed(points: readonly FlowPoint[], { zone, isoDay }: TimeFormat): [string, FlowPoint][] {
   const clock = new Intl.DateTimeFormat('en-GB', {

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 
-/** The name of a location, which leads to its traffic on the days that are chosen. */
+/** The name of a location, as a link to its traffic. The other query parameters, such as the days, are kept. */
 export function PlaceLink({ id, name }: { readonly id: string; readonly name: string }) {
   return (
     <Link

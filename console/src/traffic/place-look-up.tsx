@@ -10,16 +10,16 @@ interface PlaceLookUpProps {
   readonly onChoose: (place: Place) => void;
 }
 
-/** Of each kind, so many are offered at once. */
+/** The maximum number of locations, and of sensors, that are offered at once. */
 const TAKE = 20;
 
-/** Finds a location or a sensor by a part of its name. */
+/** A field that finds a location or a sensor by part of its name. */
 export function PlaceLookUp({ label, place, onChoose }: PlaceLookUpProps) {
   const { t } = useTranslation('traffic');
   const name = usePlaceName(place);
   const find = async (search: string) => {
     const page = { search, take: TAKE, sortBy: 'name', sortOrder: 'asc' } as const;
-    // Locations may be switched off at this service; its sensors are there all the same.
+    // The request for locations fails if the feature is switched off; sensors are always available.
     const [locations, sensors] = await Promise.all([
       api.locations.getAll.query({ search, take: TAKE }).then(
         (all) => all.locations,

@@ -32,10 +32,10 @@ interface PlaceViewProps {
 const daysText = ({ days: { startDate, endDate } }: Subject): string =>
   startDate === endDate ? startDate : `${startDate} – ${endDate}`;
 
-/** Keeps the digits of a day, and a name, in their own order beside words that run the other way. */
+/** Isolates a name or a date, so that its order does not change within text of the opposite direction. */
 const isolated = (text: string): string => `\u2068${text}\u2069`;
 
-/** What passed a place on some days, and beside it what it is compared with. */
+/** The figures and charts of the traffic at a place, with those of the comparison, if there is one. */
 export function PlaceView({ subject, other, traffic, otherTraffic, shows, vehicleType }: PlaceViewProps) {
   const { t } = useTranslation('traffic');
   const time = useServiceTime();

@@ -1,10 +1,10 @@
 import { trafficIntervals } from '@gantry/contract/values';
 import { day, oneOf, text } from '../address/search.ts';
 
-/** What two periods or places are compared by: days before the chosen ones, other days, or the same days at another place. */
+/** The comparisons: with earlier days, with days of the user's choice, or with the same days at another place. */
 export const comparisons = ['before', 'weekBefore', 'yearBefore', 'days', 'place'] as const;
 
-/** What the address of the traffic page may say. The names are those of the procedures of `traffic`. */
+/** The query parameters of the traffic page. Those sent to the service are named as in its `traffic` procedures. */
 export const trafficSearch = {
   locationId: text(),
   sensorId: text(),
@@ -17,8 +17,8 @@ export const trafficSearch = {
   compareEnd: day,
   withLocationId: text(),
   withSensorId: text(),
-  /** By what the top locations are sorted. */
+  /** The figure by which the top locations are sorted. */
   by: oneOf(['volume', 'meanSpeed', 'shareOverLimit']),
-  /** What the map of the week shows. */
+  /** The figure in the chart of the hours of the week. */
   week: oneOf(['volume', 'speed']),
 };

@@ -12,7 +12,7 @@ import { useVehicles } from './use-vehicles.ts';
 
 const PERCENTILES = ['v15', 'v50', 'v85', 'v95'] as const;
 
-/** Each percentile has its own line and shape, so that percentiles are distinguished not only by colour. */
+/** Each percentile has its own line style and symbol, so that they do not differ by colour alone. */
 const looks = {
   v15: { token: 'low', dash: 'dotted', symbol: 'triangle', width: 1.5 },
   v50: { token: 'text', dash: 'solid', symbol: 'rect', width: 1.5 },
@@ -20,7 +20,10 @@ const looks = {
   v95: { token: 'muted', dash: 'dashed', symbol: 'diamond', width: 1.5 },
 } as const;
 
-/** The speeds that 15, 50, 85 and 95 % kept to, interval by interval. Compared are V50 and V85, which is enough lines. */
+/**
+ * The chart of V15, V50, V85 and V95 per interval: the speeds that 15, 50, 85 and 95 % of the vehicles did not exceed.
+ * A comparison shows only V50 and V85, to limit the number of lines.
+ */
 export function SpeedsCard({ view, from, until }: { view: FlowView; from: Date; until: Date }) {
   const { t, i18n } = useTranslation('traffic');
   const { t: chartText } = useTranslation('chart');

@@ -10,7 +10,7 @@ interface StartProps {
   readonly onChoose: (locationId: string) => void;
 }
 
-/** Where most drives, and what is on the roads now: the way to a place. */
+/** The overview shown until a place is chosen: the current levels of traffic, and the top locations of the range. */
 export function Start({ days, by, onSort, onChoose }: StartProps) {
   return (
     <div className="grid gap-3 px-4 py-3 xl:grid-cols-2">

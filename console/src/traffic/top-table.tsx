@@ -19,10 +19,10 @@ interface TopTableProps {
   readonly onChoose: (locationId: string) => void;
 }
 
-/** Locations that one answer has at most. */
+/** The maximum number of locations in a response. */
 const LIMIT = 100;
 
-/** The locations with the most traffic, the highest speeds, or the largest share over the limit. */
+/** The locations with the most traffic, the highest mean speed, or the largest share over the limit. */
 export function TopTable({ days, by, onSort, onChoose }: TopTableProps) {
   const { t } = useTranslation('traffic');
   const textOf = useCellText();

@@ -15,7 +15,7 @@ import { Start } from './start.tsx';
 import { usePlaceName } from './use-place-name.ts';
 import { usePlaceTraffic } from './use-place-traffic.ts';
 
-/** How much drives where, and how fast: of all places, or of one. */
+/** The traffic page: an overview of all locations, or the volume and speeds at one location or sensor. */
 export function TrafficPage() {
   const today = useToday();
   return today === null ? <Skeleton rows={12} /> : <Traffic today={today} />;

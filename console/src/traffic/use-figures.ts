@@ -2,7 +2,7 @@ import type { Flow } from '@gantry/contract/traffic';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 
-/** One figure of a whole range. */
+/** A figure that summarizes a whole range. */
 export interface Figure {
   readonly id: string;
   readonly label: string;
@@ -12,7 +12,7 @@ export interface Figure {
   readonly unit?: string;
 }
 
-/** The figures of a range, the most asked for first. */
+/** The figures of a range, the most important first. */
 export function useFigures(): readonly Figure[] {
   const { t } = useTranslation('traffic');
   return useMemo(() => {

@@ -5,7 +5,7 @@ import { useCellText } from '../chart/use-cell-text.ts';
 import { useIntervalText } from '../chart/use-interval-text.ts';
 import type { FlowView, Series } from './flow-view.ts';
 
-/** The tooltip of charts over time: every figure of the interval, of both that are compared. */
+/** The tooltip of the charts over time: the values of every series in the interval, and those of the comparison. */
 export function useFlowTooltip(view: FlowView, series: readonly Series[]) {
   const textOf = useCellText();
   const intervalText = useIntervalText();

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { service } from '../service/service.ts';
 import type { Place } from './place.ts';
 
-/** What a place is called; its id until that is known. */
+/** The name of a place; its id until the name is loaded, and an empty string without a place. */
 export function usePlaceName(place: Place | null): string {
   const locationId = place && 'locationId' in place ? place.locationId : '';
   const sensorId = place && 'sensorId' in place ? place.sensorId : '';

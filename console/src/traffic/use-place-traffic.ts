@@ -8,7 +8,7 @@ interface Options {
   readonly vehicleType: string | undefined;
 }
 
-/** Everything that is shown of a place; nothing is asked for when there is none. */
+/** The queries for the charts of a place. They are disabled while `subject` is null. */
 export function usePlaceTraffic(subject: Subject | null, { interval, vehicleType }: Options) {
   const input = {
     ...(subject?.place ?? {}),
@@ -21,12 +21,12 @@ export function usePlaceTraffic(subject: Subject | null, { interval, vehicleType
   const week = useQuery({ ...service.traffic.getHourOfWeek.queryOptions(input), ...options });
   const all = [flow, speeds, week];
   return {
-    // What was kept of a comparison that is over is not shown any more.
+    // Without a subject, `keepPreviousData` would still return the data of a comparison that was switched off.
     flow: (subject && flow.data) || null,
     speeds: (subject && speeds.data) || null,
     week: (subject && week.data) || null,
     error: all.find(({ error }) => error)?.error ?? null,
-    /** Whether something is still that of the place and the days before. */
+    /** Whether any of the data still belongs to the previous place, days or options. */
     isOutdated: all.some(({ isPlaceholderData }) => isPlaceholderData),
     isFetching: all.some(({ isFetching }) => isFetching),
     refetch: () => {

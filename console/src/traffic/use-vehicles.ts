@@ -1,7 +1,7 @@
 import { useCallback } from 'react';
 import { useTranslation } from 'react-i18next';
 
-/** So many vehicles as a text, and of what they are compared with, too: `1,381 vehicles / 1,219 vehicles`. */
+/** Formats a number of vehicles, and that of the comparison, if given: `1,381 vehicles / 1,219 vehicles`. */
 export function useVehicles(): (count: number, other?: number | null) => string {
   const { t, i18n } = useTranslation('traffic');
   return useCallback(

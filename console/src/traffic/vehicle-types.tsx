@@ -15,7 +15,7 @@ interface VehicleTypesProps {
   readonly until: Date;
 }
 
-/** What kinds of vehicles passed. */
+/** The table of the volume and the share of each vehicle type. */
 export function VehicleTypes({ first, second, firstName, secondName, ...rest }: VehicleTypesProps) {
   const { t } = useTranslation('traffic');
   const vehicles = useVehicles();

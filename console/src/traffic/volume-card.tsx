@@ -10,7 +10,7 @@ import { type FlowView, type Series, startsOf, tableOf, valuesOf } from './flow-
 import { useFlowTooltip } from './use-flow-tooltip.ts';
 import { useVehicles } from './use-vehicles.ts';
 
-/** How many vehicles passed, interval by interval. */
+/** The chart of the number of vehicles per interval. */
 export function VolumeCard({ view, from, until }: { view: FlowView; from: Date; until: Date }) {
   const { t, i18n } = useTranslation('traffic');
   const { t: chartText } = useTranslation('chart');
@@ -56,7 +56,7 @@ export function VolumeCard({ view, from, until }: { view: FlowView; from: Date; 
           gaps(
             look,
             chartText('gap'),
-            // What has not been yet is no gap.
+            // An interval in the future is not a gap.
             starts.map((start, at) => values[at] === null && start.getTime() < Date.now()),
           ),
         ],

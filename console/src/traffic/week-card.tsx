@@ -8,7 +8,7 @@ import { useTimeSettings } from '../time/zone.ts';
 
 interface WeekCardProps {
   readonly week: HourOfWeek;
-  /** What is compared says of which of the two it is. */
+  /** The name of the place or the days, to tell the two charts of a comparison apart. */
   readonly name?: string | undefined;
   readonly subject: string;
   readonly n: string;
@@ -17,7 +17,7 @@ interface WeekCardProps {
   readonly shows: 'volume' | 'speed';
 }
 
-/** The traffic of each hour of the week, on average. */
+/** The average volume or speed in each hour of the week. */
 export function WeekCard({ week, name, subject, n, from, until, shows }: WeekCardProps) {
   const { t, i18n } = useTranslation('traffic');
   const { t: chartText } = useTranslation('chart');

@@ -1,22 +1,22 @@
 import { type KeyboardEvent, type RefObject, useRef, useState } from 'react';
 
-/** Why something under a button closes, as Base UI says it. */
+/** The details that Base UI passes to `onOpenChange`. */
 interface Closing {
   readonly event: Event;
 }
 
-/** What opens under a button. */
+/** The state of an overlay that opens under a button, and the handlers of the button. */
 export interface Anchored {
   readonly button: RefObject<HTMLButtonElement | null>;
   readonly open: boolean;
   readonly setOpen: (open: boolean) => void;
-  /** For Base UI's `onOpenChange`: a press of the button itself is the button's business. */
+  /** For Base UI's `onOpenChange`. A click or focus on the button does not close the overlay; `onClick` does. */
   readonly onOpenChange: (open: boolean, closing: Closing) => void;
   readonly onClick: () => void;
   readonly onKeyDown: (event: KeyboardEvent) => void;
 }
 
-/** Keeps whether something under a button is open. The button is there before the rest is loaded, and stays the same. */
+/** The open state of an overlay under a button, which is rendered before the code of the overlay is loaded. */
 export function useAnchored(): Anchored {
   const button = useRef<HTMLButtonElement>(null);
   const [open, setOpen] = useState(false);

@@ -2,10 +2,10 @@ import type { ReactNode } from 'react';
 import { classes } from './classes.ts';
 import { Icon, type IconName } from './icon.tsx';
 
-/** How far from normal something is. `calm` and `good` are normal. */
+/** How far a state is from normal. `calm` and `good` are normal. */
 export type Tone = 'calm' | 'good' | 'low' | 'medium' | 'high' | 'critical';
 
-/** The class of the letters of a tone. */
+/** The text colour class of each tone. */
 export const toneLetters: Readonly<Record<Tone, string>> = {
   calm: 'text-muted',
   good: 'text-good',
@@ -27,11 +27,11 @@ interface BadgeProps {
   readonly tone: Tone;
   readonly icon: IconName;
   readonly children: ReactNode;
-  /** With a surface of its own, for what is to be found at a glance. */
+  /** Draws a background, for states that must stand out. */
   readonly filled?: boolean;
 }
 
-/** A state: always an icon and a text, in a colour that says how far from normal it is. */
+/** A state, always as icon and text, in the colour of its tone. */
 export function Badge({ tone, icon, children, filled = false }: BadgeProps) {
   return (
     <span

@@ -12,11 +12,11 @@ const kinds = {
 interface ButtonProps extends ComponentProps<'button'> {
   readonly kind?: keyof typeof kinds;
   readonly icon?: IconName;
-  /** Shows the icon alone; `aria-label` says what it does. */
+  /** Shows only the icon; `aria-label` must be set and is used as the title, too. */
   readonly iconOnly?: boolean;
 }
 
-/** A button. It is of the type `button` unless it says otherwise. */
+/** A button, with `type="button"` by default. */
 export function Button({
   kind = 'plain',
   icon,

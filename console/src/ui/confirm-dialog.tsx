@@ -7,16 +7,16 @@ import { Dialog } from './dialog.tsx';
 
 interface ConfirmDialogProps {
   readonly title: string;
-  /** What it means. */
+  /** Explains the consequences. */
   readonly children: ReactNode;
-  /** What the button says. */
+  /** The label of the confirm button. */
   readonly action: string;
   readonly run: () => Promise<unknown>;
   readonly onDone: () => void;
   readonly onClose: () => void;
 }
 
-/** Asks before something that cannot be undone, and says why it failed. */
+/** Asks for confirmation of an action that cannot be undone, runs it, and shows the error if it fails. */
 export function ConfirmDialog({ title, children, action, run, onDone, onClose }: ConfirmDialogProps) {
   const { t } = useTranslation('common');
   const act = useMutation({ mutationFn: run, onSuccess: onDone });

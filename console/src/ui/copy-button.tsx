@@ -6,13 +6,13 @@ import { Button } from './button.tsx';
 import { copyText } from './copy-text.ts';
 
 interface CopyButtonProps {
-  /** What is copied, or how to get it. */
+  /** The text to copy, or a function that loads it. */
   readonly text: string | (() => Promise<string>);
   readonly label: string;
   readonly iconOnly?: boolean;
 }
 
-/** Copies a text, and says for a moment that it did, or why it could not. */
+/** Copies a text. It shows a confirmation for 1.5 s, or the error in a notice. */
 export function CopyButton({ text, label, iconOnly = false }: CopyButtonProps) {
   const { t } = useTranslation('common');
   const [copied, setCopied] = useState(false);

@@ -1,6 +1,7 @@
 /**
- * Puts a text on the clipboard. Browsers offer their clipboard only to pages that came over https or from the same machine;
- * elsewhere a selected text area is copied, as browsers did before.
+ * Copies a text to the clipboard. Browsers provide the clipboard API only to pages loaded over HTTPS or from localhost;
+ * elsewhere a selected text area is copied with `execCommand`.
+ * @throws Error if the browser refuses to copy
  */
 export async function copyText(text: string): Promise<void> {
   if (navigator.clipboard) {
@@ -13,7 +14,7 @@ export async function copyText(text: string): Promise<void> {
   area.setAttribute('aria-hidden', 'true');
   area.style.position = 'fixed';
   area.style.opacity = '0';
-  // Inside a dialog, which takes the focus back from whatever is outside of it.
+  // The text area must be inside an open dialog, because the dialog traps the focus.
   const focused = document.activeElement;
   (focused?.closest('[role="dialog"]') ?? document.body).append(area);
   area.select();

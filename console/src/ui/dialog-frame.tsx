@@ -7,20 +7,20 @@ import { classes } from './classes.ts';
 export interface DialogProps {
   readonly title: string;
   readonly open: boolean;
-  /** Absent: it cannot be closed without an answer. */
+  /** If absent, the user cannot close the dialog. */
   readonly onClose?: () => void;
   readonly children: ReactNode;
-  /** Of its widest form. */
+  /** The maximum width; `full` fills the window. */
   readonly width?: 'narrow' | 'wide' | 'full';
 }
 
 const widths = { narrow: 'max-w-md', wide: 'max-w-3xl', full: 'max-w-none h-full' } as const;
 
-/** What `Dialog` shows. */
+/** The implementation of `Dialog`, in a module that is loaded later. */
 export function DialogFrame({ title, open, onClose, children, width = 'narrow' }: DialogProps) {
   const { t } = useTranslation('common');
   const popup = useRef<HTMLDivElement>(null);
-  /** A press beside a form, which happens by accident, would lose what was entered. */
+  /** A press outside a dialog with a form is ignored: it is probably accidental and would lose the input. */
   const isAccident = (reason: string) =>
     reason === 'outside-press' && popup.current?.querySelector('form') != null;
   return (

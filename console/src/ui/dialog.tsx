@@ -3,7 +3,7 @@ import { later } from './later.ts';
 
 const useDialogFrame = later(async () => (await import('./dialog-frame.tsx')).DialogFrame);
 
-/** A window over the page, which keeps the focus until it is closed. */
+/** A modal dialog, which traps the focus until it is closed. */
 export function Dialog(props: DialogProps) {
   const DialogFrame = useDialogFrame(props.open);
   return DialogFrame && <DialogFrame {...props} />;

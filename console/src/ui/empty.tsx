@@ -9,8 +9,8 @@ interface EmptyProps {
 }
 
 /**
- * What is shown in place of a list without rows. There are four cases, and each says its own: nothing was ever there (with
- * the first step), nothing meets the filters (clear them), it failed (`Failure`), and the role may not see it (`NotAllowed`).
+ * Shown in place of an empty list: there is nothing yet (with the first step to take), or no row matches the filters
+ * (with a button to clear them). A failed request is shown as `Failure`, and a missing permission as `NotAllowed`.
  */
 export function Empty({ icon, title, children, action }: EmptyProps) {
   return (

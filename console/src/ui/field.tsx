@@ -3,18 +3,18 @@ import { classes } from './classes.ts';
 
 interface FieldProps extends Omit<ComponentProps<'input'>, 'size'> {
   readonly label: string;
-  /** What is wrong with what was entered. */
+  /** The validation error, shown in place of the hint. */
   readonly error?: string | undefined;
   readonly hint?: ReactNode;
-  /** The label is said to screen readers and not shown. */
+  /** Makes the label visible to screen readers only. */
   readonly hideLabel?: boolean;
-  /** Makes it an area of so many lines. */
+  /** Renders a text area with this number of lines. */
   readonly lines?: number;
-  /** Refers to the area, where it is one. */
+  /** The ref of the text area, if `lines` is set. */
   readonly area?: Ref<HTMLTextAreaElement>;
 }
 
-/** One line, or an area, of text with its label, and what is wrong with it. */
+/** A text input or text area with its label and its hint or validation error. */
 export function Field({
   label,
   error,

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 
-/** The distance to what it is about, in pixels. */
+/** The distance from the element and from the edges of the window, in pixels. */
 const GAP = 6;
 
 interface Tip {
@@ -8,25 +8,25 @@ interface Tip {
   readonly box: DOMRect;
 }
 
-/** What a tap is for, other than to see a title. */
+/** Elements on which a tap has another purpose than to show the title. */
 const COMMANDS = 'a, button, input, label, tr[data-key]';
 
-/** What shows its title when it is pressed: it has no other purpose, or a finger cannot rest on it. */
+/** The element whose title a press shows: a `data-tip` element, or, on touch outside of a command, one with a title. */
 function pressedFor({ target, pointerType }: PointerEvent): HTMLElement | null {
   if (!(target instanceof Element)) return null;
   const isTap = pointerType === 'touch' && !target.closest(COMMANDS);
   return target.closest<HTMLElement>('[data-tip]') ?? (isTap ? target.closest<HTMLElement>('[title]') : null);
 }
 
-/** The title of what has the focus, or of a part of it, such as of the time in a link. */
+/** The title of an element. A link or button without one has the title of a descendant, such as a time. */
 function titleOf(element: HTMLElement): string {
   if (element.title || !element.matches('a, button')) return element.title;
   return element.querySelector<HTMLElement>('[title]')?.title ?? '';
 }
 
 /**
- * Shows the `title` of what has the focus of the keyboard, or is tapped: browsers show titles to a pointer alone. Screen readers
- * say the title itself, so this is hidden from them. Escape takes it away.
+ * Shows the `title` of the element that has the keyboard focus or is tapped, because browsers show titles only on
+ * hover. It is hidden from screen readers, which read the title itself. Escape closes it.
  */
 export function FocusTip() {
   const [tip, setTip] = useState<Tip | null>(null);
@@ -68,7 +68,7 @@ function Shown({ text, box }: Tip) {
   useEffect(() => {
     const element = popup.current;
     if (!element) return;
-    // In the top layer nothing covers it or cuts it off.
+    // The top layer: no element covers or clips it.
     element.showPopover();
     const { width, height } = element.getBoundingClientRect();
     const start = Math.min(Math.max(GAP, box.x + box.width / 2 - width / 2), innerWidth - width - GAP);

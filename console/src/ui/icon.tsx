@@ -63,7 +63,7 @@ import {
 } from 'lucide-react';
 import { classes } from './classes.ts';
 
-/** What icons mean here, and which drawing that is: one meaning has one drawing on every page. */
+/** The icons by meaning, so that a meaning has the same icon on every page. */
 const icons = {
   acknowledge: Check,
   activity: Activity,
@@ -134,14 +134,14 @@ export type IconName = keyof typeof icons;
 interface IconProps {
   readonly name: IconName;
   readonly className?: string;
-  /** In pixels. */
+  /** In pixels; 16 by default. */
   readonly size?: number;
 }
 
-/** Icons that point somewhere point the other way where text runs from right to left. */
+/** Icons with a direction, mirrored in right-to-left languages. */
 const DIRECTED: ReadonlySet<IconName> = new Set(['next', 'previous', 'expand', 'collapse', 'signOut']);
 
-/** A drawing beside a text that says the same; screen readers skip it. */
+/** A decorative icon, hidden from screen readers: a text or label must convey the same. */
 export function Icon({ name, className, size = 16 }: IconProps) {
   const Drawing = icons[name];
   return (

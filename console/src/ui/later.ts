@@ -1,16 +1,16 @@
 import { type ComponentType, useEffect, useState } from 'react';
 import { loadCode, reloadOnce } from '../service/load-code.ts';
 
-/** After this time what is loaded later is loaded anyway, in milliseconds, so that it is there when the service is not. */
+/** Delay after which a component is loaded in any case, in milliseconds: the service may be down when it is wanted. */
 const ANYWAY_MS = 10_000;
-/** What could not be loaded is tried again after this. */
+/** Delay before a failed load is retried, in milliseconds. */
 const AGAIN_MS = 1_000;
 
 /**
- * A component that the first view of a page does without. It is loaded when it is wanted for the first time, or soon after
- * the page, so that it is there after an upgrade of the service, which has other files. If it is wanted and cannot be loaded,
- * the console is reloaded once.
- * @returns a hook, which gives the component, or null until it is loaded
+ * A component that the first render of a page does not need. It is loaded when it is first wanted, or 10 s after the
+ * page, so that it is available after an upgrade of the service, which replaces the files. If it is wanted and cannot
+ * be loaded, the console is reloaded once.
+ * @returns a hook that returns the component, or null until it is loaded
  */
 export function later<Props>(
   load: () => Promise<ComponentType<Props>>,

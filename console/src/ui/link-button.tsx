@@ -17,5 +17,5 @@ function Anchor({ icon, children, ...rest }: LinkButtonProps) {
   );
 }
 
-/** A command that leads to another page. */
+/** A link to another page that looks like a button. */
 export const LinkButton = createLink(Anchor);

@@ -8,18 +8,18 @@ export interface MenuItem {
   readonly icon?: IconName;
   readonly onSelect: () => void;
   readonly disabled?: boolean;
-  /** Of several items of which one holds. */
+  /** Marks the current choice among several items. */
   readonly checked?: boolean;
 }
 
 interface MenuListProps {
   readonly anchored: Anchored;
-  /** The id of the button. */
+  /** The id of the button, which labels the menu. */
   readonly labelledBy: string;
   readonly items: readonly (MenuItem | 'line')[];
 }
 
-/** What `Menu` shows under its button. */
+/** The list of `Menu`, in a module that is loaded later. */
 export function MenuList({ anchored, labelledBy, items }: MenuListProps) {
   const { button, open, onOpenChange } = anchored;
   return (
@@ -33,11 +33,11 @@ export function MenuList({ anchored, labelledBy, items }: MenuListProps) {
           >
             {items.map((item, at) =>
               item === 'line' ? (
-                // biome-ignore lint/suspicious/noArrayIndexKey: lines have nothing else
+                // biome-ignore lint/suspicious/noArrayIndexKey: separators have no other key
                 <Base.Separator key={at} className="my-1 border-t" />
               ) : (
                 <Base.Item
-                  // biome-ignore lint/suspicious/noArrayIndexKey: the items of a menu stay in their places
+                  // biome-ignore lint/suspicious/noArrayIndexKey: the items of a menu are not reordered
                   key={at}
                   disabled={item.disabled}
                   onClick={item.onSelect}

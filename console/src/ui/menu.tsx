@@ -6,12 +6,12 @@ import type { MenuItem } from './menu-list.tsx';
 const useMenuList = later(async () => (await import('./menu-list.tsx')).MenuList);
 
 interface MenuProps {
-  /** The button that opens it. */
+  /** The button that opens the menu. */
   readonly trigger: ReactElement<ComponentProps<'button'>>;
   readonly items: readonly (MenuItem | 'line')[];
 }
 
-/** A list of commands under a button. */
+/** A menu that opens under a button. */
 export function Menu({ trigger, items }: MenuProps) {
   const id = useId();
   const anchored = useAnchored();

@@ -1,7 +1,7 @@
 import { useTranslation } from 'react-i18next';
 import { CopyButton } from './copy-button.tsx';
 
-/** A secret that the service tells only once. */
+/** A secret that the service returns only once, with a button to copy it. */
 export function OnceSecret({ secret, label }: { readonly secret: string; readonly label: string }) {
   const { t } = useTranslation('common');
   return (

@@ -3,15 +3,15 @@ import { classes } from './classes.ts';
 
 interface PanelProps {
   readonly title: string;
-  /** Commands at the end of its head. */
+  /** Commands at the end of the header. */
   readonly actions?: ReactNode;
   readonly className?: string | undefined;
-  /** What it holds reaches its edges. */
+  /** Renders the content without padding. */
   readonly isFull?: boolean;
   readonly children: ReactNode;
 }
 
-/** A part of a page with a heading of its own. */
+/** A section of a page with its own heading. */
 export function Panel({ title, actions, className, isFull = false, children }: PanelProps) {
   const id = useId();
   return (
@@ -30,7 +30,7 @@ export function Panel({ title, actions, className, isFull = false, children }: P
   );
 }
 
-/** Names and values, such as the fields of a thing. What has no value is left out. */
+/** A list of names and values, such as the fields of a record. Empty values are left out. */
 export function Facts({ facts }: { readonly facts: readonly (readonly [string, ReactNode])[] }) {
   return (
     <dl className="grid grid-cols-[minmax(7rem,auto)_1fr] gap-x-4 gap-y-1.5">

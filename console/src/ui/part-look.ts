@@ -1,6 +1,6 @@
 import { classes } from './classes.ts';
 
-/** How a link to a part of a page looks, beside the title of the page. */
+/** The classes of a link to a part of a page, in the page header. @param isOpen whether that part is shown */
 export function partLook(isOpen: boolean): string {
   return classes(
     'inline-flex min-h-8 items-center rounded-md px-3 whitespace-nowrap pointer-coarse:min-h-11',

@@ -11,7 +11,7 @@ export interface PopoverFrameProps {
   readonly children: ReactNode;
 }
 
-/** What `Popover` shows under its button. */
+/** The overlay of `Popover`, in a module that is loaded later. */
 export function PopoverFrame({ anchored, label, align, className, children }: PopoverFrameProps) {
   const { button, open, onOpenChange } = anchored;
   return (

@@ -6,13 +6,13 @@ import type { PopoverFrameProps } from './popover-frame.tsx';
 const usePopoverFrame = later(async () => (await import('./popover-frame.tsx')).PopoverFrame);
 
 interface PopoverProps extends PopoverFrameProps {
-  /** The button that opens it. */
+  /** The button that opens the popover. */
   readonly trigger: ReactElement<ComponentProps<'button'>>;
-  /** Whether it is open, by `useAnchored`. */
+  /** The open state, from `useAnchored`. */
   readonly anchored: Anchored;
 }
 
-/** A small form under a button, which leaves the page as it is. */
+/** A small form that opens under a button, without blocking the page. */
 export function Popover({ trigger, ...rest }: PopoverProps) {
   const { button, open, onClick } = rest.anchored;
   const PopoverFrame = usePopoverFrame(open);

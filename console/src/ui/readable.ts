@@ -1,4 +1,4 @@
-/** A text as people read it: JSON with line breaks, everything else as it is. */
+/** Formats JSON with indentation; any other text is returned unchanged. */
 export function readable(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);

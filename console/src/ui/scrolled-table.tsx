@@ -2,17 +2,17 @@ import type { ReactNode } from 'react';
 import { classes } from './classes.ts';
 
 interface TableColumn<Row> {
-  /** Names it. */
+  /** The header; it is also the key of the column. */
   readonly header: string;
-  /** The header is said to screen readers and not shown. */
+  /** Makes the header visible to screen readers only. */
   readonly hideHeader?: boolean;
-  /** Figures stand at the end of the line. */
+  /** Aligns the cells to the end, for numbers. */
   readonly isFigure?: boolean;
-  /** Of its cells. */
+  /** The classes of the cells. */
   readonly className?: string;
-  /** Of its cells and its header, such as its width. */
+  /** The classes of the cells and the header, such as a width. */
   readonly shown?: string;
-  /** Of figures and codes, which run from left to right in every language. */
+  /** For numbers and codes, which are written from left to right in every language. */
   readonly isLeftToRight?: boolean;
   readonly cell: (row: Row) => ReactNode;
 }
@@ -22,12 +22,12 @@ interface ScrolledTableProps<Row> {
   readonly columns: readonly (TableColumn<Row> | false)[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
-  /** Of the head, which stays while the rows scroll: the surface on which the table is. */
+  /** The background of the sticky header: the same as the background behind the table. */
   readonly head: 'bg-surface' | 'bg-raised';
   readonly className?: string;
 }
 
-/** A short table inside a page, which scrolls by itself. Its rows cannot be chosen; long lists have `DataTable`. */
+/** A short table that scrolls on its own. Its rows cannot be selected; for long lists, use `DataTable`. */
 export function ScrolledTable<Row>({
   label,
   columns,
@@ -40,7 +40,7 @@ export function ScrolledTable<Row>({
   return (
     <section
       aria-label={label}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: makes the scrollable area usable with the keyboard
       tabIndex={0}
       className={classes('max-h-72 overflow-auto', className)}
     >

@@ -11,13 +11,13 @@ interface SelectProps<Value extends string> extends Omit<ComponentProps<'select'
   readonly value: Value;
   readonly options: readonly Option<Value>[];
   readonly onChange: (value: Value) => void;
-  /** What is wrong with what was chosen. */
+  /** The validation error. */
   readonly error?: string | undefined;
-  /** The label is said to screen readers and not shown. */
+  /** Makes the label visible to screen readers only. */
   readonly hideLabel?: boolean;
 }
 
-/** A choice of one. It is the browser's own, which every platform, keyboard and screen reader knows. */
+/** A native `select` with its label and validation error. It works with every platform, keyboard and screen reader. */
 export function Select<Value extends string>({
   label,
   value,

@@ -13,13 +13,13 @@ interface SidePaneProps {
   readonly children: ReactNode;
 }
 
-/** The details of one row, beside the list. On a phone they cover it. */
+/** A pane next to a list, with the details of one row. Below the `md` breakpoint it covers the list. */
 export function SidePane({ title, label, onClose, children }: SidePaneProps) {
   const { t } = useTranslation('common');
   const pane = useRef<HTMLElement>(null);
   useShortcuts([{ keys: 'Escape', label: t('dialog.close'), scope: 'page', run: onClose }]);
   useEffect(() => {
-    // On a phone the pane covers what had the focus.
+    // On a narrow screen the pane covers the element that had the focus.
     if (matchMedia('(width < 48rem)').matches) pane.current?.focus();
   }, []);
   return (
@@ -44,7 +44,7 @@ interface NotOpenedPaneProps {
   readonly onClose: () => void;
 }
 
-/** Says in place of the details that what the address names is not there. */
+/** Shown in place of the details if the record named in the URL cannot be loaded. */
 export function NotOpenedPane({ label, opened, onClose }: NotOpenedPaneProps) {
   if (opened.error === null) return null;
   return (
@@ -54,7 +54,7 @@ export function NotOpenedPane({ label, opened, onClose }: NotOpenedPaneProps) {
   );
 }
 
-/** A list with room for a pane beside it. */
+/** The layout of a list with an optional pane next to it. */
 export function ListAndPane({ list, pane }: { readonly list: ReactNode; readonly pane: ReactNode }) {
   return (
     <div className="flex min-h-0 grow">
@@ -64,7 +64,7 @@ export function ListAndPane({ list, pane }: { readonly list: ReactNode; readonly
   );
 }
 
-/** The columns for which there is room: beside a pane those with these ids are left out. */
+/** The columns for which there is room: if a pane is open, those with the given ids are left out. */
 export function columnsBeside<Row>(
   columns: readonly Column<Row>[],
   hasPane: boolean,

@@ -1,10 +1,10 @@
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 
-/** Nobody sees a change that is over before this, in milliseconds. */
+/** Loading states that end within this time are not shown, in milliseconds. */
 const PATIENCE_MS = 200;
 
-/** Whether something has been so for 200 ms, so that what is fast does not flash. */
+/** Whether a condition has held for 200 ms, so that short loading states do not flicker. */
 export function useLasting(is: boolean): boolean {
   const [lasting, setLasting] = useState(false);
   useEffect(() => {
@@ -16,13 +16,13 @@ export function useLasting(is: boolean): boolean {
 }
 
 interface SkeletonProps {
-  /** Rows of the final shape. */
+  /** The number of placeholder rows. */
   readonly rows: number;
-  /** Height of a row, as a class. */
+  /** The height class of a row. */
   readonly height?: string;
 }
 
-/** The shape of rows that are on their way, after 200 ms. */
+/** Placeholder rows, shown if loading takes longer than 200 ms. */
 export function Skeleton({ rows, height = 'h-9' }: SkeletonProps) {
   const { t } = useTranslation('common');
   const shown = useLasting(true);
@@ -39,7 +39,7 @@ export function Skeleton({ rows, height = 'h-9' }: SkeletonProps) {
   );
 }
 
-/** A thin bar over what is shown while newer data is on its way. */
+/** A thin bar above the content while it is refetched, shown after 200 ms. */
 export function ThinBar({ active }: { readonly active: boolean }) {
   const shown = useLasting(active);
   return (

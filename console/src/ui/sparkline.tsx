@@ -1,19 +1,19 @@
 interface SparklineProps {
-  /** What it shows, for screen readers. */
+  /** Describes the line for screen readers. */
   readonly label: string;
-  /** Oldest first; null is a gap. */
+  /** Oldest first; null leaves a gap. */
   readonly values: readonly (number | null)[];
 }
 
 const WIDTH = 100;
 const HEIGHT = 24;
 
-/** A line of values without axes, for the shape of a day. It runs from left to right in every language. */
+/** A small line chart without axes. It runs from left to right in every language. */
 export function Sparkline({ label, values }: SparklineProps) {
   const most = Math.max(1, ...values.map((value) => value ?? 0));
   const step = WIDTH / Math.max(1, values.length - 1);
   let pen = 'M';
-  // A value between two gaps is a dot.
+  // `h0.01` draws a value between two gaps as a dot.
   const path = values.map((value, at) => {
     const point =
       value === null ? '' : `${pen}${at * step},${HEIGHT - 1 - (value / most) * (HEIGHT - 2)}h0.01`;

@@ -1,13 +1,13 @@
 import { classes } from './classes.ts';
 
 interface TipTextProps {
-  /** All of what the text stands for. It is shown when the text has the focus or is pressed. */
+  /** The full text. It is shown when the short text has the keyboard focus or is pressed. */
   readonly tip: string;
   readonly className?: string;
   readonly children: string;
 }
 
-/** A text that stands for a longer one. */
+/** A short text with a tooltip that shows the full text. */
 export function TipText({ tip, className, children }: TipTextProps) {
   return (
     <button

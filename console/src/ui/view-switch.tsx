@@ -7,7 +7,7 @@ interface ViewSwitchProps {
   readonly onSwitch: () => void;
 }
 
-/** Shows the same things as a list or on the map. */
+/** Switches between the list and the map. */
 export function ViewSwitch({ isMap, onSwitch }: ViewSwitchProps) {
   const { t } = useTranslation('map');
   return (

@@ -16,7 +16,7 @@ import { Key } from '../shortcuts/sheet.tsx';
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
 
-/** How long an action can be undone, in milliseconds. */
+/** How long a notice is shown, and with it the offer to undo the action, in milliseconds. */
 export const UNDO_MS = 8_000;
 
 interface Notice {
@@ -27,24 +27,24 @@ interface Notice {
 }
 
 interface Notices {
-  /** Says what was done, and how it is undone while that is possible. */
+  /** Shows a notice with an undo button for `UNDO_MS`. */
   offerUndo(text: string, undo: () => Promise<void>): void;
-  /** Says something for a few seconds. */
+  /** Shows a notice for `UNDO_MS`. */
   say(text: string): void;
-  /** Says why something failed, until it is closed. */
+  /** Shows why something failed, until the user closes the notice. */
   sayFailure(error: unknown): void;
 }
 
 const Context = createContext<Notices | null>(null);
 
-/** The one queue of notices: what was just done, with `z` to undo the latest. */
+/** Provides and renders the queue of notices, of which it keeps the latest four. `z` undoes the latest action. */
 export function NoticeProvider({ children }: { readonly children: ReactNode }) {
   const { t } = useTranslation('common');
   const [notices, setNotices] = useState<readonly Notice[]>([]);
   const next = useRef(1);
   const userId = useSession()?.user.id;
-  // Nobody sees, or undoes, what the user before them did.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it is the change of the user that counts
+  // A user must not see or undo the actions of the user who was signed in before.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the notices are cleared when the user changes
   useEffect(() => setNotices([]), [userId]);
   const close = useCallback(
     (id: number) => setNotices((all) => all.filter((notice) => notice.id !== id)),

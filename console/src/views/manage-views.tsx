@@ -12,12 +12,12 @@ import type { useViews } from './use-views.ts';
 
 interface ManageViewsProps {
   readonly all: ReturnType<typeof useViews>;
-  /** What the page shows at the moment. */
+  /** The query string of the current page, as it would be saved in a view. */
   readonly search: string;
   readonly onClose: () => void;
 }
 
-/** Renames, shares and deletes views, and chooses the one with which everybody begins. */
+/** The dialog to rename, replace, share and delete views, and to choose the default view for all users. */
 export function ManageViews({ all, search, onClose }: ManageViewsProps) {
   const { t } = useTranslation(['views', 'common']);
   const { views, update, remove, setDefault } = all;

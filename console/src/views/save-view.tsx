@@ -13,7 +13,7 @@ interface SaveViewProps {
   readonly onClose: () => void;
 }
 
-/** Saves what the page shows under a name. */
+/** The dialog that saves the current query parameters as a named view. */
 export function SaveView({ search, create, onClose }: SaveViewProps) {
   const { t } = useTranslation('views');
   const mayShare = useUser().role !== 'VIEWER';

@@ -6,15 +6,15 @@ import { useUser } from '../session/session.ts';
 import { UNDO_MS, useNotices } from '../undo/undo.tsx';
 import type { useViews } from './use-views.ts';
 
-/** What was just done with a view, and how it is undone. */
+/** The latest change of a view, and how to undo it. */
 interface Offer {
   readonly text: string;
   readonly undo: () => Promise<void>;
 }
 
 /**
- * Changes of saved views that can be undone for some seconds: in the dialog, which covers the notices, and by the notice
- * when the dialog is closed.
+ * Changes of saved views that can be undone for `UNDO_MS`: in the dialog, which covers the notices, or by the notice
+ * once the dialog is closed.
  */
 export function useUndoable({ update, remove, reload }: ReturnType<typeof useViews>) {
   const { t } = useTranslation('views');
@@ -46,7 +46,7 @@ export function useUndoable({ update, remove, reload }: ReturnType<typeof useVie
         void latest.undo().catch(sayFailure);
       },
     },
-    /** Sets some fields; the undo sets them to what they were. */
+    /** Updates fields of a view. Undo restores their previous values. */
     update(view: SavedView, changes: Omit<UpdateViewInput, 'id'>) {
       const names = Object.keys(changes) as (keyof typeof changes)[];
       const before = Object.fromEntries(names.map((name) => [name, view[name]]));
@@ -58,7 +58,7 @@ export function useUndoable({ update, remove, reload }: ReturnType<typeof useVie
         },
       );
     },
-    /** Deletes a view; the undo saves it again, which only its author can. */
+    /** Deletes a view. Undo creates it again, which is offered only to its author. */
     remove(view: SavedView, isDefault: boolean) {
       const { id, page, name, search, shared } = view;
       remove.mutate(id, {

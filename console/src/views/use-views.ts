@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRouter } from '@tanstack/react-router';
 import { api, service } from '../service/service.ts';
 
-/** What an address says for the moment and not for a view: the thing that is open, and the form for the wall. */
+/** Query parameters that are not saved in a view: the object that is open or selected, and the wall display. */
 const MOMENTARY: ReadonlySet<string> = new Set([
   'alert',
   'entry',
@@ -18,13 +18,13 @@ const MOMENTARY: ReadonlySet<string> = new Set([
   'user',
 ]);
 
-/** The parameters of the address that make a view. */
+/** The query string without the parameters that are not saved in a view. */
 export function viewOf(search: string): string {
   const kept = [...new URLSearchParams(search)].filter(([name]) => !MOMENTARY.has(name));
   return new URLSearchParams(kept).toString();
 }
 
-/** The saved views of a page, and what can be done with them. */
+/** The saved views of a page, and the mutations for them. */
 export function useViews(page: string) {
   const client = useQueryClient();
   const { data, failureCount } = useQuery({
@@ -51,7 +51,7 @@ export function useViews(page: string) {
   return {
     views: data?.views ?? [],
     defaultId: data?.defaultId ?? null,
-    /** Whether they may still come; not once the first call has failed. */
+    /** Whether the views are still loading. False once the first request has failed, even while it is retried. */
     isPending: data === undefined && failureCount === 0,
     reload,
     create,
@@ -61,7 +61,7 @@ export function useViews(page: string) {
   };
 }
 
-/** Shows a view on the page that is open. */
+/** @returns a function that applies a view to the current page; `replace` replaces the current history entry */
 export function useShowView(): (view: Pick<SavedView, 'search'>, replace?: boolean) => void {
   const { history } = useRouter();
   return ({ search }, replace = false) => {

@@ -7,7 +7,7 @@ import { ManageViews } from './manage-views.tsx';
 import { SaveView } from './save-view.tsx';
 import { useShowView, useViews, viewOf } from './use-views.ts';
 
-/** The saved views of a page: show one, save what is shown, and manage them. */
+/** The menu of the saved views of a page: it applies them, saves the current one, and opens `ManageViews`. */
 export function ViewsMenu({ page }: { readonly page: string }) {
   const { t } = useTranslation('views');
   const all = useViews(page);

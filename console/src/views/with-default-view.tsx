@@ -3,26 +3,29 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { useShowView, useViews } from './use-views.ts';
 
-/** A view whose parameters the page does not understand leaves the address empty; it is not waited for any longer. */
+/**
+ * How long to wait for the default view to appear in the URL, in milliseconds. If the page understands none of the
+ * parameters of the view, they are dropped and never appear.
+ */
 const PATIENCE_MS = 1_000;
 
-/** What an address may have without asking for anything: the form for the wall, and which of two lists a page shows. */
+/** Query parameters that do not prevent the default view: the wall display, and which of two lists a page shows. */
 const FORMS: ReadonlySet<string> = new Set(['kiosk', 'part']);
 
-/** Whether an address asks for anything by itself. */
+/** Whether a URL has parameters that take precedence over the default view. */
 function asksFor(search: Readonly<Record<string, unknown>>): boolean {
   return Object.entries(search).some(([name, value]) => !FORMS.has(name) && value !== undefined);
 }
 
 interface WithDefaultViewProps {
   readonly page: string;
-  /** The page, which reads its lists when it is shown. */
+  /** The page, which requests its lists when it is mounted. */
   readonly children: ReactNode;
 }
 
 /**
- * Begins with the default view of everybody where the page was opened without a parameter of its own. The page waits for
- * it, so that no other list is read before.
+ * Applies the default view, if there is one and the page was opened without parameters of its own. The page is mounted
+ * only after that, so that it does not request another list first.
  */
 export function WithDefaultView({ page, children }: WithDefaultViewProps) {
   const search = useSearch({ strict: false });
@@ -31,7 +34,7 @@ export function WithDefaultView({ page, children }: WithDefaultViewProps) {
   const { views, defaultId, isPending } = useViews(page);
   const show = useShowView();
   const view = views.find(({ id }) => id === defaultId);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the view is shown once
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the view is applied once
   useEffect(() => {
     if (!isStarting || isPending) return;
     if (isAsked || !view?.search) return setStarting(false);

@@ -22,7 +22,7 @@ interface AlertPaneProps {
   readonly onClose: () => void;
 }
 
-/** The place for an alert, beside the list or below it. */
+/** The pane for the details of an alert, next to the list or, on small screens, below it. */
 export function AlertAside({
   onClose,
   children,
@@ -42,7 +42,7 @@ export function AlertAside({
   );
 }
 
-/** The details of an alert: the plate as it was read against the pattern, why it is watched, and what was done. */
+/** The details of an alert: the plate as read, the pattern, the reason, and the acknowledgement or the form for it. */
 export function AlertPane({ alert, area, acknowledge, onClose }: AlertPaneProps) {
   const { t } = useTranslation(['watchlist', 'common']);
   const { priority, licensePlateNumber, pattern, reason, timestamp, createdAt } = alert;
@@ -95,7 +95,7 @@ export function AlertPane({ alert, area, acknowledge, onClose }: AlertPaneProps)
         </Link>
       </div>
       {alert.acknowledgedAt && <Acknowledged alert={alert} />}
-      {/* What was written stays where somebody else was faster. */}
+      {/* The note that the user has typed stays visible when another user acknowledged the alert first. */}
       {(!alert.acknowledgedAt || isRefused || isWritten) && (
         <AcknowledgeForm alert={alert} area={area} acknowledge={acknowledge} />
       )}

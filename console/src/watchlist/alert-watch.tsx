@@ -8,7 +8,7 @@ import { isNewAlert, noteAnnounced, noteFollowing } from './announced.ts';
 import { soundAlert, useSpeaker } from './sound.ts';
 import { noteAcknowledged, noteOpen, useUnseenCount } from './unseen.ts';
 
-/** Tells of new alerts on every page: by sound, to screen readers, and in the title of the window. */
+/** Announces new alerts on every page: with a sound, to screen readers, and as a count in the document title. */
 export function AlertWatch() {
   return useMay('manageIncidents') && <Watch />;
 }
@@ -31,7 +31,7 @@ function Watch() {
     if (!isNewAlert(message.alert)) return;
     const severity = t(`common:severity.${priority}`);
     const place = locationName ?? sensorName ?? '';
-    // A wall display does not show the plate to passers-by.
+    // A wall display does not disclose plates to passers-by.
     setSaid(t('alerts.said', { severity, plate: kiosk ? '' : licensePlateNumber, place }));
     void soundAlert(id, priority);
   });
@@ -45,7 +45,7 @@ function Watch() {
   );
 }
 
-/** In the top bar: how many alerts nobody has looked at, and the way to them. */
+/** The number of unseen alerts in the top bar, as a link to the watchlist. Hidden while there are none. */
 export function AlertBell() {
   const { t, i18n } = useTranslation('watchlist');
   const may = useMay('manageIncidents');

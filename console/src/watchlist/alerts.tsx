@@ -26,7 +26,7 @@ import { useAlertFilters } from './use-filters.ts';
 
 const keyOf = ({ id }: WatchlistAlert): string => id;
 
-/** The reads of watched plates, the newest first, and the details of one. */
+/** The list of alerts, newest first by default, with the details of the selected one. */
 export function Alerts() {
   return (
     <WithDefaultView page="alerts">
@@ -83,7 +83,7 @@ function AlertList() {
   const selection = useSelection({ rows: pages.rows, keyOf, activeKey: openId });
   const { clear } = selection;
   const listKey = JSON.stringify(input);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a selection is of one list
+  // biome-ignore lint/correctness/useExhaustiveDependencies: clears the selection when the query of the list changes
   useEffect(() => clear(), [listKey]);
   const acknowledge = useAcknowledge(openId);
   const note = useRef<HTMLTextAreaElement>(null);
@@ -148,7 +148,7 @@ function AlertList() {
   );
 }
 
-/** Whoever has the list in front of them has seen the new ones. */
+/** Marks all alerts as seen while the list is open in a visible tab. */
 function useSeen(): void {
   const count = useUnseenCount();
   useEffect(() => {

@@ -13,14 +13,14 @@ interface BulkAcknowledgeProps {
   readonly selection: { readonly selected: ReadonlySet<string>; readonly clear: () => void };
 }
 
-/** Acknowledges all alerts that are selected, or all open ones that meet the filters, with one note. */
+/** The bar that acknowledges the selected alerts, or all open alerts that match the filters, with one note. */
 export function BulkAcknowledge({ input, rows, selection }: BulkAcknowledgeProps) {
   const { t, i18n } = useTranslation(['watchlist', 'common']);
   const fasterText = useFasterText();
   const [allBeside, setAllBeside] = useState<ReadonlySet<string> | null>(null);
   const { run, start, cancel, forget } = useBulkAcknowledge();
   const { selected } = selection;
-  // All that match are meant until a row is selected or not any longer, or another list is shown.
+  // `all` applies until the selection changes. Every change, including the reset for another query, creates a new set.
   const all = allBeside === selected;
   if (selected.size === 0 && !run) return null;
   const n = (value: number) => value.toLocaleString(i18n.language);

@@ -9,7 +9,10 @@ import { Moment } from '../time/moment.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Validity } from './validity.tsx';
 
-/** The columns of the list of alerts; beside the details of one there is less room. */
+/**
+ * The columns of the list of alerts.
+ * @param isNarrow whether the details pane is open, which leaves no room for the pattern and the reason
+ */
 export function useAlertColumns(isNarrow: boolean): readonly Column<WatchlistAlert>[] {
   const { t } = useTranslation(['watchlist', 'common']);
   const columns = useMemo<readonly Column<WatchlistAlert>[]>(

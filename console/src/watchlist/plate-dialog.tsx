@@ -19,12 +19,12 @@ import { Field } from '../ui/field.tsx';
 import { useNotices } from '../undo/undo.tsx';
 
 interface PlateDialogProps {
-  /** null: a new one. */
+  /** The entry to edit; null for a new one. */
   readonly entry: WatchlistEntry | null;
   readonly onClose: () => void;
 }
 
-/** What is entered of a watched plate. Days are in the zone of the service, the last one inclusive. */
+/** The values of the form. Days are in the time zone of the service; the last one is included. */
 interface PlateFacts {
   readonly pattern: string;
   readonly reason: string;
@@ -45,7 +45,7 @@ function readPlate(entered: Entered): PlateFacts {
   };
 }
 
-/** Adds a plate to the watchlist, changes one, or takes it off. */
+/** The form that adds a plate to the watchlist, edits an entry, or deletes it. */
 export function PlateDialog({ entry, onClose }: PlateDialogProps) {
   const { t } = useTranslation(['watchlist', 'common']);
   const mayManage = useMay('manageWatchlist');
@@ -54,9 +54,9 @@ export function PlateDialog({ entry, onClose }: PlateDialogProps) {
   const settings = useTimeSettings();
   const [deletes, setDeletes] = useState(false);
   const fasterText = useFasterText();
-  // As it was when the form was opened; the list behind it may be read again.
+  // The version when the form was opened; the list may be refetched while the form is open.
   const [seen] = useState({ updatedAt: entry?.updatedAt });
-  /** The entry as somebody else has changed it meanwhile. */
+  /** The current entry, if another user changed it while the form was open. */
   const [faster, setFaster] = useState<WatchlistEntryDetail | null>(null);
   const dayOf = (moment: Date | null) =>
     moment && createTimeFormat(settings.timezone, 'en', settings).isoDay(moment);
@@ -197,7 +197,7 @@ export function PlateDialog({ entry, onClose }: PlateDialogProps) {
   );
 }
 
-/** Only what was changed is sent, so that what somebody else changed meanwhile stays. */
+/** The fields that the user changed. Only these are sent, so that changes of other users to the rest are kept. */
 function changesOf(before: PlateFacts, after: PlateFacts): Partial<PlateFacts> {
   return Object.fromEntries(
     Object.entries(after).filter(([name, value]) => before[name as keyof PlateFacts] !== value),

@@ -24,7 +24,7 @@ import { usePlateFilters } from './use-filters.ts';
 
 const keyOf = ({ id }: WatchlistEntry): string => id;
 
-/** The plates to look out for. */
+/** The list of watched plates, and the form for one of them. */
 export function Plates() {
   return (
     <WithDefaultView page="plates">
@@ -61,7 +61,7 @@ function PlateList() {
     { header: t('fields.validUntil'), csv: ({ validUntil }) => validUntil },
   ];
   const openDialog = (id: string) => change({ plate: id });
-  // The dialog takes the keys while it is open, so the cursor may be what the address names.
+  // The open dialog captures the keyboard, so the URL parameter can serve as the cursor of the list, too.
   const { active: listed } = useCursor({
     rows: pages.rows,
     keyOf,

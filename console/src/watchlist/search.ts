@@ -1,9 +1,9 @@
 import { severities, sortOrders } from '@gantry/contract/values';
 import { flag, moment, oneOf, text } from '../address/search.ts';
 
-/** What the address of the watchlist may say. The names are those of `watchlist.getAlerts` and `watchlist.getAll`. */
+/** The query parameters of the watchlist page, named as in `watchlist.getAlerts` and `watchlist.getAll`. */
 export const watchlistSearch = {
-  /** The alerts unless it says `plates`. */
+  /** The list that the page shows; absent: the alerts. */
   part: oneOf(['plates']),
   priority: oneOf(severities),
   acknowledged: flag,
@@ -14,8 +14,8 @@ export const watchlistSearch = {
   active: flag,
   sortBy: oneOf(['createdAt', 'pattern', 'priority', 'validUntil']),
   sortOrder: oneOf(sortOrders),
-  /** The alert whose details are shown. */
+  /** The id of the alert whose details are shown. */
   alert: text(),
-  /** The plate whose form is open; `new` for one that is added. */
+  /** The id of the entry whose form is open; `new` for a new entry. */
   plate: text(),
 };

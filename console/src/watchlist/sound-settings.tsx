@@ -6,7 +6,7 @@ import { Button } from '../ui/button.tsx';
 import { Popover } from '../ui/popover.tsx';
 import { setSound, trySound, useAudible, useSoundChoice } from './sound.ts';
 
-/** Which alerts are heard at this browser. */
+/** The popover with the sound settings of this browser: on or off, and the severities that play a sound. */
 export function SoundSettings() {
   const { t } = useTranslation('watchlist');
   const choice = useSoundChoice();

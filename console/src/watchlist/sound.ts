@@ -4,7 +4,7 @@ import { useEffect, useSyncExternalStore } from 'react';
 import { createStored } from '../preferences/stored.ts';
 import { playTone } from './tones.ts';
 
-/** Which alerts are heard at this browser. */
+/** The sound settings of this browser. */
 export interface SoundChoice {
   /** Off until the user switches it on. */
   readonly on: boolean;
@@ -31,7 +31,7 @@ function changed(): void {
   for (const listener of listeners) listener();
 }
 
-/** Whether the browser lets this tab be heard: only after the user has pressed something in it. */
+/** Whether the browser allows this tab to play sound, which requires a click or a key press in it. */
 function isAudible(): boolean {
   return context?.state === 'running';
 }
@@ -45,7 +45,7 @@ export function useAudible(): boolean {
   return useSyncExternalStore(subscribe, isAudible);
 }
 
-/** Asks the browser to let this tab be heard. It does so only while the user presses something. */
+/** Asks the browser to allow sound in this tab. It does so only in response to a click or a key press. */
 async function unlock(): Promise<void> {
   if (!context) {
     context = new AudioContext();
@@ -54,20 +54,23 @@ async function unlock(): Promise<void> {
   await context.resume().catch(() => undefined);
 }
 
-/** Keeps the choice. Switched on by a press, the tab can be heard from then on. */
+/** Stores the sound settings. The click that switches sound on also allows this tab to play it. */
 export function setSound(choice: SoundChoice): void {
   stored.set(choice);
   if (choice.on) void unlock();
 }
 
-/** Lets the user hear how a severity sounds. */
+/** Plays the tone of a severity as a sample, whatever the sound settings. */
 export async function trySound(severity: Severity): Promise<void> {
   await unlock();
   if (context) playTone(context, severity);
 }
 
 const NAME = 'gantry.sound';
-/** Without locks a tab waits up to this long for another one that plays the same alert, in milliseconds. */
+/**
+ * Without the Web Locks API, each tab waits a random time up to this, in milliseconds, before it plays an alert, and
+ * does not play it if another tab has claimed it meanwhile.
+ */
 const CLAIM_MS = 200;
 
 let speaks = false;
@@ -76,8 +79,8 @@ const claims = 'BroadcastChannel' in globalThis ? new BroadcastChannel(NAME) : n
 claims?.addEventListener('message', ({ data }) => claimed.add(String(data)));
 
 /**
- * Has this tab be heard for all tabs of the browser if it is the first of those that can be: it holds a lock. A tab that was
- * loaded again can be heard after the next press in it.
+ * Elects one tab of the browser to play the sounds for all of them: the first tab that is allowed to play sound holds a
+ * lock. A tab that was reloaded is allowed to play sound again after the next click or key press in it.
  */
 export function useSpeaker(): void {
   const { on } = useSoundChoice();
@@ -108,7 +111,7 @@ export function useSpeaker(): void {
   }, [on, audible]);
 }
 
-/** Plays the tone of an alert, in one tab of the browser, unless its severity is muted. */
+/** Plays the tone of an alert in one tab of the browser, unless sound is off or the severity is muted. */
 export async function soundAlert(id: string, severity: Severity): Promise<void> {
   const { on, muted } = stored.get();
   if (!on || muted.includes(severity) || !isAudible() || !context) return;
@@ -117,7 +120,7 @@ export async function soundAlert(id: string, severity: Severity): Promise<void> 
     if (claimed.has(id)) return;
     claims?.postMessage(id);
   } else if (!speaks) return;
-  // Many at once are heard as one; what is more urgent than that is heard all the same.
+  // While a tone is playing, only critical alerts play another one.
   if (context.currentTime < busyUntil && severity !== 'CRITICAL') return;
   busyUntil = context.currentTime + playTone(context, severity);
 }

@@ -1,6 +1,6 @@
 import type { Severity } from '@gantry/contract/events';
 
-/** A note: its pitch in hertz, and when it begins and how long it lasts in seconds. */
+/** A note: its pitch in hertz, and its start and length in seconds. */
 interface Note {
   readonly pitch: number;
   readonly at: number;
@@ -13,7 +13,7 @@ interface Tone {
   readonly notes: readonly Note[];
 }
 
-/** `count` notes of these pitches in turn, each `length` seconds with a short rest after it. */
+/** Returns `count` notes that cycle through `pitches`, each `length` seconds long and followed by a short rest. */
 function inTurn(pitches: readonly number[], count: number, length: number): readonly Note[] {
   return Array.from({ length: count }, (_, at) => ({
     pitch: pitches[at % pitches.length] ?? 440,
@@ -22,7 +22,7 @@ function inTurn(pitches: readonly number[], count: number, length: number): read
   }));
 }
 
-/** Each severity has its own: the more urgent, the higher, longer and louder. */
+/** The tone of each severity: the more urgent, the higher, longer and louder. */
 const tones: Readonly<Record<Severity, Tone>> = {
   LOW: { wave: 'sine', loudness: 0.12, notes: inTurn([440], 1, 0.18) },
   MEDIUM: { wave: 'sine', loudness: 0.16, notes: inTurn([523, 659], 2, 0.18) },
@@ -38,7 +38,7 @@ export function playTone(context: AudioContext, severity: Severity): number {
     const [from, until] = [start + at, start + at + length];
     const source = new OscillatorNode(context, { type: wave, frequency: pitch });
     const gain = new GainNode(context, { gain: 0 });
-    // Without a slope at both ends it would click.
+    // Without a ramp at both ends the note would click.
     gain.gain.setValueAtTime(0, from);
     gain.gain.linearRampToValueAtTime(loudness, from + 0.015);
     gain.gain.setValueAtTime(loudness, until - 0.03);

@@ -1,31 +1,31 @@
 import { createStored } from '../preferences/stored.ts';
 
-/** More are not counted. */
+/** The maximum number of alerts that are remembered, and so of those that are counted. */
 const MOST = 99;
 
 interface Told {
   readonly id: string;
   readonly isOpen: boolean;
-  /** Whether somebody at this browser looked at it. */
+  /** Whether it was seen in this browser. */
   readonly isSeen: boolean;
 }
 
-/** The latest alerts that this browser received. */
+/** The latest alerts that this browser received. The most recently changed ones are last. */
 const stored = createStored<readonly Told[]>('watchlist.told', [], (value) => Array.isArray(value));
 
 const isUnseen = ({ isOpen, isSeen }: Told): boolean => isOpen && !isSeen;
 
-/** How many alerts nobody has acknowledged and nobody at this browser has looked at. */
+/** The number of open alerts that have not been seen in this browser. */
 export function useUnseenCount(): number {
   return stored.use().filter(isUnseen).length;
 }
 
-/** Notes an alert that is open: a new one, or one whose acknowledgement was undone. */
+/** Records an open alert: a new one, or one whose acknowledgement was undone. */
 export function noteOpen(id: string): void {
   note(id, true);
 }
 
-/** Notes that somebody acknowledged an alert. */
+/** Records that an alert was acknowledged. */
 export function noteAcknowledged(id: string): void {
   note(id, false);
 }
@@ -34,17 +34,17 @@ function note(id: string, isOpen: boolean): void {
   const all = stored.get();
   const known = all.find((each) => each.id === id);
   if (known?.isOpen === isOpen) return;
-  // An alert that was acknowledged before it was received needs no attention.
+  // An alert that was already acknowledged when it was first received counts as seen.
   const told = { id, isOpen, isSeen: known?.isSeen ?? !isOpen };
   stored.set([...all.filter((each) => each.id !== id), told].slice(-MOST));
 }
 
-/** The user sees them all. */
+/** Marks all alerts as seen. */
 export function forgetUnseen(): void {
   if (stored.get().some(isUnseen)) stored.set(stored.get().map((each) => ({ ...each, isSeen: true })));
 }
 
-/** The ids of alerts of earlier pages of this browser, which a page that is loaded again need not announce. */
+/** The ids of the alerts that this browser received before, so that a reloaded page does not announce them again. */
 export function toldBefore(): readonly string[] {
   return stored.get().map(({ id }) => id);
 }

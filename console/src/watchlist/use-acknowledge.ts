@@ -10,8 +10,9 @@ import { api, service } from '../service/service.ts';
 import { useNotices } from '../undo/undo.tsx';
 
 /**
- * Acknowledges an alert, which can be undone. The list is read again, which says who was faster if somebody was.
- * @param shownId the alert whose details are shown, which say why it could not be acknowledged; of another one a notice does
+ * Acknowledges an alert and offers to undo it. Afterwards the alerts are refetched, also after a failure: if another
+ * user acknowledged the alert first, they show who.
+ * @param shownId the alert in the details pane, which shows its failures itself; those of others are shown as notices
  */
 export function useAcknowledge(shownId: string | undefined) {
   const { t } = useTranslation('watchlist');
@@ -45,7 +46,7 @@ export function useAcknowledge(shownId: string | undefined) {
   });
   return {
     ...call,
-    /** Does nothing while the same alert is being acknowledged: the second call would be refused because of the first. */
+    /** Does nothing while the same alert is being acknowledged: the second request would fail with a conflict. */
     async acknowledge({ id, licensePlateNumber }: WatchlistAlert, note: string): Promise<void> {
       if (underWay.current.has(id)) return;
       underWay.current.add(id);
@@ -60,13 +61,16 @@ export function useAcknowledge(shownId: string | undefined) {
 
 export type Acknowledge = ReturnType<typeof useAcknowledge>;
 
-/** Has the alerts that are shown read again. */
+/** Invalidates the queries for alerts, so that those in use are refetched. */
 export async function forgetAlerts(client: QueryClient): Promise<void> {
   const shown = [service.watchlist.getAlerts, service.watchlist.getAlert];
   await Promise.all(shown.map((each) => client.invalidateQueries({ queryKey: each.pathKey() })));
 }
 
-/** Says why an alert could not be acknowledged: who was faster, in the user's language and zone, if somebody was. */
+/**
+ * Describes why an alert could not be acknowledged. If another user acknowledged it first: who and when, in the user's
+ * language and time zone.
+ */
 function useWhyNot(): (id: string, error: unknown) => Promise<string> {
   const fasterText = useFasterText();
   return async (id, error) => {

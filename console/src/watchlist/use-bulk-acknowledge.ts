@@ -10,25 +10,25 @@ import { forgetAlerts } from './use-acknowledge.ts';
 
 export interface AcknowledgeRun {
   readonly action: 'acknowledge' | 'undo';
-  /** null: the alerts are still being collected. */
+  /** null while the ids of the alerts are still being loaded. */
   readonly progress: BulkProgress | null;
-  /** By alert. */
+  /** The alerts that failed, by id. */
   readonly failures: readonly BulkFailure<string>[];
   readonly isRunning: boolean;
 }
 
-/** Those that were selected, or all open ones that meet the filters. */
+/** The selected alerts, or all open alerts that match the filters. */
 export type AcknowledgeTarget =
   | { readonly ids: readonly string[] }
   | { readonly filters: Partial<ListAlertsInput> };
 
-/** The call for some of them, which answers for each in their order. */
+/** The request for one batch of alerts. The results are in the order of the ids. */
 type Act = (ids: string[]) => Promise<readonly (object | FailedItem)[]>;
 
-/** Alerts that one call lists. */
+/** The page size when the ids are loaded. */
 const TAKE = 100;
 
-/** Acknowledges many alerts with one note, and undoes it in one step. */
+/** Acknowledges many alerts with one note. One undo reverts all of them. */
 export function useBulkAcknowledge() {
   const { t, i18n } = useTranslation('watchlist');
   const { offerUndo, sayFailure } = useNotices();
@@ -36,7 +36,7 @@ export function useBulkAcknowledge() {
   const [run, setRun] = useState<AcknowledgeRun | null>(null);
   const stop = useRef(new AbortController());
 
-  /** @returns those that it was done for */
+  /** Runs an action on many alerts and keeps `run` up to date. @returns the ids for which it succeeded */
   const show = async (
     action: AcknowledgeRun['action'],
     find: (signal: AbortSignal) => Promise<readonly string[]>,
@@ -75,7 +75,7 @@ export function useBulkAcknowledge() {
     const find = async (signal: AbortSignal) =>
       'ids' in target ? target.ids : findOpen(target.filters, signal);
     const done = await show('acknowledge', find, act);
-    // Offered with the result, before the list is loaded again: the key to undo may be pressed at once.
+    // Offered before the list is refetched, so that the shortcut for undo works as soon as the result is shown.
     const n = done.length.toLocaleString(i18n.language);
     if (done.length > 0) offerUndo(t('bulk.did', { count: done.length, n }), () => undo(done));
     await forgetAlerts(client);
@@ -83,7 +83,7 @@ export function useBulkAcknowledge() {
   return { run, start, cancel: () => stop.current.abort(), forget: () => setRun(null) };
 }
 
-/** Those that match and are open at this moment; what is raised later is not meant. */
+/** The ids of the open alerts that match the filters. Without an end date, alerts raised from now on are excluded. */
 function findOpen(filters: Partial<ListAlertsInput>, signal: AbortSignal): Promise<string[]> {
   const { endDate = new Date().toISOString() } = filters;
   const load = async (skip: number) => {

@@ -18,7 +18,7 @@ function usePriorityFilter(): Filter {
   );
 }
 
-/** Every filter of `watchlist.getAlerts`. */
+/** The filters of the list of alerts: all those of `watchlist.getAlerts`. */
 export function useAlertFilters(): readonly Filter[] {
   const { t } = useTranslation('watchlist');
   const seesPlates = useSeesPlates();
@@ -38,12 +38,12 @@ export function useAlertFilters(): readonly Filter[] {
         name: 'entryId',
         label: t('fields.pattern'),
         find: async (search) => {
-          // Those who see no plates may not search for one or sort by them: they choose by the reason.
+          // Users who may not see plates may not search or sort by them either; they choose by the reason.
           const sought = seesPlates ? ({ search, sortBy: 'pattern' } as const) : {};
           const { entries } = await api.watchlist.getAll.query({ ...sought, take: 20 });
           return entries.map(({ id, pattern, reason }) => ({ value: id, label: `${pattern} · ${reason}` }));
         },
-        // Its alerts say what it was, even when it is gone.
+        // Read from its alerts, which keep the pattern after the entry is deleted.
         nameOf: async (entryId) => {
           const { alerts } = await api.watchlist.getAlerts.query({ entryId, take: 1 });
           return alerts[0]?.pattern ?? entryId;
@@ -56,7 +56,7 @@ export function useAlertFilters(): readonly Filter[] {
   );
 }
 
-/** Every filter of `watchlist.getAll` that the user may use. */
+/** The filters of the list of plates: those of `watchlist.getAll` that the user may use. */
 export function usePlateFilters(): readonly Filter[] {
   const { t } = useTranslation('watchlist');
   const seesPlates = useSeesPlates();

@@ -4,7 +4,7 @@ import { Moment } from '../time/moment.tsx';
 import { useNow } from '../time/use-time.ts';
 import { Badge } from '../ui/badge.tsx';
 
-/** Whether a plate is watched now, and from when until when. */
+/** Whether an entry is in force now, and its first and last day. */
 export function Validity({ entry: { validFrom, validUntil } }: { readonly entry: WatchlistEntry }) {
   const { t } = useTranslation('watchlist');
   const now = useNow(60_000);

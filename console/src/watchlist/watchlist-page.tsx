@@ -10,7 +10,7 @@ import { Alerts } from './alerts.tsx';
 import { Plates } from './plates.tsx';
 import { SoundSettings } from './sound-settings.tsx';
 
-/** Plates to look out for, and the reads of them. */
+/** The watchlist page: the alerts or the watched plates, and the sound settings. */
 export function WatchlistPage() {
   const { t } = useTranslation('watchlist');
   const { part } = useSearch({ from: '/shell/watchlist' });

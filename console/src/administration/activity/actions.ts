@@ -1,4 +1,4 @@
-/** What the activity log holds, by noun. */
+/** The actions of the activity log, by noun. */
 export const actions = {
   auth: [
     'login',

@@ -21,7 +21,7 @@ import { useActivityFilters } from './use-filters.ts';
 
 const keyOf = ({ id }: Entry): string => id;
 
-/** Who did what, when, and from where. */
+/** The activity log: who did what, when, and from where. */
 export function ActivityPage() {
   return (
     <WithDefaultView page="activity">

@@ -74,7 +74,7 @@ export function useActivityColumns(): readonly Column<Entry>[] {
   );
 }
 
-/** The one detail by which people know what an entry is about. */
+/** The detail that best identifies the subject of an entry. */
 function briefOf(details: Entry['details']): string | undefined {
   const named = ['name', 'email', 'plate', 'url', 'reason', 'title', 'note', 'fileName'];
   const found = named.map((name) => details?.[name]).find((value) => typeof value === 'string');

@@ -8,7 +8,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A detail of an entry, whatever it is, as text. */
+/** The value of a detail of an entry, of any type, as text. */
 export function DetailValue({ value }: { readonly value: unknown }) {
   const { t, i18n } = useTranslation('administration');
   if (value === null || value === undefined || value === '')
@@ -44,7 +44,7 @@ export function DetailValue({ value }: { readonly value: unknown }) {
   return MOMENT.test(text) ? <Moment at={new Date(text)} /> : <bdi>{text}</bdi>;
 }
 
-/** Details by name. */
+/** A list of details with their names and values. */
 export function Details({ details }: { readonly details: Readonly<Record<string, unknown>> }) {
   const detailName = useDetailName();
   return (
@@ -57,7 +57,7 @@ export function Details({ details }: { readonly details: Readonly<Record<string,
   );
 }
 
-/** What a detail is called; one that this console does not know keeps its own name. */
+/** Returns the display name of a detail; a detail unknown to this console keeps its own name. */
 export function useDetailName(): (name: string) => string {
   const { t, i18n } = useTranslation('administration');
   return (name) => {

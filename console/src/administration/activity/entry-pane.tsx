@@ -9,7 +9,7 @@ import { subjectOf } from './subject.ts';
 import { SubjectLink } from './subject-link.tsx';
 import { useActionName } from './use-action-name.ts';
 
-/** Everything that is known of one thing that was done. */
+/** The details of an entry of the activity log. */
 export function EntryPane({ entry, onClose }: { readonly entry: Entry; readonly onClose: () => void }) {
   const { t } = useTranslation('administration');
   const actionName = useActionName();

@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Subject } from './subject.ts';
 
-/** Leads to what an entry is about. */
+/** A link to the subject of an entry. */
 export function SubjectLink({
   subject,
   children,

@@ -1,8 +1,8 @@
-/** Where the console shows what an entry is about. */
+/** The page of the console that shows the subject of an entry. */
 export interface Subject {
   readonly to: string;
   readonly search?: Readonly<Record<string, string>>;
-  /** Of which kind it is. */
+  /** The key of its display name (`subjects.*`). */
   readonly kind:
     | 'event'
     | 'incident'
@@ -15,7 +15,7 @@ export interface Subject {
     | 'report';
 }
 
-/** By the name that a detail has in the log. */
+/** Keyed by the name of the detail in the log. */
 const places: Readonly<Record<string, (id: string) => Subject>> = {
   eventId: (id) => ({ to: '/events', search: { event: id }, kind: 'event' }),
   incidentId: (id) => ({ to: `/incidents/${encodeURIComponent(id)}`, kind: 'incident' }),
@@ -29,7 +29,7 @@ const places: Readonly<Record<string, (id: string) => Subject>> = {
   reportId: () => ({ to: '/reports/files', kind: 'report' }),
 };
 
-/** Where a detail leads to; undefined for one that is only a value. What was deleted leads nowhere. */
+/** The subject that a detail links to; undefined for a plain value, or if the entry is the deletion of that subject. */
 export function subjectOf(action: string, name: string, value: unknown): Subject | undefined {
   if (typeof value !== 'string' || value === '' || !Object.hasOwn(places, name)) return undefined;
   const [noun = '', verb] = action.split('.');
@@ -37,7 +37,7 @@ export function subjectOf(action: string, name: string, value: unknown): Subject
   return isDeleted ? undefined : places[name]?.(value);
 }
 
-/** The first of the details that leads somewhere. */
+/** The subject of the first detail that links to one. */
 export function mainSubjectOf(
   action: string,
   details: Readonly<Record<string, unknown>> | null,

@@ -1,7 +1,7 @@
 import { useCallback } from 'react';
 import { useTranslation } from 'react-i18next';
 
-/** What an action of the activity log is called; one that this console does not know keeps its own name. */
+/** Returns the display name of an action of the activity log; an action unknown to this console keeps its own name. */
 export function useActionName(): (action: string) => string {
   const { t, i18n } = useTranslation('administration');
   return useCallback(

@@ -6,7 +6,7 @@ import { nameOf } from '../users/refresh.ts';
 import { actions, nouns } from './actions.ts';
 import { useActionName } from './use-action-name.ts';
 
-/** Every filter of `users.getActivityLog`. */
+/** The filters of `users.getActivityLog`. */
 export function useActivityFilters(): readonly Filter[] {
   const { t } = useTranslation('administration');
   const actionName = useActionName();

@@ -6,7 +6,7 @@ import { useTime } from '../../time/use-time.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { RunStatusBadge } from '../storage/run-status.tsx';
 
-/** One backup, and while it is being made how far it is. */
+/** A backup, with its progress while it is running. */
 export function BackupItem({ backup }: { readonly backup: Backup }) {
   const { t, i18n } = useTranslation('administration');
   const time = useTime();

@@ -13,11 +13,11 @@ import { RestorePanel } from './restore-panel.tsx';
 import { StandingPanel } from './standing-panel.tsx';
 
 const SHOWN = 50;
-/** How often the progress of a backup is asked for, and a list without one is read again, in milliseconds. */
+/** How often the list is refetched while a backup is running, and otherwise, in milliseconds. */
 const PROGRESS_MS = 1_000;
 const CALM_MS = 30_000;
 
-/** The backups of the installation: how old the newest is, what became of each, and one at once. */
+/** The backups of the installation: the age of the newest, the result of each, and a button that starts one. */
 export function BackupsPage() {
   const { t, i18n } = useTranslation('administration');
   const { say, sayFailure } = useNotices();

@@ -1,12 +1,12 @@
 import { HOUR_MS } from '@gantry/contract/durations';
 
 const DAY_HOURS = 24;
-/** Without a schedule, a backup of last week is the newest that nobody would call old. */
+/** Maximum age without a schedule: a week. */
 const MANUAL_HOURS = 7 * DAY_HOURS;
-/** A backup may take its time, and begin late. */
+/** Factor on the interval, because a backup may start late and take long. */
 const LATE = 1.5;
 
-/** Whether the newest backup is older than it would be by its schedule. @param schedule as `BACKUP_SCHEDULE`; null: none */
+/** Whether the newest backup is older than its schedule allows. @param schedule as in `BACKUP_SCHEDULE`; null: none */
 export function isOld(lastCompletedAt: Date, schedule: string | null, now: number): boolean {
   const hours = /^(\d+)h$/.exec(schedule ?? '')?.[1];
   const isDaily = schedule?.includes(':') ?? false;

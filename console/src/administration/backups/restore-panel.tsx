@@ -3,12 +3,12 @@ import { useTranslation } from 'react-i18next';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { Panel } from '../../ui/panel.tsx';
 
-/** How a backup is restored. */
+/** The command that restores a backup. */
 export function RestorePanel({ page }: { readonly page: BackupsPage }) {
   const { t } = useTranslation('administration');
   const newest = page.backups.find(({ status }) => status === 'COMPLETED');
   const folder = newest?.folder ?? page.settings?.folder ?? 'FOLDER';
-  // A path without blanks needs no quotes in any shell.
+  // A path of these characters needs no quotes in any shell.
   const command = `gantry restore ${/^[\w./:@-]+$/.test(folder) ? folder : `'${folder}'`}`;
   return (
     <Panel title={t('backups.restore')}>

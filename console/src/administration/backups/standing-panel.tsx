@@ -6,7 +6,7 @@ import { Badge } from '../../ui/badge.tsx';
 import { Facts, Panel } from '../../ui/panel.tsx';
 import { isOld } from './is-old.ts';
 
-/** How old the newest backup is, when the next is due, and where they are. */
+/** The age of the newest backup, when the next is due, how many are kept, and in which folder. */
 export function StandingPanel({ page }: { readonly page: BackupsPage }) {
   const { t, i18n } = useTranslation('administration');
   const now = useNow(60_000);

@@ -9,12 +9,12 @@ import { Empty } from '../../ui/empty.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { FindingList, FoundFine } from './finding-list.tsx';
 
-/** What `gantry doctor` finds: what is wrong with the installation, and what to do about it. */
+/** The findings of `gantry doctor`: what is wrong with the installation, and how to correct it. */
 export function DoctorPage() {
   const { t, i18n } = useTranslation('administration');
   const { data, error, isFetching, dataUpdatedAt, refetch } = useQuery({
     ...service.system.doctor.queryOptions(),
-    // It examines the whole installation, so not each time the window gets the focus.
+    // The check examines the whole installation, so it is not repeated on each window focus.
     refetchOnWindowFocus: false,
   });
   const of = (wanted: string) => data?.findings.filter(({ level }) => level === wanted) ?? [];

@@ -48,7 +48,7 @@ export function FindingList({ level, findings }: FindingListProps) {
   );
 }
 
-/** What was examined and is in order, folded. */
+/** The checks that passed, in a collapsed section. */
 export function FoundFine({ findings }: { readonly findings: readonly Finding[] }) {
   const { t, i18n } = useTranslation('administration');
   const sentencesOf = useSentences();

@@ -6,14 +6,14 @@ type Value = Finding['values'][string];
 interface Sentences {
   readonly finding: string;
   readonly remedy: string | null;
-  /** The language of the sentences. */
+  /** The language of the texts, for the `lang` attribute. */
   readonly language: string;
 }
 
-/** The sentences of a finding in the language of the console; those of the service where it knows more findings. */
+/** The texts of a finding in the language of the console; those of the service, in English, for codes unknown here. */
 export function useSentences(): (found: Finding) => Sentences {
   const { t, i18n } = useTranslation('administration');
-  // Isolated from the direction of the sentence: names of files and settings are written from left to right.
+  // Isolated from the text direction of the sentence: names of files and settings are written from left to right.
   const inWords = (value: Value): string =>
     typeof value === 'number'
       ? value.toLocaleString(i18n.language)

@@ -1,25 +1,25 @@
 import { api } from '../../service/service.ts';
 
-/** Most events that one hold names. */
+/** Maximum number of events in one hold. */
 export const MAX_HELD = 1000;
 const TAKE = 100;
-/** Longest reason of a search, in characters. */
+/** Maximum length of the reason of a search, in characters. */
 const REASON_MAX = 500;
 
 interface Range {
   readonly startDate: string;
   readonly endDate: string;
-  /** Empty: of all plates. */
+  /** Empty: all plates. */
   readonly licensePlateNumber: string;
-  /** Why they are looked for: searches for plates are written down. */
+  /** Reason of the search. It is sent only with a plate, because searches for plates are recorded. */
   readonly reason: string;
 }
 
-/** The events of a range, archived ones as well. No ids where they are more than one hold can name. */
+/** The ids of the events of a range, including archived ones. No ids if there are more than `MAX_HELD`. */
 export async function findEventIds({ licensePlateNumber, reason, ...range }: Range) {
   const eventIds = new Set<string>();
   let total = 0;
-  // Events that come meanwhile move the pages if the newest are first.
+  // Oldest first: with the newest first, events that arrive in the meantime would shift the pages.
   const input = {
     ...range,
     ...(licensePlateNumber && { licensePlateNumber, reason: reason.slice(0, REASON_MAX) }),
@@ -34,7 +34,7 @@ export async function findEventIds({ licensePlateNumber, reason, ...range }: Ran
   }
 }
 
-/** Ids as people paste them: with blanks, commas or line breaks between them, or addresses of events. */
+/** The ids in a pasted text: ids or URLs of events, separated by blanks, commas, semicolons or line breaks. */
 export function idsOf(text: string): string[] {
   const ids = text
     .split(/[\s,;]+/)

@@ -16,7 +16,7 @@ interface HoldDialogProps {
   readonly onSet: (hold: HoldDetail) => void;
 }
 
-/** Puts events under a legal hold: those of a range of time, or single ones by their ids. */
+/** A dialog that puts events under a legal hold: those of a time range, or single events by id. */
 export function HoldDialog({ onClose, onSet }: HoldDialogProps) {
   const { t, i18n } = useTranslation(['administration', 'common']);
   const { say } = useNotices();

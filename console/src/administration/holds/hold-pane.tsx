@@ -15,7 +15,7 @@ import { useNotices } from '../../undo/undo.tsx';
 import { refreshStorage } from '../storage/refresh.ts';
 import { HoldState } from './hold-state.tsx';
 
-/** Events of a hold that are listed before somebody asks for all. */
+/** Number of events that are listed until the user asks for all. */
 const SHOWN = 20;
 
 /** A legal hold with its events. */

@@ -2,7 +2,7 @@ import type { LegalHold } from '@gantry/contract/storage';
 import { useTranslation } from 'react-i18next';
 import { Badge } from '../../ui/badge.tsx';
 
-/** Whether a hold still protects its events. */
+/** A badge that shows whether a hold is active or released. */
 export function HoldState({ hold }: { readonly hold: Pick<LegalHold, 'releasedAt'> }) {
   const { t } = useTranslation('administration');
   return hold.releasedAt ? (

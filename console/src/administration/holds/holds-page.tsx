@@ -22,7 +22,7 @@ import { HoldPane } from './hold-pane.tsx';
 
 const keyOf = ({ id }: LegalHold): string => id;
 
-/** The events that nothing may remove, and why. */
+/** The legal holds, with the details of the selected one. */
 export function HoldsPage() {
   const { t, i18n } = useTranslation('administration');
   const { hold: openId, ...input } = useSearch({ from: '/shell/administration/holds' });

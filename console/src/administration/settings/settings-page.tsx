@@ -6,7 +6,7 @@ import { PageHeader } from '../../shell/page-header.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { TimeForm } from './time-form.tsx';
 
-/** The zone and the formats in which everybody sees times. */
+/** The time zone and the formats of times, for all users. */
 export function SettingsPage() {
   const { t } = useTranslation('administration');
   const { data, error, refetch } = useQuery(service.system.timezone.getTimezoneSettings.queryOptions());

@@ -19,14 +19,14 @@ import { findZones } from './zones.ts';
 
 const FORMATS = ['YYYY-MM-DD', 'DD.MM.YYYY', 'DD/MM/YYYY', 'MM/DD/YYYY'] as const;
 const DAYS = [0, 1, 2, 3, 4, 5, 6] as const;
-/** A Sunday, from which the names of the days are taken. */
+/** A Sunday, for formatting the names of the days. */
 const SUNDAY = Date.UTC(2026, 0, 4);
 
-/** The settings of time, with what they look like before they are saved. */
+/** The time settings, with a preview before they are saved. */
 export function TimeForm({ settings }: { readonly settings: TimezoneSettings }) {
   const { t, i18n } = useTranslation(['administration', 'common']);
   const { say } = useNotices();
-  // What was chosen is kept apart, so that what another user changes meanwhile stays as it is.
+  // Only the user's own changes, so that saving does not revert what another user has changed in the meantime.
   const [chosen, setChosen] = useState<Partial<TimezoneSettings>>({});
   const [asks, setAsks] = useState(false);
   const wanted = { ...settings, ...chosen };

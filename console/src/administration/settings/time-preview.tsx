@@ -5,7 +5,7 @@ import { createTimeFormat } from '../../time/format.ts';
 import { useNow } from '../../time/use-time.ts';
 import { Facts, Panel } from '../../ui/panel.tsx';
 
-/** How moments will be written with settings that are not saved yet. */
+/** A preview of how times are written with settings that are not saved yet. */
 export function TimePreview({ settings }: { readonly settings: TimezoneSettings }) {
   const { t, i18n } = useTranslation('administration');
   const now = useNow();
@@ -32,7 +32,7 @@ export function TimePreview({ settings }: { readonly settings: TimezoneSettings 
   );
 }
 
-/** The week of today, beginning with the day that was chosen. */
+/** The current week, beginning with the selected first day. */
 function Week({ settings, now }: { readonly settings: TimezoneSettings; readonly now: number }) {
   const { t, i18n } = useTranslation('administration');
   const format = createTimeFormat(settings.timezone, i18n.language, settings);

@@ -1,6 +1,6 @@
 import type { Option } from '../../ui/select.tsx';
 
-/** What the offset of a zone is at a moment: `UTC+02:00`. */
+/** The UTC offset of a zone at a point in time: `UTC+02:00`. */
 function offsetOf(zone: string, at: Date): string {
   const parts = new Intl.DateTimeFormat('en', { timeZone: zone, timeZoneName: 'longOffset' }).formatToParts(
     at,
@@ -11,7 +11,7 @@ function offsetOf(zone: string, at: Date): string {
 
 const MOST = 60;
 
-/** Names that people look for and some browsers list by an older one alone. */
+/** Current names of zones that some browsers list only under an older name. */
 const RENAMED = [
   'America/Nuuk',
   'Asia/Ho_Chi_Minh',
@@ -23,7 +23,7 @@ const RENAMED = [
   'Pacific/Kanton',
 ];
 
-/** Whether this browser can show times in the zone. */
+/** Whether this browser supports the zone. */
 function isKnown(zone: string): boolean {
   try {
     new Intl.DateTimeFormat('en', { timeZone: zone });
@@ -35,7 +35,7 @@ function isKnown(zone: string): boolean {
 
 let listed: readonly string[] | undefined;
 
-/** Every zone that can be chosen, by name. Made once: there are hundreds. */
+/** The zones that can be chosen: UTC, and the others sorted by name. Computed once, as there are hundreds. */
 function allZones(): readonly string[] {
   listed ??= [
     'UTC',
@@ -46,7 +46,7 @@ function allZones(): readonly string[] {
   return listed;
 }
 
-/** Finds zones by a part of the name (blanks stand for underscores) or of the offset. */
+/** Finds at most 60 zones by a part of the name (blanks match underscores) or of the offset. */
 export function findZones(part: string, at = new Date()): readonly Option[] {
   const wanted = part.trim().toLowerCase().replaceAll(/\s+/g, '_');
   const found: Option[] = [];

@@ -1,4 +1,4 @@
-/** A length that says how much of a whole something is; the figure beside it says the same. */
+/** A bar that shows a share, from 0 to 1. Hidden from screen readers, because a figure next to it says the same. */
 export function Bar({ share }: { readonly share: number }) {
   const percent = Math.max(0, Math.min(1, Number.isFinite(share) ? share : 0)) * 100;
   return (

@@ -9,7 +9,7 @@ interface EventRulesProps {
   readonly errorOf: (path: string) => string | undefined;
 }
 
-/** How long events are kept: all of them, and types with a rule of their own. */
+/** The retention rules of events: the default, and the rules of single types. */
 export function EventRules({ rules, errorOf }: EventRulesProps) {
   const { t, i18n } = useTranslation(['administration', 'events']);
   const own = Object.keys(rules.byType).length;
@@ -42,7 +42,7 @@ export function EventRules({ rules, errorOf }: EventRulesProps) {
   );
 }
 
-/** What was entered into `EventRules`. */
+/** Reads the values of `EventRules` from the form. */
 export function readEventRules(entered: Entered): RetentionRules['events'] {
   const own = eventTypes.filter((type) => entered.text(`events.byType.${type} choice`) !== 'default');
   return {

@@ -6,7 +6,7 @@ import { ExportButton } from '../../table/export-button.tsx';
 import { retentionClasses } from './refresh.ts';
 import { secondsOf, totalsOf } from './removal-text.ts';
 
-/** Saves all runs of retention as CSV, with what each removed. */
+/** A button that exports all retention runs as CSV, with what each removed. */
 export function ExportRuns({ total }: { readonly total: number | null }) {
   const { t } = useTranslation('administration');
   const columns: readonly ExportColumn<RetentionRun>[] = [

@@ -8,7 +8,7 @@ interface MonthTableProps {
   readonly size: (bytes: number) => string;
 }
 
-/** The events of each month, with a bar for how many they are. */
+/** The number of events of each month that has any, with a bar, and their size. */
 export function MonthTable({ months, size }: MonthTableProps) {
   const { t, i18n } = useTranslation('administration');
   const shown = months.filter(({ events }) => events > 0);

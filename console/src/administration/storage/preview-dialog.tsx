@@ -12,14 +12,14 @@ interface PreviewDialogProps {
   readonly preview: RetentionPreview;
   readonly title: string;
   readonly action: string;
-  /** What happens then. */
+  /** What happens on confirmation. */
   readonly note: string;
   readonly run: () => Promise<unknown>;
   readonly onDone: () => void;
   readonly onClose: () => void;
 }
 
-/** What retention would remove, before somebody says that it may. */
+/** A dialog that shows what retention would remove, and asks for confirmation. */
 export function PreviewDialog({ preview, title, action, note, run, onDone, onClose }: PreviewDialogProps) {
   const { t, i18n } = useTranslation(['administration', 'common']);
   const removalText = useRemovalText();

@@ -2,12 +2,12 @@ import type { RetentionClass } from '@gantry/contract/storage';
 import { queryClient } from '../../service/queries.ts';
 import { service } from '../../service/service.ts';
 
-/** Asks again for everything that is known of what is stored. */
+/** Invalidates all queries of `storage`. */
 export function refreshStorage(): Promise<void> {
   return queryClient.invalidateQueries({ queryKey: service.storage.pathKey() });
 }
 
-/** What can be kept for a time of its own. */
+/** The classes of data with a retention rule each, in the order of display. */
 export const retentionClasses = [
   'events',
   'images',

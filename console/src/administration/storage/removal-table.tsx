@@ -5,7 +5,7 @@ import { ScrolledTable } from '../../ui/scrolled-table.tsx';
 
 type Removal = RetentionRun['removals'][number] & { readonly held?: number };
 
-/** What was or would be removed, by class, month and type. */
+/** What a run removed or would remove, by class, event type and month. */
 export function RemovalTable({ removals }: { readonly removals: readonly Removal[] }) {
   const { t, i18n } = useTranslation(['administration', 'events']);
   const number = (n: number) => n.toLocaleString(i18n.language);

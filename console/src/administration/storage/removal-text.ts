@@ -2,7 +2,7 @@ import type { RetentionClass, RetentionPreview, RetentionRun } from '@gantry/con
 import { useTranslation } from 'react-i18next';
 import { retentionClasses } from './refresh.ts';
 
-/** `12,345 events and 678 images`; `nothing` where it is nothing. */
+/** Formats totals as a text: `12,345 events and 678 images`, or `nothing`. */
 export function useRemovalText(): (totals: RetentionPreview['totals']) => string {
   const { t, i18n } = useTranslation('administration');
   return (totals) => {
@@ -18,7 +18,7 @@ export function useRemovalText(): (totals: RetentionPreview['totals']) => string
   };
 }
 
-/** The sums of a list of removals by class. */
+/** The total number of removed items in each class. */
 export function totalsOf(
   removals: readonly { readonly class: RetentionClass; readonly rows: number }[],
 ): Record<RetentionClass, number> {
@@ -27,7 +27,7 @@ export function totalsOf(
   return totals;
 }
 
-/** How long a run took, in seconds; null while it is under way. */
+/** The duration of a run in seconds; null while it is running. */
 export function secondsOf({ startedAt, finishedAt }: RetentionRun): number | null {
   return finishedAt && Math.max(0, (finishedAt.getTime() - startedAt.getTime()) / 1000);
 }

@@ -3,21 +3,21 @@ import { useTranslation } from 'react-i18next';
 import type { Entered } from '../../form/form.ts';
 import { classes } from '../../ui/classes.ts';
 
-/** `default` is the rule of all events. */
+/** `default`: the default rule of events applies. */
 export type Choice = 'default' | 'forever' | 'days';
 
 interface RuleFieldProps {
   /** The path of the rule in the input. */
   readonly name: string;
   readonly label: string;
-  /** null: indefinitely; undefined: as the default. */
+  /** Days to keep; null: indefinitely; undefined: the default rule applies. */
   readonly days: number | null | undefined;
   readonly hasDefault?: boolean;
   readonly error?: string | undefined;
   readonly hint?: ReactNode;
 }
 
-/** For how many days something is kept. */
+/** A field for the number of days for which a class or event type is kept. */
 export function RuleField({ name, label, days, hasDefault = false, error, hint }: RuleFieldProps) {
   const { t } = useTranslation('administration');
   const id = useId();
@@ -79,7 +79,7 @@ export function RuleField({ name, label, days, hasDefault = false, error, hint }
   );
 }
 
-/** What was entered: null for indefinitely. */
+/** Reads the number of days from the form; null: indefinitely. */
 export function readRule(entered: Entered, name: string): number | null {
   return entered.text(`${name} choice`) === 'days' ? entered.numberOrNull(name) : null;
 }

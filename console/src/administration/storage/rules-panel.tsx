@@ -16,7 +16,7 @@ import { PreviewDialog } from './preview-dialog.tsx';
 import { refreshStorage } from './refresh.ts';
 import { RuleField, readRule } from './rule-field.tsx';
 
-/** How long each class is kept. A change is shown by what it would remove, and saved after that. */
+/** The retention rule of each class. A change is saved only after a preview of what it would remove. */
 export function RulesPanel() {
   const { t } = useTranslation('administration');
   const { data, error, refetch } = useQuery(service.storage.getRetention.queryOptions());
@@ -81,7 +81,7 @@ function RulesForm({ rules }: { readonly rules: RetentionSettings }) {
           action={t('retention.save')}
           note={t('retention.saveText')}
           run={async () => {
-            // Who saves over what somebody else has just saved would not know what they removed.
+            // Without `expectedUpdatedAt`, a user would overwrite another user's change without seeing it.
             try {
               return await api.storage.setRetention.mutate({ ...wanted, expectedUpdatedAt: rules.updatedAt });
             } catch (error) {

@@ -7,13 +7,13 @@ import { RunStatusBadge } from './run-status.tsx';
 
 interface RunItemProps {
   readonly run: RetentionRun;
-  /** What it was to remove, if it was begun here. */
+  /** The totals of the preview, if the run was started on this page. */
   readonly expected: RetentionPreview['totals'] | undefined;
 }
 
 const sum = (totals: Record<RetentionClass, number>) => Object.values(totals).reduce((all, n) => all + n, 0);
 
-/** One run of retention, and while it is under way how far it is. */
+/** A retention run, with its progress while it is running. */
 export function RunItem({ run, expected }: RunItemProps) {
   const { t, i18n } = useTranslation('administration');
   const removalText = useRemovalText();
@@ -21,7 +21,7 @@ export function RunItem({ run, expected }: RunItemProps) {
   const totals = totalsOf(removals);
   const isRunning = status === 'RUNNING';
   const seconds = secondsOf(run);
-  // Without the number of images, nobody knows how far the run is.
+  // Without the number of images, the progress of the run is unknown.
   const most = expected && expected.images !== null ? sum({ ...expected, images: expected.images }) : 0;
   const text = isRunning
     ? t('runs.soFar', { what: removalText(totals) })

@@ -14,10 +14,10 @@ import { refreshStorage } from './refresh.ts';
 import { RunItem } from './run-item.tsx';
 
 const SHOWN = 20;
-/** How often the progress of a run is asked for, in milliseconds. */
+/** How often the list is refetched while a run is in progress, in milliseconds. */
 const PROGRESS_MS = 1_500;
 
-/** What retention removed, and a run at once. */
+/** The latest retention runs, with a button that starts one after a preview. */
 export function RunsPanel() {
   const { t } = useTranslation('administration');
   const { say, sayFailure } = useNotices();

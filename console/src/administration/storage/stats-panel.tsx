@@ -12,10 +12,10 @@ import { Bar } from './bar.tsx';
 import { MonthTable } from './month-table.tsx';
 import { useRemovalText } from './removal-text.ts';
 
-/** A disk with less than this share left needs somebody. */
+/** The free space of a disk is shown as a warning below this share. */
 const LITTLE = 0.1;
 
-/** What is stored, and how much room it takes. */
+/** What is stored, and how much space it uses. */
 export function StatsPanel() {
   const { t } = useTranslation('administration');
   const { data, error, refetch } = useQuery(service.storage.getStats.queryOptions());

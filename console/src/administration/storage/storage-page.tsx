@@ -4,7 +4,7 @@ import { RulesPanel } from './rules-panel.tsx';
 import { RunsPanel } from './runs-panel.tsx';
 import { StatsPanel } from './stats-panel.tsx';
 
-/** What is stored, how long it is kept, and what was removed. */
+/** The storage page: what is stored, the retention rules, and the retention runs. */
 export function StoragePage() {
   const { t } = useTranslation('administration');
   return (

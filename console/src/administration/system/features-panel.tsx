@@ -9,7 +9,7 @@ import { Skeleton } from '../../ui/skeleton.tsx';
 
 type Feature = keyof SystemSettings['features'];
 
-/** What the service offers here, and what was switched off. */
+/** The features of the service, and which of them are switched off. */
 export function FeaturesPanel() {
   const { t } = useTranslation('administration');
   const { data, error, refetch } = useQuery(service.system.getSettings.queryOptions());

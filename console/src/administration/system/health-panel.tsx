@@ -17,7 +17,7 @@ const looks: Readonly<Record<Health['status'], { tone: Tone; icon: IconName }>> 
   unhealthy: { tone: 'critical', icon: 'failure' },
 };
 
-/** Whether the service and its database work, and which version it is. */
+/** The health of the service and its database, and the version of the service. */
 export function HealthPanel() {
   const { t } = useTranslation('administration');
   const health = useQuery({ ...service.system.health.queryOptions(), refetchInterval: REFRESH_MS });

@@ -7,7 +7,7 @@ import { Badge } from '../../ui/badge.tsx';
 import { Facts, Panel } from '../../ui/panel.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 
-/** For whom the installation is licensed, until when, and how much of it is used. */
+/** The licence of the installation: the organisation, when it expires, and how many users and sensors it covers. */
 export function LicencePanel() {
   const { t, i18n } = useTranslation('administration');
   const { data, error, refetch } = useQuery(service.system.getLicense.queryOptions());

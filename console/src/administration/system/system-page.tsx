@@ -4,7 +4,7 @@ import { FeaturesPanel } from './features-panel.tsx';
 import { HealthPanel } from './health-panel.tsx';
 import { LicencePanel } from './licence-panel.tsx';
 
-/** How the service fares, what it offers, and for whom it is licensed. */
+/** The health, licence and features of the service. */
 export function SystemPage() {
   const { t } = useTranslation('administration');
   return (

@@ -16,7 +16,7 @@ interface CreateDialogProps {
   readonly onCreated: (user: User) => void;
 }
 
-/** Adds somebody who may sign in. */
+/** A dialog that creates a user. */
 export function CreateDialog({ onClose, onCreated }: CreateDialogProps) {
   const { t } = useTranslation(['administration', 'common']);
   const { say } = useNotices();

@@ -14,7 +14,7 @@ interface EditDialogProps {
   readonly onClose: () => void;
 }
 
-/** Changes name, phone and department of a user: only those fields that were changed are sent. */
+/** A dialog that changes the name, phone and department of a user. Only changed fields are sent. */
 export function EditDialog({ user: given, onClose }: EditDialogProps) {
   const { before: user = given, refuseUnseen } = useSeen(given, () =>
     api.users.getById.query({ id: given.id }),

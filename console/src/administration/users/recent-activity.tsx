@@ -8,7 +8,7 @@ import { useActionName } from '../activity/use-action-name.ts';
 
 const SHOWN = 8;
 
-/** What a user did last. */
+/** The latest entries of a user in the activity log. */
 export function RecentActivity({ userId }: { readonly userId: string }) {
   const { t } = useTranslation('administration');
   const actionName = useActionName();
@@ -20,7 +20,7 @@ export function RecentActivity({ userId }: { readonly userId: string }) {
     <ul>
       {data.activities.map(({ action, timestamp }, at) => (
         <li
-          // biome-ignore lint/suspicious/noArrayIndexKey: entries have no id here, and are replaced as a whole
+          // biome-ignore lint/suspicious/noArrayIndexKey: these entries have no id, and the list is replaced as a whole
           key={at}
           className="flex items-baseline justify-between gap-3 border-b px-3 py-1.5 last:border-b-0"
         >

@@ -1,7 +1,7 @@
 import { queryClient } from '../../service/queries.ts';
 import { service } from '../../service/service.ts';
 
-/** Asks again for everything that is known of users. */
+/** Invalidates all queries of `users`. */
 export function refreshUsers(): Promise<void> {
   return queryClient.invalidateQueries({ queryKey: service.users.pathKey() });
 }

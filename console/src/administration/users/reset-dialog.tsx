@@ -16,7 +16,7 @@ interface ResetDialogProps {
   readonly onClose: () => void;
 }
 
-/** Sets a new password for a user: a generated one, which is shown once, or one that was entered. */
+/** A dialog that sets a new password for a user: a generated one, which is shown once, or an entered one. */
 export function ResetDialog({ user, onClose }: ResetDialogProps) {
   const { t } = useTranslation(['administration', 'common']);
   const [how, setHow] = useState<'generated' | 'entered'>('generated');
@@ -31,7 +31,7 @@ export function ResetDialog({ user, onClose }: ResetDialogProps) {
   });
   if (form.result) {
     return (
-      // It is closed by its button alone: the password is not shown again.
+      // Only the button closes the dialog, because the password is not shown again.
       <Dialog title={t('users.resetDone')} open>
         <p>
           <bdi>{t('users.resetDoneText', { name })}</bdi>

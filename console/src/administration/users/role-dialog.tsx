@@ -12,7 +12,7 @@ interface RoleDialogProps {
   readonly onClose: () => void;
 }
 
-/** Gives a user another role, which ends their sessions. */
+/** A dialog that changes the role of a user, which ends their sessions. */
 export function RoleDialog({ user, onClose }: RoleDialogProps) {
   const { t } = useTranslation(['administration', 'shell']);
   const { say } = useNotices();

@@ -8,7 +8,7 @@ interface RoleFieldProps {
   readonly onChange: (role: Role) => void;
 }
 
-/** The choice of a role, and what it allows. */
+/** A selection of a role, with the permissions of the selected role. */
 export function RoleField({ value, onChange }: RoleFieldProps) {
   const { t, i18n } = useTranslation(['administration', 'shell']);
   const allowed = (Object.keys(permissions) as Permission[]).filter((permission) =>

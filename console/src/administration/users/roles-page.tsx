@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { PageHeader } from '../../shell/page-header.tsx';
 import { Icon } from '../../ui/icon.tsx';
 
-/** Which role may do what. */
+/** The permissions of each role, as a table. */
 export function RolesPage() {
   const { t } = useTranslation(['administration', 'shell']);
   return (
@@ -13,7 +13,7 @@ export function RolesPage() {
       <PageHeader title={t('roles.title')} />
       <section
         aria-label={t('roles.title')}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard
         tabIndex={0}
         className="relative min-h-0 grow overflow-auto px-4 py-3"
       >

@@ -3,7 +3,7 @@ import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Filter } from '../../filters/filter.ts';
 
-/** Every filter of `users.getAll`. */
+/** The filters of `users.getAll`. */
 export function useUserFilters(): readonly Filter[] {
   const { t } = useTranslation(['administration', 'shell']);
   return useMemo(

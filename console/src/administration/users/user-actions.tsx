@@ -18,7 +18,7 @@ interface UserActionsProps {
   readonly onDeleted: () => void;
 }
 
-/** What can be done with a user. Everything that ends sessions or cannot be undone asks first. */
+/** The actions on a user. Actions that end sessions or cannot be undone ask for confirmation. */
 export function UserActions({ user, onDeleted }: UserActionsProps) {
   const { t } = useTranslation(['administration', 'common']);
   const { say } = useNotices();

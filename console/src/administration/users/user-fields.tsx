@@ -7,7 +7,7 @@ interface UserFieldsProps {
   readonly errorOf: (path: string) => string | undefined;
 }
 
-/** The fields of a person that can be changed at any time. */
+/** The fields that the dialogs for creating and editing a user share. */
 export function UserFields({ user, errorOf }: UserFieldsProps) {
   const { t } = useTranslation('administration');
   return (

@@ -20,7 +20,7 @@ interface UserPaneProps {
   readonly onClose: () => void;
 }
 
-/** Everything about one user: who it is, where they are signed in, what they did last. */
+/** The details of a user: personal data, sessions, API tokens and recent activity. */
 export function UserPane({ id, onClose }: UserPaneProps) {
   const { t } = useTranslation(['administration', 'shell']);
   const { data: user, error, refetch } = useQuery(service.users.getById.queryOptions({ id }));

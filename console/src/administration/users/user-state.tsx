@@ -1,7 +1,7 @@
 import { useTranslation } from 'react-i18next';
 import { Badge } from '../../ui/badge.tsx';
 
-/** Whether a user can sign in. */
+/** A badge that shows whether a user is active, and so can sign in. */
 export function UserState({ isActive }: { readonly isActive: boolean }) {
   const { t } = useTranslation('administration');
   return isActive ? (

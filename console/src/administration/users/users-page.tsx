@@ -23,7 +23,7 @@ import { UserPane } from './user-pane.tsx';
 
 const keyOf = ({ id }: User): string => id;
 
-/** Who may sign in, and the details of one of them. */
+/** The list of users, with the details of the selected one. */
 export function UsersPage() {
   return (
     <WithDefaultView page="users">

@@ -11,7 +11,7 @@ import { WebhookState } from './webhook-state.tsx';
 export function useWebhookColumns(): readonly Column<WatchedWebhook>[] {
   const { t, i18n } = useTranslation('administration');
   const kindName = useKindName();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the names of kinds change with the language alone
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `kindName` changes only with the language
   return useMemo(
     () => [
       {

@@ -24,7 +24,7 @@ const keyOf = ({ id }: Delivery): string => id;
 function useDeliveryFilters(): readonly Filter[] {
   const { t } = useTranslation('administration');
   const kindName = useKindName();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the names of kinds change with the language alone
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `kindName` changes only with the language
   return useMemo(
     () => [
       {
@@ -47,7 +47,7 @@ function useDeliveryFilters(): readonly Filter[] {
   );
 }
 
-/** What was sent to a webhook, and what is to be sent. */
+/** The deliveries of a webhook, finished and pending, with the details of the selected one. */
 export function Deliveries({ webhook }: { readonly webhook: Webhook }) {
   const { t, i18n } = useTranslation('administration');
   const { delivery: openId, ...filter } = useSearch({ from: '/shell/administration/webhooks/$webhookId' });

@@ -5,7 +5,7 @@ import { Facts } from '../../ui/panel.tsx';
 import { DeliveryStatusBadge } from './delivery-status.tsx';
 import { useKindName } from './kind-name.ts';
 
-/** How a delivery fares: its attempts, the last answer, and when it is tried again. */
+/** The state of a delivery: its attempts, the last response, and when the next attempt is due. */
 export function DeliveryFacts({ delivery }: { readonly delivery: Delivery }) {
   const { t, i18n } = useTranslation('administration');
   const kindName = useKindName();

@@ -13,7 +13,7 @@ import { DeliveryFacts } from './delivery-facts.tsx';
 import { useKindName } from './kind-name.ts';
 import { refreshWebhooks } from './refresh.ts';
 
-/** Everything about one delivery. */
+/** The details of a delivery, with its body, and a button that sends it again. */
 export function DeliveryPane({
   delivery,
   onClose,
@@ -50,7 +50,7 @@ export function DeliveryPane({
       >
         <section
           aria-label={t('deliveries.body')}
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard
           tabIndex={0}
           className="max-h-96 overflow-auto p-3"
         >

@@ -9,7 +9,7 @@ const looks: Readonly<Record<DeliveryStatus, { tone: Tone; icon: IconName }>> = 
   DEAD: { tone: 'critical', icon: 'failure' },
 };
 
-/** How a delivery fares. One that failed and is tried again stands out. */
+/** The status of a delivery. A pending delivery that has failed before has a colour and a text of its own. */
 export function DeliveryStatusBadge({
   status,
   hasFailed = false,

@@ -14,7 +14,7 @@ import { Select } from '../../ui/select.tsx';
 const texts = ['violationType', 'vehicleType', 'licensePlateNumber', 'locationName'] as const;
 const all = ['eventType', 'minSeverity', 'sensorId', ...texts] as const;
 
-/** What was entered into `FilterFields`: only the conditions that are set. */
+/** Reads the values of `FilterFields` from the form: only the conditions that are set. */
 export function readFilter(entered: Entered): WebhookFilter {
   const set = all.map((name) => [name, entered.text(`filter.${name}`)]).filter(([, value]) => value !== '');
   return Object.fromEntries(set) as WebhookFilter;
@@ -25,7 +25,7 @@ interface FilterFieldsProps {
   readonly errorOf: (path: string) => string | undefined;
 }
 
-/** The conditions of a webhook, and the reason for that of a plate. One that is left empty lets everything pass. */
+/** The filter conditions of a webhook, and the reason if one is a plate. An empty condition matches everything. */
 export function FilterFields({ filter, errorOf }: FilterFieldsProps) {
   const { t } = useTranslation(['administration', 'events', 'common']);
   const [eventType, setEventType] = useState<string>(filter.eventType ?? '');

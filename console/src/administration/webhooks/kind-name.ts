@@ -10,7 +10,7 @@ const keys = {
   test: 'test',
 } as const satisfies Record<DeliveryKind, string>;
 
-/** What a kind of message is called. */
+/** Returns the display name of a kind of message. */
 export function useKindName(): (kind: DeliveryKind) => string {
   const { t } = useTranslation('administration');
   return (kind) => t(`kinds.${keys[kind]}`);

@@ -2,12 +2,12 @@ import type { WebhookKind } from '@gantry/contract/webhooks';
 import { queryClient } from '../../service/queries.ts';
 import { service } from '../../service/service.ts';
 
-/** Asks again for everything that is known of webhooks. */
+/** Invalidates all queries of `webhooks`. */
 export function refreshWebhooks(): Promise<void> {
   return queryClient.invalidateQueries({ queryKey: service.webhooks.pathKey() });
 }
 
-/** What a webhook can be notified of. */
+/** The kinds of messages that a webhook can subscribe to, in the order of display. */
 export const webhookKinds = [
   'event.ingested',
   'event.violation',

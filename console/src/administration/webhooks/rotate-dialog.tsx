@@ -8,7 +8,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { OnceSecret } from '../../ui/once-secret.tsx';
 import { refreshWebhooks } from './refresh.ts';
 
-/** Gives a webhook a new secret, which is shown once. */
+/** A dialog that replaces the secret of a webhook, and shows the new one once. */
 export function RotateDialog({
   webhook,
   onClose,

@@ -8,22 +8,22 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { DeliveryFacts } from './delivery-facts.tsx';
 
-/** How often it is looked whether the receiver has answered, in milliseconds. */
+/** How often the console checks whether the receiver has responded, in milliseconds. */
 const LOOK_MS = 700;
 
-/** Whether the first attempt is over. Its time alone is there already when it begins. */
+/** Whether the first attempt has finished. `lastAttemptAt` does not tell, as it is set when the attempt starts. */
 function isAnswered({ status, lastStatus, lastError }: Delivery): boolean {
   return status !== 'PENDING' || lastStatus !== null || lastError !== null;
 }
 
 interface TestDialogProps {
   readonly webhookId: string;
-  /** The test that was sent. */
+  /** Id of the delivery of the test message. */
   readonly deliveryId: string;
   readonly onClose: () => void;
 }
 
-/** Shows what the receiver answers to a test. */
+/** A dialog that waits for the response of the receiver to a test message, and shows it. */
 export function TestDialog({ webhookId, deliveryId, onClose }: TestDialogProps) {
   const { t } = useTranslation(['administration', 'common']);
   const { data, error } = useQuery({

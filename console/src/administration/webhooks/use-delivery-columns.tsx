@@ -9,7 +9,7 @@ import { useKindName } from './kind-name.ts';
 export function useDeliveryColumns(): readonly Column<Delivery>[] {
   const { t, i18n } = useTranslation('administration');
   const kindName = useKindName();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the names of kinds change with the language alone
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `kindName` changes only with the language
   return useMemo(
     () => [
       {

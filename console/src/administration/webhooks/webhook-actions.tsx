@@ -14,7 +14,7 @@ import { WebhookDialog } from './webhook-dialog.tsx';
 
 type Open = 'edit' | 'rotate' | 'redeliver' | 'delete' | null;
 
-/** What can be done with a webhook. */
+/** The actions on a webhook. */
 export function WebhookActions({ webhook }: { readonly webhook: WatchedWebhook }) {
   const { t, i18n } = useTranslation(['administration', 'common']);
   const { say, sayFailure } = useNotices();

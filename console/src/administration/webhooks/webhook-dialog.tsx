@@ -14,7 +14,7 @@ import { useKindName } from './kind-name.ts';
 import { refreshWebhooks, webhookKinds } from './refresh.ts';
 
 interface WebhookDialogProps {
-  /** The one to change; absent: a new one. */
+  /** The webhook to change; absent: a new one. */
   readonly webhook?: Webhook;
   readonly onClose: () => void;
   readonly onSaved: (webhook: { id: string } & Webhook & Unwatched) => void;
@@ -37,12 +37,12 @@ function read(entered: Entered) {
   };
 }
 
-/** With its kinds in the order of the form. */
+/** The webhook with its kinds in the order of the form, in which they are compared. */
 function inOrder(webhook: Webhook): Webhook {
   return { ...webhook, kinds: webhookKinds.filter((kind) => webhook.kinds.includes(kind)) };
 }
 
-/** Adds a webhook, and shows its secret once; or changes one. */
+/** A dialog that creates a webhook and shows its secret once, or changes a webhook. */
 export function WebhookDialog({ webhook: given, onClose, onSaved }: WebhookDialogProps) {
   const { before: webhook, refuseUnseen } = useSeen<Webhook>(given && inOrder(given), async () =>
     inOrder(await api.webhooks.getById.query({ id: given?.id ?? '' })),

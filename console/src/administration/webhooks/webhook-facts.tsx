@@ -6,7 +6,7 @@ import { Details } from '../activity/detail-value.tsx';
 import { useKindName } from './kind-name.ts';
 import { WebhookState } from './webhook-state.tsx';
 
-/** What a webhook is notified of, and at which address. */
+/** The URL, state, kinds and filter of a webhook, and when it was created and changed. */
 export function WebhookFacts({ webhook }: { readonly webhook: WatchedWebhook }) {
   const { t, i18n } = useTranslation('administration');
   const kindName = useKindName();
@@ -14,7 +14,7 @@ export function WebhookFacts({ webhook }: { readonly webhook: WatchedWebhook }) 
   return (
     <section
       aria-label={t('webhooks.facts')}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard
       tabIndex={0}
       className="grid shrink-0 items-start gap-x-8 gap-y-1.5 overflow-y-auto border-b bg-surface p-3 max-md:max-h-28 lg:grid-cols-2"
     >

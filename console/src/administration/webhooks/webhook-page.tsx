@@ -12,7 +12,7 @@ import { WebhookFacts } from './webhook-facts.tsx';
 
 const REFRESH_MS = 5_000;
 
-/** One webhook: what it is notified of, and the state of its deliveries. */
+/** The page of a webhook: its settings and its deliveries. */
 export function WebhookPage() {
   const { t } = useTranslation('administration');
   const { webhookId } = useParams({ from: '/shell/administration/webhooks/$webhookId' });

@@ -1,7 +1,7 @@
 import { useTranslation } from 'react-i18next';
 import { Badge } from '../../ui/badge.tsx';
 
-/** Whether a webhook is sent anything. */
+/** A badge that shows whether a webhook is enabled. */
 export function WebhookState({ enabled }: { readonly enabled: boolean }) {
   const { t } = useTranslation('administration');
   return enabled ? (

@@ -15,7 +15,7 @@ import { WebhookDialog } from './webhook-dialog.tsx';
 
 const keyOf = ({ id }: WatchedWebhook): string => id;
 
-/** The addresses that are notified of changes. */
+/** The list of webhooks: URLs that are notified of changes. */
 export function WebhooksPage() {
   const { t, i18n } = useTranslation('administration');
   const navigate = useNavigate();

@@ -15,11 +15,11 @@ interface BulkBarProps {
   readonly total: number | null;
   readonly selection: { readonly selected: ReadonlySet<string>; readonly clear: () => void };
   readonly states: RowStates;
-  /** The list is to be read again. */
+  /** Reloads the list; called after events were deleted. */
   readonly onDone: () => Promise<void>;
 }
 
-/** What can be done to all events that are selected, or that match. It stays at the top while the list is scrolled. */
+/** The commands for all selected or all matching events. It stays at the top while the list is scrolled. */
 export function BulkBar({ input, reason, total, selection, states, onDone }: BulkBarProps) {
   const { t, i18n } = useTranslation('events');
   const mayDecide = useMay('manageIncidents');
@@ -28,7 +28,7 @@ export function BulkBar({ input, reason, total, selection, states, onDone }: Bul
   const [chosen, setChosen] = useState<{ target: BulkTarget; beside: ReadonlySet<string> } | null>(null);
   const [asks, setAsks] = useState<'REJECTED' | 'delete' | null>(null);
   const { selected } = selection;
-  // All that matched are meant until a row is selected or not any longer, or another list is shown.
+  // The choice of all matching events holds until a row is selected or deselected, or the selection is cleared.
   const all = chosen?.beside === selected ? chosen.target : null;
   const target = all ?? { ids: [...selected], isSeen: true };
   const count = target.ids.length;

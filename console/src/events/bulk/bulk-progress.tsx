@@ -11,7 +11,7 @@ interface BulkProgressBarProps {
   readonly onClose: () => void;
 }
 
-/** How far a command over many events is, and what could not be done. */
+/** The progress of a command over many events, and the failures. */
 export function BulkProgressBar({ run, onCancel, onClose }: BulkProgressBarProps) {
   const { t, i18n } = useTranslation('events');
   const { action, progress, isRunning, failures, error } = run;

@@ -5,32 +5,33 @@ import type { ReviewedEvent } from '../triage/row-states.ts';
 import { seenOf } from '../triage/use-triage.ts';
 import type { BulkAction } from './use-bulk.ts';
 
-/** What a command did to one event. */
+/** The result of a command for one event. */
 export interface Done {
-  /** What its row shows now. */
+  /** The new state to show in the row. */
   readonly known: {
     readonly review?: Review;
     readonly processed?: boolean;
     readonly archived?: boolean;
     readonly isGone?: boolean;
   };
-  /** By what it is undone: the id of the review or of the event; null: there is nothing to undo. */
+  /** The id to undo the change by, which is that of the review or the event; null if there is nothing to undo. */
   readonly undoId: string | null;
 }
 
-/** An event that a command changed, for the undo. */
+/** An event that a command changed, kept so that the change can be undone. */
 export interface Changed {
   readonly id: string;
   readonly undoId: string;
-  /** Its row before, if it was loaded. */
+  /** The row before the change, if it was loaded. */
   readonly before: ReviewedEvent | undefined;
 }
 
 type Command = (ids: readonly string[]) => Promise<readonly (Done | FailedItem)[]>;
 
 /**
- * The call that does something to some events.
- * @param seen the row as the user saw it. An event that was not seen is not taken from somebody who decided about it
+ * Returns the function that sends one request to apply an action to a batch of events.
+ * @param seen returns the row as the user saw it, or undefined. An event that the user did not see is not reviewed
+ *   (CONFLICT) if it has a review or is processed already
  */
 export function commandOf(
   action: BulkAction,
@@ -62,7 +63,7 @@ export function commandOf(
   }
 }
 
-/** The call that undoes it for some of them. */
+/** Returns the function that sends one request to undo an action for a batch of changed events. */
 export function undoOf(
   action: BulkAction,
 ): (changed: readonly Changed[]) => Promise<readonly (object | FailedItem)[]> {
@@ -76,7 +77,7 @@ export function undoOf(
   };
 }
 
-/** Failures as they are, and what was done for the others. */
+/** Keeps the failures and maps the other results with `done`. */
 function each<Result extends object>(
   results: readonly Result[],
   done: (result: Exclude<Result, FailedItem>) => Done,

@@ -9,7 +9,7 @@ interface DeleteDialogProps {
   readonly onDelete: () => void;
 }
 
-/** Asks whether so many events are really to be deleted: that cannot be undone. */
+/** Asks for confirmation before events are deleted, which cannot be undone. */
 export function DeleteDialog({ open, count, onClose, onDelete }: DeleteDialogProps) {
   const { t, i18n } = useTranslation('events');
   const { t: common } = useTranslation('common');

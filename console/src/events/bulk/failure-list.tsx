@@ -6,16 +6,16 @@ import { service } from '../../service/service.ts';
 import { useFasterDecision } from '../triage/faster-text.ts';
 import type { BulkFailure } from './run-bulk.ts';
 
-/** Failures that are listed one by one; more are only counted. */
+/** Maximum number of failures that are listed. The others are only counted. */
 const LISTED = 100;
 
 interface FailureListProps {
   readonly failures: readonly BulkFailure<string>[];
-  /** Whether they failed at being reviewed, so that a faster review is the reason of a conflict. */
+  /** Whether the command was a review. If so, the reviews that caused conflicts are looked up and shown. */
   readonly isReview: boolean;
 }
 
-/** What could not be done, and why; who was faster, in the user's language and zone. */
+/** The events that failed, and why. Reviews by other users are described in the user's language and time zone. */
 export function FailureList({ failures, isReview }: FailureListProps) {
   const { t } = useTranslation('events');
   const fasterDecision = useFasterDecision();
@@ -27,7 +27,7 @@ export function FailureList({ failures, isReview }: FailureListProps) {
   const reviews = new Map(data?.reviews.map((review) => [review.eventId, review]));
   return (
     <ul
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: makes the scrollable area usable with the keyboard
       tabIndex={0}
       aria-label={t('bulk.failures')}
       className="max-h-40 overflow-y-auto rounded-md border bg-raised p-2 text-sm"

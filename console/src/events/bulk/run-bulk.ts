@@ -2,17 +2,17 @@ import { GantryError } from '@gantry/client';
 import { MAX_BATCH_ITEMS } from '@gantry/contract/values';
 import { errorOf, type FailedItem, isFailed } from '../../service/batch.ts';
 
-/** Calls that are under way at once. */
+/** Default number of concurrent calls. */
 const AT_ONCE = 4;
 const MOST_WAIT_S = 30;
 
-/** How far something that is done to many has come. */
+/** The progress of a bulk operation: the number of items done, and of all items. */
 export interface BulkProgress {
   readonly done: number;
   readonly of: number;
 }
 
-/** What could not be done, and why. */
+/** An item that failed, and the error. */
 export interface BulkFailure<Item> {
   readonly item: Item;
   readonly error: unknown;
@@ -21,13 +21,13 @@ export interface BulkFailure<Item> {
 interface BulkOptions<Item> {
   readonly items: readonly Item[];
   readonly act: (item: Item) => Promise<void>;
-  /** Calls that are under way at once; 4 by default. */
+  /** Number of concurrent calls; 4 by default. */
   readonly atOnce?: number;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: BulkProgress) => void;
 }
 
-/** Does the same to many, some at a time. One that fails does not stop the others. @returns those that failed */
+/** Calls `act` for every item, several at a time. A failure does not stop the others. @returns the items that failed */
 export async function runBulk<Item>({
   items,
   act,
@@ -39,7 +39,7 @@ export async function runBulk<Item>({
   const left = items.values();
   let done = 0;
   const work = async () => {
-    // Each of the workers takes the next one that is left.
+    // The workers share one iterator, so each takes the next remaining item.
     for (const item of left) {
       if (signal.aborted) return;
       await patiently(() => act(item), signal).catch((error: unknown) => failures.push({ item, error }));
@@ -51,25 +51,25 @@ export async function runBulk<Item>({
   return failures;
 }
 
-/** Batches that are under way at once: each occupies several connections of the service. */
+/** Number of concurrent batches. It is low because each batch occupies several database connections of the service. */
 const BATCHES_AT_ONCE = 2;
-/** As many batches as that show how far it is, unless they become too small. */
+/** Target number of batches, so that progress is visible. A batch has at least `LEAST_BATCH` items. */
 const STEPS = 10;
 const LEAST_BATCH = 10;
 
 interface BatchOptions<Item, Done extends object> {
   readonly items: readonly Item[];
-  /** One call for some of them, which answers with an entry for each in their order. */
+  /** Sends one request for some items, and resolves to one entry for each, in the same order. */
   readonly act: (items: readonly Item[]) => Promise<readonly (Done | FailedItem)[]>;
-  /** What was done by a call. */
+  /** Called after each request with the items that succeeded. */
   readonly onDone: (done: readonly { readonly item: Item; readonly result: Done }[]) => void;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: BulkProgress) => void;
 }
 
 /**
- * Does the same to many in few calls. It goes on while other pages are shown; the browser warns whoever leaves the console
- * meanwhile. @returns those that failed, each with its reason
+ * Processes many items in few requests. It continues when the user opens another page of the console; the browser warns
+ * before the console is closed or reloaded. @returns the items that failed, each with its error
  */
 export async function runBatches<Item, Done extends object>({
   items,
@@ -117,7 +117,7 @@ function isBusy(error: unknown): error is GantryError {
   return error instanceof GantryError && error.code === 'TOO_MANY_REQUESTS';
 }
 
-/** Waits and calls again where the service asks to come back later. */
+/** Repeats the call after the delay that the service requests, as long as it responds with TOO_MANY_REQUESTS. */
 async function patiently(call: () => Promise<void>, signal: AbortSignal): Promise<void> {
   for (;;) {
     try {
@@ -136,7 +136,7 @@ interface PageOfIds {
   readonly total: number;
 }
 
-/** Reads all pages of a list that does not change meanwhile. @returns the ids, each once */
+/** Reads all pages of a list that does not change while it is read. @returns the ids, without duplicates */
 export async function collectIds(
   load: (skip: number) => Promise<PageOfIds>,
   pageSize: number,

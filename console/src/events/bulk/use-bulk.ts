@@ -10,31 +10,31 @@ import { type BulkFailure, type BulkProgress, collectIds, runBatches } from './r
 
 export type BulkAction = 'CONFIRMED' | 'REJECTED' | 'archive' | 'delete';
 
-/** Those that were selected, or all that met the filters at a moment. */
+/** The events of a bulk command: the selected rows, or all events that matched the filters when they were read. */
 export interface BulkTarget {
   readonly ids: readonly string[];
-  /** Who chooses single rows has seen what others decided about them; who chooses all that match has not. */
+  /** Whether the user saw the reviews of these events: true for selected rows, false for all matching events. */
   readonly isSeen: boolean;
 }
 
 export interface BulkRun {
-  /** `collect`: it is read which events match. */
+  /** `collect`: the ids of the matching events are being read. */
   readonly action: BulkAction | 'undo' | 'collect';
   readonly progress: BulkProgress;
   readonly isRunning: boolean;
-  /** By event. */
+  /** The ids of the events that failed, each with the error. */
   readonly failures: readonly BulkFailure<string>[];
-  /** Why nothing was done at all. */
+  /** The error that stopped the whole run; null if there is none. */
   readonly error: unknown;
-  /** Does it again for those that failed. */
+  /** Repeats the command for the events that failed. */
   readonly retry: () => void;
 }
 
 const PAGE = 100;
-/** The bar is drawn again at most this often, in milliseconds. */
+/** Minimum interval between updates of the progress bar, in milliseconds. */
 const DRAW_MS = 100;
 
-/** A run that has just begun. */
+/** The initial state of a run. */
 const BEGINNING = {
   progress: { done: 0, of: 0 },
   isRunning: true,
@@ -42,7 +42,7 @@ const BEGINNING = {
   error: null,
 } as const satisfies Partial<BulkRun>;
 
-/** Does something to many events in the background, in few calls, and undoes it in one step. */
+/** Runs a command over many events in the background, in few requests, and offers to undo it in one step. */
 export function useBulk({ rows, note }: Pick<RowStates, 'rows' | 'note'>) {
   const { t, i18n } = useTranslation('events');
   const user = useUser();
@@ -50,7 +50,7 @@ export function useBulk({ rows, note }: Pick<RowStates, 'rows' | 'note'>) {
   const [run, setRun] = useState<BulkRun | null>(null);
   const stop = useRef(new AbortController());
 
-  /** Runs the work with the bar showing how far it is. */
+  /** Runs `work` and shows its progress and result in the bar. */
   const show = async (
     action: BulkAction | 'undo',
     retry: (failed: readonly string[]) => void,
@@ -77,7 +77,7 @@ export function useBulk({ rows, note }: Pick<RowStates, 'rows' | 'note'>) {
     }
   };
 
-  /** Reads which events meet the filters now. @returns null: it was stopped, or it failed, which the bar says */
+  /** Reads the ids of all matching events. @returns null if it was cancelled, or if it failed, which the bar shows */
   const collect = async (
     filters: EventFilters,
     reason: string | undefined,
@@ -158,7 +158,8 @@ export function useBulk({ rows, note }: Pick<RowStates, 'rows' | 'note'>) {
 }
 
 function idsOf(filters: EventFilters, reason: string | undefined, signal: AbortSignal): Promise<string[]> {
-  // What arrives from now on is not meant. Events that come meanwhile move the pages if the newest are first.
+  // Without an end date, events that arrive from now on are excluded. The oldest come first: otherwise new events would
+  // shift the pages.
   const endDate = filters.endDate ?? new Date().toISOString();
   const input = { ...filters, endDate, sortBy: 'timestamp', sortOrder: 'asc' } as const;
   const load = async (skip: number) => {

@@ -9,7 +9,7 @@ import { CopyButton } from '../../ui/copy-button.tsx';
 import { useCodeNames } from '../codes.ts';
 import { Fact, Facts as FactList } from './section.tsx';
 
-/** What the sensor said of the event. */
+/** The data of the event, as the sensor sent it. */
 export function Facts({ event }: { readonly event: EventDetail }) {
   const { t, i18n } = useTranslation('events');
   const names = useCodeNames();
@@ -67,14 +67,14 @@ export function Facts({ event }: { readonly event: EventDetail }) {
   );
 }
 
-/** Whether its message, which came over a connection, had no time that can be right. */
+/** Whether the time is that of receipt, because a message received over a connection had no plausible time. */
 function isOfReceipt({ metadata }: EventDetail): boolean {
   return metadata?.clock === 'receipt' && metadata.connectionId !== undefined;
 }
 
-/** A text that may be higher than its place, in characters. */
+/** A description longer than this, in characters, can be focused, because it may have to be scrolled. */
 const LONG = 300;
-/** From this delay on it is said when the event arrived, in milliseconds. */
+/** `createdAt` is shown as well if it is later than the time of the event by more than this, in milliseconds. */
 const LATE_MS = 60_000;
 
 function Plate({ plate }: { readonly plate: string }) {

@@ -18,17 +18,17 @@ interface EventPaneProps {
   readonly onClose: () => void;
   readonly onPrevious: (() => void) | undefined;
   readonly onNext: (() => void) | undefined;
-  /** The decision about the event, and the commands. */
+  /** The review of the event and the commands, shown above the scrolling content. */
   readonly children?: ReactNode;
 }
 
-/** Everything about one event, beside the list. On a phone it covers the list. */
+/** The pane with all details of an event. It is next to the list; below the `md` breakpoint it covers the list. */
 export function EventPane({ id, onClose, onPrevious, onNext, children }: EventPaneProps) {
   const { t } = useTranslation('events');
   const { data: event, error, refetch } = useQuery(service.events.getById.queryOptions({ id }));
   const body = useRef<HTMLDivElement>(null);
   useShortcuts([{ keys: 'Escape', label: t('pane.close'), scope: 'page', run: onClose }]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another event begins at its top
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the pane scrolls to the top when another event is opened
   useEffect(() => {
     body.current?.scrollTo({ top: 0 });
   }, [id]);

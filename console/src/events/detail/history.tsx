@@ -18,7 +18,7 @@ interface Entry {
   readonly reason?: string | null;
 }
 
-/** Who did what with an event, oldest first, and the incidents that it belongs to. */
+/** The history of an event, oldest entry first, and the incidents that the event belongs to. */
 export function History({ id }: { readonly id: string }) {
   const { t } = useTranslation('events');
   const history = useQuery(service.events.getHistory.queryOptions({ id }));
@@ -85,7 +85,7 @@ function useEntries(history: EventHistory | undefined): readonly Entry[] {
         ]
       : []),
   ]);
-  // A review that marks the event is not listed a second time as a mark.
+  // A review may also mark the event as processed or archived. That mark is not listed as a second entry.
   const isOfReview = (at: Date) => reviews.some((review) => Math.abs(review.at.getTime() - at.getTime()) < 1);
   if (processedAt && !isOfReview(processedAt)) {
     const who = processedBy?.name ?? null;

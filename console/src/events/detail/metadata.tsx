@@ -1,7 +1,7 @@
 import { useTranslation } from 'react-i18next';
 import { CopyButton } from '../../ui/copy-button.tsx';
 
-/** What the device sent beside the fields that every event has: a tree whose branches can be closed. */
+/** The metadata that the device sent in addition to the common fields, as a collapsible tree. */
 export function Metadata({ value }: { readonly value: Readonly<Record<string, unknown>> }) {
   const { t } = useTranslation('events');
   return (

@@ -23,12 +23,12 @@ interface OpenEventProps {
   readonly onClose: () => void;
 }
 
-/** The event that the address names, with what the user may decide about it. The next one is read ahead. */
+/** The event named in the URL, with the review commands that the user may use. The next event is prefetched. */
 export function OpenEvent({ id, cursor, triage, states, onOpen, onClose }: OpenEventProps) {
   const client = useQueryClient();
   const mayDecide = useMay('manageIncidents');
   const { active, next, previous } = cursor;
-  // An address may name an event that the list does not hold.
+  // The URL may name an event that is not among the rows of the list.
   const single = useSingleEvent(id, active === undefined, states);
   const event = active ?? single;
   const nextId = next?.id;

@@ -7,11 +7,11 @@ import { usePicture } from './use-picture.ts';
 interface PictureProps {
   readonly reference: string;
   readonly alt: string;
-  /** 1 fits it into its frame. */
+  /** The scale of the picture; 1 fits it into the frame. */
   readonly zoom: number;
 }
 
-/** One picture. When it is larger than its frame, it is drawn about with the pointer or scrolled. */
+/** One picture. If it is larger than the frame, it can be dragged with a mouse or pen, or scrolled. */
 export function Picture({ reference, alt, zoom }: PictureProps) {
   const { t } = useTranslation('common');
   const { address, error, refetch } = usePicture(reference);

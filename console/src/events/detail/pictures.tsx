@@ -14,7 +14,7 @@ interface PicturesProps {
   readonly label: string;
 }
 
-/** The pictures of an event, one at a time. */
+/** The pictures of an event. Those on other hosts are not loaded; their URLs are listed. */
 export function Pictures({ images, label }: PicturesProps) {
   const { t } = useTranslation('events');
   const kept = images.filter(isKept);
@@ -39,13 +39,13 @@ export function Pictures({ images, label }: PicturesProps) {
 }
 
 interface PictureViewerProps extends PicturesProps {
-  /** The position of the picture that is shown first. */
+  /** The index of the picture that is shown first; 0 by default. */
   readonly start?: number;
-  /** Given: it fills the window, until it is closed. */
+  /** If set, the viewer starts in full screen, and this is called when the user leaves full screen. */
   readonly onClose?: () => void;
 }
 
-/** Pictures that the service keeps, one at a time, with zoom and full screen. */
+/** A viewer for pictures stored by the service: one at a time, with zoom and full screen. */
 export function PictureViewer({ images, label, start = 0, onClose }: PictureViewerProps) {
   const { t } = useTranslation('events');
   const [at, setAt] = useState(start);
@@ -136,7 +136,7 @@ export function PictureViewer({ images, label, start = 0, onClose }: PictureView
   );
 }
 
-/** While the picture fills the window, Escape makes it small again and does nothing else. */
+/** Mounted in full screen: Escape leaves full screen and does nothing else, and the page behind does not scroll. */
 function CloseOnEscape({ onClose }: { readonly onClose: () => void }) {
   const { t } = useTranslation('events');
   useShortcuts([{ keys: 'Escape', label: t('pictures.leaveFull'), scope: 'page', run: onClose }]);

@@ -11,7 +11,7 @@ const READ_ONCE = { staleTime: 300_000, retry: false } as const;
 const sensorOf = (id: string) => ({ ...service.sensors.getById.queryOptions({ id }), ...READ_ONCE });
 const locationOf = (id: string) => ({ ...service.locations.getById.queryOptions({ id }), ...READ_ONCE });
 
-/** The location where the sensor of an event stands; null until it is known. */
+/** The location of the sensor of an event; null until it is loaded, or if there is none. */
 export function useLocationOf(sensorId: string | null) {
   const { data: sensor } = useQuery({ ...sensorOf(sensorId ?? ''), enabled: sensorId !== null });
   const locationId = sensor?.locationId ?? null;
@@ -19,13 +19,13 @@ export function useLocationOf(sensorId: string | null) {
   return location ?? null;
 }
 
-/** Reads the location where the sensor of an event stands, if it is not known yet. */
+/** Fetches the location of the sensor of an event, unless it is cached. @returns null if there is none */
 export async function readLocationOf(client: QueryClient, sensorId: string | null) {
   const sensor = sensorId === null ? null : await client.fetchQuery(sensorOf(sensorId));
   return sensor?.locationId ? client.fetchQuery(locationOf(sensor.locationId)) : null;
 }
 
-/** Which sensor sent the event, and where that was. */
+/** The sensor that sent the event, its location, and the position on a map. */
 export function Place({ event }: { readonly event: EventDetail }) {
   const { t } = useTranslation('events');
   const location = useLocationOf(event.sensorId);
@@ -70,7 +70,7 @@ interface EventMapProps {
   readonly longitude: number;
 }
 
-/** Where the event happened, as coordinates and on a map. */
+/** The position of the event, as coordinates and on a map. */
 function EventMap({ latitude, longitude }: EventMapProps) {
   const { t } = useTranslation('events');
   const label = t('fields.location');

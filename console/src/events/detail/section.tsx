@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-/** One part of what is known of an event. */
+/** A titled section of the details of an event. */
 export function Section({ title, children }: { readonly title: string; readonly children: ReactNode }) {
   return (
     <section className="flex flex-col gap-1.5">
@@ -10,7 +10,7 @@ export function Section({ title, children }: { readonly title: string; readonly 
   );
 }
 
-/** A name and what it stands for, in a list of them. */
+/** A name and its value, inside `Facts`. */
 export function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
   return (
     <div className="contents">
@@ -20,7 +20,7 @@ export function Fact({ name, children }: { readonly name: string; readonly child
   );
 }
 
-/** Facts below each other. */
+/** A list of `Fact`s, one per row. */
 export function Facts({ children }: { readonly children: ReactNode }) {
   return <dl className="grid grid-cols-[7.5rem_1fr] gap-x-3 gap-y-1">{children}</dl>;
 }

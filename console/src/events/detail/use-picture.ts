@@ -4,7 +4,7 @@ import { addressOf } from '../../service/address.ts';
 import { fetchFile } from '../../service/files.ts';
 import { service } from '../../service/service.ts';
 
-/** A picture that the service keeps. Others are addresses at foreign hosts, to which the console sends nothing. */
+/** Whether the service stores the picture. Others are URLs of other hosts, to which the console sends no requests. */
 export function isKept(reference: string): boolean {
   return reference.startsWith('/images/');
 }
@@ -13,13 +13,13 @@ function pictureOf(reference: string) {
   return queryOptions({
     queryKey: ['picture', reference],
     queryFn: ({ signal }) => fetchFile(addressOf(reference), signal),
-    // Its address is the sum of its content, so it never changes.
+    // The URL contains the SHA-256 hash of the content, so the response never changes.
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 60_000,
   });
 }
 
-/** A picture of the service, as an address for an `img`. Its own address needs the token, which an `img` cannot send. */
+/** Loads a stored picture as an object URL for an `img`, which cannot send the token that its own URL requires. */
 export function usePicture(reference: string) {
   const { data, error, refetch } = useQuery(pictureOf(reference));
   const [address, setAddress] = useState<string | null>(null);
@@ -32,7 +32,7 @@ export function usePicture(reference: string) {
   return { address, error, refetch: () => void refetch() };
 }
 
-/** Reads an event and its first picture before somebody opens it. */
+/** Prefetches an event and its first stored picture. */
 export async function prefetchEvent(client: QueryClient, id: string): Promise<void> {
   const event = await client.fetchQuery({
     ...service.events.getById.queryOptions({ id }),

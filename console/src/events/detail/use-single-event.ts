@@ -3,7 +3,7 @@ import { useMemo } from 'react';
 import { service } from '../../service/service.ts';
 import { type ReviewedEvent, type RowStates, useRowStates } from '../triage/row-states.ts';
 
-/** An event that is open but not in the list, in the form of a row. */
+/** Loads the open event as a row if the list does not contain it. */
 export function useSingleEvent(id: string, enabled: boolean, states: RowStates): ReviewedEvent | undefined {
   const { data, dataUpdatedAt } = useQuery({ ...service.events.getById.queryOptions({ id }), enabled });
   const events = useMemo(() => (enabled && data ? [data] : []), [enabled, data]);

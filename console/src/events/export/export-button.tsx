@@ -15,7 +15,7 @@ interface ExportButtonProps {
   readonly filters: readonly Filter[];
 }
 
-/** Opens the export of what the list shows, for those who may make reports and read them. */
+/** Opens the export dialog for the list. Shown to users who may generate and view reports. */
 export function ExportButton(props: ExportButtonProps) {
   const { t } = useTranslation('events');
   const [open, setOpen] = useState(false);

@@ -22,7 +22,7 @@ interface ExportDialogProps {
   readonly onClose: () => void;
 }
 
-/** Says exactly what will be exported, has it made, and downloads it. */
+/** Shows exactly what will be exported, generates the file and downloads it. */
 export function ExportDialog({ input, reason, filters, onClose }: ExportDialogProps) {
   const { t, i18n } = useTranslation('events');
   const [format, setFormat] = useState<ReportFormat>('CSV');
@@ -137,7 +137,7 @@ function Scope({
   );
 }
 
-/** A moment, or a day as the filter has it. */
+/** One end of the range: a time, or a date as it is in the filter. */
 function Bound({ at }: { readonly at: string }) {
   return at.endsWith('Z') ? <Moment at={new Date(at)} /> : <bdi dir="ltr">{at.replace('T', ' ')}</bdi>;
 }

@@ -6,7 +6,7 @@ import { fetchFile, saveFile } from '../../service/files.ts';
 import { api, service } from '../../service/service.ts';
 import type { EventFilters } from '../search.ts';
 
-/** What is exported, as it was when the dialog was opened. */
+/** The range and number of events to export, determined when the dialog was opened. */
 export interface ExportScope {
   readonly startDate: string;
   readonly endDate: string;
@@ -20,7 +20,10 @@ interface ExportOptions {
 
 const POLL_MS = 700;
 
-/** The range and the number of rows of an export. A report needs a range: without one it begins with the oldest event. */
+/**
+ * Loads the range and the number of rows of an export. A report needs a range: by default, it is from the oldest
+ * matching event until the time at which the dialog was opened.
+ */
 export function useExportScope({ input, reason }: ExportOptions) {
   const { sortBy: _by, sortOrder: _order, ...filters } = input;
   const [openedAt] = useState(() => new Date().toISOString());
@@ -38,7 +41,7 @@ export function useExportScope({ input, reason }: ExportOptions) {
   });
 }
 
-/** Has the report made, follows its progress, and gives its file to the user. */
+/** Generates the report, polls its progress, and saves its file. */
 export function useExport({ input, reason }: ExportOptions) {
   const [id, setId] = useState<string | null>(null);
   const isLeft = useRef(false);
@@ -74,13 +77,13 @@ export function useExport({ input, reason }: ExportOptions) {
     savedId.current = done.id;
     mutate(done);
   }, [done, mutate]);
-  /** Forgets what was made, so that another report can be. */
+  /** Clears the result, so that another report can be generated. */
   const reset = () => {
     setId(null);
     generate.reset();
     save.reset();
   };
-  /** Ends the report if it is not finished, or as soon as it is known if it is still being asked for. */
+  /** Cancels an unfinished report, or, if it is still being requested, cancels it once the response arrives. */
   const leave = () => {
     isLeft.current = true;
     if (id !== null && isUnfinished(report.data)) cancel(id);
@@ -89,7 +92,7 @@ export function useExport({ input, reason }: ExportOptions) {
 }
 
 function cancel(id: string): void {
-  // It may have been finished meanwhile.
+  // An error is ignored, because the report may have finished in the meantime.
   void api.reports.cancel.mutate({ id }).catch(() => undefined);
 }
 

@@ -3,7 +3,7 @@ import { useShortcuts } from '../../shortcuts/registry.tsx';
 import { Key } from '../../shortcuts/sheet.tsx';
 import { Button } from '../../ui/button.tsx';
 
-/** New rows wait behind this button, so that none moves under the cursor. */
+/** Shows how many new events there are. They are loaded on click only, so that rows do not move under the pointer. */
 export function NewerButton({ count, onShow }: { readonly count: number; readonly onShow: () => void }) {
   const { t, i18n } = useTranslation('events');
   useShortcuts([{ keys: 'n', label: t('newer.show'), scope: 'page', run: () => count > 0 && onShow() }]);

@@ -6,27 +6,27 @@ import { currentConnection, useIsStreamOff } from '../../live/connection.ts';
 import { POLL_MS, useLive } from '../../live/use-live.ts';
 import { api } from '../../service/service.ts';
 
-/** The count is asked for at most this often, in milliseconds. */
+/** Minimum interval between requests for the count, in milliseconds. */
 const EVERY_MS = 2_000;
 
 interface NewerOptions {
-  /** Only while the newest rows come first. */
+  /** False unless the list is loaded and sorted with the newest events first. */
   readonly enabled: boolean;
-  /** The filters of the list; the reason for looking a plate up is among them. */
+  /** The filters of the list, including the reason for a plate search. */
   readonly input: Partial<ListEventsInput>;
-  /** The newest row that is shown. */
+  /** The newest row of the list. */
   readonly top: Event | undefined;
 }
 
 /**
- * How many events that meet the filters are newer than what is shown. The service counts them: the stream only says when
- * it is worth asking.
+ * The number of matching events that are newer than those in the list. The service counts them; the stream only
+ * triggers the requests.
  */
 export function useNewer({ enabled, input, top }: NewerOptions): number {
   const [newer, setNewer] = useState(0);
   const timer = useRef<ReturnType<typeof setTimeout> | null>(null);
   const askedAt = useRef(0);
-  // Reviews and deletions change the total of a list, but not how many rows are above its first one.
+  // Counts only events after the first row: the total of the list also changes with reviews and deletions.
   const since = top ? new Date(top.timestamp.getTime() + 1).toISOString() : input.startDate;
   const key = JSON.stringify([input, since, enabled]);
   const current = useRef({ key, input, since });
@@ -37,7 +37,7 @@ export function useNewer({ enabled, input, top }: NewerOptions): number {
     askedAt.current = Date.now();
     const asked = current.current;
     const question = { ...asked.input, skip: 0, take: 1, ...(asked.since && { startDate: asked.since }) };
-    // A failure is passed over: the next event of the stream asks again.
+    // An error is ignored, because the next event of the stream triggers another request.
     const answer = await api.events.getAll.query(question).catch(() => null);
     if (answer && asked.key === current.current.key) setNewer(answer.total);
   }, []);
@@ -46,12 +46,12 @@ export function useNewer({ enabled, input, top }: NewerOptions): number {
     timer.current = setTimeout(() => void ask(), Math.max(0, EVERY_MS - (Date.now() - askedAt.current)));
   };
 
-  // What came while the list was asked for may be missing in it. Searches for a plate are recorded, so those are
-  // repeated only if it may have come.
+  // Events that arrived while the list was loading may be missing from it, so the count is requested after each change.
+  // Plate searches are recorded, so they are repeated only if a matching event may have arrived.
   const list = JSON.stringify(input);
   const isPlate = input.licensePlateNumber !== undefined;
   const matchedIn = useRef<string | null>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what was counted holds for one list
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the count is reset when the list changes
   useEffect(() => {
     setNewer(0);
     if (!isPlate || matchedIn.current === list) askSoon();
@@ -67,11 +67,11 @@ export function useNewer({ enabled, input, top }: NewerOptions): number {
     isFollowed.current = true;
     const matches = message.type === 'events' && mayMatch(message.event, input);
     if (matches) matchedIn.current = list;
-    // Before the first message, nothing was said of what came.
+    // Events that arrived before the first message were not reported by the stream.
     if (matches || isFirst) askSoon();
   });
 
-  // Without a stream, only what is not recorded is asked for again and again.
+  // Without a stream, the count is polled, except for plate searches, because they are recorded.
   const isPolled = useIsStreamOff() && enabled && !isPlate;
   useEffect(() => {
     if (!isPolled) return;
@@ -81,14 +81,14 @@ export function useNewer({ enabled, input, top }: NewerOptions): number {
   return newer;
 }
 
-/** Whether it is worth asking. Every question about a plate is recorded, so those are asked only when it may have been seen. */
+/** Whether an event may match the filters. Plates are compared to avoid requests, as plate searches are recorded. */
 function mayMatch(
   event: Event,
   { eventType, sensorId, licensePlateNumber, endDate }: Partial<ListEventsInput>,
 ): boolean {
   if (eventType && event.eventType !== eventType) return false;
   if (sensorId && event.sensorId !== sensorId) return false;
-  // A list that ends before today gets nothing new.
+  // The event is after the end date. Two days of margin cover a date without a time in any time zone.
   if (endDate && Date.parse(endDate) + 2 * DAY_MS < event.timestamp.getTime()) return false;
   if (!licensePlateNumber) return true;
   const [plate, wanted] = [event.licensePlateNumber ?? '', licensePlateNumber].map(plateKey);

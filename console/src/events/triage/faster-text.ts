@@ -2,7 +2,7 @@ import { useTranslation } from 'react-i18next';
 import { useWhen } from '../../conflict/faster.tsx';
 import type { PresentState } from './row-states.ts';
 
-/** Says who was faster with an event, from its present state, in the user's language and zone. */
+/** Describes who changed an event first, from its current state, in the user's language and time zone. */
 export function useFasterDecision(): (present: PresentState) => string {
   const { t } = useTranslation('events');
   const when = useWhen();

@@ -20,7 +20,7 @@ interface IncidentDialogProps {
   readonly onCreated: () => void;
 }
 
-/** A new incident out of an event: place and evidence are filled in, and Enter creates it. */
+/** Creates an incident from an event, which is attached as evidence. The fields are prefilled, and Enter submits. */
 export function IncidentDialog({ event, onClose, onCreated }: IncidentDialogProps) {
   const { t } = useTranslation('events');
   const { t: common } = useTranslation('common');
@@ -33,7 +33,7 @@ export function IncidentDialog({ event, onClose, onCreated }: IncidentDialogProp
   const [severity, setSeverity] = useState<Severity>(event.severity ?? 'MEDIUM');
   const create = useMutation({
     mutationFn: async () => {
-      // Its coordinates are part of the event in full, not of its row, and the place is that of its sensor.
+      // The coordinates are part of the full event but not of its row; the location is that of the sensor.
       const [{ location: position }, location] = await Promise.all([
         api.events.getById.query({ id: event.id }),
         readLocationOf(client, event.sensorId),
@@ -96,7 +96,7 @@ export function IncidentDialog({ event, onClose, onCreated }: IncidentDialogProp
   );
 }
 
-/** The type that an incident of such an event most likely has. */
+/** Guesses the type of the incident from the violation code and the description of the event. */
 function typeOf({ violationType, description }: ReviewedEvent): IncidentType {
   const said = `${violationType ?? ''} ${description ?? ''}`.toUpperCase().replace(/[\s-]+/g, '_');
   if (said.includes('WRONG_WAY')) return 'WRONG_WAY_DRIVER';

@@ -14,13 +14,13 @@ const latestReasons = createStored<readonly string[]>(
 
 interface RejectDialogProps {
   readonly open: boolean;
-  /** What is rejected: a plate, a type, or how many events. */
+  /** The subject in the title: a plate, an event type, or the number of events. */
   readonly what: string;
   readonly onClose: () => void;
   readonly onReject: (reason: string) => void;
 }
 
-/** Asks why something is rejected. The latest reasons are offered, and before there are any, common ones. */
+/** Asks for the reason for a rejection. It offers the latest reasons, filled up with common ones. */
 export function RejectDialog({ open, what, onClose, onReject }: RejectDialogProps) {
   const { t } = useTranslation('events');
   const [reason, setReason] = useState('');

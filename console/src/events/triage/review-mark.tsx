@@ -5,14 +5,14 @@ import { Badge, type Tone } from '../../ui/badge.tsx';
 import type { IconName } from '../../ui/icon.tsx';
 import type { ReviewedEvent } from './row-states.ts';
 
-/** How a decision looks. What still waits for somebody stands out. */
+/** The tone and icon of each decision. Only a decision that still requires work is highlighted. */
 export const decisionLooks: Readonly<Record<ReviewDecision, { tone: Tone; icon: IconName }>> = {
   CONFIRMED: { tone: 'calm', icon: 'acknowledge' },
   REJECTED: { tone: 'calm', icon: 'close' },
   SECOND_LOOK: { tone: 'medium', icon: 'reveal' },
 };
 
-/** What was decided about an event: by whom, when and why. */
+/** The latest review of an event: the decision, who made it, when and why. */
 export function ReviewMark({ event }: { readonly event: ReviewedEvent }) {
   const { t } = useTranslation('events');
   const { review, processed, archived } = event;

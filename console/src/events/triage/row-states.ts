@@ -4,23 +4,23 @@ import { useQueries } from '@tanstack/react-query';
 import { useCallback, useMemo, useState } from 'react';
 import { api, service } from '../../service/service.ts';
 
-/** What is known of an event beyond its row: its latest review, and what changed since the row was read. */
+/** The state of an event beyond its row: the latest review, and the changes since the row was read. */
 interface Known {
   readonly review?: Review | null;
   readonly processed?: boolean;
   readonly archived?: boolean;
   readonly isGone?: boolean;
-  /** When it became known, in milliseconds since 1970. */
+  /** When this state was noted, in milliseconds since 1970. */
   readonly at: number;
 }
 
-/** An event as its row shows it. */
+/** An event with its latest review, as shown in its row. */
 export interface ReviewedEvent extends Event {
-  /** The latest one; null: none; undefined: not known yet. */
+  /** The latest review; null if there is none, undefined until it is loaded. */
   readonly review: Review | null | undefined;
 }
 
-/** Who decided about an event, or marked it, as far as anybody did. */
+/** The latest review of an event, and who marked it as processed, if anybody did. */
 export type PresentState = Pick<EventDetail, 'processedBy' | 'processedAt'> & {
   readonly review: Review | null;
 };
@@ -28,19 +28,19 @@ export type PresentState = Pick<EventDetail, 'processedBy' | 'processedAt'> & {
 export interface RowStates {
   readonly known: ReadonlyMap<string, Known>;
   readonly rows: readonly ReviewedEvent[];
-  /** Notes what was done or learned about an event. */
+  /** Records a change to an event, or state that was read from the service. */
   readonly note: (id: string, known: Omit<Known, 'at'>) => void;
-  /** Asks the service how the event is now. */
+  /** Reads the current state of an event from the service and records it. */
   readonly refresh: (id: string) => Promise<PresentState>;
 }
 
-/** Reviews that one call asks for. */
+/** Number of events per request for reviews. */
 const CHUNK = 100;
 
 /**
- * Joins the rows of a list with their reviews and with what was done about them since they were read.
- * @param readAt when each event was asked for, by its id, in milliseconds since 1970
- * @param shared what is known of events by the list beside which these are shown
+ * Joins the rows of a list with their reviews and with the changes since they were read.
+ * @param readAt when each event was requested, by its id, in milliseconds since 1970
+ * @param shared the states of another list whose recorded changes apply to these events too
  */
 export function useRowStates(
   events: readonly Event[],

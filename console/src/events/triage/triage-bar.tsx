@@ -14,11 +14,11 @@ interface TriageBarProps {
   readonly event: ReviewedEvent;
   readonly onDecide: (decision: ReviewDecision, reason?: string) => void;
   readonly onArchive: () => void;
-  /** The event is part of an incident now. */
+  /** Called when an incident was created from the event. */
   readonly onIncident: () => void;
 }
 
-/** What was decided about the event that is shown, and the commands to decide, each with its key. */
+/** The latest review of the open event, and the review commands, each with its keyboard shortcut. */
 export function TriageBar({ event, onDecide, onArchive, onIncident }: TriageBarProps) {
   const { t } = useTranslation('events');
   const [asks, setAsks] = useState<'reason' | 'incident' | null>(null);

@@ -10,14 +10,17 @@ import { useNotices } from '../../undo/undo.tsx';
 import { useFasterDecision } from './faster-text.ts';
 import type { ReviewedEvent, RowStates } from './row-states.ts';
 
-/** Marks that a decision sets, as far as the row shows them until the service has answered. */
+/** The flags that a decision sets, shown in the row before the service has responded (optimistic update). */
 const marksOf = {
   CONFIRMED: { processed: true },
   REJECTED: { processed: true, archived: true },
   SECOND_LOOK: {},
 } as const satisfies Record<ReviewDecision, { processed?: boolean; archived?: boolean }>;
 
-/** The decision about an event, and its archiving: shown at once, undone with `z`, and never over somebody else's. */
+/**
+ * Reviews and archives events, with optimistic updates and undo (`z`). A review never replaces one that the user has
+ * not seen.
+ */
 export function useTriage({ note, refresh }: Pick<RowStates, 'note' | 'refresh'>) {
   const { t } = useTranslation('events');
   const client = useQueryClient();
@@ -26,7 +29,7 @@ export function useTriage({ note, refresh }: Pick<RowStates, 'note' | 'refresh'>
   const fasterDecision = useFasterDecision();
   const underWay = useRef(new Set<string>());
 
-  /** What the pane shows of the event is asked for again. */
+  /** Refetches the data of the event that the pane shows. */
   const forget = (id: string) => {
     void client.invalidateQueries({ queryKey: service.events.getHistory.queryKey({ id }) });
     void client.invalidateQueries({ queryKey: service.events.getById.queryKey({ id }) });
@@ -84,7 +87,10 @@ export function useTriage({ note, refresh }: Pick<RowStates, 'note' | 'refresh'>
   return { decide, archive };
 }
 
-/** The state of an event as the user saw it, so that nothing newer is replaced; of one that was not seen, as untouched. */
+/**
+ * The state that a review expects: the event as the user saw it, so that a newer review is not replaced. An event that
+ * the user did not see is expected to have no review and not to be processed.
+ */
 export function seenOf(event: Pick<ReviewedEvent, 'processed' | 'review'> | undefined): {
   expected: string | null;
   expectedProcessed?: boolean;

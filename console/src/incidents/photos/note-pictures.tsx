@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { PictureViewer } from '../../events/detail/pictures.tsx';
 import { isKept, usePicture } from '../../events/detail/use-picture.ts';
 
-/** The addresses of the pictures that came with a step of the timeline. */
+/** The references of the stored pictures of a timeline entry, from its `details`. */
 export function picturesOf(details: Readonly<Record<string, unknown>> | null): readonly string[] {
   const images = details?.images;
   return Array.isArray(images)
@@ -13,11 +13,11 @@ export function picturesOf(details: Readonly<Record<string, unknown>> | null): r
 
 interface NotePicturesProps {
   readonly images: readonly string[];
-  /** Who added them. */
+  /** The name of the user who added them. */
   readonly by: string;
 }
 
-/** The pictures of a note, small; each opens in the whole window. */
+/** Thumbnails of the pictures of a note; each opens in a viewer that fills the window. */
 export function NotePictures({ images, by }: NotePicturesProps) {
   const { t, i18n } = useTranslation('incidents');
   const [opened, setOpened] = useState<number | null>(null);

@@ -9,7 +9,7 @@ interface PhotoPickerProps {
   readonly isDisabled: boolean;
 }
 
-/** Takes pictures for a note with the camera of a phone, or from the files, and shows those that will be sent. */
+/** Adds pictures to a note, from the camera of a phone or from files, and shows those that will be sent. */
 export function PhotoPicker({ photos, isDisabled }: PhotoPickerProps) {
   const { t, i18n } = useTranslation('incidents');
   const camera = useRef<HTMLInputElement>(null);
@@ -17,7 +17,7 @@ export function PhotoPicker({ photos, isDisabled }: PhotoPickerProps) {
   const { list, isPreparing, unreadable, isFull, sent } = photos;
   const add = ({ currentTarget }: ChangeEvent<HTMLInputElement>) => {
     void photos.add([...(currentTarget.files ?? [])]);
-    // The same file can be chosen again.
+    // Without the reset, choosing the same file again would not fire a change event.
     currentTarget.value = '';
   };
   const input = {

@@ -1,16 +1,16 @@
-/** The longer side of a picture that is sent, in pixels. */
+/** Maximum length of the longer side of a picture, in pixels. */
 const MAX_SIDE = 2_000;
 
-/** Five pictures of this size fit into one call, which may have 10 MB in base64. */
+/** Target size of a picture, in bytes: five of them in base64 fit into one request of at most 10 MB. */
 const MAX_BYTES = 1_400_000;
 
-/** Tried one after the other until the file is small enough. */
+/** JPEG qualities, tried in order until the file is small enough. */
 const QUALITIES = [0.85, 0.7, 0.5, 0.3] as const;
 
 /**
- * Makes a JPEG of at most 2,000 pixels per side of a picture, turned as it was taken. What the camera wrote into the file,
- * such as the position, is not in it.
- * @throws Error when the browser cannot read the file as a picture
+ * Converts a picture to a JPEG of at most 2,000 pixels per side, with its orientation applied. Metadata that the camera
+ * wrote into the file, such as the position, is removed.
+ * @throws Error if the browser cannot read the file as a picture
  */
 export async function scaleDown(file: Blob): Promise<Blob> {
   const picture = await createImageBitmap(file);

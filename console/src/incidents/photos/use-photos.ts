@@ -4,31 +4,31 @@ import { api } from '../../service/service.ts';
 import { uploading } from '../../service/uploading.ts';
 import { dataUrlOf, scaleDown } from './scale-down.ts';
 
-/** A picture that is to be sent. */
+/** A picture to be sent. */
 export interface Photo {
   readonly file: Blob;
-  /** For an `img`. */
+  /** Object URL for an `img`. */
   readonly address: string;
 }
 
 export interface Photos {
   readonly list: readonly Photo[];
-  /** Whether pictures are being made smaller. */
+  /** Whether pictures are being scaled down. */
   readonly isPreparing: boolean;
   /** Names of the files that the browser cannot read as pictures. */
   readonly unreadable: readonly string[];
-  /** Whether some were left out, because a note has only so many. */
+  /** Whether files were left out because a note can have at most `MAX_NOTE_IMAGES` pictures. */
   readonly isFull: boolean;
-  /** How much of them is sent, from 0 to 1; null: they are not being sent. */
+  /** The share of the upload that is sent, from 0 to 1; null: no upload is in progress. */
   readonly sent: number | null;
   readonly add: (files: readonly File[]) => Promise<void>;
   readonly remove: (photo: Photo) => void;
   readonly clear: () => void;
-  /** Adds the note with the pictures. They stay until they are cleared, so that it can be tried again. */
+  /** Adds the note with the pictures. They are kept until `clear`, so that the user can retry. */
   readonly send: (input: { readonly id: string; readonly note: string }) => Promise<unknown>;
 }
 
-/** The pictures of a note that is being written. @param begun those that it has already */
+/** The pictures of a note that is being written. @param begun the pictures of its draft */
 export function usePhotos(begun: readonly Blob[] = []): Photos {
   const [list, setList] = useState<readonly Photo[]>(() => begun.map(photoOf));
   const [preparing, setPreparing] = useState(0);
@@ -51,7 +51,7 @@ export function usePhotos(begun: readonly Blob[] = []): Photos {
       setFull(taken.length < files.length);
       setUnreadable([]);
       setPreparing((n) => n + taken.length);
-      // One after the other: a phone has little memory.
+      // One at a time, because phones have little memory.
       for (const file of taken) {
         try {
           const small = await scaleDown(file);
