@@ -49,43 +49,49 @@ test('a map is printed as it is shown', async ({ service, openAs }) => {
   expect(await colours()).toBeNull();
 });
 
-test('a chart that is wider than the paper is printed smaller', async ({ service, openAs }) => {
-  const { apiKey } = await service.sensor();
-  await service.admin.api.events.ingest.mutate({ apiKey, eventType: 'VEHICLE_DETECTION' });
-  const page = await openAs('ADMIN', '/reports');
-  const chart = page.getByRole('img', { name: 'Events over time' });
-  await expect(chart.locator('canvas')).toBeVisible();
-  await page.emulateMedia({ media: 'print' });
-  const widths = await chart.evaluate((box) => {
-    const canvas = box.querySelector('canvas');
-    // As on a wide screen: the chart library sets the size in pixels.
-    for (const part of [canvas, canvas?.parentElement]) if (part) part.style.width = '3000px';
-    return [canvas?.getBoundingClientRect().width, box.getBoundingClientRect().width];
-  });
-  expect(widths[0]).toBe(widths[1]);
-});
-
-test('a chart is light on paper, and as it was on the screen afterwards', async ({ service, openAs }) => {
+test('charts are printed in light colours and in the width of the paper, whatever the screen', async ({
+  service,
+  openAs,
+}) => {
   const { apiKey } = await service.sensor();
   await service.admin.api.events.ingest.mutate({ apiKey, eventType: 'VEHICLE_DETECTION' });
   const page = await openAs('ADMIN', '/reports', { theme: 'dark' });
-  const chart = page.getByRole('img', { name: 'Events over time' });
-  await expect(chart.locator('canvas')).toBeVisible();
-  /** Whether more of the opaque pixels are dark than light. */
-  const isDark = () =>
-    chart.locator('canvas').evaluate((canvas: HTMLCanvasElement) => {
-      const pixels = canvas.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height).data ?? [];
-      let [dark, light] = [0, 0];
-      for (let at = 0; at < pixels.length; at += 4) {
-        if ((pixels[at + 3] ?? 0) < 255) continue;
-        if ((pixels[at] ?? 0) + (pixels[at + 1] ?? 0) + (pixels[at + 2] ?? 0) < 384) dark++;
-        else light++;
-      }
-      return dark > light;
-    });
-  expect(await isDark()).toBe(false);
-  await page.evaluate(() => window.dispatchEvent(new Event('beforeprint')));
-  expect(await isDark()).toBe(true);
-  await page.evaluate(() => window.dispatchEvent(new Event('afterprint')));
-  await expect.poll(isDark).toBe(false);
+  for (const name of ['Events over time', 'Events by hour of the week']) {
+    const chart = page.getByRole('img', { name });
+    await expect(chart.locator('canvas').first()).toBeVisible();
+    /** The numbers of opaque pixels of the canvases that are shown, and of the dark ones among them. */
+    const pixels = () =>
+      chart.evaluate((box) => {
+        let [opaque, dark] = [0, 0];
+        for (const canvas of box.querySelectorAll('canvas')) {
+          if (canvas.offsetParent === null) continue;
+          const { data } = canvas.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height) ?? {
+            data: [],
+          };
+          for (let at = 0; at < data.length; at += 4) {
+            if ((data[at + 3] ?? 0) < 255) continue;
+            opaque++;
+            if ((data[at] ?? 0) + (data[at + 1] ?? 0) + (data[at + 2] ?? 0) < 240) dark++;
+          }
+        }
+        return { opaque, dark };
+      });
+    const onScreen = await pixels();
+    await page.evaluate(() => window.dispatchEvent(new Event('beforeprint')));
+    await page.emulateMedia({ media: 'print' });
+    const onPaper = await pixels();
+    // Twice the resolution, and as much of it as on the screen.
+    expect(onPaper.opaque).toBeGreaterThan(onScreen.opaque * 2);
+    // The cells of the second chart that have no events are dark grey on the screen, and light grey on paper.
+    if (name !== 'Events over time')
+      expect(onPaper.dark / onPaper.opaque).toBeLessThan(0.3 * (onScreen.dark / onScreen.opaque));
+    const widths = await chart.evaluate((box) =>
+      [box, ...box.querySelectorAll('canvas')].map((part) => part.getBoundingClientRect().width),
+    );
+    expect(widths.at(-1)).toBe(widths[0]);
+    expect(widths.slice(1, -1).every((width) => width === 0)).toBe(true);
+    await page.emulateMedia({ media: 'screen' });
+    await page.evaluate(() => window.dispatchEvent(new Event('afterprint')));
+    await expect.poll(pixels).toEqual(onScreen);
+  }
 });

@@ -2,10 +2,14 @@ import { type RefObject, useEffect, useRef, useState } from 'react';
 import { Failure } from '../service/failure.tsx';
 import { useIsDark } from '../theme/token-color.ts';
 import { classes } from '../ui/classes.ts';
+import { copyForPrint } from '../ui/print-copy.ts';
 import { useLasting } from '../ui/skeleton.tsx';
 import type { ChartOption, ECharts } from './echarts.ts';
 import { type Look, readLook } from './look.ts';
 import { useKeyboardTips } from './use-keyboard-tips.ts';
+
+/** Device pixels per CSS pixel of a printed chart. */
+const PRINT_SCALE = 2;
 
 interface ChartProps {
   /** What the chart shows, for screen readers. The figures are in the table of the card. */
@@ -60,20 +64,20 @@ export function Chart({ label, draw, handle, className = 'h-72' }: ChartProps) {
         },
         { notMerge: true },
       );
-    const paintOnScreen = () => paint(readLook());
-    const paintOnPaper = () => {
-      paint(readLook('light'));
-      // Otherwise it is drawn in the next frame, after the page has been printed.
-      chart.getZr().flush();
-    };
-    paintOnScreen();
+    paint(readLook());
     if (handle) handle.current = chart;
-    window.addEventListener('beforeprint', paintOnPaper);
-    window.addEventListener('afterprint', paintOnScreen);
-    return () => {
-      window.removeEventListener('beforeprint', paintOnPaper);
-      window.removeEventListener('afterprint', paintOnScreen);
-    };
+    return copyForPrint({
+      drawing: chart.getZr().painter.getViewportRoot(),
+      container: chart.getDom(),
+      draw() {
+        paint(readLook('light'));
+        const copy = chart.renderToCanvas({ pixelRatio: PRINT_SCALE });
+        // The library sets a size in pixels.
+        copy.removeAttribute('style');
+        paint(readLook());
+        return copy;
+      },
+    });
   }, [chart, draw, isDark, handle]);
 
   if (error) return <Failure error={error} />;
@@ -88,7 +92,11 @@ export function Chart({ label, draw, handle, className = 'h-72' }: ChartProps) {
         onKeyDown={tips.onKeyDown}
         onBlur={tips.hide}
         dir="ltr"
-        className={classes('w-full min-w-0', className, isWaiting && 'animate-pulse rounded bg-hover')}
+        className={classes(
+          'relative w-full min-w-0',
+          className,
+          isWaiting && 'animate-pulse rounded bg-hover',
+        )}
       />
       <p role="status" className="sr-only">
         {tips.said}

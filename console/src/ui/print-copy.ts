@@ -1,0 +1,36 @@
+interface PrintCopy {
+  /** The element with the drawing, which is not displayed in print. */
+  readonly drawing: HTMLElement;
+  /** The positioned element that the copy fills. */
+  readonly container: HTMLElement;
+  /** Returns the copy. Called right before the page is printed. */
+  readonly draw: () => HTMLCanvasElement;
+}
+
+/**
+ * Replaces a drawing with a copy while the page is printed.
+ * @returns a function that removes the copy and the event listeners
+ */
+export function copyForPrint({ drawing, container, draw }: PrintCopy): () => void {
+  let copy: HTMLCanvasElement | null = null;
+  const remove = () => {
+    copy?.remove();
+    copy = null;
+    drawing.hidden = false;
+  };
+  const add = () => {
+    remove();
+    copy = draw();
+    copy.className = 'absolute inset-0 size-full object-contain object-left';
+    // Not by a style, because the library of the charts sets `display` when the size changes.
+    drawing.hidden = true;
+    container.append(copy);
+  };
+  window.addEventListener('beforeprint', add);
+  window.addEventListener('afterprint', remove);
+  return () => {
+    window.removeEventListener('beforeprint', add);
+    window.removeEventListener('afterprint', remove);
+    remove();
+  };
+}
