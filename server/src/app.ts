@@ -62,7 +62,7 @@ export interface Overrides {
   readonly passwordCost?: PasswordCost | undefined;
   /** The sources of its clock: the time of this machine, of the database, or both. `now()` in SQL is not affected. */
   readonly clock?: Partial<ClockSources>;
-  /** Where the built console is. */
+  /** The folder with the built console. */
   readonly consoleFolder?: string;
 }
 
@@ -88,7 +88,7 @@ export function createApp(
 ): Promise<App> {
   return withResources((resources) => compose(config, log, resources, siblings, overrides, signal)).catch(
     (error: unknown) => {
-      // Other refusals appear, and are explained, with the first connection.
+      // Other refusals already occur when the first connection is opened, where they are explained.
       const url = sqlState(error) === '53300' ? config.DATABASE_URL : undefined;
       if (url === undefined) throw error;
       throw new UnsuitableDatabase(explainRefusal(error, url) ?? undefined, { cause: error });
@@ -143,7 +143,7 @@ function jwtSecret(config: Config): Promise<string> | string {
   );
 }
 
-/** The settings that all processes of one service must have in common. */
+/** Opens the database. @returns the settings that all processes of one service must have in common */
 async function settleShared(
   config: Config,
   log: Logger,

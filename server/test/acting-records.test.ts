@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN, eventually, type Gantry, startGantry, untilBegun } from './harness.ts';
 import { readCsv } from './report-reading.ts';
-// Reports are written by a thread of the built service, which this builds.
 import { openStream } from './sse.ts';
 import { startReceiver } from './webhook-receiver.ts';
 
-// What is recorded about the actions of users.
+// What is recorded about the actions of users. Reports are written by the built program, which database-server.ts
+// builds before all tests.
 
 const MINUTE = 60_000;
 

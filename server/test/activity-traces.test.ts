@@ -47,7 +47,7 @@ describe('a failed login', () => {
     }
     const entries = await activityOf(admin, 'auth.loginFailed');
     expect(countOf(entries)).toBe(3);
-    // Two if a minute ended meanwhile.
+    // There are two entries if a minute ended between the attempts.
     expect(entries.length).toBeLessThanOrEqual(2);
     expect(entries[0]?.ipAddress).toBe('127.0.0.1');
     expect(JSON.stringify(entries)).not.toContain('Wrong-password');
@@ -151,7 +151,7 @@ it('records once in a while that a user views an image', async () => {
   expect((await getFile(`/images/${'0'.repeat(64)}`, viewer)).status).toBe(404);
   const entries = await activityOf(await idOf(viewer), 'images.view');
   expect(entries.length).toBeGreaterThanOrEqual(1);
-  // Two if ten minutes ended meanwhile.
+  // There are two entries if a period of ten minutes ended between the requests.
   expect(entries.length).toBeLessThanOrEqual(2);
   expect(entries[0]).toMatchObject({
     ipAddress: '127.0.0.1',

@@ -25,7 +25,7 @@ const isViolation = ({ eventType }: Passage): boolean => VIOLATIONS.has(eventTyp
 const within = (from: number, until: number): Passage[] =>
   month.passages.filter(({ time }) => time >= from && time < until);
 
-/** Counts by a key, in descending order. */
+/** The number of passages for each key, in descending order. */
 const countBy = <Key>(passages: readonly Passage[], keyOf: (passage: Passage) => Key): Map<Key, number> => {
   const counts = new Map<Key, number>();
   for (const passage of passages) counts.set(keyOf(passage), (counts.get(keyOf(passage)) ?? 0) + 1);
@@ -43,7 +43,7 @@ describe('the analytics of a simulated month', () => {
     const { passages } = month;
     expect(said).toMatchObject({ timezone: ZONE, interval: 'day', total: passages.length, archived: 0 });
     expect([Date.parse(said.start), Date.parse(said.end)]).toEqual([month.from, month.until]);
-    // Fields that have always been part of the answer.
+    // The fields of events.getStats have always been part of the answer.
     const stats = await gantry.ok('events.getStats', MONTH, { token });
     expect(said).toMatchObject(stats);
     const types = said.byVehicleType.map((row: { vehicleType: string | null; count: number }) => [

@@ -258,7 +258,8 @@ describe('an API token', () => {
     await me(created.token);
     const first = await eventually(lastUse, (at) => at !== null);
     for (let call = 0; call < 5; call++) await me(created.token);
-    // Uses are written together, so those of the first would have been written before this one.
+    // Uses are written together: once the use of another token has been written, the later uses of the first one would
+    // have been written too.
     const another = await newUser('VIEWER');
     await me((await newToken(another.token)).token);
     await eventually(

@@ -34,7 +34,8 @@ import { createTestDatabase, eventually, type Gantry, startGantry } from './harn
 import { suiteLog } from './leaks.ts';
 import { dataUrl, png } from './pictures.ts';
 
-// What can be wrong with folders, disks and archives: a sentence each, nothing half done, and a second attempt works.
+// Faults of folders, disks and archives: each is reported in one sentence and leaves nothing half done, and a second
+// attempt succeeds.
 
 const run = promisify(execFile);
 
@@ -79,7 +80,7 @@ const makeInto = (
     log: suiteLog(),
   });
 
-/** A copy of the good backup with its pictures, to be spoilt. */
+/** A copy of the good backup with its pictures, for a test to damage. */
 const copyOfGood = async (): Promise<string> => {
   const folder = await mkdtemp(join(home, 'copy-'));
   await cp(dirname(good), folder, { recursive: true, filter: (name) => !name.includes('claim-') });
@@ -195,7 +196,7 @@ describe('a damaged or foreign archive', () => {
     await expect(
       restoreBackup({ ...target, archive, manifest: await verifyArchive(archive) }),
     ).rejects.toThrow(/has \d+ rows instead of \d+: the backup is damaged/);
-    // Nothing was stored, and the right one can be restored into the same place; a second one cannot.
+    // Nothing was stored, so the good backup can be restored into the same place, but not twice.
     const options = { ...target, archive: good, manifest: await verifyArchive(good) };
     expect((await restoreBackup(options)).events).toBe(1);
     await expect(restoreBackup(options)).rejects.toThrow(
@@ -256,7 +257,7 @@ describe('a folder for backups', () => {
   });
 
   it('that may not be written is refused', async (test) => {
-    // Rights do not stop root.
+    // Permissions do not restrict root.
     if (process.getuid?.() === 0) return test.skip();
     const folder = await mkdtemp(join(home, 'shut-'));
     await chmod(folder, 0o500);
@@ -264,7 +265,7 @@ describe('a folder for backups', () => {
     await chmod(folder, 0o700);
   });
 
-  /** Does the work in a new folder with a file system of its own. @returns false if none can be mounted here */
+  /** Calls `work` with a new folder that has a file system of its own. @returns false if it cannot be mounted here */
   const inMounted = async (options: string, work: (folder: string) => Promise<void>): Promise<boolean> => {
     const folder = await mkdtemp(join(home, 'mounted-'));
     try {
@@ -417,7 +418,7 @@ describe('the commands', () => {
     expect(backups[0]).toMatchObject({ origin: 'COMMAND', status: 'FAILED' });
     expect(await readBackupsSoFar(db, config.BACKUP_DIR)).toMatchObject({ lastStatus: 'COMPLETED' });
     expect(await readBackupState(db, config.BACKUP_DIR)).toMatchObject({ error: null });
-    // Without BACKUP_DIR, commands make all backups.
+    // Without BACKUP_DIR, commands make all backups, so their failures count.
     expect(await readBackupsSoFar(db, undefined)).toMatchObject({ lastStatus: 'FAILED' });
     expect(await readBackupState(db, undefined)).toMatchObject({
       error: expect.stringContaining('create it'),
@@ -493,7 +494,7 @@ describe('scheduled backups', () => {
       expect(Date.parse(settings.nextAt)).toBeLessThan(Date.now() + 7 * 3_600_000);
       expect(Date.parse(lastCompletedAt)).toBeLessThan(Date.now());
       expect((await readBackupState(gantry.app.context.db, undefined)).age_hours).toBeGreaterThanOrEqual(0);
-      // The one that seems to run has lost its process.
+      // The backup that seems to be running is considered to have lost its process.
       const { backups } = await gantry.ok('backups.getAll', {}, { token });
       expect(backups[0]).toMatchObject({ status: 'STOPPED', finishedAt: expect.any(String) });
       expect(await gantry.ok('backups.create', undefined, { token })).toMatchObject({ status: 'RUNNING' });
@@ -540,7 +541,7 @@ describe('scheduled backups', () => {
   });
 
   it.each([
-    ['02:00', '2026-03-28T12:00:00Z', '2026-03-29T01:00:00.000Z'], // does not exist on that day: an hour later
+    ['02:00', '2026-03-28T12:00:00Z', '2026-03-29T01:00:00.000Z'], // 02:00 does not exist on that day: an hour later
     ['12:30', '2026-11-22T11:00:00Z', '2026-11-22T11:30:00.000Z'],
     ['12:30', '2026-11-22T11:30:00Z', '2026-11-23T11:30:00.000Z'],
     ['6h', '2026-11-22T11:30:00Z', '2026-11-22T17:30:00.000Z'],
@@ -560,7 +561,7 @@ describe('scheduled backups', () => {
     expect(nextBackupAt(readSchedule('manual'), 'UTC', soFar)).toBeNull();
     const failed = { ...soFar, lastStatus: 'FAILED' as const, completed: null };
     expect(nextBackupAt(readSchedule(text), 'UTC', failed)).toBe(start + 1_800_000);
-    // Also when one that was asked for fails between two of the schedule.
+    // The same applies when a backup on request fails between two scheduled ones.
     const between = { ...soFar, lastStatus: 'FAILED' as const };
     expect(nextBackupAt(readSchedule(text), 'UTC', between)).toBe(start + 1_800_000);
   });

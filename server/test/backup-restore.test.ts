@@ -26,7 +26,7 @@ import { lengthOf } from './test-length.ts';
 // Backups of a running service, restored elsewhere.
 
 const EMPTY = 'template1';
-/** More than fit into the buffers on the way. */
+/** More events than fit into the buffers between the database and the files. */
 const MANY = lengthOf({ gate: 40_000, full: 300_000 });
 
 let gantry: Gantry;
@@ -155,7 +155,7 @@ describe('a backup', () => {
 
     const { caller, app } = await serve(target);
     expect(app.firstAdministrator).toBeNull();
-    // Logins end; passwords and keys stay.
+    // Sessions end; passwords and keys remain valid.
     expect((await caller.refusal('users.getAll', {}, { token })).status).toBe(401);
     const fresh = await caller.tokenFor('ADMIN');
     const [image] = (await caller.ok('events.getById', { id: withPicture }, { token: fresh })).images;
@@ -169,7 +169,7 @@ describe('a backup', () => {
     expect(await readFile(join(target.dataDir, 'jwt-secret'), 'utf8')).toBe(
       await readFile(join(gantry.app.context.config.DATA_DIR, 'jwt-secret'), 'utf8'),
     );
-    // The statistics are there, the sequences go on.
+    // The statistics of the planner exist, and the sequences continue.
     const [{ analyzed }] = await rowsOf(
       target.url,
       `SELECT bool_and(reltuples >= 0) AS analyzed FROM pg_class WHERE relname LIKE 'events\\_2%' AND relkind = 'r'`,
@@ -245,7 +245,7 @@ describe('a backup', () => {
     await gantry.ok('storage.setRetention', { events: { default: 300, byType: {} } }, { token });
     const { id } = await gantry.ok('storage.runRetention', undefined, { token });
     const begun = 'SELECT beat_at > started_at AS alive FROM retention_runs WHERE id';
-    // It shows that it is alive, and removes nothing.
+    // The run shows signs of life while it waits, and removes nothing.
     await eventually(
       async () => (await rowsOf(urlOf(gantry), `${begun} = '${id}'`))[0],
       ({ alive }) => alive,

@@ -19,7 +19,9 @@ const filesUnder = (folder: string): string[] =>
 
 const IMPORT = /^(?:import|export)\s+(type\s+)?(?:[^'";]*?\sfrom\s+)?'([^']+)'/gm;
 
-/** What a command loads when it runs. */
+/**
+ * Matches a dynamic import, with which a command loads code when it runs. The empty group stands for `type` in IMPORT.
+ */
 const DYNAMIC_IMPORT = /\bimport\(()'([^']+)'\)/g;
 
 const importsOf = (file: string): Import[] => {
@@ -70,8 +72,8 @@ const cycleIn = (among: readonly Import[]): string[] => {
 };
 
 /**
- * The floor of every room of the server, the lowest first. A file may import files of its own room and of lower
- * floors.
+ * The floors of the server, the lowest first, each with its rooms (the folders and files directly in server/src). A
+ * file may import files of its own room and of rooms on lower floors.
  */
 const FLOORS: readonly (readonly string[])[] = [
   ['platform'],
@@ -168,7 +170,8 @@ describe('the boundaries between rooms', () => {
         READS.test(readFileSync(join(root, file), 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*/g, '')),
     );
     expect(readers).toEqual([clock]);
-    // What the machine itself dates, and the clock that is compared with it. All others have the time of the service.
+    // Only files that deal with times set by the machine itself, and the clock that compares the machine with the
+    // database. All others use the time of the service.
     expect(
       server
         .filter(({ to }) => to === clock)
@@ -191,7 +194,7 @@ describe('the boundaries between rooms', () => {
 
   it('keep SQL in the stores, the database and the writer of events', () => {
     const SQL = /\b(SELECT\s+[\w*(]|INSERT INTO|UPDATE\s+\w+\s+SET|DELETE FROM|CREATE TABLE)/;
-    // A benchmark reads tables to check the answers of the service.
+    // A benchmark reads tables directly to check the answers of the service.
     const mayHaveSql = (file: string): boolean =>
       file.startsWith('bench/') ||
       /(^|[-/])store\.ts$/.test(file) ||

@@ -15,10 +15,16 @@ const PROGRAMS = {
 /** The command `gantry`, which server/build.js builds before all tests. */
 export const GANTRY = `${ROOT}server/bin/gantry.cjs`;
 
-/** The path of a program, built once for the whole run: a loader would translate its sources anew in every process. */
+/**
+ * The path of a program. It is built once for the whole run, because a loader would translate its sources in every
+ * process.
+ */
 export const programPath = (name: keyof typeof PROGRAMS): string => `${ROOT}${OUT}/${name}.js`;
 
-/** Programs find their files by the place of the source, which a bundle is not in. */
+/**
+ * Replaces `import.meta.url` by the address of the source file, because programs find their files relative to it and
+ * the bundle lies elsewhere.
+ */
 const keepPlaces: Plugin = {
   name: 'keep-places',
   setup({ onLoad }) {

@@ -63,7 +63,7 @@ describe('the time of the database, as kept by a process', () => {
     expect(clock.mayBeWrong(() => true)).toBe(true);
     await clock.measure();
     expect(clock.isDue()).toBe(false);
-    // Only the database would refuse, and it is unknown which clock is right.
+    // Only the time of the database would cause this refusal, and it is unknown which of the two clocks is right.
     expect(clock.mayBeWrong((now) => now < time.wall)).toBe(true);
     expect(clock.mayBeWrong(() => true)).toBe(false);
   });
@@ -175,7 +175,7 @@ describe('a process whose clock is wrong', () => {
     const { body } = await send({ timestamp: at(-100 * DAY) });
     const id: string = body.result.data.json.eventId;
     await gantry.ok('storage.setRetention', { events: { default: 30, byType: {} } }, { token });
-    // As the database shows when its clock is 60 days ahead.
+    // The state that the database shows when its clock is 60 days ahead.
     await gantry.pool.query(`UPDATE retention_settings SET updated_at = now() - interval '90 days'`);
     await gantry.pool.query(
       `UPDATE retention_runs SET started_at = started_at - interval '60 days', beat_at = beat_at - interval '60 days'`,
@@ -187,7 +187,7 @@ describe('a process whose clock is wrong', () => {
       /^Nothing was removed: .* 60 days after the last run.*storage\.runRetention/,
     );
     expect(await isThere(id)).toBe(true);
-    // It is not repeated on the same day.
+    // It counts as settled, so it is not repeated on the same day.
     const settled = await lastSettledStart(gantry.app.context.db);
     expect(Date.now() - (settled ?? 0)).toBeLessThan(MINUTE);
     const { id: byHand } = await gantry.ok('storage.runRetention', undefined, { token });
@@ -213,7 +213,7 @@ describe('a service whose database is a day ahead of its machine', () => {
     isNow(exp * 1_000 - DAY);
     isNow(Date.parse((await gantry.ok('system.health')).timestamp));
     isNow(Date.parse((await gantry.ok('reports.getAnalytics', {}, { token })).end));
-    // The five minutes up to the end of this one.
+    // `since` is the start of the five minutes that end with the current minute.
     isNow(Date.parse((await gantry.ok('traffic.getLive', undefined, { token })).since) + 4.5 * MINUTE);
     const daily = { kind: 'DAILY_SUMMARY', format: 'CSV', every: 'DAILY', hour: 6 };
     const { nextRunAt } = await gantry.ok('reports.createSchedule', daily, { token });

@@ -6,7 +6,7 @@ import { ADMIN, type Gantry, startGantry } from './harness.ts';
 
 const MESSAGE = 'This password is one of the 10,000 most common passwords: choose another one';
 
-// They meet every rule of the specification.
+// Common passwords that meet every rule of the specification.
 const COMMON = ['Password1!', '!Qwerty123', 'P@ssw0rd', 'Superman1.'];
 
 describe('the list of common passwords', () => {

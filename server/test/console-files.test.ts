@@ -39,7 +39,7 @@ let bare: Gantry;
 
 beforeAll(async () => {
   scratch = await mkdtemp(join(tmpdir(), 'gantry-console-'));
-  // PostgreSQL's user, who is another one when this runs as root, must get through.
+  // If this runs as root, PostgreSQL runs as another user, who must be able to pass through.
   await chmod(scratch, 0o711);
   folder = join(scratch, 'dist');
   tiles = join(scratch, 'my area.pmtiles');
@@ -70,7 +70,7 @@ afterAll(async () => {
 const page = (path: string, headers: Record<string, string> = {}, from = gantry) =>
   from.fetch(path, { headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8', ...headers } });
 
-/** Asks for exactly this path, and takes the answer as it comes. */
+/** Requests exactly this path, without normalizing it, and does not decode the answer. */
 const raw = async (path: string, headers: Record<string, string> = {}, method = 'GET') => {
   const { port } = new URL(gantry.url);
   const asked = request({ host: '127.0.0.1', port, path, method, headers });

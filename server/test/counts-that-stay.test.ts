@@ -5,7 +5,7 @@ import { locks } from '../src/platform/database/locks.ts';
 import { foldAllTraffic } from './fold-all-traffic.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 
-// Two and three months ago: a sensor that was always ONLINE detected a vehicle each hour.
+// The data: a sensor that was always ONLINE detected a vehicle in each hour of the months two and three months ago.
 
 const RUN_MS = 60_000;
 
@@ -34,7 +34,7 @@ beforeAll(async () => {
   const device = { name: 'Mast 7', deviceId: randomUUID(), type: 'RADAR', locationId };
   ({ id: sensorId, apiKey } = await ask('sensors.create', device));
   await gantry.ok('sensors.heartbeat', { apiKey });
-  // As if it had always existed.
+  // As if the sensor had existed since the beginning of the older month.
   await gantry.pool.query(`UPDATE sensors SET created_at = $1`, [new Date(older)]);
   await gantry.pool.query(`UPDATE sensor_status_history SET at = $1`, [new Date(older)]);
 });
@@ -87,7 +87,7 @@ const readFigures = async () => ({
 
 describe('traffic counts', () => {
   it('are kept when their events are removed: in batches, next to a hold, or with their month', async () => {
-    // Nothing is folded before everything is removed.
+    // While this lock is held, the service folds nothing, so all events are removed before their counts are folded.
     const fold = await gantry.pool.connect();
     await fold.query('SELECT pg_advisory_lock($1)', [locks.traffic]);
     let before: Awaited<ReturnType<typeof readFigures>>;
@@ -140,7 +140,7 @@ describe('traffic counts', () => {
   it('are a gap and not zero once they are removed', async () => {
     const rules = { traffic: daysUntil(CUTOFF) };
     const days = (CUTOFF - older) / DAY_MS;
-    // A sensor and a location.
+    // Each day has a row for the sensor and one for the location.
     expect((await ask('storage.previewRetention', rules)).totals.traffic).toBe(2 * days);
     await ask('storage.setRetention', rules);
     const removals: { class: string; rows: number }[] = (await carryOut()).removals;

@@ -23,7 +23,7 @@ const anInterval = fc
   .tuple(aMoment, aMoment)
   .map(([a, b]) => ({ from: Math.min(a, b), until: Math.max(a, b) }));
 
-/** How often the pieces count a time. */
+/** The number of times that the pieces count a moment. Pieces with a negative sign are subtracted. */
 const timesCounted = (pieces: readonly Piece[], time: number): number =>
   pieces.reduce((sum, { from, until, sign }) => (from <= time && time < until ? sum + sign : sum), 0);
 

@@ -6,8 +6,8 @@ import { csv, csvLines } from '../src/reports/formats/csv.ts';
 import { lengthOf } from './test-length.ts';
 
 /**
- * What spreadsheets may evaluate. Quotes and blanks before it do not make it harmless. A line break may separate rows
- * even within quotes, if a reader misread a closing quote as an opening one.
+ * Whether a spreadsheet may evaluate the cell. Quotes and blanks before a formula do not make it harmless. A line break
+ * may separate rows even within quotes, if a reader mistakes a closing quote for an opening one.
  */
 const beginsLikeFormula = (cell: string): boolean =>
   /^["\s\p{Cf}]*[=+\-@＝＋－＠]|^[\t\r]/u.test(cell.replace(/^\r\n/, ''));

@@ -41,7 +41,10 @@ const execute = async (connectionString: string, statement: string): Promise<voi
   }
 };
 
-/** Durability is tested by tests that start servers of their own, so this one need not wait for the disk. */
+/**
+ * The settings of the server, which need not wait for the disk: durability is tested by tests that start servers of
+ * their own.
+ */
 const QUICK = {
   fsync: 'off',
   full_page_writes: 'off',
@@ -67,7 +70,7 @@ const makeLoginCheap = async (server: string): Promise<void> => {
   }
 };
 
-/** Every service creates these partitions when it starts, unless its database has them. */
+/** Creates the partitions that every service would otherwise create when it starts. */
 const addPartitions = async (database: string): Promise<void> => {
   const pool = new pg.Pool({ connectionString: database, max: 1 });
   await createPartitions(pool, Date.now).ensureAhead();
@@ -89,7 +92,7 @@ const makeDataFolder = async (): Promise<string> => {
 
 /** One real PostgreSQL for the whole run: the one in DATABASE_URL, or an embedded one in a temporary folder. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  // Kept if it holds secrets, so not in the folder of the run.
+  // Outside the temporary folder of the run, because it is kept if the log contains secrets.
   const logFolder = await mkdtemp(join(tmpdir(), 'gantry-test-logs-'));
   const removeTemporaryFolder = await moveTemporaryFolder();
   const given = process.env.DATABASE_URL;

@@ -82,7 +82,7 @@ describe('an event that a user deleted', () => {
     await blocker.query('LOCK activity IN ACCESS EXCLUSIVE MODE');
     const waiting = () =>
       count(`pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`);
-    // It has deleted the event, and waits to record that.
+    // The removal has deleted the event, and waits for the lock to record that.
     const removal = remove(id);
     await eventually(waiting, (n) => n === 1);
     const retry = idOf(event);
@@ -102,7 +102,7 @@ describe('an event that a user deleted', () => {
     ).rows;
     const blocker = await gantry.pool.connect();
     await blocker.query('BEGIN');
-    // As retention does while it drops a month.
+    // The lock that retention takes while it drops a month.
     await blocker.query(`LOCK ${month} IN SHARE ROW EXCLUSIVE MODE`);
     const removal = gantry.call('events.delete', { id }, { token });
     await eventually(
@@ -167,7 +167,7 @@ describe('an event whose time has no offset', () => {
     expect(await idOf(deleted)).toBe(deletedId);
     expect(await total()).toBe(before);
     expect((await send({ ...event, description: 'other' })).status).toBe(409);
-    // New events use the present zone, and stay the same too.
+    // A new event is read in the current time zone, and also remains the same event after a change.
     const newId = await idOf(reported);
     const { timestamp } = await gantry.ok('events.getById', { id: newId }, { token });
     expect(timestamp).toBe('2026-01-31T23:15:00.000Z');

@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => gantry.stop());
 
 const rename = (from: string, to: string) => gantry.pool.query(`ALTER TABLE ${from} RENAME TO ${to}`);
-/** Calls while a table is missing. */
+/** Calls `work` while the table is missing. */
 const without = async (table: string, work: () => Promise<unknown>): Promise<void> => {
   await rename(table, `${table}_away`);
   try {

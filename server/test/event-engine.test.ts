@@ -9,7 +9,10 @@ let gantry: Gantry;
 let token: string;
 let apiKey: string;
 
-/** How many events a service offered to the database in vain. Those that it refuses without a try are not counted. */
+/**
+ * The number of events that a service refused after it had offered them to the database. Events that it refuses without
+ * a try are not counted.
+ */
 const triedInVain = async (of: Gantry): Promise<number> => {
   const { values } = await of.app.context.metrics.events.get();
   return values.find(({ labels }) => labels.outcome === 'refused')?.value ?? 0;
@@ -49,7 +52,10 @@ const countStored = async (description: string): Promise<number> => {
   ]);
   return rows[0].n;
 };
-/** The latest hours and kinds (older partitions are dropped below) whose total differs from the events themselves. */
+/**
+ * The combinations of hour and kind in the last five months whose total differs from the stored events. Older
+ * partitions are dropped below.
+ */
 const wrongTotals = async (): Promise<unknown[]> => {
   const { rows } = await gantry.pool.query(`
     WITH counted AS (
@@ -79,7 +85,7 @@ const whileLocked = async (table: string, work: () => Promise<void>, of = gantry
   }
 };
 
-/** The number of groups that wait for the lock. Folding may wait for it too. */
+/** The number of groups of events whose commit waits for the lock. Folding may wait for it too, but is not counted. */
 const waitingCommits = async (): Promise<number | null> => {
   const { rowCount } = await gantry.pool.query(
     `SELECT FROM pg_stat_activity
@@ -173,7 +179,7 @@ describe('more events than can be stored', () => {
         async () => gantry.app.context.eventWriter.waiting,
         (waiting) => waiting === 20_000,
       );
-      // Nothing is committed, and still these are answered.
+      // Nothing can be committed, and yet these requests are answered.
       expectUnavailable(await send({ description }));
       expectUnavailable(await sendBatch(batch));
     });
@@ -210,7 +216,7 @@ describe('while the database is unavailable', () => {
       expectUnavailable(await send({ description }));
       const before = await triedInVain(gantry);
       for (let n = 0; n < 300; n++) expectUnavailable(await send({ description }));
-      // One of them tries every half second.
+      // Only one event every half second is offered to the database.
       expect((await triedInVain(gantry)) - before).toBeLessThan(100);
       expectUnavailable(await sendBatch(times(1000, () => ({ ...EVENT, description }))));
     } finally {
@@ -254,7 +260,7 @@ describe('while the database is unavailable', () => {
   });
 
   it('no event waits indefinitely without an error: the first are refused in time, further ones at once', async () => {
-    // Together they stay under the 30 s that a call may take.
+    // Together they stay below the 30 s that a call may take.
     expect(TIMINGS.commitMs + TIMINGS.eventTurnMs).toBeLessThan(25_000);
     await using own = await startGantry({ overrides: { timings: { commitMs: 1_000, eventTurnMs: 1_000 } } });
     const key = await own.registerSensor();
@@ -271,7 +277,7 @@ describe('while the database is unavailable', () => {
       for (const answer of await Promise.all(queued)) expectUnavailable(answer);
       const before = await triedInVain(own);
       for (let n = 0; n < 50; n++) expectUnavailable(await sendOwn());
-      // One of them tries every half second, and waits for a second.
+      // Only one event every half second is offered to the database, and it waits for a second.
       expect((await triedInVain(own)) - before).toBeLessThan(10);
     };
     await whileLocked('event_totals', work, own);

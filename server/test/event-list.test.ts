@@ -130,9 +130,9 @@ beforeAll(async () => {
 });
 afterAll(() => gantry.stop());
 
-// ── The second opinion ──────────────────────────────────────────────────────────────────────────────
+// ── The independent implementation ──────────────────────────────────────────────────────────────────
 
-// To create a format takes longer than to use it a hundred times.
+// Creating a format takes longer than using it a hundred times.
 const localDays = new Intl.DateTimeFormat('sv-SE', { timeZone: ZONE });
 const localDay = (iso: string): string => localDays.format(new Date(iso));
 const isAfterStart = (event: EventJson, start: string): boolean =>
@@ -228,7 +228,7 @@ const check = async (
   skip: number,
   take: number,
 ) => {
-  // A range that ends before it starts is refused, so nothing is in it.
+  // A range that ends before it starts is refused. It counts as empty here.
   const page = await list({ ...filters, sortBy, sortOrder, skip, take }).catch((error: Error) => {
     if (!error.message.includes('The end is before the start')) throw error;
     return { events: [], total: 0, pageCount: 0 };

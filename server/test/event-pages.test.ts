@@ -143,7 +143,7 @@ const expectPages = async (question: Question): Promise<number> => {
   const ids = await naiveIds(question);
   const turn = lists++ % STRIDE;
   const skips = skipsOf(ids.length).filter((_, at) => at % STRIDE === turn);
-  // An empty list has one offset, which is always requested.
+  // If none of the offsets of a short list is due in this turn, its first page is requested.
   for (const skip of skips.length === 0 ? [0] : skips) await expectPage(question, ids, skip, 50);
   return ids.length;
 };
@@ -198,7 +198,7 @@ describe('a page of a long and sparse history is exactly its part of the whole l
         const question = { filters, interval: { ...ENDLESS, until: timeOfId(ids[n] ?? '') }, ...sort };
         const found = await naiveIds(question);
         expect(found).toHaveLength(n);
-        // In the gate one of them in turn, which differs from one sort to the next.
+        // In the gate, only one of these offsets is requested, in turn, and not the same one for each sort.
         const skips = [999, 1_000, 1_001].filter((_, at) => STRIDE === 1 || at === lists % 3);
         lists++;
         for (const skip of skips) await expectPage(question, found, skip, 50);

@@ -36,7 +36,7 @@ const storeHistory = async (): Promise<string[]> => {
   return ids;
 };
 
-/** Stores present events, one after another, until it is stopped. @returns a function that stops it */
+/** Stores events with the current time, one after another in two loops. @returns a function that stops it */
 const keepStoring = (): (() => Promise<unknown>) => {
   let isOver = false;
   const work = async (): Promise<void> => {

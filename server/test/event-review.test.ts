@@ -28,7 +28,7 @@ const activityOf = async (id: string): Promise<string[]> => {
   return rows.map(({ action }) => action);
 };
 
-/** The change of each of the counts while `work` runs. */
+/** How much each of the counts changes while `work` runs. */
 const movesDuring = async (work: () => Promise<unknown>) => {
   const before = await stats();
   await work();

@@ -6,7 +6,10 @@ import { divideByEvents } from '../src/events/counts/divide.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 import { lengthOf } from './test-length.ts';
 
-/** In one go: events, those that are marked, archived or deleted, and those that are reviewed. */
+/**
+ * Numbers of events for one call of `haveALife`: all of them, those that are marked, archived or deleted, and those that
+ * are reviewed.
+ */
 const ENOUGH = {
   events: lengthOf({ gate: 120, full: 200 }),
   changed: lengthOf({ gate: 45, full: 90 }),
@@ -43,7 +46,7 @@ const anEvent = fc.record({
     .map((time) => new Date(time).toISOString()),
 });
 
-/** Reviews an event, reviews it again, and takes that back. */
+/** Reviews an event twice, and undoes the second review. */
 const reviewTwice = async (id: string): Promise<void> => {
   const input = { id, decision: 'REJECTED', reason: 'A shadow' };
   await gantry.ok('events.review', input, { token });
@@ -177,7 +180,7 @@ describe('an interval divided by its events', () => {
     await gantry.ok('events.ingestBatch', { apiKey, events });
     const divide = (from: string, until: string) =>
       divideByEvents(gantry.app.context.db, { from: at(from), until: at(until) }, 4);
-    // 2 events, then 3 and 1, then 5, then 1.
+    // The parts contain 2 events, 3 and 1 in two hours, 5, and 1.
     expect(await divide('10:10', '16:00')).toEqual([
       { from: at('10:10'), until: at('11:00') },
       { from: at('11:00'), until: at('13:00') },

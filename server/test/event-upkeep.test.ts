@@ -88,7 +88,7 @@ describe('the upkeep of partitions', () => {
         found?.isOurs === true &&
         found.rows >= 3_000 &&
         found.sinceVacuum < 3_000 &&
-        // The work may have begun while events were arriving; what is left is then too little for more of it.
+        // The work may have begun while events were still arriving. The rest is then too small to be due again.
         dueWork([found], 0, Date.now()).length === 0,
     );
     expect((await readMonthActivity(gantry.pool)).every(({ isOurs }) => isOurs)).toBe(true);
@@ -104,7 +104,7 @@ describe('the upkeep of partitions', () => {
     const client = await own.connect();
     const blocker = await gantry.pool.connect();
     try {
-      // The lock holds the vacuum up, which would otherwise be done in a moment.
+      // The lock delays the vacuum, which would otherwise end at once.
       await blocker.query('BEGIN');
       await blocker.query(`LOCK TABLE ${table} IN SHARE UPDATE EXCLUSIVE MODE`);
       const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');

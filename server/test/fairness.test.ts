@@ -19,7 +19,7 @@ describe('the queue of events', () => {
         queue.add(waiting);
         taken++;
       } catch (error) {
-        // Not by `expect`, whose cost would be most of the test's.
+        // Not checked with `expect`, which would take most of the time of this test.
         const isExpected =
           error instanceof AppError && error.kind === 'unavailable' && error.retryAfterSeconds === 1;
         if (!isExpected) throw error;

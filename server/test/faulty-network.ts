@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, connect as openConnection, type Socket } from 'node:net';
 
-/** A connection to a database server that can be disturbed. */
+/** A TCP proxy in front of a database server whose connections can be disturbed. */
 export interface FaultyNetwork extends AsyncDisposable {
-  /** The same database, reached through this connection. */
+  /** The address of the same database through the proxy. */
   readonly url: string;
   /** From now on, nothing that is sent on existing connections arrives, and neither end learns of it. */
   swallow(): void;
-  /** Existing connections stay as they are; new ones work. */
+  /** From now on, new connections work. Nothing that is sent on the existing ones arrives any more. */
   letNewOnesThrough(): void;
   /** Cuts every connection. */
   cut(): void;

@@ -69,7 +69,7 @@ describe('a feature that is switched off', () => {
       expect(refused).toMatchObject({ status: 403, message: featureOff(feature) });
     }
 
-    // One from before it was switched off waits.
+    // A schedule from before the feature was switched off does not run.
     const other = await some.ok('reports.createSchedule', { kind: 'EVENTS', ...schedule }, { token });
     const { id } = await some.ok('reports.createSchedule', { kind: 'EVENTS', ...schedule }, { token });
     await some.pool.query(

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { spellingsOf } from '../src/platform/fold-case.ts';
 import { type Gantry, startGantry } from './harness.ts';
 
-// Searching ignores case by the rules of languages, in every list, and names are in dictionary order.
+// Every search in a list ignores case by the rules of languages, and names are sorted in dictionary order.
 
 let gantry: Gantry;
 let token: string;

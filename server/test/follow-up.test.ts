@@ -78,7 +78,7 @@ describe('the effects of an event', () => {
     await Promise.all(added);
     goOn();
     await followUp[Symbol.asyncDispose]();
-    // 8 MB each, of 64.
+    // Each group has 8 MB of metadata, and 64 MB of them may wait in memory.
     expect(atOnce).toBeGreaterThan(10);
     expect(atOnce).toBeLessThan(14);
   });

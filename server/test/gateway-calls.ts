@@ -28,7 +28,7 @@ export const newSensor = async (gantry: Caller, fields: object = {}): Promise<st
   return (await gantry.ok('sensors.create', input, { token: await gantry.tokenFor('ADMIN') })).id;
 };
 
-/** Connects a new sensor, or that of the input. */
+/** Connects a new sensor, or the one that the input names. */
 export const connect = async (
   gantry: Caller,
   format: string,
@@ -42,7 +42,7 @@ export const connect = async (
   );
 };
 
-/** The path below the service of an address. */
+/** The path within an address of the service. */
 export const pathOf = (url: string): string => new URL(url).pathname;
 
 /** Sends a message as a device does, to a path of the service. */
@@ -84,7 +84,7 @@ export const messagesOf = async (gantry: Caller, connectionId: string): Promise<
     )
   ).messages;
 
-/** The messages of a connection, newest first, once there are so many and all are processed. */
+/** The messages of a connection, newest first, once there are at least `count` of them and all are processed. */
 export const processed = (
   gantry: Caller,
   connectionId: string,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** The challenge of a Digest with this algorithm among the headers of a 401. */
+/** The challenge of Digest with this algorithm in the WWW-Authenticate header of a 401. */
 export const challengeOf = (
   header: string,
   algorithm: 'MD5' | 'SHA-256',

@@ -32,7 +32,7 @@ describe('a connection that sends too much', () => {
     const calm = await connect(gantry, 'dahua');
     const statuses = new Map<number, number>();
     let waitSeconds = 0;
-    // The allowance is 2,000 at once.
+    // A connection may send 2,000 messages at once.
     for (let sent = 0; sent < 2_100; sent += 50) {
       for (const { status, headers } of await Promise.all(
         Array.from({ length: 50 }, () => post(mad.url, beat)),
@@ -77,7 +77,7 @@ describe('a connection that sends too much', () => {
     const sensor = { id: 's', eventsPerMin: 3_000 } as never;
     const limits = createConnectionLimits(1, { find: async () => sensor }, () => now);
     const recorder = { id: 'r', sensorId: 's', options: { sensors: { 1: 'x', 2: 'y' } } } as never;
-    // The sensor is not known yet.
+    // Messages that arrive before the sensor has been loaded are admitted.
     limits.take(recorder, 6_000);
     await new Promise(setImmediate);
     limits.take(recorder, 6_000);
@@ -120,7 +120,7 @@ describe('a picture that arrives again', () => {
     const blocker = await gantry.pool.connect();
     try {
       await blocker.query('BEGIN');
-      // As a message does that is being stored with the same picture.
+      // The lock that another message with the same picture holds while it is being stored.
       await blocker.query(`SELECT FROM images WHERE sha256 = decode($1, 'hex') FOR NO KEY UPDATE`, [sha256]);
       expect((await send()).status).toBe(200);
       const messages = await processed(gantry, made.id, 2);

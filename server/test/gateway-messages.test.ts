@@ -77,7 +77,7 @@ describe('a mapping that was stopped several times', () => {
     const refused = ['REFUSED', 'REFUSED', 'REFUSED'];
     await eventually(statuses, ([newest]) => newest !== 'RECEIVED');
     expect(await statuses()).toEqual(['FAILED', ...refused]);
-    // Another expression is not paused.
+    // The pause does not apply to another expression.
     const options = { mapping: '{"plate": body.plate}' };
     await gantry.ok('connections.update', { id: made.id, options }, { token });
     await eventually(statuses, ([newest]) => newest === 'STORED');

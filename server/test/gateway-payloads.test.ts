@@ -4,7 +4,7 @@ import { devicePayload } from './formats/reading.ts';
 import { type Created, connect, eventOf, pathOf, processed } from './gateway-calls.ts';
 import { type Gantry, startGantry } from './harness.ts';
 
-/** The beginning of the names of the payloads of each format. */
+/** The beginnings of the names of payloads, each with the format that reads them. The first match counts. */
 const FORMATS: readonly (readonly [string, string])[] = [
   ['axis-aoa', 'axis-aoa'],
   ['axis-', 'axis-lpv'],

@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => gantry.stop());
 
 describe('a recorder', () => {
-  /** A camera of the recorder reports a vehicle. */
+  /** Sends the report of a vehicle by a camera of the recorder. */
   const seen = async (recorder: Created, channel: string, plate: string): Promise<void> => {
     const xml = (await devicePayload('hikvision-anpr-deepinview-v58.xml')).toString();
     const body = xml

@@ -61,7 +61,7 @@ describe('a sender', () => {
       digestHeader({ algorithm, challenge, username, password: secret, method: 'POST', uri, nc });
     expect((await ask({ authorization: answer(1) })).status).toBe(200);
     expect((await ask({ authorization: answer(2) })).status).toBe(200);
-    // The same answer again, and one of before, is somebody who listened.
+    // An answer that was used before, whether the last one or an earlier one, comes from an eavesdropper.
     for (const nc of [2, 1]) {
       const replayed = await ask({ authorization: answer(nc) });
       expect(replayed.status).toBe(401);

@@ -48,7 +48,7 @@ describe('several reports about one vehicle', () => {
     const ids = new Set(messages.flatMap(({ eventIds }) => eventIds));
     expect(ids.size).toBe(1);
     expect(await eventOf(gantry, [...ids][0])).toMatchObject({ licensePlateNumber: 'HWR6677' });
-    // A late one, and all of them again, create nothing.
+    // A late report, and a replay of all reports, create nothing.
     await sendJson(gantry, pathOf(made.url), car('lost', 'HWR6677', carID));
     await gantry.ok('connections.replay', { connectionId: made.id }, { token });
     const again = await eventually(
@@ -133,7 +133,7 @@ describe('several reports about one vehicle', () => {
     const frame = { ...results, results: [{ ...results.results[0], plate_index: 0 }] };
     await sendJson(gantry, pathOf(made.url), { ...frame, uuid: 'frame-1' });
     await processed(gantry, made.id);
-    // As if a process had closed it and were about to store its event.
+    // As if a process had closed the passage and were about to store its event.
     await gantry.pool.query(
       `UPDATE device_passages SET closed_at = now(), due_at = now() + interval '1 hour' WHERE connection_id = $1`,
       [made.id],

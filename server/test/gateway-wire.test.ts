@@ -140,7 +140,7 @@ describe('a request as devices send it', () => {
         ['Content-Disposition: form-data; name="event"', 'Content-Type: application/json'],
         JSON.stringify({ ...event, carState: 'lost', capture_timestamp: String(Date.now()) }),
       ],
-      // The type lies, and one picture is empty.
+      // The first picture is not of the stated type, and the second one is empty.
       [
         ['Content-Disposition: form-data; name="image"; filename="image.jpg"', 'Content-Type: image/jpeg'],
         png({ shade: 9 }),

@@ -287,7 +287,7 @@ describe('a message of a device', () => {
     expect(await lastContact()).not.toEqual(before);
     await gantry.ok('connections.replay', { connectionId: made.id }, { token });
     await processed(gantry, made.id);
-    // A contact after those of the replay, of another sensor, shows that theirs are written.
+    // A later contact of another sensor: once it has been written, those of the replay would have been written too.
     const other = await connect(gantry, 'gantry');
     await sendJson(gantry, pathOf(other.url), event());
     await eventually(

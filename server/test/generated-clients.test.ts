@@ -11,7 +11,7 @@ import { type Gantry, startGantry } from './harness.ts';
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** What an integrator writes with the client of openapi-typescript and openapi-fetch. */
+/** A program as an integrator writes it with the client of openapi-typescript and openapi-fetch. */
 const WITH_OPENAPI_FETCH = `
 import createClient from 'openapi-fetch';
 import type { paths } from './schema.d.ts';

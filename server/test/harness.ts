@@ -32,7 +32,7 @@ export interface CallOptions {
   readonly meta?: unknown;
 }
 
-/** A database of its own, copied from the migrated template or from PostgreSQL's empty one. */
+/** Creates a database, copied from the migrated template or from the named one, such as PostgreSQL's empty one. */
 export const createTestDatabase = async (
   template = inject('databaseTemplate'),
 ): Promise<{ url: string; drop(): Promise<void> }> => {
@@ -210,7 +210,7 @@ export const startGantry = async (
     PORT: '0',
     DATA_DIR: dataDir,
     DATABASE_URL: database.url,
-    // The test server may be fast rather than safe.
+    // The server of the tests may be configured for speed instead of durability.
     ALLOW_UNSAFE_DATABASE: 'true',
     ADMIN_EMAIL: ADMIN.email,
     ADMIN_PASSWORD: ADMIN.password,
@@ -231,7 +231,7 @@ export const startGantry = async (
 /** Delay before the next query, in milliseconds: short at first, then longer, because queries are work too. */
 const PAUSES_MS = { first: 10, most: 100 };
 
-/** A machine with other work to do takes many times as long as a quiet one; only a test that fails waits so long. */
+/** A busy machine takes many times as long as an idle one. Only a test that fails waits for so long. */
 const PATIENCE_MS = 30_000;
 
 /** Repeats a query, for up to `ms` milliseconds, until the answer satisfies the condition. */
@@ -249,7 +249,7 @@ export const eventually = async <Answer>(
   }
 };
 
-/** Waits until a stream has begun, which its first message says: the head of the answer comes earlier. */
+/** Waits for the first message of a stream, which shows that it has begun: the head of the answer comes earlier. */
 export const untilBegun = async (stream: { readonly messages: readonly unknown[] }): Promise<void> => {
   await eventually(
     async () => stream.messages.length,

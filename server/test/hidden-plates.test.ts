@@ -6,7 +6,8 @@ import { mayCall, type ProcedurePath, type Who } from './permissions-table.ts';
 import { png } from './pictures.ts';
 import { openStream } from './sse.ts';
 
-// A plate is planted wherever one can be, and must not stand in any byte that a user sees from whom plates are hidden.
+// A plate is planted wherever one can be, and must not appear in anything that is sent to a user from whom plates are
+// hidden.
 
 const PLATE = 'XQ 77-PLT';
 const SPELLINGS = /xq(?:[\s+-]|%20)*77(?:[\s+-]|%20)*plt/i;
@@ -115,7 +116,7 @@ afterAll(() => gantry.stop());
 
 type Input = object | undefined;
 
-/** An input with which each procedure shows the planted plate; null if it cannot show any. */
+/** The inputs with which procedures show the planted plate. Those that only read and have no entry need no input. */
 const inputs = (): Partial<Record<ProcedurePath, Input>> => {
   const { eventId: id, incidentId, entryId, alertId, connectionId, messageId } = planted;
   return {

@@ -165,7 +165,7 @@ describe('a service with an S3-compatible store', () => {
     const refused = await report(png({ shade: 2 }));
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
     expect((await fetch(address, { headers })).status).toBe(503);
-    // Existing files do not require the store.
+    // Events whose images are stored already do not require the store.
     expect((await report(bytes)).status).toBe(200);
   });
 });

@@ -159,7 +159,7 @@ describe('an event with images', () => {
     vi.spyOn(eventWriter, 'write').mockRejectedValueOnce(new Error('The database is away'));
     expect((await gantry.call('events.ingest', event)).status).toBe(500);
     await age();
-    // The collection runs between the images and the commit of the second attempt.
+    // Retention runs after the images of the second attempt are stored and before its commit.
     const write = eventWriter.write.bind(eventWriter);
     vi.spyOn(eventWriter, 'write').mockImplementationOnce(async (row, until) => {
       await collect();

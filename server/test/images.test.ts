@@ -273,7 +273,7 @@ describe('the images of an event that is refused because its key was used for ot
     expect(await linksTo(other)).toBe(0);
     expect([await linksTo(own), await linksTo(shared)]).toEqual([1, 1]);
     expect(await imagesOf(body.result.data.json.eventId)).toHaveLength(2);
-    // A repetition is no refusal.
+    // A repetition of the same event is not refused.
     expect((await report(shown, key)).status).toBe(200);
     expect([await linksTo(own), await linksTo(shared)]).toEqual([1, 1]);
   });

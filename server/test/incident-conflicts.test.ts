@@ -77,7 +77,7 @@ describe('users who assign one incident at once', () => {
     expect(lost?.message).toBe(
       `${won.name} assigned this incident to ${won.name} in the meantime: reload it before you assign it`,
     );
-    // A later request could have seen it.
+    // A request that begins later could have seen the change, so it is not refused.
     expect((await call(ben, 'assign', { id, userId: ben.id })).status).toBe(200);
     expect((await call(anna, 'assign', { id, userId: anna.id })).status).toBe(200);
   });
@@ -133,7 +133,7 @@ describe('users who update one incident', () => {
     expect(title).toBe('By Anna');
     const renewed = { id, title: 'By Ben', expectedUpdatedAt: updatedAt };
     expect((await call(ben, 'update', renewed)).status).toBe(200);
-    // The answer was lost and the call is repeated: its result is already in place.
+    // As if the answer had been lost: the repeated call finds its result already in place.
     expect((await call(ben, 'update', renewed)).status).toBe(200);
     const byState = await call(anna, 'assign', { id, userId: anna.id, expectedUpdatedAt });
     expect(byState.message).toContain('Ben Kern updated this incident at');

@@ -72,7 +72,7 @@ describe('grouping', () => {
           expect(own.time).toBeLessThan((last.get(incidentId) ?? 0) + 15 * MINUTE);
           last.set(incidentId, Math.max(last.get(incidentId) ?? 0, own.time));
         }
-        // A new one is at least as far from other incidents of its sensor.
+        // A new incident is at least 15 minutes away from the open and the earlier new ones of its sensor.
         for (const [n, { row: own }] of opening.entries())
           for (const other of all.slice(0, open.length + n))
             if (other.sensorId === own.sensorId)

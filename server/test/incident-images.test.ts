@@ -135,7 +135,7 @@ describe('the images of notes', () => {
     const apiKey = await gantry.registerSensor();
     const eventId = await gantry.ingest(apiKey, { images: [asPng(shared)] });
     await gantry.ok('events.delete', { id: eventId }, { token: admin });
-    // Stored for a note that did not come.
+    // Stored for a note that was never added.
     const lostPicture = {
       sha256: addressOf(lost).slice(8),
       mediaType: 'image/png' as const,

@@ -21,7 +21,7 @@ const titles = async (input: object): Promise<string[]> =>
 const ids = async (input: object): Promise<string[]> =>
   (await list(input)).incidents.map(({ id }: { id: string }) => id);
 
-/** Stores incidents unchanged, all with a mark in their description, and returns the mark. */
+/** Inserts incidents as given, all with a mark in their description, and returns the mark. */
 const stored = async (rows: readonly Record<string, unknown>[]): Promise<string> => {
   const mark = randomUUID();
   for (const row of rows) {

@@ -208,7 +208,7 @@ describe('the refusal of a change', () => {
     const answer = await call(admin, 'assign', { id, userId: other.id, expectedAssignee: owner.id });
     expect(answer.message).toContain('now assigned to nobody');
     expect((await call(admin, 'assign', { id, userId: other.id, expectedAssignee: null })).status).toBe(200);
-    // The answer was lost and the call is repeated: its result is already in place.
+    // As if the answer had been lost: the repeated call finds its result already in place.
     expect((await call(admin, 'assign', { id, userId: other.id, expectedAssignee: null })).status).toBe(200);
     const upper = owner.id.toUpperCase();
     expect((await call(admin, 'assign', { id, userId: owner.id, expectedAssignee: other.id })).status).toBe(

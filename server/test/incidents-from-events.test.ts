@@ -275,7 +275,7 @@ describe('a thousand of them in one batch', () => {
   });
 });
 
-/** A different id with the same time. */
+/** Another id with the same time. */
 const randomLike = (id: string): string => id.slice(0, 14) + randomUUID().slice(14);
 
 describe('two transactions about the same sensors', () => {

@@ -129,7 +129,7 @@ describe('events.ingest', () => {
       locationName: null,
     });
     expect(Date.parse(event.timestamp)).toBeGreaterThanOrEqual(before - 1_000);
-    // The clock of the database decides, which may be some milliseconds ahead of the test's.
+    // The event has the time of the database, whose clock may be some milliseconds ahead of the test's.
     expect(Date.parse(event.timestamp)).toBeLessThanOrEqual(Date.now() + 1_000);
   });
 

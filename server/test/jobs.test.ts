@@ -61,7 +61,7 @@ interface ProcessOptions {
   readonly concurrency?: number;
 }
 
-/** The work of a process on jobs. */
+/** Starts the work on jobs, as one process does it. */
 const startWorking = async (options: ProcessOptions = {}): Promise<Resources> => {
   const { perform = remember, sweepMs = 200, concurrency = 2 } = options;
   const process = resources.use(new Resources());
@@ -352,7 +352,7 @@ describe('when the database becomes unavailable', () => {
       locking.release();
     };
 
-    /** Ends the connection that waits for a lock with a statement like this. */
+    /** Ends the connection that waits for a lock in a statement that matches this LIKE pattern. */
     const endWhoeverWaits = (statement: string) =>
       eventually(
         () =>

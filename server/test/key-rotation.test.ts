@@ -37,7 +37,8 @@ describe('a rotation with an overlap', () => {
     expect(Date.parse(previousValidUntil) - Date.parse(rotatedAt)).toBe(600_000);
     expect(await gantry.ok('sensors.getById', { id }, { token })).toMatchObject({ apiKey: rotated.apiKey });
     await endOverlap(id);
-    // Read anew, as after a message or a while: from here on the cache may keep it to the end of the overlap only.
+    // The key is read again, as after a notification or a while. From here on, the cache may keep it only until the
+    // overlap ends.
     gantry.app.context.sensorKeys.forget(id);
     expect(await ingest(apiKey)).toBe(200);
     await eventually(

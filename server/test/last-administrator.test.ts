@@ -14,7 +14,9 @@ interface Administrator {
 let gantry: Gantry;
 let ada: Administrator;
 let bob: Administrator;
-/** Restores all users and their sessions, so that a round can be repeated with the same tokens. */
+/**
+ * The users and their sessions at the beginning, as JSON, from which each round is started again with the same tokens.
+ */
 let snapshot: { users: string; sessions: string };
 
 beforeAll(async () => {
@@ -29,7 +31,7 @@ beforeAll(async () => {
   ada = await administrator('Ada');
   bob = await administrator('Bob');
   const { id } = await gantry.ok('auth.me', undefined, { token: first });
-  // Inactive administrators exist too, and must not count.
+  // An inactive administrator exists too, and must not count.
   await gantry.ok('users.update', { id, isActive: false }, { token: ada.token });
   const { rows } = await gantry.pool.query(`SELECT (SELECT json_agg(users)::text FROM users) AS users,
     (SELECT json_agg(sessions)::text FROM sessions) AS sessions`);
@@ -45,7 +47,7 @@ const beginAgain = async () => {
        session_epoch = excluded.session_epoch`,
     [snapshot.users],
   );
-  // The sessions of a user are deleted with them.
+  // Deleting a user has also deleted the sessions of that user.
   await gantry.pool.query(
     `INSERT INTO sessions SELECT * FROM json_populate_recordset(NULL::sessions, $1)
      ON CONFLICT (id) DO UPDATE SET ended_at = excluded.ended_at, epoch = excluded.epoch`,
@@ -124,7 +126,7 @@ describe('the last active administrator', () => {
 });
 
 describe('of two administrators who act at once', () => {
-  /** Locks both rows until both requests wait for them, so that the two certainly collide. */
+  /** Locks all users until every request waits for a lock, so that the requests certainly collide. */
   const meet = async (requests: () => Promise<{ status: number }>[]): Promise<number[]> => {
     const holder = await gantry.pool.connect();
     try {
@@ -139,7 +141,7 @@ describe('of two administrators who act at once', () => {
           );
           return rows[0]?.n ?? 0;
         },
-        // A request that is answered already does not wait.
+        // A request that has already been answered does not wait.
         (waiting) => waiting === answers.length || answered > 0,
       );
       const early = answered;
@@ -148,7 +150,7 @@ describe('of two administrators who act at once', () => {
       expect(early, `answered before they met: ${statuses}`).toBe(0);
       return statuses;
     } finally {
-      // It may still hold the rows.
+      // If a step failed, the connection still holds the locks, so it is closed.
       holder.release(true);
     }
   };

@@ -24,7 +24,7 @@ const addLocation = async (name: string, speedLimit: number | null): Promise<str
   (await ask('locations.create', { name, speedLimit })).id;
 const register = (locationId: string | null) =>
   ask('sensors.create', { name: 'Mast', deviceId: randomUUID(), type: 'RADAR', locationId });
-/** Moves all changes so far into the past. */
+/** Moves all earlier changes of places and speed limits into the past by the given number of days. */
 const letAge = async (days: number): Promise<void> => {
   for (const table of ['sensor_places', 'location_limits'])
     await gantry.pool.query(

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** What no log line may contain, with the secret that it comes from. */
+/** Text that no log line may contain, with the name under which it is reported. */
 const FORMS: readonly (readonly [string, RegExp])[] = [
   ['password hash', /\$argon2/],
   ['parameters of a statement', /Failed query:|"params":/],
@@ -28,7 +28,7 @@ export const findLeaks = async (folder: string): Promise<string[]> => {
     if (at !== -1) report(kind, at);
   }
   for (const [kind, secret] of secrets) {
-    // In JSON, secrets are escaped.
+    // The log is JSON, in which secrets are escaped.
     const at = log.indexOf(JSON.stringify(secret).slice(1, -1));
     if (at !== -1) report(kind, at);
   }

@@ -8,7 +8,8 @@ import { type App, createApp } from '../src/app.ts';
 import { readConfig } from '../src/platform/config.ts';
 import { ADMIN, Caller, createTestDatabase, eventually } from './harness.ts';
 
-// What a process learns of the changes of others when its listener connection is lost silently, or a message is.
+// How a process learns of the changes of others when its listener connection, or a single notification, is lost
+// silently.
 
 /** A TCP proxy in front of the database that can silently drop the listener's connection. */
 const startProxy = async (target: URL) => {

@@ -22,7 +22,7 @@ const TOPICS = Object.keys(SINGLE) as Topic[];
 
 const NOTES = ['upToDate', 'missed'];
 
-/** What a stream sent so far, without its notes. */
+/** The messages of a stream so far, without its notes. */
 const thingsOf = ({ messages }: Stream): StreamMessage[] =>
   messages.filter(({ data }) => !NOTES.includes(data.type));
 
@@ -67,7 +67,7 @@ const watchPlate = async (service: Caller): Promise<void> => {
 /** What one call of `happen` causes: an event that opens an incident and one of a watched plate, and a status change. */
 const CAUSED = { events: 2, sensors: 1, incidents: 1, watchlist: 1 };
 
-/** Has a new sensor cause messages on every topic. */
+/** Registers a sensor that causes messages on every topic. */
 const happen = async (service: Caller): Promise<void> => {
   const { apiKey } = await addSensor(service);
   await Promise.all([
@@ -112,7 +112,7 @@ describe('live.onAny', () => {
     const expected = together(each);
     await until(() => thingsOf(all).length === expected.length);
     expect(thingsOf(all)).toEqual(expected);
-    // The topics alternate, or the order would say little.
+    // The topics must alternate, because their order would prove little otherwise.
     const changes = expected.filter(({ data }, n) => n > 0 && data.type !== expected[n - 1]?.data.type);
     expect(changes.length).toBeGreaterThan(TOPICS.length);
     expect(all.messages[0]?.data).toEqual({ type: 'upToDate', at: expect.any(String) });
@@ -171,7 +171,7 @@ describe('a stream of several topics after the service was restarted', () => {
     const config = { ...shared, DATA_DIR: `${shared.DATA_DIR}/restarted`, JWT_SECRET };
     const before = await createApp(config, log);
     const first = new Caller(await before.listen());
-    // The other service uses the same database, and shows what the stream should have sent.
+    // The other service uses the same database, so its streams show what the interrupted one should have sent.
     const each = await followEach(gantry);
     const cut = await follow(first, 'live.onAny');
     await Promise.all(Array.from({ length: 4 }, () => happen(first)));
@@ -200,7 +200,7 @@ describe('a stream of several topics that is not read', () => {
   it('receives the number of missed messages of all topics', async () => {
     const { id, apiKey } = await addSensor(gantry);
     const token = await gantry.tokenFor('ADMIN');
-    // Its events must not change its status.
+    // The events of this sensor must not change its status, because that would add messages.
     await gantry.ok('sensors.update', { id, requiresHeartbeats: true }, { token });
     const { hostname, port } = new URL(gantry.url);
     const input = encodeURIComponent(JSON.stringify({ json: { topics: ['events', 'sensors'] } }));

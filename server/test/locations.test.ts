@@ -159,7 +159,7 @@ describe('locations.update', () => {
       });
       return (await ok<{ locationName: string }>('events.getById', { id: eventId })).locationName;
     };
-    // Even while the process receives no notifications.
+    // This holds even while the process receives no notifications.
     await gantry.pool.query(
       `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
        WHERE datname = current_database() AND application_name = 'gantry listener'`,

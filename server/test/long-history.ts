@@ -81,8 +81,8 @@ const provideMonths = async (
   }
 };
 
-// Written in the order of time. Events that arrived together have the same created_at; those of a device that was
-// offline, some three days after their time.
+// Inserts events in the order of time. Events that arrive together have the same created_at; that of a device that was
+// offline is some three days after the time of its events.
 const FILL = `
   WITH chance AS (
     SELECT start + random() * length AS at, trams, random() AS kind, random() AS state, random() AS place,

@@ -5,7 +5,10 @@ import { createPool } from '../src/platform/database/pool.ts';
 const FIRST = Date.UTC(2026, 6, 1);
 const DAYS = 60;
 
-/** Stores events of two months in a migrated database, with their columns filled as by cameras, without their counts. */
+/**
+ * Inserts events of two months into a migrated database, with the columns that cameras fill, and without adding to the
+ * counts.
+ */
 export const provideEvents = async (url: string, events: number): Promise<void> => {
   const pool: pg.Pool = createPool(url, 1, () => undefined, { statementTimeoutMs: 600_000 });
   try {

@@ -4,7 +4,7 @@ import { createMapper } from '../src/connections/mapper.ts';
 import { startMappingProcess } from '../src/connections/mapping-process.ts';
 
 const mapper = createMapper();
-/** For expressions that only a limit of time stops: with those of the product, each would take a second. */
+/** For expressions that only a time limit stops: with the limits of the product, each would take a second. */
 const hasty = createMapper(() => startMappingProcess({ timeMs: 200, killMs: 600 }));
 afterAll(() => {
   mapper[Symbol.dispose]();

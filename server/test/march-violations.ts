@@ -6,7 +6,7 @@ import { createPartitions } from '../src/events/partitions.ts';
 export const RANGE = { startDate: '2026-03-01', endDate: '2026-03-31' };
 export const VIOLATIONS = { kind: 'VIOLATIONS', format: 'CSV', ...RANGE };
 
-/** Inserts violations into March 2026 directly: one event per second from its second day on, without their counts. */
+/** Inserts violations directly, without their counts: one per second from 2 March 2026, 00:00 UTC, on. */
 export const storeViolations = async (pool: pg.Pool, until: number, from = 1): Promise<void> => {
   await createPartitions(pool, Date.now).ensure(Date.UTC(2026, 2, 5));
   await pool.query(

@@ -32,7 +32,7 @@ const note =
   };
 const log = { info: note('info'), warn: note('warn') } as MigrationLog;
 
-/** Applies the existing migrations and this one. */
+/** Applies the existing migrations and the given one. */
 const apply = async (name: string, sql: string, patience = PATIENCE): Promise<string[]> => {
   await writeFile(join(folder, name), sql);
   return migrate(database.url, { folder: pathToFileURL(`${folder}/`), log, patience });
@@ -81,7 +81,7 @@ describe('a migration of a locked table', () => {
       async () => lines.filter(({ level }) => level === 'warn').length,
       (count) => count >= 2,
     );
-    // Readers would wait as long as a migration that waits without a limit.
+    // If the migration waited without a limit, readers would wait behind it for as long.
     const reader = await connect();
     await reader.query("SET statement_timeout = '30s'");
     for (let times = 0; times < 5; times++)
@@ -120,7 +120,7 @@ describe('a migration in batches', () => {
     const other = await connect();
     const filled = async () => (await other.query('SELECT FROM things WHERE of_new IS NOT NULL')).rowCount;
     await eventually(filled, (count) => count === 2500);
-    // It is not recorded yet, and its changes are visible to others: there is no transaction around it.
+    // The migration is not recorded yet, but its changes are visible to others: no transaction surrounds it.
     await other.query('INSERT INTO things VALUES (2501, 1, 1)');
     await holder.query('COMMIT');
     expect(await applied).toEqual(['0002-batched.sql']);

@@ -17,7 +17,7 @@ export interface MixedLoadOptions {
   readonly token: string;
   readonly clients: number;
   readonly seconds: number;
-  /** It continues for up to a minute, until this number of events is stored. */
+  /** The load continues until this number of events is stored, but for at most a minute. */
   readonly atLeast: number;
 }
 
@@ -96,7 +96,7 @@ export const runMixedLoad = async (options: MixedLoadOptions): Promise<Acknowled
       const answer = await send(anyOf(services), 'events.ingestBatch', { apiKey, events: makeBatch(apiKey) });
       for (const id of idsOf(answer)) keep(id);
     },
-    /** Like devices without an answer: the same events to all services, in a different order each time. */
+    /** Sends the same events to all services, each time in a different order, like devices that received no answer. */
     async reportToAllAtOnce() {
       const apiKey = anyOf(apiKeys);
       const events = makeBatch(apiKey);

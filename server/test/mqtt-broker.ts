@@ -5,11 +5,11 @@ import { connectAsync, type IClientOptions, type MqttClient } from 'mqtt';
 
 const PROGRAM = fileURLToPath(new URL('./mqtt-broker.js', import.meta.url));
 
-/** A broker in a process of its own. */
+/** A broker that runs in a process of its own. */
 export interface Broker extends AsyncDisposable {
   readonly port: number;
   readonly url: string;
-  /** Kills it. It forgets every session. */
+  /** Kills the broker, which loses all sessions. */
   kill(): Promise<void>;
 }
 

@@ -18,7 +18,7 @@ afterEach(async () => {
 
 const broker = async (port?: number): Promise<Broker> => use(await startBroker(port));
 
-/** A client that keeps what it receives; `receive` may be replaced. */
+/** Starts a client that keeps what it receives; `receive` replaces this. */
 const client = (url: string, clientId: string, receive?: (body: string) => Promise<void>) => {
   const received: string[] = [];
   let isConnected = false;
@@ -128,7 +128,8 @@ describe('the MQTT client', () => {
       (count) => count === 4,
     );
     await one.end();
-    // The first ones are not stored, so that the broker has all of them for the next start.
+    // The first messages are not stored, and acknowledgements are in order, so the broker sends all of them at the next
+    // start.
     const next = client(url, id);
     next.follow(new Set(['t']));
     await eventually(

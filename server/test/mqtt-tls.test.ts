@@ -17,7 +17,7 @@ const pem = (name: string): Buffer => readFileSync(file(name));
 const openssl = (...args: readonly string[]): void =>
   void execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' });
 
-/** Node.js cannot make certificates. Where there is no OpenSSL, this is not tested. */
+/** Node.js cannot make certificates, so these tests are skipped where there is no OpenSSL. */
 const hasOpenssl = ((): boolean => {
   try {
     openssl('version');

@@ -110,7 +110,7 @@ describe('messages over MQTT', () => {
     ] as const)
       expect([format, (await connect(format, options)).topicsWarning]).toEqual([format, null]);
 
-    // The wildcard in its device ID does not make it receive from others.
+    // The wildcard in the device ID of the first connection must not make it receive from this one.
     const neighbour = await connect('gantry', {}, 'lane/1/camera');
     const publish = await device();
     await eventually(
@@ -228,7 +228,7 @@ describe('messages over MQTT', () => {
       return details.filter(({ parts }) => parts[0].text === 'A+077').length;
     };
     await eventually(withLine, (count) => count > 0);
-    // Longer than it takes to store what is on disk.
+    // Longer than it takes to store the messages that are on disk.
     await new Promise((resolve) => setTimeout(resolve, 1_500));
     expect(await withLine()).toBe(1);
     expect(

@@ -22,7 +22,7 @@ import { openStream } from './sse.ts';
 
 // What a cluster does differently, as far as it can be shown on one server. The rest is in `npm run test:citus`.
 
-/** An error as Citus passes it on when a node refuses a COPY: the code is lost. */
+/** An error as the coordinator reports it when a node refuses a COPY: without the code of the node's error. */
 const copyError = (message: string, routine = 'ReportCopyError', code = 'XX000'): pg.DatabaseError =>
   Object.assign(new pg.DatabaseError(message, 0, 'error'), { code, routine });
 
@@ -171,7 +171,9 @@ describe('on a cluster, which loses the codes of errors', () => {
 });
 
 describe('rows that were announced but are not visible on a node yet', () => {
-  /** A cluster in which each question finds the next list of unfinished commits, and each read the next rows. */
+  /**
+   * A cluster that answers each query of the unfinished commits with the next list, and each read with the next rows.
+   */
   const clusterWith = (unfinished: string[][], reads: string[][]) => {
     const asked = { commits: 0, reads: 0 };
     const read = async () => reads[Math.min(asked.reads++, reads.length - 1)] ?? [];
@@ -211,7 +213,7 @@ describe('a follow-up whose event is not visible on a node yet', () => {
   it('is done once it is, and not abandoned', async () => {
     await using gantry = await startGantry({ overrides: { timings: { sweepFollowUpsMs: 600_000 } } });
     const id = await gantry.ingest(await gantry.registerSensor());
-    // The commit of the node: the event is there, and cannot be seen.
+    // The commit on the node has not finished: the event exists, but is not visible.
     const node = new pg.Client({ connectionString: gantry.pool.options.connectionString });
     await node.connect();
     const later = id.replace(/.{4}$/, 'ffff');
@@ -307,7 +309,7 @@ describe('a service on a cluster', () => {
     const start = Date.now() - 86_400_000;
     const hour = start - (start % 3_600_000);
     for (let batch = 0; batch < 5; batch++) {
-      // Some in every second of three minutes, many at the same moment.
+      // Half of the events are spread over three minutes, and the others have the same time.
       const events = Array.from({ length: 1_000 }, (_, n) => ({
         eventType: n % 3 === 0 ? 'SPEED_DETECTION' : 'VEHICLE_DETECTION',
         timestamp: new Date(hour + (n % 2 === 0 ? n * 180 : 100_000)).toISOString(),

@@ -7,16 +7,19 @@ import { Provider } from 'oidc-provider';
 /** The claims of an account, besides its subject. */
 export type AccountClaims = Record<string, unknown>;
 
-/** A real OpenID Connect provider on this machine, whose login page admits `account` without asking. */
+/** A real OpenID Connect provider on this machine, whose login page logs `account` in without asking for anything. */
 export interface TestProvider {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
   /** The accounts by their subjects. */
   readonly accounts: Map<string, AccountClaims>;
-  /** Whose login page it is; null: the user cancels. */
+  /** The subject of the account that logs in; null if the user cancels. */
   account: string | null;
-  /** Makes the next ID tokens, for the nonce of the login; a foreign one has the signature of another key. */
+  /**
+   * Makes the claims of ID tokens from the nonce of the login. A foreign token is signed with another key. If null, the
+   * provider makes its own tokens.
+   */
   forge: ((nonce: string) => { claims: AccountClaims; isForeign?: boolean }) | null;
   /** Starts to answer, for a client at the address. Until then, connections are cut. */
   open(redirectUri: string): Promise<void>;
@@ -121,7 +124,7 @@ export const startProvider = async (): Promise<TestProvider> => {
   return self;
 };
 
-/** A browser's text and its challenge. */
+/** A verifier, as a browser makes it, and its challenge. */
 export const newChallenge = (): { verifier: string; challenge: string } => {
   const verifier = randomBytes(32).toString('base64url');
   return { verifier, challenge: createHash('sha256').update(verifier).digest('base64url') };

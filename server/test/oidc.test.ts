@@ -19,7 +19,7 @@ beforeAll(async () => {
       OIDC_CLIENT_SECRET: provider.clientSecret,
       OIDC_NAME: 'City login',
       OIDC_ROLES: 'traffic-admins=ADMIN, traffic=OPERATOR, watchers=VIEWER',
-      // Logins at the provider are not asked for it.
+      // Users who log in at the provider are not asked for it.
       SECOND_FACTOR_FOR: 'OPERATOR, VIEWER',
       TRUSTED_PROXIES: '127.0.0.1',
     },
@@ -297,7 +297,7 @@ describe('a login at an OpenID Connect provider', () => {
     });
     const { code, error } = await logIn('lovelace');
     provider.forge = null;
-    // The first is right, so each of the others is refused for its one difference.
+    // The first token is accepted, so each of the others is refused only because of its one difference.
     if (wrong === RIGHT) expect([code, error]).toEqual([expect.any(String), null]);
     else expect([code, error]).toEqual([null, NOT_COMPLETED]);
   });

@@ -12,7 +12,7 @@ import { type RefusingNetwork, startRefusingNetwork } from './refusing-network.t
 
 // What the log and the metrics tell the person on call.
 
-/** How long the database is away; also used to measure how much is logged meanwhile. */
+/** How long the database is unavailable, in milliseconds. Longer outages show how much is logged meanwhile. */
 const OUTAGE_MS = Number(process.env.OUTAGE_MS ?? 1_200);
 
 const lines: string[] = [];
@@ -32,7 +32,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'gantry-on-call-'));
   await writeFile(join(folder, 'ca.pem'), '');
   const url = new URL(network.url);
-  // The file is read although the server of the tests has no TLS.
+  // The file is read even though the connection does not use TLS.
   url.searchParams.set('sslmode', 'disable');
   url.searchParams.set('sslrootcert', join(folder, 'ca.pem'));
   gantry = await startGantry({
@@ -121,7 +121,7 @@ describe('an outage of the database', () => {
   it('is not assumed because one connection failed', async () => {
     lines.length = 0;
     await gantry.pool.query('SELECT pg_terminate_backend(pg_backend_pid())').catch(() => undefined);
-    // After the outage, the listener may not be connected yet.
+    // Repeated, because the listener may not be connected again yet after the outage.
     await eventually(
       async () => {
         await gantry.pool.query(
@@ -143,7 +143,7 @@ describe('an outage of the database', () => {
     await sleep(200);
     lines.length = 0;
     await rename(file, `${file}.away`);
-    // That of the health check stays.
+    // The connection of the health check is kept.
     await server.query(
       "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name IN ('gantry', 'gantry devices', 'gantry questions') AND datname = current_database()",
     );

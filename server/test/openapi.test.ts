@@ -126,7 +126,8 @@ describe('the examples', () => {
       const { procedure } = operation as { procedure: string };
       const takesInput = JSON.stringify(operation).includes('"example":{"json"');
       if (takesInput && !Object.hasOwn(examples, procedure)) refused.push(`${procedure}: no example`);
-      // Streams do not end, these would end the session, and the codes are those of a device or a provider.
+      // Streams do not end, some procedures would end the session, and others need a code of a device or a provider, or
+      // a folder for backups.
       if (/\.on[A-Z]|^auth\.(?:logout|changePassword|refreshToken|completeOidcLogin)$/.test(procedure))
         continue;
       if (/^secondFactor\.(?:confirm|renewRecoveryCodes|disable)$|^backups\.create$/.test(procedure))
@@ -137,7 +138,7 @@ describe('the examples', () => {
       if (procedure === 'sensors.create') input.deviceId = 'another';
       if (procedure === 'auth.login') input.password = 'Correct-horse-1';
       const { status, message } = await gantry.refusal(procedure, input ?? undefined, { token });
-      // Nothing has the id of the example, and the machine may not be able to resolve the name of the receiver.
+      // No object has the id of the example, and this machine may not be able to resolve the name of the receiver.
       const isUnknown = status === 404 || /event has this id|no such event|example\.com/.test(message);
       if (status !== 200 && !isUnknown) refused.push(`${procedure}: ${status} ${message}`);
     }

@@ -45,7 +45,7 @@ it('are the same however a system encodes their characters', async () => {
 });
 
 it('are judged by their normalized form', async () => {
-  // Each letter with its accent as two characters, and a common password in full-width letters.
+  // Letters with accents in decomposed form (two characters each), and a common password in full-width letters.
   expect(passwordFlaws('A\u0300e\u0300i\u03001')).toContain('Use at least 8 characters');
   expect(isCommonPassword('\uff30assword1!')).toBe(true);
 });

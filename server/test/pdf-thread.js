@@ -10,7 +10,7 @@ const textOf = async (page) => {
   return items.map((item) => ('str' in item ? item.str : '')).join(' ');
 };
 
-/** What is drawn on a page, order by order. */
+/** The texts drawn on a page, in the order of the drawing operations, with their places, sizes and widths in points. */
 const drawnOf = async (page) => {
   const { fnArray, argsArray } = await page.getOperatorList();
   const drawn = [];

@@ -10,7 +10,7 @@ import { countRows } from './table-counts.ts';
 
 // Every procedure of the router, called with every kind of token in turn.
 
-// Long enough for HS512 too, so that only the algorithm is wrong there.
+// Long enough for HS512 too, so that such a token is invalid only because of its algorithm.
 const SECRET = 'a-secret-of-this-test-that-is-long-enough-'.repeat(2);
 const procedures = Object.entries<AnyTRPCProcedure>((appRouter as AnyTRPCRouter)._def.procedures).map(
   ([path, { _def }]) => [path, _def.type, (mayCall as Record<string, Who>)[path]] as const,

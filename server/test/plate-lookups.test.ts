@@ -66,7 +66,8 @@ describe('looking up a plate', () => {
     const token = await gantry.tokenFor('ANALYST');
     const before = (await lookUpsOf(token)).length;
     const search = { licensePlateNumber: '1AB*', reason: 'Case 12', take: 1 };
-    // Both within ten minutes of the clock, unless one of these calls is the first after a full period.
+    // All these calls fall into one period of ten minutes, unless a new period begins between them: then there are two
+    // records.
     for (const skip of [0, 1, 2, 3]) await gantry.ok('events.getAll', { ...search, skip }, { token });
     await gantry.ok('events.getAll', { ...search, skip: 1, sortBy: 'severity' }, { token });
     const records = (await lookUpsOf(token)).slice(0, -before);

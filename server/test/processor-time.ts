@@ -1,6 +1,6 @@
 /**
- * What some work takes of the processor, in milliseconds. Unlike the time that passes, it hardly depends on what else the
- * machine does meanwhile; other threads of this process count too.
+ * The processor time of `work`, in milliseconds. Unlike the elapsed time, it hardly depends on what else the machine
+ * does meanwhile. The other threads of this process count too.
  */
 export const processorMs = async (work: () => unknown): Promise<number> => {
   const before = process.cpuUsage();

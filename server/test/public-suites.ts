@@ -39,7 +39,7 @@ const readJsonTestSuite = ({ sendBytes, expectHarmless }: Reach): void => {
     it.each(names)('%s', async (name) => {
       const answer = await sendBytes(new Uint8Array(readFileSync(join(path, name))));
       expectHarmless(answer);
-      // An empty body is no input.
+      // This file is empty, and an empty body counts as no input.
       if (name.startsWith('n_') && name !== 'n_structure_no_data.json') {
         expect(['PARSE_ERROR', 'BAD_REQUEST']).toContain(codeOf(answer.text));
       }
@@ -95,7 +95,7 @@ const readSignatures = ({ fetchAs }: Reach): void => {
       for (const { tests } of groups) {
         for (const { tcId, comment, jws } of tests) {
           const bearer = typeof jws === 'string' ? jws : JSON.stringify(jws);
-          // A header contains no line breaks.
+          // Only texts of printable ASCII characters can be sent in a header.
           if (/[^\x20-\x7e]/.test(bearer) || bearer.trim() === '') continue;
           expect((await fetchAs(bearer)).status, `${tcId} ${comment}`).toBe(401);
         }

@@ -15,7 +15,10 @@ const hasPython = spawnSync('python3', ['--version']).status === 0;
 
 let gantry: Gantry;
 
-/** A proxy that loses the answers to the first requests with events: without one, with a page, and half of one. */
+/**
+ * A proxy that loses the answers to the first requests with events: it closes the connection, answers with an HTML
+ * page, or sends only the beginning of the answer.
+ */
 const startUnreliableProxy = async () => {
   const faults = ['close', 'pass', 'page', 'pass', 'cut', 'pass'];
   const server = createServer(async (request, response) => {

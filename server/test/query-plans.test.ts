@@ -66,7 +66,7 @@ const PKEY = 'events_pkey';
 const HOURS = 'event_totals_folded_pkey';
 const PERIODS = 'event_period_totals_pkey';
 const COUNTS = [PERIODS, HOURS];
-/** All days are searched for those with matching events. */
+/** All days of the totals are searched for those with matching events. */
 const ALL_DAYS = 'all of event_period_totals';
 const ARRIVALS = `event_arrivals_folded_pkey ${END}`;
 
@@ -175,7 +175,10 @@ const ROWS: readonly Row[] = [
 
 // ── The plans ───────────────────────────────────────────────────────────────────────────────────────
 
-/** Tables that are read whole because they have few rows: counts not folded yet, events not followed up yet, partitions. */
+/**
+ * Tables that are read whole because they have few rows: counts not folded yet, events not followed up yet, and
+ * partitions.
+ */
 const READ_WHOLE = new Set([
   'all of events_to_follow_up',
   'all of event_totals_unfolded',
@@ -229,7 +232,7 @@ describe('a query on a long history', () => {
     expect(statements.length).toBeGreaterThan(30);
     const impossible =
       /GROUPING SETS|ROLLUP|CUBE|RECURSIVE|LATERAL|FOR (NO KEY )?(UPDATE|SHARE|KEY)|SKIP LOCKED|MERGE/i;
-    // A row that is locked by its id lies in one shard, which a cluster can do.
+    // A row that is locked by its id lies in one shard, so a cluster can lock it.
     const ofOneShard = /WHERE id = \$1::uuid FOR UPDATE$/;
     expect(statements.filter((text) => impossible.test(text) && !ofOneShard.test(text))).toEqual([]);
   });
@@ -263,7 +266,7 @@ describe('an export of the events of sensors', () => {
   });
 });
 
-// A call costs five times as much, for every event that is folded, marked or counted again.
+// Without inlining, a call costs five times as much, for every event that is folded, marked or counted again.
 it.each(['event_time', 'event_hour'])('%s is inlined', async (name) => {
   const { rows } = await history.pool.query(`EXPLAIN VERBOSE SELECT ${name}(id) FROM events`);
   const plan = rows.map((row) => row['QUERY PLAN']).join('\n');

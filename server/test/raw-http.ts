@@ -50,9 +50,9 @@ const write = async (socket: Socket, bytes: string | Buffer): Promise<void> => {
 };
 
 /**
- * Sends bytes unchanged and returns the answers until the service closes the connection, so the last request says
- * `Connection: close`. Several pieces are sent one after another, with short pauses; nothing is read before all are
- * sent.
+ * Sends bytes unchanged and returns the answers once the service closes the connection, so the last request must
+ * contain `Connection: close`. Several pieces are sent one after another, with short pauses; nothing is read before all
+ * are sent.
  */
 export const sendRaw = async (url: string, ...pieces: (string | Buffer)[]): Promise<RawAnswer[]> => {
   const { hostname, port } = new URL(url);

@@ -104,7 +104,7 @@ describe('a local time that occurs twice', () => {
     const [first, second] = ['2026-10-25T00:30:00.000Z', '2026-10-25T01:30:00.000Z'];
     expect(await timeOf('milesight', plate, '2026-10-25T00:30:01Z')).toBe(first);
     expect(await timeOf('milesight', plate, '2026-10-25T01:30:01Z')).toBe(second);
-    // The clock of the device may be a little ahead.
+    // The clock of the device may be a little ahead of the time at which the message arrived.
     expect(await timeOf('milesight', plate, '2026-10-25T01:28:00Z')).toBe(second);
     expect(await timeOf('milesight', plate, '2026-10-26T00:00:00Z')).toBe(second);
     const wall = {

@@ -3,7 +3,8 @@ import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Gantry, startGantry } from './harness.ts';
 
-// The records of a county's police of one day, sent through the service as its devices would.
+// The traffic violations that a county's police recorded on one day, sent through the service as its devices would send
+// them.
 
 type Row = Record<string, string>;
 

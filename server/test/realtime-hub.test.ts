@@ -12,7 +12,9 @@ import { selectTopics } from '../src/realtime/selection.ts';
 const AT = new Date('2026-01-01T00:00:00Z');
 const event = { id: 'e' } as Event;
 
-/** A feed with one event. `onRead` is called while its page is being read, `onEmpty` when what follows is asked for. */
+/**
+ * A feed with one event. `onRead` is called while its page is being read, `onEmpty` when the next page is requested.
+ */
 const feedWith = (onRead: () => void, onEmpty: () => void): Pool => {
   const rows = [
     {
@@ -41,7 +43,7 @@ const feedWith = (onRead: () => void, onEmpty: () => void): Pool => {
 };
 
 interface Followed {
-  /** By the subscriber who is there before. */
+  /** The topics of the subscriber that is there before; `newcomer` has those of the one that joins. */
   readonly first: readonly Topic[];
   readonly newcomer: readonly Topic[];
 }

@@ -96,7 +96,8 @@ describe('changes of a server with higher transaction numbers', () => {
     asked.mockRestore();
     stream.close();
     await stream.ended;
-    // Four, and a few more for other reasons; without pauses there would be fifty.
+    // The feed is read four times, and a few times more for other reasons. Without pauses, it would be read fifty
+    // times.
     expect(looks).toBeLessThan(20);
   });
 

@@ -50,7 +50,7 @@ describe('streams that resume at once', () => {
     expect(all.map(({ eventId }) => eventId)).toEqual([before, ...sent]);
 
     const asked = vi.spyOn(gantry.pool, 'query');
-    // Each begins at another position: some at the first of the events, and some a few later.
+    // The streams begin at different positions: some at the first of the events, and some a few events later.
     const starts = Array.from({ length: STREAMS }, (_, n) => n % 10);
     const streams = await Promise.all(
       starts.map((at) =>
@@ -70,13 +70,16 @@ describe('streams that resume at once', () => {
     streams.forEach((stream, n) => {
       expect(received(stream).map(({ eventId }) => eventId)).toEqual(sent.slice(starts[n]));
     });
-    // Five pages, read from at most ten positions, and the reads of the hub. Separately they were 250.
+    // Five pages, each read from at most ten positions, and the reads of the hub. Separate reads would be 250.
     expect(reads).toBeLessThan(60);
   });
 });
 
 describe('a stream that resumes far behind', () => {
-  /** Delays each page of the feed. @returns the positions from which pages were read since the last call */
+  /**
+   * Delays each page of the feed.
+   * @returns a function that returns the positions from which pages were read since its last call
+   */
   const slowPages = (): { since: () => bigint[] } => {
     const query = gantry.pool.query.bind(gantry.pool) as (...args: unknown[]) => Promise<unknown>;
     const from: bigint[] = [];
@@ -92,7 +95,7 @@ describe('a stream that resumes far behind', () => {
     return { since: () => from.splice(0) };
   };
 
-  /** @returns the number of streams that are open */
+  /** Counts streams from now on. @returns a function that returns the number of open ones */
   const countStreams = (): (() => number) => {
     const { streams } = gantry.app.context;
     const admit = streams.admit.bind(streams);

@@ -3,7 +3,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, inject, it, vi } from
 import { eventually, type Gantry, startGantry, untilBegun } from './harness.ts';
 import { openStream, type Stream } from './sse.ts';
 
-// Transactions that are unfinished while events are stored. Those of this database may still add earlier changes.
+// Transactions that are unfinished while events are stored. Those of this database may still add earlier changes to the
+// feed, those of other databases may not.
 
 const NOTE_MS = 200;
 
@@ -79,7 +80,7 @@ describe('streams', () => {
           .length,
       (reads) => reads > 2,
     );
-    // Neither it nor one that resumes is told that everything until now was sent.
+    // Neither this stream nor one that resumes is told that everything until now was sent.
     const resumed = await follow(stream.messages[0]?.id);
     const toldBefore = new Map([stream, resumed].map((each) => [each, each.messages.length]));
     for (const [each, count] of toldBefore) {

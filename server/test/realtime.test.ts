@@ -306,7 +306,7 @@ describe('a subscriber that falls behind', () => {
     joined.mockRestore();
     const batches = 24;
     for (let batch = 0; batch < batches; batch++) await ingestMany(apiKey, 1000);
-    // By then every event has been sent to the streams that were read.
+    // By then every event has been sent to the streams that are read.
     await ingest(apiKey, END);
     await payloadsOf(watching, 1, 20_000);
     watching.close();

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => gantry.stop());
 
-/** Calls while the server refuses connections, because there is no database of that name. */
+/** Calls `work` while the server refuses connections, because the database has been renamed. */
 const withoutDatabase = async (work: () => Promise<unknown>): Promise<void> => {
   const name = new URL(gantry.pool.options.connectionString ?? '').pathname.slice(1);
   const server = new pg.Client({ connectionString: inject('databaseServer') });
@@ -39,7 +39,7 @@ describe('a database server that refuses connections', () => {
       (await gantry.call('events.ingest', { apiKey, eventType: 'VEHICLE_DETECTION' })).status;
     expect([await ask(), await report()]).toEqual([200, 200]);
     await withoutDatabase(async () => {
-      // Connections that were closed while they were not used.
+      // These calls may use connections that were closed while idle, so their answers are not checked.
       await Promise.all([ask(), report()]);
       expect([await ask(), await report()]).toEqual([503, 503]);
     });

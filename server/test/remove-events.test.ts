@@ -16,7 +16,7 @@ const EVENTS = [
   { eventType: 'INCIDENT', severity: 'CRITICAL' },
 ].map((event, n) => ({ ...event, timestamp: `2026-0${1 + (n % 2)}-10T10:0${n}:00Z` }));
 
-/** Everything that counts events, without zeros. */
+/** All counts of events, without those that are zero. */
 const readCounts = async () => {
   await foldAllTraffic(gantry, 50);
   const read = async (statement: string) => (await gantry.pool.query(statement)).rows;

@@ -85,7 +85,7 @@ const expectSame = async (filters: object): Promise<number> => {
   return events.length;
 };
 
-/** The number of rows that is known before they are read; null if it is not. */
+/** The number of rows of a report that is known before they are read; null if it is not known. */
 const countBefore = (filters: object, kind: ReportKind = 'EVENTS') => {
   const { db, settings } = gantry.app.context;
   const interval = requireRange(RANGE, settings.current().timezone);

@@ -13,7 +13,7 @@ import { eventually, type Gantry, type HttpAnswer, startGantry } from './harness
 import { RANGE, storeViolations, VIOLATIONS } from './march-violations.ts';
 import { lengthOf } from './test-length.ts';
 
-/** The first day, without events: a report of it is generated at once. */
+/** The range of the first day, which has no events: a report on it is generated at once. */
 const SHORT = { endDate: RANGE.startDate };
 
 /** A report with this many rows takes long enough to be observed in progress. */
@@ -32,7 +32,7 @@ describe('reports over HTTP', () => {
   afterAll(() => gantry?.stop());
 
   const ask = (id: string) => gantry.ok('reports.getById', { id }, { token });
-  // The thread that writes has a lower priority than all others, which takes long on a busy machine.
+  // The thread that writes has a lower priority than all others, so a report may take long on a busy machine.
   const until = (id: string, satisfies: (report: { status: string; progress: number }) => boolean) =>
     eventually(() => ask(id), satisfies, 90_000);
   const generate = (input: object = {}) =>
@@ -83,7 +83,7 @@ describe('reports over HTTP', () => {
       status: 'CANCELLED',
       url: null,
     });
-    // The next one can only begin when this one has ended.
+    // The waiting report can only begin when the cancelled one has ended.
     await until(waiting.id, (report) => report.status !== 'QUEUED');
     expect(performance.now() - started).toBeLessThan(8_000);
     await until(waiting.id, (report) => report.status === 'DONE');
@@ -290,7 +290,7 @@ describe('reports over HTTP', () => {
     expect(rows[0].details).toMatchObject({ kind: 'VIOLATIONS', format: 'CSV', startDate: '2026-03-01' });
   });
 
-  // Last, because it makes every further report of these violations long.
+  // This test is the last one, because it makes every further report of these violations long.
   it('report that they are too long for XLSX', async () => {
     await storeViolations(gantry.pool, LIMIT + 1, MANY + 1);
     const { id } = await generate({ format: 'XLSX' });

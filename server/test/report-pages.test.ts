@@ -49,7 +49,7 @@ const write = async (given: Partial<ReportDocument> & { table?: readonly Row[] }
 const NOON = new Date('2026-03-29T10:00:00Z');
 const withPlate = (plate: string): Row => [NOON, plate, 1, 'OPEN', 'Ring', 1];
 
-/** A plate in visual order from left to right. */
+/** Writes a PDF with a plate. @returns the plate in visual order, from left to right */
 const seen = async (plate: string): Promise<string> => {
   const { bytes } = await write({ table: [withPlate(plate)] });
   const [page = []] = await readDrawnTexts(bytes);
@@ -226,7 +226,7 @@ describe('the hour that occurs twice', () => {
     const lordHowe = createLocalTime({ ...settings, timezone: 'Australia/Lord_Howe' });
     expect(lordHowe.show(Date.parse('2026-04-04T14:45:00Z'))).toContain('01:45:00 +11:00');
     expect(lordHowe.show(Date.parse('2026-04-04T15:15:00Z'))).toContain('01:45:00 +10:30');
-    // The hour skipped in spring is not such an hour.
+    // The hour that is skipped in spring does not occur twice.
     expect(show(Date.parse('2026-03-29T00:30:00Z'))).toBe('29.03.2026 01:30:00');
     expect(show(Date.parse('2026-03-29T01:30:00Z'))).toBe('29.03.2026 03:30:00');
   });

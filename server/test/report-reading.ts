@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { parse } from 'csv-parse/sync';
 import { strFromU8, unzipSync } from 'fflate';
 
-// Reads files of reports with other programs than those that wrote them.
+// Reads the files of reports with libraries other than those that write them.
 
 export interface ReadCsv {
   readonly records: Record<string, string>[];
@@ -19,7 +19,9 @@ export const readCsv = (bytes: Uint8Array): ReadCsv => {
   };
 };
 
-/** A cell in the XML: `s` is a text, others are numbers (including times). */
+/**
+ * A cell in the XML: `s` is a text, `n` a number or a time, and `f` a formula, whose value is the XML within the cell.
+ */
 export interface SheetCell {
   readonly type: 's' | 'n' | 'f';
   readonly value: string;
@@ -60,7 +62,7 @@ export const readXlsx = (bytes: Uint8Array): Record<string, SheetCell>[][] => {
   );
 };
 
-/** The content of one drawing operation: its letters from left to right, in points. */
+/** The text of one drawing operation, with its letters from left to right. The numbers are in points. */
 export interface DrawnText {
   readonly x: number;
   readonly y: number;
@@ -78,8 +80,8 @@ let thread: Worker | undefined;
 let questions = 0;
 
 /**
- * Sends a request to the thread that reads PDFs. pdf.js replaces JSON.parse and Array.prototype.push wherever it is
- * loaded.
+ * Sends a request to the thread that reads PDFs. It is a thread because pdf.js replaces JSON.parse and
+ * Array.prototype.push wherever it is loaded.
  */
 const askThread = <What extends keyof PdfAnswers>(
   what: What,

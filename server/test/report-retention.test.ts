@@ -6,7 +6,7 @@ import { createLocalTime } from '../src/reports/local-time.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 
 const DAYS_KEPT = 10;
-/** A midnight in UTC, which is in the evening of the day before there. */
+/** Midnight in UTC, which is in the evening of the previous day in New York. */
 const CUTOFF = Date.now() - (Date.now() % DAY_MS) - DAYS_KEPT * DAY_MS;
 const settings = {
   timezone: 'America/New_York',

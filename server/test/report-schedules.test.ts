@@ -8,7 +8,7 @@ import { lastRun, nextRun, periodBefore, type Recurrence } from '../src/reports/
 import { runDueSchedules } from '../src/reports/run-schedules.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 
-// Builds the program that writes reports.
+// The program that writes reports is built before all tests (database-server.ts).
 
 const log = pino({ level: 'silent' });
 const VIENNA = 'Europe/Vienna';
@@ -90,7 +90,7 @@ describe('the time at which a schedule runs', () => {
       fc.property(rhythms, fc.constantFrom(...zones), moments, (given, zone, moment) => {
         const next = nextRun(given, zone, moment);
         expect(next).toBeGreaterThan(moment);
-        // From any time before it, it is the next run; at it, it is the last one.
+        // Before this time, it is the next run; from this time on, it is the last run.
         expect(lastRun(given, zone, next)).toBe(next);
         expect(lastRun(given, zone, next - 1)).toBeLessThanOrEqual(moment);
         expect(nextRun(given, zone, next - 1)).toBe(next);
@@ -125,7 +125,7 @@ describe('the range of a scheduled report', () => {
   });
 
   it('is the previous whole week, by its first day', () => {
-    // A Wednesday.
+    // 18 November 2026 is a Wednesday.
     expect(before('WEEKLY', '2026-11-18T05:00:00Z', 1).map((text) => text.slice(0, 10))).toEqual([
       '2026-11-09',
       '2026-11-16',
@@ -183,7 +183,7 @@ describe('schedules', () => {
     const databases = others.map(createDatabase);
     await Promise.all([...databases, ...databases, ...databases].map((db) => runDueSchedules(db, log)));
     await Promise.all(databases.map((db) => runDueSchedules(db, log)));
-    // Of the missed runs, only the last is made up for.
+    // Of the missed runs, only the last one is made up for.
     const [report, ...more] = await eventually(
       () => reportsOf(id),
       ([first]) => first?.status === 'DONE',
@@ -249,7 +249,7 @@ describe('schedules', () => {
   });
 
   it('lose no run when their hour has already passed in the new time zone', async () => {
-    // Due within the next hour in UTC, and some hours ago in Dubai.
+    // Due at the next full hour in UTC. In Dubai, that hour of the day passed some hours ago.
     const next = DateTime.utc().startOf('hour').plus({ hours: 1 });
     const { id, nextRunAt } = await create({ hour: next.hour });
     expect(Date.parse(nextRunAt)).toBe(next.toMillis());
@@ -260,7 +260,7 @@ describe('schedules', () => {
     );
     const before = next.minus({ days: 1 }).setZone('Asia/Dubai', { keepLocalTime: true }).startOf('day');
     expect(Date.parse(report.range.startDate)).toBe(before.toMillis());
-    // Nor do they repeat it when the zone is changed back and forth.
+    // The report is not repeated either when the time zone is changed back and forth.
     const find = async () => {
       const { schedules } = await gantry.ok('reports.getSchedules', {}, { token });
       return schedules.find((each: { id: string }) => each.id === id);

@@ -6,7 +6,7 @@ import { inLongSnapshot } from '../src/platform/database/snapshot.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 import { readXlsx } from './report-reading.ts';
 
-// Builds the program that writes reports.
+// The program that writes reports is built before all tests (database-server.ts).
 
 let gantry: Gantry;
 beforeAll(async () => {

@@ -9,7 +9,7 @@ import { foldAllTraffic } from './fold-all-traffic.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 
 const DAY = '2026-03-10';
-/** The column of the number of vehicles in the table, and in the list of places. */
+/** Columns, counted from 0: VEHICLES of the rows of the report, the others of the list of places. */
 const [VEHICLES, VEHICLES_OF_PLACE, MEAN_PER_DAY, SPEED_LIMIT, COMPLETENESS] = [3, 1, 2, 5, 7];
 
 let gantry: Gantry;
@@ -32,7 +32,7 @@ const passing = (apiKey: string, times: readonly string[]) =>
     events: times.map((timestamp) => ({ eventType: 'VEHICLE_DETECTION', timestamp })),
   });
 
-/** A sensor that two vehicles passed before it got its location, at 09:00 of the day. */
+/** Registers a sensor that two vehicles pass before it gets its location, at 09:00 of the day. */
 const registerThenPlace = async (name: string, locationId: string, day: string) => {
   const { id, apiKey } = await register(name);
   const passingAt = (...times: string[]) =>
@@ -66,7 +66,10 @@ const readTraffic = async (scope: ReportScope) => {
   return { rows, sections, summary: await kinds.TRAFFIC.summary(db, scope) };
 };
 
-/** The places that have vehicles in the report of a day, with their number; the summary must count `total` in all. */
+/**
+ * The places that have vehicles in the report of a day, with the number of vehicles. The summary must count `total` in
+ * all.
+ */
 const volumesByPlace = async (day: string, total: number) => {
   const { sections, summary } = await readTraffic(scopeOf(day, day));
   expect(summary.figures).toContainEqual({ name: 'Vehicles', value: total });

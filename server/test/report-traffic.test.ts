@@ -4,7 +4,7 @@ import { locks } from '../src/platform/database/locks.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 import { readPdf } from './report-reading.ts';
 
-// Builds the program that writes reports.
+// The program that writes reports is built before all tests (database-server.ts).
 
 const NAMES = [
   'Georgia Ave @ Urbana Dr (northbound, opposite the library)',

@@ -12,7 +12,7 @@ import { eventually, type Gantry, startGantry } from './harness.ts';
 import { readCsv, readPdf, readXlsx } from './report-reading.ts';
 import { isLong } from './test-length.ts';
 
-// Builds the program that writes reports.
+// The program that writes reports is built before all tests (database-server.ts).
 
 let gantry: Gantry;
 let token: string;
@@ -77,7 +77,7 @@ const generate = async (input: object) => {
   return report;
 };
 
-/** The report of violations of that day in a format, and its file: made once, for all that look at it. */
+/** The report of the violations of that day in each format, with its file, made once for all tests that use it. */
 const violationsIn = new Map<ReportFormat, ReturnType<typeof makeViolations>>();
 const makeViolations = async (format: ReportFormat) => {
   const report = await generate({ format });
@@ -105,8 +105,9 @@ interface Asked {
 }
 
 /**
- * Generates a report: in the gate in this process, because the thread, the queue and the HTTP answer, which other tests
- * cover for each kind and format, take longer than the report; in the long run through all of them.
+ * Generates a report. In the gate, it is written in this process, because the thread, the queue and the HTTP answer,
+ * which other tests cover for each kind and format, take longer than the report. In the long run, it passes through all
+ * of them.
  */
 const make = async (asked: Asked): Promise<{ rowCount: number; bytes: Uint8Array }> => {
   if (!isLong) return makeHere(asked);
@@ -277,7 +278,7 @@ describe.each(reportKind.options)('a report of the kind %s', (kind) => {
     };
     const text = await texts[format]();
     expect(text).toContain('Europe/Vienna');
-    // A day without events is a row that says so.
+    // A day without events has a row, which states that.
     if (kind === 'DAILY_SUMMARY') expect(rowCount).toBe(29);
     else expect([rowCount, text]).toEqual([0, expect.stringContaining('This range contains no data.')]);
   });
@@ -354,7 +355,7 @@ describe('the figures', () => {
         `INSERT INTO sensor_status_history (sensor_id, from_status, to_status, at, reason) VALUES ($1, $2, $3, $4, $5)`,
         [sensorId, from, to, at, reason],
       );
-    // Local times of a day of 23 hours: 0:00 is 23:00 UTC, from 3:00 on 2 hours ahead.
+    // In local time, this day has 23 hours: it begins at 23:00 UTC, and from 3:00 on, it is 2 hours ahead of UTC.
     await change(null, 'ONLINE', '2026-03-20T00:00:00Z', 'heartbeat');
     await change('ONLINE', 'OFFLINE', '2026-03-29T02:00:00Z', 'no heartbeat for 90 seconds');
     await change('OFFLINE', 'ONLINE', '2026-03-29T04:00:00Z', 'heartbeat');

@@ -181,7 +181,7 @@ describe('heartbeats', () => {
     expect((await gantry.ok('sensors.getById', { id })).lastHeartbeat).not.toBeNull();
   });
 
-  // At the end of the run, the logs of all services are searched for the keys of all sensors.
+  // At the end of the run, the logs of all services are searched for the keys of all sensors, including this one.
   it('can have the key in the address', async () => {
     const { status, json } = await send('GET', `/v1/heartbeat?apiKey=${sensor.apiKey}&firmware=2.1`);
     expect([status, json.status]).toEqual([200, 'ONLINE']);

@@ -41,7 +41,7 @@ beforeEach(() => gantry.ok('storage.setRetention', NOTHING_LIMITED, { token }));
 const rowsOf = async (statement: string, values: unknown[] = []) =>
   (await gantry.pool.query(statement, values)).rows;
 const daysAgo = (days: number): string => new Date(Date.now() - days * DAY_MS).toISOString();
-/** Noon of a day in a month the given number of months ago, in UTC. */
+/** Noon (UTC) of a day in the month that is the given number of months before the current one. */
 const inMonth = (monthsAgo: number, day = 10): string => {
   const now = new Date();
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - monthsAgo, day, 12)).toISOString();
@@ -64,9 +64,9 @@ const exists = async (id: string): Promise<boolean> =>
   (await rowsOf('SELECT FROM events WHERE id = $1', [id])).length > 0;
 const ask = (procedure: string, input?: unknown) => gantry.ok(`storage.${procedure}`, input, { token });
 
-/** Time limit for a run, which yields to other writers, of which a busy machine has many. */
+/** Time limit for a run, in milliseconds. A run yields to other writers, of which a busy machine has many. */
 const RUN_MS = 60_000;
-/** How many events are stored meanwhile, at least. */
+/** More than this number of events are stored during the runs. */
 const ENOUGH = 200;
 const RUNS_UNDER_LOAD = lengthOf({ gate: 2, full: 4 });
 
@@ -80,7 +80,7 @@ const carryOut = async () => {
   );
 };
 
-/** Makes everything about images more than an hour old, because recent images are kept. */
+/** Makes everything about images 70 minutes older, because recent images are kept. */
 const letImagesAge = async (): Promise<void> => {
   await gantry.pool.query(`UPDATE event_images SET at = at - interval '70 minutes'`);
   await gantry.pool.query(`UPDATE images SET touched_at = touched_at - interval '70 minutes'`);
@@ -131,7 +131,7 @@ describe('retention', () => {
     expect(stats.months).toContainEqual({ month: '2003-02', events: 2, bytes: expect.any(Number) });
     expect(stats.months).toContainEqual({ month: '2006-05', events: 1, bytes: expect.any(Number) });
 
-    // While one of them is held, the others are removed one by one.
+    // While one of the events is held, the others are removed one by one.
     const { id: holdId } = await ask('setHold', { eventIds: years[2] ? [years[2]] : [], reason: 'Case 11' });
     await ask('setRetention', { events: { default: 2_500 } });
     const first = await carryOut();
@@ -270,7 +270,7 @@ describe('retention', () => {
 
   it('drops a month without reading its events one by one', async () => {
     await Promise.all([6, 6, 6, 6].map((months) => report(inMonth(months))));
-    // As slow as a month of many million events.
+    // Makes reading the times of events as slow as in a month of many million events.
     const [{ definition }] = await rowsOf(
       `SELECT pg_get_functiondef('event_time(uuid)'::regprocedure) AS definition`,
     );
@@ -281,7 +281,7 @@ describe('retention', () => {
         RETURN event_hour(id);
       END $$`);
     try {
-      // Until the end of that month.
+      // Everything is removed up to the end of that month.
       const days = Math.floor((Date.now() - Date.parse(`${inMonth(5).slice(0, 7)}-01`)) / DAY_MS);
       await ask('setRetention', { events: { default: days } });
       const run = await carryOut();
@@ -392,7 +392,7 @@ describe('retention', () => {
     const clients = [1, 2, 3].map(client);
     const runs: { status: string }[] = [];
     try {
-      // A run may end sooner than the first events are answered.
+      // A run may end before the first events have been answered.
       while (runs.length < RUNS_UNDER_LOAD || sent <= ENOUGH) runs.push(await carryOut());
     } finally {
       busy = false;
@@ -463,12 +463,12 @@ describe('retention', () => {
       return (await rowsOf('SELECT status FROM retention_runs WHERE id = $1', [id]))[0].status;
     };
     await gantry.pool.query('DELETE FROM retention_runs');
-    // The last complete one was 40 days ago; since then, each failed at its last step.
+    // The last complete run was 40 days ago. The run since then failed at its last step.
     await gantry.pool.query(`UPDATE retention_settings SET updated_at = now() - interval '100 days'`);
     await gantry.pool.query(`
       INSERT INTO retention_runs (status, started_at, finished_at)
       VALUES ('COMPLETED', now() - interval '40 days', now()), ('FAILED', now() - interval '1 day', now())`);
-    // It failed before it removed anything, which says nothing about the clock.
+    // It failed before it removed anything, which proves nothing about the clock.
     expect(await runDaily()).toBe('FAILED');
     expect(await exists(old)).toBe(true);
     await gantry.pool.query(`
@@ -484,7 +484,7 @@ describe('retention', () => {
     const { status, body } = await gantry.call('storage.runRetention', undefined, { token });
     expect(status).toBe(409);
     expect(body.error.json.message).toContain('already');
-    // The process of that run died: it has shown no sign of life for ten minutes.
+    // As if the process of that run had died: it has shown no sign of life for ten minutes.
     await gantry.pool.query(`UPDATE retention_runs SET beat_at = now() - interval '10 minutes'`);
     const [dead] = (await ask('getRetentionRuns')).runs;
     expect(dead.status).toBe('STOPPED');
@@ -638,7 +638,7 @@ describe('images', () => {
       [id],
     );
     expect(age).toBeLessThan(60);
-    // When another process has taken over all the same, it ends.
+    // If another process has taken over all the same, this run ends.
     await gantry.pool.query(`UPDATE retention_runs SET status = 'STOPPED' WHERE id = $1`, [id]);
     await expect(removeDueImages(run, none, null)).rejects.toThrow('taken over');
   });

@@ -200,7 +200,7 @@ describe('a caller who has not seen the latest review', () => {
     const seen = { id, decision: 'CONFIRMED', expected: null, expectedProcessed: true };
     const first = await review(seen);
     expect(await get(id)).toMatchObject({ processedBy: { name: 'FIELD Tester' } });
-    // Somebody who saw the same is late: there is a review now.
+    // Another user who saw the same state is too late: there is a review now.
     const late = await refused(seen, other);
     expect(late).toMatchObject({
       status: 409,

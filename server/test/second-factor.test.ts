@@ -28,13 +28,13 @@ const newUser = async (role = 'OPERATOR') => {
   return { id, email, token: await gantry.login(email, password) };
 };
 
-/** The code of the present step, or of one before or after it. */
+/** The code of the current step of 30 s, or of an earlier or later one. */
 const codeOf = (secret: string, step = 0): string =>
   new TOTP({ secret, digits: 6, period: 30, algorithm: 'SHA1' }).generate({
     timestamp: Date.now() + step * 30_000,
   });
 
-/** A user with a second factor that was confirmed with the code of the step before. */
+/** Creates a user with a second factor that was confirmed with the code of the previous step. */
 const protectedUser = async () => {
   const user = await newUser();
   const { secret, uri } = await gantry.ok('secondFactor.start', { password }, { token: user.token });
@@ -100,7 +100,7 @@ describe('a role that requires a second factor', () => {
     const api = await gantry.ok('apiTokens.create', { name: 'Screens' }, { token });
     await gantry.ok('users.resetSecondFactor', { userId: id }, { token: admin });
     expect(await gantry.refusal('events.getAll', {}, { token })).toEqual(FIRST);
-    // A program has no second factor; its token was made by a user who had one.
+    // A program has no second factor, and its token was made by a user who had one.
     await gantry.ok('events.getAll', {}, { token: api.token });
     await gantry.ok('auth.logout', undefined, { token });
     expect((await gantry.call('auth.me', undefined, { token })).status).toBe(401);
@@ -193,7 +193,7 @@ describe('a second factor', () => {
       await gantry.refusal('secondFactor.confirm', { code: codeOf(first.secret) }, { token }),
     ).toMatchObject({ status: 400, message: expect.stringMatching(/^The code is wrong.*shows now/) });
     const { activities } = await gantry.ok('users.getActivity', { userId: user.id }, { token: admin });
-    // The wrong password and the wrong code.
+    // The wrong password and the wrong code are counted.
     expect(activities.find(({ action }: { action: string }) => action === 'auth.loginFailed')).toMatchObject({
       details: { count: 2 },
     });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ADMIN, type Gantry, startGantry } from './harness.ts';
 
-// Somebody changes what another has changed since they saw it: nothing is overwritten, and the other is named.
+// A user changes what another user has changed since they saw it: nothing is overwritten, and the other user is named.
 
 let gantry: Gantry;
 let token: string;
@@ -87,7 +87,7 @@ describe('the retention rules', () => {
     );
     expect((await refused({ reports: 10, expectedUpdatedAt: null })).status).toBe(409);
     expect(await gantry.ok('storage.getRetention', undefined, { token })).toEqual(theirs);
-    // What is so already is no change.
+    // A call whose values are already in place changes nothing and is not refused.
     expect(await call({ images: 30, expectedUpdatedAt: updatedAt })).toEqual(theirs);
     expect(await call({ reports: 10, expectedUpdatedAt: theirs.updatedAt })).toMatchObject({ reports: 10 });
   });

@@ -15,7 +15,7 @@ const sensorOf = (id: string, name = 'Mast'): KnownSensor => ({
   eventsPerMin: 20,
 });
 
-/** A cache over a table in memory, with the number of queries. */
+/** A cache over a table in memory, and the keys of the queries that it has made. */
 const cacheOver = (table: Map<string, KnownSensor>) => {
   const asked: string[] = [];
   const keys = createSensorKeys(async (apiKey) => {
@@ -119,7 +119,7 @@ describe('sensors that were read at the same time', () => {
     const askedLater: number[] = [];
     for (const seconds of [29, 6, 6, 6, 6, 6, 2]) {
       now += seconds * 1_000;
-      // The cache keeps the time for a millisecond.
+      // The cache reads the clock at most once a millisecond.
       await sleep(5);
       const before = asked.length;
       await findAll();
@@ -161,7 +161,7 @@ describe('a change of a sensor', () => {
   };
   const everywhere = <Answer>(ask: (gantry: Gantry) => Promise<Answer>) =>
     Promise.all([here, there].map((gantry) => ask(gantry)));
-  /** Changes made here apply here at once, and there within a second. */
+  /** Checks that a change made `here` applies there at once, and in the other process within a second. */
   const takesEffect = async <Answer>(
     ask: (gantry: Gantry) => Promise<Answer>,
     holds: (answer: Answer) => boolean,

@@ -40,7 +40,7 @@ const devicesOf = (service: Gantry) => {
     history: async (id: string): Promise<ChangeJson[]> =>
       (await asOperator('sensors.getStatusHistory', { id, take: 100 })).history.reverse(),
     heartbeat: (apiKey: string, rest: object = {}) => service.ok('sensors.heartbeat', { apiKey, ...rest }),
-    /** Sweeps as a service does that has run for long. */
+    /** Sweeps like a service that has been running for a long time. */
     sweep: async (timeoutSeconds = TIMEOUT) => {
       await service.pool.query(`
         INSERT INTO sensor_watch (watched_since, looked_at) VALUES ('-infinity', now())
@@ -117,7 +117,7 @@ describe('the status machine', () => {
         const lastEvent = async () => (await devices.signs(sensor.id)).lastEventAt;
         const before = await lastEvent();
         await gantry.ingest(sensor.apiKey);
-        // Events are noted, and change the status, a little later.
+        // Events are recorded, and change the status, a little later than they are answered.
         await eventually(lastEvent, (at) => at !== before);
         const expected = nextStatus.event[from];
         const read = () => devices.read(sensor.id);

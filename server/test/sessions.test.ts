@@ -47,7 +47,7 @@ const sidOf = (token: string) => String(decodeJwt(token).sid);
 const lastActivityOf = async (userId: string) =>
   (await gantry.ok('users.getActivity', { userId, take: 1 }, { token: admin })).activities[0];
 
-/** A token as issued before sessions existed. */
+/** A token as it was issued before sessions existed. */
 const olderTokenOf = async (user: { email: string }, issuedAt = Math.floor(Date.now() / 1000)) => {
   const { sid: _, auth_time: __, ...claims } = decodeJwt(await login(user));
   return new SignJWT({ ...claims, jti: randomUUID(), iat: issuedAt, exp: issuedAt + DAY })
@@ -129,7 +129,8 @@ describe('a session', () => {
     };
     const { token, seen } = await useAfterAnHour();
     for (let n = 0; n < 5; n++) await statusOf(token);
-    // By the time that another one is written, this one would have been too.
+    // By the time that the use of another session has been written, further uses of this one would have been written
+    // too.
     await useAfterAnHour();
     expect((await sessionsOf(token))[0]?.lastSeenAt).toBe(seen);
   });
@@ -280,7 +281,7 @@ describe('the end of all sessions', () => {
 });
 
 describe('a login in progress', () => {
-  /** Completes a login whose password was checked before `change` was made to the user. */
+  /** Logs in so that `change` is made to the user after the password was checked and before the login is complete. */
   const loginDuring = async ({ email }: { email: string }, change: string) => {
     const holder = await gantry.pool.connect();
     try {

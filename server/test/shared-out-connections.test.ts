@@ -6,16 +6,16 @@ import { createLog } from '../src/platform/log.ts';
 import { TIMINGS } from '../src/platform/timings.ts';
 import { createTestDatabase, eventually, type Gantry, type HttpAnswer, startGantry } from './harness.ts';
 
-// Builds the program of the thread that writes reports.
+// The program of the thread that writes reports is built before all tests (database-server.ts).
 
-// Whatever is queried, and however often: devices are served, and health checks succeed.
+// Whatever is queried, and however often, devices are served and health checks succeed.
 
 const POOL_SIZE = 6;
-/** How long a question may take here. */
+/** How long an expensive query may wait for a connection in this test, and how long each of its statements may take. */
 const QUESTION_MS = 2_000;
 /** The figures of docs/operations.md and docs/configuration.md for one process. */
 const FURTHER_CONNECTIONS = 18;
-/** That for the upkeep of partitions, which is open only while there is work. */
+/** The connection for the upkeep of partitions, which is open only while there is work. */
 const UPKEEP_CONNECTIONS = 1;
 
 let gantry: Gantry;
@@ -104,7 +104,7 @@ describe('while a batch of plate searches hangs', () => {
 });
 
 describe('while batches of lists of all sensors hang', () => {
-  // A batch can contain at most five of them.
+  // A batch may contain at most five of these calls.
   const batches = (count: number, token?: string) =>
     Array.from({ length: count }, () => batch('sensors.getAllSensors', {}, token, 5));
 
@@ -174,7 +174,7 @@ describe('the connection that stores events', () => {
           .filter((name) => name?.startsWith('insert-'))
           .map((name) => name?.replace('-keyed', ''));
       for (const more of sent) await ingest(known, more);
-      // The previous test contained retries too.
+      // This statement is in use from the first event on, because the previous test repeated events too.
       expect(names()).toEqual(sent.map(() => 'insert-missing-events'));
       queries.mockClear();
       await ingest(known);
@@ -226,7 +226,7 @@ describe('one process', () => {
     };
     const isAll = (counts: Record<string, number>) =>
       Object.entries(expected).every(([name, n]) => (counts[name] ?? 0) >= n);
-    // A report is generated quickly, and counts are folded one after the other, unless they have to wait.
+    // Without these locks, the report would soon be finished, and the counts would be folded one after the other.
     await whileLocked('events, event_totals_unfolded, traffic_unfolded', async () => {
       await gantry.ok('reports.generate', { kind: 'VIOLATIONS', format: 'CSV', ...range }, { token: admin });
       // The thread has a lower priority than the rest, so a busy machine starts it late.
@@ -239,7 +239,7 @@ describe('one process', () => {
       await eventually(sum, isAll, 60_000);
       await Promise.all(busy);
     });
-    // The one that holds the lock is not the service's.
+    // The connection that holds the locks is not one of the service.
     delete most[''];
     delete most['gantry upkeep'];
     expect(most).toEqual(expected);

@@ -1,15 +1,15 @@
 import type { ClockSources } from '../src/platform/clock.ts';
 
-/** The time of a service that a test advances; otherwise it passes normally. */
+/** The time of a service, which a test can advance; otherwise it passes normally. */
 export interface ShiftedTime {
   /** For `overrides.clock` of a service: the clocks of its machine and of its database, both ahead by the same. */
   readonly sources: ClockSources;
-  /** What it is now, in Unix milliseconds. */
+  /** The current time, in Unix milliseconds. */
   now(): number;
   advance(ms: number): void;
 }
 
-/** What SQL itself calls now() stays the time of the machine that runs the tests. */
+/** Creates a time that a test can advance. now() in SQL is not affected: it stays the time of the database server. */
 export const createShiftedTime = (): ShiftedTime => {
   let ahead = 0;
   const now = (): number => Date.now() + ahead;

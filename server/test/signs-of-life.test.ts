@@ -26,7 +26,7 @@ let token: string;
 beforeAll(async () => {
   gantry = await startGantry({
     config: { HEARTBEAT_TIMEOUT_SECONDS: String(TIMEOUT) },
-    // No sweep but those of the tests.
+    // There are no sweeps except those of the tests.
     overrides: { timings: { writeContactsMs: 50, sweepSensorsMs: 3_600_000 } },
   });
   token = await gantry.tokenFor('OPERATOR');
@@ -50,7 +50,7 @@ const becomes = (id: string, wanted: SensorStatus) =>
     ({ status }) => status === wanted,
   );
 const heartbeat = (apiKey: string, rest: object = {}) => gantry.ok('sensors.heartbeat', { apiKey, ...rest });
-/** Waits until the events of the sensor that were accepted so far are written. */
+/** Waits until an event of the sensor from `since` (Unix milliseconds) or later is written. */
 const written = async (id: string, since: number) =>
   eventually(
     () => signs(id),
@@ -77,7 +77,7 @@ const watch = (watchedSince: string, lookedAt: string) =>
     [watchedSince, lookedAt],
   );
 const sweep = () => sweepOnce(gantry.app.context, TIMEOUT);
-/** Sweeps as a service does that has run for long. */
+/** Sweeps like a service that has been running for a long time. */
 const sweepLater = async () => {
   await watch('-infinity', new Date().toISOString());
   await sweep();

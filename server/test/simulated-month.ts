@@ -9,7 +9,7 @@ import type { Gantry } from './harness.ts';
 export const ZONE = 'Europe/Vienna';
 export const SPEED_LIMIT = 50;
 
-/** The reported events, as recorded by the test. */
+/** A reported event, as recorded by the test. */
 export interface Passage {
   readonly time: number;
   readonly sensor: number;
@@ -25,11 +25,11 @@ export interface SimulatedMonth {
   readonly locationId: string;
   readonly sensorIds: readonly string[];
   readonly passages: readonly Passage[];
-  /** Times (from, until) without either of the sensors, by the ids of their places. */
+  /** The gaps of each sensor, as [from, until) in Unix milliseconds, in the order of `sensorIds`. */
   readonly silent: readonly (readonly (readonly [number, number])[])[];
 }
 
-/** The same numbers in every run (mulberry32). */
+/** A generator of the same numbers in every run (mulberry32), at least 0 and less than 1. */
 export const seeded = (seed: number) => (): number => {
   seed = (seed + 0x6d2b79f5) | 0;
   let t = Math.imul(seed ^ (seed >>> 15), 1 | seed);
@@ -37,7 +37,7 @@ export const seeded = (seed: number) => (): number => {
   return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
 };
 
-/** Vehicles per hour by the local hour: two rush hours, almost none at night, half as many at weekends. */
+/** Vehicles per hour and sensor by the local hour: two rush hours, none before 5:00, half as many at weekends. */
 const volumeAt = (time: number): number => {
   const { hour, weekday } = DateTime.fromMillis(time, { zone: ZONE });
   const ofDay = hour < 5 ? 0 : hour === 7 || hour === 8 ? 9 : hour === 17 ? 12 : 3;
@@ -118,7 +118,7 @@ export const simulateMonth = async (gantry: Gantry): Promise<SimulatedMonth> => 
       if (!success) throw new Error('Not every event of the month was stored');
     }
   }
-  // The periods in which they were ONLINE, as in the status history.
+  // Inserts the status history, according to which the sensors were ONLINE except in the gaps.
   for (const [sensor, { id }] of sensors.entries()) {
     const changes = [
       [from - 60 * MINUTE_MS, 'ONLINE'],

@@ -145,7 +145,7 @@ describe('the body of a device', () => {
   });
 
   it('has a limited number of pictures', async () => {
-    // The smallest that begins and ends like a JPEG.
+    // The smallest data that begins and ends like a JPEG.
     const tiny = Buffer.from([0xff, 0xd8, 0xff, 0xda, 0xff, 0xd9]);
     const behind = await contentsOf(null, Buffer.concat([Buffer.from('{}'), ...Array(5_000).fill(tiny)]));
     expect(behind.parts.length).toBeLessThanOrEqual(1_002);
@@ -169,7 +169,7 @@ describe('the body of a device', () => {
     expect((await contentsOf('text/xml', '<p>A1\0</p>\0')).contents).toMatchObject([
       { root: { text: 'A1' } },
     ]);
-    // Neither are binary data and texts of two bytes for a letter.
+    // Binary data, and text of two bytes for each letter, cannot be read.
     for (const body of ['{\0"\0a\0"\0', 'x\0']) {
       expect((await contentsOf(null, body)).contents).toMatchObject([{ kind: 'unreadable' }]);
     }

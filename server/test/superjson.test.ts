@@ -36,7 +36,7 @@ const { input } = fc.letrec((tie) => ({
   ),
 }));
 
-/** The nesting of Map and Set in a value. */
+/** The greatest depth to which Map and Set are nested in a value. */
 const nesting = (value: unknown): number => {
   if (typeof value !== 'object' || value === null) return 0;
   const wraps = value instanceof Map || value instanceof Set;

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 
-/** Written by the service on its own: when it last looked for silent sensors, and when it did not. */
+/** Tables that the service writes on its own: when it last looked for silent sensors, and when it did not look. */
 const OWN = ['sensor_watch', 'sensor_watch_gaps'];
 
 /** The number of rows of each table, except those that are named and those that the service writes on its own. */

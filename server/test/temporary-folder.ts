@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 /** A file system in memory, which Linux offers. */
 const MEMORY = '/dev/shm';
-/** A run needs a part of it. */
+/** The free space that is required, in bytes. A run needs only part of it. */
 const ENOUGH_BYTES = 6 * 1024 ** 3;
 
 /** Whether there is a file system in memory with enough room, from which programs may be executed. */
@@ -16,15 +16,15 @@ const isUsable = async (): Promise<boolean> => {
 };
 
 /**
- * Moves the temporary folder of a run into memory if that is possible: databases and data folders are copied hundreds of
- * times, which takes a third of the processor time there.
- * @returns removes it
+ * Moves the temporary folder of a run into memory if that is possible: databases and data folders are copied hundreds
+ * of times, which takes a third of the processor time there.
+ * @returns a function that removes the folder and restores TMPDIR
  */
 export const moveTemporaryFolder = async (): Promise<() => Promise<void>> => {
   const before = process.env.TMPDIR;
   if (!(await isUsable())) return async () => undefined;
   const folder = await mkdtemp(join(MEMORY, 'gantry-tests-'));
-  // PostgreSQL's user, who differs if this runs as root, must be able to pass through.
+  // If this runs as root, PostgreSQL runs as another user, who must be able to pass through.
   await chmod(folder, 0o711);
   process.env.TMPDIR = folder;
   return async () => {

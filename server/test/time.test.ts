@@ -26,7 +26,7 @@ const formats = new Map(
     new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' }),
   ]),
 );
-/** The time of a wall clock at a moment, as `2026-01-31T08:15:00`, computed without the library under test. */
+/** The time that a wall clock shows at a moment, as `2026-01-31T08:15:00`, computed without the library under test. */
 const wallClock = (moment: number, zone: string): string =>
   formats.get(zone)?.format(moment).replace(' ', 'T') ?? '';
 
@@ -160,7 +160,7 @@ describe('a time without an offset', () => {
           const earlier = [0.5, 1, 2, 3].map((hours) => wallClock(moment - hours * HOUR_MS, where));
           expect(earlier).not.toContain(iso);
         } else {
-          // No clock shows it: it is as far behind the jump as the given time.
+          // No clock shows the given time, so the result is later by the length of the jump.
           expect(shown > iso).toBe(true);
           const skipped = Date.parse(`${shown}Z`) - Date.parse(`${iso}Z`);
           expect(wallClock(moment - skipped, where) < iso).toBe(true);

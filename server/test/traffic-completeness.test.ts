@@ -125,7 +125,7 @@ it('a location keeps its figures when its sensor is deleted', async () => {
     await gantry.ok('sensors.delete', { id }, { token });
     expect(await figures()).toEqual(before);
   }
-  // A new sensor with the same deviceId begins anew.
+  // A new sensor with the same deviceId does not inherit anything.
   await create('stayed', locationId);
   expect(await figures()).toEqual(before);
   await foldAllTraffic(gantry, 100);

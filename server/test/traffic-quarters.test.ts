@@ -13,11 +13,12 @@ import { seeded } from './simulated-month.ts';
 import { lengthOf } from './test-length.ts';
 import { TRAFFIC_DIFFERENCES } from './traffic-differences.ts';
 
-// Slots longer than five minutes, which are counted once a quarter hour is over, and their readers until then.
+// Slots longer than five minutes, which are counted once a quarter hour is over, and the figures that are read until
+// then.
 
 const MINUTE = 60_000;
 const QUARTER = 15 * MINUTE;
-/** Where longer slots end at first: in the middle of an hour. */
+/** The time until which longer slots are counted at first: in the middle of an hour. */
 const BEGIN = Date.parse('2026-03-06T09:15:00Z');
 const FIRST = BEGIN - 30 * 3_600_000;
 const END = BEGIN + 3 * 3_600_000;
@@ -27,7 +28,7 @@ let token: string;
 let sensors: { id: string; apiKey: string; locationId: string }[];
 
 beforeAll(async () => {
-  // The tests fold.
+  // This service does not fold by itself during the tests.
   gantry = await startGantry({ overrides: { timings: { foldTrafficMs: 3_600_000 } } });
   token = await gantry.tokenFor('ADMIN');
   await setLongerUntil(BEGIN);
@@ -199,7 +200,7 @@ describe('slots longer than five minutes', () => {
   it('are counted from smaller parts after a transaction took too long', async () => {
     const { DATABASE_URL = '' } = gantry.app.context.config;
     const pool = createPool(DATABASE_URL, 1, () => undefined, { statementTimeoutMs: 300 });
-    // Stands for groups that take long to fold: forty take longer than the pool allows.
+    // Simulates groups that take long to fold: forty events take longer than the pool allows for a statement.
     await gantry.pool.query(`
       CREATE FUNCTION delay() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.02); RETURN OLD; END';
       CREATE TRIGGER delay BEFORE DELETE ON traffic_unfolded FOR EACH ROW EXECUTE FUNCTION delay()`);

@@ -15,7 +15,7 @@ const HOUR = 3_600_000;
 let gantry: Gantry;
 let token: string;
 let month: SimulatedMonth;
-/** Prevents folding as long as it is held. */
+/** Holds the lock without which the service cannot fold. */
 let fold: PoolClient;
 beforeAll(async () => {
   gantry = await startGantry();
@@ -37,7 +37,7 @@ const percentile = (sorted: readonly number[], share: number): number => {
   return lower + (upper - lower) * (rank - Math.floor(rank));
 };
 
-/** The expected figures of some vehicles, counted one by one. */
+/** The expected figures of the given vehicles, counted one by one. */
 const truthOf = (passed: readonly Passage[]) => {
   const speeds = passed.flatMap(({ vehicleSpeed }) => vehicleSpeed ?? []).sort((a, b) => a - b);
   const types = new Map<string | null, number>();

@@ -23,7 +23,7 @@ describe('unknown fields of an event', () => {
     const response = await fetch(`${gantry.url}/trpc/events.ingest`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      // Fields that only stored events have are not used, but no mistake either.
+      // Fields that only stored events have are ignored without a warning.
       body: JSON.stringify({ json: { apiKey, ...EVENT, id: 'x', processed: true, sensorId: 'y' } }),
     });
     expect(await response.text()).toMatch(

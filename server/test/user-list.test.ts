@@ -13,7 +13,7 @@ interface Listing {
   pageCount: number;
 }
 
-// [e-mail, first name, last name, role, department, active, created, last login]; all in the department of the test.
+// [e-mail, first name, last name, role, department, active, created, last login]; all addresses end with @list.test.
 type Row = readonly [string, string, string, string, string | null, boolean, string, string | null];
 const rows: Row[] = [
   ['ada@list.test', 'Ada', 'Lovelace', 'ADMIN', 'North', true, '2026-01-01', '2026-03-01'],
@@ -44,7 +44,7 @@ afterAll(() => gantry.stop());
 
 const list = (input?: Record<string, unknown>): Promise<Listing> =>
   gantry.ok('users.getAll', input, { token: admin });
-/** The users of this test in the result, by the part of their e-mail address before the @ (or +). */
+/** The users of this test in the result, by the first three letters of their e-mail addresses. */
 const names = async (input: Record<string, unknown> = {}) =>
   (await list({ take: 100, ...input })).users
     .map(({ email }) => email)

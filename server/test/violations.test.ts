@@ -16,7 +16,7 @@ const EVENTS = eventType.options.flatMap((type, n) => [
   },
   { eventType: type, timestamp: `${DAY}T12:0${n}:00Z`, description: `${type} blank`, violationType: ' ' },
 ]);
-/** Two types are violations by themselves; of the other four, events with a violation type are. */
+/** Events of two types are always violations; events of the other four types are, if they have a violation type. */
 const EXPECTED = EVENTS.filter(
   (event) => event.violationType === 'SPEEDING' || event.eventType.endsWith('_VIOLATION'),
 ).map(({ description }) => description);

@@ -59,7 +59,7 @@ const watch = (pattern: string, fields: object = {}) =>
   ok<{ id: string }>('watchlist.create', { pattern, reason: 'Stolen', ...fields });
 const listAlerts = async (entryId: string, input: object = {}) =>
   (await ok<{ alerts: AlertJson[] }>('watchlist.getAlerts', { entryId, ...input })).alerts;
-/** Waits until every stored read has raised its alerts: until then it is on the list of follow-ups. */
+/** Waits until every stored read has raised its alerts: until then, it is among the events to follow up. */
 const followedUp = () =>
   eventually(
     async () => (await gantry.pool.query('SELECT FROM events_to_follow_up')).rowCount,
@@ -455,7 +455,7 @@ describe('watchlist.undoAcknowledgeAlertBatch', () => {
         details: { alertId: mine.id, entryId: mine.entryId, plate: mine.licensePlateNumber },
       },
     ]);
-    // One that is open stays as it is, and is somebody else's once they acknowledge it.
+    // An open alert stays as it is. Once another user has acknowledged it, it belongs to that user.
     expect(await undo([mine.id], field)).toEqual([{ id: mine.id, alert: opened }]);
     await gantry.ok('watchlist.acknowledgeAlert', { id: mine.id }, { token: operator });
     expect((await undo([mine.id], field))[0].error.code).toBe('CONFLICT');

@@ -30,7 +30,9 @@ const watches = (watchlist: Watchlist, licensePlateNumber: string | null): boole
   return watchlist.match(enrich(event, sensor, 'UTC', Date.now())).length > 0;
 };
 
-/** A list in memory. Reads wait until they are released, and return the list as of their beginning. */
+/**
+ * A list in memory. Each read except the first waits until it is released, and returns the list as of its beginning.
+ */
 const heldList = (first: string[]) => {
   const list = [...first];
   const held: (() => void)[] = [];

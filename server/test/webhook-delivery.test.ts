@@ -51,7 +51,7 @@ interface Options {
   readonly resolve?: Resolve;
 }
 
-/** Deliveries of one process, with shorter waits. */
+/** Starts the deliveries of one process, with shorter waits. */
 const startProcess = async (allowed: readonly string[], options: Options = {}): Promise<Resources> => {
   const { limitMs = 2_000, backOff = [10, 10], sweepMs = 100, leaseMarginMs = 10_000, resolve } = options;
   const process = resources.use(new Resources());
@@ -112,7 +112,10 @@ const insertUnannounced = async (webhookId: string): Promise<string> => {
   );
   return rows[0]?.id ?? '';
 };
-/** By then everything that was due before has been found too. @returns the id of the delivery that shows it */
+/**
+ * Waits for a sweep, which has then also found everything that was due before.
+ * @returns the id of the delivery that shows it
+ */
 const aSweepHasPassed = async (receiver: Receiver): Promise<string> => {
   const id = await insertUnannounced(await addHook(receiver.url));
   await eventually(
@@ -181,7 +184,7 @@ describe('an attempt', () => {
     const receiver = await receive(() => undefined);
     await startProcess([receiver.host], { limitMs: 500, backOff: [] });
     const [id] = await enqueue(await addHook(receiver.url));
-    // Settled although the receiver holds the request open.
+    // The attempt is settled although the receiver holds the request open.
     expect((await settled(id, 'DEAD')).last_error).toBe('It did not answer within 0.5 s');
   });
 
@@ -244,7 +247,7 @@ describe('an internal address', () => {
     const receiver = await receive();
     const port = new URL(receiver.url).port;
     let asked = 0;
-    // Public at the first look-up, and internal when the connection is made.
+    // The address is public at the first look-up, and internal when the connection is made.
     const rebinding: Resolve = async () => [
       { address: ++asked === 1 ? '93.184.216.34' : '127.0.0.1', family: 4 },
     ];
@@ -500,7 +503,7 @@ describe('many deliveries', () => {
     for (let n = 0; n < 5; n++) {
       const [id] = await enqueue(hook);
       await settled(id);
-      // None of those that hang has made room for the next of its kind.
+      // No hanging attempt has made room for another one to these receivers.
       expect(hanging.received.length).toBe(40);
     }
     const ended = process[Symbol.asyncDispose]();
@@ -546,7 +549,7 @@ describe('when something fails', () => {
     );
     await startProcess([receiver.host]);
     expect((await settled(id)).attempts).toBe(2);
-    // Not before its lease was over, although it was looked for meanwhile.
+    // Not before the lease ended, although sweeps looked for due deliveries in the meantime.
     expect(performance.now() - leased).toBeGreaterThan(900);
   });
 

@@ -126,7 +126,7 @@ describe('without the feature webhooks', () => {
   });
 });
 
-/** Sends the head of an answer, and then calls `goOn`. */
+/** Sends the head of an answer and the beginning of its body, and then calls `goOn`. */
 const begin =
   (status: number, goOn: (response: Parameters<Respond>[0]) => void): Respond =>
   (response) => {
@@ -190,7 +190,7 @@ describe('a delivery that is requested again by hand while it is pending', () =>
     receiver.respond = answer(500);
     const id = await sendTest(hook.id);
     await answered(id, 500);
-    // The last but one has failed: one of the automatic attempts is left.
+    // As if the last but one of the automatic attempts had failed, so that one is left.
     await gantry.pool.query(
       `UPDATE webhook_deliveries SET attempts = 12, last_status = NULL, due_at = now() + interval '7 hours'`,
     );
@@ -224,7 +224,7 @@ describe('Retry-After', () => {
     [429, '600', 600],
     [503, new Date(Date.now() + 1_200_000).toUTCString(), 1_200],
     [429, '99999999', 86_400],
-    // Never sooner than without it, and only with statuses to which it applies.
+    // The header never shortens the wait, and counts only with statuses to which it applies.
     [429, '0', 10],
     [503, 'soon', 10],
     [500, '600', 10],

@@ -250,7 +250,7 @@ describe('webhooks.update', () => {
     await ok('webhooks.update', { id: hook.id, enabled: false });
     await gantry.pool.query('UPDATE webhook_deliveries SET due_at = now()');
     await ok('webhooks.redeliver', { id: deliveryId });
-    // Another delivery without a notification: by then a sweep has found what is due.
+    // Another delivery without a notification: when it arrives, a sweep has found everything that is due.
     const other = await addHook();
     await gantry.pool.query(
       `INSERT INTO webhook_deliveries (webhook_id, kind, body) VALUES ($1, 'test', '{}')`,

@@ -188,7 +188,7 @@ describe('invalid numbers', () => {
   });
 });
 
-/** A text in JSON, so that it arrives unchanged. */
+/** Texts that PostgreSQL cannot store. They are sent in JSON, so they arrive unchanged. */
 const FLAWED = { 'a NUL character': 'a\u0000b', 'half a pair': 'a\ud800b', 'the other half': '\udc00 ab' };
 
 describe('text that PostgreSQL cannot store', () => {

@@ -215,7 +215,7 @@ describe('too many large bodies at once', () => {
     const head = `POST /trpc/auth.login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${size}\r\n\r\n`;
     const { hostname, port } = new URL(gantry.url);
     let answers = '';
-    // Each sends all but the last byte, and so holds its memory. Together they leave no room for one of them.
+    // Each sends all but the last byte of a body, and so occupies memory. Together they leave no room for one of them.
     const senders = Array.from({ length: 14 }, () => {
       const socket = connect(Number(port), hostname);
       socket.on('error', () => undefined);

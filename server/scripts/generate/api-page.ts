@@ -24,7 +24,7 @@ const bounds = (schema: JsonSchema): string => {
   return notes.length > 0 ? ` (${notes.join(', ')})` : '';
 };
 
-/** A JSON Schema in the notation of the specification: `string`, `number`, `A \| B`, `{…}`, `…[]`. */
+/** The type that a JSON Schema describes, in words: `string`, `A or B`, `{a, b?}`, `array of A`. */
 const typeText = (schema: JsonSchema): string => {
   if (Array.isArray(schema.enum)) return schema.enum.map((value) => `\`${String(value)}\``).join(', ');
   if (schema.const !== undefined) return `\`${JSON.stringify(schema.const)}\``;
@@ -48,7 +48,7 @@ const typeText = (schema: JsonSchema): string => {
 
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 
-/** The object that a field contains, directly or in a list, and how its members are named from the field. */
+/** The object that a field contains, directly or in a list, preceded by the prefix for the names of its members. */
 const objectIn = (name: string, schema: JsonSchema): readonly [string, JsonSchema] | null => {
   if (isObject(schema.properties)) return [`${name}.`, schema];
   if (schema.type === 'array' && isObject(schema.items)) return objectIn(`${name}[]`, schema.items);
@@ -59,7 +59,7 @@ const objectIn = (name: string, schema: JsonSchema): readonly [string, JsonSchem
   return only && others.length === 0 ? objectIn(name, only) : null;
 };
 
-/** The rows of the members of an object. @param isDeep with those of the objects in them */
+/** The rows of the members of an object. @param isDeep whether the members of objects within it follow */
 const memberRows = (schema: JsonSchema, isDeep: boolean, prefix = ''): string[] => {
   if (!isObject(schema.properties)) return [];
   const required = new Set(Array.isArray(schema.required) ? schema.required : []);

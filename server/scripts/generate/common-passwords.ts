@@ -4,8 +4,8 @@ import { commonKeyOf } from '../../src/auth/common-password-key.ts';
 const MOST_COMMON = 10_000;
 
 /**
- * server/src/auth/common-password-list.ts: the keys of the most common passwords in order, one a line, each without the
- * beginning that it shares with the one before: the number of those characters in base 36, then the rest.
+ * server/src/auth/common-password-list.ts: the sorted keys of the most common passwords, one per line. The beginning that a
+ * key shares with the previous key is replaced by the number of its characters, up to 35, as one digit in base 36.
  */
 export const commonPasswordsModule = (): string => {
   const keys = dictionary['passwords-common'].slice(0, MOST_COMMON).map((word) => commonKeyOf(String(word)));

@@ -53,7 +53,7 @@ function shippedPackages(lock: Lock): ReadonlyMap<string, LockEntry> {
 
 const LICENCE_FILE = /^(?:licen[cs]e|copying|notice|ofl)(?:[-.].*)?$/i;
 
-/** What the package says itself; nothing for programs of one platform, which are not installed everywhere. */
+/** The licence texts in the package; empty for packages of one platform, which are not installed everywhere. */
 function textOf(path: string, { os }: LockEntry): string {
   const folder = join(root, path);
   if (os || !existsSync(folder)) return '';

@@ -105,7 +105,7 @@ export async function findActivity(db: Executor, id: string): Promise<ActivityRo
   return rows[0] ?? null;
 }
 
-/** One page of what all users did, newest first, and how much there is of it. */
+/** One page of the actions of all users that match the filters, newest first, with their total number. */
 export async function listActivityLog(
   db: Executor,
   input: ActivityLogInput,
@@ -152,7 +152,7 @@ const COUNT_ONE_MORE = sql`UPDATE SET details = activity.details
   || jsonb_build_object('count', (activity.details ->> 'count')::integer + 1)
   || CASE WHEN activity.ip_address IS DISTINCT FROM excluded.ip_address THEN '{"otherAddresses": true}' ELSE '{}' END::jsonb`;
 
-/** The same for a row that has no count until the second time. */
+/** Counts a repetition in a row that has no count before the first repetition. */
 const COUNT_ANOTHER = sql`UPDATE SET details = activity.details
   || jsonb_build_object('count', coalesce((activity.details ->> 'count')::integer, 1) + 1)`;
 
@@ -177,7 +177,7 @@ export function recordFailedLogin(db: Executor, userId: string | null, caller: C
   return gather(db, caller, failed, COUNT_ONE_MORE);
 }
 
-/** A search for a plate, of which a caller may ask several pages, or which a stream resumes. */
+/** A search for a plate. A caller may request several pages of it, and a stream may resume it. */
 interface PlateSearch {
   /** The filters, which are the same on every page. */
   readonly search: object;

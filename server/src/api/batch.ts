@@ -4,7 +4,7 @@ import type { RequestContext } from '../platform/context.ts';
 import { unavailable } from '../platform/error.ts';
 import { failureOf } from '../rpc/errors.ts';
 
-/** What the description of a procedure says of `eachOf`. */
+/** The rules of `eachOf`, for the descriptions of procedures. */
 export const EACH_BY_ITSELF = `Each of up to ${MAX_BATCH_ITEMS} succeeds or fails by itself, as in a call of its own; one that is repeated is processed once; the call fails as a whole, with SERVICE_UNAVAILABLE, only if none can be processed at the moment.`;
 
 /** Maximum number of items of one call that are processed at once, so that connections remain for other callers. */

@@ -51,7 +51,7 @@ import { noteRefusedDevice } from './device-refusals.ts';
 import { eventBatches } from './event-batches.ts';
 import { allowed, device, open, router, signedIn } from './procedures.ts';
 
-/** The unknown fields of an event, which are counted. @throws AppError `badRequest` if it is to be refused for them */
+/** Finds the unknown fields of an event and counts such events. @throws AppError `badRequest` for any if `isStrict` */
 function noteUnknown({ metrics }: AppContext, given: unknown, isStrict: boolean): readonly InputIssue[] {
   const fields = unknownFields(given);
   if (fields.length === 0) return fields;

@@ -16,7 +16,7 @@ import type { AppContext } from './context.ts';
 
 const NOTHING_MORE = {};
 
-/** What users may call who have to set up a second factor first. */
+/** The procedures that users may call before they have set up a second factor that their role requires. */
 const BEFORE_SECOND_FACTOR: ReadonlySet<string> = new Set([
   'auth.me',
   'auth.refreshToken',

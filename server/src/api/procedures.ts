@@ -18,7 +18,7 @@ import {
   peopleWith,
 } from './guards.ts';
 
-/** A client considers a stream dead and reconnects after this long without a message. Notes are sent every 10 s. */
+/** A client reconnects a stream that was silent for this long, in milliseconds. Notes are sent every 10 s. */
 const STREAM_SILENCE_MS = 30_000;
 
 useOwnMessages();
@@ -60,7 +60,7 @@ export function allowed(permission: Permission) {
 /** A procedure for devices. */
 export const device = guarded('device', anyDevice).meta({ failed: noteRefusedDevice });
 
-/** A procedure with a guard. `rpc/run.ts` calls the guard itself; this is for calls that tRPC runs. */
+/** A procedure with a guard. `rpc/run.ts` calls the guard itself; the middleware is for calls that tRPC runs. */
 function guarded<More extends object>(access: ProcedureMeta['access'], guard: Guard<More, AppContext>) {
   return t.procedure.meta({ access, guard }).use(async ({ ctx, path, type, getRawInput, next }) => {
     const readInput = await getRawInput().then(

@@ -32,7 +32,7 @@ import { allowed, allowedPerson, router } from './procedures.ts';
 
 const administrators = allowed('manageUsers');
 
-/** Changes of accounts, which an API token must not outlive. */
+/** For changes of accounts, which API tokens may not make: a leaked token could outlive its revocation. */
 const peopleOnly = allowedPerson('manageUsers');
 
 export const usersRouter = router({

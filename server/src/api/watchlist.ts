@@ -47,7 +47,7 @@ export const watchlistRouter = router({
     .input(listWatchlistInput)
     .output(watchlistPage)
     .query(async ({ ctx, input }) => {
-      // Their results would confirm a guess, and tell what a hidden plate lies between.
+      // The results would confirm a guess, or show between which plates a hidden one is sorted.
       if (input.search !== undefined || input.sortBy === 'pattern') requireSeesPlates(ctx);
       const { items, total } = await listEntries(ctx.app.db, input);
       return { entries: items, total, pageCount: pageCount(total, input.take) };

@@ -92,6 +92,7 @@ export function countApiTokens(db: Executor, userId: string): Promise<number> {
 }
 
 /**
+ * Revokes an API token.
  * @param userId the required owner of the token; null for any
  * @returns null when there is no such token, or it was revoked already
  */

@@ -13,7 +13,7 @@ type CodeContext = RequestContext<Core & AuthServices>;
 
 /**
  * Checks the second factor of a login whose password was right. Does nothing for a user who has none.
- * @throws AppError `unauthorized` without the right code; `tooManyRequests` after too many failures
+ * @throws AppError `unauthorized` without the right code; otherwise as `useCode`
  */
 export async function checkSecondFactor(
   ctx: CodeContext,
@@ -30,7 +30,7 @@ export async function checkSecondFactor(
 /**
  * Uses a code of the app or a recovery code, within the limits on failures. A wrong one is recorded as a failed login.
  * @returns whether it was right
- * @throws AppError `tooManyRequests` after too many failures
+ * @throws AppError `tooManyRequests` after too many failures; `badRequest` as `openSecret`
  */
 export async function useCode(ctx: CodeContext, factor: SecondFactorRow, code: string): Promise<boolean> {
   const { app, caller } = ctx;

@@ -10,7 +10,8 @@ interface Account {
 }
 
 /**
- * Checks the password of an account, within the limits on failures. A wrong one is recorded in the activity log.
+ * Checks the password of an account, within the limits on failures. A wrong one is recorded in the activity log, unless
+ * the address has failed too often before.
  * @param email identifies the account, in lower case
  * @param find looks up the account; null when there is none
  * @returns the account; null when there is none or the password is wrong

@@ -11,8 +11,8 @@ const EVERY_MS = 600_000;
 const AT_ONCE = 1_000;
 
 /**
- * Removes expired sessions, API tokens that ended long ago, and revocations of expired tokens every ten minutes, until it
- * is disposed of.
+ * Removes expired sessions, revocations of expired tokens, API tokens that ended long ago, and logins at the provider
+ * that were not completed in time, every ten minutes, until it is disposed of.
  */
 export function startPruningSessions({ db, log }: { db: Database; log: Logger }): AsyncDisposable {
   return startPeriodic(

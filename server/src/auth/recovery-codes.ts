@@ -15,7 +15,7 @@ export function newRecoveryCodes(): string[] {
   return Array.from({ length: RECOVERY_CODES }, () => Array.from({ length: GROUPS }, group).join('-'));
 }
 
-/** What is stored of a code. Case, blanks and hyphens do not matter. */
+/** The hash that is stored instead of a code. Case, blanks and hyphens do not matter. */
 export function recoveryCodeHash(code: string): string {
   return hash('sha256', plainCode(code), 'hex');
 }

@@ -4,7 +4,7 @@ import type { Config } from '../platform/config.ts';
 import { AppError } from '../platform/error.ts';
 import type { TokenUser } from './sessions-store.ts';
 
-/** Whether the settings let a user see number plates who has all of these roles. */
+/** Whether the settings let a user who has all of these roles see number plates. */
 export function mayRolesSeePlates(
   { HIDE_PLATES_FROM }: Pick<Config, 'HIDE_PLATES_FROM'>,
   ...roles: readonly Role[]
@@ -20,7 +20,7 @@ export function lacksSecondFactor(
   return !hasSecondFactor && (SECOND_FACTOR_FOR as readonly Role[]).includes(role);
 }
 
-/** The refusal of such a user. */
+/** The error for a user whose role requires a second factor that they do not have. */
 export function secondFactorMissing(): AppError {
   return new AppError('forbidden', SECOND_FACTOR_MISSING);
 }

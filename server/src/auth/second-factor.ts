@@ -38,7 +38,8 @@ export async function viewSecondFactor({ app, actor }: SessionContext): Promise<
 /**
  * Creates a second factor for the caller, which is not active until it is confirmed. It replaces an earlier one that
  * was not confirmed.
- * @throws AppError `badRequest` for a wrong password; `conflict` when the caller has a second factor
+ * @throws AppError `badRequest` for a wrong password; `conflict` when the caller has a second factor; `tooManyRequests`
+ * after too many failures
  */
 export async function startSecondFactor(
   ctx: SessionContext,
@@ -90,7 +91,7 @@ export async function renewRecoveryCodes(ctx: SessionContext, input: ChangeSecon
   const { app, actor, caller } = ctx;
   const factor = await requireBoth(ctx, input);
   return inTransaction(app.db, async (tx) => {
-    // Otherwise two calls at the same time would each leave the codes of the other in force.
+    // Without the lock, each of two concurrent calls would leave the codes of the other valid.
     if (!(await lockSecondFactor(tx, factor))) throw noSecondFactor();
     await recordActivity(tx, actor.id, caller, 'auth.recoveryCodesRenewed');
     return giveRecoveryCodes(tx, actor.id);

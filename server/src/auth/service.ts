@@ -41,7 +41,7 @@ export async function login(
   if (!found) throw invalidCredentials();
   await checkSecondFactor(ctx, found.id, input.code);
   const begun = await beginSession(ctx, found.id, undefined, found);
-  // The user may have been deleted or deactivated since the password was checked.
+  // The user may have been deleted since the password was checked.
   if (!begun) throw invalidCredentials();
   return begun;
 }
@@ -49,7 +49,8 @@ export async function login(
 /**
  * Starts a session of an active user, and records the login.
  * @param details for the activity log
- * @param found the user, if the caller has read it: the session is then good only for the user's epoch at that time
+ * @param found the user, if the caller has read it: the session is then valid only while the user has the session epoch
+ * of that time
  * @returns null when there is no such user
  */
 export async function beginSession(

@@ -20,7 +20,10 @@ export interface StreamUser {
   readonly seesPlates: boolean;
 }
 
-/** Ends a stream of an API token that remains valid. Clients open it again, as after a restart of the service. */
+/**
+ * The error that ends a stream of an API token that remains valid. Clients open it again, as after a restart of the
+ * service.
+ */
 function permissionsChanged(): AppError {
   return unavailable('The permissions of this token have changed: open the stream again');
 }
@@ -30,13 +33,13 @@ export interface SessionWatch extends AsyncDisposable {
   /**
    * Calls `onEnd` once the token is no longer valid because its session ended, or its user was deactivated or changed
    * role, or lacks a second factor that the role requires; and once an API token acts with another role, or its user
-   * may no longer see the plates that are shown. It does not watch the token's own expiry.
+   * may no longer see the plates that are shown. It does not watch the expiry of the access tokens of a session.
    * @returns a function that stops watching
    */
   watch(user: StreamUser, onEnd: (reason: AppError) => void): () => void;
-  /** Records soon that the session is in use. */
+  /** Notes that the session is in use; the next check records it in the database. */
   seen(sessionId: string): void;
-  /** Records soon that the API token is in use. */
+  /** Notes that the API token is in use; the next check records it in the database. */
   used(tokenId: string): void;
 }
 

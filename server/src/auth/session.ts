@@ -18,7 +18,10 @@ export interface SignedInUser extends Actor {
   readonly token: TokenClaims;
   /** Whether the role requires a second factor that the user does not have. */
   readonly lacksSecondFactor: boolean;
-  /** Its session; null for an API token, and for a token from before sessions existed that has not been refreshed. */
+  /**
+   * The session of that token; null for an API token, and for a token from before sessions existed that has not been
+   * refreshed.
+   */
   readonly session: TokenSession | null;
 }
 
@@ -79,7 +82,9 @@ export async function currentSession(
   });
 }
 
-/** The user for whom an API token acts, with the role in which it does; null when it is not valid. */
+/**
+ * The user for whom an API token acts, with the role whose permissions it has now; null when the token is not valid.
+ */
 async function findTokenActor({ db, config, sessionWatch }: Anybody['app'], bearer: string) {
   const apiTokenHash = hashOf(bearer);
   const [owner] = await findValidOwners(db, [apiTokenHash]);
@@ -125,7 +130,8 @@ export function requireLogin({ apiToken }: SignedInUser): void {
 }
 
 /**
- * @param mayLackSecondFactor whether it is enough for a user who has to set up a second factor first
+ * Requires a valid token.
+ * @param mayLackSecondFactor whether to accept a user who still has to set up a second factor
  * @throws AppError `unauthorized` without a valid token; `forbidden` while the user has to set up a second factor
  */
 export async function signIn(ctx: Anybody, mayLackSecondFactor = false): Promise<SignedInUser> {

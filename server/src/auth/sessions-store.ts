@@ -124,7 +124,7 @@ const isLive = and(isNull(sessions.endedAt), gt(sessions.expiresAt, sql`now()`))
 /** Maximum number of sessions in a list. */
 const MOST_LISTED = 100;
 
-/** The active sessions of a user, the most recently used first; at most a hundred. */
+/** The active sessions of a user, the current one first, then the most recently used; at most a hundred. */
 export async function listSessions(db: Executor, userId: string, currentId: string): Promise<Session[]> {
   const rows = await db
     .select({
@@ -182,9 +182,8 @@ export async function markSeen(db: Executor, ids: readonly string[]): Promise<vo
 const PRUNED_AT_ONCE = 5_000;
 
 /**
- * Removes sessions that expired more than a day ago, and revocations of expired tokens, at most some thousands of
- * each.
- * @returns the number of removed rows
+ * Removes sessions that expired more than a day ago, and revocations of expired tokens, at most some thousands of each.
+ * @returns the larger of the two numbers of removed rows; 0 when nothing is left to remove
  */
 export async function pruneSessions(db: Executor): Promise<number> {
   const { rowCount } = await db.execute(sql`

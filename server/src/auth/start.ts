@@ -7,14 +7,14 @@ import { createSessionWatch, type SessionWatch } from './session-watch.ts';
 import { createLoginThrottle, type LoginThrottle } from './throttle.ts';
 import { createTokens, type Tokens } from './tokens.ts';
 
-/** The services of this room. */
+/** The services of authentication that the application context contains. */
 export interface AuthServices {
   readonly tokens: Tokens;
   readonly passwords: Passwords;
   readonly loginThrottle: LoginThrottle;
   readonly sessionWatch: SessionWatch;
   readonly secrets: SecretBox;
-  /** null when the settings name none. */
+  /** null when no provider is configured. */
   readonly oidc: OidcProvider | null;
 }
 

@@ -33,7 +33,7 @@ export async function findAccount(db: Executor, id: string) {
 }
 
 /**
- * Prevents the user from being deleted until the transaction ends.
+ * Records the time of a login. The row stays locked, so that the user cannot be deleted until the transaction ends.
  * @returns false when the user has been deleted already
  */
 export async function setLastLogin(tx: Transaction, userId: string): Promise<boolean> {

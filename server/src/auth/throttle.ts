@@ -81,7 +81,10 @@ export function subscriberOf(address: string): string {
     .join(':')}::/64`;
 }
 
-/** Counts are shared by all processes for a minute, so a mistyped password delays its owner by a minute at most. */
+/**
+ * Creates a throttle whose counts are stored in the database and shared by all processes. Failed passwords are counted
+ * for a minute, so a mistyped password delays its owner by a minute at most.
+ */
 export function createLoginThrottle(pool: Pool): LoginThrottle {
   const counted = {
     storeClient: pool,

@@ -3,7 +3,7 @@ import { mayActAs, type Role } from '@gantry/contract/permissions';
 import type { Executor } from '../platform/database/transaction.ts';
 import { findTokenOwners, type TokenOwner } from './api-tokens-store.ts';
 
-/** SHA-256: the token is random, so it needs no slow hash. */
+/** The SHA-256 hash of an API token, in hexadecimal. The token is random, so it needs no slow hash. */
 export function hashOf(token: string): string {
   return hash('sha256', token, 'hex');
 }

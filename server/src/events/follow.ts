@@ -6,8 +6,8 @@ import { matchesFilter } from './matches.ts';
 import { requirePlateSearch } from './plate-access.ts';
 
 /**
- * Streams events when they are stored. Following a plate is a look-up, so it is recorded first; in ten minutes once,
- * however often it is resumed.
+ * Streams events when they are stored. Following a plate is a look-up, so it is recorded before the stream begins: once
+ * in ten minutes, however often the stream is resumed.
  * @throws AppError as `follow` and `requirePlateSearch` do
  */
 export async function* followEvents(

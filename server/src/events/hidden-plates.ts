@@ -6,7 +6,9 @@ import { replacePlates } from './plates-in-texts.ts';
 /** Shorter texts are no plates, and would be found inside other words. */
 const LEAST_CHARACTERS = 3;
 
-/** Answers for users who see no plates, by the answer; messages of streams are sent to many. */
+/**
+ * The answers without plates, by the original answer. A message of a stream is sent to many users, but redacted once.
+ */
 const hidden = new WeakMap<object, object>();
 
 /**
@@ -14,13 +16,14 @@ const hidden = new WeakMap<object, object>();
  * that an answer that gains an event needs no rule of its own:
  * - `licensePlateNumber` of anything, and the `pattern` of a plate on the watchlist, become `•••`;
  * - the `metadata` and `images` of an event become empty, because both may show the plate;
- * - of an event's `description` and `tags`, those are left out that may name another plate, or the plate in another way
- *   (`deviceTextIn`);
- * - the description of an incident that an event opened becomes null, also in its timeline, because it is text of the
+ * - the `description` and the `tags` of an event are left out where they may name another plate, or the plate in
+ *   another form (`deviceTextIn`);
+ * - the description of an incident that an event opened becomes null, also in its timeline, because it is a text of the
  *   device;
- * - why a sensor is in the status ERROR is shown without the issues that it reported if there is a digit in them;
- * - why a mapping refused a message of a device is shown without values of the message;
- * - the path to which a device sent a message, if there is a digit in it, as in nearly every plate, becomes `•••`;
+ * - the reason for the status ERROR of a sensor is shown without the issues that the sensor reported if they contain a
+ *   digit;
+ * - the reason for which a mapping refused a message of a device is shown without values of the message;
+ * - the path to which a device sent a message becomes `•••` if it contains a digit, as nearly every plate does;
  * - pictures of messages of devices, repeated plates, and filters by plate of saved views are left out;
  * - other texts lose the plates that the answer contains elsewhere.
  */
@@ -109,8 +112,8 @@ function isEvent(value: Members): boolean {
 }
 
 /**
- * A text of the device in an event from which the known plates were removed; null if it may still contain one: the event
- * has no plate that could be removed, or a digit is left, as in nearly every plate.
+ * Checks a text of the device in an event, after the known plates were removed from it. Null if it may still contain a
+ * plate: because the event has no plate that could be removed, or because a digit is left, as in nearly every plate.
  */
 function deviceTextIn({ licensePlateNumber }: Members, text: string): string | null {
   return licensePlateNumber === null || /\p{N}/u.test(text) ? null : text;
@@ -147,13 +150,13 @@ function withoutMappedValues(reason: string): string {
   );
 }
 
-/** The reason of a change of status, without issues of the device in which a plate may stand. */
+/** The reason for a change of status, without issues of the device that may contain a plate. */
 export function withoutIssues(reason: string): string {
   const mayHoldPlate = reason.startsWith(CRITICAL_ISSUE) && /\p{N}/u.test(reason);
   return mayHoldPlate ? `${CRITICAL_ISSUE}${HIDDEN_PLATE}` : reason;
 }
 
-/** By page of the console, the filter whose name does not say that it can be a plate. */
+/** For each page of the console, the filter that may contain a plate although its name does not say so. */
 const PLATE_FILTERS: Readonly<Record<string, string>> = { plates: 'search', activity: 'about' };
 
 /** The query string of a saved view without filters by plate. */

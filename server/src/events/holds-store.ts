@@ -34,7 +34,8 @@ export async function lockOutHolds(tx: Executor): Promise<void> {
 }
 
 /**
- * Takes one of the locks below for a call of a user, and limits its wait and that of later statements.
+ * Takes the lock of `lockOutHolds` or `lockOutRemovals` for a call of a user, and limits the wait for it and for the
+ * locks of later statements.
  * @throws AppError `unavailable` when it would have to wait for too long
  */
 export function takeSoon(tx: Transaction, lock: (tx: Executor) => Promise<void>): Promise<void> {

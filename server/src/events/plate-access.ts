@@ -1,7 +1,7 @@
 import type { ActorContext } from '../platform/context.ts';
 import { AppError, invalidInput } from '../platform/error.ts';
 
-/** What a query asks about a plate. */
+/** The fields of a query that concern a plate. */
 interface PlateSearch {
   /** undefined: the query does not filter by plate. */
   readonly licensePlateNumber?: string | undefined;

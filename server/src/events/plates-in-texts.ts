@@ -1,11 +1,11 @@
 import { plateKey } from '@gantry/contract/plate';
 
-/** A beginning of plates. The search for all plates at once is that of Aho and Corasick. */
+/** A prefix of one or several plates: a node of the Aho-Corasick automaton, which searches for all plates at once. */
 interface Beginning {
   readonly next: Map<string, Beginning>;
-  /** The longest other beginning with which this one ends; null for the empty one. */
+  /** The longest other prefix that is a suffix of this one (the failure link); null for the empty prefix. */
   shorter: Beginning | null;
-  /** Number of characters of the longest plate with which this one ends; 0 if there is none. */
+  /** Number of characters of the longest plate that is a suffix of this prefix; 0 if there is none. */
   plateLength: number;
 }
 
@@ -68,7 +68,8 @@ function searchFor(plates: Iterable<string>): Beginning {
     }
     if (at !== empty) at.plateLength = characters.length;
   }
-  // Shorter beginnings first. The loop also reaches those that it adds.
+  // Breadth first, so that shorter prefixes are complete before longer ones. The loop also visits the elements that it
+  // adds.
   const beginnings = [empty];
   for (const at of beginnings) {
     for (const [each, next] of at.next) {
@@ -80,7 +81,7 @@ function searchFor(plates: Iterable<string>): Beginning {
   return empty;
 }
 
-/** The longest beginning with which the text ends, after one more character. */
+/** The longest prefix that is a suffix of the text read so far and one more character. */
 function following(before: Beginning, character: string): Beginning {
   let at = before;
   for (;;) {

@@ -41,7 +41,7 @@ export function undoneRefusal(at: Date): AppError {
   return new AppError('conflict', `This review was undone at ${at.toISOString()}`);
 }
 
-/** Why an archived event stays archived. */
+/** The refusal to undo the archiving of an event that another user, or a review, has archived. */
 export function archivedRefusal(why: 'by another' | 'by a review', who: string | null): AppError {
   return new AppError(
     'conflict',

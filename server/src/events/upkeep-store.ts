@@ -4,14 +4,14 @@ import { areEventsDistributed } from '../platform/database/nodes.ts';
 import { createDatabase } from '../platform/database/pool.ts';
 import { type EventMonth, PARTITIONS, partitionsOf } from './months-store.ts';
 
-/** A partition of events, with what PostgreSQL counted of it. */
+/** A partition of events, with the statistics that PostgreSQL keeps about it. */
 export interface MonthActivity extends EventMonth {
   /** All events that were ever stored in it. */
   readonly inserted: number;
   readonly rows: number;
   /** Events stored since it was last vacuumed. */
   readonly sinceVacuum: number;
-  /** Its pages, and those of them that a vacuum must still visit. */
+  /** The number of its pages, and of those that a vacuum must still visit (`unvisited`). */
   readonly pages: number;
   readonly unvisited: number;
   /** Events stored, changed or removed since it was last analysed. */
@@ -57,8 +57,8 @@ const PACE = `SET vacuum_cost_delay = '20ms'; SET vacuum_cost_limit = 200`;
 /**
  * The statistics target of ANALYZE without VACUUM, which is mostly due while events are arriving: a quarter of the
  * default, and of the rows sampled. PACE slows the reading of the sample, but not the computation, which takes 0.8 s of
- * processor time for the default. At 5,332 events/s, p50 and p99 of its seconds were 22 - 48 and 65 - 123 ms with the
- * default, and 2 - 3 and 14 - 22 ms with this.
+ * processor time for the default. At 5,332 events/s, p50 and p99 during an ANALYZE were 22 to 48 ms and 65 to 123 ms
+ * with the default, and 2 to 3 ms and 14 to 22 ms with this.
  */
 const SMALL_SAMPLE = `SET default_statistics_target = 25`;
 
@@ -74,7 +74,8 @@ const COMMANDS: Readonly<Record<Work, string>> = {
 };
 
 /**
- * Reads what has happened in the partitions. It is empty on a cluster, whose nodes have autovacuum's usual settings.
+ * Reads the statistics of the partitions. The result is empty on a cluster, whose nodes have autovacuum's usual
+ * settings.
  */
 export async function readMonthActivity(pool: Pool): Promise<MonthActivity[]> {
   if (await areEventsDistributed(createDatabase(pool))) return [];
@@ -106,7 +107,7 @@ export async function takeOver(client: PoolClient, table: string): Promise<void>
 /**
  * Does the work on a partition, slowly. It is interrupted when another process waits for a lock on the partition, as
  * autovacuum is, or when `isOver` says so.
- * @param pool for statements about it meanwhile
+ * @param pool for the checks while `client` is busy
  * @returns whether it was completed
  */
 export async function maintain(
@@ -142,7 +143,7 @@ export async function maintain(
   }
 }
 
-/** Runs work in one of all processes at a time. @returns null while another one does it */
+/** Runs the work unless another process is doing so. @returns null if another process is */
 export async function alone<Result>(client: PoolClient, work: () => Promise<Result>): Promise<Result | null> {
   const { rows } = await client.query<{ mine: boolean }>('SELECT pg_try_advisory_lock($1) AS mine', [
     locks.upkeep,

@@ -15,8 +15,8 @@ import {
 const QUIET_RATE = 200;
 
 /**
- * The number of changed rows, and their share of the others, from which a partition is vacuumed and analysed in a quiet
- * time.
+ * The number of changed rows, and their share of the other rows, from which a partition is vacuumed and analysed in a
+ * quiet time.
  */
 const SOME = { rows: 1_000, share: 0.1 };
 
@@ -60,7 +60,7 @@ const ORDER: readonly Work[] = ['analyze', 'vacuum', 'freeze'];
 
 function dueOf(month: MonthActivity, isQuiet: boolean, now: number): Work | null {
   const { rows, sinceVacuum, sinceAnalyze, pages, unvisited, until } = month;
-  // The share of those that were there before.
+  // The share refers to the rows that existed before.
   const exceeds = (n: number, limit: typeof SOME): boolean =>
     n > limit.rows + limit.share * Math.max(0, rows - n);
   if (isQuiet && until + SETTLED_MS < now && unvisited > LEFT.pages + LEFT.share * pages) return 'freeze';

@@ -15,7 +15,7 @@ const REQUEST_LINE = /^[A-Z-]{1,30} \/\S* HTTP\/1\.[01]\r\n/;
 
 const answered = new WeakSet<Socket>();
 
-/** Answers on the socket if there is no valid request. */
+/** Answers a client that did not send a valid request, or closes the connection if it cannot be answered. */
 export function refuseConnection(error: ConnectionError, socket: Socket): void {
   if (error.code === 'ECONNRESET' || (!socket.writable && !answered.has(socket))) {
     socket.destroy();

@@ -33,7 +33,7 @@ export function limitConnections(server: Server, most: number, log: Logger): voi
 
 const connectionsOf = new WeakMap<Server, Set<Socket>>();
 
-/** Keeps the connections of a server for `closeUnused`. */
+/** Records the open connections of a server, for `closeUnused`. */
 export function followConnections(server: Server): void {
   const open = new Set<Socket>();
   connectionsOf.set(server, open);

@@ -5,7 +5,7 @@ interface FileFailure extends Error {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Passes on the refusals of the file server: the range does not exist, or the file has changed. */
+/** Answers with the refusals of the file server: the file has changed (412), or the range does not exist (416). */
 export function answerFileFailures(server: FastifyInstance): void {
   server.setErrorHandler((error: FileFailure, _request, reply) => {
     if (error.statusCode !== 412 && error.statusCode !== 416) throw error;

@@ -51,7 +51,7 @@ export function serveImageFiles(
       reply
         .headers(HARMLESS)
         .header('cache-control', 'private, max-age=31536000, immutable')
-        // A browser keeps it for one token only: the next user may not see it, and a view is recorded for each.
+        // A browser keeps the image for one token only: the next user may not see it, and each user's view is recorded.
         .header('vary', 'Origin, Authorization')
         .header('accept-ranges', 'bytes')
         .header('etag', tag);

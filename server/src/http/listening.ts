@@ -6,7 +6,7 @@ interface Place {
   readonly PORT: number;
 }
 
-/** What each code of a refusal to listen means, and what to do. */
+/** What each error code of a failure to listen means, and what to do. */
 const REFUSALS: Readonly<Record<string, (place: Place) => string>> = {
   EADDRINUSE: ({ HOST, PORT }) =>
     `PORT ${PORT} is taken by another program on ${HOST}: stop that program, or choose another PORT`,

@@ -9,7 +9,7 @@ const CALLBACK = `${OIDC_PATH}/callback`;
 
 /**
  * Serves the two addresses of a login at the OpenID Connect provider. Both redirect: to the provider, and back to the
- * sign-in page with a code or a sentence in the fragment, which browsers send to nobody.
+ * sign-in page with a code or an error message in the fragment, which browsers do not send to any server.
  */
 export function serveOidc(server: FastifyInstance, app: Core & AuthServices, callerOf: CallerOf): void {
   const callbackOf = ({ headers }: FastifyRequest): URL => {

@@ -186,7 +186,7 @@ export async function closeServer(server: FastifyInstance, patienceMs = CLOSE_PA
   }
 }
 
-/** Refusals by Fastify and its plugins are errors of the client: they have a status below 500. */
+/** Converts refusals by Fastify and its plugins, which have a status from 400 to 499, to errors of the client. */
 function asWireError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof WireError || !('statusCode' in error)) return error;
   const { statusCode } = error;
@@ -196,7 +196,7 @@ function asWireError(error: unknown): unknown {
     : new WireError('BAD_REQUEST', 'This form of request is not supported');
 }
 
-/** Node's HTTP server, which passes requests to /trpc to `trpc`, and preflights and all others to Fastify. */
+/** Node's HTTP server, which passes requests to /trpc to `trpc`, and preflights and all others to `fastify`. */
 function createHttp(
   timeoutMs: number,
   isPreflight: (request: IncomingMessage) => boolean,

@@ -45,7 +45,7 @@ export interface ImageLimits {
 export interface Images {
   /**
    * Stores the images of an event before the event itself; they are durable when this resolves.
-   * @param until when its turn must have come, by the monotonic clock in milliseconds
+   * @param until the deadline, by the monotonic clock in milliseconds
    * @throws AppError `unavailable` when the store is unavailable or full, or too many images are waiting
    */
   keep(event: PicturesOfEvent, until?: number): Promise<void>;
@@ -57,7 +57,8 @@ export interface Images {
   keepForNote(pictures: readonly Picture[], until?: number): Promise<void>;
   /**
    * The same for a message of a device, before the message is stored.
-   * @returns the hashes of images that are on disk now, for the statement that stores the message to note
+   * @returns the hashes of the images whose files were stored by this call, which the statement that stores the message
+   * must mark as stored
    */
   keepForMessage(message: PicturesOfMessage, until?: number): Promise<readonly string[]>;
   /** Refers from an event, before it is stored, to images that are stored already. */
@@ -92,7 +93,7 @@ interface Task {
   readonly pictures: readonly Picture[];
   /** Records them. @returns the hashes of those whose file must be stored */
   readonly note: () => Promise<ReadonlySet<string>>;
-  /** Whether they are recorded before their turn, together with those of others. */
+  /** Whether they are recorded before their turn, combined with those of other tasks. */
   readonly isNotedAhead?: boolean;
   /** Records that the file of one is stored. */
   readonly stored: (sha256: string) => Promise<void>;
@@ -104,7 +105,7 @@ export function createImages({ db, blobs, log, limits }: ImagesParts): Images {
   const breaker = createBreaker({ failures, openMs, refusal: () => cannotBeStored('event') });
   const waiting = { events: 0, bytes: 0 };
 
-  // Each of these is a commit, so what arrives meanwhile shares one.
+  // Each of these writes is a commit of its own, so those that arrive during one are combined into the next.
   const noted = createGroups<PicturesOfMessage, ReadonlySet<string>>({
     write: async (messages) => {
       const lacking = await noteImagesOfMessages(db, messages);
@@ -236,7 +237,7 @@ function bytesOf(pictures: readonly Picture[]): number {
   return pictures.reduce((sum, { bytes }) => sum + bytes.length, 0);
 }
 
-/** The result of `work`; rejects with `late` after the time limit, while the work continues. */
+/** Waits for `work`; rejects with the result of `late` after the time limit, while the work continues. */
 async function within(ms: number, work: Promise<void>, late: () => Error): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise<never>((_, reject) => {

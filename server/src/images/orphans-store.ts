@@ -5,7 +5,9 @@ import type { Executor } from '../platform/database/transaction.ts';
 /** Younger images may belong to an event or a note that is about to be stored: a request takes at most 30 s. */
 const YOUNG = sql.raw(`interval '1 hour'`);
 
-/** The first events with images, before a time (Unix milliseconds) and after an id. */
+/**
+ * The next events with images, in the order of their ids: those from before a time (Unix milliseconds) and after an id.
+ */
 export async function pageOfEventsWithImages(
   db: Executor,
   until: number,
@@ -20,7 +22,10 @@ export async function pageOfEventsWithImages(
   return rows.map((row) => row.event_id);
 }
 
-/** The events whose images were received from a time on, or since the beginning, until an hour ago. */
+/**
+ * The next events after an id whose images were received at least an hour ago and, unless `since` is null, not before
+ * that time.
+ */
 export async function listEventsWithImagesSince(
   db: Executor,
   since: Date | null,
@@ -41,7 +46,10 @@ export async function removeReferences(tx: Executor, eventIds: readonly string[]
   await tx.execute(sql`DELETE FROM event_images WHERE event_id = ANY (${sql.param(eventIds)}::uuid[])`);
 }
 
-/** The same for those of the events that do not exist, and that were not about to be stored within the last hour. */
+/**
+ * The same for those of the events that do not exist, unless the references were recorded within the last hour: then
+ * the event may be about to be stored.
+ */
 export async function removeDanglingReferences(db: Executor, eventIds: readonly string[]): Promise<void> {
   // Two statements, because events may be on other nodes.
   const { rows } = await db.execute<{ id: string }>(
@@ -62,7 +70,10 @@ export const MAY_BE_ORPHAN = sql`touched_at < now() - ${YOUNG}
 const IS_ORPHAN = sql`${MAY_BE_ORPHAN}
   AND NOT EXISTS (SELECT FROM event_images WHERE event_images.sha256 = images.sha256)`;
 
-/** A page of images in the order of their hashes, with whether each is referenced. */
+/**
+ * Reads a page of images in the order of their hashes.
+ * @returns the last hash of the page, and the hashes of its orphans
+ */
 export async function pageOfImages(
   db: Executor,
   after: string | null,

@@ -10,7 +10,7 @@ export interface Picture extends PixelSize {
   readonly bytes: Buffer;
 }
 
-/** In pixels. An image of the maximum size takes 200 MB when decoded. */
+/** Maximum size of an image, in pixels. An image of this size takes 200 MB when decoded. */
 const MAX_PIXELS = 50_000_000;
 const MAX_SIDE = 20_000;
 
@@ -32,7 +32,10 @@ const SCRIPT_URL = /^\s*(?:javascript|vbscript):/i;
 const NO_ADDRESS =
   'This is neither an address nor an image: send the address of an image without blanks, or a JPEG, PNG or WebP image in base64';
 
-/** For short texts; longer ones must be base64. */
+/**
+ * A text that begins like an image in base64 is decoded as one if it is longer than this, in characters; a shorter one
+ * only if it contains nothing but base64.
+ */
 const REFERENCE_MAX = 2048;
 const ONLY_BASE64 = /^[A-Za-z0-9+/\s]+={0,2}\s*$/;
 

@@ -19,7 +19,10 @@ const PREFIX = 'images/';
 const ANSWER_MS = 8_000;
 const CONNECT_MS = 3_000;
 
-/** A file of which nothing more arrives for this time is given up. Whoever reads it may be slow. */
+/**
+ * Reading a file is given up when no data arrives for this time, in milliseconds. It is long, because the client that
+ * reads the file may be slow.
+ */
 const SILENCE_MS = 30_000;
 const ATTEMPTS = 2;
 

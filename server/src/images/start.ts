@@ -2,7 +2,7 @@ import type { Foundation } from '../platform/start.ts';
 import { createImages, type Images } from './images.ts';
 import { openBlobs } from './open-blobs.ts';
 
-/** The services of this room. */
+/** The services of images that the application context contains. */
 export interface ImageServices {
   readonly images: Images;
 }

@@ -17,7 +17,7 @@ const names: Record<IncidentType, string> = {
   OTHER: 'Incident',
 };
 
-/** Names of types as devices report them, in capitals: ours and common others. */
+/** Names of types as devices report them, in capitals: those of the API and other common ones. */
 const typesByName: ReadonlyMap<string, IncidentType> = new Map([
   ...incidentType.options.map((type) => [type, type] as const),
   ['WRONG_WAY', 'WRONG_WAY_DRIVER'],

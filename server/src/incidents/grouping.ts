@@ -30,9 +30,9 @@ export interface Grouping<Row> {
 }
 
 /**
- * Processes the events in the order of their time. An event less than 15 minutes before the opening of an open
- * incident of its sensor, or after its latest event, belongs to that incident, however long it has been open. Any
- * other event opens a new incident.
+ * Processes the events in the order of their time. An event belongs to an open incident of its sensor if it happened
+ * less than 15 minutes before the opening of the incident, less than 15 minutes after its latest event, or in between,
+ * however long the incident has been open. Any other event opens a new incident.
  */
 export function groupByIncident<Row extends Report>(
   rows: readonly Row[],

@@ -28,8 +28,8 @@ type Assigned = { readonly incidentId: string; readonly row: EventRow };
 
 /**
  * Opens incidents for new events of type INCIDENT, in the transaction that follows them up. An event joins an open
- * incident of its sensor whose latest event is less than a quarter of an hour old. Transactions that concern the same
- * sensor run one after another here, so that together they open at most one incident.
+ * incident of its sensor that is close enough in time (`groupByIncident`). Transactions that concern the same sensor
+ * run one after another here, so that together they open at most one incident.
  */
 export async function openIncidents(
   app: { readonly outbox: Outbox },

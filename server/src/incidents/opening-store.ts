@@ -43,8 +43,8 @@ const LOCK_OPEN = prepare<{ id: string; sensorId: string; openedAt: number; last
 );
 
 /**
- * Locks the incidents of these sensors that are neither resolved nor closed and may accept an event between `first`
- * and `last` (Unix milliseconds). They stay so until the transaction ends.
+ * Locks the incidents of these sensors that are neither resolved nor closed and may accept an event between `first` and
+ * `last` (Unix milliseconds). Their status cannot change until the transaction ends.
  */
 export function lockOpenIncidents(
   tx: Executor,
@@ -59,7 +59,7 @@ export function lockOpenIncidents(
   });
 }
 
-/** The coordinates of those of the sensors that have any. */
+/** The coordinates of the sensors by id, null for a sensor without any. Sensors that do not exist are left out. */
 export async function findSensorCoordinates(
   tx: Executor,
   sensorIds: readonly string[],

@@ -13,7 +13,7 @@ export async function hasSensor(db: Executor, id: string): Promise<boolean> {
   return isUuid(id) && (await db.$count(sensors, eq(sensors.id, id))) > 0;
 }
 
-/** The active users of these roles, by name. @param only one of them, if no other is wanted */
+/** The active users of these roles, by name. @param only the id of the only user wanted; null for all */
 export async function listCandidates(
   db: Executor,
   roles: readonly Role[],

@@ -19,7 +19,7 @@ export async function requirePlaces(
 }
 
 /**
- * An incident can be assigned to users who may manage incidents.
+ * Requires a user to whom an incident can be assigned: an active one who may manage incidents.
  * @param field the field of the input with the user's id
  * @returns the id as stored
  * @throws AppError `badRequest` when there is no such user, or they are inactive or may not manage incidents
@@ -38,6 +38,7 @@ export async function requireAssignee(db: Executor, field: string, userId: strin
 }
 
 /**
+ * Requires that events exist.
  * @param pathOf returns the path in the input of the event at a position
  * @returns the ids as stored, each once
  * @throws AppError `badRequest` for an event that does not exist

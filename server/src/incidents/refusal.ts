@@ -54,6 +54,7 @@ export function assigneeRefusal(assignee: string): AppError {
 }
 
 /**
+ * The refusal when the incident is not assigned as the caller expected.
  * @param assignee the present assignee; null for none
  * @param who the user who assigned it; null if unknown
  */

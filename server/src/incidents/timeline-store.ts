@@ -22,7 +22,7 @@ export interface TimelineRow {
   readonly details: Record<string, unknown> | null;
 }
 
-/** Records timeline entries, in the transaction of the change and after it. */
+/** Records timeline entries. Call it in the transaction of the change, after the change. */
 export async function recordTimeline(tx: Executor, rows: readonly TimelineRow[]): Promise<void> {
   if (rows.length > 0) await tx.insert(timeline).values([...rows]);
 }
@@ -84,7 +84,7 @@ export type Unseen =
       readonly began: number;
     };
 
-/** A condition: that there is no such entry. */
+/** The condition that there is no such entry. */
 export function nothingUnseen(incidentId: string, unseen: Unseen): SQL {
   return sql`NOT EXISTS (SELECT FROM ${timeline} WHERE ${unseenSteps(incidentId, unseen)})`;
 }
@@ -100,7 +100,7 @@ export async function findUnseen(db: Executor, incidentId: string, unseen: Unsee
   return row ?? null;
 }
 
-/** The last assignment of the incident; null when it was opened with it. */
+/** The last assignment of the incident; null when it has not been assigned since it was opened. */
 export async function findLastAssignment(db: Executor, incidentId: string): Promise<ReadRow | null> {
   const [row] = await db
     .select(columns)

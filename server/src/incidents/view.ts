@@ -7,7 +7,7 @@ import { listIncidents } from './list-store.ts';
 import { findEventsOf, getIncidentRow, incidentOf } from './store.ts';
 import { listTimeline, timelineEntryOf } from './timeline-store.ts';
 
-// Queries of the API: rows with the names of users.
+// Queries of the API, which add the names of users to the stored rows.
 
 /** @throws AppError `notFound` */
 export async function viewIncident({ app: { db } }: ActorContext, id: string): Promise<IncidentDetail> {

@@ -14,7 +14,7 @@ export interface EventTimes {
 /** Accepts everything since the year 2000, with a correct clock. */
 export const ANY_TIME: EventTimes = { oldestDays: null, mayBeWrong: () => false };
 
-/** By then the clocks have been compared again. */
+/** The device should send the event again after this time, in seconds: by then the clocks have been compared again. */
 const RETRY_SECONDS = 5;
 
 /**

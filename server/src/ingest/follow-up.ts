@@ -21,7 +21,8 @@ import { sizeOf } from './queue.ts';
 export interface FollowUp extends AsyncDisposable {
   /**
    * Accepts events that were committed and listed for follow-up.
-   * @returns resolves when their effects are committed, or after a second if that takes longer
+   * @returns resolves when their effects are committed, or after a second if that takes longer; at once if too many
+   * events are waiting
    */
   add(rows: readonly StoredRow[]): Promise<void>;
 }
@@ -87,7 +88,7 @@ export function startFollowUp({
       );
     });
 
-  /** The database refuses the effects of the event and would refuse them again. */
+  /** Abandons the follow-up of an event whose effects the database refuses: it would refuse them again. */
   const giveUp = async (ids: readonly string[], err: unknown): Promise<void> => {
     log.error({ err, ids }, 'the database refused the follow-up of an event, which is abandoned');
     await claimFollowUps(db, ids);
@@ -216,8 +217,8 @@ export function startFollowUp({
 }
 
 /**
- * Perhaps only one of the events that failed together is at fault, so each attempt uses groups of a quarter of the
- * size.
+ * Divides overdue events into groups that are followed up together. Perhaps only one of the events that failed together
+ * is at fault, so the groups are a quarter of the size after each failed attempt.
  */
 function inGroups(overdue: readonly LeftToFollowUp[]): readonly string[][] {
   const groups: { size: number; ids: string[] }[] = [];

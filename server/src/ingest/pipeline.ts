@@ -33,7 +33,7 @@ interface WithPictures {
   /** The event with the addresses of its images instead of their data. */
   readonly event: ReportedEvent;
   readonly pictures: readonly Picture[];
-  /** The hashes of those of its images that it names by the addresses at which they are served. */
+  /** The hashes of the images to which the event refers by the addresses at which this service serves them. */
   readonly served: readonly string[];
 }
 

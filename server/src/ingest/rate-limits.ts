@@ -17,7 +17,7 @@ const LEAST_PER_MINUTE = 20;
 /** The burst that is always accepted: two full batches of a device that was offline. */
 const LEAST_BURST = 2_000;
 
-/** Maximum number of sensors to keep. A sensor that was dropped starts with its full allowance. */
+/** Maximum number of sensors to keep. Beyond it all are dropped, and start again with their full allowance. */
 const MOST_SENSORS = 100_000;
 
 interface Bucket {
@@ -27,8 +27,8 @@ interface Bucket {
 }
 
 /**
- * A token bucket for each sensor, which refills at `factor` times its `eventsPerMin` (at least 20) and holds one
- * minute of that.
+ * A token bucket for each sensor, which refills at `factor` times its `eventsPerMin` (at least 20) and holds what one
+ * minute adds, but at least `LEAST_BURST` events.
  */
 export function createRateLimits(
   factor: number,

@@ -29,7 +29,8 @@ export interface ShareLimits {
  * of the queue, and there is always a share for another one.
  */
 export function createShares({ events, chars, leastEvents, leastChars }: ShareLimits): Shares {
-  // Sensors without events in the queue stay: a map that changes with each event keeps requests alive (rpc/deadline).
+  // Sensors without events in the queue stay in the map: if its keys changed with each event, V8 would keep requests in
+  // memory until a full collection (rpc/deadline.ts).
   const shares = new Map<string, Share>();
   const queued: Share = { events: 0, chars: 0 };
   let sensors = 0;

@@ -9,7 +9,7 @@ import { createKnownEvents, type KnownEvents } from './former-zones.ts';
 import { createRateLimits, type RateLimits } from './rate-limits.ts';
 import { EventWriter } from './writer.ts';
 
-/** The services of this room. */
+/** The services of ingestion that the application context contains. */
 export interface IngestServices {
   readonly eventWriter: EventWriter;
   readonly eventTimes: EventTimes;

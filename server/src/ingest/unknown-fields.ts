@@ -4,8 +4,8 @@ import { event, reportedEvent } from '@gantry/contract/events';
 import { AppError } from '../platform/error.ts';
 
 /**
- * The fields that an event may have. Those that only stored events have are not used, but a device that sends back
- * what it has read makes no mistake.
+ * The fields that an event may have. They include the fields of stored events, which are ignored: a device that sends
+ * back an event as it has read it makes no mistake.
  */
 const KNOWN = new Set([...Object.keys(reportedEvent.shape), ...Object.keys(event.shape), 'apiKey', 'strict']);
 const KNOWN_IN_LOCATION = new Set(Object.keys(coordinates.shape));
@@ -43,7 +43,7 @@ function unknownIn(
   return issues ?? found;
 }
 
-/** The refusal of an event with unknown fields whose sender wants that. */
+/** The refusal of an event with unknown fields, for senders that request it with `strict`. */
 export function refuseUnknown(fields: readonly InputIssue[]): AppError {
   const names = fields.map(({ path }) => path).join(', ');
   return new AppError(

@@ -209,7 +209,7 @@ export class EventWriter implements AsyncDisposable {
     }
   }
 
-  /** The database refuses an event that passed validation. Sending it again is of no use. */
+  /** The database refuses an event that passed validation. Sending it again would not help. */
   #refuse(group: readonly Waiting[], error: unknown): void {
     this.#metrics.events.inc({ outcome: 'refused' }, group.length);
     for (const { row, reject } of group) {

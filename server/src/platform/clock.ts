@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { machineTime } from './machine-time.ts';
 import { startPeriodic } from './periodic.ts';
 
-/** The time of the database, kept in this process by a source that never jumps. */
+/** The time of the database, continued in this process by a time source that never jumps. */
 export interface Clock {
   /** The time of the database in whole Unix milliseconds; the time of this process before the first measurement. */
   now(): number;
@@ -21,13 +21,13 @@ export interface Clock {
   measure(): Promise<void>;
 }
 
-/** The clocks that a clock is made of. */
+/** The time sources of a `Clock`. */
 export interface ClockSources {
   /** Reads the clock of the database, in Unix milliseconds. */
   readonly readDatabaseTime: () => Promise<number>;
   /** What the clock of this process shows, in Unix milliseconds. */
   readonly wall: () => number;
-  /** Milliseconds from some moment on, which no change of a clock moves. */
+  /** Milliseconds since an arbitrary moment. Setting a clock does not change them. */
   readonly monotonic: () => number;
 }
 
@@ -47,13 +47,13 @@ const MEASURE_EVERY_MS = 60_000;
  */
 const LOOK_MS = 5_000;
 
-/** A skew above which the clocks need attention. */
+/** A skew above which the clocks need attention, in milliseconds. */
 const SKEWED_MS = 5_000;
 
-/** A difference that no clock drifts between two measurements, so the clock was set. */
+/** A change of the skew, in milliseconds, that is too large for drift between two measurements: the clock was set. */
 const JUMP_MS = 3_000;
 
-/** A slower answer is too inaccurate. The measurement may be wrong by half of its duration. */
+/** After a longer wait, in milliseconds, a measurement is discarded: it may be wrong by half of its duration. */
 const LONGEST_ANSWER_MS = 4_000;
 
 interface Measurement {
@@ -65,7 +65,7 @@ interface Measurement {
   readonly at: number;
 }
 
-/** A clock without a measurement. */
+/** Creates a clock that has no measurement yet. `isDue` says whether it should be measured. */
 export function createClock({
   readDatabaseTime,
   log,

@@ -391,7 +391,7 @@ const NEEDED = [
   ['MQTT_CERT_FILE', 'MQTT_URL'],
 ] as const satisfies readonly (readonly [keyof Config, keyof Config])[];
 
-/** @param given the settings as they were given: one with a default value counts only if it was */
+/** @param given the settings as they were given; a setting with a default value counts as set only if it is among them */
 const schemaFor = (given: Readonly<Record<string, string | undefined>>) =>
   settings.superRefine((config, ctx) => {
     if (config.NODE_ENV === 'production' && config.DATABASE_URL && !config.JWT_SECRET) {
@@ -449,7 +449,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   );
   const result = schemaFor(given).safeParse(given);
   if (result.success) return result.data;
-  // The rest of the path is the place in a list.
+  // The rest of the path, which is the position in a list, is left out.
   const lines = result.error.issues.map(({ path: [key], message }) => `  ${String(key)} ${message}`);
   throw new ConfigError(`The configuration cannot be used:\n${[...new Set(lines)].join('\n')}`);
 }

@@ -20,9 +20,9 @@ export interface Core {
   readonly log: Logger;
   readonly pool: Pool;
   readonly db: Database;
-  /** Connections for devices, besides that of the writer. */
+  /** Connections for what devices need besides storing events, which uses the writer's connection. */
   readonly devices: Database;
-  /** Connections for messages of devices, and what becomes of them. */
+  /** Connections for storing and processing messages of devices. */
   readonly gateways: Database;
   /** Connections for expensive queries; `rpc/questions.ts` uses them in place of `db`. */
   readonly questions: Database;

@@ -32,7 +32,7 @@ export class AppError extends Error {
   }
 }
 
-/** There is no object of this noun with the id. */
+/** The error for an id that no object of this kind has. @param noun the kind, such as `Sensor` */
 export function notFound(noun: string): AppError {
   return new AppError('notFound', `${noun} not found`);
 }

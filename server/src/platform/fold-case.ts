@@ -20,8 +20,9 @@ const FORMS: Readonly<Record<string, readonly string[]>> = { i: ['i', 'ı', 'i\u
 const MOST = 256;
 
 /**
- * The texts in lower case that fold to the same text, for searching an index of texts in lower case. Complete for
- * texts with up to five variants of i; otherwise the variants of the first five, and the text itself.
+ * The texts in lower case that fold to the same text, for searching an index of texts in lower case. Complete if there are
+ * up to 256, as for texts with up to five letters i; otherwise only the first such letters vary, and the text itself is
+ * included.
  */
 export function spellingsOf(text: string): string[] {
   let spellings = [''];

@@ -1,4 +1,4 @@
-/** Writes what arrives meanwhile together, with one statement for a group. */
+/** Collects items that arrive while others are being written, and writes them together as one group. */
 export interface Groups<Item, Result> extends AsyncDisposable {
   /** Resolves with the result for the item once its group is written; rejects if that fails. */
   add(item: Item): Promise<Result>;
@@ -14,7 +14,7 @@ export interface GroupsOptions<Item, Result> {
 
 const MOST_ITEMS = 500;
 
-/** Together with `sizeOf`, in its unit. A single item may be larger. */
+/** Maximum size of a group, in the unit of `sizeOf`. A single item may be larger. */
 const MOST_SIZE = 8_000_000;
 
 interface Waiting<Item, Result> {

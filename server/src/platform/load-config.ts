@@ -31,7 +31,9 @@ function readFile(): Settings | null {
   }
 }
 
-/** A setting with a misspelt name would be ignored, and the service would work with another database, for example. */
+/**
+ * Refuses settings with misspelt names. They would be ignored, and the service might use another database, for example.
+ */
 function refuseMisspelt(file: Settings | null, environment: Settings): void {
   const known = Object.keys(configKeys);
   const flaws = [
@@ -45,7 +47,7 @@ function refuseMisspelt(file: Settings | null, environment: Settings): void {
 function flawsOf(given: Settings, known: readonly string[], isOurs: boolean): string[] {
   return Object.keys(given).flatMap((name) => {
     const meant = meantBy(name, known, isOurs);
-    // Given under its right name too, the setting is not lost.
+    // If the setting is also given under its right name, it is not lost.
     return meant === null || given[meant] !== undefined ? [] : [`${name} is unknown: did you mean ${meant}?`];
   });
 }

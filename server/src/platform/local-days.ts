@@ -15,7 +15,10 @@ export function* localDays(interval: Interval, zone: string): Generator<LocalDay
   }
 }
 
-/** The starts of the local days that overlap an interval, and the end of the last one. Days have 23, 24 or 25 hours. */
+/**
+ * The starts of the local days that overlap an interval, and the end of the last one. A day on which clocks change does
+ * not have 24 hours.
+ */
 export function dayBounds(interval: Interval, zone: string): number[] {
   const bounds = [resolveTime(dayAt(interval.from, zone), zone)];
   for (const { until } of wholeDays(interval, zone)) bounds.push(until);
@@ -24,7 +27,7 @@ export function dayBounds(interval: Interval, zone: string): number[] {
 
 /**
  * The starts of the local weeks that overlap an interval, and the end of the last one.
- * @param firstDay of the week, from 0 Sunday to 6 Saturday
+ * @param firstDay the first day of the week, from 0 (Sunday) to 6 (Saturday)
  */
 export function weekBounds({ from, until }: Interval, zone: string, firstDay: number): number[] {
   const day = dayAt(from, zone);

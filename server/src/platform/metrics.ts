@@ -15,9 +15,9 @@ export interface Metrics {
   readonly lateFollowUps: Gauge;
   readonly oldestFollowUpSeconds: Gauge;
   readonly clockSkewSeconds: Gauge;
-  /** Messages of devices by what became of them. */
+  /** Messages of devices by format and outcome. */
   readonly deviceMessages: Counter<'format' | 'outcome'>;
-  /** Answers to requests of devices, by HTTP status. */
+  /** Answers to requests of devices, by format and HTTP status. */
   readonly gatewayAnswers: Counter<'format' | 'status'>;
   /** Messages that wait on disk for the database. */
   readonly spooledMessages: Gauge;
@@ -29,7 +29,7 @@ export interface Metrics {
   readonly unloggedMessages: Counter;
   readonly sensors: Gauge<'status'>;
   readonly deliveries: Gauge<'state'>;
-  /** Reports how the connections of these pools are used, read at each request. */
+  /** Adds a metric of how the connections of these pools are used, which is read at each request for the metrics. */
   followPools(pools: Readonly<Record<string, PoolUse>>): void;
 }
 
@@ -54,8 +54,8 @@ export interface Siblings {
 const EVENT_OUTCOMES = ['stored', 'duplicate', 'refused'];
 
 /**
- * Creates a set of metrics for one service, so that several can run in one process. With siblings, each has a label
- * `worker`, and they are not summed: the sum would fall when a worker restarts, which would look like a reset of all.
+ * Creates a set of metrics for one service, so that several can run in one process. With siblings, each metric has a label
+ * `worker`. Values of several workers are not summed: the sum would fall when a worker restarts, as if all had restarted.
  */
 export function createMetrics(siblings: Siblings | null = null): Metrics {
   const registry = new Registry();

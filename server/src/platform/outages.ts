@@ -4,7 +4,7 @@ import { isConnectionRefused, isDatabaseAway } from './database/failure.ts';
 import { safeText } from './describe-error.ts';
 import type { Metrics } from './metrics.ts';
 
-/** Keeps records of failures out of the log while one line has already said that the database is away. */
+/** Keeps records of failures out of the log once one record has said that the database is away. */
 export interface OutageFilter {
   /** @returns whether the record is kept back; `write` is called later if there turns out to be no outage */
   take(error: Error, write: () => void): boolean;
@@ -27,8 +27,8 @@ const PROBE_EVERY_MS = 500;
 const MOST_HELD = 100;
 
 /**
- * Decides, at the first failure that may be an outage, by asking the database itself. An outage is two records, one
- * when it begins and one when it is over; the others are counted. Other failures are logged as usual.
+ * Asks the database itself, at the first failure that may be an outage, whether it is one. An outage produces two
+ * records, one when it begins and one when it is over; all others are only counted. Other failures are logged as usual.
  */
 export function createOutageWatch(parts: OutageWatchParts): OutageFilter & AsyncDisposable {
   const { log, metrics, probe, connect, port } = parts;
@@ -46,7 +46,7 @@ export function createOutageWatch(parts: OutageWatchParts): OutageFilter & Async
       return error;
     }
     // The probe uses a connection that was opened before, which works even if new ones are refused. Other failures to
-    // connect do not matter: the probe would have failed, too, or no more connections are allowed.
+    // connect are ignored: either the probe would have failed as well, or the server allows no more connections.
     const refusal = await connect().catch((error: unknown) => error);
     return isConnectionRefused(refusal) ? refusal : null;
   };
@@ -63,7 +63,7 @@ export function createOutageWatch(parts: OutageWatchParts): OutageFilter & Async
     metrics.databaseOutages.inc();
     count(held.length);
     held = [];
-    // A text, because a record with an error would be kept back.
+    // `reason` is a text, because a record with an error would be kept back.
     log.error(
       { reason: safeText(reason) },
       'the database is away: calls are answered with 503, and messages about it are only counted until it is back',
@@ -105,7 +105,7 @@ export function createOutageWatch(parts: OutageWatchParts): OutageFilter & Async
   };
 }
 
-/** Node adds the port to an error of a connection that could not be opened. */
+/** Whether the error is about another server. Node adds the port to the error of a connection that could not be opened. */
 function isOfOtherServer(error: Error, port: number): boolean {
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth++) {
     const { port: refused } = at as Error & { port?: unknown };

@@ -3,13 +3,13 @@ import { DateTime } from 'luxon';
 import { invalidInput } from './error.ts';
 import { type Interval, resolveInterval } from './time.ts';
 
-/** Up to here PostgreSQL and JavaScript write times in the same way. */
+/** PostgreSQL and JavaScript write times before this one in the same way. */
 const LATEST = Date.UTC(9000, 0);
 
 /**
  * Resolves the range of a report or of figures.
- * @throws AppError `badRequest` when it ends before it starts, is longer than five years, or is not within the years
- * 1970 to 9000
+ * @throws AppError `badRequest` when it ends before it starts, is longer than five years, begins before 1970 or ends in
+ * the year 9000 or later
  */
 export function requireRange(range: { startDate: string; endDate: string }, zone: string): Interval {
   const { from, until } = resolveInterval(range, zone);

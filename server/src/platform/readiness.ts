@@ -1,9 +1,9 @@
 /** Whether the service accepts requests. While it drains, it still answers but reports that it is not ready. */
 export interface Readiness {
   readonly isDraining: boolean;
-  /** Names of what does not work although the service does: its health is `degraded`, and it stays ready. */
+  /** Names of parts that do not work. While there are any, the health of the service is `degraded`, and it stays ready. */
   readonly concerns: Set<string>;
-  /** From now on the service reports that it is not ready. */
+  /** Makes the service report that it is not ready. */
   drain(): void;
 }
 

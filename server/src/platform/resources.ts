@@ -1,4 +1,4 @@
-/** Opens resources one after another. Disposing closes them in reverse order, even if one of them fails. */
+/** Resources that were opened one after another. Disposing closes all of them in reverse order, even if one fails. */
 export class Resources implements AsyncDisposable {
   readonly #closers: (() => Promise<unknown> | unknown)[] = [];
 

@@ -2,7 +2,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ignoreErrno } from './errno.ts';
 
-// The folder of messages that wait on disk: gateways/spool writes and reads it, and the examination looks at it.
+// The folder of messages that wait on disk. gateways/spool writes and reads it, and operations/doctor examines it.
 
 /** How the name of a complete message ends; before that are the time of its receipt (Unix milliseconds) and its id. */
 export const MESSAGE_SUFFIX = '.message';
@@ -20,7 +20,7 @@ export function spoolFolderOf(dataDir: string): string {
 /** What waits in the folder. */
 export interface SpoolState {
   readonly messages: number;
-  /** Of all files, as the maximum size counts them. */
+  /** The size of all files, which GATEWAY_SPOOL_MB limits. */
   readonly bytes: number;
   /** When the oldest message was received (Unix milliseconds); null if there is none. */
   readonly oldestAt: number | null;

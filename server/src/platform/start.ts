@@ -40,7 +40,7 @@ export interface FoundationOptions {
   readonly log: Logger;
   readonly resources: Resources;
   readonly timings: Timings;
-  /** What the clock is made of in place of the clocks of this process and of the database. */
+  /** Time sources in place of the clocks of this process and of the database, for tests. */
   readonly clock?: Partial<ClockSources> | undefined;
   /** The other processes of the service, if there are any. */
   readonly siblings: Siblings | null;

@@ -13,12 +13,12 @@ import { addRestore } from './commands/restore.ts';
 import { addSimulator } from './commands/simulator.ts';
 import { addStart } from './commands/start.ts';
 
-/** Commands that end on their own when they are asked to stop. */
+/** Commands that handle signals themselves and end when they are asked to stop. */
 const LONG_RUNNING = ['start', 'demo', 'simulate'];
 
 /**
- * Commands that are over when nobody reads what they write. The others go on without output, because they must not stop in
- * the middle of a change, and their exit code says whether it was made.
+ * Commands that end when nobody reads their output any more. The others continue without output, because they must not
+ * stop in the middle of a change, and their exit code says whether it was made.
  */
 const ONLY_OUTPUT = [...LONG_RUNNING, 'export'];
 

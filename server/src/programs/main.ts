@@ -18,12 +18,12 @@ function print(line: string): void {
 }
 
 function messageOf(error: unknown): string {
-  // Contains examples of addresses, and no values that are secret.
+  // The message contains examples of addresses, and no secret values.
   if (error instanceof ConfigError) return error.message;
   return error instanceof Error ? describeError(error).message : safeText(error);
 }
 
-/** Logs what failed and why, and ends the process. @param what a whole sentence */
+/** Prints what failed and why to standard error, and ends the process. @param what a whole sentence */
 function fail(what: string) {
   return (error: unknown): never => {
     const causes = error instanceof AggregateError ? error.errors : [error instanceof Error && error.cause];
@@ -74,7 +74,10 @@ function onParentGone(gone: () => void): void {
   timer.unref();
 }
 
-/** Resolves with the reason. If npm is killed, it cannot forward the signal, so its child ends too. */
+/**
+ * Resolves with the reason when this process is asked to stop. It also stops when npm, which started it, is gone: an npm
+ * that is killed cannot forward the signal.
+ */
 function untilAskedToStop(primary: Primary | null): Promise<string> {
   return new Promise((resolve) => {
     void primary?.askedToStop.then(resolve);
@@ -83,7 +86,7 @@ function untilAskedToStop(primary: Primary | null): Promise<string> {
   });
 }
 
-/** The process was asked to stop before it served. */
+/** The process was asked to stop before it served requests. */
 class AskedToStop extends Error {
   override readonly name = 'AskedToStop';
 }
@@ -96,11 +99,11 @@ interface Serving {
   readonly primary: Primary | null;
   /** Resolves with the reason when the process is asked to stop. */
   readonly asked: Promise<string>;
-  /** Aborted at the same time. */
+  /** Aborted when `asked` resolves. */
   readonly signal: AbortSignal;
 }
 
-/** Rejects with the reason of the signal. */
+/** Rejects with the reason of the signal once it is aborted. */
 function rejectionOf(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
@@ -110,7 +113,7 @@ function rejectionOf(signal: AbortSignal): Promise<never> {
 async function serveUntilAsked({ service, config, log, primary, asked, signal }: Serving): Promise<void> {
   if (primary && !(await primary.mayListen())) return;
   signal.throwIfAborted();
-  // With several workers this may take long, because they are started now.
+  // With several workers this may take long, because `listen` starts them.
   const url = await Promise.race([service.listen(), rejectionOf(signal)]);
   if (primary) primary.tellListening({ url, firstAdministrator: service.firstAdministrator });
   else if (process.stdout.isTTY) for (const line of welcome({ config, service, url })) print(line);
@@ -121,9 +124,9 @@ async function serveUntilAsked({ service, config, log, primary, asked, signal }:
 }
 
 /**
- * Under full load, requests survive collections of the young part of the heap, and V8 decides to create them in the old
- * part, even when the load is over: a full collection every four seconds, 110 MB more memory, and three times
- * the time for collecting (decision 52).
+ * Keeps V8 from allocating the objects of requests in the old part of the heap. Under full load, they survive collections
+ * of the young part, and V8 would then create them in the old part, even when the load is over: a full collection every
+ * four seconds, 110 MB more memory, and three times the time for collecting (decision 52).
  */
 function keepRequestsYoung(): void {
   setFlagsFromString('--no-allocation-site-pretenuring');
@@ -147,7 +150,7 @@ async function run(): Promise<void> {
     await serve(config, log, primary, asked, stopping.signal);
   } catch (error) {
     if (!stopping.signal.aborted) throw error;
-    // Whatever failed then, it failed because the start was interrupted.
+    // Any failure after that results from the interruption.
     log.info(
       { reason: await asked, err: error instanceof AskedToStop ? undefined : error },
       'stopped while starting',

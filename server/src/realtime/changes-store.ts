@@ -77,13 +77,16 @@ interface FeedRow {
 /** Number of rows of a page. A row holds a commit group of up to a thousand events. */
 const PAGE = 50;
 
-/** The numbers between which changes may be missing: from the oldest unfinished transaction of the server on. */
+/**
+ * The range of transaction numbers in which changes may still be missing: from the oldest unfinished transaction of the
+ * server to the next number to be assigned.
+ */
 const LIMITS = `
   SELECT pg_snapshot_xmin(pg_current_snapshot()) AS horizon, pg_snapshot_xmax(pg_current_snapshot()) AS beyond`;
 
 /**
- * The same, from the oldest unfinished transaction of this database on. One counts as that of another database only if
- * its lock or its preparation says so, so one that ends meanwhile is waited for.
+ * The same, from the oldest unfinished transaction of this database. A transaction counts as one of another database
+ * only if its lock or its prepared state shows that, so one that ends during the query is still waited for.
  */
 const LIMITS_HERE = `
   SELECT coalesce((
@@ -149,7 +152,8 @@ async function readPage(pool: Pool, statement: typeof READ, from: Position): Pro
   const last = changes.at(-1);
   const isFull = changes.length === PAGE;
   const now = first.now.getTime();
-  // A transaction with a higher number than that of a change commits later than that of the change began.
+  // A transaction with a higher number than that of a change received it, and so commits, after the transaction of the
+  // change began, which is the time of the change.
   const end: Mark =
     isFull && last
       ? { position: { xid: last.xid, seq: last.seq + 1n, index: 0 }, at: last.at }

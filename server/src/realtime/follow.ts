@@ -15,7 +15,10 @@ import type { RealtimeServices } from './start.ts';
 /** Maximum number of items that wait for one subscriber that does not read them. */
 const INBOX_CAPACITY = 1_000;
 
-/** Node ends longer timers at once. No stream lasts so long, and the watch of tokens knows when they expire. */
+/**
+ * Maximum delay of a timer, in milliseconds: Node fires a timer with a longer delay at once. No stream lasts that long,
+ * and `sessionWatch` also ends streams of sessions and API tokens that have expired.
+ */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** The context of a subscription. */
@@ -40,10 +43,11 @@ type Note = { readonly id: string; readonly note: StreamNote };
 const upToDateAt = new WeakMap<Mark, Note>();
 
 /**
- * Streams changes from now on, or from the last message on, in commit order and without gaps: first from the
- * database, then as they come. It ends when the signal is aborted.
- * @throws AppError `unauthorized` when the token is no longer valid; `unavailable` when the service is stopping;
- * `badRequest` for an invalid lastEventId
+ * Streams changes from now on, or from the last message on, in commit order and without gaps: first from the database,
+ * then as they come. It ends when the signal is aborted.
+ * @throws AppError `tooManyRequests` when too many streams are open; `badRequest` for an invalid lastEventId;
+ * `unavailable` when the service is stopping; as `SessionWatch.watch` says when the token is no longer valid or its
+ * permissions have changed
  */
 export async function* follow<Name extends Topic>(
   ctx: FollowContext,

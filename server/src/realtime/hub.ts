@@ -12,7 +12,7 @@ import { createSharedPages, type SharedPage, type SharedPages } from './shared-p
 
 /** A receiver of changes. */
 export interface Subscriber {
-  /** What they follow, as `selectTopics` gives it. */
+  /** The topics that it follows, as returned by `selectTopics`. */
   readonly topics: readonly Topic[];
   /** The position up to which it has received the feed. */
   readonly from: Mark;
@@ -21,7 +21,7 @@ export interface Subscriber {
   readonly end: (reason: Error) => void;
 }
 
-/** The end of a stream because the service is stopping, after which clients connect again. */
+/** The error that ends a stream when the service is stopping. Clients then connect again. */
 export function drained(): Error {
   return unavailable('The service is stopping: connect again');
 }
@@ -37,7 +37,7 @@ export interface HubOptions {
 /** Pause between two reads of the feed, so that a busy service does not read it after every commit. */
 const PAUSE_MS = 20;
 
-/** A position that was not brought up to date for this many reads of the feed does not count as recent. */
+/** A position does not count as recent when it has not been updated for the interval of this many reads of the feed. */
 const FRESH_READS = 3;
 
 /**
@@ -114,7 +114,8 @@ export class Hub implements AsyncDisposable {
     if (this.#ending.signal.aborted) throw drained();
     if (this.#sending && !this.#sending.has(subscriber.topics)) return null;
     if (this.#reached && compare(subscriber.from.position, this.#reached.position) < 0) return null;
-    // The time of its mark holds for this subscriber only: what was committed before a new one began, it is not sent.
+    // The time of the mark is valid for this subscriber only: a new subscriber is not sent changes that were committed
+    // before it began.
     this.#reached ??= { position: subscriber.from.position, at: 0 };
     this.#subscribers.add(subscriber);
     this.#running ??= this.#run();
@@ -172,7 +173,10 @@ export class Hub implements AsyncDisposable {
     this.#advance(portion.end);
   }
 
-  /** Subscribers are never told an earlier time than before: what was true of it remains so. */
+  /**
+   * Moves to a position. The time never decreases: every change committed before the earlier value has been sent, and
+   * that remains true.
+   */
   #advance({ position, at }: Mark): void {
     this.#reached = { position, at: Math.max(at, this.#reached?.at ?? 0) };
   }

@@ -9,7 +9,7 @@ export type Delivery =
 /** The items that wait for one subscriber: in order and bounded. */
 export interface Inbox {
   offer(item: FeedItem): void;
-  /** Ends the inbox; with a reason, all its functions throw it from then on. */
+  /** Ends the inbox and discards its items; with a reason, `take` and `isOpen` throw it from then on. */
   end(reason: Error | null): void;
   /**
    * The next delivery; null when there was none in time, or when the inbox was ended.

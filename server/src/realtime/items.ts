@@ -77,7 +77,8 @@ function createPortion(findEvents: FindEvents, changes: readonly Change[], last:
   const ids = changes.flatMap(({ eventIds }) => eventIds);
   const read = new Map<readonly Topic[], Promise<readonly FeedItem[]>>();
   let found: Promise<ReadonlyMap<string, Event>> | null = null;
-  // Once for all selections: the message about an event is kept as long as this object, so there must be only one.
+  // Events are fetched once for all selections: the message about an event is cached with its object, so all streams
+  // must get the same object.
   const findAll = (): Promise<ReadonlyMap<string, Event>> => {
     found ??= findEvents(ids).catch((error: unknown) => {
       found = null;

@@ -8,7 +8,7 @@ import { startPruning } from './prune.ts';
 import type { Outbox } from './publish.ts';
 import { createStreams, type Streams } from './streams.ts';
 
-/** The services of this room. */
+/** The services of streams that the application context contains. */
 export interface RealtimeServices {
   /** Must be closed before the server, because its streams would delay the server's end. */
   readonly realtime: Hub;

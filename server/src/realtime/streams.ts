@@ -4,7 +4,7 @@ import { AppError } from '../platform/error.ts';
 export interface Streams {
   /**
    * Counts a new stream of the user.
-   * @returns a function that counts its end
+   * @returns a function to be called once when the stream ends
    * @throws AppError `tooManyRequests` when the limit of the user or of the process is reached
    */
   admit(userId: string): () => void;

@@ -63,7 +63,7 @@ export type Outcome =
   | { status: 'DONE'; fileKey: string; size: number; rowCount: number }
   | { status: 'FAILED'; error: string };
 
-/** Records the result. @returns whether it counts; false when the report was cancelled or deleted before */
+/** Records the result. @returns whether it counts; false when the report was cancelled, deleted or taken over before */
 export async function settleReport(db: Executor, attempt: Attempt, outcome: Outcome): Promise<boolean> {
   const { rowCount: changed } = await db
     .update(reports)

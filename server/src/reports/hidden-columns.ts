@@ -8,7 +8,7 @@ const DESCRIPTION = 'Description';
 /** Why a sensor was in a status. */
 const REASON = 'Reason';
 
-/** Whether files of reports of the kind show plates, or texts of devices in which plates may stand. */
+/** Whether files of reports of the kind contain plates, or descriptions by devices that may contain plates. */
 export function showsPlates(kind: ReportKind): boolean {
   return kinds[kind].columns.some(({ name }) => name === PLATE || name === DESCRIPTION);
 }

@@ -102,7 +102,7 @@ async function listDeletedSensors(
   { sensorId, locationId }: ReportFilters,
   { from, until }: Interval,
 ): Promise<{ id: string; name: string }[]> {
-  // What it saw at a location is part of the traffic of that location, as long as there is one.
+  // What a sensor saw at a location is part of the traffic of that location, as long as the location exists.
   const places =
     sensorId === undefined && locationId === undefined
       ? [sql`NOT EXISTS (SELECT FROM locations WHERE locations.id = seen.location_id)`]

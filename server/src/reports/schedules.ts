@@ -53,7 +53,10 @@ export async function createSchedule(
   return showOne(ctx, row);
 }
 
-/** Sets the given fields. @throws AppError `notFound`; `badRequest` when they are inconsistent */
+/**
+ * Sets the given fields.
+ * @throws AppError `notFound`; `badRequest` when they are inconsistent; as `requirePlateSearch` does
+ */
 export async function updateSchedule(
   ctx: ActorContext,
   { id, reason, ...input }: UpdateScheduleInput,
@@ -70,7 +73,8 @@ export async function updateSchedule(
     const nextRunAt = nextRunOf(wanted, timezone, now);
     const changed = await updateScheduleRow(tx, wanted.id, {
       ...changes,
-      // Stays hidden when somebody else changes the schedule, because its former reports are read by the same people.
+      // Plates stay hidden when a user who sees them changes the schedule, because the same people read its reports as
+      // before.
       hidesPlates: wanted.hidesPlates || !actor.seesPlates,
       timezone,
       nextRunAt,
@@ -98,7 +102,10 @@ export function deleteSchedule(
   });
 }
 
-/** A schedule with a plate in its filters looks the plate up at every run. */
+/**
+ * Records the look-up of the plate in the filters of a schedule, if there is one: the schedule looks it up at every
+ * run.
+ */
 async function recordPlate(
   ctx: ActorContext,
   tx: Transaction,

@@ -55,7 +55,10 @@ export async function generateReport(ctx: ActorContext, input: GenerateReportInp
   return showOne(ctx, row);
 }
 
-/** Cancels a report within a second or two. @throws AppError `notFound`; `conflict` when it is finished */
+/**
+ * Cancels a report; its generation stops within a second or two.
+ * @throws AppError `notFound`; `conflict` when it is finished
+ */
 export async function cancelReport(ctx: ActorContext, id: string): Promise<Report> {
   const { app, actor, caller } = ctx;
   const row = await inTransaction(app.db, async (tx) => {

@@ -8,7 +8,7 @@ import { createReportRunner } from './runner.ts';
 import { createReportMaker } from './thread.ts';
 import { createUpkeep } from './upkeep.ts';
 
-/** The services of this room. */
+/** The services of reports that the application context contains. */
 export interface ReportServices {
   readonly reportFiles: ReportFiles;
 }

@@ -21,7 +21,10 @@ export interface UpkeepOptions {
 const ROUNDS_BETWEEN_CLEARING = 240;
 const LEFT_OVER_MS = HOUR_MS;
 
-/** Removes files of this machine without a report, which was deleted on another machine or lost its process. */
+/**
+ * Removes files on this machine that belong to no report, because the report was deleted on another machine, or the
+ * process that wrote the file has ended.
+ */
 export async function removeOrphanFiles(db: Database, files: ReportFiles, olderMs: number): Promise<void> {
   const names = await files.listOlderThan(olderMs);
   const inUse = await findKeysInUse(db, names);

@@ -16,7 +16,10 @@ import { writeReport } from './write.ts';
 /** Interval of progress messages, in milliseconds. */
 const PROGRESS_MS = 200;
 
-/** After the first attempt, another one follows: a lock or a busy hour may be over then. */
+/**
+ * Classifies an error. A statement that exceeded its time limit is refused from the second attempt on; before, another
+ * attempt follows, because a lock or a high load may be over then.
+ */
 function failureOf(
   error: unknown,
   { report, statementTimeoutMs }: ThreadJob,
@@ -40,7 +43,7 @@ function lowerPriority(): void {
 
 async function make(order: ThreadJob, progress: Progress, signal: AbortSignal): Promise<MadeFile> {
   const { connectionString, folder, fileKey, statementTimeoutMs } = order;
-  // The next statement fails too and reports the error.
+  // Errors of idle connections are ignored: the next statement fails too and reports the error.
   const pool = createPool(connectionString, REPORT_CONNECTIONS, () => undefined, {
     name: 'gantry reports',
     statementTimeoutMs,

@@ -28,7 +28,9 @@ export function dropsWholeMonth(
   );
 }
 
-/** What the rules would remove at a time (Unix milliseconds). Images count if nothing refers to them after that. */
+/**
+ * What the rules would remove at a time (Unix milliseconds). Images count if nothing refers to them after the removals.
+ */
 export async function previewRemovals(
   db: Database,
   rules: RetentionRules,

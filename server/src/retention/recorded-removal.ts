@@ -22,7 +22,7 @@ export interface Run extends RunParts {
   readonly stopped: () => boolean;
 }
 
-/** Pause before it is looked again whether a backup is still in progress. */
+/** Pause between two checks whether a backup is still in progress, in milliseconds. */
 const BACKUP_PAUSE_MS = 1_000;
 
 /** Records that the run is alive. @throws RunLost when another process has taken over */

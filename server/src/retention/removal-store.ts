@@ -47,7 +47,8 @@ const SETTLED = sql.raw(`now() - interval '10 minutes'`);
  */
 export async function dropMonth(tx: Transaction, month: EventMonth): Promise<RemovedCount[]> {
   const { table, from, until } = month;
-  // Late events wait for the lock, and other events wait with them, so nearly all is counted before.
+  // Late events wait for the lock, and other events wait with them, so nearly all events are counted before it is
+  // taken.
   const earlier = await countArrivals(tx, month, sql`created_at < ${SETTLED}`);
   await waitForLocksAtMost(tx, WRITERS_WAIT_MS);
   await tx.execute(sql`LOCK TABLE ${sql.raw(table)} IN SHARE ROW EXCLUSIVE MODE`);
@@ -122,8 +123,8 @@ export async function removeReportsBefore(
 type Arrivals = ReadonlyMap<number, number>;
 
 /**
- * Adds the events since then to those counted before the partition was locked. If the sum differs from the totals, some
- * have been deleted meanwhile, and all are counted again.
+ * Adds the events stored since `SETTLED` to the earlier ones, which were counted before the partition was locked. If
+ * the sum differs from the totals, some have been deleted meanwhile, and all are counted again.
  */
 async function completeArrivals(tx: Executor, month: EventMonth, earlier: Arrivals): Promise<Arrivals> {
   const arrivals = new Map(earlier);

@@ -22,7 +22,8 @@ const FILES_AT_ONCE = 8;
 const OVERLAP_MS = 2 * HOUR_MS;
 
 /**
- * Removes the images that no event and no note refers to, or only events whose images are due.
+ * Removes the images to which no event, note or message of a device refers. References from events whose images are due
+ * do not count, unless the event is under a legal hold.
  * @param since start of the last complete run (Unix milliseconds), if any
  */
 export async function removeDueImages(run: Run, due: Cutoffs, since: number | null): Promise<void> {

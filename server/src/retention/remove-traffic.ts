@@ -11,9 +11,9 @@ const BATCH = 20;
 const PAUSE_MS = 20;
 
 /**
- * Removes traffic counts before a time (Unix milliseconds; null for none), with what was kept for them about sensors
- * that were deleted before it. They become a gap at once; their rows are removed batch by batch, and the next run
- * continues an interrupted one. Counts do not identify events, so holds do not apply.
+ * Removes traffic counts before a time (Unix milliseconds; null for none), and the history of sensors that were deleted
+ * before that time, which was kept for these counts. The counts become a gap at once; their rows are removed batch by
+ * batch, and the next run continues an interrupted one. Counts do not identify events, so holds do not apply.
  */
 export async function removeDueTraffic(run: Run, cutoff: number | null): Promise<void> {
   if (cutoff === null || run.stopped()) return;

@@ -9,7 +9,7 @@ import { findNames } from '../users/names-store.ts';
 /** A run without a sign of life for this long is considered dead. */
 const SILENT_MINUTES = 5;
 
-/** Whether a run in progress is dead. A time in the future is of a clock that was wrong then. */
+/** Whether a run in progress is dead. A time in the future comes from a clock that was wrong at that time. */
 const IS_SILENT = sql.raw(
   `status = 'RUNNING' AND abs(extract(epoch FROM now() - beat_at)) > ${SILENT_MINUTES * 60}`,
 );
@@ -17,7 +17,7 @@ const IS_SILENT = sql.raw(
 /** Records that a run removed. */
 export interface Removal {
   readonly class: RetentionClass;
-  /** null for other classes. */
+  /** The type of the events; null for other classes. */
   readonly eventType: string | null;
   /** `YYYY-MM` in UTC. */
   readonly month: string;

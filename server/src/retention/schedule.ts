@@ -30,7 +30,7 @@ export interface Retention extends AsyncDisposable {
   ): Promise<string | null>;
 }
 
-/** The services of this room. */
+/** The services of retention that the application context contains. */
 export interface RetentionServices {
   readonly retention: Retention;
 }

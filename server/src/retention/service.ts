@@ -41,8 +41,10 @@ export function setRetention(
 }
 
 /**
- * @param seenAt `updatedAt` of the rules as somebody saw them, in Unix milliseconds; null: they had never been
- * changed then
+ * Refuses a change when the rules are newer than the caller has seen.
+ * @param seenAt `updatedAt` of the rules as somebody saw them, in Unix milliseconds; null: they had never been changed
+ * then
+ * @throws AppError `conflict`
  */
 function refuseIfNewer({ updatedAt, updatedBy }: RetentionSettings, seenAt: number | null): void {
   if (updatedAt === null || (seenAt !== null && updatedAt.getTime() <= seenAt)) return;

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { WireError } from './errors.ts';
 import type { Serialized } from './output.ts';
 
-/** Answers up to this size are not counted. */
+/** Answers up to this size in bytes are not counted. */
 const SMALL_BYTES = 64 * 1024;
 
 /** The memory that the answers of one process may use, and the time for reading them. */
@@ -60,12 +60,12 @@ export function createAnswerRoom({ answerBytes, inFlightBytes }: AnswerLimits): 
   };
 }
 
-/** The size of a part of an answer. */
+/** The size of a part of an answer, in bytes. */
 export function bytesOf({ json, values }: Serialized): number {
   return Buffer.byteLength(json) + (values?.length ?? 0);
 }
 
-/** Closes the connection of a large answer that the client reads too slowly. Call it when all of the answer is there. */
+/** Closes the connection of a large answer that the client reads too slowly. Call it once all of the answer was written. */
 export function limitReading(
   response: ServerResponse,
   bytes: number,

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { MAX_BODY_BYTES } from '@gantry/contract/envelope';
 import { WireError } from './errors.ts';
 
-/** Bodies up to this size are neither counted nor queued. */
+/** Bodies up to this size in bytes are neither counted nor queued. */
 const SMALL_BYTES = 64 * 1024;
 
 /** Maximum size in bytes of all larger bodies held at the same time. Parsed, they may take six times as much. */
@@ -15,7 +15,7 @@ export function announcesTooMuch(request: IncomingMessage): boolean {
 
 /**
  * Reads and discards the rest of an unwanted body: a client that finds the connection closed while it writes never
- * sees the answer. So `Connection: close` takes effect only at the end.
+ * sees the answer. If the connection is to be closed, this happens only at the end of the body.
  */
 export function drain(request: IncomingMessage, response: ServerResponse): void {
   if (!hasBody(request) || request.readableEnded) return;
@@ -29,7 +29,7 @@ export function drain(request: IncomingMessage, response: ServerResponse): void 
 /** Reads request bodies and limits their total memory. */
 export interface BodyReader {
   /**
-   * The whole body; null without one.
+   * The whole body; null if the request has none.
    * @throws WireError PAYLOAD_TOO_LARGE above 10 MB; SERVICE_UNAVAILABLE while too many large bodies are in flight
    */
   read(request: IncomingMessage, response: ServerResponse): Promise<Buffer> | null;
@@ -111,7 +111,7 @@ function tooBusy(): WireError {
   });
 }
 
-/** No client receives this; it only ends the request. */
+/** The error for a body that was cut short. No client receives it; it only ends the request. */
 function cutShort(): WireError {
   return new WireError('BAD_REQUEST', 'The connection was closed before the whole body arrived');
 }

@@ -3,7 +3,7 @@ import proxyAddress from '@fastify/proxy-addr';
 import type { Logger } from 'pino';
 import type { Caller } from '../platform/context.ts';
 
-/** An address as some proxies write it: with a port, an IPv6 address in brackets. */
+/** An address as some proxies write it: possibly with a port, and an IPv6 address in brackets. */
 const WITH_PORT = /^(?:([\d.]+)|\[([^\]]*)\])(?::\d{1,5})?$/;
 
 /** Determines the origin of a request. */
@@ -44,7 +44,7 @@ export function createCallerOf(proxies: readonly string[], log: Logger): CallerO
   });
 }
 
-/** The addresses in an X-Forwarded-For header, without ports, because each connection of a caller has another one. */
+/** The addresses in an X-Forwarded-For header, without ports, which differ for each connection of a caller. */
 function addressesIn(header: string): string[] {
   const addresses = header.split(',').map((each) => each.trim().replace(WITH_PORT, '$1$2'));
   return addresses.filter((address) => address !== '');

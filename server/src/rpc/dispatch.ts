@@ -16,8 +16,8 @@ export interface Call {
   readonly method: 'query' | 'mutation' | null;
   readonly path: string;
   /**
-   * Parses the input, once. It is called after the caller was admitted, so that others learn nothing about their
-   * input.
+   * Parses the input. It is called after the caller was admitted, so that others learn nothing about their input;
+   * only for a device it is called before, because the input contains the key.
    */
   readonly input: () => unknown;
 }
@@ -45,7 +45,7 @@ export interface Dispatcher<App> {
   call(ctx: RequestContext<App>, call: Call, place: Place): Promise<Answer>;
   /** @throws WireError BAD_REQUEST when the total weight of a batch is too high */
   weigh(calls: readonly Call[]): void;
-  /** Checks whether it may be called and whether its input is JSON. @returns the refusal, or null */
+  /** Checks whether the caller may call the procedure and whether the input is JSON. @returns the refusal, or null */
   refuse(ctx: RequestContext<App>, call: Call): Promise<Answer | null>;
   /**
    * Opens a subscription, which ends when the signal is aborted.
@@ -162,7 +162,10 @@ function shown(path: string): string {
   return path.slice(0, 100).toWellFormed();
 }
 
-/** Finding the series of a procedure by its labels costs 5 µs, so it is done on the first call only. */
+/**
+ * A function that counts a successful call of the procedure. Finding the series by their labels costs 5 µs, so it is done
+ * on the first call only.
+ */
 function counterOf(path: string, { requests, requestSeconds }: Metrics): Procedure<never>['countOk'] {
   let series: { count: Counter.Internal; time: Histogram.Internal<'procedure'> } | null = null;
   return (seconds) => {
@@ -175,7 +178,7 @@ function counterOf(path: string, { requests, requestSeconds }: Metrics): Procedu
   };
 }
 
-/** A map, because a plain object would find procedures named `constructor`. */
+/** The prepared procedures by name. In a plain object, a procedure named `constructor` would be found. */
 function proceduresOf<App extends Core>(
   router: AnyTRPCRouter,
   metrics: Metrics,

@@ -6,7 +6,7 @@ import { ZodError } from 'zod';
 import { isDatabaseAway, isTransient } from '../platform/database/failure.ts';
 import { AppError, type ErrorKind } from '../platform/error.ts';
 
-/** A refusal by the HTTP layer, before any procedure is called. */
+/** A refusal by the layer that carries calls over HTTP, such as that of an invalid input or of too large an answer. */
 export class WireError extends Error {
   override readonly name = 'WireError';
   readonly code: ErrorCode;

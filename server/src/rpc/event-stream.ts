@@ -10,7 +10,7 @@ const texts = new WeakMap<object, string>();
 
 /** The contents of a stream of server-sent events. */
 export interface EventStream {
-  /** The first message: the silence after which the client should reconnect. */
+  /** The content of the first message: the silence after which the client should reconnect. */
   readonly about: object;
   /** Messages, with the ids for resuming if they are `tracked()`. */
   readonly messages: AsyncIterable<unknown>;

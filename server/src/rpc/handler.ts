@@ -44,7 +44,10 @@ export interface HandlerOptions<App> {
   readonly ending: AbortSignal;
 }
 
-/** Creates the handler of requests to /trpc on Node's HTTP server: through Fastify, an event cost 8 µs more of 85. */
+/**
+ * Creates the handler of requests to /trpc. It is called by Node's HTTP server directly: of the 85 µs that an event took,
+ * Fastify took 8.
+ */
 export function createHandler<App extends Core>(options: HandlerOptions<App>): Handler {
   const { router, app, allowed, callerOf, isClosing } = options;
   const dispatcher = createDispatcher(router, app, options);
@@ -52,7 +55,7 @@ export function createHandler<App extends Core>(options: HandlerOptions<App>): H
   const about = router._def._config.sse?.client ?? {};
   const bodies = createBodyReader();
 
-  /** The common headers. While the service is stopping, the connection ends with the answer. */
+  /** The common headers. While the service is stopping, it also makes the connection end with the answer. */
   const beginOf = ({ request, response, requestId }: Exchange): string[] => {
     if (isClosing()) response.shouldKeepAlive = false;
     return [...commonHeaders(requestId), ...headersForOrigin(request.headers.origin, allowed)];
@@ -127,7 +130,7 @@ export function createHandler<App extends Core>(options: HandlerOptions<App>): H
     // An EventSource accepts only a stream, so a refusal is sent within one.
     const refused = isSubscription && !isEventSource(request) ? await dispatcher.refuse(ctx, only) : null;
     if (isSubscription && !refused) {
-      // HEAD has no body, so no stream is opened, which would never end.
+      // The answer to HEAD has no body, and a stream would never end, so none is opened.
       const isHead = method === 'HEAD';
       const subscribing = { request, response, target, call: only };
       const texts = isHead
@@ -154,7 +157,7 @@ function commonStatus(answers: readonly Answer[]): number {
   return first && answers.every(({ status }) => status === first.status) ? first.status : 207;
 }
 
-/** The size of what calls returned. Errors are small. */
+/** The size of the results of calls, in bytes. Errors are small and not counted. */
 function sizeOf(answers: readonly Answer[]): number {
   return answers.reduce((sum, { outcome }) => sum + ('result' in outcome ? bytesOf(outcome.result) : 0), 0);
 }
@@ -164,14 +167,14 @@ function envelopeOf({ outcome }: Answer): string {
   return resultEnvelope(outcome.result);
 }
 
-/** The only answer of a request. An answer that is sent to many clients is not built again. */
+/** The body for a request with a single call. A body that is sent to many clients is not built again. */
 function alone(answer: Answer): string | Buffer {
   return 'result' in answer.outcome && answer.outcome.result instanceof ReadyAnswer
     ? answer.outcome.result.envelope
     : envelopeOf(answer);
 }
 
-/** A batch as one answer. */
+/** The answers of a batch as one. */
 function together(answers: readonly Answer[], form: 'object' | 'array') {
   const envelopes = answers.map(envelopeOf);
   const json =

@@ -15,7 +15,10 @@ const EXPOSED_HEADERS = 'x-request-id, retry-after';
 /** The same for /v1, which answers with the addresses of what it creates. */
 export const REST_EXPOSED_HEADERS = `${EXPOSED_HEADERS}, location`;
 
-/** The headers that a page of an allowed origin may send, by the specification. Browsers cache them for ten minutes. */
+/**
+ * The answer to a preflight of an allowed origin: the methods and headers that a page may use, as in the specification.
+ * Browsers cache it for ten minutes.
+ */
 export const PREFLIGHT_HEADERS: readonly string[] = [
   'access-control-allow-methods',
   'GET, POST, PUT, DELETE, OPTIONS',
@@ -28,7 +31,7 @@ export const PREFLIGHT_HEADERS: readonly string[] = [
   '0',
 ];
 
-/** The same for /v1, with the methods and headers that the REST form has besides. */
+/** The same for /v1, with the methods and headers of the REST form. */
 export const REST_PREFLIGHT_HEADERS: readonly string[] = PREFLIGHT_HEADERS.map((text) => {
   if (text.startsWith('GET')) return 'GET, POST, PUT, PATCH, DELETE, OPTIONS';
   return text.startsWith('Content-Type') ? 'Content-Type, Authorization, x-api-key, Idempotency-Key' : text;
@@ -47,7 +50,8 @@ export function headersForOrigin(
 }
 
 /**
- * HTTP/1.1 requires exactly one Host; with two, a proxy and the service might use different ones.
+ * Makes sure that a request has one Host header, as HTTP/1.1 requires; HTTP/1.0 permits none. With two, a proxy and the
+ * service might use different ones.
  * @throws WireError BAD_REQUEST
  */
 export function requireOneHost({ rawHeaders, httpVersion }: IncomingMessage): void {

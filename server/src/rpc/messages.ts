@@ -13,7 +13,7 @@ type StreamEntry<Payload, Topic extends string = string> = { readonly id: string
 /** The message for each payload, shared by all streams, so that it is serialized once. */
 const messages = new WeakMap<object, object>();
 
-/** The same for streams of several topics, whose messages have the type of their topic. */
+/** The same for streams of several topics, in which the type of a message is its topic. */
 const messagesOfTopics = new WeakMap<object, object>();
 
 /** Converts a stream of payloads to the messages for subscribers, with ids for resuming. */
@@ -28,7 +28,7 @@ export async function* messagesOf<Name extends string, Payload extends object>(
 }
 
 /**
- * The same for a stream of several topics: a message is `{type: <topic>, <name>: payload}`, or a note.
+ * Converts a stream of several topics in the same way. A message is `{type: <topic>, <name>: payload}`, or a note.
  * @param names the key of the payload in the messages of each topic
  */
 export async function* messagesByTopic<AnyMessage, Topic extends string>(

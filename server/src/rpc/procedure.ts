@@ -7,8 +7,9 @@ export interface GuardedCall {
   readonly path: string;
   readonly type: string;
   /**
-   * Parses the input, once. A guard calls it after the caller was admitted, even for procedures without input, so
-   * that broken JSON and wrong content types are refused everywhere.
+   * Parses the input. Every guard calls it, even for procedures without input, so that broken JSON and wrong content
+   * types are refused everywhere. It is called after the caller was admitted, except for devices, whose key is in the
+   * input.
    */
   readonly readInput: () => unknown;
 }
@@ -46,7 +47,7 @@ export interface ProcedureMeta<App = Core> {
   summary?: string;
   /** Further rules, in Markdown. */
   notes?: string;
-  /** Called with the error of a call that failed, and with the context as far as the guard had completed it. */
+  /** Called with the error of a call that failed, and with the context, which lacks the guard's fields if the guard failed. */
   failed?: (ctx: RequestContext<App>, path: string, error: unknown) => void;
   /** Its weight in a batch, 1 by default; see MAX_BATCH_WEIGHT. */
   weight?: number;

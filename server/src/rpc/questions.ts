@@ -2,7 +2,7 @@ import type { Core, RequestContext } from '../platform/context.ts';
 import { isStopped, isWithoutConnection } from '../platform/database/failure.ts';
 import { AppError } from '../platform/error.ts';
 
-/** Maximum number of statements that wait for a connection, each for up to 5 s. */
+/** Maximum number of statements that wait for a connection, each for up to `questionMs`. */
 const MOST_WAITING = 200;
 const RETRY_AFTER_SECONDS = 5;
 

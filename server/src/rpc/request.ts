@@ -7,7 +7,8 @@ import { parseJson } from './json.ts';
 import { reviveInput } from './superjson.ts';
 
 /**
- * The format of a batch: keyed by position, an array for tRPC's standard batch link, or lines for its streaming link.
+ * The format of the answer to a batch: an object keyed by position, an array for tRPC's standard batch link, or lines for
+ * its streaming link.
  */
 export type BatchForm = 'object' | 'array' | 'lines';
 
@@ -16,7 +17,7 @@ export interface RawRequest {
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
   readonly target: Target;
-  /** null without one. */
+  /** null if there is none. */
   readonly body: Buffer | null;
 }
 
@@ -24,7 +25,7 @@ export interface RawRequest {
 export interface Target {
   /** The part after the prefix, still encoded. */
   readonly path: string;
-  /** The part after the question mark. */
+  /** The part after the question mark; empty if there is none. */
   readonly query: string;
 }
 
@@ -43,10 +44,10 @@ const methodTypes: Readonly<Record<string, Call['method']>> = {
 
 const PREFIX = '/trpc/';
 
-/** The part before the path, if a client treats the service as a proxy. */
+/** The part before the path in the address of a request, if a client treats the service as a proxy. */
 const ORIGIN = /^https?:\/\/[^/?#]*/i;
 
-/** @returns null for another address */
+/** The address of a procedure below /trpc; null for another address. */
 export function trpcTarget(url: string): Target | null {
   return targetUnder(url, PREFIX);
 }
@@ -163,7 +164,7 @@ function inputAt(json: unknown, position: number): unknown {
   return Object.hasOwn(json, key) ? (json as Record<string, unknown>)[key] : undefined;
 }
 
-/** Some clients send `null` for no input. */
+/** The input, with undefined in place of null, which some clients send for no input. */
 function orUndefined(value: unknown): unknown {
   return value === null ? undefined : value;
 }

@@ -10,7 +10,7 @@ import { shownTo } from './shown.ts';
 /** A procedure that is ready to run. Both functions throw the errors of its guard. */
 export interface Prepared<App> {
   /**
-   * Runs it for one request. `readInput` is called after the guard admitted the caller. For a subscription, the
+   * Runs it for one request. `readInput` is called more than once, by the guard and after it. For a subscription, the
    * signal is aborted when the client has left.
    */
   readonly run: (
@@ -40,9 +40,10 @@ const NEVER = new AbortController().signal;
 const compiled = new WeakMap<z.ZodType, z.ZodType>();
 
 /**
- * Prepares a procedure: its guard, input schema, resolver and output schema. It does the same as the procedure
- * itself, which copies all options between any two steps, and compiles its schemas. Measured for `events.ingest`: 32
- * µs with tRPC, 20 µs with the same steps called directly; compiling reduces its schema from 5.0 to 0.7 µs.
+ * Prepares a procedure: its guard, input schema, resolver and output schema. The result does the same as tRPC's own
+ * procedure, which copies all options between any two steps, but calls the steps directly and uses compiled schemas.
+ * Measured for `events.ingest`: 32 µs with tRPC, 20 µs with the same steps called directly; the compiled schema takes
+ * 0.7 instead of 5.0 µs.
  */
 export function prepare<App extends Core>(path: string, procedure: AnyTRPCProcedure): Prepared<App> {
   const definition = procedure._def as unknown as Definition<App>;
@@ -72,7 +73,7 @@ export function prepare<App extends Core>(path: string, procedure: AnyTRPCProced
       let context: RequestContext<App> & Shown = ctx;
       try {
         const more = guard(ctx, { path, type, readInput });
-        // Not by two spreads: V8 makes a hidden class for each such object, 370 bytes in the old part of the heap.
+        // Not written as two spreads: V8 would make a hidden class for each object, 370 bytes in the old part of the heap.
         context = Object.assign(
           { app: ctx.app, caller: ctx.caller },
           more instanceof Promise ? await more : more,

@@ -6,7 +6,7 @@ type Show = NonNullable<Shown['show']>;
 
 /**
  * What a caller is shown of an answer, or of each message of a subscription.
- * @throws Error for an answer that is serialized already, which nothing can be removed from
+ * @throws Error for an answer that is serialized already, from which nothing can be removed
  */
 export function shownTo(show: Show, answer: unknown): unknown {
   if (answer instanceof ReadyAnswer)

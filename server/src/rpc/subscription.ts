@@ -10,7 +10,7 @@ import { writeFrames } from './event-stream.ts';
 import type { ProcedureMeta } from './procedure.ts';
 import type { Target } from './request.ts';
 
-/** A stream to which nothing could be written for this long has lost its client: a message is sent every 10 s. */
+/** A stream to which nothing could be written for this long (ms) has lost its client: a message is sent every 10 s. */
 const STUCK_MS = 45_000;
 
 /** The names of the procedures that are subscriptions. */
@@ -49,7 +49,7 @@ export interface Subscribing {
   readonly call: Call;
 }
 
-/** Opens a subscription. @returns its server-sent events; a refusal is one too */
+/** Opens a subscription. @returns its server-sent events, of which a refusal is one as well */
 export async function openSubscription<App extends Core>(
   dispatcher: Dispatcher<App>,
   ctx: RequestContext<App>,

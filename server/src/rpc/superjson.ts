@@ -62,8 +62,9 @@ class Reviver {
 
   /**
    * Checks superjson's annotation of values that occur more than once. superjson writes such a value wherever it
-   * occurs, so the JSON is complete without the annotation. It only annotates a circular reference and, with its
-   * option `dedupe`, every repetition: these are null in the JSON.
+   * occurs, so the JSON is complete without the annotation. Only a circular reference and, with its option `dedupe`,
+   * every repetition are null in the JSON.
+   * @throws WireError BAD_REQUEST for these, and for an annotation that is not valid
    */
   requireWritten(json: unknown, equalities: unknown): void {
     if (!isObject(equalities)) refuse('referentialEqualities must be an object of paths');
@@ -130,8 +131,8 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * Only the format that JavaScript writes is restored to a Date. Other times stay text, because the service's time
- * zone determines their meaning.
+ * Restores a Date from the format that JavaScript writes. Other times remain text, because the service's time zone
+ * determines their meaning.
  */
 function reviveDate(value: unknown): Date | string {
   if (typeof value === 'string') {
@@ -142,7 +143,7 @@ function reviveDate(value: unknown): Date | string {
   return refuse('a Date must be an ISO 8601 text');
 }
 
-/** Only parsed: no procedure accepts a regular expression as the value of a field, so none is ever matched. */
+/** Restores a regular expression. It is never matched, because no procedure accepts one as the value of a field. */
 function reviveRegExp(value: unknown): RegExp {
   const [, source, flags] = typeof value === 'string' ? (/^\/(.+)\/([a-z]*)$/s.exec(value) ?? []) : [];
   if (source === undefined || source.length > MAX_REGEXP)

@@ -13,8 +13,8 @@ const TOUCH = `
     UPDATE sensors SET last_communication = greatest(sensors.last_communication, locked.at),
       last_event_at = greatest(sensors.last_event_at, locked.event_at), `;
 
-// Those whose status the event would change. An event from before the last change of status changes nothing, nor does
-// one that is older than the time-out.
+// Returns the sensors whose status the event would change. An event from before the last change of status changes
+// nothing, nor does one that is older than the time-out.
 const OF_LOCKED = `
     FROM locked WHERE sensors.id = locked.id
     RETURNING sensors.id, sensors.status, sensors.status_since, sensors.requires_heartbeats, locked.event_at

@@ -67,7 +67,9 @@ export async function handleHeartbeat(
   return { success: true, status: outcome.to, serverTime: outcome.at, intervalSeconds };
 }
 
-/** Records a heartbeat, and publishes the change if it changes the status. */
+/**
+ * Records a heartbeat, and publishes the change if it changes the status. Null when no sensor has the id and the key.
+ */
 export async function takeReport(
   app: Core & Pick<RealtimeServices, 'outbox'>,
   report: SelfReport,

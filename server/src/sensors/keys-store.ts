@@ -43,7 +43,7 @@ interface KeyRow extends Record<string, unknown> {
   previous_used_at: string | null;
 }
 
-/** What is known of a sensor's keys, without them. @throws AppError `notFound` */
+/** When a sensor's keys were used and replaced, without the keys themselves. @throws AppError `notFound` */
 export async function getKeyInfo(db: Executor, id: string): Promise<SensorKeyInfo> {
   const overlap = sql`previous_key_until > statement_timestamp()`;
   const { rows } = isUuid(id)

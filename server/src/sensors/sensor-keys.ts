@@ -12,7 +12,10 @@ export interface KnownSensor extends Standing {
   readonly address: string | null;
   /** The expected number of events per minute. */
   readonly eventsPerMin: number;
-  /** Its earlier locations and limits, until a time (Unix milliseconds); absent if they never changed. */
+  /**
+   * Its locations and limits over time, and when the present ones began (`until`, Unix milliseconds); absent if they
+   * never changed.
+   */
   readonly past?: { readonly until: number; readonly standings: History<Standing> };
   /** Set if it was found by its previous key, which is accepted for this many more milliseconds. */
   readonly previousKey?: { readonly validMs: number };

@@ -22,8 +22,9 @@ export const locationLimits = historyTable<number>({
 });
 
 /**
- * Records that a sensor was moved, in the transaction that moves it. Its first location is assumed to be the one where it
- * always stood, except since its first event: those events were stored without a location.
+ * Records that a sensor was moved, in the transaction that moves it. If it had no location so far, the new one is
+ * assumed to apply also to the time before its first event, but not to the time between that event and the move: those
+ * events were stored without a location.
  */
 export async function recordMove(
   tx: Executor,

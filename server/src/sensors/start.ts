@@ -12,7 +12,7 @@ import { countSensorsByStatus } from './status-store.ts';
 import { findKnownSensorById, findSensorByKey } from './store.ts';
 import { startSweeper } from './sweeper.ts';
 
-/** The services of this room. */
+/** The services of sensors that the application context contains. */
 export interface SensorServices {
   readonly sensorKeys: SensorKeys;
   readonly knownSensors: KnownSensors;

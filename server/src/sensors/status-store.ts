@@ -103,7 +103,7 @@ export interface SelfReport {
   readonly macAddress: string | null;
 }
 
-/** The result of a heartbeat, or of a missing one. */
+/** The status of a sensor before and after a heartbeat, an event, or the lack of both. */
 export interface StatusOutcome {
   readonly sensorId: string;
   readonly sensorName: string;
@@ -145,10 +145,10 @@ export function silenceReason(timeoutSeconds: number, requiresHeartbeats: boolea
 /** The reason recorded for a sensor whose status an event has changed. */
 export const EVENT_REASON = 'event';
 
-/** Times of events are written every two seconds. */
+/** An allowance for times of events that are not stored yet: they are written every two seconds. */
 const EVENTS_WRITTEN = sql.raw("interval '5 seconds'");
 
-/** A clock that is adjusted by less than this was not set back. */
+/** A clock that was adjusted by less than this does not count as set back. */
 const SET_BACK = sql.raw("interval '5 seconds'");
 
 /** Claims the search for silent sensors until the transaction ends. @returns false if another process has it */
@@ -163,7 +163,8 @@ export async function takeTurn(tx: Executor): Promise<boolean> {
  * Records a search for silent sensors, and the downtime since the last one if there was any. The caller has claimed the
  * search. Where the clock of the database was set back since the last search, times in the future become the present.
  * @param gapSeconds a longer time since the last search counts as downtime
- * @returns whether the service has received messages for a whole time-out, so that a silent sensor is silent
+ * @returns whether the service has received messages for a whole time-out, so that missing messages mean that the
+ * sensor is silent
  */
 export async function keepWatch(tx: Executor, timeoutSeconds: number, gapSeconds: number): Promise<boolean> {
   const isLongAgo = sql`watch.looked_at < now() - make_interval(secs => ${gapSeconds})`;
@@ -187,8 +188,8 @@ export async function keepWatch(tx: Executor, timeoutSeconds: number, gapSeconds
 }
 
 /**
- * Removes the status history and the locations of sensors that were deleted before a time (Unix milliseconds): what
- * comes last in the history of a deleted sensor is its deletion.
+ * Removes the status history and the locations of sensors that were deleted before a time (Unix milliseconds). The last
+ * entry in the history of a deleted sensor is its deletion.
  */
 export async function forgetSensorsDeletedBefore(db: Executor, time: number): Promise<void> {
   // Plan: sensor_status_history as a whole. There is a row for each change of a status.
@@ -214,7 +215,7 @@ export async function listDowntimes(db: Executor, range: Interval): Promise<Inte
   }));
 }
 
-/** What the status of a sensor is based on. @throws AppError `notFound` */
+/** The data on which the status of a sensor is based. @throws AppError `notFound` */
 export async function getSignsOfLife(db: Executor, id: string): Promise<Omit<SignsOfLife, 'timeoutSeconds'>> {
   const { status, requiresHeartbeats, lastHeartbeat, lastEventAt } = sensors;
   const [row] = isUuid(id)
@@ -228,7 +229,7 @@ export async function getSignsOfLife(db: Executor, id: string): Promise<Omit<Sig
 }
 
 /**
- * Changes the status of sensors of which an event has arrived, unless it was changed meanwhile.
+ * Changes the status of sensors from which an event has arrived, unless it was changed meanwhile.
  * @returns those that changed
  */
 export async function recordEventsOf(tx: Executor, ids: readonly string[]): Promise<StatusOutcome[]> {
@@ -258,8 +259,8 @@ export interface SilenceOutcome extends StatusOutcome {
 }
 
 /**
- * Changes the status of every sensor that is ONLINE and has sent no heartbeat within the time-out, and no event
- * either, unless it is required to send heartbeats. The caller has claimed the search.
+ * Changes the status of every sensor that is ONLINE and has been silent for the time-out: with neither a heartbeat nor
+ * an event or, if it is required to send heartbeats, without a heartbeat. The caller has claimed the search.
  * @returns those that changed
  */
 export async function silenceSensors(tx: Executor, timeoutSeconds: number): Promise<SilenceOutcome[]> {

@@ -81,8 +81,8 @@ export async function deleteSensorRow(tx: Executor, id: string): Promise<void> {
 }
 
 /**
- * Marks the connections of a sensor as deleted, whose messages a sweep removes, and removes it from the options of the
- * others.
+ * Marks the connections of a sensor as deleted, and removes the sensor from the options of other connections. A sweep
+ * removes the messages of the deleted ones.
  */
 export async function removeFromConnections(tx: Executor, sensorId: string): Promise<void> {
   // Locked in one order, so that two sensors can be deleted at the same time.

@@ -43,7 +43,7 @@ export async function getHealth(core: Core): Promise<Health> {
   return (await examineHealth(core)).health;
 }
 
-/** The same, for the probe. */
+/** The same with the reason, for the probe /ready. */
 export async function examineHealth(core: Core): Promise<ExaminedHealth> {
   const { clock, readiness } = core;
   const { connected, reason } = await Promise.race([

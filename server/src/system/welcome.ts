@@ -16,7 +16,7 @@ export interface WelcomeParts {
   readonly url: string;
 }
 
-/** What is said of a port at which no browser opens the console; null for any other. */
+/** A warning about a port to which browsers refuse to connect; null for any other port. */
 function portWarning(url: string): string | null {
   const port = Number(new URL(url).port);
   if (!isBlockedPort(port)) return null;

@@ -55,8 +55,8 @@ export function bucketsOf(
 }
 
 /**
- * The figures of an interval. Without vehicles and without any sensor that was not silent, the volume is unknown.
- * @param foldName `fold`, from memory
+ * The figures of an interval. The volume is unknown (null) when no vehicle was counted and the completeness is 0.
+ * @param foldName `fold`, with a cache of its results
  */
 export function describeBucket(
   { speeds, judged, byType }: Bucket,

@@ -6,13 +6,14 @@ import { inTransaction } from '../platform/database/transaction.ts';
 import { longerUntil } from './kept-store.ts';
 import { ALIVE_BIT, ORIGIN, passedIn } from './rollups-store.ts';
 
-/** How long minutes are kept, of which the last five are needed. */
+/** How long counts by minute are kept; the last five minutes are needed. */
 const MINUTES_KEPT = sql.raw(`interval '15 minutes'`);
 
 const QUARTER = sql.raw(`interval '15 minutes'`);
 
 /**
- * Aggregates that take the totals of all vehicles from the rows by type. PostgreSQL planned a join of the two badly.
+ * The filter and the window of aggregates that collect the rows by type for the row of all vehicles. PostgreSQL planned
+ * a join of the two badly.
  */
 const OF_ALL_TYPES = sql.raw('FILTER (WHERE vehicle_type IS NOT NULL AND n <> 0) OVER all_types');
 
@@ -45,7 +46,7 @@ export async function countUnfolded(db: Database): Promise<number> {
 
 /**
  * Adds the next quarter hour to the counts of 15 minutes, hours and days if it ended before a time (Unix milliseconds),
- * unless another process is folding. Readers take it from slots of five minutes before that.
+ * unless another process is folding. Until then, readers use its slots of five minutes.
  * @returns whether there may be another one
  */
 export function foldQuarter(db: Database, before: number): Promise<boolean> {

@@ -3,7 +3,10 @@ import type { Database } from '../platform/database/pool.ts';
 import { startPeriodic } from '../platform/periodic.ts';
 import { countUnfolded, foldQuarter, foldTraffic } from './fold-store.ts';
 
-/** How long after its end a quarter hour is added to the longer slots. Events that arrive later cost four times as much. */
+/**
+ * How long after its end a quarter hour is added to the longer slots, in milliseconds. Events that arrive later cost
+ * four times as much.
+ */
 const QUARTER_AFTER_MS = 120_000;
 
 /** The limit of commit groups in one transaction at first, and the maximum while there are more. */
@@ -55,7 +58,7 @@ export function startFoldingTraffic({
   );
 }
 
-/** Five seconds at 4,000 events/s, as many as the service leaves at any time under load. */
+/** The events of five seconds at 4,000 events/s: about as many are unfolded at any time under load. */
 const FEW_EVENTS = 20_000;
 
 /**

@@ -5,7 +5,7 @@ import { levelOf } from './level.ts';
 import { readLive } from './live-store.ts';
 import { meanOf } from './speeds.ts';
 
-/** The traffic at every location in the current slot of five minutes. */
+/** The traffic at every location in the last five minutes, the current minute included. */
 export async function getLive({ db, clock }: Parts): Promise<LiveTraffic> {
   const until = Math.floor(clock.now() / MINUTE_MS + 1) * MINUTE_MS;
   const since = until - 5 * MINUTE_MS;

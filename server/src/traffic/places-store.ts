@@ -11,7 +11,7 @@ import type { Place } from './rollups-store.ts';
 
 /** A place with its speed limits (km/h). */
 export interface LimitedPlace extends Place {
-  /** The present limit; of a sensor at one location, the last one while it stood there. */
+  /** The present limit; for a query with `standingAt`, the last limit while the sensor stood there. */
   readonly speedLimit: number | null;
   /** All limits over time, on slots of five minutes: a change applies from the slot in which it was made. */
   readonly limits: History<number | null>;

@@ -7,7 +7,7 @@ import { notFound } from '../platform/error.ts';
 import { resolveInterval } from '../platform/time.ts';
 import { findNames } from './names-store.ts';
 
-/** What all users did, newest first, with their names, also of those who were deleted. */
+/** A page of the actions of all users, newest first, with the names of the users, including deleted ones. */
 export async function viewActivityLog({ app }: ActorContext, input: ActivityLogInput): Promise<ActivityLog> {
   const interval = resolveInterval(input, app.settings.current().timezone);
   const { items, total } = await listActivityLog(app.db, input, interval);

@@ -41,7 +41,7 @@ function systemUser(): string {
 /** An account whose password was reset. */
 export interface ResetAccount {
   readonly user: User;
-  /** Whether the account was deactivated, and is active again. */
+  /** Whether the account was deactivated before. It is active again only if `activate` was chosen. */
   readonly wasInactive: boolean;
   /** Whether a second factor was removed. */
   readonly hadSecondFactor: boolean;

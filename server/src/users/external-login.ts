@@ -13,10 +13,11 @@ import { insertUser, lockUser, type UserRow, updateLockedUser } from './store.ts
 type Context = RequestContext<Core & Pick<AuthServices, 'passwords'>>;
 
 /**
- * The user to whom an account at the login provider belongs, with the role that the provider gives. An account that is
- * new here is linked to the user with its verified e-mail address, or gets a user of its own.
+ * Finds the user to whom an account at the login provider belongs, and gives them the role that the provider states. An
+ * account that is new here is linked to the user with its verified e-mail address, or gets a user of its own.
  * @returns the id of the user
- * @throws AppError `forbidden` when the user has no role, is deactivated, or is new and has no verified e-mail address
+ * @throws AppError `forbidden` when the user has no role, is deactivated, or is new and has no verified e-mail address;
+ * `unavailable` when the account logs in twice at the same time
  */
 export async function admitExternalUser(ctx: Context, account: ExternalUser): Promise<string> {
   const { app } = ctx;
@@ -51,7 +52,7 @@ async function link(ctx: Context, tx: Transaction, account: ExternalUser): Promi
   return userId;
 }
 
-/** The random password is never shown; an administrator can set another one. */
+/** Creates a user with a random password, which is never shown; an administrator can set another one. */
 async function createUser(
   { app }: Context,
   tx: Transaction,

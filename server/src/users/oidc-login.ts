@@ -60,7 +60,7 @@ export async function beginOidcLogin(
  * @param answer the address to which the provider returned the user
  * @returns a code with which the browser that began the login completes it
  * @throws AppError `unauthorized` when the answer is not valid, was used, or is late; `forbidden` as
- * `admitExternalUser`; `unavailable` when the provider cannot be reached
+ * `admitExternalUser`; `notFound` when there is no provider; `unavailable` when it cannot be reached
  */
 export async function takeOidcAnswer(ctx: Context, answer: URL): Promise<string> {
   const { app } = ctx;
@@ -77,7 +77,8 @@ export async function takeOidcAnswer(ctx: Context, answer: URL): Promise<string>
 
 /**
  * Completes a login with the code of the sign-in page, for the browser that began it.
- * @throws AppError `unauthorized` when the code is not valid, was used, is late, or belongs to another browser
+ * @throws AppError `unauthorized` when the code is not valid, was used, is late, or belongs to another browser;
+ * `notFound` when there is no provider
  */
 export async function completeOidcLogin(ctx: Context, { code, verifier }: CompleteOidcLoginInput) {
   requireProvider(ctx.app);

@@ -11,7 +11,7 @@ import { openStream } from '../sse.ts';
 import { CITUS_SERVERS, startTestCluster, type TestCluster } from './cluster.ts';
 import { startGantryOn } from './gantry-on-cluster.ts';
 
-// The service on a real cluster. The stories build on each other, in this order.
+// The service on a real cluster. The tests build on one another, in this order.
 
 const HAS_CLUSTER = CITUS_SERVERS.length >= 3;
 if (!HAS_CLUSTER) {
@@ -30,7 +30,7 @@ const MONTHS = ['2026-08', '2026-09', '2026-10'] as const;
 const KINDS = ['VEHICLE_DETECTION', 'SPEED_DETECTION', 'INCIDENT', 'TRAFFIC_VIOLATION'] as const;
 const VEHICLES = ['CAR', 'TRUCK', null] as const;
 
-/** What was reported, and the id with which it was stored. */
+/** An event as it was reported, with the id under which it was stored. */
 interface Reported {
   readonly id: string;
   readonly timestamp: string;
@@ -82,7 +82,7 @@ const keyed = (count: number, timestamp = new Date().toISOString()) =>
     idempotencyKey: randomUUID(),
   }));
 
-/** Sends an event again, as a device does, until it is stored. @returns how often it was refused with 503 */
+/** Sends an event repeatedly, as a device does, until it is stored. @returns its id */
 const insist = async (event: object, onRefusal = () => {}): Promise<{ id: string }> => {
   for (;;) {
     const answer = await gantry.call('events.ingest', { apiKey: sensor.apiKey, ...event });
@@ -96,7 +96,7 @@ const insist = async (event: object, onRefusal = () => {}): Promise<{ id: string
 const createSensor = async (name: string) =>
   gantry.ok('sensors.create', { name, deviceId: randomUUID(), type: 'CAMERA', locationId }, { token });
 
-/** What the schema says about sensors, locations and the history of their status. */
+/** The parts of the schema that describe sensors, locations and the history of their status. */
 const tablesOfSensors = async (): Promise<string[]> => {
   const pool = new pg.Pool({ connectionString: cluster.url, max: 1 });
   const schema = await describeSchema(pool);
@@ -422,7 +422,7 @@ describe.skipIf(!HAS_CLUSTER)('on a cluster', () => {
       );
       isOver = true;
       await Promise.all(sending);
-      // Citus finishes the commits that were interrupted within a minute; their events are visible since then.
+      // Citus finishes interrupted commits within a minute. Only then do their events become visible.
       const received = () => stream.messages.flatMap(({ data }) => (data.event ? [data.event.id] : []));
       await eventually(
         async () => received().length,

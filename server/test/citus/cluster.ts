@@ -21,9 +21,12 @@ export interface TestCluster extends AsyncDisposable {
   ask<Row extends pg.QueryResultRow>(server: number, statement: string): Promise<Row[]>;
   /** Kills a server, whatever it is doing. */
   kill(server: number): Promise<void>;
-  /** Brings it back, and waits until it answers. */
+  /** Starts a server again, and waits until it answers. */
   start(server: number): Promise<void>;
-  /** Lets further servers hold shards, splits each shard into two, and moves some to them. */
+  /**
+   * Lets further servers hold shards (or the coordinator, if there are none), splits each shard into two, and moves
+   * some to them.
+   */
   rebalance(): Promise<void>;
 }
 
@@ -105,7 +108,7 @@ export const startTestCluster = async (): Promise<TestCluster> => {
       );
     },
     async rebalance() {
-      // With three servers, the coordinator is the third node.
+      // With only three servers, the coordinator becomes the third node that holds shards.
       if (servers.length > 3) {
         for (const server of [...servers.keys()].slice(3))
           await ask(0, `SELECT citus_add_node(${addressOf(server)})`);

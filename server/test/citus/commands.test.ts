@@ -55,7 +55,7 @@ const ingest = async (timestamp: string, count: number): Promise<void> => {
   expect(results.filter((result: object) => 'error' in result)).toEqual([]);
 };
 
-/** Stores events all the time while the work is done. @returns its result, and how many were stored */
+/** Stores events continuously while `work` runs. @returns its result, and how many events were stored by then */
 const underLoad = async <Result>(work: () => Promise<Result>): Promise<[Result, number]> => {
   let isOver = false;
   let stored = 0;

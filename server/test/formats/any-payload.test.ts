@@ -80,7 +80,7 @@ it.each([
   }
 });
 
-/** Payloads are named after their makers. */
+/** The beginning of the names of a format's payloads, which are named after their makers. */
 function prefixOf(name: string): string {
   return { 'axis-lpv': 'axis-' }[name] ?? name;
 }

@@ -25,7 +25,10 @@ export function addressOf(image: Buffer): string {
   return addressOfImage(readPicture(image, 'a picture').sha256);
 }
 
-/** A reading in few words: what it is, and of each report the time, type, plate, speed and violation. */
+/**
+ * A short form of a reading: what it is if it has no reports, and otherwise the time, type, plate, speed and violation
+ * of each.
+ */
 export function inShort(reading: Reading): unknown[] {
   if (reading.reports.length === 0) return [reading.is];
   return reading.reports.map(({ event, occurredAt }) => [

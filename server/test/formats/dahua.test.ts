@@ -22,7 +22,7 @@ const tollgate = (picture: object) => JSON.stringify({ Picture: picture });
 describe('Dahua', () => {
   it.each([
     [RPC, [['2024-01-30T07:34:55.000Z', 'VEHICLE_DETECTION', null, null, null]]],
-    // 1615554670 as local time in Berlin.
+    // The device sends its local time (13:11:10 in Berlin) as if it were UTC: 1615554670.
     [PARKING, [['2021-03-12T12:11:10.000Z', 'TRAFFIC_VIOLATION', '鄂A06654', null, 'ILLEGAL_PARKING']]],
     ['dahua-itsapi-keepalive.json', ['heartbeat']],
     ['dahua-itsapi-deviceinfo.json', ['status']],

@@ -16,7 +16,7 @@ const template = (more: object = {}): string =>
     ...more,
   });
 
-// The sample of the SharpOS guides.
+// The sample message of the SharpOS guides.
 const sharp = {
   ContextCameraName: 'Context Camera',
   ContextImage: '',

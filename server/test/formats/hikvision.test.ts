@@ -30,7 +30,7 @@ describe('Hikvision', () => {
     ['hikvision-plates-poll.xml', [['2020-04-24T16:16:27.000Z', 'PLATE_RECOGNITION', 'DK18HVX', null, null]]],
     ['hikvision-fielddetection-nvr-psia.xml', ['nothing']],
     ['hikvision-httpHosts-config.xml', ['nothing']],
-    // The store stripped the tags of this one.
+    // Pastebin, where this payload was found, has lost its XML tags.
     ['hikvision-multipart-wire-pastebin.txt', ['unreadable']],
   ])('reads %s', async (file, expected) => {
     expect(inShort(await readPayload(hikvision, file))).toEqual(expected);

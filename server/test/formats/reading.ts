@@ -19,7 +19,7 @@ export function devicePayload(file: string): Promise<Buffer> {
   return readFile(new URL(`../devices/${file}`, import.meta.url));
 }
 
-/** What the format reads in a body, which passes through the same steps as one that arrives over HTTP. */
+/** Reads a body with the format. The body passes through the same steps as one that arrives over HTTP. */
 export async function readBody(format: Format, body: Buffer | string, sent: Sent = {}): Promise<Reading> {
   const { parts } = await splitBody(sent.contentType ?? null, Buffer.from(body));
   const message = {
@@ -31,7 +31,7 @@ export async function readBody(format: Format, body: Buffer | string, sent: Sent
   return format.read(message, { options: sent.options ?? {}, zone: sent.zone ?? 'Europe/Berlin' });
 }
 
-/** What the format reads in a payload of `server/test/devices`. */
+/** Reads a payload of `server/test/devices` with the format. */
 export async function readPayload(format: Format, file: string, sent: Sent = {}): Promise<Reading> {
   return readBody(format, await devicePayload(file), sent);
 }

@@ -11,7 +11,7 @@ import { ADMIN, createTestDatabase, eventually } from '../harness.ts';
 import { runGantry, runGantryWithoutOutput } from './gantry-command.ts';
 import { type ServiceProcess, spawnService, untilItServes } from './service-process.ts';
 
-// The commands beside a service that runs, which uses the same database.
+// The commands, run while a service uses the same database.
 
 const SECRET = 'a secret of the tests that is long enough';
 let folder: string;
@@ -156,7 +156,7 @@ describe('gantry doctor', () => {
   it('finds what must be corrected, and exits with 1', async () => {
     const { code, out } = await gantry(0, ['doctor', '--json']);
     const { isHealthy, findings } = JSON.parse(out);
-    // The server of the tests is fast rather than safe.
+    // The server of the tests is configured for speed instead of durability.
     expect({ code, isHealthy }).toEqual({ code: 1, isHealthy: false });
     const problems = findings.filter(({ level }: { level: string }) => level === 'PROBLEM');
     expect(problems).toMatchObject([

@@ -18,7 +18,7 @@ import {
 // The service in a process of its own with its own database, which is killed at various moments.
 
 const scratch = mkdtempSync(join(tmpdir(), 'gantry-crash-'));
-// PostgreSQL's user, who differs if this runs as root, must be able to pass through.
+// If this runs as root, PostgreSQL runs as another user, who must be able to pass through.
 chmodSync(scratch, 0o711);
 const dataDir = join(scratch, 'data');
 
@@ -70,7 +70,7 @@ afterAll(async () => {
   await rm(scratch, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 });
 
-// ── A client that is used to being cut off ──────────────────────────────────────────────────────────
+// ── A client that tolerates lost connections ────────────────────────────────────────────────────────
 
 let url = '';
 let token = '';
@@ -102,7 +102,7 @@ const deleted = new Set<string>();
 const pictures = new Set<string>();
 let shades = 0;
 const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
-/** Events with a key that were not answered, one of each device. */
+/** Events with a key whose answer did not arrive, one for each device. */
 const unanswered: object[] = [];
 
 /** Sends events with and without a key, and reviews some of them, until the service is gone. */
@@ -145,7 +145,7 @@ const load = async (): Promise<void> => {
 const loadUntilGone = (devices = lengthOf({ gate: 6, full: 16 })) =>
   Promise.all(Array.from({ length: devices }, load));
 
-/** What is acknowledged before the service is killed, at least. */
+/** The least number of events and pictures that are acknowledged before the service is killed. */
 const ENOUGH = { events: lengthOf({ gate: 100, full: 300 }), pictures: 20 };
 
 const listEverything = async (): Promise<EventJson[]> => {
@@ -218,7 +218,7 @@ describe('the service', () => {
 
       service = await start();
       url = service.url;
-      // The token is the earlier one.
+      // The token was issued before, and is still valid.
       await expectEverythingKept();
 
       const known = new Set((await listEverything()).map(({ id }) => id));

@@ -23,7 +23,7 @@ const CLAIMANT = `
   );
 `;
 
-/** What an installation has, quicker. The watch is long enough that a busy machine shows a sign of life in it. */
+/** The intervals of an installation, shortened. Even on a busy machine, a sign of life falls within the watch. */
 const PACE = { signOfLifeMs: 100, watchMs: 2_000 };
 
 let scratch: string;

@@ -11,7 +11,7 @@ interface Ended {
   readonly output: string;
 }
 
-/** Runs the command with only these settings, in an empty folder, in which it leaves nothing. */
+/** Runs the command with only these settings in an empty folder, and checks that it leaves nothing there. */
 export const runCommand = async (settings: Record<string, string>, ...args: string[]): Promise<Ended> => {
   const folder = await mkdtemp(join(tmpdir(), 'gantry-distribute-'));
   const { PATH, HOME } = process.env;
@@ -28,7 +28,7 @@ export const runCommand = async (settings: Record<string, string>, ...args: stri
   return ended;
 };
 
-/** The same within this process. @returns its output */
+/** Distributes a database in this process. @returns the output of the command */
 export const runDistribution = async (
   { url }: { url: string },
   { shards = null, isDryRun = false }: { shards?: number | null; isDryRun?: boolean } = {},

@@ -1,6 +1,6 @@
 import { startEmbeddedDatabase } from '../../src/platform/database/embedded/embedded.ts';
 
-// A service that consists of the embedded database in the folder that is its argument, until it is killed.
+// A process that runs only the embedded database, in the folder that its argument names, until it is killed.
 
 const database = await startEmbeddedDatabase({
   dataDir: process.argv[2] ?? '',

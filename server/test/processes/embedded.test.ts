@@ -117,8 +117,8 @@ async function ask(connectionString: string, statement: string): Promise<unknown
 }
 
 /**
- * The priorities of connections, and those of their sessions where Linux groups processes by session: of a usual one, a
- * lowered one, and one lowered for the server of another folder.
+ * The priorities of three connections, and those of their sessions where Linux groups processes by session: of an
+ * ordinary connection, a lowered one, and one lowered for the server of another folder.
  */
 async function priorities(connectionString: string): Promise<{ own: number[]; groups: (number | null)[] }> {
   const pools = [null, dataDir, scratch].map((folder) => {
@@ -142,7 +142,7 @@ async function priorities(connectionString: string): Promise<{ own: number[]; gr
   return found;
 }
 
-/** @returns null where processes are not grouped by session */
+/** @returns the priority of the session of a process; null where processes are not grouped by session */
 async function groupPriority(pid: number): Promise<number | null> {
   const line = await readFile(`/proc/${pid}/autogroup`, 'utf8').catch(() => null);
   return line === null ? null : Number(line.split(' nice ')[1]);
@@ -488,7 +488,7 @@ describe('the programs of PostgreSQL', () => {
   const noAccount = undefined;
   const log = (line: string) => lines.push(line);
 
-  /** Looks like the package, but its only program reads its library and ends. */
+  /** Makes a folder like that of the package, in which `postgres` only prints its library and ends. */
   async function makeDistribution() {
     const native = join(scratch, 'package', 'native');
     const files = {

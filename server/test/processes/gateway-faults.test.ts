@@ -27,7 +27,7 @@ import { ADMIN, createTestDatabase, eventually, startGantry } from '../harness.t
 import { jpeg } from '../pictures.ts';
 import { type StartedProcess, spawnService, untilItServes } from './service-process.ts';
 
-/** A way to the database that can be closed and opened again on the same port. */
+/** A TCP proxy in front of the database, which can be closed and opened again on the same port. */
 const startGate = async (url: string) => {
   const target = new URL(url);
   const sockets = new Set<Socket>();
@@ -105,13 +105,13 @@ describe('while the database is unavailable', () => {
         expect((await sendJson(gantry, pathOf(forgetful.url), plateReading(plate))).status).toBe(503);
       }
       expect((await sendJson(gantry, uri, beat, { authorization })).status).toBe(503);
-      // Whoever listened cannot use it again.
+      // An eavesdropper cannot use the same answer again.
       expect((await sendJson(gantry, uri, beat, { authorization })).status).toBe(401);
       const answer = await sendJson(gantry, pathOf(patient.url), { eventType: 'VEHICLE_DETECTION' });
       expect(answer.status).toBe(503);
       expect(answer.headers.get('retry-after')).toBe('1');
       expect((await readdir(spool)).filter((name) => name.endsWith('.message'))).toHaveLength(4);
-      // A file that was cut off by a power failure is left aside.
+      // A file that was cut off by a power failure is set aside.
       await writeFile(join(spool, `000000000000001-${randomUUID()}.message`), 'half a me');
       await gate.open();
       const messages = await processed(gantry, forgetful.id, 3);
@@ -176,11 +176,11 @@ describe('a service that is killed or stopped', () => {
           async () => sent,
           (count) => count >= 10 + round * 7,
         );
-        // The last round stops the service in order, while messages that every sender sends are in progress.
+        // In the last round, the service is stopped in an orderly way, while all senders are sending the same messages.
         service.process.kill(round === 2 ? 'SIGTERM' : 'SIGKILL');
         await Promise.all([...sending, service.ended]);
         service = await startProcess(settings);
-        // A sender that repeats messages although they were answered.
+        // As a sender that repeats messages although they were answered.
         for (const plate of [...answered].slice(-3)) {
           await sendJson(service, path, plateReading(plate, '2026-03-01T10:00:00Z'));
         }
@@ -226,7 +226,7 @@ describe('several processes', () => {
       for (let n = 0; n < 4; n++) made.push(await connect(service, 'dahua', { sensorId }));
       const uri = '/NotificationInfo/KeepAlive';
       const beat = { Active: 'keepAlive', DeviceID: 'a' };
-      // Each on a connection of its own, so that both processes get some.
+      // Each request uses a connection of its own, so that both processes receive some.
       const apart = { connection: 'close' };
       for (const { url, username, password } of made) {
         const answers = await Promise.all(

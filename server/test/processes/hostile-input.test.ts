@@ -15,8 +15,8 @@ import { countRows } from '../table-counts.ts';
 import { lengthOf } from '../test-length.ts';
 import { type ServiceProcess, spawnService, untilItServes } from './service-process.ts';
 
-// Arbitrary inputs to every procedure of the router. HOSTILE_RUNS sets their number for each, HOSTILE_SEED repeats a
-// run.
+// Arbitrary inputs to every procedure of the router. HOSTILE_RUNS sets the number of inputs to each, and HOSTILE_SEED
+// repeats a run.
 
 const RUNS = Number(process.env.HOSTILE_RUNS ?? lengthOf({ gate: 4, full: 16 }));
 const SEED = Number(process.env.HOSTILE_SEED ?? Date.now() % 2 ** 31);
@@ -125,7 +125,7 @@ describe(`arbitrary input (HOSTILE_SEED=${SEED})`, () => {
         },
         { weight: 1, arbitrary: hostileRaw },
       );
-      // The input may end the session of a token.
+      // The input may end the session of the token, so this procedure is called with a token of its own.
       const as = path === 'auth.logout' ? await service.login(ADMIN.email, ADMIN.password) : token;
       const refused: string[] = [];
       await fc.assert(
@@ -154,7 +154,7 @@ describe(`arbitrary input (HOSTILE_SEED=${SEED})`, () => {
     idleDelay.disable();
     const metrics = (await service.fetch('/metrics')).body;
     const p99 = Number(/^nodejs_eventloop_lag_p99_seconds (\S+)/m.exec(metrics)?.[1]) * 1000;
-    // The delay of an overloaded machine, measured in this process.
+    // The delay that an overloaded machine causes, measured in this process.
     const late = idleDelay.percentile(99) / 1e6;
     expect(p99).toBeGreaterThan(0);
     expect(p99).toBeLessThan(LONGEST_DELAY_MS + late);
@@ -253,7 +253,7 @@ const texts: Record<string, () => Written> = {
     ),
 };
 
-/** The objects for the texts; the arbitrary input may have removed earlier ones. */
+/** A sensor and an event created for these tests, because the arbitrary inputs may have removed the earlier ones. */
 const writer = { apiKey: '', eventId: '' };
 
 describe('text that is accepted', () => {

@@ -263,7 +263,7 @@ describe('four processes on one database', () => {
     };
     expect(new Set((await statuses()).map(({ status }) => status))).toEqual(new Set(['ONLINE']));
     await eventually(statuses, (rows) => rows.every(({ status }) => status === 'OFFLINE'));
-    // By now each of the four has checked once more.
+    // After this time, each of the four processes has checked once more.
     await sleep(2_500);
     for (const { id } of sensors) {
       const { history } = await b.ok('sensors.getStatusHistory', { id }, { token });

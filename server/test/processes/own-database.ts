@@ -8,12 +8,12 @@ import {
 } from '../../src/platform/database/embedded/embedded.ts';
 import { copyDataFolder } from '../data-folders.ts';
 
-/** A PostgreSQL server for one test file, which may stop it. */
+/** A PostgreSQL server for one test file, which may suspend it. */
 export interface OwnDatabase extends AsyncDisposable {
   readonly url: string;
   /** Suspends every process of the server (SIGSTOP): its connections stay open, and nothing answers. */
   freeze(): Promise<void>;
-  /** Resumes them. */
+  /** Resumes the suspended processes (SIGCONT). */
   thaw(): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ export const startOwnDatabase = async (): Promise<OwnDatabase> => {
       try {
         process.kill(pid, signal);
       } catch {
-        // It has ended meanwhile.
+        // The process has ended in the meantime.
       }
     }
   };

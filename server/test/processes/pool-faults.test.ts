@@ -13,7 +13,7 @@ import { type OwnDatabase, startOwnDatabase } from './own-database.ts';
 // A server that is suspended, and a network that loses what is sent: there is neither an answer nor an error.
 
 const STATEMENT_TIMEOUT_MS = 1_000;
-/** By then every statement in progress has been abandoned, including ROLLBACK. */
+/** After this time, every statement in progress has been abandoned, including ROLLBACK. */
 const LONG_MS = 3_000;
 
 let server: OwnDatabase;
@@ -101,7 +101,7 @@ describe('a pool', () => {
     expect(out(lost)).toBe(0);
     const answers = await askAll(lost, 4);
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 'fulfilled'));
-    // One time-out for all of them: one after another would take four.
+    // All connections are replaced after one time-out. One after another, they would take four.
     expect(Date.now() - began).toBeLessThan(6 * STATEMENT_TIMEOUT_MS);
     expect(out(lost)).toBe(0);
     await lost.end();
@@ -112,7 +112,7 @@ describe('a transaction whose server is suspended between two statements', () =>
   it('leaves nothing open that the next statement could become part of', async () => {
     const single = openPool(server.url, 1);
     const failure = inTransaction(createDatabase(single), async (tx) => {
-      // As behind a pooler that does not pass on this setting; otherwise the server itself closes the connection.
+      // As behind a pooler that does not pass this setting on. Otherwise, the server itself would close the connection.
       await tx.execute(sql`SET LOCAL idle_in_transaction_session_timeout = 0`);
       await tx.execute(sql`INSERT INTO noted VALUES (1)`);
       await server.freeze();

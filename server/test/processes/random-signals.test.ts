@@ -17,7 +17,7 @@ import { lengthOf } from '../test-length.ts';
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const LATEST_MS = 9_000;
 const scratch = mkdtempSync(join(tmpdir(), 'gantry-random-signals-'));
-// PostgreSQL's user, who differs if this runs as root, must be able to pass through.
+// If this runs as root, PostgreSQL runs as another user, who must be able to pass through.
 chmodSync(scratch, 0o711);
 afterAll(() => rm(scratch, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }));
 

@@ -16,10 +16,10 @@ import { type ServiceProcess, spawnService, untilItServes } from './service-proc
 // connections are cut repeatedly.
 
 const LOAD_SECONDS = lengthOf({ gate: 2.5, full: 12 });
-/** A slow machine takes longer for as many. */
+/** More than this number of events are sent, even if that takes a slow machine longer than LOAD_SECONDS. */
 const LEAST_EVENTS = 1_000;
 const SUBSCRIBERS = 4;
-/** Of each of them, under load. */
+/** How often the connection of each subscriber is cut under load, at least. */
 const LEAST_CUTS = 2;
 
 const scratch = mkdtempSync(join(tmpdir(), 'gantry-realtime-'));
@@ -118,7 +118,7 @@ class Follower {
       const options = { token, ...(this.#lastEventId !== undefined && { lastEventId: this.#lastEventId }) };
       const stream = await openStream(telling.url, 'events.onIngested', options).catch(() => null);
       this.#stream = stream;
-      // Stopped while the stream was being opened.
+      // The follower was stopped while the stream was being opened.
       if (this.#stopped) stream?.close();
       await stream?.ended;
       for (const { id, data } of stream?.messages ?? []) {
@@ -130,7 +130,7 @@ class Follower {
     }
   }
 
-  /** Includes what arrived on the open connection. */
+  /** The received ids, including those on the open connection. */
   get all(): string[] {
     const open =
       this.#stream?.messages.flatMap(({ data }) => (data.type === 'event' ? [data.event.id] : [])) ?? [];
@@ -186,7 +186,7 @@ describe('subscribers of one process, while events are ingested through another'
       expect(follower.missed).toEqual([]);
       expect(new Set(follower.received)).toEqual(acknowledged);
     }
-    // The order of commits is the same for all. Within one commit it is that of the group.
+    // The order of commits is the same for all subscribers. Within one commit, it is the order of the group.
     const [first, ...others] = followers.map(({ received }) => firsts(received));
     for (const other of others) expect(other).toEqual(first);
   });

@@ -22,7 +22,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** The database, on a connection with its own settings. */
+/** The address of the database with a setting for its connections. */
 const withSetting = (setting: string, databaseUrl = database.url): string => {
   const url = new URL(databaseUrl);
   url.searchParams.set('options', `-c ${setting}`);

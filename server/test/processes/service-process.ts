@@ -10,9 +10,9 @@ import { keepOutput } from '../leaks.ts';
 const fromHere = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 /** The program of the service, which is built before all tests. */
 export const MAIN = fromHere('../../dist/main.js');
-/** A second on a quiet machine. */
+/** Starting takes a second on a quiet machine, and much longer on a busy one. */
 const START_MS = 90_000;
-/** The test server may be fast rather than safe. */
+/** The server of the tests may be configured for speed instead of durability. */
 const UNSAFE = { ALLOW_UNSAFE_DATABASE: 'true' };
 
 /** A service that was started, whether or not it became ready. */
@@ -44,15 +44,15 @@ export class ServiceProcess extends Caller {
   }
 }
 
-/** Those that a test started and, when it failed, did not stop. */
+/** The processes that a test has started and not stopped, for example because it failed. */
 const running = new Set<ChildProcess>();
 afterAll(() => {
   for (const child of running) child.kill('SIGKILL');
 });
 
 /**
- * Starts the program with only these settings, in a folder.
- * @param program Node's arguments, to start something else than the service itself
+ * Starts the program with only these settings (and those that every test needs), in a folder.
+ * @param program the arguments of Node.js, to start something other than the service itself
  */
 export const spawnService = (
   folder: string,
@@ -84,7 +84,7 @@ export const spawnService = (
   return { process: child, output: () => printed, ended };
 };
 
-/** Waits until it reports its address. @throws Error with its output when it ends instead */
+/** Waits until the service reports its address. @throws Error with its output if it ends instead */
 export const untilItServes = async (started: StartedProcess): Promise<ServiceProcess> => {
   let hasEnded = false;
   void started.ended.then(() => {

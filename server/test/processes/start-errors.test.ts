@@ -13,9 +13,9 @@ import { GANTRY } from '../build-programs.ts';
 import { createTestDatabase, eventually } from '../harness.ts';
 import { spawnService } from './service-process.ts';
 
-// What a service says that cannot start: one sentence that names the setting, before anything is started.
+// The output of a service that cannot start: one sentence that names the setting, before anything is started.
 
-/** Within it, a service that waits for its database tries again. */
+/** Within this time, a service that waits for its database tries again. */
 const TWO_ATTEMPTS_MS = 1_200;
 
 let folder: string;
@@ -58,7 +58,7 @@ describe('a service that cannot start names the setting', () => {
       { MQTT_URL: 'mqtt://127.0.0.1', MQTT_CA_FILE: '/ca.pem' },
       /MQTT_URL must begin with mqtts: or wss:, because MQTT_CA_FILE is set/,
     ],
-    // The value is the default one, and says all the same what is wanted.
+    // The value is the default, but setting it shows that backups are wanted.
     [{ BACKUP_SCHEDULE: '02:00' }, /BACKUP_DIR must be set too, because BACKUP_SCHEDULE is set/],
     [{ GATEWAY_URL: 'http://host:80' }, /GATEWAY_URL must be .* or the default port: write http:\/\/host\n/],
     [{ PREVIEW_ORIGINS: 'https://a.example.org' }, /PREVIEW_ORIGINS must be .* with \* as the first label/],
@@ -79,7 +79,7 @@ describe('a service that cannot start names the setting', () => {
     expect(await failure({ DATA_DIR: '/dev/null/data' })).toMatch(
       /^Gantry cannot start\. [^\n]*ENOTDIR[^\n]*\n$/,
     );
-    // Linux refuses it as if the folder above were missing.
+    // Linux refuses this path as if its parent folder were missing.
     expect(await failure({ DATA_DIR: '/proc/gantry/data' })).toMatch(
       /^Gantry cannot start\. The data folder \/proc\/gantry\/data cannot be used \([^\n]*\n$/,
     );
@@ -221,7 +221,7 @@ describe('a database that cannot be used', () => {
       limited.username = role;
       limited.password = 'secret-of-role';
     });
-    // The folder is made before the pools are opened.
+    // Unlike in the other cases, the data folder exists afterwards: it is created before the pools are opened.
     const started = spawnService(folder, { ...secret, DATABASE_URL: url });
     expect(await started.ended).toBe(1);
     expect(started.output()).toMatch(
@@ -264,10 +264,10 @@ describe('a database that cannot be used', () => {
     const asked = performance.now();
     started.process.kill('SIGTERM');
     expect(await started.ended).toBe(0);
-    // Otherwise it would wait until 30 s have passed, and fail.
+    // Otherwise it would wait until 30 s have passed, and then fail.
     expect(performance.now() - asked).toBeLessThan(15_000);
     expect(started.output()).toContain('stopped while starting');
-    // Once, and not at every attempt.
+    // The message appears once, and not at every attempt.
     expect(started.output().match(/waiting for the database/g)).toHaveLength(1);
   });
 });

@@ -18,7 +18,7 @@ import { lengthOf } from '../test-length.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const scratch = mkdtempSync(join(tmpdir(), 'gantry-signals-'));
-// PostgreSQL's user, who differs if this runs as root, must be able to pass through.
+// If this runs as root, PostgreSQL runs as another user, who must be able to pass through.
 chmodSync(scratch, 0o711);
 
 interface Npm {
@@ -111,7 +111,7 @@ describe('npm start', () => {
       await sleep(200);
 
       signalGroup(npm, signal);
-      // A second press of the keys, or a supervisor that also signals the process.
+      // As when the keys are pressed again, or when a supervisor also signals the process.
       await sleep(30);
       if (!isGroupGone(npm)) signalGroup(npm, signal);
 

@@ -13,7 +13,7 @@ import { startOwnDatabase } from './own-database.ts';
 import { spawnService, untilItServes } from './service-process.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'gantry-stopping-'));
-// PostgreSQL's user, who differs if this runs as root, must be able to pass through.
+// If this runs as root, PostgreSQL runs as another user, who must be able to pass through.
 chmodSync(scratch, 0o711);
 afterAll(() => rmSync(scratch, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }));
 
@@ -25,7 +25,7 @@ describe('a service that fails while it stops', () => {
     const service = await untilItServes(spawnService(scratch, { DATA_DIR: dataDir }));
     const claim = readdirSync(dataDir).find((name) => name.startsWith('claim-')) ?? '';
     rmSync(join(dataDir, claim));
-    // A folder in its place cannot be removed in the way of the claim.
+    // A folder in the place of the claim cannot be removed in the same way.
     mkdirSync(join(dataDir, claim));
     expect(await service.stop()).toBe(1);
     expect(service.output()).toMatch(/Gantry did not shut down cleanly\..*\n {2}because: .*claim-/);
@@ -33,7 +33,7 @@ describe('a service that fails while it stops', () => {
   });
 });
 
-// It takes 40 s.
+// Each of these tests takes 40 s.
 describe.runIf(isLong)('a service that stops while its database does not answer', () => {
   it.each(['1', '2'])(
     'ends after 40 s, and says so, with %s workers',

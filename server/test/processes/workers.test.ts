@@ -17,13 +17,13 @@ import {
   untilItServes,
 } from './service-process.ts';
 
-// WORKERS: one service of several processes, with real signals.
+// One service of several processes (WORKERS), which receives real signals.
 
 const WORKERS = lengthOf({ gate: 2, full: 3 });
 const ANSWER_MS = 10_000;
 
 const scratch = mkdtempSync(join(tmpdir(), 'gantry-workers-'));
-// PostgreSQL's user, who differs if this runs as root, must be able to pass through.
+// If this runs as root, PostgreSQL runs as another user, who must be able to pass through.
 chmodSync(scratch, 0o711);
 const dataDir = join(scratch, 'data');
 const database = await createTestDatabase();
@@ -64,7 +64,7 @@ const logOf = ({ output }: StartedProcess): LogLine[] =>
 const said = (service: StartedProcess, message: string): LogLine[] =>
   logOf(service).filter(({ msg }) => msg === message);
 
-/** The present process of each worker, from 1 on. */
+/** The current process of each worker, beginning with worker 1. */
 const processesOf = (service: StartedProcess): number[] => {
   const newest = new Map(said(service, 'a worker serves').map(({ worker, process }) => [worker, process]));
   return Array.from({ length: WORKERS }, (_, index) => newest.get(index + 1) ?? 0);
@@ -86,7 +86,7 @@ const byWorker = async (service: ServiceProcess, pattern: RegExp): Promise<numbe
   );
 };
 
-/** A few leave processor time to the starting workers; more of them cover more moments. */
+/** A few clients leave processor time for the workers that start; more clients cover more moments. */
 const CLIENTS = lengthOf({ gate: 4, full: 12 });
 /** How many events are acknowledged before something breaks, and after. */
 const ENOUGH = lengthOf({ gate: 60, full: 200 });
@@ -264,7 +264,7 @@ describe('a service of several workers', () => {
   });
 
   it('reports once why it cannot start, and ends', async () => {
-    // Found by a worker. What the first process finds, start-errors tests.
+    // A worker finds this error. Those that the first process finds are tested in start-errors.test.ts.
     const refused = spawn({ ...onDatabase, MQTT_URL: 'mqtts://127.0.0.1', MQTT_CA_FILE: '/no/such/file' });
     expect(await refused.ended).toBe(1);
     expect(refused.output().match(/MQTT_CA_FILE/g)).toHaveLength(1);
@@ -298,7 +298,7 @@ describe('a service of several workers on its own database', () => {
     service.process.kill('SIGKILL');
     await eventually(areGone(processes), isTrue);
     service = await start(own);
-    // The token is the earlier one.
+    // The token was issued before, and is still valid.
     await service.ok('auth.me', undefined, { token });
   });
 

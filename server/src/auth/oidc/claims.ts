@@ -11,7 +11,10 @@ export function emailOf({ email: address, email_verified: isVerified }: Claims):
   return email.safeParse(address).data ?? null;
 }
 
-/** The names of the user. Users have both, so a missing one is replaced. */
+/**
+ * The first and the last name of the user. Both are required, so a missing one is taken from other claims or replaced
+ * by a placeholder.
+ */
 export function nameOf(claims: Claims): { firstName: string; lastName: string } {
   const { given_name, family_name, name, preferred_username } = claims;
   const [first, ...rest] = textOf(name).split(/\s+/);

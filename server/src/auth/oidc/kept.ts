@@ -1,7 +1,7 @@
 /**
- * A value that is read when it is needed and kept for some time. A failure is not kept, and callers at the same time share
- * one reading.
- * @param keptMs in milliseconds
+ * Returns a function that reads a value when it is needed and caches it for some time. Failures are not cached, and
+ * concurrent callers share one call of `read`.
+ * @param keptMs how long the value is cached, in milliseconds
  */
 export function keptFor<Value>(read: () => Promise<Value>, keptMs: number): () => Promise<Value> {
   let kept: { readonly value: Promise<Value>; readonly until: number } | null = null;

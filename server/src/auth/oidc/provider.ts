@@ -8,9 +8,9 @@ import { AppError, unavailable } from '../../platform/error.ts';
 import { emailOf, nameOf, roleOf } from './claims.ts';
 import { keptFor } from './kept.ts';
 
-/** What a login at the provider begins with, besides the address. */
+/** The data of a login that begins at the provider. */
 export interface BegunLogin {
-  /** The page of the provider. */
+  /** The page of the provider where the user logs in. */
   readonly url: URL;
   readonly state: string;
   readonly nonce: string;
@@ -43,7 +43,7 @@ export interface OidcProvider {
 /** Time limit of each request to the provider, in seconds. */
 const TIMEOUT_SECONDS = 8;
 
-/** The description of a provider is fetched again after this time. */
+/** The discovery document of the provider is fetched again after this time, in milliseconds. */
 const DESCRIPTION_MS = HOUR_MS;
 
 type Settings = Pick<
@@ -119,7 +119,7 @@ export function createOidcProvider(issuer: string, settings: Settings, log: Logg
   };
 }
 
-/** Providers that do not say how clients authenticate accept HTTP Basic. */
+/** The authentication of this client. Providers that do not state a method accept HTTP Basic. */
 function authenticationWith(secret: string | undefined): oidc.ClientAuth {
   if (secret === undefined) return oidc.None();
   const [basic, post] = [oidc.ClientSecretBasic(secret), oidc.ClientSecretPost(secret)];

@@ -10,7 +10,7 @@ interface Begun {
   readonly challenge: string;
 }
 
-/** @returns false when too many are under way */
+/** Stores a login that has begun. @returns false when too many are under way */
 export async function insertBegun(
   db: Executor,
   { stateHash, codeVerifier, nonce, challenge }: Begun,
@@ -78,7 +78,7 @@ export async function findIdentity(tx: Transaction, issuer: string, subject: str
   return row?.userId ?? null;
 }
 
-/** Fails with a unique violation when the account belongs to a user. */
+/** Links an account at the provider to a user. Fails with a unique violation when it is linked already. */
 export async function insertIdentity(
   tx: Transaction,
   identity: { readonly issuer: string; readonly subject: string; readonly userId: string },

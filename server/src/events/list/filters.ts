@@ -54,7 +54,7 @@ export function atPlaceNamed(name: string): SQL {
   return sql`location_key = ANY(${keys})`;
 }
 
-/** The same without those whose name is stored as the database writes the given one in lower case. */
+/** The same, except for events whose stored name equals the given one as the database converts it to lower case. */
 export function atPlaceSpelledOtherwise(name: string): SQL {
   const own = sql`lower(${name}::text)`;
   return sql`location_key = ANY(array_remove(${sql.param(spellingsOf(name))}::text[], ${own}))`;

@@ -6,14 +6,15 @@ import { where } from './filters.ts';
 import type { Reading } from './page.ts';
 import type { IdRange } from './seek.ts';
 
-// On a cluster, OFFSET sends everything that it skips from every shard to the coordinator. Counts of short times are
-// made where the events are, and only the counts are sent: 52 ms became 35 ms in an hour of 73,000 events on one machine.
+// On a cluster, OFFSET sends everything that it skips from every shard to the coordinator. Therefore the shards count
+// their events by short ranges of time, and send only the counts: in an hour of 73,000 events on one machine, this
+// reduced the time from 52 ms to 35 ms.
 
 /** The first hexadecimal digits of an id: 36 of the 48 bits of its time, so four seconds. */
 const STRETCH = sql.raw(`left(id::text, 10)`);
 const STRETCH_MS = 2 ** 12;
 
-/** The number of events in a short time. */
+/** The number of events in a short range of time. */
 interface Stretch {
   /** Unix milliseconds. */
   readonly start: number;
@@ -72,7 +73,7 @@ export async function narrowByCreation(
   };
 }
 
-/** The time that contains the page, and the number of events that precede it in the direction of reading. */
+/** The range of time that contains the page, and the number of events that precede it in the direction of reading. */
 function findPage(
   stretches: readonly Stretch[],
   lengthMs: number,

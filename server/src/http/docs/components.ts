@@ -48,7 +48,7 @@ const MODULES = [
 /** The names of the contract's objects and enumerations: `listedSensor` is `ListedSensor`. */
 const names = namesOf(MODULES);
 
-/** A registry for zod that adds the names to what the schemas say of themselves. */
+/** A registry for zod that adds the names to the metadata of the schemas. */
 const registry = {
   get: (schema: z.ZodType) => {
     const said = z.globalRegistry.get(schema);
@@ -67,7 +67,7 @@ export interface Components {
 
 export function createComponents(): Components {
   const schemas: Record<string, JsonSchema> = {};
-  /** The texts of the components, to tell whether two of one name are the same. */
+  /** The components as JSON by name, to tell whether two components of one name are the same. */
   const texts = new Map<string, string>();
 
   // A schema may differ as input and as output, for example in its defaults.

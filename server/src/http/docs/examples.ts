@@ -1,4 +1,4 @@
-/** Ids of the examples. Nothing has them until somebody replaces them by ids of the installation. */
+/** The id in the examples. No object has it: readers replace it with an id of their installation. */
 const ID = '01900000-0000-7000-8000-000000000001';
 const KEY = '0'.repeat(64);
 const MONTH = { startDate: '2026-01-01', endDate: '2026-01-31' };
@@ -6,8 +6,8 @@ const byId = { id: ID };
 const batch = { ids: [ID] };
 
 /**
- * One input for every procedure that takes any. Those without an id or a key of this installation succeed as they are;
- * the others once these are replaced.
+ * An example for every procedure that takes an input. Inputs without values of an installation, such as ids and keys,
+ * succeed as they are; the others do once these values are replaced.
  */
 export const examples: Readonly<Record<string, unknown>> = {
   'auth.login': { email: 'admin@gantry.local', password: 'Correct-horse-1' },

@@ -44,7 +44,7 @@ const ERRORS = {
   '5XX': { $ref: '#/components/responses/Problem' },
 };
 
-/** The REST form of the API as paths of OpenAPI. @param documents with named schemas */
+/** The REST form of the API as paths of OpenAPI. @param documents the procedures, with named schemas */
 export function restPaths(router: AnyTRPCRouter, documents: readonly ProcedureDocument[]): JsonSchema {
   const named = new Map(documents.map((document) => [document.path, document]));
   const paths: Record<string, JsonSchema> = {};
@@ -115,7 +115,7 @@ function operationOf(route: Route, { inline, document, batch }: Described): Json
   };
 }
 
-/** The body: the named schema if it is the whole input, otherwise the fields that are not elsewhere. */
+/** The schema of the body: the named schema if it is the whole input, otherwise an object with the named fields. */
 function bodyOf(
   { input }: ProcedureDocument,
   names: readonly string[],

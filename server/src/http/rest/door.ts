@@ -17,7 +17,7 @@ import type { Route } from './routes.ts';
 
 const PREFIX = '/v1/';
 
-/** The address of the form itself, where there is nothing. */
+/** The address of the REST form itself, at which there is no resource. */
 const ROOT = /^\/v1(?:\?|$)/;
 
 /** Handles requests to /v1. */
@@ -141,7 +141,7 @@ export function createRestDoor<App extends Core>(
   };
 }
 
-/** Some events of a batch may be refused; the answer says which. */
+/** The status of the answer to a batch: 207 if some of its events were refused; the body says which. */
 function ofBatch(json: string): { status: number; headers: Headers } {
   const { success } = JSON.parse(json) as { success: boolean };
   return { status: success ? 200 : 207, headers: {} };
@@ -154,6 +154,6 @@ function ofOne(
 ): { status: number; headers: Headers } {
   if (!created) return { status, headers: {} };
   const id = encodeURIComponent(String((JSON.parse(json) as Record<string, unknown>)[created.field]));
-  // Relative addresses replace what follows the last slash.
+  // A relative address replaces what follows the last slash of the address of the request.
   return { status, headers: { location: path.endsWith('/') ? id : `${created.under}/${id}` } };
 }

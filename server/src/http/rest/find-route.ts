@@ -14,7 +14,11 @@ interface Template {
 
 const templates = templatesOf(routes);
 
-/** @returns null when there is nothing at the path. @throws WireError BAD_REQUEST for a path that cannot be decoded */
+/**
+ * Finds the routes of a path.
+ * @returns null when there are none
+ * @throws WireError BAD_REQUEST for a path that cannot be decoded
+ */
 export function findPath(path: string): FoundPath | null {
   const parts = partsOf(path.endsWith('/') ? path.slice(0, -1) : path);
   for (const template of templates) {
@@ -30,7 +34,7 @@ export function allowedMethods(found: readonly Route[]): string {
   return [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
 }
 
-/** In the order of precedence: a path with names in braces comes after those without. */
+/** The paths with their routes in order of precedence: paths with fewer names in braces come first. */
 function templatesOf(all: readonly Route[]): Template[] {
   const byPath = new Map<string, Template>();
   for (const route of all) {

@@ -7,11 +7,11 @@ import type { ProcedureDocument } from '../docs/procedures.ts';
 import { readQuery } from './query-input.ts';
 import type { Route } from './routes.ts';
 
-/** A request as far as it determines an input. */
+/** The parts of a request that determine the input of a procedure. */
 export interface Received {
   readonly request: IncomingMessage;
   readonly query: string;
-  /** null without one. */
+  /** null if there is none. */
   readonly body: Buffer | null;
   /** The fields that the path contains. */
   readonly fields: Readonly<Record<string, string>>;
@@ -20,7 +20,7 @@ export interface Received {
 const BEARER = /^Bearer +(\S+) *$/i;
 const OPEN_BRACKET = 0x5b;
 
-/** Whether a body is an array, without parsing it: it may be refused before that. */
+/** Whether a body is an array. It is not parsed for this, because the request may be refused before that. */
 export function isArray(body: Buffer | null): boolean {
   return body?.find((byte) => byte > 0x20) === OPEN_BRACKET;
 }
@@ -60,7 +60,7 @@ function keyOf({ headers }: IncomingMessage): string | undefined {
 }
 
 /**
- * The header that other interfaces have for `idempotencyKey`.
+ * The field `idempotencyKey` from the header Idempotency-Key, which is usual in other APIs.
  * @throws WireError BAD_REQUEST for an array, which one key cannot identify, and for a key that differs from the body's
  */
 function idempotency(

@@ -10,13 +10,13 @@ export interface Problem {
   readonly title: string;
   readonly status: number;
   readonly detail: string;
-  /** The code of the error in the other form of the API. */
+  /** The code of the error, as in answers of /trpc. */
   readonly code: string;
   readonly requestId: string;
   readonly issues?: readonly { path: string; message: string }[];
 }
 
-/** The problem that says the same as the body of an error. */
+/** Converts the body of an error to a problem. */
 export function problemOf({ message, data }: ErrorBody, requestId: string): Problem {
   return {
     type: 'about:blank',

@@ -5,10 +5,10 @@ import type { JsonSchema } from '../docs/units.ts';
 const NUMBER = /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i;
 
 /**
- * The fields of a query string as the schema wants them: numbers, booleans, arrays of repeated fields. A text that is
- * not of the wanted form remains a text, which the schema refuses.
- * @throws WireError BAD_REQUEST for a field that does not exist, as a misspelt filter would return everything, and for
- * a repeated field that is not a list
+ * The fields of a query string, converted to the types in the schema: numbers, booleans, arrays of repeated fields. A
+ * text that does not have the form of its type remains a text, which the schema refuses.
+ * @throws WireError BAD_REQUEST for a field that does not exist, because a misspelt filter would return everything, and
+ * for a repeated field that is not a list
  */
 export function readQuery(query: string, schema: JsonSchema | null): Record<string, unknown> {
   const given: ParsedUrlQuery = query === '' ? {} : parseQuery(query);

@@ -4,11 +4,11 @@ export interface Route {
   /** Names in braces are fields of the procedure's input. */
   readonly path: string;
   readonly procedure: string;
-  /** From where the other fields of the input come. */
+  /** The source of the other fields of the input. */
   readonly input: 'query' | 'body';
   /** The status of success. 200 by default. */
   readonly status?: 200 | 201 | 204;
-  /** For 201: the address of what was created, relative to this one, from a field of the answer. */
+  /** For 201: the field of the answer with the id of the created object, and what precedes it in a relative address. */
   readonly created?: { readonly field: string; readonly under: string };
   /** The procedure that is called instead if the body is an array, and the field of its input for the array. */
   readonly ofArrays?: { readonly procedure: string; readonly field: string };
@@ -60,7 +60,7 @@ export const routes: readonly Route[] = [
   put('/v1/events/{id}/archived', 'events.markAsArchived', { status: 204 }),
   put('/v1/events/{id}/review', 'events.review'),
 
-  // For devices that cannot post.
+  // GET is for devices that cannot post.
   read('/v1/heartbeat', 'sensors.heartbeat'),
   post('/v1/heartbeat', 'sensors.heartbeat'),
 

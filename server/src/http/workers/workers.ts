@@ -11,8 +11,8 @@ const LONGEST_PAUSE_MS = 15_000;
 const LONG_ENOUGH_MS = 30_000;
 
 /**
- * Time for workers to drain, which takes up to 30 s, and to finish the requests they accepted; less than that after which
- * this process ends itself.
+ * Time limit for workers to drain, which takes up to 30 s, and to finish the requests they accepted, in milliseconds. It is
+ * less than the time after which this process ends itself.
  */
 const STOP_MS = 38_000;
 
@@ -28,17 +28,17 @@ export interface WorkersOptions {
 
 /** Processes that serve one port together. Workers that end are restarted until this is disposed of. */
 export interface Workers extends AsyncDisposable {
-  /** The administrator that their start created, if any. */
+  /** The administrator that the start of the workers created, if any. */
   readonly firstAdministrator: FirstAdministrator | null;
   /**
-   * Starts them.
+   * Starts the workers.
    * @returns the address, once all of them are listening
    * @throws Error when one of them cannot start
    */
   listen(): Promise<string>;
 }
 
-/** Workers that are not started yet. */
+/** Creates workers, which `listen` starts. */
 export function createWorkers({ count, environment, log }: WorkersOptions): Workers {
   const ending = new AbortController();
   const alive = new Set<WorkerProcess>();

@@ -3,8 +3,8 @@ import { parse } from 'pg-connection-string';
 import { Client, isFileError } from './tls-files.ts';
 
 /**
- * What is wrong with a connection string, as the end of a sentence that begins with its name; null if it can be used.
- * Nothing is connected.
+ * What is wrong with a connection string, as the end of a sentence that begins with the name of the setting; null if it
+ * can be used. No connection is opened.
  */
 export function addressFlaw(connectionString: string): string | null {
   try {
@@ -21,8 +21,8 @@ export function addressFlaw(connectionString: string): string | null {
 }
 
 /**
- * The connection string with `sslmode=verify-full` in place of the modes that pg takes for the same, because it warns of
- * them on standard error.
+ * The connection string with `sslmode=verify-full` in place of the modes that pg treats in the same way. pg prints a
+ * warning about those on standard error.
  */
 function withCheckedCertificate(connectionString: string): string {
   if (/[?&]uselibpqcompat=true/.test(connectionString)) return connectionString;
@@ -30,9 +30,10 @@ function withCheckedCertificate(connectionString: string): string {
 }
 
 /**
- * The settings of a client or a pool of the service. `pg` would prefer every parameter of the connection string to the setting of
- * that name. Here the service's own settings are preferred, because it depends on them: commands recognize a running
- * service by the names of its connections. Options are added to those of the connection string, and the last one counts. Pools use the class in `Client`.
+ * The settings of a client or a pool of the service. In pg, a parameter of the connection string overrides the setting
+ * of the same name. Here the service's own settings override it, because the service depends on them: commands recognize
+ * a running service by the names of its connections. The service's `options` follow those of the connection string; of
+ * several values for a setting, the server uses the last. Pools use the class in `Client`.
  */
 export function clientSettings<Own extends ClientConfig>(connectionString: string, own: Own) {
   const [address = '', query] = withCheckedCertificate(connectionString).split(/\?(.*)/s);
@@ -48,13 +49,13 @@ export function clientSettings<Own extends ClientConfig>(connectionString: strin
   };
 }
 
-/** The server and the database of a connection string, for messages: without user name and password. */
+/** The server, the database and the user of a connection string, for messages. The password is left out. */
 export function describeAddress(connectionString: string): {
   server: string;
   database: string;
   user: string;
 } {
-  // Parameters of TLS do not matter here, and their files may be missing.
+  // TLS parameters do not matter here, and the files that they name may be missing.
   const { host, port, database, user } = parse(connectionString.replace(/(?<=[?&])ssl\w+=[^&]*/g, ''));
   const isSocket = host?.startsWith('/');
   const name = host?.includes(':') ? `[${host}]` : host || 'localhost';

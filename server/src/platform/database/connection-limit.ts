@@ -6,9 +6,9 @@ import type { Executor } from './transaction.ts';
 
 /** How many connections a service may open, and how many there are for it. */
 export interface ComparedConnections {
-  /** The maximum of all its processes. */
+  /** The maximum number of connections of all its processes together. */
   readonly needed: number;
-  /** Connections of others than Gantry that count towards `allowed`. */
+  /** Connections of clients other than Gantry that count towards `allowed`. */
   readonly others: number;
   /** What the server, the role or the database allows, whichever leaves the fewest. */
   readonly allowed: number;
@@ -19,7 +19,8 @@ export async function compareConnections(
   db: Executor,
   config: Pick<Config, 'WORKERS' | 'DATABASE_POOL_SIZE'>,
 ): Promise<ComparedConnections> {
-  // Limits of the role and the database do not apply to superusers. The reserved connections came with PostgreSQL 16.
+  // Limits of the role and the database do not apply to superusers. The setting `reserved_connections` was added in
+  // PostgreSQL 16.
   const { rows } = await db.execute<
     Pick<ComparedConnections, 'others' | 'allowed'> & Record<string, unknown>
   >(sql`

@@ -15,8 +15,8 @@ const REFUSED_ROWS: readonly (readonly [RegExp, string])[] = [
   [/^null value in column "[^"]+" of relation "[^"]+" violates not-null constraint$/, '23514'],
 ];
 
-// Citus stores rows on its nodes by COPY and reports their errors with the message alone. Only errors about a row are
-// told by the message: others, such as a full disk, remain without a state of their own and count as an outage.
+// Citus stores rows on its nodes by COPY and reports the errors of nodes with the message alone. Only errors about a row
+// are recognized by the message. Others, such as a full disk, keep the state XX000 and count as an outage.
 function stateOf({ code, routine, message }: DatabaseError): string | null {
   if (code !== 'XX000' || routine !== 'ReportCopyError') return code ?? null;
   return REFUSED_ROWS.find(([pattern]) => pattern.test(message))?.[1] ?? code;

@@ -3,7 +3,7 @@ import type { History } from '../history.ts';
 import { moment } from './moment.ts';
 import type { Executor } from './transaction.ts';
 
-/** The past values of one property of a noun: a table with the id of the noun, `since` and the value. */
+/** The past values of a property of objects, such as sensors: a table with the id of the object, `since` and the value. */
 export interface HistoryTable<Value> {
   /**
    * Records a change of the value, in the transaction that makes it. The first recorded value of an id is assumed to

@@ -14,8 +14,9 @@ export interface KeptClient {
 }
 
 /**
- * @param pool the source of the connection when it is first needed and after it was lost
- * @param answerMs longest wait for the answer to a statement, in milliseconds; left out, that of the pool
+ * Keeps a connection of a pool.
+ * @param pool where the connection comes from when it is first needed and after it was lost
+ * @param answerMs maximum wait for the answer to a statement, in milliseconds; by default that of the pool
  */
 export function keepClient(pool: Pool, answerMs?: number): KeptClient {
   let kept: PoolClient | null = null;

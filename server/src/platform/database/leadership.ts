@@ -8,7 +8,7 @@ export interface LeadershipOptions {
   readonly pool: Pool;
   /** The number of an advisory lock of the session. */
   readonly lock: number;
-  /** How often to try to become the leader, and whether the connection still works, in milliseconds. */
+  /** How often to try to become the leader or, as the leader, to check the connection, in milliseconds. */
   readonly everyMs: number;
   readonly log: Logger;
   /** The log message when a term cannot begin or end. */
@@ -23,7 +23,7 @@ interface Term {
 }
 
 /**
- * Runs work in one of all processes on the database, and in another one when that process ends or loses its
+ * Runs work in one of the processes that use the database, and in another one when that process ends or loses its
  * connection. Two processes may run it for a moment, because a lost connection is noticed late.
  */
 export function startLeading({ pool, lock, lead, ...options }: LeadershipOptions): AsyncDisposable {

@@ -36,14 +36,17 @@ export async function waitForLocksAtMost(tx: Transaction, ms: number): Promise<v
   await tx.execute(sql`SELECT set_config('lock_timeout', ${`${ms}ms`}, true)`);
 }
 
-/** Maximum wait of a call for a lock, in milliseconds: one that waits longer delays others. Events with a key wait as long. */
+/**
+ * Maximum wait of a user's call for a lock, in milliseconds. While it waits, it delays others: events with an idempotency
+ * key wait for deletions in progress.
+ */
 const CALL_WAIT_MS = 2_000;
 
 /**
  * Runs statements for the call of a user that may have to wait for a lock, and limits their waits and those of later
  * statements of the transaction.
  * @param refusal what to tell the user who would have to wait for longer
- * @throws AppError `unavailable` then
+ * @throws AppError `unavailable` when a wait exceeds two seconds
  */
 export async function withShortWaits<Result>(
   tx: Transaction,

@@ -27,7 +27,7 @@ export interface MigrateOptions {
   readonly only?: ReadonlySet<string>;
   readonly log?: MigrationLog;
   readonly patience?: LockPatience;
-  /** Interrupts a migration, which is then rolled back. */
+  /** Interrupts a migration, whose transaction in progress is then rolled back. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -85,7 +85,7 @@ export async function readMigrations(folder: URL): Promise<Migration[]> {
   );
 }
 
-/** The names of the tables that migrations create, also of those that later ones drop. */
+/** The names of the tables that migrations create, including tables that later migrations drop. */
 export async function tablesOfMigrations(folder: URL): Promise<ReadonlySet<string>> {
   const files = await readMigrations(folder);
   const created = files.flatMap(({ sql }) => [
@@ -119,7 +119,7 @@ function applyWhole(connections: MigrationConnections, migration: Migration): Pr
   );
 }
 
-/** After an interruption it continues with the remaining rows. */
+/** Repeats the statement of a migration until it changes no more rows. After an interruption, a new start continues. */
 async function applyBatched(connections: MigrationConnections, migration: Migration): Promise<void> {
   const { client, log } = connections;
   const { name, sql } = migration;
@@ -142,7 +142,7 @@ async function announceLocks(
   note: Extract<MigrationNote, { kind: 'locks' }>,
 ): Promise<void> {
   const { rows, seconds } = await estimateSeconds(client, note);
-  // As in a new installation: nobody waits.
+  // The table is empty, as in a new installation, so nobody waits.
   if (rows === 0) return;
   log.info(
     { migration: name, table: note.table, rows, seconds },
@@ -208,7 +208,7 @@ async function connect(connectionString: string): Promise<pg.Client> {
   // Statements on it fail with the same error.
   client.on('error', () => undefined);
   await client.connect();
-  // The role or the database may have limits for its programs. A migration takes as long as it takes.
+  // Limits of the role or the database are meant for other programs. A migration may take any length of time.
   await client.query('SET statement_timeout = 0');
   await client.query('SET idle_in_transaction_session_timeout = 0');
   await client.query('SET idle_session_timeout = 0');

@@ -35,13 +35,13 @@ export function noteOf(name: string, sql: string): MigrationNote {
   return { kind: 'locks', table, rowsPerSecond: Number(rows), waiting };
 }
 
-/** The approximate time to process the rows of the table, in seconds, by PostgreSQL's estimate of their number. */
+/** PostgreSQL's estimate of the number of rows in the table, and the approximate time to process them, in seconds. */
 export async function estimateSeconds(
   client: pg.Client,
   { table, rowsPerSecond }: Extract<MigrationNote, { kind: 'locks' }>,
 ): Promise<{ rows: number; seconds: number }> {
-  // As the planner does: the present size, times the density when the table was last analysed. A table that an earlier
-  // migration of the same start has filled was not analysed yet.
+  // Estimated as by the planner: the present size, times the density when the table was last analysed. A table that an
+  // earlier migration of the same start has filled is not analysed yet; 50 rows per page are assumed.
   const { rows } = await client.query<{ n: number }>(
     `SELECT coalesce(sum(pages * CASE WHEN reltuples > 0 AND relpages > 0 THEN reltuples / relpages ELSE 50 END), 0)::float8
       AS n

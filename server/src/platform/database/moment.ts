@@ -7,8 +7,8 @@ export function moment(time: number): SQL {
 }
 
 /**
- * The time of a change to a row, for a statement that updates it: later than that of the change before, so that one that
- * somebody has not seen is always recognized.
+ * The time of a change to a row, for a statement that updates it. It is later than the time of the previous change, so
+ * that a change that a user has not seen is always recognized.
  */
 export function timeOfUpdate(updatedAt: Column | SQL = sql`updated_at`): SQL<Date> {
   return sql`greatest(statement_timestamp(), ${updatedAt} + interval '1 millisecond')`;

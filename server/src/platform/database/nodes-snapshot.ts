@@ -9,12 +9,12 @@ import { type Executor, inTransaction, over, transact } from './transaction.ts';
 // The nodes of a Citus cluster have no common snapshot. They show the same moment if each takes its own while no event
 // is being stored.
 
-/** Maximum wait for groups of events that are being stored; others wait behind it. */
+/** Maximum wait for groups of events that are being stored. Further groups wait behind it. */
 const LOCK_TIMEOUT = '5s';
 
 /**
- * Prevents events of a cluster from being stored, changed or removed until the transaction ends. Those that were
- * announced before are on their nodes then.
+ * Prevents events of a cluster from being stored, changed or removed until the transaction ends. When it returns, all
+ * nodes have committed the events that were announced before.
  * @throws AppError `unavailable` when a node does not answer or has not committed, or a change takes too long
  */
 export async function pauseEvents(tx: Asking): Promise<void> {
@@ -40,8 +40,8 @@ export async function pauseEvents(tx: Asking): Promise<void> {
  * pauses events.
  */
 export async function takeSnapshotOfNodes(tx: Asking): Promise<void> {
-  // Each connection to a node has a snapshot of its own, so there must be only one to each, also for the shards of the
-  // coordinator.
+  // Each connection to a node has a snapshot of its own, so there must be only one connection to each node, including one
+  // for shards on the coordinator.
   await tx.execute(sql`SET LOCAL citus.max_adaptive_executor_pool_size = 1`);
   await tx.execute(sql`SET LOCAL citus.enable_local_execution = off`);
   await tx.execute(sql`SELECT FROM events LIMIT 1`);

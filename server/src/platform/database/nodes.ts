@@ -11,7 +11,7 @@ export interface Nodes {
   /** The addresses of nodes that do not answer; empty for one server. */
   listAbsent(): Promise<readonly string[]>;
   /**
-   * Repeats a read of rows that were announced as committed, as long as a node may not show them yet.
+   * Repeats a read of rows that were announced as committed while there may be a node that does not show them yet.
    * @param isComplete whether everything was found; what is still missing in the end was deleted
    * @throws AppError `unavailable` when a node does not answer, or has not committed within three minutes
    */
@@ -45,7 +45,8 @@ export function followNodes(db: Database, health: Database): Nodes {
     isDistributed,
     async listAbsent() {
       if (!(await isDistributed())) return [];
-      // Anybody may ask for the health of the service, and each question opens a connection to each node.
+      // Concurrent callers share one query: anybody may ask for the health of the service, and each query opens a
+      // connection to each node.
       asking ??= listAbsentNodes(health).finally(() => {
         asking = null;
       });
@@ -75,7 +76,7 @@ export async function repeatRead<Found>(
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
     const unfinished = await listUnfinished();
     awaited ??= unfinished;
-    // After the question, so that a commit that it did not find is seen.
+    // After the list was read, so that the results of commits that are no longer on it are seen.
     const found = await read();
     if (isComplete(found) || !sharesAny(awaited, unfinished)) return found;
     if (performance.now() > deadline)

@@ -1,7 +1,10 @@
 import { type AppError, unavailable } from '../error.ts';
 import { isDatabaseAway, sqlState } from './failure.ts';
 
-/** PostgreSQL refused the statement or was unreachable for reasons other than its content, so it may be sent again. */
+/**
+ * Whether PostgreSQL raised the error, whatever its SQLSTATE, or is unavailable. If the content of the statement cannot
+ * be the cause, or errors about rows were handled before, the same statement may be sent again.
+ */
 export function isOutage(error: unknown): boolean {
   return sqlState(error) !== null || isDatabaseAway(error);
 }

@@ -14,7 +14,7 @@ export interface PoolOptions {
    * answer.
    */
   readonly statementTimeoutMs?: number;
-  /** Number of connections that stay open while they are not used. Left out, none does. */
+  /** Number of connections that stay open while they are not used; 0 by default. */
   readonly kept?: number;
 }
 
@@ -35,15 +35,15 @@ pg.types.setTypeParser(pg.types.builtins.DATE, (text) => text);
 /**
  * Statements are short and numerous. By default PostgreSQL runs some of them in parallel workers, which take longer
  * to start than to work: a list of half a year took 18 ms, and takes 5 ms without. The same applies to compiling
- * them. Reading a page at random is assumed to cost what it does on flash storage, as by the embedded server: with the
- * default, PostgreSQL reads whole indexes and tables of counts for some lists.
+ * them. The cost of reading a page at random is that of flash storage, as on the embedded server: with the default,
+ * PostgreSQL reads whole indexes and tables of counts for some lists.
  */
 const SHORT_STATEMENTS = '-c max_parallel_workers_per_gather=0 -c jit=off -c random_page_cost=1.1';
 
 /**
- * On the coordinator of a Citus cluster, a connection keeps this many of its own to each node. By default it keeps one
- * and opens the others for every statement: a group of 100 events took 33 ms, and takes 8 ms with those kept. Other
- * servers ignore it.
+ * On the coordinator of a Citus cluster, each session keeps up to this many connections to each node. By default it keeps
+ * one and opens the others for every statement: a group of 100 events took 33 ms, and takes 8 ms with 16. Other servers
+ * ignore the setting.
  */
 const NODE_CONNECTIONS = '-c citus.max_cached_conns_per_worker=16';
 

@@ -6,15 +6,15 @@ import { createPool, type PoolOptions } from './pool.ts';
 
 /** The connections of one process, divided by purpose, so that one kind of request does not delay another. */
 export interface Pools {
-  /** All other purposes: logins, changes, cheap queries, webhooks and reports. */
+  /** Everything that has no pool of its own: logins, changes, cheap queries, webhooks and reports. */
   readonly ordinary: Pool;
   /** The one connection on which events are stored. */
   readonly writer: Pool;
   /** Other needs of devices: keys, heartbeats, last contacts, partitions, and the effects of events. */
   readonly devices: Pool;
   /**
-   * What devices send through gateways: their messages, and what becomes of these. The process that receives from the
-   * MQTT broker keeps one of them.
+   * Storing and processing the messages that devices send through gateways. The process that receives from the MQTT
+   * broker keeps one of these connections.
    */
   readonly gateways: Pool;
   /**
@@ -30,13 +30,13 @@ export interface Pools {
   readonly health: Pool;
 }
 
-/** A health check waits for 3 s. */
+/** Less than the 3 s for which a health check waits. */
 export const HEALTH_TIMEOUT_MS = 2_000;
 
-/** Devices wait for it, and should not wait half a minute on a connection that does not respond. */
+/** Devices wait for these statements, and should not wait half a minute on a connection that does not respond. */
 const DEVICES_TIMEOUT_MS = 3_000;
 
-/** A group of messages may be several megabytes. */
+/** Longer than for other needs of devices, because a group of messages may have several megabytes. */
 const GATEWAYS_TIMEOUT_MS = 8_000;
 
 /** Maintenance proceeds slowly, and is interrupted in other ways. */
@@ -46,7 +46,7 @@ interface Special extends PoolOptions {
   readonly size: number;
 }
 
-/** What devices need is kept open, so that other requests cannot take all connections that the server allows. */
+/** Connections for devices are kept open, so that other requests cannot take all connections that the server allows. */
 const special = {
   writer: { size: 1, kept: 1, name: 'gantry writer' },
   devices: { size: 3, kept: 3, name: 'gantry devices', statementTimeoutMs: DEVICES_TIMEOUT_MS },
@@ -66,12 +66,12 @@ const special = {
 /** Maximum number of connections of one process besides the ordinary ones. */
 export const SPECIAL_CONNECTIONS = Object.values(special).reduce((sum, { size }) => sum + size, 0);
 
-/** Number of connections of a report, of which a process writes one at a time, and its statements run one by one. */
+/** Connections for writing reports: a process writes one report at a time, and its statements run one by one. */
 export const REPORT_CONNECTIONS = 1;
 
 /**
- * Connections of a process besides its ordinary pool, including one for notifications. The two for migrations are
- * closed before.
+ * Connections of a process besides its ordinary pool, including one for notifications. The two connections for
+ * migrations are closed before these are opened.
  */
 export const FURTHER_CONNECTIONS = SPECIAL_CONNECTIONS + REPORT_CONNECTIONS + 1;
 

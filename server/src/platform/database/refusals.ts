@@ -15,7 +15,7 @@ const refusedOptions = ({ server }: Address): string =>
 const REFUSED: Readonly<Record<string, (address: Address) => string>> = {
   '08P01': ({ server }) =>
     `${server} refuses a parameter of the connection, as poolers such as PgBouncer do: name the PostgreSQL server itself in DATABASE_URL`,
-  // A value that is not valid, a syntax error, an unknown setting, and one that only a restart changes.
+  // An invalid value, a syntax error, an unknown setting, and a setting that only a restart can change.
   '22023': refusedOptions,
   '42601': refusedOptions,
   '42704': refusedOptions,

@@ -8,7 +8,7 @@ export const BEGIN_SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 
 /**
  * Runs `work` in a snapshot: all its statements see the database as of the first one, and it cannot write. Inside a
- * transaction it becomes part of that and sees the same as it.
+ * transaction, `work` becomes part of that transaction instead.
  */
 export function inSnapshot<Result>(db: Executor, work: (db: Executor) => Promise<Result>): Promise<Result> {
   return '$client' in db ? transact(db.$client, (client) => work(over(client)), BEGIN_SNAPSHOT) : work(db);
@@ -18,7 +18,7 @@ export function inSnapshot<Result>(db: Executor, work: (db: Executor) => Promise
 const LONGEST_PAUSE = '10min';
 
 /**
- * The same for work that takes minutes. It holds no lock between statements, so that partitions can be attached and
+ * Runs work that takes minutes in a snapshot. It holds no lock between statements, so that partitions can be attached and
  * dropped meanwhile. Its connection is closed at the end. A statement that fails ends the whole work.
  */
 export async function inLongSnapshot<Result>(

@@ -38,12 +38,15 @@ export class Client extends pg.Client {
   }
 }
 
-/** Whether an error comes from reading a file. Only errors of opening it have a path. */
+/** Whether an error comes from reading a file. It has a path only if the file could not be opened. */
 export function isFileError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && 'syscall' in error;
 }
 
-/** The settings with those of the connection string in its place, as pg reads them. */
+/**
+ * The settings, with the connection string replaced by the settings that it contains, as pg does. Returns an error if a
+ * file that it names cannot be read.
+ */
 function readFiles({ connectionString, ...own }: pg.ClientConfig): pg.ClientConfig | UnreadableTlsFile {
   if (connectionString === undefined) return own;
   try {

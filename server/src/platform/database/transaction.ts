@@ -52,7 +52,7 @@ export async function transact<Result>(
 
 const dialect = new PgDialect();
 
-/** A transaction that was begun on the connection, as stores take it. */
+/** The transaction in progress on the connection, in the form that stores accept. */
 export function over(client: PoolClient): Transaction {
   return new NodePgTransaction<NoTables, ExtractTablesWithRelations<NoTables>>(
     dialect,
@@ -62,8 +62,8 @@ export function over(client: PoolClient): Transaction {
 }
 
 /**
- * Runs `work` in one transaction: everything is stored or, if it throws, nothing. Inside a transaction it becomes
- * part of that one, and only this part is undone if it throws.
+ * Runs `work` in one transaction: everything is stored or, if it throws, nothing. Inside a transaction, `work` becomes
+ * part of that transaction, and only this part is undone if it throws.
  */
 export function inTransaction<Result>(
   db: Executor,

@@ -29,7 +29,7 @@ const DURABILITY = ['fsync', 'synchronous_commit', 'full_page_writes'] as const;
 /**
  * Waits up to 30 s for the database, which may be starting at the same time.
  * @throws UnsuitableDatabase when it cannot be reached or used; the message says what to do
- * @throws the reason of the signal
+ * @throws the reason of the signal, or an error for which there is no explanation
  */
 export async function waitForDatabase(connectionString: string, options: WaitOptions): Promise<void> {
   const { log, signal } = options;
@@ -52,7 +52,10 @@ export async function waitForDatabase(connectionString: string, options: WaitOpt
   }
 }
 
-/** The result of the work, which goes on unheeded once the signal is aborted. @throws the reason of the signal */
+/**
+ * The result of the work. If the signal is aborted first, the work continues and its result is ignored.
+ * @throws the reason of the signal
+ */
 function unlessAborted<Result>(signal: AbortSignal | undefined, work: Promise<Result>): Promise<Result> {
   if (!signal) return work;
   return new Promise((resolve, reject) => {
@@ -125,7 +128,7 @@ async function check(connectionString: string, options: WaitOptions): Promise<vo
   const client = new Client(
     clientSettings(connectionString, {
       connectionTimeoutMillis: 5_000,
-      // As for the connections that are opened later; a pooler refuses it.
+      // As on the connections that are opened later, so that a pooler that refuses this setting is detected here.
       statement_timeout: STATEMENT_TIMEOUT_MS,
     }),
   );

@@ -125,8 +125,8 @@ export async function makeDataFolder(dataDir: string): Promise<void> {
 }
 
 /**
- * Creates the folder and those above it. The recursive `mkdir` of Node.js never ends where the system refuses a folder
- * as if the one above were missing, as Linux does in /proc.
+ * Creates the folder and those above it. The recursive `mkdir` of Node.js never returns where the system reports a
+ * missing parent for a folder that it refuses, as Linux does in /proc.
  */
 async function makeFolder(path: string, mode: number): Promise<void> {
   const parent = dirname(path);
@@ -149,9 +149,9 @@ export async function syncFolder(folder: string): Promise<void> {
 }
 
 /**
- * Does work in the folder.
+ * Runs work in the folder and translates its errors.
  * @param refusals the error codes that mean that the folder is unusable
- * @throws {DataFolderUnusable} when this user may not
+ * @throws {DataFolderUnusable} when the work fails with one of them; other errors are thrown unchanged
  */
 export async function explaining<T>(
   dataDir: string,
@@ -213,8 +213,7 @@ async function refuseIfHeld(
 }
 
 /**
- * Process numbers from another machine or container cannot be looked up, so check whether the holder still touches
- * its claim.
+ * Whether the holder of a claim still renews it. Process numbers from another machine or container cannot be looked up.
  */
 async function showsLife(path: string, watchMs: number, signal?: AbortSignal): Promise<boolean> {
   const deadline = performance.now() + watchMs;
@@ -228,7 +227,7 @@ async function showsLife(path: string, watchMs: number, signal?: AbortSignal): P
   return false;
 }
 
-/** Undefined if another process was faster and holds this number or a higher one. */
+/** Makes a claim with this number. Undefined if another process was faster and holds this number or a higher one. */
 async function bid(dataDir: string, number: number, self: Holder): Promise<Claim | undefined> {
   const path = join(dataDir, `claim-${number}`);
   try {
@@ -275,7 +274,7 @@ async function readSecret(path: string): Promise<string | undefined> {
   return secret;
 }
 
-/** The secret that is kept: this one, or that of a process that was faster. */
+/** Stores the secret, unless another process was faster. @returns the secret that is stored */
 async function makeSecret(path: string, secret: string): Promise<string> {
   const draft = `${path}.${randomUUID()}`;
   try {

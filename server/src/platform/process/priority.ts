@@ -1,7 +1,8 @@
 import { getPriority, setPriority } from 'node:os';
 
 /**
- * Lowers the priority of a process to a nice value. A lower one stays as it is: only a privileged user may raise it.
+ * Lowers the priority of a process to a nice value. A priority that is lower already does not change, because only a
+ * privileged user may raise it.
  * @param pid 0 is the calling process, and on Linux the calling thread
  * @throws Error when there is no such process, or it belongs to another user
  */

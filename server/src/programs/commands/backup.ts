@@ -26,7 +26,7 @@ async function backup(argument: string | undefined, { keep, json }: BackupOption
   const { openBlobs } = await import('../../images/open-blobs.ts');
   const config = loadConfig();
   const folder = folderOf(argument, config);
-  // A folder that only the command uses is not emptied by the setting for another one.
+  // BACKUP_KEEP is for BACKUP_DIR, so it does not remove backups from another folder.
   const isOwn = argument === undefined || folder === config.BACKUP_DIR;
   await using database = await openDatabaseOf(config);
   await using blobs = await openBlobs(config);

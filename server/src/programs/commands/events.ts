@@ -75,7 +75,7 @@ async function exportTo(path: string | undefined, options: ExportOptions): Promi
     process.stderr.write(`${count} events\n`);
     return;
   }
-  // Complete or not there.
+  // Written under another name first, so that the file is complete or absent.
   const draft = `${file}.part`;
   try {
     const handle = await open(draft, 'w', 0o600).catch((error: NodeJS.ErrnoException) => {

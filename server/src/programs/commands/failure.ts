@@ -9,7 +9,7 @@ export const exitCodes = {
   done: 0,
   /** It failed, or it found something that has to be corrected. */
   failed: 1,
-  /** The arguments are wrong and nothing was done; or, for a command that looks for faults, it could not look. */
+  /** The arguments are wrong and nothing was done, or a command that checks something could not check it. */
   usage: 2,
 } as const;
 

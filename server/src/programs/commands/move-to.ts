@@ -19,7 +19,7 @@ async function moveTo(address: string, { json }: { readonly json: boolean }): Pr
       'DATABASE_URL is set, so this installation has no embedded database to move: use gantry backup and gantry restore',
     );
   }
-  // Refuses while a service runs. The claim is taken again by whoever starts the database.
+  // Throws while a service runs. `openDatabaseOf` claims the folder again when it starts the database.
   if (existsSync(config.DATA_DIR)) await (await claimDataFolder(config.DATA_DIR))[Symbol.asyncDispose]();
   await using database = await openDatabaseOf(config);
   const moved = await moveDatabase({

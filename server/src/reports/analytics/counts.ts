@@ -21,7 +21,10 @@ const counts = {
   archived: ({ archived }) => archived,
 } as const satisfies Record<keyof Analytics['totals'], (row: CountRow) => boolean>;
 
-/** The removed events that concern some of the totals; for the others, all do. */
+/**
+ * For each total that not all events affect: whether removed events affect it. All removed events affect the other
+ * totals.
+ */
 const concerns: Partial<Record<keyof typeof counts, Concern>> = {
   violations: ({ mayHoldViolations }) => mayHoldViolations,
   incidents: ({ eventType }) => eventType === 'INCIDENT',

@@ -5,7 +5,10 @@ import { inPortions } from '../../platform/portions.ts';
 import type { Interval } from '../../platform/time.ts';
 import { countByHour, countWithin, type HourRow } from './store.ts';
 
-/** Maximum number of events of the hours for which one statement counts parts: it has 5 s, and reads up to all of them. */
+/**
+ * Maximum number of events in the hours of which one statement counts parts: it has 5 s, and may read all of the
+ * events.
+ */
 const EVENTS_AT_ONCE = 300_000;
 
 /** Maximum number of these hours. */
@@ -53,13 +56,13 @@ export async function countByLocalHour(db: Executor, range: Interval, timezone: 
   return hours.flatMap((row) => parts.get(row.hour) ?? [row]);
 }
 
-/** Where a local hour begins within an hour of UTC; the end of that hour if it begins with it. */
+/** The time at which a local hour begins within an hour of UTC; the end of that hour if both begin at the same time. */
 function splitOf(hour: number, zone: IANAZone): number {
   const past = ((zone.offset(hour) % 60) + 60) % 60;
   return hour + HOUR_MS - past * MINUTE_MS;
 }
 
-/** Divides hours into those for which one statement counts parts. */
+/** Divides hours into groups, for each of which one statement counts parts. */
 export function atOnce(split: readonly SplitHour[]): SplitHour[][] {
   const least = EVENTS_AT_ONCE / HOURS_AT_ONCE;
   return inPortions(split, EVENTS_AT_ONCE, ({ row }) => Math.max(least, row.total));

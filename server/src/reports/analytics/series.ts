@@ -74,7 +74,7 @@ export function weekOf(hours: readonly HourRow[], zone: string): Analytics['hour
 }
 
 /**
- * The time from which an interval contains at most the given number of events, to the hour; at least its last hour
+ * The last part of an interval that contains at most the given number of events, in whole hours; at least its last hour
  * with events.
  */
 export function lastEventsOf(hours: readonly HourRow[], range: Interval, most: number): Interval {

@@ -122,7 +122,10 @@ interface TimesRow extends Record<string, unknown> {
   p90: number | null;
 }
 
-/** The time, in seconds, until events were marked as processed, for those that were marked within the interval. */
+/**
+ * The time, in seconds, until events were marked as processed, for the last `LATEST` of those that were marked within
+ * the interval.
+ */
 export async function getProcessingTime(
   db: Executor,
   { from, until }: Interval,

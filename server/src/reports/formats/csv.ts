@@ -34,7 +34,7 @@ export const csv: FileFormat = {
       written += rows;
       return written;
     };
-    // In bytes: otherwise up to sixteen parts are read ahead of the disk.
+    // The buffer is measured in bytes: in object mode, up to sixteen parts would be read ahead of the disk.
     await pipeline(Readable.from(chunksOf(document, count), { objectMode: false }), to);
     return written;
   },

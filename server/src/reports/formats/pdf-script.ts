@@ -77,7 +77,7 @@ export function fontFor(letter: string, { own, rest, emoji }: Coverage): LetterF
 
 const letters = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/** What readers take for single letters: grapheme clusters. */
+/** Divides a text into what readers perceive as letters: grapheme clusters. */
 export function lettersOf(text: string): string[] {
   return [...letters.segment(text)].map(({ segment }) => segment);
 }

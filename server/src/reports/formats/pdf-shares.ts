@@ -1,5 +1,6 @@
 /**
- * Divides `room` rows among groups. Each gets as many as it needs, or the same number as the others.
+ * Divides `room` rows among groups. Each gets as many as it needs or, if there is not enough room, an equal share of
+ * what the smaller groups leave.
  * @param needs the number of rows of each group
  */
 export function shareOut(needs: ReadonlyMap<string, number>, room: number): Map<string, number> {

@@ -52,7 +52,7 @@ interface Laid {
   readonly linesOf: (text: string) => Fitted;
 }
 
-/** Dates and times are not broken. All digits have the same width. */
+/** A sample for the width of dates and times, which are not broken into lines. All digits have the same width. */
 const WIDEST_MOMENT = Date.UTC(2028, 11, 28, 22, 28, 28);
 
 export interface TableContent {

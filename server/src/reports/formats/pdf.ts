@@ -30,7 +30,7 @@ function drawTitle(pdf: Pdf, title: string, facts: readonly Figure[]): number {
 /** Minimum space in which to begin a table: its head and some rows. */
 const ROOM_FOR_TABLE = 120;
 
-/** Notes on each page which letters could not be shown. */
+/** Notes at the bottom of the current page which scripts could not be shown on it. */
 function noteMissing(pdf: Pdf): void {
   const scripts = fontsOf(pdf).missing.get(pdf.page);
   if (!scripts) return;

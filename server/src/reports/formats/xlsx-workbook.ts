@@ -8,7 +8,7 @@ import { cellText } from './xlsx-rows.ts';
 // style. The library numbers styles in the order of their first use, so the numbers of those that the table uses are
 // known before the last of them is needed.
 
-/** A narrower column does not show its times. In characters. */
+/** Minimum width of a column of times, in characters. A narrower column does not show them. */
 const WIDTH_OF_TIME = 30;
 
 const DATA_SHEET = 'xl/worksheets/sheet2.xml';
@@ -76,7 +76,10 @@ export function factRow({ name, value }: Figure): ExcelRow {
   ];
 }
 
-/** Spreadsheets have no time zones, so times are local, with the offset in the hour that occurs twice in autumn. */
+/**
+ * The formats of dates and times. Spreadsheets have no time zones, so times are local; the rows of the hour that occurs
+ * twice in autumn add the offset.
+ */
 export function timeFormats(settings: TimezoneSettings) {
   const day = settings.dateFormat.toLowerCase();
   return { date: day, time: `${day} ${settings.use24HourFormat ? 'hh:mm:ss' : 'h:mm:ss AM/PM'}` };

@@ -15,7 +15,7 @@ export interface DayCount extends Record<string, unknown> {
   readonly n: number;
 }
 
-/** The events of an interval by type, from the totals. */
+/** The events of an interval by event type and violation type, from the totals. */
 export async function countEventsOf(db: Executor, interval: Interval): Promise<DayCount[]> {
   const { rows } = await db.execute<DayCount>(sql`
     SELECT event_type, violation_type, sum(n)::bigint AS n FROM ${countedEvents(interval)}

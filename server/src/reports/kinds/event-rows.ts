@@ -24,7 +24,7 @@ export const eventColumns: readonly Column[] = [
   { name: 'Event ID', type: 'text', width: 0 },
 ];
 
-/** An event as its row is made from it. */
+/** An event with the data that its row needs. */
 export interface PlacedEvent extends Event {
   readonly locationId: string | null;
 }

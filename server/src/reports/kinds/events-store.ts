@@ -7,7 +7,7 @@ import type { Interval } from '../../platform/time.ts';
 import type { PlacedEvent } from './event-rows.ts';
 import { quarterOf } from './quarter.ts';
 
-/** An event with where it happened, if its device said so. */
+/** An event with the coordinates that its device reported, if any. */
 export interface LocatedEvent extends PlacedEvent {
   readonly location: Coordinates | null;
 }

@@ -35,7 +35,7 @@ export interface IncidentCount extends Record<string, unknown> {
   readonly type: string;
   readonly severity: number;
   readonly n: number;
-  /** The numbers of acknowledged and resolved ones, with the total seconds that took. */
+  /** The numbers of acknowledged and of resolved incidents, and the total time until then, in seconds. */
   readonly acknowledged: number;
   /** The number of acknowledged ones outside a backlog, to which the acknowledgement time refers. */
   readonly acknowledged_in_time: number;
@@ -44,7 +44,7 @@ export interface IncidentCount extends Record<string, unknown> {
   readonly to_resolve: number;
 }
 
-/** The incidents opened in an interval, by quarter hour and type. */
+/** The incidents opened in an interval, by quarter hour, type and severity. */
 export async function countOpenedIncidents(
   db: Executor,
   filters: ReportFilters,

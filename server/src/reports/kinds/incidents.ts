@@ -33,7 +33,10 @@ const columns: readonly Column[] = [
   { name: 'Incident ID', type: 'text', width: 0 },
 ];
 
-/** In seconds. An event may be dated ahead of the action on it, which counts as no time. */
+/**
+ * The duration in seconds. An incident may be dated later than the action on it, because the clock of its device was
+ * ahead; that counts as 0.
+ */
 function took(from: Date, until: Date | null): number | null {
   return until && Math.max(0, Math.round((until.getTime() - from.getTime()) / 1000));
 }

@@ -16,7 +16,7 @@ export async function removedFigure(
   const removed = (await listRemovedEvents(db, untilNow(scope))).filter(concerns);
   if (removed.length === 0) return [];
   const until = Math.max(...removed.map((span) => span.until));
-  // With the time of day, because days are removed as those of UTC.
+  // Shown with the time of day, because retention removes whole days in UTC.
   const value = `events before ${createLocalTime(scope.settings).show(until)}`;
   return [{ name: 'Removed by retention', value }];
 }

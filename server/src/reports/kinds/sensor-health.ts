@@ -82,7 +82,7 @@ function rowsOf(sensor: NamedSensor, interval: Interval): Row[] {
   ];
 }
 
-/** Unlike events, a status lasts, but is known only until now. */
+/** The interval up to now: a status is not known for later times, and needs no margin as events do. */
 function known({ interval, now }: ReportScope): Interval {
   return {
     from: interval.from,

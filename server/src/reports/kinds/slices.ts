@@ -10,7 +10,7 @@ const AHEAD_MS = 600_000;
 /** Maximum range of one statement, so that it reads few partitions. */
 const SLICE_MS = 31 * DAY_MS;
 
-/** The interval up to now, because nothing can have happened later. */
+/** The interval up to now and the margin above, because no event can be dated later. */
 export function untilNow({ interval, now }: Pick<ReportScope, 'interval' | 'now'>): Interval {
   return {
     from: interval.from,

@@ -69,8 +69,9 @@ export function partsOf(db: Database, { settings, now }: ReportScope) {
 }
 
 /**
- * All that a sensor saw if it was asked for, or what it saw at the location that was asked for as well; otherwise only
- * what counts for none of the locations.
+ * The query for a place. For a sensor: everything that it saw if the filters name it, or only what it saw at the
+ * location if they name a location too; if they do not name the sensor, only what it saw while it stood at no location
+ * that still exists.
  */
 export function placeOf({ kind, id }: TrafficPlace, { filters }: ReportScope): WantedPlace {
   if (kind === 'location') return { locationId: id };

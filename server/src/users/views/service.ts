@@ -38,8 +38,9 @@ export async function viewSavedViews(
 }
 
 /**
- * @throws AppError `forbidden` when the role may not share; `badRequest` when the user has too many; `conflict` when the
- * user has one of this name for the page
+ * Saves a view of the caller.
+ * @throws AppError `forbidden` when the role may not share; `badRequest` when the user has too many; `conflict` when
+ * the user has one of this name for the page; `unauthorized` when the user has been deleted meanwhile
  */
 export function createView(ctx: ActorContext, input: CreateViewInput): Promise<SavedView> {
   const { app, actor, caller } = ctx;
@@ -84,8 +85,8 @@ export function updateView(ctx: ActorContext, input: UpdateViewInput): Promise<S
 
 /**
  * Deletes a view of the caller; administrators may delete any shared view.
- * @throws AppError `notFound`; `forbidden` when it is somebody else's; `conflict` when it is the default for all
- * users, for those who cannot choose another
+ * @throws AppError `notFound`; `forbidden` when it is somebody else's; `conflict` when it is the default for all users
+ * and the caller is not an administrator
  */
 export function deleteView({ app, actor, caller }: ActorContext, id: string) {
   const isAdministrator = mayDo(actor.role, 'systemSettings');

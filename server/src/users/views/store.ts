@@ -93,8 +93,8 @@ export async function deleteView(tx: Transaction, id: string): Promise<void> {
 }
 
 /**
- * Makes a view the default of its page, or none. @throws an error of SQLSTATE 23505 when another transaction does so
- * at the same time
+ * Makes a view the default of a page; with null, clears the default.
+ * @throws an error of SQLSTATE 23505 when another transaction does so at the same time
  */
 export async function setDefaultView(tx: Transaction, page: string, id: string | null): Promise<void> {
   await tx.execute(sql`UPDATE saved_views SET is_default = false WHERE page = ${page} AND is_default`);

@@ -5,7 +5,10 @@ export class DistributionRefused extends Error {
   override readonly name = 'DistributionRefused';
 }
 
-/** The oldest version of Citus whose create_reference_table accepts tables with foreign keys to others. */
+/**
+ * The oldest supported version of Citus. It was the first whose create_reference_table accepts tables with foreign keys to
+ * others, which earlier forms of the distributed schema required.
+ */
 const OLDEST_CITUS = { major: 12, minor: 1 };
 
 const HOW_TO_MAKE_A_CLUSTER = `
@@ -70,7 +73,7 @@ export async function refuseWithoutSchema(client: Client): Promise<void> {
 }
 
 /**
- * While events are moved they cannot be written, for longer than a request may wait.
+ * Makes sure that no service runs. While events are moved they cannot be written, for longer than a request may wait.
  * @throws DistributionRefused when a service is connected
  */
 export async function refuseWhileServed(client: Client): Promise<void> {
@@ -111,7 +114,7 @@ async function refuseOldCitus(client: Client): Promise<void> {
   );
 }
 
-/** A node that is down, or refuses the role, would let the first step fail with the words of libpq. */
+/** Refuses a cluster with a node that is down or refuses the role. The first step would fail with a message of libpq. */
 async function refuseUnansweringNodes(client: Client): Promise<void> {
   const { rows } = await client.query<{ node: string; role: string; reason: string }>(
     `SELECT coalesce(nodename || ':' || nodeport, 'of the coordinator') AS node, current_user AS role, result AS reason

@@ -19,9 +19,10 @@ const FEWEST_SHARDS = 2;
 export const MOST_SHARDS = 64_000;
 
 /**
- * One shard for each node that holds any. A group of events is sent to one shard after the other, which takes three round
- * trips each. For more nodes, shards can be split. With two shards on two nodes, single events reached 0.57 of the rate of
- * one server, and 0.42 with four (medians, bench/results/2026-11-24-citus.md).
+ * The default number of shards of events: one for each node that holds shards, and at least two. A group of events is sent
+ * to one shard after the other, which takes three round trips each. For more nodes, shards can be split. With two shards on
+ * two nodes, single events reached 0.57 of the rate of one server, and 0.42 with four shards (medians,
+ * bench/results/2026-11-24-citus.md).
  */
 export function shardsFor(nodes: number): number {
   return Math.max(FEWEST_SHARDS, nodes);
@@ -77,7 +78,7 @@ export function stepsTo(shards: number): readonly Step[] {
   ];
 }
 
-/** The number of events to move and the number of their shards; 0 while they are not distributed. */
+/** Queries for the number of events to move and for the number of their shards, which is 0 until they are distributed. */
 export const COUNT_EVENTS = 'SELECT count(*)::float8 AS n FROM events';
 export const COUNT_SHARDS = `SELECT count(*)::int AS n FROM pg_dist_shard WHERE logicalrelid = 'events'::regclass`;
 

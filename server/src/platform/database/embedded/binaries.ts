@@ -97,7 +97,7 @@ function unavailable(reason: string, cause: unknown): EmbeddedDatabaseError {
   );
 }
 
-/** Only running it detects a different C library (Alpine), a noexec mount or a missing library. */
+/** Runs the server once, which alone detects a different C library (Alpine), a noexec mount or a missing library. */
 async function tryOut(native: string, build: string, account: Account | undefined): Promise<Binaries> {
   const postgres = join(native, 'bin', 'postgres');
   try {
@@ -128,7 +128,10 @@ async function isUsable(native: string, account: Account | undefined): Promise<b
   return answers.every(Boolean);
 }
 
-/** npm packages contain no links; a script creates them after installation, unless scripts are disabled. */
+/**
+ * The library links that do not exist. npm packages contain no links; a script creates them after installation, unless
+ * scripts are disabled.
+ */
 async function findMissingLinks(native: string): Promise<{ path: string; target: string }[]> {
   const text = await ignoreErrno(readFile(join(native, 'pg-symlinks.json'), 'utf8'), 'ENOENT');
   const links = Links.parse(JSON.parse(text ?? '[]')).map(({ source, target }) => ({
@@ -139,7 +142,7 @@ async function findMissingLinks(native: string): Promise<{ path: string; target:
   return links.filter((_, index) => !present[index]);
 }
 
-/** False if the folder is not writable. */
+/** Creates the library links that do not exist. @returns false if the folder is not writable */
 async function makeMissingLinks(native: string): Promise<boolean> {
   for (const { path, target } of await findMissingLinks(native)) {
     try {
@@ -164,7 +167,7 @@ async function isWhole(copy: string, native: string): Promise<boolean> {
   return (await Promise.all(same)).every(Boolean);
 }
 
-/** The copy is completed under another name, so that no other start or service ever finds half of it. */
+/** Copies PostgreSQL. The copy is completed under another name, so that no other start or service ever finds half of it. */
 async function copyWhole(native: string, copy: string): Promise<void> {
   const draft = `${copy}.${randomUUID()}`;
   if (dirname(copy) === SHARED_HOME) await makeSharedFolder(SHARED_HOME);

@@ -112,7 +112,7 @@ export async function walSettings(folder: string): Promise<Record<string, string
   return { max_wal_size: `${Math.min(WAL.most, Math.max(WAL.least, share))}MB` };
 }
 
-/** Connections for people and their tools, some of which PostgreSQL reserves for itself. */
+/** Connections for people and their tools, some of which PostgreSQL reserves for superusers. */
 const SPARE_CONNECTIONS = 20;
 const FEWEST_CONNECTIONS = 100;
 

@@ -4,7 +4,7 @@ import { Client, DatabaseError } from 'pg';
 import { type Cluster, OWNER } from './cluster.ts';
 import { EmbeddedDatabaseError } from './home.ts';
 
-/** Time for a server that reports itself ready to answer, in milliseconds. */
+/** Maximum wait for the answer of a server that has reported itself ready, in milliseconds. */
 const ANSWER_MS = 20_000;
 const INVALID_PASSWORD = '28P01';
 
@@ -23,7 +23,8 @@ export function addressOf(cluster: Cluster, port: number, database: string): str
 
 /**
  * Waits until the server on the port answers as the server of this cluster.
- * @throws {EmbeddedDatabaseError} when it does not answer within 20 s, refuses the password or serves another folder
+ * @throws {EmbeddedDatabaseError} when it does not answer within 20 s or before the signal is aborted, refuses the
+ * password, or serves another folder
  */
 export async function waitForAnswer(cluster: Cluster, port: number, signal?: AbortSignal): Promise<void> {
   const deadline = performance.now() + ANSWER_MS;

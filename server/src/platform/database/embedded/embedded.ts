@@ -85,7 +85,10 @@ export async function startEmbeddedDatabase(options: {
   }
 }
 
-/** A copy of the data folder may lead to the same database, so the database has a claim of its own. */
+/**
+ * Creates and claims the folder of a database outside the data folder. It needs a claim of its own, because a copy of
+ * the data folder may refer to the same database.
+ */
 async function openOutside(home: DatabaseHome, dataDir: string, log: Log): Promise<AsyncDisposable> {
   const folder = dirname(home.cluster);
   log(`PostgreSQL runs as user ${home.account?.name}, who cannot enter ${dataDir}: its data is in ${folder}`);
@@ -121,14 +124,14 @@ async function prepareCluster(
   signal?.throwIfAborted();
   if (!home.exists) await createCluster(cluster, signal);
   await checkVersion(cluster);
-  // Leads to the database if the data folder is moved, and shows people where it is.
+  // The link leads to the database even if the data folder is moved, and shows people where the database is.
   if (home.isOutside) await ignoreErrno(symlink(home.cluster, join(dataDir, 'postgres')), 'EEXIST');
   return { ...cluster, folder: await realpath(home.cluster) };
 }
 
 /** The memory of the machine or, if it is smaller, the limit of the container, in bytes. */
 function memoryLimit(): number {
-  // 0 if it is unknown, and more than the machine has if there is none.
+  // Node reports 0 if the limit is unknown, and more than the memory of the machine if there is none.
   return Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
 }
 
@@ -212,7 +215,7 @@ function supervise(
   };
 }
 
-/** Retries with growing delays until it succeeds. Returns undefined if `signal` is aborted first. */
+/** Restarts the server, with growing delays between attempts, until it runs. Returns undefined if `signal` is aborted first. */
 async function bringBack(
   cluster: Cluster,
   port: number,
@@ -233,7 +236,7 @@ async function bringBack(
   return undefined;
 }
 
-/** Ends early when the signal is aborted. Does not keep the process alive. */
+/** Waits, at most until the signal is aborted. The wait does not keep the process alive. */
 async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   await ignoreErrno(sleep(milliseconds, undefined, { signal, ref: false }), 'ABORT_ERR');
 }

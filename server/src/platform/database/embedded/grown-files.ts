@@ -32,11 +32,12 @@ export interface GrownFiles {
 /**
  * Keeps the files of a cluster from being written all at once. PostgreSQL adds pages of zeros to its files, which Linux
  * leaves in memory for 30 s by default (`vm.dirty_expire_centisecs`): 280 MB at 5,400 events/s, and every 31 s commits
- * wait for up to 150 ms. Written every two seconds, p99 of ten-second samples was 9 - 22 ms instead of 9 - 139 (decision 53).
+ * wait for up to 150 ms. With the files written out every two seconds, the p99 of ten-second samples was 9 to 22 ms
+ * instead of 9 to 139 ms (decision 53).
  * @param folder PostgreSQL's data folder
  */
 export function watchGrownFiles(folder: string): GrownFiles {
-  /** The sizes of files in bytes when they were last written out. */
+  /** The sizes of files in bytes when they were last written out; -1 if they were not written out yet. */
   let sizes = new Map<string, number>();
   let searchedAt = Number.NEGATIVE_INFINITY;
 

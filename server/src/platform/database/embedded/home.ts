@@ -35,7 +35,8 @@ export interface DatabaseHome {
  * Finds the location of the database of a data folder. It is `<dataDir>/postgres`, which may be a link. A new
  * database is created in /var/lib/gantry, in a folder named after the data folder's path, only if the service runs as
  * root and PostgreSQL's user cannot enter the data folder.
- * @throws {EmbeddedDatabaseError} when there is a database that cannot be used
+ * @throws {EmbeddedDatabaseError} when there is a database that cannot be used, or when the service runs as root and no
+ * other user can run PostgreSQL
  */
 export async function findDatabaseHome(dataDir: string): Promise<DatabaseHome> {
   const folder = await realpath(dataDir);

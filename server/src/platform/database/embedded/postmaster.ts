@@ -11,7 +11,7 @@ import { waitForAnswer } from './connection.ts';
 import { EmbeddedDatabaseError, runAs } from './home.ts';
 import { isServerOf, readLock, removeStaleLock } from './lock.ts';
 
-/** Maximum start time in milliseconds. After a crash PostgreSQL first replays up to max_wal_size. */
+/** Maximum start time in milliseconds. After a crash, PostgreSQL first replays its WAL, usually up to max_wal_size. */
 const START_MS = 1_800_000;
 
 /** Milliseconds for the processes of a killed server to notice that it is gone. */
@@ -37,10 +37,13 @@ export class PortTaken extends EmbeddedDatabaseError {
   override readonly name = 'PortTaken';
 }
 
-/** Servers that are asked to stop however this process exits. SIGKILL cannot be caught. */
+/** Servers that are asked to stop when this process exits, for whatever reason except SIGKILL, which cannot be caught. */
 const answeredFor = new Set<number>();
 
-/** Call it once the server is gone, because another program may soon have its process number. */
+/**
+ * Removes a server from those that are asked to stop at exit. Call it once the server is gone, because another program
+ * may soon have its process number.
+ */
 export function forgetPostmaster(pid: number): void {
   answeredFor.delete(pid);
   if (answeredFor.size === 0) process.off('exit', stopAllOnExit);
@@ -168,7 +171,7 @@ async function launch(cluster: Cluster, port: number): Promise<number> {
   try {
     const options = { ...runAs(cluster.account), detached: true };
     const child = spawn(program, words, { ...options, stdio: ['ignore', output.fd, output.fd] });
-    // At once, because this process may be asked to exit before the next event.
+    // Registered at once, because this process may be asked to exit before the `spawn` event.
     if (child.pid !== undefined) answerFor(child.pid);
     await once(child, 'spawn');
     child.unref();

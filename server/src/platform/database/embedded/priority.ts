@@ -6,12 +6,12 @@ import { lowerPriorityTo } from '../../process/priority.ts';
 import { parentOf } from '../../process/processes.ts';
 import { readLock } from './lock.ts';
 
-/** The nice value, so that the process gets a tenth of a processor that others want, too. */
+/** The nice value (10). A process with it gets about a tenth of a processor for which others compete. */
 const LOWER = constants.priority.PRIORITY_BELOW_NORMAL;
 
 /**
  * Lowers the priority of the server processes behind the connections of a pool, so that other work on the machine comes
- * first. Only those of the embedded server of the data folder, on Linux; it changes nothing elsewhere.
+ * first. It affects only processes of the embedded server of the data folder, and only on Linux.
  */
 export function lowerPriority(pool: Pool, dataDir: string): void {
   pool.on('connect', (client: object) => {
@@ -21,7 +21,7 @@ export function lowerPriority(pool: Pool, dataDir: string): void {
 }
 
 async function lower(pid: number, folder: string): Promise<void> {
-  // The number may be that of a process on another machine, and of another process here.
+  // If the server runs on another machine, an unrelated process may have this number here.
   const server = await readLock(folder);
   if (!server || server.pid !== (await parentOf(pid))) return;
   lowerPriorityTo(LOWER, pid);
