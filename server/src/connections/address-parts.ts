@@ -3,11 +3,14 @@ export interface AddressParts {
   readonly protocol: 'HTTP' | 'HTTPS';
   readonly host: string;
   readonly port: string;
-  /** With the query, if there is one. */
+  /** The path, including the query if there is one. */
   readonly path: string;
 }
 
-/** @throws TypeError if it is not an absolute address */
+/**
+ * Splits an absolute HTTP or HTTPS address. Without a port, the port is that of the protocol.
+ * @throws TypeError if the address is not absolute
+ */
 export function addressParts(url: string): AddressParts {
   const { protocol, hostname, port, pathname, search } = new URL(url);
   const isSecure = protocol === 'https:';

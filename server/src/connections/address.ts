@@ -6,9 +6,9 @@ import type { FormatName } from './format.ts';
 const MAX_URL = 127;
 
 /**
- * The whole address for a device.
- * @param gatewayUrl the setting GATEWAY_URL; left out, the address to which the request was sent
- * @throws AppError `badRequest` when it is longer than cameras accept
+ * Returns the complete address to which a device sends its messages.
+ * @param gatewayUrl the setting GATEWAY_URL; without it, HTTP and the host to which the request of the caller was sent
+ * @throws AppError `badRequest` when the address is longer than cameras accept
  */
 export function addressFor(
   format: FormatName,

@@ -8,16 +8,19 @@ import { remembered } from './remembered.ts';
 
 /** The lengths that the contract allows, in characters. */
 const MAX = { description: 10_000, kind: 100, plate: 50, tag: 100, address: 300, key: 128 } as const;
-/** How many images and tags the contract allows. */
+/** Maximum number of images, and of tags, that the contract allows. */
 const MAX_ITEMS = 100;
-/** km/h */
+/** The highest speed that the contract allows, in km/h. */
 const MAX_SPEED = 2000;
-/** Longer bodies are left out of the metadata, in characters of JSON; they remain in the message. */
+/**
+ * Maximum length of the body in the metadata of an event, in characters of JSON. A longer body is left out of the event;
+ * it remains in the message.
+ */
 const RAW_MAX = 200_000;
 
 /** What is known about a report in addition to its message. */
 export interface Composition {
-  /** When the message arrived, in Unix milliseconds; of a repeated report, when the first one arrived. */
+  /** When the message arrived, in Unix milliseconds; for a repeated report, when the first one arrived. */
   readonly receivedAt: number;
   /** When it happened according to the device, in Unix milliseconds; null if that is unknown or implausible. */
   readonly believedAt: number | null;
@@ -56,8 +59,8 @@ export function composeEvent(report: Report, composition: Composition): Composed
 
 /**
  * The time that a device reports, if it is plausible: at most 5 minutes after the time of receipt, and not older than
- * events may be.
- * @param oldestDays maximum age in days; null accepts everything
+ * events may be. Otherwise null.
+ * @param oldestDays maximum age in days; null for no limit other than the earliest time of any event
  */
 export function believedTime(
   occurredAt: number | null,
@@ -70,7 +73,10 @@ export function believedTime(
   return oldestDays !== null && occurredAt < receivedAt - oldestDays * DAY_MS ? null : occurredAt;
 }
 
-/** Why the event has the time of receipt although the device reported a time, as a sentence; null if it has not. */
+/**
+ * The sentence that says why the event has the time of receipt although the device reported a time; null if the device
+ * reported none, or if its time is used.
+ */
 export function disbeliefIn(occurredAt: number | null, believedAt: number | null): string | null {
   if (occurredAt === null || believedAt !== null) return null;
   return `The event has the time of receipt, because that of the device cannot be right: ${new Date(occurredAt).toISOString()}`;
@@ -87,7 +93,10 @@ export function withoutPlate(event: ObservedEvent): ObservedEvent {
   };
 }
 
-/** Keys are unique within a sensor, which may have several connections. */
+/**
+ * The idempotency key of the event. It contains the id of the connection or of the message, because keys are unique
+ * within a sensor, which may have several connections.
+ */
 function keyOf({ key }: Report, { connectionId, messageId, index }: Composition): string {
   if (key === null) return `${messageId}:${index}`;
   const whole = `${connectionId}:${key}`;

@@ -5,17 +5,20 @@ import { EARLIEST_EVENT, MAX_AHEAD_MS } from '../events/time-bounds.ts';
 export interface DeviceZone {
   /** IANA time zone */
   readonly name: string;
-  /** Unix milliseconds. Of a local time that occurs twice in autumn, the later one is meant, unless it was still to come. */
+  /**
+   * Unix milliseconds. A local time that occurs twice, when clocks are set back, means the later occurrence, unless
+   * that is more than 5 minutes after this time.
+   */
   readonly receivedAt: number;
 }
 
-/** An IANA time zone, in which of a local time that occurs twice the first is meant; or that of a message. */
+/** An IANA time zone, in which a local time that occurs twice means the first occurrence; or the zone of a message. */
 export type Zone = string | DeviceZone;
 
 /** Longer texts are not times, and matching them against patterns would be slow. */
 const MAX_LENGTH = 100;
 
-/** How many milliseconds a unit lasts, by the number of digits of a time in it: s, ms, µs, ns. */
+/** The length of each unit in milliseconds, by the number of digits of a time in that unit: s, ms, µs, ns. */
 const UNIT_MS: Readonly<Record<number, number>> = { 10: 1_000, 13: 1, 16: 1 / 1_000, 19: 1 / 1_000_000 };
 
 /**
@@ -32,10 +35,10 @@ export function epochTime(value: unknown): number | null {
 }
 
 /**
- * The time of an ISO 8601 text, in its extended or basic form, with up to nanoseconds and an offset of hours alone
- * (`+07`). A space may replace the `T`, and slashes the hyphens of the date.
+ * The time of an ISO 8601 text in extended or basic form. It may have a fraction of up to nanoseconds, and an offset of
+ * hours only (`+07`). A space may replace the `T`, and slashes the hyphens of the date.
  * @param zone for a text without an offset
- * @returns Unix milliseconds; null for any other text
+ * @returns Unix milliseconds; null for any other text, and for times before the year 2000
  */
 export function isoTime(text: unknown, zone: Zone): number | null {
   if (typeof text !== 'string' || text.length > MAX_LENGTH) return null;
@@ -52,7 +55,7 @@ export function isoTime(text: unknown, zone: Zone): number | null {
  * The time of a text in the format of a device.
  * @param patterns tokens of Luxon, tried in order: `dd/MM/yyyy HH:mm:ss` for example
  * @param zone of the text, unless it contains an offset
- * @returns Unix milliseconds; null when no pattern fits
+ * @returns Unix milliseconds; null when no pattern fits, and for times before the year 2000
  */
 export function timeIn(text: unknown, patterns: readonly string[], zone: Zone): number | null {
   if (typeof text !== 'string' || text.length > MAX_LENGTH) return null;
@@ -80,7 +83,7 @@ function momentOf(time: DateTime, zone: Zone): number | null {
   return sane(past.length > 0 ? Math.max(...past) : Math.min(...moments));
 }
 
-/** Smaller numbers are counters or times since the device was started. */
+/** The time; null before the year 2000, because such numbers are counters, or times since the device was started. */
 function sane(ms: number): number | null {
   return ms >= EARLIEST_EVENT ? ms : null;
 }

@@ -4,7 +4,7 @@ import type { FormatName } from './format.ts';
 import { hashOf } from './secrets.ts';
 import type { KnownConnection } from './store.ts';
 
-/** The connections as known to this process; changes by another one arrive within a second. */
+/** The connections as known to this process; changes made by other processes arrive within a second. */
 export interface ConnectionDirectory {
   /**
    * The connection with the token; null when there is none. A connection that was just created by another process is
@@ -12,11 +12,14 @@ export interface ConnectionDirectory {
    * @throws AppError `unavailable` while the database is unavailable and the connection is not known
    */
   byToken(token: string): Promise<KnownConnection | null>;
-  /** The same by user name. */
+  /** The connection with the user name; otherwise as `byToken`. */
   byUsername(username: string): Promise<KnownConnection | null>;
-  /** The same by id. */
+  /**
+   * The connection with the id; null when there is none. One that is not known is read from the database, without the
+   * limit on such queries; errors of the database are not converted.
+   */
   byId(id: string): Promise<KnownConnection | null>;
-  /** The connection as it is in the database now. */
+  /** The connection with the id as it is in the database now; null when there is none. */
   read(id: string): Promise<KnownConnection | null>;
   ofFormat(format: FormatName): readonly KnownConnection[];
   all(): readonly KnownConnection[];
@@ -46,7 +49,7 @@ export async function createDirectory(parts: DirectoryParts): Promise<Connection
   let searches = 0;
   let second = 0;
 
-  /** Null, as for an unknown connection, when the limit is exceeded. */
+  /** Queries the database for a connection. When the limit is exceeded, returns null, as for an unknown connection. */
   const search = async (find: () => Promise<KnownConnection | null>): Promise<KnownConnection | null> => {
     const now = Math.floor(performance.now() / 1_000);
     if (now !== second) {

@@ -40,7 +40,7 @@ function asDiscovered(row: Row): Discovered {
   };
 }
 
-/** Devices that are not assigned to a sensor, those seen last first. */
+/** Devices that are not assigned to a sensor, the most recently seen first. */
 export async function listDiscoveries(
   db: Executor,
   { connectionId, skip, take }: { connectionId?: string | undefined; skip: number; take: number },
@@ -66,7 +66,8 @@ export async function getDiscovery(db: Executor, id: string): Promise<Discovered
 
 /**
  * Removes the discoveries of a device that is assigned to a sensor now.
- * @returns the names under which it was listed, which differ in case and blanks; none if somebody else has assigned it
+ * @returns the names under which it was listed, which may differ in case and in leading and trailing blanks; none if
+ * somebody else has assigned it
  */
 export async function forgetDiscoveries(
   tx: Executor,

@@ -1,12 +1,12 @@
 /** The beginning of a JPEG, PNG or WebP file in base64. JSON may write `/` as `\/`. */
 const BEGINNING = /(?:data:image\\?\/[\w.+-]+;base64,)?(?:\\?\/9j\\?\/|iVBORw0KGgo|UklGR)/g;
 
-/** Shorter runs are not images. */
+/** Minimum length of an image in base64, in characters. Shorter runs are not images. */
 const MIN_LENGTH = 100;
 
 /**
  * Replaces every image in base64 in a JSON or XML text.
- * @param replace the text in place of an image
+ * @param replace returns the text that takes the place of an image
  */
 export function replaceImages(text: string, replace: (bytes: Buffer) => string): string {
   let result = '';

@@ -7,9 +7,9 @@ import { elementsNamed, asJson as jsonOf } from './xml.ts';
 /** The spellings of "not recognised" in attributes such as the color of a vehicle, in lower case. */
 const UNKNOWN = /^(?:unknown?|unkown|none|null|undefined|undetected|n\/a|[-/?\s]*)$/;
 
-/** No device reports more vehicles in a message, unless its format has another limit. */
+/** Maximum number of vehicles in a message, which no device exceeds, unless its format has another limit. */
 const MAX_ITEMS = 100;
-/** Real messages contain a few hundred objects. */
+/** Maximum number of objects of a message that are examined; real messages contain a few hundred. */
 const MAX_OBJECTS = 5_000;
 
 /**
@@ -86,7 +86,10 @@ const objectsOf = remembered((value: object): readonly Record<string, unknown>[]
   return found;
 });
 
-/** The text of the first of the names that any object in the value has, outer objects first. */
+/**
+ * The known text (see `knownText`) under the first of the names that has one, in the first object of the value with any of
+ * the names. Outer objects are examined first; null when no object has one.
+ */
 export function anyText(value: unknown, ...names: string[]): string | null {
   if (typeof value !== 'object' || value === null) return null;
   const known = textsOf(value);
@@ -102,7 +105,7 @@ export function anyText(value: unknown, ...names: string[]): string | null {
   return text;
 }
 
-/** What `anyText` found in a value, because every vehicle of a message asks for the same. */
+/** The results of `anyText` for a value, by names. They are kept because every vehicle of a message asks for the same. */
 const textsOf = remembered((_: object) => new Map<string, string | null>());
 
 /** The JSON values of a message, XML as JSON; for a form, one object with its fields. */
@@ -126,7 +129,10 @@ export function elementsOf(parts: readonly MessagePart[], name: string): unknown
   });
 }
 
-/** Why the parts contain nothing readable, as a sentence. */
+/**
+ * Why the parts contain nothing readable, as a sentence.
+ * @param expected what the format reads: `JSON from a Milesight camera` for example
+ */
 export function unreadableReason(parts: readonly MessagePart[], expected: string): string {
   for (const { content } of parts) if (content.kind === 'unreadable') return content.reason;
   return `The message is not ${expected}`;
@@ -150,7 +156,7 @@ function plainName(name: string): string {
   return name.toLowerCase().replace(/[\s_.-]/g, '');
 }
 
-/** An element with attributes is an object with its text in `#text`. */
+/** The text of a field. An XML element with attributes is an object that contains its text in `#text`. */
 function textOfField(value: unknown): string | null {
   const first = Array.isArray(value) ? value[0] : value;
   const text = typeof first === 'object' && first !== null ? fieldNamed(first as never, '#text') : first;
@@ -167,7 +173,7 @@ const addressesOf = remembered((value: object): readonly string[] => [
   ...new Set(Object.values(value).flatMap(addressesIn)),
 ]);
 
-/** The addresses of the parts of a message that are images, sorted by `rankOf` their name; 0 is the best. */
+/** The addresses of the images among the parts of a message, sorted by the rank that `rankOf` gives their names; 0 is the best. */
 export function picturesOf(
   parts: readonly MessagePart[],
   rankOf: (name: string) => number = () => 0,

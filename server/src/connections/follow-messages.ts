@@ -24,17 +24,21 @@ type Entry = { readonly id: string } & (
 /** Maximum number of changes that one query reads. */
 const PAGE = 100;
 
-/** How often to look for changes without a notification: an earlier transaction may have held one back. */
+/**
+ * How often to look for changes without a notification, in milliseconds: a change may have been held back by an earlier
+ * transaction (see `listChangedMessages`).
+ */
 const LOOK_MS = 1_000;
 
-/** After this long without a message, a note is sent. */
+/** After this long without a message, a note is sent, in milliseconds. */
 const IDLE_MS = 10_000;
 
 /**
  * Streams the messages of a connection: each when it arrives, and again when its status changes. A subscriber that
- * resumes receives the present state of what changed meanwhile, as far as it is still kept.
+ * resumes receives the messages that changed meanwhile in their present state, as far as they are still kept.
  * @throws AppError `notFound`, also once the connection is deleted; `unauthorized` when the token is no longer valid;
- * `unavailable` when the service is stopping; `badRequest` for an invalid lastEventId
+ * `unavailable` when the service is stopping; `badRequest` for an invalid lastEventId; `tooManyRequests` when too many
+ * streams are open
  */
 export async function* followMessages(
   ctx: FollowContext,

@@ -49,7 +49,8 @@ export interface PartOfPassage {
 export interface Report {
   /**
    * The maker's identification of the report, unique within the connection, at most 200 characters; null if there is
-   * none. The same key is the same event, however often it arrives (see `keysMayRepeat` for one message).
+   * none. Reports with the same key are the same event, however often they arrive (for the reports of one message, see
+   * `keysMayRepeat`).
    */
   readonly key: string | null;
   /** The names by which `options.sensors` may refer to the device, the most specific first: channel, MAC, serial, name. */
@@ -66,7 +67,7 @@ export interface Reading {
   readonly is: 'reports' | 'heartbeat' | 'status' | 'aggregate' | 'nothing' | 'unreadable';
   /** Why there are no reports, or which part of the message was left out, as a sentence; null otherwise. */
   readonly note: string | null;
-  /** The device that sends the heartbeat or status; as in reports. */
+  /** The names of the device that sends the heartbeat or status, as in `Report.device`. */
   readonly device?: readonly string[];
 }
 
@@ -117,16 +118,16 @@ export interface Format {
    */
   readonly repetitionMs?: number;
   /**
-   * Whether devices give one number to several vehicles of a message, so that reports of one message that differ are
-   * different events, even with the same key. Otherwise the same key is the same event there, too.
+   * Whether devices use one number for several vehicles of a message. If so, different reports of one message are
+   * different events, even with the same key; otherwise the same key is the same event within a message, too.
    */
   readonly keysMayRepeat?: boolean;
   /** Paths that devices of this format use regardless of the configured address; their credentials identify them. */
   readonly fixedPaths?: readonly string[];
   /**
-   * A message that it does not understand is `unreadable` or `nothing`, with a note. A promise is rejected only when the
-   * service cannot read at the moment, and should try again.
-   * @throws TooManyVehicles, which `readMessage` answers for all formats
+   * Reads a message. One that the format does not understand is `unreadable` or `nothing`, with a note. The promise is
+   * rejected only when the service cannot read the message at the moment, and should try again.
+   * @throws TooManyVehicles, which `readMessage` converts to `unreadable` for all formats
    */
   read(message: DeviceMessage, context: ReadingContext): Reading | Promise<Reading>;
   /**
@@ -140,7 +141,10 @@ export interface Format {
   readonly topics?: readonly string[];
 }
 
-/** No device reports more vehicles in a message. Formats of which nothing is known have a lower limit (`itemsOf`). */
+/**
+ * Maximum number of vehicles in a message, which no device exceeds. Formats for which no larger messages are known have a
+ * lower limit (`itemsOf`).
+ */
 export const MAX_VEHICLES = 1_000;
 
 /** A reading of a message that reports nothing. */

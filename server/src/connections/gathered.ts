@@ -5,7 +5,7 @@ export type Found =
   | { readonly report: Report }
   | { readonly is: Exclude<Reading['is'], 'reports'>; readonly note: string };
 
-/** Which outcome describes a message without reports best. */
+/** The outcomes of a message without reports. The first one that occurs describes the message. */
 const ORDER = ['aggregate', 'status', 'heartbeat', 'nothing', 'unreadable'] as const;
 
 /** The reading of a message with several items: the reports, and a note about the others. */

@@ -50,7 +50,7 @@ export function sensorOf(
   return null;
 }
 
-/** Names of devices are cut to this length in the list of discoveries. */
+/** Names of devices are cut to this length in the list of discoveries, in characters. */
 const DISCOVERED_MAX = 200;
 
 /** The name under which a device that is not assigned to a sensor is listed, by the names that its message contains. */
@@ -58,7 +58,10 @@ export function discoveredName(names: readonly string[]): string {
   return (names[0] ?? '').replaceAll('\0', '').toWellFormed().slice(0, DISCOVERED_MAX);
 }
 
-/** Why what a device sends becomes no event before it is assigned. @param device as it is listed */
+/**
+ * The sentence that says why a message of a device that is not assigned to a sensor becomes no event.
+ * @param device its name in the list of discoveries (`discoveredName`)
+ */
 export function notAssigned(device: string): string {
   return `The device ${device} is not assigned to a sensor`;
 }
@@ -101,7 +104,7 @@ export function statusWithoutReports(is: Reading['is']): MessageStatus {
 
 const REASON_MAX = 1_000;
 
-/** The end of a reason that was longer. */
+/** The last character of a reason that was cut. */
 export const CUT = '…';
 
 /** The sentences as one text of limited length; null if there are none. */

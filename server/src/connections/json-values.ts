@@ -26,7 +26,7 @@ export function valueAt(value: unknown, path: string): unknown {
   return found;
 }
 
-/** The texts that are neither null nor empty, without repetitions. */
+/** The values that are numbers or texts, as trimmed texts; without empty texts and repetitions. */
 export function namesOf(...values: readonly unknown[]): string[] {
   return [...new Set(values.map(textOf).filter((name) => name !== null))];
 }

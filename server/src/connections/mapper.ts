@@ -1,7 +1,10 @@
 import { MAPPING_LIMITS, type MappingAnswer, type MappingJob } from './mapping-messages.ts';
 import { type MappingProcess, startMappingProcess } from './mapping-process.ts';
 
-/** The result of a mapping, undefined if it has none; or why it failed, as a sentence, perhaps only for a while. */
+/**
+ * The result of a mapping, undefined if it has none; or why it failed, as a sentence. `isTemporary` says that the mapping
+ * is to be tried again later.
+ */
 export type Mapped = { readonly value: unknown } | { readonly refusal: string; readonly isTemporary?: true };
 
 /** Evaluates a JSONata expression within limits of time and memory. */
@@ -9,7 +12,10 @@ export type MapInput = (expression: string, input: unknown) => Promise<Mapped>;
 
 /** Evaluates the expressions of users in a separate process, which starts with the first one. */
 export interface Mapper extends Disposable {
-  /** @throws Error when too much is waiting, or the process cannot be started: the message should be tried again */
+  /**
+   * @throws Error when too many evaluations are waiting, or when the process cannot be started or ends unexpectedly: the
+   * message should be tried again
+   */
   readonly map: MapInput;
   /** Why an expression cannot be compiled, as a sentence with the position; null if it can. */
   check(expression: string): Promise<string | null>;
@@ -32,13 +38,16 @@ interface Waiting extends MappingJob {
 
 interface Stops {
   readonly count: number;
-  /** When it is tried again, in the time of `performance.now`. */
+  /** When the expression is evaluated again, in the time of `performance.now`; 0 if it is not paused. */
   readonly until: number;
 }
 
-/** @param start replaces the process in tests */
+/**
+ * Creates a mapper.
+ * @param start starts the process; tests replace it
+ */
 export function createMapper(start: () => MappingProcess = startMappingProcess): Mapper {
-  /** By expression; expressions take turns, so that a slow one does not delay others. */
+  /** The waiting evaluations by expression. Expressions take turns, so that a slow one does not delay others. */
   const waiting = new Map<string, Waiting[]>();
   const stops = new Map<string, Stops>();
   let waits = 0;
@@ -58,7 +67,7 @@ export function createMapper(start: () => MappingProcess = startMappingProcess):
     return undefined;
   };
 
-  /** Other expressions are evaluated before the next evaluation of this one. */
+  /** Has other expressions evaluated before the next evaluation of this one. */
   const putLast = (expression: string): void => {
     const jobs = waiting.get(expression);
     if (!jobs) return;

@@ -8,7 +8,7 @@ export interface MappingJob {
 /** The result as JSON, null for none; or why there is none, as a sentence. */
 export type MappingAnswer = { readonly result: string | null } | { readonly refusal: string };
 
-/** The program is loaded. */
+/** The message that says that the program is loaded. */
 export const READY = 'ready';
 
 /** How long one evaluation may take. */

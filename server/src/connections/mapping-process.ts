@@ -21,7 +21,7 @@ const TOO_MUCH_MEMORY = 'The mapping exceeded its memory limit and was stopped';
 export interface MappingProcess {
   /**
    * @returns the answer, and whether the process had to be ended for it
-   * @throws Error when the process cannot be started, or ends for another reason
+   * @throws Error when the process cannot be started, or ends for a reason other than its limits
    */
   run(job: MappingJob): Promise<{ answer: MappingAnswer; hasEnded: boolean }>;
   end(): void;
@@ -40,7 +40,7 @@ export function startMappingProcess({ timeMs, killMs }: TimeLimits = MAPPING_LIM
       '--disallow-code-generation-from-strings',
       '--disable-proto=delete',
     ],
-    // A process that runs out of memory writes a report of many lines.
+    // Output is discarded, because a process that runs out of memory writes a report of many lines.
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
   const ready = nextMessage(child).then(({ answer }) => {

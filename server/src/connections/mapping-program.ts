@@ -56,7 +56,10 @@ async function answerTo({ expression, input }: MappingJob): Promise<MappingAnswe
   }
 }
 
-/** JSON.stringify of a large result would take more memory than there is. */
+/**
+ * Refuses a result that is too large or too deep, or that contains a function. It precedes JSON.stringify, which would
+ * take more memory for a large result than there is.
+ */
 function measure(result: unknown): void {
   let size = 0;
   const visit = (value: unknown, depth: number): void => {
@@ -84,7 +87,7 @@ function isLambda(value: object): boolean {
   return '_jsonata_lambda' in value || '_jsonata_function' in value;
 }
 
-/** An error of JSONata: not always an Error. One in `$eval` contains the error of the inner expression. */
+/** An error of JSONata, which is not always an instance of Error. One in `$eval` contains the error of the inner expression. */
 interface Failure {
   readonly message?: unknown;
   readonly position?: unknown;

@@ -17,7 +17,7 @@ export type Content =
   /** It cannot be parsed; `reason` is a sentence. */
   | { readonly kind: 'unreadable'; readonly reason: string };
 
-/** One part of a multipart body, one field of a form, or the whole body of another one. */
+/** One part of a multipart body, one field of a form, or the whole of any other body. */
 export interface MessagePart {
   readonly name: string | null;
   readonly fileName: string | null;

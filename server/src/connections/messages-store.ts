@@ -74,7 +74,7 @@ export interface MessageToRead {
 
 /**
  * A message of a connection that is to be interpreted again.
- * @param id null for the last one
+ * @param id null for the latest one
  * @throws AppError `notFound` when there is none
  */
 export async function findMessageToRead(
@@ -111,7 +111,7 @@ export const REPLAYED_AT_ONCE = 10_000;
 /** Which messages of a connection are processed again. */
 export interface Replayed {
   readonly id?: string | undefined;
-  /** Undefined for all; RECEIVED ones are due anyway. */
+  /** Only messages with this status; undefined for all. Messages that are RECEIVED are left out, because they are due anyway. */
   readonly status?: MessageStatus | undefined;
   /** Only messages that arrived before this one. */
   readonly before?: string | undefined;
@@ -120,9 +120,9 @@ export interface Replayed {
 }
 
 /**
- * Makes messages due to be processed again, the newest ones if there are too many. Results of processing that is in
- * progress are discarded.
- * @returns their number, and the oldest of them
+ * Makes messages due to be processed again, the newest ones if there are more than `REPLAYED_AT_ONCE`. Results of
+ * processing that is in progress are discarded.
+ * @returns their number, and the id of the oldest of them
  */
 export async function replayMessages(
   tx: Executor,
@@ -171,7 +171,7 @@ export interface StreamPosition {
 
 const NIL = '00000000-0000-0000-0000-000000000000';
 
-/** The current end of the stream. Later commits are after it; some of the latest earlier ones may be, too. */
+/** The current end of the stream. All later commits follow it; some of the latest earlier commits may follow it, too. */
 export async function endOfMessages(db: Executor): Promise<StreamPosition> {
   const { rows } = await db.execute<{ xid: string }>(
     sql`SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS xid`,

@@ -1,6 +1,6 @@
 import { Dicer } from '@fastify/busboy';
 
-/** Devices send up to a dozen parts. */
+/** Maximum number of parts of a body; devices send up to a dozen. */
 const MAX_PARTS = 100;
 
 /** One part of a multipart body with its bytes. */
@@ -60,7 +60,7 @@ export async function splitMultipart(contentType: string, body: Buffer): Promise
 
 /**
  * The boundary of a body: the declared one, unless it does not occur. Some devices declare it with the two hyphens before
- * it, or in single quotes, or not at all; then it is that of the first line.
+ * it, or in single quotes, or not at all; then it is taken from the first line of the body.
  */
 function boundaryOf(declared: string | undefined, body: Buffer): string | undefined {
   if (declared !== undefined && body.includes(`--${declared}`)) return declared;

@@ -26,7 +26,7 @@ export function numberOf(value: unknown): number | null {
   return Number.isFinite(number) ? number : null;
 }
 
-/** A quantity that devices report as 0 or −1 when they did not measure it; null then. */
+/** A quantity that is greater than 0; null otherwise, because devices report 0 or −1 when they did not measure it. */
 export function measured(value: unknown): number | null {
   const number = numberOf(value);
   return number !== null && number > 0 ? number : null;
@@ -49,8 +49,9 @@ export interface Confidence {
 }
 
 /**
+ * Converts a confidence to the scale from 0 to 1.
  * @param most the value that the device uses for certainty: 1, 100 or 255
- * @returns null when there is no number, or one beyond the scale
+ * @returns null when there is no number, or one outside the scale
  */
 export function confidenceOf(value: unknown, most: 1 | 100 | 255): Confidence | null {
   const number = numberOf(value);

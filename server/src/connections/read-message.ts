@@ -12,8 +12,9 @@ import { formatNamed } from './formats.ts';
 import type { DeviceMessage } from './message.ts';
 
 /**
- * Reads a message in a format. Reports of it that are different events have different keys.
- * @param context with the name of the time zone
+ * Reads a message in a format. A message with too many vehicles is `unreadable`. Where keys may repeat, reports that are
+ * different events are given different keys.
+ * @param context its `zone` is the IANA name of the time zone
  */
 export async function readMessage(
   name: FormatName,
@@ -36,8 +37,8 @@ async function readIn(format: Format, message: DeviceMessage, context: ReadingCo
 }
 
 /**
- * Of different reports with one key, those after the first get the key with their position among them. A report that only
- * repeats another one has the same key.
+ * Distinguishes different reports with the same key: the position among them is appended to the key of each one after the
+ * first. A report that only repeats another one has the same key as that one.
  */
 function withDistinctKeys(reports: readonly Report[]): Report[] {
   const ofKey = new Map<string, Report[]>();

@@ -6,11 +6,11 @@ import { parseXml, UnreadableXml } from './xml.ts';
 /** Deeper values are refused, because everything that reads them is recursive. */
 const MAX_DEPTH = 100;
 
-/** Objects, arrays and simple values of one JSON text. The largest body of events has fewer. */
+/** Maximum number of objects, arrays and simple values in one JSON text. The largest body of events has fewer. */
 const MAX_VALUES = 1_000_000;
 
-/** Characters that JSON does not allow in texts. Some devices write them in the names that they were given. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is sought
+/** Control characters, which JSON does not allow in texts. Some devices send them in names that users entered. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the expression must match control characters
 const CONTROLS = /[\x00-\x1f]/g;
 
 /** Parses the parts of a stored message by their syntax. */
@@ -51,7 +51,7 @@ function jsonContent(text: string): Content {
   return reason === null ? { kind: 'json', value } : { kind: 'unreadable', reason };
 }
 
-/** Keys that would change the prototype of an object are removed. */
+/** The value of a JSON text, without keys that would change the prototype of an object; null when the text is invalid. */
 function parseJson(text: string): unknown {
   try {
     return parse(text, undefined, { protoAction: 'remove', constructorAction: 'remove' });
@@ -68,7 +68,7 @@ function parseLines(text: string): unknown[] | null {
   return values.includes(null) ? null : values;
 }
 
-/** What a value has too much of, as a sentence; null if it has not. */
+/** The limit that a value exceeds, as a sentence; null if it exceeds none. */
 function excessOf(value: unknown): string | null {
   let level: unknown[] = [value];
   let values = 0;

@@ -32,7 +32,7 @@ export interface Registration {
 const TYPE: SensorType = 'CAMERA';
 
 const MAX_NAME = 50;
-/** With a random part that makes it unique. */
+/** Maximum length of the name of the device in a `deviceId`, in characters. A random part that makes it unique follows. */
 const MAX_DEVICE_ID = 40;
 
 /**
@@ -81,7 +81,7 @@ export async function registerDiscovery(
   return { success: true, sensorId: sensor.id, replayed };
 }
 
-/** Processes all messages again that were kept because their devices were not assigned. @returns their number */
+/** Processes again all messages that were kept because one of these devices was not assigned. @returns their number */
 async function replayAllOf(db: Database, connectionId: string, devices: readonly string[]): Promise<number> {
   const sentences = devices.map(notAssigned);
   let replayed = 0;
@@ -97,8 +97,8 @@ async function replayAllOf(db: Database, connectionId: string, devices: readonly
 }
 
 /**
- * A camera of a recorder is named after the recorder, because many recorders only number their cameras, and has the
- * location of the sensor of the recorder until it is given another one.
+ * The name and the location of the sensor for a camera of a recorder. The name begins with that of the recorder, because
+ * many recorders only number their cameras. The location is that of the recorder's sensor, until users change it.
  */
 async function likeRecorder({ app }: RegisterContext, connectionId: string, device: string) {
   const { sensorId } = await getConnection(app.db, connectionId);

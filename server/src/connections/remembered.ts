@@ -1,6 +1,6 @@
 /**
- * The function with its results, which are kept as long as the objects that they are of. Every vehicle of a message is read
- * together with the whole message, which may be large and does not change.
+ * Returns the function with a cache: each result is kept as long as the object for which it was computed. Each vehicle of
+ * a message is read together with the whole message, which may be large and does not change.
  */
 export function remembered<Result>(compute: (value: object) => Result): (value: object) => Result {
   const results = new WeakMap<object, Result>();

@@ -3,8 +3,8 @@ import { firstIdAt } from '../events/id.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 
 /**
- * Removes the first messages that arrived before a time (Unix milliseconds), except those that are still to be
- * processed: a buffer may have kept them for weeks. @returns their number
+ * Removes the oldest messages that arrived before a time (Unix milliseconds), except those that are still to be
+ * processed: a buffer may have kept them for weeks. @returns the number of removed messages
  */
 export async function removeOldMessages(db: Executor, before: number, most: number): Promise<number> {
   const { rowCount } = await db.execute(sql`
@@ -15,8 +15,8 @@ export async function removeOldMessages(db: Executor, before: number, most: numb
 }
 
 /**
- * Removes references of messages that arrived before a time (Unix milliseconds), and those that were never stored.
- * Images to which nothing else refers are removed by retention.
+ * Removes references to images of messages that arrived before a time (Unix milliseconds), including messages that were
+ * never stored. Images to which nothing else refers are removed by retention.
  */
 export async function removeOldReferences(db: Executor, before: number, most: number): Promise<number> {
   const { rowCount } = await db.execute(sql`
@@ -26,7 +26,10 @@ export async function removeOldReferences(db: Executor, before: number, most: nu
   return rowCount ?? 0;
 }
 
-/** Removes the keys of reports. A later repetition becomes a new event. */
+/**
+ * Removes the keys of reports that were received before a time (Unix milliseconds). A later repetition of such a report
+ * may become a new event.
+ */
 export async function removeOldReports(db: Executor, before: number, most: number): Promise<number> {
   const { rowCount } = await db.execute(sql`
     DELETE FROM device_reports WHERE (connection_id, key_hash) IN (
@@ -35,7 +38,7 @@ export async function removeOldReports(db: Executor, before: number, most: numbe
   return rowCount ?? 0;
 }
 
-/** Removes passages that are finished. */
+/** Removes finished passages that were received before a time (Unix milliseconds). */
 export async function removeOldPassages(db: Executor, before: number, most: number): Promise<number> {
   const { rowCount } = await db.execute(sql`
     DELETE FROM device_passages WHERE (connection_id, sensor_id, passage) IN (
@@ -45,7 +48,7 @@ export async function removeOldPassages(db: Executor, before: number, most: numb
   return rowCount ?? 0;
 }
 
-/** Removes devices that were not seen since a time (Unix milliseconds). */
+/** Removes discovered devices that were last seen before a time (Unix milliseconds). */
 export async function removeOldDiscoveries(db: Executor, before: number, most: number): Promise<number> {
   const { rowCount } = await db.execute(sql`
     DELETE FROM device_discoveries WHERE id IN (
@@ -53,7 +56,7 @@ export async function removeOldDiscoveries(db: Executor, before: number, most: n
   return rowCount ?? 0;
 }
 
-/** The connections that were deleted and still have rows. */
+/** The ids of deleted connections whose rows still exist, in the order in which they were deleted. */
 export async function listDeletedConnections(db: Executor, most: number): Promise<string[]> {
   const { rows } = await db.execute<{ id: string }>(
     sql`SELECT id FROM connections WHERE deleted_at IS NOT NULL ORDER BY deleted_at LIMIT ${most}`,
@@ -61,7 +64,7 @@ export async function listDeletedConnections(db: Executor, most: number): Promis
   return rows.map(({ id }) => id);
 }
 
-/** Removes the first messages of a connection with their references to images. @returns their number */
+/** Removes the oldest messages of a connection with their references to images. @returns their number */
 export async function removeMessagesOf(db: Executor, connectionId: string, most: number): Promise<number> {
   const { rows } = await db.execute<{ n: number }>(sql`
     WITH gone AS (
@@ -75,7 +78,7 @@ export async function removeMessagesOf(db: Executor, connectionId: string, most:
   return rows[0]?.n ?? 0;
 }
 
-/** Removes a deleted connection that has no messages any more, with everything else about it. */
+/** Removes a deleted connection that has no messages any more, with its reports, passages and discoveries. */
 export async function removeConnection(tx: Executor, connectionId: string): Promise<void> {
   const ofConnection = sql`connection_id = ${connectionId}::uuid`;
   await tx.execute(sql`DELETE FROM device_reports WHERE ${ofConnection}`);

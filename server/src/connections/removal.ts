@@ -12,7 +12,7 @@ import {
   removeOldReports,
 } from './removal-store.ts';
 
-/** Rows that one statement removes, in a few tenths of a second. Messages are stored meanwhile. */
+/** Maximum number of rows that one statement removes, in a few tenths of a second, while messages are stored. */
 const AT_ONCE = 2_000;
 const CONNECTIONS_AT_ONCE = 100;
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** In characters. */
+/** Maximum length of a key, in characters. */
 const MAX_LENGTH = 200;
 
 /**

@@ -7,7 +7,7 @@ export interface Secrets {
   readonly token: string;
 }
 
-/** What is stored of them. */
+/** What is stored of the secrets. */
 export interface StoredSecrets {
   readonly username: string;
   readonly tokenHash: Buffer;
@@ -20,10 +20,10 @@ export interface StoredSecrets {
 /** Letters and digits that are not easily confused, because people type them into a device's web page. */
 const CHARACTERS = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 
-/** 140 bits. */
+/** A token of this length has 140 bits. */
 const TOKEN_LENGTH = 24;
 
-/** The maximum that Hikvision cameras accept; 94 bits. */
+/** The maximum length that Hikvision cameras accept; such a password has 94 bits. */
 const PASSWORD_LENGTH = 16;
 const USERNAME_LENGTH = 8;
 

@@ -108,7 +108,11 @@ export async function updateConnection(
   });
 }
 
-/** @param seenAt `updatedAt` of the connection as somebody saw it, in Unix milliseconds */
+/**
+ * Requires that nobody has changed the connection since the caller saw it.
+ * @param seenAt `updatedAt` of the connection as the caller saw it, in Unix milliseconds
+ * @throws AppError `conflict`
+ */
 function refuseIfNewer({ updatedAt }: LockedConnection, seenAt: number): void {
   if (updatedAt <= seenAt) return;
   throw new AppError(
@@ -178,7 +182,8 @@ function requireTimeZone(zone: string | null | undefined): void {
 }
 
 /**
- * @param before the options of the connection until now, which may name sensors that were deleted since
+ * Checks the sensors and topics that options name. Those that the previous options name are accepted.
+ * @param before the previous options of the connection, which may name sensors that were deleted since
  * @throws AppError `badRequest` for options that name a sensor that does not exist, or topics that no broker accepts
  */
 async function requireOptions(
@@ -205,8 +210,9 @@ async function requireOptions(
 
 /**
  * Compiles a mapping and tries it on the last message, if there is one, before it is saved.
- * @param id of the connection, if it exists
- * @throws AppError `badRequest` when it does not compile, or exceeds the limits of time and size
+ * @param id the id of the connection; null if it does not exist yet
+ * @throws AppError `badRequest` when the format has no mappings, or when the mapping does not compile, fails, or exceeds
+ * the limits of time and size
  */
 async function requireMapping(
   app: ConnectionContext['app'],
@@ -224,7 +230,7 @@ async function requireMapping(
   if (refusal !== null) throw invalidInput('options.mapping', `The mapping cannot be used: ${refusal}`);
 }
 
-/** Commits a change, and lets all processes read the connections again; this one before it answers. */
+/** Commits a change, and has all processes read the connections again; this process does so before it answers. */
 async function changeConnection<Result>(
   { app }: ConnectionContext,
   change: (tx: Transaction) => Promise<Result>,

@@ -24,10 +24,10 @@ export interface SplitBody {
   readonly flaws: readonly string[];
 }
 
-/** Forms and multipart bodies have few fields. */
+/** Maximum number of fields of a form; devices send few. */
 const MAX_FIELDS = 100;
 
-/** Devices send up to a dozen pictures, and buffers a thousand events. */
+/** Maximum number of pictures in a body: devices send up to a dozen, and buffers up to a thousand events. */
 const MAX_PICTURES = 1_000;
 
 /**
@@ -40,7 +40,7 @@ export async function splitBody(contentType: string | null, body: Buffer): Promi
   const flaws: string[] = [];
   let taken = 0;
 
-  /** The address of a usable image; null for another, which is a flaw. */
+  /** Takes an image out of the body. @returns its address; null if it cannot be used, which is noted as a flaw */
   const take = (bytes: Buffer, name: string): string | null => {
     if (++taken > MAX_PICTURES) {
       if (taken === MAX_PICTURES + 1) flaws.push(`The body has more than ${MAX_PICTURES} pictures`);
@@ -134,8 +134,8 @@ function fieldsOf(body: Buffer): RawPart[] {
 }
 
 /**
- * The text without NUL characters: some devices end texts with them, also within JSON and XML. Null if it is not a text,
- * because there are as many of them as other characters.
+ * The text without NUL characters, with which some devices end texts, also within JSON and XML. Null if the text has NUL
+ * characters and is not JSON or XML, or if at least half of it are NUL characters.
  */
 function withoutZeros(text: string): string | null {
   if (!text.includes('\0')) return text;
@@ -191,13 +191,13 @@ const TWO_BYTES = /^(?:utf-?16|ucs-?2|unicode|iso-10646-ucs)/i;
 interface Decoded {
   /** Null when the bytes are not text. */
   readonly text: string | null;
-  /** Whether some characters are in no character set that is known, and are `U+FFFD` in the text. */
+  /** Whether some characters could not be decoded, and are `U+FFFD` in the text. */
   readonly isDamaged: boolean;
 }
 
 /**
- * The text of the bytes in the declared character set, otherwise UTF-8. Programs that write UTF-8 declare UTF-16, in which
- * XML and JSON would have zero bytes.
+ * Decodes bytes in the declared character set, or otherwise in UTF-8. A byte order mark of UTF-16 takes precedence. UTF-16
+ * is also declared by programs that write UTF-8, which is recognised by the absence of zero bytes.
  */
 function decode(bytes: Buffer, contentType: string | null): Decoded {
   const beginning = bytes.toString('latin1', 0, 200);

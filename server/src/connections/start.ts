@@ -5,10 +5,13 @@ import { type ConnectionDirectory, createDirectory } from './directory.ts';
 import { createMapper, type Mapper } from './mapper.ts';
 import { findByTokenHash, findByUsername, findConnection, listKnownConnections } from './store.ts';
 
-/** Announces that messages are due, or that messages of a connection have changed. After a gap, any may have. */
+/**
+ * Announces that messages are due, or that messages of a connection have changed. A null id means any connection: it
+ * follows a gap in the notifications.
+ */
 export type MessageSignals = EventEmitter<{ due: []; changed: [connectionId: string | null] }>;
 
-/** The services of this room. */
+/** The services of this module. */
 export interface ConnectionServices {
   readonly connections: ConnectionDirectory;
   readonly mapper: Mapper;
@@ -27,7 +30,7 @@ export async function startConnections(foundation: Foundation): Promise<Connecti
   const mapper = createMapper();
   foundation.resources.onClose(() => mapper[Symbol.dispose]());
 
-  // Every open stream of messages listens.
+  // Every open stream of messages adds a listener, so their number is not limited here.
   const messageSignals: MessageSignals = new EventEmitter({ captureRejections: false });
   messageSignals.setMaxListeners(0);
   foundation.listener.on(

@@ -81,7 +81,7 @@ interface ListedRow extends Record<string, unknown> {
   lost_at: string | null;
 }
 
-// The last message is read by the index of the messages of each connection.
+// Plan: the last message of each connection is read from the index on the messages of a connection.
 const LISTED =
   sql.raw(`connections.id, sensor_id, format, time_zone, options, username, created_at, updated_at,
   (SELECT device_id FROM sensors WHERE sensors.id = connections.sensor_id) AS device_id,
@@ -150,7 +150,7 @@ export interface NewConnection {
   readonly secrets: StoredSecrets;
 }
 
-/** @returns its id */
+/** Inserts a connection. @returns its id */
 export async function insertConnection(
   tx: Executor,
   { sensorId, format, timeZone, options, secrets }: NewConnection,
@@ -207,7 +207,7 @@ export async function replaceSecrets(tx: Executor, id: string, secrets: StoredSe
     WHERE id = ${id}::uuid`);
 }
 
-/** Marks a connection as deleted. Its messages are removed by the sweep. */
+/** Marks a connection as deleted. `removeOldDeviceData` removes its messages later. */
 export async function markDeleted(tx: Executor, id: string): Promise<void> {
   await tx.execute(sql`
     UPDATE connections SET deleted_at = now(), signing_key = NULL WHERE id = ${id}::uuid AND deleted_at IS NULL`);

@@ -12,11 +12,11 @@ type Subscribing = Pick<KnownConnection, 'format' | 'options'>;
 /**
  * The topics of a connection: those of its options, otherwise those of its format. A connection that assigns devices to
  * sensors listens to all devices.
- * @param deviceId of its sensor
+ * @param deviceId the device ID of its sensor
  */
 export function topicsOf({ format, options }: Subscribing, deviceId: string | undefined): readonly string[] {
   const usual = formatNamed(format).topics ?? [];
-  // A wildcard in it would be that of a filter.
+  // A wildcard character in the device ID would act as a wildcard of the filter.
   const isUsable = deviceId !== undefined && !/[+#]/.test(deviceId);
   const own = options.sensors !== undefined ? '+' : isUsable ? deviceId : DEVICE_ID;
   return (options.topics ?? usual)
@@ -24,7 +24,10 @@ export function topicsOf({ format, options }: Subscribing, deviceId: string | un
     .filter((topic) => isTopicFilter(topic) && !topic.includes(DEVICE_ID));
 }
 
-/** What an operator should know of the topics of a connection. @param deviceId of its sensor */
+/**
+ * A warning for the operator about the topics of a connection; null if there is none.
+ * @param deviceId the device ID of its sensor
+ */
 export function topicsWarning(
   { format, options }: Subscribing,
   deviceId: string,

@@ -27,14 +27,15 @@ export interface TriedReading {
 
 /** A message to read, by default the last one, perhaps with other options than those of the connection. */
 export interface Trial {
-  /** Of the connection. */
+  /** The id of the connection. */
   readonly id: string;
   readonly options?: ConnectionOptions | undefined;
   readonly messageId?: string | undefined;
 }
 
 /**
- * What a message would become, without storing anything. Of several reports about one vehicle, each is an event here.
+ * What a message would become, without storing anything. Several reports about one vehicle are not joined: each is an
+ * event here.
  * @throws AppError `notFound` for the connection, or when there is no message
  */
 export async function tryReading(app: TryingApp, { id, options, messageId }: Trial): Promise<TriedReading> {

@@ -7,7 +7,7 @@ import { remembered } from './remembered.ts';
 
 /** What a message contains about one vehicle. */
 export interface SeenVehicle extends Omit<Observed, 'plate'> {
-  /** As the device wrote it, in any spelling of "no plate". */
+  /** As the device wrote it; every spelling of "no plate" is ignored. */
   readonly plate?: unknown;
   /** Every spelling of "unknown" is ignored. */
   readonly vehicleType?: unknown;
@@ -45,7 +45,10 @@ export function withValues(entries: Readonly<Record<string, unknown>>): Record<s
   return Object.fromEntries(Object.entries(entries).filter(([, value]) => !isEmpty(value)));
 }
 
-/** A confidence that is reported as a part of 1, of 100 or of 255; null for 0, which means that there is none. */
+/**
+ * A confidence on one of the scales to 1, 100 or 255: the smallest one that contains it. Null for 0, which means that
+ * there is none.
+ */
 export function anyConfidence(value: unknown): Confidence | null {
   const number = numberOf(typeof value === 'string' ? value.replace('%', '') : value);
   if (number === null || number <= 0) return null;

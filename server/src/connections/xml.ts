@@ -74,7 +74,10 @@ export function elementsNamed(element: XmlElement, name: string): XmlElement[] {
   ]);
 }
 
-/** The element as plain JSON for `metadata.raw`: texts, objects of children, and arrays of repeated children. */
+/**
+ * The element as plain JSON: a text, or an object with the children, of which repeated ones are arrays, the attributes
+ * (`@name`) and the text (`#text`).
+ */
 export function asJson(element: XmlElement): unknown {
   const attributes = Object.entries(element.attributes).filter(([name]) => !name.startsWith('xmlns'));
   if (element.children.length === 0 && attributes.length === 0) return element.text;

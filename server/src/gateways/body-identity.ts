@@ -6,7 +6,7 @@ import type { KnownConnection } from '../connections/store.ts';
 import type { GatewayApp } from './context.ts';
 import type { GatewayTarget } from './target.ts';
 
-/** How much older than the service's clock a signature may be, in seconds. A repeated message is signed again. */
+/** How far the time of a signature may differ from the clock of the service, in seconds. A repeated message is signed again. */
 const SIGNATURE_SECONDS = 300;
 
 /** `<Unix seconds>|<hexadecimal HMAC-SHA256 of the body, a bar and the same seconds>`, as Verkada sends it. */

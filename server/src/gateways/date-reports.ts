@@ -22,11 +22,11 @@ export interface SensorReport {
 
 /** Gives reports their keys and times. */
 export interface ReportDates extends AsyncDisposable {
-  /** A report that was sent before has the times of the first one. */
+  /** Returns the report with its key and times. A report that was sent before gets the times of the first one. */
   date(connection: KnownConnection, message: ClaimedMessage, report: SensorReport): Promise<DatedReport>;
 }
 
-/** How long the same body without a key is the same report, unless the format specifies another time. */
+/** How long the same body without a key is the same report, in milliseconds, unless the format specifies another time. */
 const REPETITION_MS = 60_000;
 
 type GivenTime = Omit<ReportTime, 'keyHash'>;
@@ -49,7 +49,7 @@ export function createReportDates(app: GatewayApp, db: Database): ReportDates {
     if (key !== null)
       return { ...(await times.add({ ...given, keyHash: sha256(`${sensorId}\0${key}`) })), key };
     const { repetitionMs = REPETITION_MS } = formatNamed(connection.format);
-    // A message of gantry-edge has the id that its key gives it.
+    // The id of a message of gantry-edge is derived from its key, so a repetition is not stored again.
     if (repetitionMs === 0 || message.method === EDGE) return { ...given, key };
     const { path, topic, parts } = message;
     const bodyHash = sha256(JSON.stringify([sensorId, index, path, topic, parts]));
@@ -71,7 +71,7 @@ export function createReportDates(app: GatewayApp, db: Database): ReportDates {
         { report, index, sensorId },
         given,
       );
-      // One whose plate was left out must not replace another one with a plate.
+      // A report whose plate was left out must not replace one with a plate.
       const passage = report.passage && note !== null ? { ...report.passage, quality: -1 } : report.passage;
       return {
         report: { ...report, key, event, ...(passage && { passage }) },

@@ -16,10 +16,10 @@ export interface DigestNonces {
   use(nonce: string, counter: number): Promise<boolean>;
 }
 
-/** The lifetime of a nonce. Devices then request another one by themselves. */
+/** The lifetime of a nonce, in milliseconds. Devices request another one afterwards without being told to. */
 const NONCE_MS = 5 * MINUTE_MS;
 
-/** In milliseconds. A nonce of another process may be from a clock that is a little ahead. */
+/** How far in the future a nonce may be, in milliseconds: the clock of the process that made it may be ahead. */
 const MAX_SKEW_MS = 60_000;
 
 /**
@@ -106,8 +106,8 @@ export function digestChallenges(nonces: DigestNonces, stale: boolean): string[]
 const OPAQUE = createHash('md5').update(REALM).digest('hex');
 
 /**
- * Whether the answer is correct and was not used before. `stale`: it is correct, but must be repeated with a new
- * nonce.
+ * Whether the answer is correct and was not used before. `stale`: it must be repeated with a new nonce, because this one
+ * is not from the service, has expired, or was used before.
  */
 export async function checkDigest(
   nonces: DigestNonces,
@@ -133,7 +133,7 @@ export async function checkDigest(
   return (await nonces.use(nonce, counter)) ? 'accepted' : 'stale';
 }
 
-/** Devices write the target in either form, and some omit the query. */
+/** Whether the signed target is the requested one. Devices write it in origin or absolute form, and some omit the query. */
 function isSameTarget(uri: string, url: string): boolean {
   const [signed, asked] = [splitTarget(uri), splitTarget(url)];
   return signed.path === asked.path && (signed.query === asked.query || signed.query === '');

@@ -5,7 +5,7 @@ import { MAX_AHEAD_MS } from '../events/time-bounds.ts';
 import { EDGE, type Incoming } from './incoming.ts';
 import type { Receiver } from './receive.ts';
 
-/** What `gantry-edge` sends to a connection: messages that it received from the device, with their times and keys. */
+/** The type of a body of `gantry-edge`: messages that it received from the device, with their times and keys. */
 const EDGE_BATCH = /^application\/vnd\.gantry\.edge\+json\b/i;
 
 const batch = z
@@ -14,8 +14,9 @@ const batch = z
   .max(1_000);
 
 /**
- * The time with which the id of a message begins. Ids are in the order of arrival, so a message of a clock that is far
- * ahead, which would stay the last one for as long, gets the hour in which it arrives: when it is sent again, it is the same.
+ * The time with which the id of a message begins. Ids are in the order of arrival, so a message whose clock is far ahead
+ * would remain the latest one until that time. It gets the beginning of the hour in which it arrives instead, and has the
+ * same id when it is sent again within that hour.
  */
 function timeOfMessage(at: number, now: number): number {
   return at <= now + MAX_AHEAD_MS ? at : now - (now % HOUR_MS);
@@ -24,9 +25,9 @@ function timeOfMessage(at: number, now: number): number {
 /**
  * Stores every message of a batch as if the device had sent it when the buffer received it. A message that arrives again
  * has the same id, and is stored once.
- * @param now Unix milliseconds; a buffer whose clock is ahead received its messages now
- * @param take deducts further messages than the first from the allowance of the connection
- * @returns false when the body is no such batch
+ * @param now Unix milliseconds; messages of a buffer whose clock is ahead count as received at this time
+ * @param take deducts the messages after the first one from the allowance of the connection
+ * @returns false when the body is not such a batch
  * @throws AppError `unavailable` when they cannot be stored now; `tooManyRequests` when there are too many
  */
 export async function receiveEdgeBatch(

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { subscriberOf } from '../auth/throttle.ts';
 
-/** Slows down the guessing of tokens and passwords. Senders that are recognized are never delayed. */
+/** Slows down the guessing of tokens and passwords. Senders that are recognised are never delayed. */
 export interface Guesses {
   /** Counts a wrong guess; resolves when it may be answered. @returns false if too many are waiting already */
   admit(address: string): Promise<boolean>;
@@ -10,7 +10,10 @@ export interface Guesses {
 
 const WINDOW_SECONDS = 60;
 
-/** Many devices may share an address, and some of them may have an old token. */
+/**
+ * Number of wrong guesses of an address in a minute that are answered at once: many devices may share an address, and
+ * some of them may have an old token.
+ */
 const AT_ONCE = 60;
 const DELAY_MS = 1_000;
 

@@ -19,7 +19,7 @@ import { type GatewayTarget, gatewayTarget } from './target.ts';
 
 /** Handles requests of devices on Node's HTTP server. */
 export interface HttpDoor {
-  /** Whether the request is one of a device, by its address. */
+  /** Whether the address of the request is one for devices. */
   accepts(request: IncomingMessage): boolean;
   handle(request: IncomingMessage, response: ServerResponse): void;
 }
@@ -75,7 +75,7 @@ export function createHttpDoor(parts: HttpDoorParts): HttpDoor {
     { request }: Exchange,
     { status, challenges, isGuess }: Exclude<Identified, { connection: KnownConnection }>,
   ): Promise<never> => {
-    // A device without credentials asks how to authenticate.
+    // A request without credentials is not a guess: the device asks how to authenticate.
     if (isGuess && !(await guesses.admit(callerOf(request, '').address))) {
       throw new Refusal(429, 'Too many unknown senders', { 'retry-after': '60' });
     }
@@ -83,7 +83,10 @@ export function createHttpDoor(parts: HttpDoorParts): HttpDoor {
     throw new Refusal(401, 'Unknown sender', challenges.length > 0 ? { 'www-authenticate': challenges } : {});
   };
 
-  /** Counts the message of a sender that is known, and refuses it if there are too many. */
+  /**
+   * Counts the message of a known sender.
+   * @throws AppError `tooManyRequests` when there are too many
+   */
   const count = (exchange: Exchange, connection: KnownConnection): void => {
     exchange.format = connection.format;
     exchange.connection = connection;
@@ -154,7 +157,7 @@ export function createHttpDoor(parts: HttpDoorParts): HttpDoor {
     send(exchange, status, rest);
   };
 
-  /** Without the address of the request, which may contain a token. */
+  /** Logs a refusal, without the address of the request, which may contain a token. */
   const noteRefusal = (
     { request, format, connection }: Exchange,
     { status, message, headers }: Pick<Refusal, 'status' | 'message' | 'headers'>,
@@ -203,7 +206,7 @@ export function createHttpDoor(parts: HttpDoorParts): HttpDoor {
       response.destroy();
       return;
     }
-    // There was not enough memory for the body.
+    // The body was not read, because there was not enough memory for it.
     const isUnread = error instanceof WireError && error.code === 'SERVICE_UNAVAILABLE';
     if (isUnread && connection && !formatNamed(connection.format).repeats) missed.note(connection, 'lost');
     if (!(error instanceof AppError || error instanceof WireError)) {

@@ -57,7 +57,11 @@ export async function identifyByHead(
   }
 }
 
-/** The refusal of a request without credentials. */
+/**
+ * The refusal of a request of an unknown sender, with the methods of authentication that the formats offer.
+ * @param isGuess whether the request counts as a wrong guess
+ * @param stale whether only the nonce must be replaced
+ */
 export function challenge(
   nonces: DigestNonces,
   { formats }: GatewayTarget,
@@ -76,7 +80,7 @@ async function byToken(app: IdentifyingApp, token: string): Promise<KnownConnect
   return isToken(token) ? app.connections.byToken(token) : null;
 }
 
-/** The password is that of the connection, or its token. */
+/** The connection of Basic credentials, whose password may be that of the connection or its token. */
 async function byBasic(app: IdentifyingApp, value: string): Promise<KnownConnection | null> {
   const text = Buffer.from(value, 'base64').toString('utf8');
   const colon = text.indexOf(':');

@@ -3,7 +3,7 @@ import type { KnownConnection } from '../connections/store.ts';
 /** The method of messages of `gantry-edge`. */
 export const EDGE = 'EDGE';
 
-/** A message as it arrived, from a sender that was recognized. */
+/** A message as it arrived, from a sender that was recognised. */
 export interface Incoming {
   readonly connection: Pick<KnownConnection, 'id' | 'format'>;
   /** Unix milliseconds */

@@ -3,7 +3,7 @@ import pLimit, { type LimitFunction } from 'p-limit';
 /** Runs the work for each name in order, with a limit on how much of it runs at the same time. */
 export type Lanes = <Result>(name: string, work: () => Promise<Result>) => Promise<Result>;
 
-/** @param width how much work for one name may run at the same time */
+/** @param width how many pieces of work for one name may run at the same time */
 export function createLanes(width: number): Lanes {
   const lanes = new Map<string, { readonly limit: LimitFunction; waiting: number }>();
   return async (name, work) => {

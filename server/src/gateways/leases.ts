@@ -2,19 +2,19 @@ import type { Database } from '../platform/database/pool.ts';
 import type { GatewayApp } from './context.ts';
 import { type ClaimedMessage, extendLeases } from './messages-store.ts';
 
-/** Keeps the leases of the messages that wait or are processed in this process. */
+/** Extends the leases of the messages that wait or are processed in this process, before they end. */
 export interface Leases extends Disposable {
-  /** Keeps the lease of a message that was just leased. */
+  /** Extends the lease of a message from now on. It must just have been leased. */
   keep(message: ClaimedMessage): void;
-  /** Keeps it no longer. An extension may still be under way. */
+  /** Stops extending the lease of a message. An extension may still be in progress. */
   release(message: ClaimedMessage): void;
-  /** Resolves when no extension is under way. */
+  /** Resolves when no extension is in progress. */
   settled(): Promise<void>;
 }
 
 export function createLeases({ log, timings }: GatewayApp, db: Database): Leases {
   const { messageLeaseMs } = timings;
-  /** When they were set or extended, by the monotonic clock. */
+  /** When each lease was set or last extended, in milliseconds of the monotonic clock. */
   const leasedAt = new Map<ClaimedMessage, number>();
   let extending: Promise<void> = Promise.resolve();
   const extension = setInterval(() => {

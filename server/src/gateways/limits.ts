@@ -9,8 +9,9 @@ import type { KnownSensor } from '../sensors/sensor-keys.ts';
 /** Limits what each connection may send, so that it does not delay others. Each process has limits of its own. */
 export interface ConnectionLimits {
   /**
-   * Deducts messages from the allowance of the connection, which is that of one sensor for each sensor whose messages it
-   * carries. It does not wait for the database: messages that arrive before the sensor is loaded are admitted.
+   * Deducts messages from the allowance of the connection, which is that of its sensor, multiplied by the number of devices
+   * that it assigns to sensors. It does not wait for the database: messages that arrive before the sensor is loaded are
+   * admitted.
    * @throws AppError `tooManyRequests` with the time to wait; then nothing is deducted
    */
   take(connection: KnownConnection, messages: number): void;
@@ -21,14 +22,17 @@ export interface ConnectionLimits {
   begin(connection: KnownConnection, request: IncomingMessage): () => void;
 }
 
-/** What one connection may have in progress: half of the memory for large bodies. One request is always admitted. */
+/**
+ * Maximum number of requests of one connection that are in progress, and of bytes of their bodies: half of the memory for
+ * large bodies. One request is always admitted.
+ */
 const MOST_REQUESTS = 512;
 const MOST_BYTES = 64 * 1024 * 1024;
 
 /** What is assumed of a body that does not announce its length, in bytes. */
 const USUAL_BYTES = 256 * 1024;
 
-/** Sensors of connections whose allowance is kept, and for how long, in milliseconds. */
+/** Maximum number of sensors whose allowance is kept, and after how many milliseconds it is read again. */
 const MOST_SENSORS = 50_000;
 const FRESH_MS = 60_000;
 

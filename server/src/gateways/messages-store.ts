@@ -107,8 +107,9 @@ export interface ClaimedMessage {
 }
 
 /**
- * Claims the messages that have been due for longest, in the order in which they arrived.
- * @param mostBytes of their bodies together; a larger message is claimed alone
+ * Claims the messages that have been due for longest.
+ * @param mostBytes maximum size of their bodies together; a larger message is claimed alone
+ * @returns the messages in the order in which they arrived
  */
 export async function claimMessages(
   db: Executor,
@@ -149,14 +150,14 @@ export async function claimMessages(
     .sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-/** Prolongs the time that this process has for messages, except those that another one has claimed meanwhile. */
+/** Extends the leases of messages, except those that another process has claimed meanwhile. */
 export async function extendLeases(
   db: Executor,
   messages: readonly Pick<ClaimedMessage, 'id' | 'claim'>[],
   leaseMs: number,
 ): Promise<void> {
   const given = messages.map(({ id, claim }) => ({ id, claim }));
-  // Locked in one order, as results are.
+  // The rows are locked in the order of their ids, as they are for results.
   await db.execute(sql`
     UPDATE device_messages SET due_at = now() + ${leaseMs}::float8 * interval '1 millisecond'
     WHERE due_at IS NOT NULL AND id = ANY (ARRAY(
@@ -175,7 +176,7 @@ export interface MessageResult {
   readonly retryMs: number | null;
 }
 
-/** Records results. One whose message was claimed by another process meanwhile, or is to be processed again, is skipped. */
+/** Records results. A result is skipped if its message was claimed by another process meanwhile, or is to be processed again. */
 export async function recordResults(db: Executor, results: readonly MessageResult[]): Promise<void> {
   // Sorted, so that two processes lock rows in one order.
   const sorted = [...results].sort((a, b) => (a.id < b.id ? -1 : 1));
@@ -209,8 +210,8 @@ export async function lockMessages(tx: Executor, messageIds: readonly string[]):
 }
 
 /**
- * Records the event of messages that were held for it, or why there is none. A message may be about several vehicles, of
- * which each is another event.
+ * Records the event of messages that were held for it, or why there is none. A message may be about several vehicles, each
+ * of which is an event of its own.
  */
 export async function recordEventOfHeld(
   db: Executor,
@@ -249,7 +250,7 @@ const reportColumns: readonly Column<ReportTime>[] = [
   double('received_at', ({ receivedAt }) => receivedAt / 1_000, 'to_timestamp(received_at)'),
 ];
 
-// An update that changes nothing, so that the row of the first report is returned, and locked until it is committed.
+// The update changes nothing. Its purpose is that the row of the first report is returned, and locked until the commit.
 const FIRST_REPORTS = `
   INSERT INTO device_reports AS known (${namesOf(reportColumns)})
   ${rowsOf(

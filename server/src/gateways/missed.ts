@@ -3,13 +3,13 @@ import type { Database } from '../platform/database/pool.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { type MissedMessages, recordMissed } from './missed-store.ts';
 
-/** Why a message was not stored: too many of its connection, or no room on disk while the database was unavailable. */
+/** Why a message was not stored: its connection sent too many, or there was no memory or, in an outage, no disk space for it. */
 export type MissReason = 'limited' | 'lost';
 
 /** Counts messages that were not stored, in the metrics and for their connections. */
 export interface Missed {
   note(connection: Pick<KnownConnection, 'id' | 'format'>, reason: MissReason, messages?: number): void;
-  /** Records what was counted since the last time; it is kept for the next time if that fails. */
+  /** Records what was counted since the last call. If that fails, the counts are kept for the next call. */
   write(): Promise<void>;
 }
 

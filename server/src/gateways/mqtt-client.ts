@@ -18,9 +18,9 @@ export interface BrokerClientParts {
   readonly address: BrokerAddress;
   readonly log: Logger;
   /**
-   * Takes a message; it is called again before the message is stored.
-   * @returns what stores it. A message is acknowledged to the broker when this resolves for it and for all before it.
-   * While it rejects, it is tried again, and no further messages are received.
+   * Takes a message. It may be called for further messages before this one is stored.
+   * @returns a function that stores the message. The message is acknowledged to the broker when that function has resolved
+   * for it and for all messages before it. While it rejects, it is called again, and no further messages are received.
    */
   readonly receive: (topic: string, body: Buffer) => () => Promise<void>;
   /** Called when the connection is made or lost. */
@@ -39,10 +39,10 @@ export interface BrokerClient extends AsyncDisposable {
 const RECONNECT_MS = 2_000;
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/** Between two attempts to store a message, in milliseconds. */
+/** Pause between two attempts to store a message, in milliseconds. */
 const RETRY_MS = 1_000;
 
-/** Messages that are being stored at the same time. */
+/** Maximum number of messages that are being stored at the same time. */
 const MOST_IN_FLIGHT = 64;
 
 /** A message that is being stored, or waits for its acknowledgement until those before it are stored. */
@@ -50,7 +50,7 @@ interface InFlight {
   isStored: boolean;
   /** Undefined for QoS 0, which is not acknowledged. */
   readonly messageId: number | undefined;
-  /** The connection on which it came, counted from 0: the broker sends it again on the next one. */
+  /** The connection on which it came, counted from 0. If that was lost, the broker sends the message again on the next one. */
   readonly link: number;
 }
 
@@ -80,8 +80,8 @@ export function connectToBroker({ address, log, receive, report }: BrokerClientP
   let link = 0;
   let goOn: (() => void) | null = null;
 
-  // The library acknowledges a message before it reads the next one. Treated as messages of QoS 0,
-  // they do not hold it up, and are acknowledged here.
+  // The library acknowledges a message before it reads the next one. Messages of QoS 1 are therefore treated as messages of
+  // QoS 0, which do not hold it up, and are acknowledged here.
   const messageIds = new WeakMap<object, number>();
   client.on('packetreceive', (packet) => {
     if (packet.cmd !== 'publish' || packet.qos !== 1 || packet.messageId === undefined) return;
@@ -152,7 +152,8 @@ export function connectToBroker({ address, log, receive, report }: BrokerClientP
     isReported = false;
     isAccepted = true;
     report(true);
-    // Not again without need: after each subscription the broker sends the messages that it retained, which were received before.
+    // Topics are not subscribed to again without need: after each subscription, the broker sends its retained messages,
+    // which were received before.
     if (!sessionPresent) subscribed.clear();
     settle();
   });

@@ -23,8 +23,8 @@ interface Subscriber {
 
 /**
  * Receives the messages of the MQTT broker in one of all processes, if MQTT_URL is set. A message is acknowledged to the
- * broker after the commit, so that one that is being stored when the process is killed is sent again.
- * @param secret identifies the installation to the broker
+ * broker after the commit, so that the broker sends it again if the process is killed while it is being stored.
+ * @param secret the default id of the client is derived from it, which identifies the installation to the broker
  */
 export async function startMqtt(
   { pools, resources, listener }: Pick<Foundation, 'pools' | 'resources' | 'listener'>,
@@ -43,7 +43,7 @@ export async function startMqtt(
       log,
       report: (isConnected) => metrics.mqttConnected.set(isConnected ? 1 : 0),
       receive: (topic, body) => {
-        // The database takes no such message, and the broker would send it for ever.
+        // Such a message cannot be stored, and the broker would send it for ever. It is acknowledged without being stored.
         if (body.length > MAX_BODY_BYTES) {
           app.refusals.note(`gateway mqtt 413 ${topic}`, 'a message of a device was refused', () => ({
             topic,

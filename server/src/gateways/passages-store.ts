@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { PartOfPassage, Report } from '../connections/format.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 
-/** The observation of one vehicle, which a device reports several times. */
+/** Identifies a passage: the observation of one vehicle, which a device reports several times. */
 export interface PassageKey {
   readonly connectionId: string;
   readonly sensorId: string;
@@ -14,7 +14,7 @@ export interface BestReport {
   readonly report: Report;
   readonly messageId: string;
   readonly index: number;
-  /** What was left out of it. Absent in passages held before an upgrade. */
+  /** What was left out of it. Absent in passages that were held by an older version. */
   readonly note?: string | null;
 }
 
@@ -111,8 +111,8 @@ export async function holdReport(
 }
 
 /**
- * Locks other ids of a passage until the transaction ends.
- * @returns the first of them of which a process is storing the event; null if there is none
+ * Locks the passages with other ids of a passage until the transaction ends.
+ * @returns the first of these ids whose event a process is storing; null if there is none
  */
 export async function lockOthers(
   tx: Executor,
@@ -191,7 +191,7 @@ export async function joinPassage(
   };
 }
 
-/** Adds what was held under another id to an open passage, which exists. */
+/** Adds what was held under another id to a passage, which must exist. A passage that is an event already is not changed. */
 export async function absorb(
   tx: Executor,
   { connectionId, sensorId, passage }: PassageKey,
@@ -245,7 +245,7 @@ export async function finishPassage(
 }
 
 /**
- * Adds a message about a part of a passage to that passage, so that the message gets its event.
+ * Adds a message to the passage of which its own passage became a part, so that the message gets the event of the whole.
  * @returns the event of the passage; null if it has none yet
  */
 export async function addToWhole(
@@ -268,7 +268,7 @@ export interface Finished {
   readonly reason: string | null;
 }
 
-/** Those of the passages that are finished, or became a part of one that is. */
+/** The results of those of the passages that are finished, or became a part of one that is finished. */
 export async function findFinished(
   db: Executor,
   held: readonly (PassageKey & { readonly messageId: string })[],

@@ -32,7 +32,7 @@ export interface ResultWithPassages extends MessageResult {
   readonly passages: readonly PassageKey[];
 }
 
-/** How long a process may take to store a complete passage before another one tries. */
+/** How long a process may take to store a complete passage before another one tries, in milliseconds. */
 const LEASE_MS = 30_000;
 
 export function createPassages(app: GatewayApp, db: Database): Passages {
@@ -53,7 +53,8 @@ export function createPassages(app: GatewayApp, db: Database): Passages {
     const status = eventId === null ? refused : 'STORED';
     await inTransaction(db, async (tx) => {
       const messageIds = await finishPassage(tx, passage, { eventId, reason });
-      // A message whose result is being recorded is held then, or its transaction finds this passage finished.
+      // If the result of one of these messages is being recorded, it is either recorded first, as held, or its transaction
+      // finds this passage finished.
       await lockMessages(tx, messageIds);
       await recordEventOfHeld(tx, messageIds, { eventId, status, reason });
     });
@@ -74,7 +75,7 @@ export function createPassages(app: GatewayApp, db: Database): Passages {
         joins.length === 0
           ? await hold(db, part.isLast)
           : await inTransaction(db, async (tx) => {
-              // Locked in one order, so that two messages with the same ids wait for one another.
+              // The passages are locked in one order, so that two messages with the same ids wait for one another.
               const first = await hold(tx, false);
               const whole = await lockOthers(tx, key, joins);
               if (whole !== null && first.joinedTo === null) {

@@ -11,13 +11,13 @@ import { createPassages, type ResultWithPassages } from './passages.ts';
 import type { PassageKey } from './passages-store.ts';
 import { createTakeMessage } from './take-message.ts';
 
-/** Converts stored messages to events. Disposing finishes those in progress; the others wait until their leases end. */
+/** Converts stored messages to events. Disposing finishes those in progress; the others are left until their leases end. */
 export interface Processor extends AsyncDisposable {
   /** Whether it can take another message of the connection now; those that it does not take are left to the sweep. */
   hasRoom(connectionId: string): boolean;
   /** Processes a message that this process has just stored. */
   accept(message: ClaimedMessage): void;
-  /** Processes messages whose lease has ended. */
+  /** Processes messages that are due, such as those whose lease has ended. */
   sweep(isOver: () => boolean): Promise<void>;
   /** Stores the observations of vehicles that are due. */
   sweepPassages(isOver: () => boolean): Promise<void>;
@@ -26,11 +26,11 @@ export interface Processor extends AsyncDisposable {
 /** Number of messages processed at once. Their events are committed in common groups. */
 const MOST_AT_ONCE = 64;
 
-/** Messages that wait in memory. Their number of characters is bounded too. */
+/** Maximum number of messages that wait in memory, and of their characters. */
 const MOST_WAITING = 2_000;
 const MOST_CHARS = 64_000_000;
 
-/** The share of these that one connection may take, so that one that sends too much does not delay the others. */
+/** The share of these limits that one connection may use, so that one that sends too much does not delay the others. */
 const MOST_AT_ONCE_OF_ONE = 8;
 const MOST_WAITING_OF_ONE = 250;
 const MOST_CHARS_OF_ONE = 8_000_000;
@@ -107,7 +107,7 @@ export function createProcessor(app: GatewayApp, db: Database): Processor {
     };
     // Only a message whose turn has come in its connection takes one of the slots.
     const work: Promise<void> = shares(message.connectionId, () => slots(unlessEnding))
-      // Its lease ends, and it is processed again.
+      // The message is processed again when its lease has ended.
       .catch((err: unknown) =>
         log.warn({ err, messageId: message.id }, 'the result of a message was not recorded'),
       )

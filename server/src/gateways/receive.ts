@@ -18,8 +18,8 @@ import type { Spool } from './spool.ts';
 export interface Receiver extends AsyncDisposable {
   /**
    * Resolves when the message is stored; it is interpreted afterwards.
-   * @throws AppError `unavailable` when it cannot be stored now. A message of a device that does not send again is on
-   * disk then, if there is room, and is stored later.
+   * @throws AppError `unavailable` when it cannot be stored now. A message of a device that does not send again is then
+   * kept on disk, if there is space, and is stored later.
    */
   receive(incoming: Incoming): Promise<void>;
   /** Stores a message that is kept elsewhere until then, once for each id. @throws AppError `unavailable` as `receive` does */
@@ -29,7 +29,10 @@ export interface Receiver extends AsyncDisposable {
 /** After the database was found to be unavailable, messages are refused at once for this long, in milliseconds. */
 const AWAY_MS = 500;
 
-/** Messages of one connection that are stored at the same time, so that one that sends too much does not delay others. */
+/**
+ * Maximum number of messages of one connection that are stored at the same time, so that one that sends too much does not
+ * delay others.
+ */
 const MOST_AT_ONCE_OF_ONE = 32;
 
 const MAX_PATH = 2_000;
@@ -52,7 +55,7 @@ export function createReceiver(
     sizeOf: ({ partsJson }) => partsJson.length,
   });
 
-  /** Resolves when the message takes its place in a group; `written` when that is stored. */
+  /** Resolves when the message has its place in a group; the property `written` resolves when that group is stored. */
   const prepare = async (id: string, incoming: Incoming) => {
     const { connection, receivedAt, method, contentType, topic, body } = incoming;
     const refusal = refusalOf(incoming);
@@ -60,7 +63,7 @@ export function createReceiver(
       refusal === null
         ? await splitBody(contentType, body)
         : { parts: [whole(contentType, body)], pictures: [], flaws: [] };
-    // Stored before the message, so that no message lacks its images.
+    // The images are stored before the message, so that no message lacks its images.
     const putImages =
       pictures.length === 0 ? [] : await app.images.keepForMessage({ messageId: id, pictures });
     const path = storable(incoming.path, MAX_PATH);

@@ -7,14 +7,17 @@ import type { ReportTime } from './messages-store.ts';
 export interface UnkeyedReport extends Omit<ReportTime, 'keyHash'> {
   /** SHA-256 of the whole message and the position of the report in it, hexadecimal. */
   readonly bodyHash: string;
-  /** For how long after it the same body is the same report, in milliseconds. */
+  /** Within how many milliseconds, before or after it, the same body is the same report. */
   readonly windowMs: number;
 }
 
-/** Bytes of the hash of the body in a key, which ends with the time of receipt, so that a range of times is a range of keys. */
+/**
+ * Number of bytes of the hash of the body in a key. The time of receipt follows, so that a range of times is a range of
+ * keys.
+ */
 const HASH_BYTES = 24;
 
-/** The report with the same body that was received first within the window, which is this one if there is none. */
+/** Returns the first report with the same body within the window. If there is none, records this one and returns it. */
 export async function firstRepetition(
   db: Database,
   report: UnkeyedReport,

@@ -30,7 +30,7 @@ export interface SpoolOptions {
   /** Maximum size of all files, in bytes. */
   readonly mostBytes: number;
   readonly log: Logger;
-  /** Receives the number of messages on disk when it was counted. */
+  /** Called with the number of messages on disk whenever they were counted. */
   readonly report: (messages: number) => void;
 }
 
@@ -39,7 +39,7 @@ const DIGEST_LENGTH = 64;
 /** How the name of a message that is being written ends. */
 const PART_SUFFIX = '.part';
 
-/** A file that is not complete after this time was left by a process that was killed. */
+/** A file that is not complete after this time, in milliseconds, was left by a process that was killed. */
 const LEFT_AFTER_MS = HOUR_MS;
 
 /** How long a count of the files is used, in milliseconds. */
@@ -51,7 +51,7 @@ export function createSpool({ folder, mostBytes, log, report }: SpoolOptions): S
   let bytes = 0;
   let countedAt = Number.NEGATIVE_INFINITY;
   let lost = 0;
-  /** Files are written one after another, so that the bound holds. */
+  /** Files are written one after another, so that their total size does not exceed the maximum. */
   let writing: Promise<unknown> = Promise.resolve();
 
   const names = async (): Promise<string[]> =>

@@ -28,7 +28,8 @@ const NONCES_MS = 600_000;
 const NONCES_IN_MEMORY = 10_000;
 
 /**
- * @param app the services of all rooms
+ * Starts everything that receives, processes and removes messages of devices.
+ * @param app the services of all modules
  * @param secret signs nonces; the same in all processes and after a restart
  */
 export function startGateways(
@@ -93,7 +94,7 @@ export function startGateways(
   const nonces = createDigestNonces(secret, clock.now, (nonce, counter, expiresAt) =>
     useNonce(db, nonce, counter, expiresAt).catch((error: unknown) => {
       if (!isOutage(error)) throw error;
-      // Its message goes to the spool. Without this, the message of a device with Digest would be lost.
+      // The message will be put on disk. If its nonce were refused, the message of a device with Digest would be lost.
       if ((usedDuringOutage.get(nonce) ?? 0) >= counter) return false;
       usedDuringOutage.set(nonce, counter);
       return true;

@@ -39,7 +39,7 @@ export async function storeReport(app: GatewayApp, dated: DatedReport): Promise<
   const pictures = hashesOfServed(composed.event.images);
   try {
     const { eventId, outcome } = await storeReported({ app, sensor }, composed.event, pictures);
-    // A message that a buffer kept for long is no sign of life at the time at which it arrives here.
+    // The time at which a buffer received the message, if one kept it: its arrival here is not a sign of life of the sensor.
     app.lastContacts.recordEvent(sensor.id, dated.arrivedAt);
     return { kind: outcome === 'stored' ? 'stored' : 'duplicate', eventId, note: dated.note };
   } catch (error) {

@@ -27,18 +27,21 @@ export type Verdict = Omit<MessageResult, 'id' | 'claim' | 'retryMs'>;
  * Interprets a message and stores what it reports. When the promise resolves, all that depends on the order of the
  * messages of a connection is done; the returned function gives the result.
  * @param held receives the passages in which its reports are held
- * @throws Error when the message cannot be processed now, or the service fails to
+ * @throws Error when the message cannot be processed now, or when processing it fails
  */
 export type TakeMessage = (message: ClaimedMessage, held: PassageKey[]) => Promise<() => Promise<Verdict>>;
 
-/** A message with its connection, and when its device was in contact. */
+/** A message with its connection, and when its device was in contact, in Unix milliseconds. */
 interface Taken {
   readonly connection: KnownConnection;
   readonly message: ClaimedMessage;
   readonly contactAt: number;
 }
 
-/** Reports of one message that are stored at once, because the queue of events has room for a part of a sensor's events. */
+/**
+ * Maximum number of reports of one message that are stored at the same time, because the queue of events has room for only
+ * a limited number of events of a sensor.
+ */
 const MOST_REPORTS_AT_ONCE = 1_000;
 
 export function createTakeMessage(
@@ -59,7 +62,7 @@ export function createTakeMessage(
     return outcome;
   };
 
-  /** The sensor of a device; null when it is not assigned to one, or to one that was deleted. */
+  /** The sensor of a device; null when the device is not assigned to one, or is assigned to one that was deleted. */
   const assignedSensor = async (
     connection: KnownConnection,
     names: readonly string[],
@@ -69,7 +72,7 @@ export function createTakeMessage(
     return (await app.knownSensors.find(sensorId)) ? sensorId : null;
   };
 
-  /** A message without reports: its device is alive, or says that it is not well. */
+  /** Handles a message without reports: records the contact with its device, and a sign of life if the message is one. */
   const takeStatus = async (
     { connection, message, contactAt }: Taken,
     reading: Reading,
@@ -82,7 +85,7 @@ export function createTakeMessage(
     }
     app.lastContacts.recordByConnection(sensorId, contactAt);
     const status = statusWithoutReports(reading.is);
-    // One that a buffer kept for long, or that is processed again later, does not show that the device works now.
+    // A message that a buffer kept for long, or that is processed again later, does not show that the device works now.
     const isRecent = app.clock.now() - message.receivedAt < app.config.HEARTBEAT_TIMEOUT_SECONDS * 1_000;
     if (status === 'ALIVE' && isRecent) await recordSignOfLife(app, sensorId);
     return withoutEvents(status, notes);
@@ -144,7 +147,7 @@ function withoutEvents(status: MessageStatus, reasons: readonly (string | null)[
   return { status, reason: reasonOf(reasons), eventIds: [] };
 }
 
-/** The most important outcome of the reports is that of the message. */
+/** The verdict on a message: its status is the most important outcome of its reports. */
 function verdictOf(outcomes: readonly ReportOutcome[], notes: readonly (string | null)[]): Verdict {
   const kinds = new Set(outcomes.map(({ kind }) => kind));
   const status = kinds.has('stored')

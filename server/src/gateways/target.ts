@@ -41,7 +41,7 @@ export function splitTarget(url: string): { readonly path: string; readonly quer
   const mark = whole.indexOf('?');
   const path = mark === -1 ? whole : whole.slice(0, mark);
   return {
-    // Some devices put a slash before the path that they were given.
+    // Some devices put another slash before the path that was configured.
     path: path.replace(/^\/*/, '/'),
     query: mark === -1 ? '' : whole.slice(mark + 1),
   };

@@ -120,8 +120,8 @@ export async function setAcknowledged(
 }
 
 /**
- * Opens an alert again that the user acknowledged at most so many minutes ago.
- * @returns null if the user did not, or earlier
+ * Reopens an alert that the user acknowledged at most `minutes` minutes ago.
+ * @returns null if the user did not acknowledge it, or did so earlier
  */
 export async function setOpen(
   db: Executor,

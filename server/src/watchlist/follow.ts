@@ -1,7 +1,7 @@
 import type { FollowAlertsInput, WatchlistAlert } from '@gantry/contract/watchlist';
 import { type FollowContext, follow, type StreamMessage } from '../realtime/follow.ts';
 
-/** Streams alerts, of all entries or of one. @throws AppError as `follow` does */
+/** Streams alerts, of all entries or of one, and of all priorities or of one. @throws AppError as `follow` does */
 export function followAlerts(
   ctx: FollowContext,
   { entryId, priority, lastEventId }: FollowAlertsInput,

@@ -99,7 +99,7 @@ function piecesOfLength(text: string, length: number): string[] {
   );
 }
 
-/** The longest pieces that every plate matching the pattern contains. */
+/** The longest pieces, up to `PIECE_MAX` characters, that every plate that matches the pattern contains. */
 function piecesOf(foldedPattern: string): string[] {
   const fragments = `${EDGE}${foldedPattern}${EDGE}`.split('*');
   const length = Math.min(PIECE_MAX, Math.max(...fragments.map((fragment) => fragment.length)));

@@ -21,7 +21,7 @@ import { getAlert, setAcknowledged, setOpen } from './alerts-store.ts';
 import type { WatchlistServices } from './start.ts';
 import { deleteEntryRow, getEntry, insertEntry, updateEntryRow } from './store.ts';
 
-// No event is later, or earlier than EARLIEST_EVENT, so bounds outside them need not be stored.
+// No event is later than this, or earlier than EARLIEST_EVENT, so bounds beyond these times need not be stored.
 const LATEST = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 type WatchlistContext = ActorContext<Core & WatchlistServices>;
@@ -31,7 +31,10 @@ interface Validity {
   readonly validUntil: Date | null | undefined;
 }
 
-/** @throws AppError `badRequest` when it would end before it begins; `forbidden` for users who see no plates */
+/**
+ * Adds an entry to the watchlist.
+ * @throws AppError `badRequest` when it would end before it begins; `forbidden` for users who see no plates
+ */
 export async function createEntry(
   ctx: WatchlistContext,
   input: CreateWatchlistEntryInput,
@@ -44,8 +47,8 @@ export async function createEntry(
 
 /**
  * Sets the given fields. Alerts keep the values that the entry had when they were raised.
- * @throws AppError `notFound`; `badRequest` when it would end before it begins; `conflict` when somebody has changed it
- * since the caller saw it
+ * @throws AppError `notFound`; `badRequest` when it would end before it begins; `forbidden` for a pattern of users who see
+ * no plates; `conflict` when somebody has changed it since the caller saw it
  */
 export async function updateEntry(
   ctx: WatchlistContext,
@@ -104,7 +107,7 @@ export function acknowledgeAlert(
 }
 
 /**
- * Takes back that the user acknowledged an alert. One that is open stays as it is.
+ * Withdraws the user's acknowledgement of an alert. An alert that is open stays as it is.
  * @throws AppError `notFound`; `conflict` when somebody else acknowledged it, or when it is too late
  */
 export function undoAcknowledgement(

@@ -3,7 +3,7 @@ import { type Foundation, keepFresh } from '../platform/start.ts';
 import { loadWatchedEntries } from './store.ts';
 import { createWatchlist, type Watchlist } from './watch.ts';
 
-/** The services of this room. */
+/** The services of this module. */
 export interface WatchlistServices {
   readonly watchlist: Watchlist;
 }

@@ -81,7 +81,7 @@ export async function insertEntry(
   return theEntry(db, await db.insert(watchlistEntries).values(values).returning());
 }
 
-/** An entry with who changed it last. @throws AppError `notFound` */
+/** An entry, with the user who changed it last. @throws AppError `notFound` */
 export async function getEntry(db: Executor, id: string): Promise<WatchlistEntryDetail> {
   const rows = isUuid(id) ? await db.select().from(watchlistEntries).where(eq(watchlistEntries.id, id)) : [];
   const entry = await theEntry(db, rows);
@@ -89,16 +89,16 @@ export async function getEntry(db: Executor, id: string): Promise<WatchlistEntry
   return { ...entry, updatedBy: nameOf(rows[0]?.updatedBy ?? null) };
 }
 
-/** Who changes an entry, and the state of it that they saw. */
+/** A change of an entry: its fields, who makes it, and which state of the entry they saw. */
 export interface EntryChange extends EntryFields {
   readonly updatedBy: string;
-  /** Its `updatedAt`; undefined: any. */
+  /** The `updatedAt` that they saw; undefined to change any state. */
   readonly seenAt: Date | undefined;
 }
 
 /**
  * Sets the given fields.
- * @returns the entry after the change; null when there is none, or it is newer than what was seen
+ * @returns the entry after the change; null when there is no such entry, or when it was changed after `seenAt`
  */
 export async function updateEntryRow(
   db: Executor,

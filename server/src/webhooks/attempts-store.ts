@@ -52,7 +52,7 @@ export async function claimDueDeliveries(
   return rows;
 }
 
-/** Records that the receiver accepted it, unless that is recorded already. */
+/** Records that the receiver accepted a delivery, unless the delivery is completed already. */
 export async function markDelivered(db: Executor, id: string, result: AttemptResult): Promise<void> {
   await db.execute(sql`
     UPDATE webhook_deliveries SET status = 'DELIVERED', finished_at = now(),

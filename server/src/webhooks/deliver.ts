@@ -26,7 +26,7 @@ export interface DelivererOptions {
   readonly send: SendAttempt;
   /** Time limit of an attempt, in milliseconds. */
   readonly limitMs: number;
-  /** How much longer than the attempt itself its delivery is kept from others, in milliseconds; left out: 10 s. */
+  /** How much longer than the time limit of an attempt other processes leave its delivery alone, in milliseconds; by default 10 s. */
   readonly leaseMarginMs?: number;
   /** The wait after each failed attempt, in milliseconds; by default about a day in total. */
   readonly backOff?: readonly number[];

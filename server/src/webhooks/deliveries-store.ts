@@ -179,10 +179,10 @@ export async function removeDeliveriesOf(db: Database, webhookId: string, most: 
   } while (last);
 }
 
-/** How long completed deliveries are kept. */
+/** How long successful deliveries are kept. Dead ones are kept as long as their webhook. */
 const KEPT = sql`interval '30 days'`;
 
-/** The webhooks with a delivery that is due: a retry, one whose process died, or one whose notification was lost. */
+/** The enabled webhooks with a delivery that is due: a retry, one whose process died, or one whose notification was lost. */
 export async function listDueWebhooks(db: Database): Promise<string[]> {
   const { rows } = await db.execute<{ id: string }>(sql`
     SELECT id FROM webhooks
@@ -204,8 +204,8 @@ export async function countOpenDeliveries(db: Database): Promise<{ pending: numb
 }
 
 /**
- * Removes old completed deliveries, at most `most` of each webhook in one transaction; one of several processes does
- * it.
+ * Removes old successful deliveries, at most `most` of each webhook in one transaction. If another process is removing
+ * some, nothing is done.
  * @param isOver whether to finish although some may be left
  */
 export async function removeOldDeliveries(db: Database, most: number, isOver: () => boolean): Promise<void> {

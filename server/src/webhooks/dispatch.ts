@@ -14,11 +14,11 @@ export interface ActiveWebhook {
 }
 
 /**
- * The webhooks that want each kind of message, as known to this process; changes by another one arrive within a
- * second.
+ * The webhooks that want each kind of message, as known to this process; changes made by other processes arrive within
+ * a second.
  */
 export interface WebhookDispatch {
-  /** Whether any webhook subscribes to events. Costs nothing. */
+  /** Whether any webhook subscribes to events. It only looks into memory. */
   wantsEvents(): boolean;
   /** Whether any webhook wants this event. */
   wantsEvent(event: Event): boolean;

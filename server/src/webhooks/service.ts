@@ -29,7 +29,11 @@ import { deleteWebhookRow, getWebhook, insertWebhook, updateWebhookRow, wakeWebh
 
 type WebhookContext = ActorContext<Core & WebhookServices>;
 
-/** @throws AppError `badRequest` when the address cannot be used or there are too many webhooks */
+/**
+ * Creates a webhook.
+ * @throws AppError `badRequest` when the address cannot be used, there are too many webhooks, or the reason for a plate in
+ * the filter is missing; `forbidden` for a plate in the filter of users who see no plates
+ */
 export async function createWebhook(
   ctx: WebhookContext,
   { reason, ...input }: CreateWebhookInput,
@@ -53,7 +57,8 @@ export async function createWebhook(
 /**
  * Sets the given fields. When a webhook is enabled, those of its pending deliveries that are due are attempted at
  * once.
- * @throws AppError `notFound`; `badRequest` when the address cannot be used
+ * @throws AppError `notFound`; `badRequest` when the address cannot be used, or the reason for a plate in the filter is
+ * missing; `forbidden` for a plate in the filter of users who see no plates
  */
 export async function updateWebhook(
   ctx: WebhookContext,
@@ -84,7 +89,7 @@ export async function deleteWebhook(
   id: string,
 ): Promise<{ success: true; id: string }> {
   // The row is locked while it is deleted, and events that the webhook wants wait for that. There may be millions of
-  // deliveries, so they are removed before, while no others are added.
+  // deliveries, so they are removed first. The webhook is disabled before, so that none are added meanwhile.
   await updateWebhookRow(app.db, id, { enabled: false });
   await removeDeliveriesOf(app.db, id, REMOVED_AT_ONCE);
   const deletedId = await inTransaction(app.db, async (tx) => {
@@ -119,8 +124,8 @@ export function testWebhook(
 }
 
 /**
- * Attempts one delivery, or all dead ones of a webhook, again under the same ids. Very many dead ones may take longer
- * than a call, and are attempted nevertheless.
+ * Makes one delivery, or all dead ones of a webhook, due again under the same ids. If there are very many dead ones, this
+ * may take longer than a call may; it is completed nevertheless.
  * @returns their number
  * @throws AppError `notFound`
  */

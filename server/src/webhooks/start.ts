@@ -8,7 +8,7 @@ import { createWebhookDispatch, type WebhookDispatch } from './dispatch.ts';
 import { ATTEMPT_LIMIT_MS, createSender } from './send.ts';
 import { listEnabledWebhooks } from './store.ts';
 
-/** The services of this room. */
+/** The services of this module. */
 export interface WebhookServices {
   readonly webhooks: WebhookDispatch;
   readonly webhookAddresses: AddressRules;
@@ -16,7 +16,7 @@ export interface WebhookServices {
 
 const REMOVAL_MS = 600_000;
 
-/** The services that other rooms need to create deliveries. While the feature is off, none are created. */
+/** The services that other modules need to create deliveries. While the feature is off, none are created. */
 export async function startWebhooks(foundation: Foundation): Promise<WebhookServices> {
   const { config, db, clock } = foundation.core;
   const webhooks = await createWebhookDispatch(

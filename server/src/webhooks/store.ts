@@ -99,7 +99,7 @@ export async function updateWebhookRow(
   if (changed.length === 0) throw notFound('Webhook');
 }
 
-/** Has the processes look for due deliveries of a webhook, after it was enabled again. */
+/** Has all processes look for due deliveries of a webhook, when the transaction that enables it is committed. */
 export async function wakeWebhook(tx: Executor, id: string): Promise<void> {
   await notify(tx, channels.deliveries, id);
 }

@@ -17,7 +17,7 @@ import { imageAddresses, positionOf, vehicleEvent } from '../vehicle-event.ts';
  */
 const WAIT_SECONDS = 20;
 
-/** For how long after a full hour a car may have been reported under the hour before. */
+/** How long after a full hour a car may still have reports whose passage has the previous hour, in milliseconds. */
 const OVERLAP_MS = 5 * MINUTE_MS;
 
 /** How final the plate is in each state: it may change until the car is lost. */
@@ -71,7 +71,7 @@ function read(message: DeviceMessage, context: ReadingContext): Reading {
   };
 }
 
-/** The data of an event that the camera published over MQTT, with its serial number and time; others as they are. */
+/** The data of an event that the camera published over MQTT, with its serial number and time; any other value unchanged. */
 function ofPublication(value: unknown, topic: string | null): unknown {
   const field = fieldsOf(value);
   const { data } = objectOf(field('message'));

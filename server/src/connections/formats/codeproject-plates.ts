@@ -9,10 +9,10 @@ const VEHICLES: ReadonlySet<string> = new Set(
   'car truck bus motorcycle motorbike van vehicle suv pickup'.split(' '),
 );
 
-/** Other labels in a memo, which are not plates. Labels are words, without digits. */
+/** The form of labels of objects in a memo: words of letters, without digits. */
 const WORD = /^\p{L}[\p{L} ]*$/u;
 
-/** Longer entries of a memo are not labels. */
+/** Maximum length of an entry of a memo, in characters; longer ones are not labels. */
 const MAX_LABEL = 100;
 
 /** A plate, or the report that none was read, with the prediction of the module. */
@@ -22,7 +22,7 @@ export interface PlateRead {
   readonly prediction: unknown;
 }
 
-/** The plates of an alert: of the answers of the modules, otherwise of `plate_number`, otherwise of the memo. */
+/** The plates of an alert: from the answers of the modules, otherwise from `plate_number`, otherwise from the memo. */
 export function platesOf(field: Fields, answers: readonly Json[]): PlateRead[] {
   const found = platesIn(answers);
   if (found.length > 0) return unique(found);
@@ -38,13 +38,13 @@ export function platesOf(field: Fields, answers: readonly Json[]): PlateRead[] {
   );
 }
 
-/** The label of the vehicle that was seen: by the object detector, otherwise in the memo. */
+/** The label of the vehicle in an alert: from the object detector, otherwise from the memo; null if there is none. */
 export function vehicleOf(field: Fields, answers: readonly Json[]): string | null {
   const inMemo = memoEntries(field('memo')).find(({ label }) => VEHICLES.has(label.toLowerCase()));
   return vehicleIn(answers) ?? inMemo?.label ?? null;
 }
 
-/** The answers of the modules, `found` of each element; `ai_dump` may be a single one. */
+/** The answers of the modules: `found` of each element, or the element itself. `ai_dump` may also be a single element. */
 export function answersIn(dump: unknown): Json[] {
   return (Array.isArray(dump) ? dump : [dump]).map((item) => {
     const { api, found } = objectOf(item);

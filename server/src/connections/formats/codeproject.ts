@@ -12,7 +12,7 @@ import { answersIn, type PlateRead, platesOf, predictionsOf, vehicleOf } from '.
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * Blue Iris with CodeProject.AI, in the form of ALPR Database: plates in `ai_dump` (the macro &JSON), otherwise in
+ * Blue Iris with CodeProject.AI, in the form that ALPR Database expects: plates in `ai_dump` (the macro &JSON), otherwise in
  * `plate_number` (&PLATE), otherwise in `memo` (&MEMO). The array of the macro alone is read as well.
  */
 export const codeproject: Format = {
@@ -124,7 +124,7 @@ function timeOf(value: unknown, zone: Zone): number | null {
   return isoTime(value, zone) ?? epochTime(value) ?? answerTime(value);
 }
 
-/** `Tue, 19 Nov 2024 23:51:20 GMT`, also without the comma. */
+/** The time of a text such as `Tue, 19 Nov 2024 23:51:20 GMT`, also without the comma. */
 function answerTime(value: unknown): number | null {
   const text =
     textOf(value)

@@ -6,7 +6,7 @@ import { measured, numberOf, plateOf, speedOf } from '../observed.ts';
 import { anyConfidence, listTag, positionOf, vehicleEvent } from '../vehicle-event.ts';
 import { violationNamed } from '../violation-names.ts';
 
-/** An event, its data in one object. */
+/** An event whose data is in one object. */
 export interface DahuaEvent {
   readonly code: string;
   readonly action: string;
@@ -29,7 +29,7 @@ const INCIDENT_CODES: readonly (readonly [RegExp, string, ObservedEvent['severit
   [/^Traffic(?:Fog|Weather)/i, 'WEATHER', 'MEDIUM'],
 ];
 
-/** For how long to wait for the further pictures of a group. */
+/** For how long to wait for the further pictures of a group, in seconds. */
 const WAIT_SECONDS = 10;
 
 /** An event of a vehicle, as EventHttpUpload, `snapManager` and RPC2 send it. */
@@ -113,8 +113,8 @@ export function eventReport(
 }
 
 /**
- * `RealUTC` is the true time. `UTC` is the local time, as if it were UTC, as `LocaleTime` is: a camera 7 hours ahead
- * reports 1706625295 besides the true 1706600095.
+ * The time of an event. `RealUTC` is the true time. `UTC` is, like `LocaleTime`, the local time, but written as if it were
+ * UTC: a camera 7 hours ahead reports 1706625295 besides the true 1706600095.
  */
 function timeOf(data: unknown, zone: Zone): number | null {
   const real = epochTime(anyTimeOf(data, 'RealUTC'));
@@ -175,7 +175,7 @@ interface Seat {
   readonly smoking: boolean;
 }
 
-/** The seats as the event, its plate, its vehicle and the common part report them; "unknow" is unknown. */
+/** The seats, from all places where events describe them. A belt that is "unknow" is not known to be missing. */
 function seatsOf(data: unknown): Seat[] {
   const names = ['MainSeat', 'SubSeat', 'SlaveSeat'];
   const owners = [data, fieldAt(data, 'Object'), fieldAt(data, 'Vehicle'), fieldAt(data, 'TrafficCar')];
@@ -190,7 +190,7 @@ function seatsOf(data: unknown): Seat[] {
   });
 }
 
-/** Cameras that only read plates call this a violation, too. */
+/** Texts that are not violations, although cameras that only read plates send them as such. */
 const NO_VIOLATION = /^(?:anpr|normal|正常|0+)$/i;
 
 function violationCodeOf(data: unknown): string | null {

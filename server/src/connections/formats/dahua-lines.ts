@@ -1,8 +1,8 @@
 import { parse } from 'secure-json-parse';
 
-/** More lines than any event has. */
+/** Maximum number of lines that are read; no event has as many. */
 const MAX_LINES = 5_000;
-/** Longer arrays than any event has. */
+/** Maximum index in an array; no event has arrays as long. */
 const MAX_INDEX = 200;
 const MAX_STEPS = 12;
 
@@ -57,7 +57,7 @@ function place(root: Branch, path: string, value: string): boolean {
   return true;
 }
 
-/** Objects whose keys are all numbers as arrays. */
+/** Converts objects whose keys are all numbers to arrays. */
 function asArrays(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value);

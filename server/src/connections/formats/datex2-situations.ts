@@ -7,7 +7,10 @@ import { namesOf, objectOf, valueAt } from '../json-values.ts';
 import { kindOf, numberOf } from '../observed.ts';
 import { allUnder, idOf, type Json, listOf, typed, versionOf, wordOf } from './datex2-json.ts';
 
-/** Types of records that determine the type of the incident; for others, the cause of the situation does. */
+/**
+ * Types of records that determine the type of the incident. Other records have the type of the first record of their
+ * situation that determines one.
+ */
 const INCIDENTS: readonly (readonly [RegExp, IncidentType])[] = [
   [/^Accident$/, 'COLLISION'],
   [/Works$|^Roadworks$/i, 'ROADWORKS'],
@@ -30,7 +33,7 @@ const SEVERITIES: Readonly<Record<string, ObservedEvent['severity']>> = {
   none: 'LOW',
 };
 
-/** Fields with the kind of an accident, obstruction, work or measure, whose names end in the same way. */
+/** How the names of fields end that contain the kind of an accident, obstruction, work or measure. */
 const KIND = /(?:Type|Cause|Service)$/;
 
 /** The records of all situations in a body. */
@@ -90,7 +93,7 @@ function reportOf(record: SituationRecord, { zone }: ReadingContext): Report {
   const kind = kindIn(fields);
   const creator = objectOf(publication.publicationCreator);
   return {
-    // Not that of the situation, whose records begin and end separately.
+    // The id of the record, not that of the situation, whose records begin and end separately.
     key: id === null ? null : `${id}/${version ?? ''}`.slice(0, 200),
     device: namesOf(wordOf(creator.nationalIdentifier)),
     occurredAt: isoTime(time, zone),
@@ -147,7 +150,7 @@ function commentIn(fields: Json): string | null {
   );
 }
 
-/** "Accident: accident involving heavy lorries". */
+/** A description from the names of the type and the kind: "Accident: accident involving heavy lorries" for example. */
 function spoken(type: string, kind: string | null): string {
   const words = (name: string) =>
     name.replace(/(?<=[a-z0-9])([A-Z])/g, (letter) => ` ${letter.toLowerCase()}`);
@@ -157,7 +160,7 @@ function spoken(type: string, kind: string | null): string {
     .join(': ');
 }
 
-/** The first coordinates: for display before those of points and lines. */
+/** The first valid coordinates. Those for display take precedence over those of points, and these over those of lines. */
 function placeIn(fields: Json) {
   const points = [
     ...allUnder(fields, 'coordinatesForDisplay'),

@@ -19,7 +19,7 @@ const ACKNOWLEDGEMENT =
 
 /**
  * Publications of DATEX II: XML of versions 2 and 3, alone, in a message container or in SOAP, and JSON of version 3. Records
- * of situations are incidents; measurements are figures, except of individual vehicles. Tested with payloads captured in
+ * of situations are incidents; measurements are figures, except those of individual vehicles. Tested with payloads captured in
  * Finland, France and the Netherlands and with the official JSON example; SOAP and individual vehicles follow the schemas.
  */
 export const datex2: Format = {
@@ -75,7 +75,7 @@ function foundIn(body: unknown, context: ReadingContext): Found[] {
   return other ? [{ is: 'nothing', note: `${other} has neither situations nor measurements` }] : [];
 }
 
-/** The publication in which everything is: `payloadPublication` in version 2, `payload` in version 3. */
+/** The publication that contains everything else: `payloadPublication` in version 2, `payload` in version 3. */
 function publicationOf(body: unknown): { readonly type: string; readonly fields: Json } {
   const [found] = [...allUnder(body, 'payloadPublication'), ...allUnder(body, 'payload')];
   if (!found) return typed(objectOf(body));

@@ -25,7 +25,7 @@ const TIMES = [
   'TimeInstant',
 ];
 
-/** Units of speed (UN/CEFACT). */
+/** The units of speed in km/h, by their codes (UN/CEFACT). */
 const KM_PER_HOUR: Readonly<Record<string, number>> = { KMH: 1, KNT: 1.852, MTS: 3.6, HM: 1.609344 };
 
 /** The type of incident for each `subCategory` of the model Alert. */
@@ -48,7 +48,8 @@ const SEVERITIES = {
 } as const;
 
 /**
- * Entities of a context broker, in notifications of NGSI-v2 and NGSI-LD or bare, normalized, concise or key-values.
+ * Entities of a context broker, in notifications of NGSI-v2 and NGSI-LD or bare, in the representations normalized, concise
+ * and key-values.
  * The models are those of smart-data-models.org. Tested only with their official examples; notifications follow the
  * documentation of Orion.
  */
@@ -92,7 +93,7 @@ function foundIn(entity: Entity, context: ReadingContext): Found {
   if (/^TrafficViolation/.test(type) || ANPR.test(type) || plate !== null) {
     return { report: vehicleOf(entity, plate, context) };
   }
-  // Also one of a single vehicle: events of only those would show traffic in quiet times, and none in busy ones.
+  // A flow of a single vehicle is not an event either: such events would show traffic in quiet times, and none in busy ones.
   if (FLOWS.test(type)) {
     return { is: 'aggregate', note: `${type} is the flow of an interval, and is not an event` };
   }
@@ -136,7 +137,7 @@ function vehicleOf(entity: Entity, plate: string | null, context: ReadingContext
   };
 }
 
-/** What an `observedVehicle` says of a vehicle; each is a text, or an object with a confidence. */
+/** What an `observedVehicle` says of a vehicle; each property is a text, or an object with a confidence. */
 function descriptionOf(seen: Readonly<Record<string, unknown>>) {
   const found = {
     make: nameIn(seen.brand, 'name'),
@@ -180,7 +181,7 @@ function originOf(entity: Entity, { zone }: ReadingContext): Omit<Report, 'event
   const text = first(values, ...TIMES) ?? entity.observedAt;
   const start = typeof text === 'string' ? text.split('/')[0] : text;
   return {
-    // Without the subscription, because several may notify of the same entity.
+    // The key does not contain the subscription, because several may notify of the same entity.
     key: id === null || textOf(start) === null ? null : `${id}@${textOf(start)}`.slice(0, 200),
     device: namesOf(
       values.equipmentId,
@@ -239,7 +240,7 @@ function first(values: Readonly<Record<string, unknown>>, ...names: readonly str
     .find((value) => value !== undefined && value !== null && value !== '');
 }
 
-/** Whether one of the numbers is not 0. The official example has `true` in place of numbers. */
+/** Whether one of the numbers is greater than 0. The official example has `true` in place of numbers. */
 function has(values: Readonly<Record<string, unknown>>, ...names: readonly string[]): boolean {
   return names.some((name) => values[name] === true || (numberOf(values[name]) ?? 0) > 0);
 }

@@ -20,7 +20,7 @@ const WAIT_SECONDS = 30;
 /** A recognizer outside Frigate may send the plate shortly after the end. */
 const WAIT_AFTER_END_SECONDS = 5;
 
-/** Events contain more than the messages with only a plate. */
+/** The qualities of reports: events contain more than the messages with only a plate. */
 const QUALITY = { vehicle: 1, plateAlone: 2, vehicleWithPlate: 4 } as const;
 
 /**

@@ -126,8 +126,8 @@ function keyOf(field: Fields, device: readonly string[], index: number | null): 
 }
 
 /**
- * The day or the month comes first, depending on the template: of two possible times, the later one that is not in the future.
- * `Timestamp` has an offset or is in UTC.
+ * The time of a read. In `DateUtc`, the day or the month comes first, depending on the template: of two possible times, the
+ * later one that is at most a day after the time of receipt is used. `Timestamp` has an offset or is in UTC.
  */
 function timeOf(field: Fields, receivedAt: number): number | null {
   const day = textOf(field('DateUtc', 'UtcDate'));

@@ -33,7 +33,7 @@ export function violationReport(source: Source, tfs: unknown, context: ReadingCo
   const name = knownText(tfs, 'illegalTrafficEvent', 'illegalInfo/illegalName');
   return report(source, tfs, context, {
     plate: anyText(tfs, 'licensePlate', 'plateNumber', 'plateNo', 'plate'),
-    // A check point records every vehicle.
+    // The event checkPoint is recorded for every vehicle, so it is not a violation.
     violation: name === null || /^checkpoint$/i.test(name) ? violationOf(tfs) : violationNamed(name),
     vehicleType: anyText(tfs, 'vehicleType'),
     speed: speedOf(anyText(tfs, 'vehicleSpeed', 'speed'), context.options.speedUnit),
@@ -132,7 +132,10 @@ function report(
   };
 }
 
-/** The UUID of an alert, also of those that arrive for the same vehicle under another type, is not always unique. */
+/**
+ * The key of an alert. It contains the type besides the UUID, because alerts of several types for the same vehicle may
+ * have the same UUID.
+ */
 function keyOf(alert: unknown, block: unknown, type: string, plate: unknown): string | null {
   const uuid = fieldText(alert, 'UUID') ?? fieldText(block, 'UUID');
   if (uuid !== null && uuid.length >= 8) return `${uuid}/${type}`;

@@ -29,7 +29,7 @@ const DEVICE_STATUS =
 /** Messages with figures about several vehicles: traffic parameters, instant traffic data, and counters. */
 const FIGURES = /^(?:tps|ttd|trafficdatastatistic|vehiclecount|counting|trafficflow)/;
 
-/** Messages that repeat the recognition of a plate, which the camera sends besides as ANPR. */
+/** Messages that repeat the recognition of a plate, which the camera also sends as ANPR. */
 const REPETITION = /^(?:vehiclematchresult|blacklist|whitelist|allvehiclelist|othervehiclelist)/;
 
 /** Hikvision's alarm server (ISAPI `httpHosts`) and the documents that ISAPI returns. */
@@ -113,7 +113,7 @@ function alertsIn(part: MessagePart): readonly unknown[] {
     .filter((value) => fieldText(value, 'eventType') !== null || fieldAt(value, 'ANPR') !== undefined);
 }
 
-/** The scene is the best picture, and the one of the plate alone the last. */
+/** The rank of a picture by its name: the scene is the best, and the picture of the plate alone the last. */
 function rankOfPicture(name: string): number {
   if (/detection/i.test(name)) return 0;
   if (/vehicle|scene|background/i.test(name)) return 1;

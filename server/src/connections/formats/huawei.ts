@@ -68,7 +68,7 @@ function reportsOf(message: unknown, context: ReadingContext): Report[] {
   return vehicles.map((vehicle, index) => reportOf(message, vehicle, index, vehicles.length, context));
 }
 
-/** The objects that describe a vehicle, wherever they are; a known violation without one is a vehicle, too. */
+/** The objects that describe a vehicle, wherever they are; without any, a message about a known violation counts as one. */
 function vehiclesIn(message: unknown): readonly unknown[] {
   const isOwn =
     fieldText(message, 'message_id', 'stream_id', 'task_id', 'data/message_id', 'data/stream_id') !== null ||

@@ -14,14 +14,14 @@ import type { Content, DeviceMessage } from '../message.ts';
 import { confidenceOf, kindOf, numberOf, plateOf, speedOf } from '../observed.ts';
 import { asJson } from '../xml.ts';
 
-/** Events in one result. */
+/** Maximum number of events in one result. */
 const MAX_EVENTS = 1_000;
 
-/** Results that say what the message is instead of events. */
+/** Types in a result that say what the message is, instead of an event. */
 const INSTEAD = { HEARTBEAT: 'heartbeat', STATUS: 'status', AGGREGATE: 'aggregate' } as const;
 
 /**
- * Any JSON, XML or form body, by a JSONata expression in `options.mapping`. Its input is
+ * Any JSON, XML or form body, read by a JSONata expression in `options.mapping`. Its input is
  * `{body, fields, pictures, path, topic, receivedAt}`: the first part of the body (XML as `{root: {...}}`), all named
  * parts, the addresses of the pictures, and where and when the message arrived (ISO 8601). Its result is one event or an
  * array of events, of which every key is optional: plate, speed (in `options.speedUnit`), speedLimit, type, violation,

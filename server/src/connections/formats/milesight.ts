@@ -62,7 +62,7 @@ function withPlateOfQuery(value: unknown): unknown {
     : value;
 }
 
-/** @param isQuery a query need not name the camera or the time */
+/** @param isQuery whether the value is the query of a GET request, which need not name the camera or the time */
 function readOne(value: unknown, context: ReadingContext, isQuery: boolean): Reading {
   const kind = fieldText(value, 'event', 'event_type') ?? '';
   const device = namesOf(fieldText(value, 'device_id', 'mac', 'sn'), fieldText(value, 'device'));
@@ -146,7 +146,7 @@ function reportOf(value: unknown, device: readonly string[], { zone, options }: 
   };
 }
 
-/** Only recognitions have milliseconds. */
+/** The time without its milliseconds, which only recognitions have. */
 function seconds(time: string): string {
   return time.replace(/(:\d{2})\.\d+$/, '$1');
 }

@@ -35,7 +35,7 @@ function entityOf(raw: Readonly<Record<string, unknown>>): Entity {
   for (const [name, attribute] of Object.entries(raw)) {
     const short = localName(name);
     if (['id', '@id', 'type', '@type', '@context'].includes(name)) continue;
-    // Several values of one attribute differ by datasetId.
+    // An attribute may have several values, which differ by datasetId. The first one is used.
     const given = Array.isArray(attribute) && isAttribute(attribute[0]) ? attribute[0] : attribute;
     values[short] = plain(given);
     const { unitCode, metadata, observedAt: at } = objectOf(given);

@@ -51,7 +51,7 @@ export function heartbeatDevice(body: Json): string[] {
   );
 }
 
-/** `custom_data` may contain the key by which the agent identifies itself. */
+/** The message without secrets: `custom_data` may contain the key by which the agent identifies itself. */
 export function withoutSecrets(body: Json): Json {
   const { custom_data: data, ...rest } = body;
   if (data === undefined) return rest;

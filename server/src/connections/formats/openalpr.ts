@@ -25,7 +25,7 @@ type Json = Readonly<Record<string, unknown>>;
  */
 const WAIT_SECONDS = 30;
 
-/** Which report of a vehicle counts: groups have the best plate of all results, alerts have the list besides. */
+/** Which report of a vehicle counts: groups have the best plate of all results, alerts also have the list. */
 const QUALITY = { result: 0, preview: 200, group: 400, alert: 600 } as const;
 
 /**
@@ -90,7 +90,7 @@ function readingOf(body: Json, pictures: readonly string[]): Reading | null {
 function resultOf(body: Json, result: Json, index: number, pictures: readonly string[]): Report {
   const uuid = textOf(body.uuid);
   const place = textOf(result.plate_index) ?? String(index);
-  // Only the commercial agent forms groups, and only that one says what it is.
+  // Only the commercial agent forms groups, and only its messages have one of these fields.
   const isGrouped = namesOf(body.agent_uid, body.agent_type, body.company_id).length > 0;
   const { results: _, ...envelope } = body;
   const plate = plateOf(result.plate);

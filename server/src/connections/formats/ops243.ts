@@ -15,7 +15,7 @@ interface Sample {
   readonly time: unknown;
 }
 
-/** km/h of the units that the radar names. */
+/** The units that the radar names, in km/h. */
 const UNITS: Readonly<Record<string, number>> = {
   mps: 3.6,
   'm/s': 3.6,
@@ -31,8 +31,8 @@ const UNITS: Readonly<Record<string, number>> = {
 const GAP_MS = 2_000;
 
 /**
- * OmniPreSense OPS241 to OPS243 radars, whose lines an edge program forwards: reports of objects (command OC; the payload
- * at hand is captured), detected velocities (ON) and single samples, as JSON lines, as `"mps",12.3`, or as the frames
+ * OmniPreSense OPS241 to OPS243 radars, whose lines an edge program forwards: reports of objects (command OC; tested with
+ * a captured payload), detected velocities (ON) and single samples, as JSON lines, as `"mps",12.3`, or as the frames
  * `A+045` of other radars. Samples that follow one another in a message are one vehicle, with its highest speed.
  */
 export const ops243: Format = {
@@ -125,7 +125,7 @@ function objectReport(given: Readonly<Record<string, unknown>>, { options }: Rea
     speedOf(given.max_speed, options.speedUnit ?? 'm/s');
   const occurredAt = epochTime(start) ?? epochTime(end);
   return {
-    // The radar without a clock counts from its start, so that its times repeat.
+    // A radar without a clock counts the time from its start, so its times repeat.
     key:
       epochTime(start) === null
         ? null

@@ -14,8 +14,8 @@ const OF_MANY =
 
 /**
  * Observations of the OGC SensorThings API 1.0 and 1.1: alone, in an array or page (`value`), in a data array, or over
- * MQTT. An observation is a vehicle only when that is certain: its result has a plate or speed, or its datastream says that it
- * is a speed, and not of several vehicles. Tested only with the tutorial's page of counts.
+ * MQTT. An observation is a vehicle only when that is certain: it has a plate or a speed, or its datastream says that its
+ * result is a speed, and it is not about several vehicles. Tested only with the tutorial's page of counts.
  */
 export const sensorthings: Format = {
   name: 'sensorthings',

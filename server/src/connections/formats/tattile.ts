@@ -76,7 +76,7 @@ function reportOf(message: unknown, pictures: readonly string[], { zone, options
     event: vehicleEvent({
       plate,
       violation: isViolation ? violationNamed(violation) : null,
-      // Whether this is measured depends on the camera; its unit is not documented and counts as that of the connection.
+      // Whether the speed is measured depends on the camera. Its unit is not documented: that of the connection is assumed.
       speed: speedOf(fieldText(message, 'SPEED', 'VEHICLE_SPEED'), options.speedUnit),
       speedLimit: speedOf(fieldText(message, 'SPEED_LIMIT'), options.speedUnit),
       vehicleType: knownText(message, 'CLASS_STRING', 'VEHICLE_TYPE', 'VEHICLE_CLASS'),
@@ -119,7 +119,7 @@ function reportOf(message: unknown, pictures: readonly string[], { zone, options
   };
 }
 
-/** `12-34-56-789`, `12:34:56.789` and `15:42:10`, with the date in one of its spellings. */
+/** The time of a text such as `12-34-56-789`, `12:34:56.789` or `15:42:10`, with the date in one of its spellings. */
 function timeOf(date: string | null, time: string | null, zone: Zone): number | null {
   const day = /^(\d{4})[-/.]?(\d{2})[-/.]?(\d{2})$/.exec(date ?? '');
   const hour = /^(\d{1,2})[-:.]?(\d{2})[-:.]?(\d{2})(?:[-:.](\d{1,3}))?$/.exec(time ?? '');

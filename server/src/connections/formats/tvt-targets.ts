@@ -39,7 +39,7 @@ export function targetReports(detection: Detection, context: ReadingContext): Re
 function plateReports(detection: Detection, context: ReadingContext): Report[] {
   const { config } = detection;
   const items = [...fieldList(config, 'licensePlateListInfo'), ...fieldList(config, 'listInfo')];
-  // The list of a camera has pictures without a plate, which belong to those with one.
+  // The list of a camera has entries with a picture but without a plate, which belong to the entries with one.
   const plates = items.filter(
     (item) =>
       plateText(item) !== null ||
@@ -53,7 +53,7 @@ function plateReports(detection: Detection, context: ReadingContext): Report[] {
   );
 }
 
-/** The pictures of the whole message, if it is about one vehicle. A picture inside another vehicle belongs to that one. */
+/** The pictures of the whole message, if it is about one vehicle. Otherwise, a picture belongs to the vehicle that contains it. */
 function picturesOfOnly(config: unknown, vehicles: readonly unknown[]): readonly string[] {
   return vehicles.length === 1 ? addressesIn(config) : [];
 }

@@ -50,7 +50,7 @@ function read({ parts }: DeviceMessage, context: ReadingContext): Reading {
   }
   if (fieldAt(value, 'traject') !== undefined)
     return without('nothing', 'Positions of targets are not recorded', device);
-  // Cameras send the description of the device alone.
+  // The heartbeats of cameras contain only the description of the device.
   const isAlive = /^keepalive$/i.test(fieldText(value, 'messageType') ?? '');
   const isDevice = fieldText(value, 'SN', 'deviceInfo/sn', 'macAddress', 'deviceInfo/mac') !== null;
   return isAlive || isDevice

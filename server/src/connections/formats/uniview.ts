@@ -23,8 +23,8 @@ import { violationNamed } from '../violation-names.ts';
 const LIST = 'VehicleInfoList';
 
 /**
- * Uniview (UNV): notifications of LAPI with structured data. Documentation only: no message of a device was available;
- * the shape is from public descriptions of LAPI and programs that read it.
+ * Uniview (UNV): notifications of LAPI with structured data. From documentation only: no message of a device was available;
+ * the structure is from public descriptions of LAPI and from programs that read it.
  */
 export const uniview: Format = {
   name: 'uniview',
@@ -117,7 +117,7 @@ function reportOf(
         options.speedUnit,
       ),
       speedLimit: speedOf(anyText(vehicle, 'SpeedLimit', 'LimitSpeed'), options.speedUnit),
-      // LAPI numbers types, colors and makes; the numbers are not in the sources that were available.
+      // LAPI numbers types, colors and makes; the sources that were available do not say what the numbers mean.
       vehicleType: nameOnly(type),
       images,
       tags: ['Uniview', anyText(message, 'SrcName', 'DeviceName'), listTag(list)],
@@ -162,7 +162,7 @@ function nameOnly(text: string | null): string | null {
   return text !== null && /^-?\d+$/.test(text) ? null : text;
 }
 
-/** `20260630100000123` is local time. */
+/** The time of a text such as `20260630100000123`, which is local, of a Unix epoch, or of an ISO 8601 text. */
 function passTime(text: string | null, zone: Zone): number | null {
   return (
     timeIn(text, ['yyyyMMddHHmmssSSS', 'yyyyMMddHHmmss'], zone) ?? epochTime(text) ?? isoTime(text, zone)

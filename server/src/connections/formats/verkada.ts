@@ -19,7 +19,7 @@ export const verkada: Format = {
   transports: ['http'],
   // Verkada-Signature: <seconds>|<hex>, the HMAC-SHA256 of the body, a | and the seconds.
   authentication: ['hmac'],
-  // It repeats once, within 2 seconds, which is too early if the database is unavailable.
+  // Verkada repeats a message once, within 2 seconds, which is too early if the database is unavailable.
   repeats: false,
   read,
   instructions: ({ url, password }) => [

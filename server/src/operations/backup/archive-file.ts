@@ -12,10 +12,10 @@ import { BackupRefused } from './refusal.ts';
 /** Fast compression: it keeps up with the database, and makes text a fifth of its size. */
 const LEVEL = 1;
 
-/** Bytes that are held of a file between disk and compression. */
+/** Number of bytes of a file that are held in memory between disk and compression. */
 const CHUNK = 256 * 1024;
 
-/** Passes bytes on unchanged and knows their number and their hash. */
+/** Creates a stream that passes bytes on unchanged, and counts and hashes them. */
 function createGauge() {
   const hash = createHash('sha256');
   let bytes = 0;
@@ -74,7 +74,7 @@ export async function writeSmall(archive: string, name: string, text: string): P
   return { name, bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') };
 }
 
-/** The uncompressed content of a file of the archive. The caller has checked the file. */
+/** The uncompressed content of a file of the archive. The caller must have checked the file. */
 export function readCompressed(archive: string, { name }: ArchivedFile): Readable {
   const unzip = createGunzip({ chunkSize: CHUNK });
   const raw = createReadStream(join(archive, name), { highWaterMark: CHUNK });
@@ -82,7 +82,10 @@ export function readCompressed(archive: string, { name }: ArchivedFile): Readabl
   return raw.pipe(unzip);
 }
 
-/** @throws BackupRefused when the file is missing, or not as it was written */
+/**
+ * Compares a file of the archive with its size and its hash.
+ * @throws BackupRefused when the file is missing, or not as it was written
+ */
 export async function checkFile(archive: string, { name, bytes, sha256 }: ArchivedFile): Promise<void> {
   const path = join(archive, name);
   const found = await ignoreErrno(stat(path), 'ENOENT', 'ENOTDIR');

@@ -16,18 +16,18 @@ import {
 } from './runs-store.ts';
 import { nextBackupAt, scheduleOf } from './schedule.ts';
 
-/** How often a backup is recorded to be alive. */
+/** How often it is recorded that a backup is alive, in milliseconds. */
 const ALIVE_MS = 5_000;
 
-/** How often to look whether a backup is due. */
+/** How often to look whether a backup is due, in milliseconds. */
 const LOOK_MS = 30_000;
 
 /** Makes backups at their times and on request. */
 export interface Backups extends AsyncDisposable {
   /**
-   * Starts one, unless one is in progress in any process.
+   * Starts a backup, unless one is in progress in any process.
    * @param record what else to write in the transaction that starts it
-   * @returns its id, or null
+   * @returns its id; null if one is in progress, or if there is no folder for backups
    */
   begin(
     origin: BackupOrigin,

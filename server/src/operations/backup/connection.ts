@@ -7,7 +7,7 @@ import { Client } from '../../platform/database/tls-files.ts';
 /** The name of these connections in `pg_stat_activity`. */
 export const CONNECTION_NAME = 'gantry backup';
 
-/** Text that any server reads back as the same value, and no time limits. */
+/** Settings for text that any server reads back as the same value, and for statements without time limits. */
 const SETTINGS = [
   'SET client_encoding = UTF8',
   "SET timezone = 'UTC'",
@@ -20,7 +20,7 @@ const SETTINGS = [
   'SET idle_session_timeout = 0',
 ];
 
-/** Longest wait for the server to close a connection. */
+/** Longest wait for the server to close a connection, in milliseconds. */
 const CLOSE_MS = 2_000;
 
 /** A connection for copying whole tables, which may take hours. */
@@ -30,7 +30,7 @@ export interface CopyConnection extends AsyncDisposable {
   readonly db: Asking;
 }
 
-/** Opens it. Disposing closes it at once, even while a statement is running. */
+/** Opens a connection for copying. Disposing closes it at once, even while a statement is running. */
 export async function openCopyConnection(connectionString: string): Promise<CopyConnection> {
   const client = new Client(
     clientSettings(connectionString, {
@@ -47,8 +47,8 @@ export async function openCopyConnection(connectionString: string): Promise<Copy
     client,
     db: drizzle(client),
     async [Symbol.asyncDispose]() {
-      // PostgreSQL ends a transaction and gives back locks before it closes its side, which is awaited unless a statement
-      // is running. Without that, a backup that follows at once may find these locks.
+      // PostgreSQL ends a transaction and releases its locks before it closes its side of the connection. `end` waits for
+      // that, unless a statement is running. Otherwise, a backup that follows at once might still find these locks.
       const { stream } = (client as unknown as { connection: { stream: { destroy(): void } } }).connection;
       const tooLong = setTimeout(() => stream.destroy(), CLOSE_MS);
       await client.end().catch(() => undefined);

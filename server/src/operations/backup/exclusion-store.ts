@@ -40,7 +40,7 @@ export async function beginSnapshot(client: ClientBase): Promise<void> {
   await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
 }
 
-/** Keeps tables from being changed or dropped until the transaction ends, as they are in its snapshot. */
+/** Keeps tables from being altered or dropped until the transaction ends, so that they stay as they are in its snapshot. */
 export async function keepTables(client: ClientBase, names: readonly string[]): Promise<void> {
   const list = names.map((name) => client.escapeIdentifier(name)).join(', ');
   await client.query(`LOCK TABLE ${list} IN ACCESS SHARE MODE`);

@@ -19,7 +19,7 @@ import {
 } from './manifest.ts';
 import { BackupRefused, explaining } from './refusal.ts';
 
-/** Names of finished backups sort by time. */
+/** The form of the names of finished backups, which sort by time. */
 const FINISHED = /^gantry-\d{8}T\d{6}Z(?:-\d+)?$/;
 
 /** Prefix of a backup that is being written, or whose process was killed. */
@@ -28,11 +28,11 @@ const PARTIAL = '.partial-';
 /** How far the clocks of the database and of the machine that restores may differ, in milliseconds. */
 const AHEAD_MS = DAY_MS;
 
-/** The folder of the pictures of all backups beside it, named by their hashes. */
+/** The folder of the pictures of all backups, which are beside it. Its files are named by their hashes. */
 export const POOL = 'pictures';
 
 /**
- * Prepares the folder of backups for one that is about to be made, and claims it: what killed backups left is removed.
+ * Claims the folder of backups for one that is about to be made, and removes what backups that were killed left in it.
  * @throws BackupRefused when it cannot be used, or another process uses it
  */
 export async function claimBackupFolder(folder: string): Promise<AsyncDisposable> {
@@ -65,13 +65,13 @@ async function claimAsData(folder: string): Promise<AsyncDisposable> {
   }
 }
 
-/** A backup that is being written. It appears under its name when it is finished, complete. */
+/** A backup that is being written. It gets its final name only when it is complete. */
 export interface Draft {
   readonly name: string;
   readonly path: string;
-  /** Gives it its name. @returns its path */
+  /** Gives the backup its final name. @returns its path */
   finish(): Promise<string>;
-  /** Removes it. */
+  /** Removes the backup. */
   discard(): Promise<void>;
 }
 
@@ -119,9 +119,10 @@ function byAge(a: string, b: string): number {
 }
 
 /**
- * Removes all backups of an installation but the newest ones. Each loses its name first, so that none is ever seen in
- * part.
- * @param made the name of the backup just made, which is kept even if names of others are from the future
+ * Removes the backups of an installation except the newest ones. Those that name no installation count as its own. Each
+ * one is renamed first, so that no backup is ever seen incomplete.
+ * @param keep how many backups are kept
+ * @param made the name of the backup just made, which is kept even if the names of others are from the future
  * @returns the names of those that were removed
  */
 export async function removeOldBackups(folder: string, keep: number, made: string): Promise<string[]> {
@@ -142,7 +143,7 @@ export async function removeOldBackups(folder: string, keep: number, made: strin
   return old;
 }
 
-/** The installation of which a backup was made; null when it does not say. */
+/** The installation of which a backup was made; null when the backup does not name one. */
 async function installationOf(folder: string, name: string): Promise<string | null> {
   const text = await ignoreErrno(readFile(join(folder, name, MANIFEST_FILE), 'utf8'), 'ENOENT');
   const owned = manifestOwner.safeParse(parseManifest(text ?? ''));

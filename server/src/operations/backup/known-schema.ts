@@ -3,7 +3,7 @@ import { migrationsFolder } from '../../platform/installation.ts';
 import { BackupRefused } from './refusal.ts';
 
 /**
- * Requires that this version knows all that a database contains: it would leave out tables that it does not know.
+ * Requires that this version knows the whole schema of a database: tables that it does not know would be left out.
  * @param applied the migrations that were applied to it
  * @throws BackupRefused when a newer version has migrated it
  */

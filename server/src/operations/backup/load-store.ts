@@ -7,13 +7,13 @@ import { type CopiedTable, copyIn, type SequenceValue } from './tables-store.ts'
 
 /** A table with the number of rows that it must get. */
 export interface LoadedTable extends Pick<CopiedTable, 'name' | 'bounds' | 'columns'> {
-  /** Null if that is not known before. */
+  /** Null if the number is not known in advance. */
   readonly rows: number | null;
 }
 
 /** Data to fill an empty database with. */
 export interface LoadedData {
-  /** Those that others refer to first. */
+  /** Tables to which others refer come before these. */
   readonly tables: readonly LoadedTable[];
   readonly sequences: readonly SequenceValue[];
   /** The rows of a table as text of COPY. */
@@ -24,7 +24,7 @@ export interface LoadedData {
   readonly lackingPictures: readonly string[];
 }
 
-/** For building the indexes of partitions, which are made after their rows. */
+/** The memory for building the indexes of partitions, which are built after their rows are loaded. */
 const INDEX_MEMORY = '256MB';
 
 /**
@@ -42,7 +42,7 @@ export async function loadTables(
   await checkColumns(client, data.tables);
   const ordinary = data.tables.filter(({ bounds }) => bounds === null);
   const list = ordinary.map(({ name }) => client.escapeIdentifier(name)).join(', ');
-  // Migrations add rows, such as that of the settings.
+  // Migrations have added rows, such as that of the settings.
   await client.query(`TRUNCATE ${list} CASCADE`);
   const counts = new Map<string, number>();
   for (const table of data.tables) {
@@ -89,7 +89,10 @@ async function fill(client: ClientBase, table: LoadedTable, open: LoadedData['op
   return target.rowCount;
 }
 
-/** The indexes are built when the partition is attached: sorted, which takes a fraction of the time of inserting. */
+/**
+ * Creates a partition of events with its rows. The indexes are built when the partition is attached: sorting takes a
+ * fraction of the time of inserting.
+ */
 async function fillPartition(
   client: ClientBase,
   table: LoadedTable & { readonly bounds: CopiedTable['bounds'] },

@@ -44,7 +44,7 @@ import {
 /** The secrets of the data folder that belong to the data. The password of the embedded database does not. */
 export const SECRETS = ['jwt-secret'] as const;
 
-/** With more pictures missing, the store itself is likely to be wrong. */
+/** Maximum number of pictures that may be missing. With more, the store is probably not that of the service. */
 const MOST_LACKING = 1_000;
 
 export interface MakeOptions {
@@ -77,7 +77,7 @@ export interface BackupResult {
   readonly pictures: {
     readonly count: number;
     readonly bytes: number;
-    /** Those that the pool did not have. */
+    /** Pictures that the pool did not have. */
     readonly copied: number;
     readonly copiedBytes: number;
     /** Those that were missing or damaged in the store. */
@@ -123,7 +123,7 @@ async function writeBackup(connection: CopyConnection, options: MakeOptions): Pr
   try {
     return await writeInto(draft, connection, { facts, isDistributed }, options);
   } catch (error) {
-    // What was written may be what fills the disk. If this fails, the next backup removes it.
+    // What was written may be what fills the disk, so it is removed. If that fails, the next backup removes it.
     await draft.discard().catch(() => undefined);
     throw error;
   }
@@ -167,7 +167,7 @@ interface WrittenDatabase {
   readonly tables: readonly ArchivedTable[];
   readonly sequences: readonly SequenceValue[];
   readonly pictures: ArchivedFile;
-  /** Counts bytes that were done, for the progress. */
+  /** Adds bytes that were processed to the progress. */
   readonly advance: (bytes: number) => void;
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /** The files of an archive besides those of its tables. */
 export const MANIFEST_FILE = 'manifest.json';
-/** In the format of sha256sum. It is written last but for the name of the folder. */
+/** The checksum of the manifest, in the format of sha256sum. It is written last; then the folder gets its final name. */
 export const CHECKSUM_FILE = 'manifest.sha256';
 export const PICTURES_FILE = 'pictures.gz';
 export const TABLES_FOLDER = 'tables';
@@ -13,7 +13,7 @@ const FORMAT_VERSION = 1;
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 const identifier = z.string().regex(/^[a-z_][a-z0-9_]{0,62}$/);
-/** The limits of partitions are no UUIDs of a version. */
+/** An id of an event, or a limit of a partition, which is not a UUID of any version. */
 const eventId = z.guid();
 const count = z.int().min(0);
 
@@ -70,7 +70,7 @@ export const manifestHead = z.object({
   gantryVersion: z.string(),
 });
 
-/** The member that says of which installation an archive was made. */
+/** The member that names the installation of which an archive was made. */
 export const manifestOwner = manifest.pick({ installationId: true });
 
 /** What the text of a manifest contains; undefined when it is not JSON. */

@@ -8,10 +8,10 @@ import pLimit from 'p-limit';
 import type { BlobStore } from '../../images/blobs.ts';
 import { ignoreErrno } from '../../platform/errno.ts';
 
-/** Files that are copied at once. */
+/** Number of pictures that are processed at the same time. */
 const AT_ONCE = 8;
 
-/** Pictures that wait for their turn, so that a list of any length needs little memory. */
+/** Maximum number of pictures that are processed or wait for it, so that a list of any length needs little memory. */
 const WAITING = 64;
 
 /** A picture of a list: its hash and its size. */
@@ -20,7 +20,7 @@ export interface ListedPicture {
   readonly bytes: number;
 }
 
-/** Where a picture is in the folder of all pictures of backups. */
+/** The path of a picture in the pool, which is the folder of the pictures of all backups. */
 export function pathInPool(pool: string, sha256: string): string {
   return join(pool, sha256.slice(0, 2), sha256.slice(2, 4), sha256);
 }
@@ -59,7 +59,7 @@ export async function forEachPicture(
   if (hasFailed) throw failure;
 }
 
-/** The bytes of a picture of a store; null when they are missing, or not those that the hash names. */
+/** The bytes of a picture in a store; null when they are missing, or do not have the hash that names them. */
 export async function readPicture(blobs: BlobStore, { sha256 }: ListedPicture): Promise<Buffer | null> {
   const content = await blobs.get(sha256);
   if (content === null) return null;
@@ -72,19 +72,20 @@ export function hashOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** Whether the pool has the picture already. Its content is checked when it is restored. */
+/** Whether the pool has the picture already, by its size. Its content is checked when the backup is verified. */
 export async function isInPool(pool: string, { sha256, bytes }: ListedPicture): Promise<boolean> {
   return (await ignoreErrno(stat(pathInPool(pool, sha256)), 'ENOENT'))?.size === bytes;
 }
 
 /**
- * Adds a picture to the pool. Its content is on disk when this resolves; its name is once its folder is synchronised.
+ * Adds a picture to the pool. Its content is durable when this resolves; its name is durable once its folder is
+ * synchronised.
  * @returns its folder
  */
 export async function addToPool(pool: string, sha256: string, bytes: Uint8Array): Promise<string> {
   const path = pathInPool(pool, sha256);
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  // One process writes to the pool at a time, so a draft under this name is that of a killed one.
+  // Only one process writes to the pool at a time, so a draft of this name was left by one that was killed.
   const draft = `${path}.new`;
   const file = await open(draft, 'w', 0o600);
   try {
@@ -101,7 +102,7 @@ export async function addToPool(pool: string, sha256: string, bytes: Uint8Array)
 }
 
 /**
- * Removes the pictures of the pool that no list names, and what killed backups left there.
+ * Removes the pictures of the pool that no list names, and what backups that were killed left there.
  * @param lists in the order of hashes, as the pool is read
  * @returns the number of pictures that were removed
  */

@@ -5,7 +5,7 @@ import type { BackupResult } from './make.ts';
 import type { BackupJob, BackupMessage } from './program-messages.ts';
 import { BackupRefused } from './refusal.ts';
 
-/** Memory of the process for JavaScript, in megabytes: it passes data on in pieces. */
+/** Size of the JavaScript heap of the process, in megabytes. Little suffices, because data is passed on in pieces. */
 const HEAP_MB = 128;
 
 /** The process was ended before the backup was finished. */
@@ -39,7 +39,7 @@ export function makeInProcess(
     child.once('error', reject);
     child.once('exit', (code, name) => {
       signal.removeEventListener('abort', end);
-      // After its last message this changes nothing.
+      // This has no effect after the last message, which has settled the promise.
       reject(
         signal.aborted
           ? new BackupStopped()

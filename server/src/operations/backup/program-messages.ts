@@ -9,7 +9,7 @@ export interface BackupJob {
   readonly keep: number;
 }
 
-/** A message from that process. A refusal is a sentence for people; a failure is one that may be stored. */
+/** A message from that process. A refusal is a sentence for users; a failure is a text that may be stored. */
 export type BackupMessage =
   | { readonly progress: number }
   | { readonly warning: string; readonly details: object }

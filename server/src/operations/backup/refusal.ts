@@ -25,7 +25,7 @@ const MEANINGS: readonly (readonly [codes: readonly string[], message: (folder: 
   [['ENOENT'], (folder) => `The folder above ${folder} does not exist: create it, or choose another one`],
 ];
 
-/** Runs work on a folder. Errors of the file system that its owner can mend become a {@link BackupRefused}. */
+/** Runs work on a folder. Errors of the file system that its owner can correct become a {@link BackupRefused}. */
 export async function explaining<Result>(folder: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();

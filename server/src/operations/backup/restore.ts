@@ -42,8 +42,8 @@ export interface RestoreResult {
 
 /**
  * Restores a verified archive into an empty installation. Until its one transaction is committed, the database has
- * the schema only, so an interrupted restore is repeated: the pictures that it stored are found again.
- * @throws BackupRefused when the installation is not empty
+ * the schema only, so that an interrupted restore can be repeated. It then finds the pictures that were stored already.
+ * @throws BackupRefused when the installation is not empty, or cannot be written to
  */
 export async function restoreBackup(options: RestoreOptions): Promise<RestoreResult> {
   const began = performance.now();
@@ -114,7 +114,7 @@ async function restorePictures({ archive, manifest, blobs, dataDir }: RestoreOpt
         readPictureList(readCompressed(archive, manifest.pictures.file)),
         async ({ sha256, bytes }) => {
           if (lacking.has(sha256)) return;
-          // Left by an interrupted restore: a file appears in a store when it is complete.
+          // An interrupted restore may have stored it: a file appears in a store only when it is complete.
           if ((await blobs.stat(sha256))?.bytes !== bytes) {
             await blobs.put(sha256, await readFile(pathInPool(pool, sha256)));
           }

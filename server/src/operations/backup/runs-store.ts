@@ -18,7 +18,7 @@ const IS_SILENT = sql.raw(
 
 const ERROR_MAX = 500;
 
-/** Whether the schema has the record of backups: not yet if a newer version makes a backup before it migrates. */
+/** Whether the schema has the table of backups. It does not yet if a newer version makes a backup before it migrates. */
 export async function hasRuns(db: Executor): Promise<boolean> {
   const { rows } = await db.execute<{ there: boolean }>(
     sql`SELECT to_regclass('backups') IS NOT NULL AS there`,
@@ -139,8 +139,8 @@ export interface BackupsSoFar {
 }
 
 /**
- * A condition on `backups`: whether it counts for a service with this `BACKUP_DIR`. Whoever entered a command that could
- * not write to another folder has read why.
+ * A condition on `backups`: whether one counts for a service with this `BACKUP_DIR`. A command that failed for another
+ * folder does not, because the user who entered it has read why.
  */
 export function countsFor(backupDir: string | undefined) {
   if (backupDir === undefined) return sql`true`;
@@ -148,8 +148,8 @@ export function countsFor(backupDir: string | undefined) {
 }
 
 /**
- * Reads what counts for a service with this `BACKUP_DIR`. What was recorded while the clock was ahead does not count until
- * that time.
+ * Reads the state of the backups that count for a service with this `BACKUP_DIR`. Backups that were recorded while the
+ * clock was ahead do not count before the recorded time.
  */
 export async function readBackupsSoFar(db: Executor, backupDir: string | undefined): Promise<BackupsSoFar> {
   const { rows } = await db.execute<Record<string, number | string | null>>(sql`

@@ -3,7 +3,7 @@ import { DateTime } from 'luxon';
 import type { Config } from '../../platform/config.ts';
 import type { BackupsSoFar } from './runs-store.ts';
 
-/** Pause after a failure before another attempt. */
+/** Pause after a failure before another attempt, in milliseconds. */
 const RETRY_MS = HOUR_MS / 2;
 
 /** When backups are made: at a time of day, or some time after the last one began. */
@@ -17,7 +17,7 @@ type BackupSettings = Pick<Config, 'BACKUP_DIR' | 'BACKUP_SCHEDULE'>;
 /** The form of `BACKUP_SCHEDULE` (platform/config): `02:30`, `6h` or `manual`. */
 const SCHEDULE = /^(?:([01]\d|2[0-3]):([0-5]\d)|([1-9]\d{0,2})h|manual)$/;
 
-/** @param text of that form */
+/** Parses a schedule. @param text in the form of `BACKUP_SCHEDULE` */
 export function readSchedule(text: string): Schedule {
   const [, hour, minute, hours] = SCHEDULE.exec(text) ?? [];
   if (hours !== undefined) return { kind: 'every', ms: Number(hours) * HOUR_MS };
@@ -26,9 +26,9 @@ export function readSchedule(text: string): Schedule {
     : { kind: 'daily', hour: Number(hour), minute: Number(minute) };
 }
 
-/** Without a schedule, a backup of last week is the newest that nobody would call old. */
+/** The age from which the last complete backup is old if there is no schedule, in milliseconds. */
 const UNSCHEDULED_OLD_MS = 7 * DAY_MS;
-/** A backup may take its time, and begin late. */
+/** How many intervals of the schedule old the last complete backup may be: a backup takes time, and may begin late. */
 const LATE = 1.5;
 
 /** The schedule of a service with these settings; without a folder, backups are made by commands only. */
@@ -49,7 +49,8 @@ export function oldAfter(schedule: Schedule): number {
 export function nextBackupAt(schedule: Schedule, zone: string, soFar: BackupsSoFar): number | null {
   if (schedule.kind === 'manual') return null;
   const { lastStatus, lastEnd } = soFar;
-  // After a failure not at once, so that a full disk is not tried every minute, nor as late as after a success.
+  // After a failure, a backup is not due at once, so that a full disk is not tried every minute, but sooner than after a
+  // success.
   return lastStatus === 'FAILED' && lastEnd !== null
     ? lastEnd + RETRY_MS
     : regularlyAt(schedule, zone, soFar);

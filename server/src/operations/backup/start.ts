@@ -5,12 +5,12 @@ import { type Backups, startBackups } from './backups.ts';
 import type { BackupsSoFar } from './runs-store.ts';
 import { oldAfter, scheduleOf } from './schedule.ts';
 
-/** The services of this room. */
+/** The services of this module. */
 export interface BackupServices {
   readonly backups: Backups;
 }
 
-/** Starts scheduled backups, their metrics, and their part of the health of the service. */
+/** Starts scheduled backups, and reports them in the metrics and in the health of the service. */
 export function startBackupRoom(
   { core, resources }: Pick<Foundation, 'core' | 'resources'>,
   connectionString: string,

@@ -13,7 +13,10 @@ export interface CopiedTable {
   readonly refersTo: readonly string[];
 }
 
-/** Subscribers on another server cannot resume: positions in the feed are transaction numbers. */
+/**
+ * Tables that are never copied. Migrations record themselves where they are applied. Subscribers cannot resume on another
+ * server, because positions in the feed are transaction numbers.
+ */
 const NEVER_COPIED = ['schema_migrations', 'changes'];
 
 /**
@@ -52,12 +55,12 @@ const tablesBy = (sizeOfEvents: string) => `
 
 const BOUNDS = /FROM \('([0-9a-f-]{36})'\) TO \('([0-9a-f-]{36})'\)/;
 
-/** Which tables to copy: all of Gantry, or those that belong into a backup. */
+/** Which tables to copy: all of Gantry, or those that belong in a backup. */
 export type CopyPurpose = 'backup' | 'move';
 
 /**
- * The tables of Gantry in this database, those that others refer to first.
- * @param known the names of tables that migrations create; other tables of the schema are not ours
+ * The tables of Gantry in this database. Tables to which others refer come before these.
+ * @param known the names of tables that migrations create; other tables of the schema do not belong to Gantry
  * @param isDistributed whether events are on the nodes of a cluster
  */
 export async function listTables(
@@ -92,7 +95,7 @@ function inOrderOfReference(tables: readonly CopiedTable[]): CopiedTable[] {
   const ordered: CopiedTable[] = [];
   while (waiting.size > 0) {
     const ready = [...waiting.values()].filter(({ refersTo }) => !refersTo.some((name) => waiting.has(name)));
-    // Tables that refer to one another in a circle do not exist; if they did, their order would not matter here.
+    // Tables that refer to one another in a circle do not exist; if they did, they would be returned in any order.
     for (const table of ready.length > 0 ? ready : [...waiting.values()]) {
       ordered.push(table);
       waiting.delete(table.name);
@@ -109,7 +112,7 @@ export function copyOut(
   return `COPY ${client.escapeIdentifier(name)} (${listOf(client, columns)}) TO STDOUT`;
 }
 
-/** The statement that reads such rows. @param isNew whether the table was created or emptied in this transaction */
+/** The statement that reads the rows of a table as text. @param isNew whether the table was created or emptied in this transaction */
 export function copyIn(
   client: ClientBase,
   { name, columns }: Pick<CopiedTable, 'name' | 'columns'>,
@@ -135,7 +138,7 @@ export async function countPictures(client: ClientBase): Promise<{ count: number
   return { count: Number(rows[0]?.count), bytes: Number(rows[0]?.bytes) };
 }
 
-/** A last value of an identity column. */
+/** The last value of an identity column. */
 export interface SequenceValue {
   readonly table: string;
   readonly column: string;
@@ -161,7 +164,7 @@ export interface DatabaseFacts {
   readonly migrations: readonly { readonly name: string; readonly checksum: string }[];
 }
 
-/** Reads them in the current transaction. */
+/** Reads the facts about the database in the current transaction. */
 export async function readFacts(client: ClientBase): Promise<DatabaseFacts> {
   const { rows } = await client.query<{ now: Date; version: string; installation: string | null }>(`
     SELECT now() AS now, current_setting('server_version') AS version,

@@ -3,7 +3,7 @@ import { areEventsDistributed } from '../../platform/database/nodes.ts';
 import { CONNECTION_NAME, type CopyConnection } from './connection.ts';
 import { BackupRefused } from './refusal.ts';
 
-/** The tables in which an installation that was started has rows. */
+/** Tables whose rows show that a database is in use: an installation that was started has rows in some of them. */
 const TELLING = [
   'users',
   'sensors',

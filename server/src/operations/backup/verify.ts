@@ -41,7 +41,7 @@ export async function readManifest(archive: string): Promise<Manifest> {
 
 /**
  * Checks that this version knows the schema of the archive.
- * @throws BackupRefused when the archive is that of a newer version, or of a changed one
+ * @throws BackupRefused when the archive was made by a newer version, or by one with changed migrations
  */
 export async function checkVersion(archive: string, { migrations, gantryVersion }: Manifest): Promise<void> {
   const known = new Map(
@@ -114,7 +114,7 @@ async function checkPictures(
   }
 }
 
-/** The folder of the pictures of an archive, beside it. */
+/** The folder of the pictures of an archive, which is beside it. */
 export function poolOf(archive: string): string {
   return join(dirname(archive), POOL);
 }

@@ -80,7 +80,7 @@ export async function runChecks(options: ChecksOptions): Promise<CheckResult[]> 
   }
 }
 
-/** Creates the deliveries to webhooks for what a repair makes. */
+/** The outbox that creates deliveries to webhooks for the incidents and alerts that a repair makes. */
 async function outboxOf(tx: Transaction, features: readonly SwitchableFeature[]): Promise<Outbox> {
   const now = await readDatabaseTime(tx);
   return createWebhookDispatch(

@@ -6,8 +6,8 @@ import type { Executor, Transaction } from '../../platform/database/transaction.
 import type { Outbox } from '../../realtime/publish.ts';
 import type { Check } from './check.ts';
 
-// An event of type INCIDENT belongs to an incident, unless it is still to be followed up. Several statements, because
-// events may be on other nodes than the other tables.
+// An event of type INCIDENT belongs to an incident, unless it is still to be followed up. This takes several statements,
+// because events may be on other nodes than the other tables.
 const INCIDENT_EVENTS = sql`SELECT id, created_at FROM events WHERE event_type = 'INCIDENT'`;
 const AT_ONCE = 5_000;
 
@@ -41,8 +41,8 @@ async function findWithoutIncident(db: Executor, limit: number): Promise<{ event
 const OPENED_AT_ONCE = 1_000;
 
 /**
- * Attaches events to the incident that has them in its timeline, of which webhooks were told then.
- * @returns the ids of the others
+ * Attaches events to the incidents whose timelines name them. Webhooks were notified when these entries were made.
+ * @returns the ids of the events that no timeline names
  */
 async function attachAgain(tx: Transaction, ids: readonly string[]): Promise<string[]> {
   const wanted = sql`${sql.param(ids)}::uuid[]`;
@@ -58,7 +58,10 @@ async function attachAgain(tx: Transaction, ids: readonly string[]): Promise<str
   return rows.map(({ id }) => id);
 }
 
-/** Following these events up again would send them to webhooks a second time. */
+/**
+ * Attaches the events to incidents, and opens incidents where there are none. The events are not followed up again, because
+ * that would send them to webhooks a second time.
+ */
 async function openMissing(tx: Transaction, outbox: Outbox): Promise<number> {
   // Two repairs at once would open two incidents for an event.
   await tx.execute(sql`SELECT pg_advisory_xact_lock(${locks.repair})`);

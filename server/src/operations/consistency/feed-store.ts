@@ -107,8 +107,6 @@ async function raiseMissing(tx: Transaction, outbox: Outbox): Promise<number> {
   return hits.length;
 }
 
-/** Deliveries are attempted for a day, so older events do not matter. */
-
 interface MissingDelivery extends Readonly<Record<string, unknown>> {
   readonly webhookId: string;
   readonly kind: 'event.ingested' | 'event.violation';
@@ -121,6 +119,7 @@ async function missingDeliveries(db: Executor, limit: number): Promise<MissingDe
   const { rows: clock } = await db.execute<{ now: number }>(
     sql`SELECT (extract(epoch FROM now()) * 1000)::float8 AS now`,
   );
+  // Deliveries are attempted for a day, so older events do not matter.
   const since = Math.max((clock[0]?.now ?? 0) - DAY_MS, Math.min(...changed.values()));
   if (!Number.isFinite(since)) return [];
   const { rows } = await db.execute<{ delivery: string }>(sql`

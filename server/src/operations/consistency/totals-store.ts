@@ -4,8 +4,8 @@ import { locks } from '../../platform/database/locks.ts';
 import type { Executor, Transaction } from '../../platform/database/transaction.ts';
 import type { Check, Difference } from './check.ts';
 
-// Each of these is read by one statement, so that events stored meanwhile are either in both sides or in neither. On a
-// cluster that takes a snapshot of all nodes as well (checks.ts).
+// Each of these is read by one statement, so that events stored meanwhile are either on both sides or on neither. On a
+// cluster, a snapshot of all nodes is necessary as well (checks.ts).
 
 const HOURS = sql`
   SELECT hour, ${totalsKeys}, coalesce(counted.n, 0) AS counted, coalesce(kept.n, 0) AS kept
@@ -51,7 +51,7 @@ export const totalsChecks: readonly Check[] = [
     name: 'totals by hour',
     compares: 'event_totals with a count of events for each hour, type and state',
     find: finding(HOURS),
-    // Missing counts are added like any other change, and folded into the longer periods.
+    // Missing counts are added like any other change, and are folded into the longer periods later.
     repair: (tx) =>
       changing(
         tx,

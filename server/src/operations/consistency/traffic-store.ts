@@ -88,8 +88,8 @@ function find(query: SQL) {
 }
 
 /**
- * The days of places (in UTC) that differ, and whether the events are authoritative. They are not where retention
- * removed any: such a day keeps its 5 minutes, from which the longer slots are derived.
+ * The days of places (in UTC) that differ, and whether the stored events are authoritative. They are not on days of which
+ * retention removed events: such a day keeps its counts of 5 minutes, from which those of the longer slots are derived.
  */
 const WRONG_DAYS = sql`
   SELECT place_id, day, NOT EXISTS (
@@ -145,7 +145,10 @@ const RECOUNT = sql`
     -- In which parts of an hour there was a sign of life outlasts the event that gave it.
     alive = known.alive | excluded.alive, types = excluded.types, type_counts = excluded.type_counts`;
 
-/** Rows of the differing days without any stored events: their counts are cleared, and they remain as signs of life. */
+/**
+ * Clears the counts of the differing days before they are counted again, except the counts of 5 minutes where the events
+ * are not authoritative. Rows without any stored events remain as signs of life.
+ */
 const CLEAR = sql`
   UPDATE traffic_rollups AS rollups SET n = 0, events = 0, measured = 0, speed_sum = 0, bins = '{}', counts = '{}',
     types = '{}', type_counts = '{}'

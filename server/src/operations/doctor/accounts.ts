@@ -7,7 +7,7 @@ import { readAccountState } from './store.ts';
 /** API tokens that expire within so many days are named. */
 const SOON_DAYS = 14;
 
-/** Administrators, their second factors, and API tokens of programs. Its tables must be those of this version. */
+/** Administrators, their second factors, and API tokens of programs. The schema must be that of this version. */
 export async function examineAccounts(db: Executor, { NODE_ENV }: Config): Promise<Finding[]> {
   const { administrators, without, expiring } = await readAccountState(db, SOON_DAYS);
   const found = [administrators > 0 ? fine('accountsFine', { administrators }) : problem('noAdministrator')];

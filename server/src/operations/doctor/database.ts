@@ -18,17 +18,17 @@ import {
   type ServerState,
 } from './store.ts';
 
-/** The same limit beyond which the service reports that it is degraded. */
+/** How far the clocks may differ, in milliseconds. Beyond the same limit, the service reports that it is degraded. */
 const SKEW_MS = 5_000;
 const LONG_TRANSACTION_S = 3_600;
 const NEWEST_TESTED = 18;
-/** Autovacuum frees transaction ids at a tenth by default, so something prevents it at this share. */
+/** The share of used transaction ids that is a problem: autovacuum frees them at a tenth by default, so something prevents it. */
 const MANY_IDS = 0.4;
-/** Some are requested by backups and by the stop of a server. */
+/** So many requested checkpoints are normal: some are requested by backups and when a server stops. */
 const MANY_CHECKPOINTS = 20;
-/** In hundredths of a second; the default of Linux is 3,000. */
+/** From this delay on, pages are written late, in hundredths of a second; the default of Linux is 3,000. */
 const LATE_WRITES = 1_000;
-/** In megabytes; the default of PostgreSQL is 128. The embedded server has at least this much. */
+/** The least size of `shared_buffers`, in megabytes; the default of PostgreSQL is 128. The embedded server has at least this. */
 const FEWEST_BUFFERS = 256;
 
 /** The database server and its schema. */
@@ -36,7 +36,7 @@ export async function examineDatabase(db: Executor, config: Config): Promise<Fin
   const state = await readServerState(db);
   return [
     ...examineServer(state),
-    // Those of the embedded server cannot be changed.
+    // The settings of the embedded server cannot be changed.
     ...((await isEmbedded(config))
       ? []
       : examineWrites(state, await readCheckpointState(db, state), await readDirtyExpiry(db))),

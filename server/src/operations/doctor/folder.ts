@@ -5,7 +5,7 @@ import type { Config } from '../../platform/config.ts';
 import { hasErrno, ignoreErrno } from '../../platform/errno.ts';
 import { advice, fine, problem } from './findings.ts';
 
-/** Below these the disk counts as full, and as filling. */
+/** The free space, as a share of the disk and in bytes, below which the disk counts as full, or as filling. */
 const FULL = { share: 0.05, bytes: 1e9 };
 const FILLING = { share: 0.15, bytes: 5e9 };
 

@@ -7,10 +7,10 @@ import { readSpoolState, spoolFolderOf } from '../../platform/spool-folder.ts';
 import { advice, fine, problem } from './findings.ts';
 import { readGatewayState } from './store.ts';
 
-/** From here on, the space for messages on disk counts as full. */
+/** The share from which the space for messages on disk counts as full. */
 const FULL_SHARE = 0.8;
 
-/** With a service that runs, and its database, messages leave the disk within seconds. */
+/** From this age on, messages on disk are late: while the service and its database run, they leave the disk within seconds. */
 const LATE_MINUTES = 2;
 
 /** Messages of devices that wait on the disk of this machine. */
@@ -28,7 +28,7 @@ export async function examineSpool({ DATA_DIR, GATEWAY_SPOOL_MB: megabytes }: Co
   return found;
 }
 
-/** Messages that were lost or refused. Its tables must be those of this version. */
+/** Messages that were lost or refused. The schema must be that of this version. */
 export async function examineConnectionsOfDevices(db: Executor): Promise<Finding[]> {
   const { lost, losing, limited } = await readGatewayState(db);
   const found: Finding[] = [];

@@ -6,7 +6,7 @@ import { problem } from './findings.ts';
 
 const NO_PICTURE = '0'.repeat(64);
 
-/** Whether the S3-compatible store of pictures answers. Pictures in the data folder are examined with it. */
+/** Whether the S3-compatible store of pictures answers. Pictures in the data folder are examined with that folder. */
 export async function examinePictures(config: Config): Promise<Finding[]> {
   if (config.S3_BUCKET === undefined) return [];
   await using blobs = await openBlobs(config);

@@ -9,7 +9,7 @@ export interface ServerState {
   readonly encoding: string;
   readonly standby: boolean;
   readonly may_create: boolean | null;
-  /** The longest transaction of anybody, in seconds. */
+  /** The duration of the longest transaction of any client except Gantry's own upkeep, in seconds. */
   readonly longest_transaction: number;
   readonly invalid_indexes: string[];
   readonly autovacuum: boolean;
@@ -42,7 +42,7 @@ export async function readServerState(db: Executor): Promise<ServerState> {
 }
 
 /**
- * After how many hundredths of a second Linux writes changed files of the server to the disk.
+ * After how many hundredths of a second Linux, on the machine of the server, writes changed pages of files to the disk.
  * @returns null if it is another system, or if the role may not read files of the server
  */
 export async function readDirtyExpiry(db: Executor): Promise<number | null> {
@@ -66,7 +66,7 @@ export interface CheckpointState {
   readonly limit: string;
 }
 
-/** How many checkpoints the size of the WAL caused and how many the clock did, since the statistics were reset. */
+/** The number of checkpoints that were requested, and of those that were due by time, since the statistics were reset. */
 export async function readCheckpointState(
   db: Executor,
   { version }: Pick<ServerState, 'version'>,
@@ -140,7 +140,7 @@ export async function readWorkState(db: Executor): Promise<WorkState> {
 /** Accounts with their second factors and tokens. */
 export interface AccountState {
   readonly administrators: number;
-  /** Administrators without a second factor. The login provider decides on those of its accounts. */
+  /** Administrators without a second factor, except those of a login provider, which decides on their second factors. */
   readonly without: number;
   /** Names of API tokens in use that expire soon, at most five and, if there are more, an ellipsis. */
   readonly expiring: string[];
@@ -169,7 +169,7 @@ export async function readAccountState(db: Executor, soonDays: number): Promise<
 export interface BackupState {
   /** Hours since the end of the last complete one; null if there is none. */
   readonly age_hours: number | null;
-  /** Why the last one failed; null if it did not. */
+  /** Why the latest backup that ended with success or failure failed; null if it did not. */
   readonly error: string | null;
 }
 

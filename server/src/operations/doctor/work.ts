@@ -7,7 +7,7 @@ import { readWorkState, type WorkState } from './store.ts';
 
 const RETENTION_DAYS = 3;
 
-/** Work that waits or failed, partitions and sensors. Its tables must be those of this version. */
+/** Work that waits or failed, partitions and sensors. The schema must be that of this version. */
 export async function examineWork(db: Executor): Promise<Finding[]> {
   const state = await readWorkState(db);
   return [...examineJobs(state), ...(await examinePartitions(db)), ...examineSensors(state)];

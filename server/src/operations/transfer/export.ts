@@ -26,7 +26,7 @@ function linesOf(events: readonly ExportedEvent[]): string {
 }
 
 /**
- * Writes the events that match as lines of JSON or CSV, as fast as they are taken. Memory stays constant.
+ * Writes the events that match as lines of JSON or CSV, as fast as the output accepts them. The use of memory is constant.
  * @returns the number of events
  */
 export async function exportEvents(

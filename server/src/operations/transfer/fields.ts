@@ -1,4 +1,4 @@
-/** The fields of an exported event, in the order of the columns of a CSV file. Those of no interest to import are last. */
+/** The fields of an exported event, in the order of the columns of a CSV file. Those that the import ignores are last. */
 export const fields = [
   'id',
   'timestamp',
@@ -26,6 +26,6 @@ export type FieldName = (typeof fields)[number];
 /** An exported event; null for what is unknown. */
 export type ExportedEvent = Readonly<Record<FieldName, unknown>>;
 
-/** The forms of files. */
+/** The formats of files. */
 export const transferFormats = ['jsonl', 'csv'] as const;
 export type TransferFormat = (typeof transferFormats)[number];

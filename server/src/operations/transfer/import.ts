@@ -26,18 +26,18 @@ export interface ImportOptions {
   readonly onFailure: (line: number, reason: string) => void;
 }
 
-/** A batch takes at most so many events of one sensor, and so many bytes unless one event takes more. */
+/** Maximum number of events of one sensor in a batch, and of bytes, unless a single event is larger. */
 const BATCH = 500;
 const BATCH_BYTES = 4_000_000;
 
-/** About so many bytes wait in the batches of all sensors. */
+/** Number of bytes in the batches of all sensors above which all batches are sent. */
 const WAITING_BYTES = 32_000_000;
 
 const ATTEMPTS = 20;
 const PAUSE_MS = 1_000;
 const ANSWER_MS = 60_000;
 
-/** What export adds, and the service decides by itself. */
+/** Fields that the export adds, and that a sensor does not report: the service determines them. */
 const NOT_REPORTED = new Set([
   'id',
   'deviceId',
@@ -52,7 +52,7 @@ const NOT_REPORTED = new Set([
 
 interface Waiting {
   readonly line: number;
-  /** Of an exported event. */
+  /** The id of an exported event; null for other events. */
   readonly id: string | null;
   readonly event: Readonly<Record<string, unknown>>;
 }
@@ -70,8 +70,8 @@ export class ImportRefused extends Error {
 
 /**
  * Sends the events of a file to a service, as their sensors would: they pass the same rules, and importing a file again
- * stores nothing twice. The events of a sensor are sent in the order of the file. Those of many sensors wait for others
- * of the same sensor, because in the order of their times the sensors alternate.
+ * stores nothing twice. The events of a sensor are sent in the order of the file. They wait until there are enough of the
+ * same sensor for a batch, because in the order of time the sensors alternate.
  * @throws ImportRefused when the service cannot be reached; what was sent before has been stored
  */
 export async function importEvents(options: ImportOptions): Promise<ImportResult> {
@@ -166,7 +166,11 @@ function reasonOf({ message, issues }: Extract<IngestedItem, { error: unknown }>
 
 const isTemporary = (status: number): boolean => status === 429 || status === 503 || status === 408;
 
-/** Sends a batch until it is answered. @returns one result for each event */
+/**
+ * Sends a batch, again if necessary, until there is a result for each event.
+ * @returns the results, in the order of the events
+ * @throws ImportRefused when the service cannot be reached or does not accept the events
+ */
 async function send(url: string, apiKey: string, waiting: readonly Waiting[]): Promise<IngestedItem[]> {
   const results: IngestedItem[] = [];
   let left = waiting.map((each, index) => ({ ...each, index }));

@@ -8,12 +8,12 @@ export type ReadLine =
   | { readonly line: number; readonly event: Readonly<Record<string, unknown>> }
   | { readonly line: number; readonly flaw: string };
 
-/** The columns of a CSV file that are not texts. */
+/** The columns of a CSV file that contain JSON. */
 const JSON_COLUMNS = ['location', 'metadata', 'images', 'tags'];
 
 const NUMBER = /^\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?\s*$/i;
 
-/** @throws Error for a CSV file without the columns that are needed */
+/** Reads the events of a file, with those that cannot be read as flaws. @throws Error when the file itself cannot be read */
 export function readLines(input: Readable, format: TransferFormat): AsyncGenerator<ReadLine> {
   return format === 'csv' ? readCsv(input) : readJson(input);
 }

@@ -16,7 +16,7 @@ export interface ExportFilters {
   readonly deviceIds: readonly string[];
 }
 
-/** Events that are looked up together. */
+/** Number of events that are looked up together. */
 const PAGE = 1_000;
 
 /**
@@ -109,7 +109,7 @@ function exported({ severity, created_at, ...row }: Row): ExportedEvent {
   } as unknown as ExportedEvent;
 }
 
-/** Those of the ids that exist, or of which it is remembered that a user deleted the event. */
+/** Those of the ids whose events exist, or are recorded as deleted by a user. */
 export async function findExistingIds(db: Executor, ids: readonly string[]): Promise<Set<string>> {
   const wanted = sql`${sql.param(ids)}::uuid[]`;
   // Plan: events_pkey of the partitions that contain the ids. Two statements, because events may be on other nodes than
