@@ -1,6 +1,6 @@
 import { BenchmarkFailed } from './failure.ts';
 
-/** The number of events by each way to count them. */
+/** The number of events, counted in each possible way. */
 export interface Counts {
   /** Rows in `events`. */
   readonly rows: number;
@@ -12,7 +12,7 @@ export interface Counts {
 
 /**
  * Compares the number of acknowledged events with the number of stored ones.
- * @throws BenchmarkFailed when any two of the numbers differ
+ * @throws BenchmarkFailed when any of them has not grown by the number of acknowledged events
  */
 export function checkCounts(who: string, acknowledged: number, before: Counts, after: Counts): void {
   const added = (key: keyof Counts): number | null => {

@@ -24,8 +24,8 @@ export function sibling(databaseUrl: string, name: string): string {
 }
 
 /**
- * The version of the server.
- * @throws BenchmarkFailed when it does not wait for the disk, which would make the figures meaningless
+ * Checks the settings of the server, and returns its version.
+ * @throws BenchmarkFailed when its commits do not wait for the disk, which would make the figures meaningless
  */
 export async function checkServer(databaseUrl: string): Promise<string> {
   const [row] = await query<{ version: string; fsync: string; commit: string }>(
@@ -39,7 +39,7 @@ export async function checkServer(databaseUrl: string): Promise<string> {
   return row.version;
 }
 
-/** Counts the events of a database one by one, and by its totals. */
+/** Counts the rows of `events`, and adds up `event_totals`. */
 export async function countEvents(databaseUrl: string): Promise<Omit<Counts, 'stats'>> {
   const [row] = await query<{ rows: string; totals: string }>(
     databaseUrl,
@@ -48,7 +48,10 @@ export async function countEvents(databaseUrl: string): Promise<Omit<Counts, 'st
   return { rows: Number(row?.rows), totals: Number(row?.totals) };
 }
 
-/** @throws BenchmarkFailed when an indexed column of an event is empty: the work of the servers would differ */
+/**
+ * Checks that every event has a value in each indexed column, without which the work of the servers would differ.
+ * @throws BenchmarkFailed when one has not
+ */
 export async function checkIndexedColumns(who: string, databaseUrl: string): Promise<void> {
   const [row] = await query<{ n: string }>(
     databaseUrl,

@@ -17,7 +17,7 @@ export interface Machine {
   readonly commit: string;
 }
 
-/** @param postgresql the version that the database reports */
+/** Describes this machine and the software. @param postgresql the version that the database reports */
 export async function describeMachine(postgresql: string): Promise<Machine> {
   return {
     processor: cpus()[0]?.model.trim() ?? 'unknown',
@@ -30,7 +30,7 @@ export async function describeMachine(postgresql: string): Promise<Machine> {
   };
 }
 
-/** The commit of the checkout, or that of which a bundle was made. */
+/** The commit of the checkout or, in a bundle, the commit from which the bundle was made (`BENCH_COMMIT`). */
 export async function findCommit(): Promise<string> {
   if (process.env.BENCH_COMMIT) return process.env.BENCH_COMMIT;
   try {

@@ -3,7 +3,7 @@ export type Metrics = ReadonlyMap<string, number>;
 
 const SAMPLE = /^(\w+)(?:\{(.*)\})? (\S+)$/;
 
-/** The label that distinguishes these processes (`WORKERS`). */
+/** The label that distinguishes the processes of a service (`WORKERS`). */
 const WORKER = /,?worker="\d+"/;
 
 /** Parses the answer of /metrics; labels other than `worker` stay part of the name. */

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 
-/** Parses an option that is a number from `min` to `max`, an integer by default. */
+/** Returns a parser for an option that is a number from `min` to `max`, by default an integer. */
 export function numberBetween(min: number, max: number, { whole = true } = {}) {
   return (text: string): number => {
     const value = Number(text);
@@ -10,12 +10,12 @@ export function numberBetween(min: number, max: number, { whole = true } = {}) {
   };
 }
 
-/** Parses an option that is a list of different values, separated by commas, in ascending order. */
+/** Returns a parser for an option that is a list of values separated by commas. The result is sorted, without duplicates. */
 export function listOf(parse: (text: string) => number) {
   return (text: string): number[] => [...new Set(text.split(',').map(parse))].sort((a, b) => a - b);
 }
 
-/** Adds the options that all benchmarks have: the folder of the data, and the output of the results. */
+/** Adds the options that most benchmarks have: the database, the folder of the data, and the output of the results. */
 export function addCommonOptions(command: Command): Command {
   return command
     .option(

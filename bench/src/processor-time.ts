@@ -3,40 +3,40 @@ import { join } from 'node:path';
 import { query } from './database.ts';
 import { descendantsOf } from './faults/processes.ts';
 
-/** Linux counts processor time in hundredths of a second for programs, on all architectures. */
+/** On all architectures, Linux reports processor time to programs in hundredths of a second. */
 const TICKS_PER_SECOND = 100;
 
-/** The time of all processors together since the start of the machine in seconds; NaN where it cannot be read. */
+/** Times of all processors together since the start of the machine, in seconds; `idle` and `stolen` are NaN if unknown. */
 export interface MachineTimes {
-  /** In which they did nothing. */
+  /** Time in which they were idle. */
   readonly idle: number;
-  /** In which they had work, and the host of this virtual machine let others work. */
+  /** Steal time: they had work, but the host of this virtual machine ran something else. */
   readonly stolen: number;
   readonly total: number;
 }
 
-/** Processor time since some moment in seconds; NaN where it cannot be read. */
+/** Processor times since a fixed moment, in seconds; NaN if unknown. */
 export interface ProcessorTimes extends MachineTimes {
-  /** Of the measured server, with all its processes, without PostgreSQL. */
+  /** Processor time of all processes of the measured server, without PostgreSQL. */
   readonly server: number;
   readonly postgresql: number;
 }
 
 export type ReadProcessorTimes = () => Promise<ProcessorTimes>;
 
-/** What a run has used. Null where it is not known. */
+/** The processor time that a run used; null if unknown. */
 export interface ProcessorUse {
   /** Processor time of the server per event or message, in microseconds. */
   readonly nodeMicros: number | null;
-  /** The same of PostgreSQL. */
+  /** Processor time of PostgreSQL per event or message, in microseconds. */
   readonly postgresMicros: number | null;
-  /** The fraction of the time of all processors in which they did nothing. */
+  /** The fraction of the time of all processors in which they were idle. */
   readonly idle: number | null;
 }
 
 /**
- * How to read processor times from /proc: nothing on other systems than Linux, and no time of a PostgreSQL on another
- * machine or of another user.
+ * Returns a function that reads processor times from /proc. They are unknown on systems other than Linux, and that of
+ * PostgreSQL is unknown if it runs on another machine or its data folder is not readable.
  * @param pid the first process of the server
  */
 export async function processorTimesOf(pid: number, databaseUrl: string): Promise<ReadProcessorTimes> {
@@ -53,7 +53,7 @@ export async function processorTimesOf(pid: number, databaseUrl: string): Promis
   };
 }
 
-/** @param n the number of events or messages between the two moments */
+/** The processor time used between two readings. @param n the number of events or messages between them */
 export function usedBetween(before: ProcessorTimes, after: ProcessorTimes, n: number): ProcessorUse {
   const grown = (key: keyof ProcessorTimes): number => after[key] - before[key];
   const known = (value: number): number | null => (Number.isFinite(value) ? value : null);
@@ -80,7 +80,7 @@ async function treeOf(pid: number): Promise<number[]> {
   return descendants === null ? [] : [pid, ...descendants];
 }
 
-/** The processor time of these processes, with that of processes that they started and that have ended. */
+/** The processor time of the processes and of their child processes that have ended, in seconds. */
 async function secondsOf(pids: readonly number[]): Promise<number> {
   if (pids.length === 0) return Number.NaN;
   const ticks = await Promise.all(pids.map(ticksOf));
@@ -93,7 +93,7 @@ async function ticksOf(pid: number): Promise<number> {
   return fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
 }
 
-/** The first line of /proc/stat: user, nice, system, idle, waiting for the disk, interrupts, stolen by other machines. */
+/** Reads the first line of /proc/stat: user, nice, system, idle, iowait, irq, softirq, steal. Waiting for I/O counts as idle. */
 export async function readMachineTimes(): Promise<MachineTimes> {
   const line = (await readFile('/proc/stat', 'utf8').catch(() => '')).split('\n')[0] ?? '';
   const ticks = line.split(/\s+/).slice(1, 9).map(Number);

@@ -10,7 +10,7 @@ export interface Results {
   readonly name: string;
   readonly date: Date;
   readonly machine: Machine;
-  /** The relevant options of the call. */
+  /** The relevant options of the command. */
   readonly options: Readonly<Record<string, unknown>>;
   /** Its tables and verdicts as Markdown. */
   readonly text: string;
@@ -18,7 +18,7 @@ export interface Results {
   readonly data: unknown;
 }
 
-/** The results for people, with the place and time of the measurement. */
+/** The results as Markdown, with the date, the machine and the options. */
 function asMarkdown({ name, date, machine, options, text }: Results): string {
   const { processor, cores, memoryGb, system, node, postgresql, commit } = machine;
   const called = Object.entries(options).map(([key, value]) => `${key} ${String(value)}`);
@@ -38,7 +38,7 @@ export function asJson({ name, date, machine, options, data }: Results): string 
   return `${JSON.stringify({ name, date, machine, options, data }, null, 2)}\n`;
 }
 
-/** Stores the results in bench/results, as `<date>-<name>.md` and `.json`. @returns the path of the former */
+/** Stores the results in bench/results, as `<date>-<name>.md` and `.json`. @returns the path of the Markdown file */
 async function saveResults(results: Results): Promise<string> {
   const base = `${FOLDER}${results.date.toISOString().slice(0, 10)}-${results.name}`;
   await mkdir(FOLDER, { recursive: true });
@@ -47,7 +47,7 @@ async function saveResults(results: Results): Promise<string> {
   return `${base}.md`;
 }
 
-/** The output of the results. */
+/** How the results are output. */
 export interface Output {
   /** Whether to print them in machine-readable form. */
   readonly json: boolean;

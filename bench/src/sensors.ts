@@ -12,7 +12,7 @@ export interface Sensor {
 
 /**
  * Registers sensors of all types, each at a location of its own.
- * @param prefix of their device ids, which are unique in a database: a kept one has those of earlier runs
+ * @param prefix the prefix of their device ids, which must be unique: a kept database contains sensors of earlier runs
  */
 export async function registerSensors(
   { api }: GantryClient,

@@ -10,7 +10,7 @@ import { findFreePort } from './free-port.ts';
 import { type Metrics, parseMetrics, residentMegabytes } from './metrics.ts';
 import { root } from './root.ts';
 
-/** What `npm start` runs. Not with npm itself, which a bundle does not contain. */
+/** `package.json`, whose `start` script is run directly, because a bundle does not contain npm. */
 const { scripts } = createRequire(import.meta.url)(join(root, 'package.json')) as {
   readonly scripts: { readonly start: string };
 };
@@ -18,17 +18,17 @@ const START_DEADLINE_MS = 120_000;
 const STOP_DEADLINE_MS = 60_000;
 const ADMIN = { email: 'admin@gantry.local', password: 'only-for-the-benchmark' };
 
-/** The last part of the service's output, shown when it fails. */
+/** Number of characters at the end of the service's output that are kept, and shown when it fails. */
 const KEPT_CHARS = 8_000;
 
-/** Gantry in processes of its own, started as described in README. */
+/** Gantry in processes of its own, started as described in README.md. */
 export interface Service {
   readonly url: string;
-  /** The first of its processes. */
+  /** The id of its first process. */
   readonly pid: number;
   /** A client that is logged in as administrator. */
   readonly client: GantryClient;
-  /** The present metrics. */
+  /** Reads its current metrics. */
   metrics(): Promise<Metrics>;
   /** Resident memory of the service's processes, in megabytes. */
   memory(): Promise<number>;
@@ -45,7 +45,7 @@ export interface ServiceOptions {
 
 /**
  * Starts Gantry as `npm start` does, waits until it is ready, and logs in.
- * @throws BenchmarkFailed with its output when it ends or is not ready within two minutes
+ * @throws BenchmarkFailed, with the output of the service, when it ends or is not ready within two minutes
  */
 export async function startService({ dataDir, databaseUrl, env }: ServiceOptions): Promise<Service> {
   const port = await findFreePort();
@@ -53,7 +53,7 @@ export async function startService({ dataDir, databaseUrl, env }: ServiceOptions
   const child = spawn(scripts.start, {
     shell: true,
     cwd: root,
-    // Set to empty rather than omitted, so that a .env file has no effect.
+    // Settings are empty rather than omitted, so that a .env file has no effect on them.
     env: {
       ...process.env,
       HOST: '127.0.0.1',

@@ -25,7 +25,7 @@ export interface Stage extends AsyncDisposable {
 /** The default number of sensors. */
 export const SENSORS = 20;
 
-/** How a stage is set. */
+/** The settings of a stage. */
 export interface StageSettings {
   /** A PostgreSQL server on which databases may be created; by default the embedded one. */
   readonly server?: string | undefined;
@@ -36,7 +36,7 @@ export interface StageSettings {
 
 /**
  * Starts Gantry and registers sensors.
- * @param folder for data on disk
+ * @param folder the folder for data on disk
  */
 export async function setStage(
   folder: string,

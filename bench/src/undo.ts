@@ -1,7 +1,7 @@
-/** Steps to undo at the end, in reverse order. */
+/** Clean-up steps, which are run at the end in reverse order. */
 export interface Undo {
   readonly add: (step: () => unknown) => void;
-  /** Undoes them. Failures are reported and do not prevent the rest. */
+  /** Runs the steps. A step that fails is reported, and does not prevent the others. */
   run(): Promise<void>;
 }
 

@@ -12,8 +12,9 @@ export interface WorkFolder extends AsyncDisposable {
 }
 
 /**
+ * Creates a work folder.
  * @param parent the parent folder; /var/tmp by default, which is on a disk even where /tmp is in memory
- * @throws BenchmarkFailed when it is in memory, where commits are too cheap for meaningful figures
+ * @throws BenchmarkFailed when the parent folder is in memory, where commits are too cheap for meaningful figures
  */
 export async function createWorkFolder(parent?: string): Promise<WorkFolder> {
   const home = parent ?? (process.platform === 'win32' ? tmpdir() : '/var/tmp');

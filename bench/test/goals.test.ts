@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { judge } from '../src/ingest/goals.ts';
 import { CONTESTANTS, type Contestant, type Measurement } from '../src/ingest/measurement.ts';
 
-/** A round in which Gantry just meets every goal, with some figures replaced. */
+/** A round in which Gantry meets every goal, with rates exactly at their limits, except for the figures in `own`. */
 const roundOf = (round: number, own: Partial<Record<Contestant, Partial<Measurement>>>): Measurement[] => {
   const base = {
     groupSize: null,
@@ -48,7 +48,7 @@ describe('the goals of ingestion', () => {
   });
 
   it('use the median of the ratios of the rounds', () => {
-    // A slow machine in the second round slows both sides of the ratio.
+    // In the second round the machine is slow, which affects both sides of the ratio.
     const slow = { floor: { requestsPerSecond: 10_000 }, single: { requestsPerSecond: 4_500 } };
     const lame = { single: { requestsPerSecond: 2_000 } };
     const measurements = [...roundOf(1, {}), ...roundOf(2, slow), ...roundOf(3, lame)];

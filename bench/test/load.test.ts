@@ -61,7 +61,7 @@ describe('the load', () => {
     expect(load.requests).toBeLessThan(answered);
     expect(load.latencies[0]).toBeGreaterThanOrEqual(15);
     expect(load.used).toMatchObject({ nodeMicros: expect.any(Number), postgresMicros: null });
-    // One after another, as many as the machine has time for.
+    // The bodies are sent one after another. How many are sent depends on the speed of the machine.
     const bodies = new Set(makeBodies(['key'], 64, 1).map(({ text }) => text));
     expect([...seen].filter((body) => !bodies.has(body))).toEqual([]);
     expect(seen.size).toBe(Math.min(bodies.size, answered));

@@ -41,7 +41,7 @@ describe('a constant load', () => {
     await pacer.finish();
     const { latencies } = pacer.take();
     expect(latencies.length).toBeGreaterThan(80);
-    // Two connections answer eighty of them a second; the others wait.
+    // Two connections take eighty requests a second; the others wait.
     expect(latencies.at(-1)).toBeGreaterThan(500);
   });
 

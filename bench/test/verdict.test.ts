@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Sample } from '../src/soak/sample.ts';
 import { judgeSoak, slopeOf } from '../src/soak/verdict.ts';
 
-/** Ten minutes, a sample each 30 s. */
+/** The samples of a run of ten minutes, one every 30 s. */
 const samplesOf = (at: (minute: number) => Partial<Sample>): Sample[] =>
   Array.from({ length: 20 }, (_, index) => ({
     minute: (index + 1) / 2,

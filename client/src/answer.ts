@@ -1,6 +1,7 @@
-/** The parts of an answer that are kept. */
+/** The parts of an HTTP response that the client uses. */
 export interface Answer {
   readonly ok: boolean;
+  readonly status: number;
   readonly retryAfter: string | null;
   readonly requestId: string | null;
   json(): Promise<unknown>;

@@ -26,7 +26,7 @@ export interface GantryClientOptions {
   token?: string;
   /** The `fetch` to use, if not the global one. */
   fetch?: typeof globalThis.fetch;
-  /** Time limit for an answer, in milliseconds. The service itself answers within 30 s. */
+  /** Time limit for an answer, in milliseconds. Default: 35,000. The service itself answers within 30 s. */
   timeoutMs?: number;
 }
 
@@ -39,11 +39,11 @@ export interface GantryClient {
   readonly api: TRPCClient<AppRouter>;
   /**
    * Logs in and uses the new token from then on.
-   * @param code for an account with a second factor: of the authenticator app, or a recovery code. Without it, the
-   * error has the message `SECOND_FACTOR_REQUIRED` of `@gantry/contract/second-factor`
+   * @param code for an account with a second factor: the code of the authenticator app, or a recovery code. If it is
+   * missing, the error has the message `SECOND_FACTOR_REQUIRED` of `@gantry/contract/second-factor`
    */
   login(email: string, password: string, code?: string): Promise<SessionUser>;
-  /** Revokes and discards the token, even if the service is unreachable. */
+  /** Revokes the token, and discards it. It is discarded even if the call fails because the service is unreachable. */
   logout(): Promise<void>;
   /** Exchanges the token for a new one before it expires. */
   refresh(): Promise<SessionUser>;
@@ -51,7 +51,7 @@ export interface GantryClient {
   readonly token: string | null;
 }
 
-/** Not batched: devices make single, possibly large calls, and a login should not wait for a slower call. */
+/** Procedures that are not batched, because their inputs may be large, or because a login should not wait for a slower call. */
 const UNBATCHED = new Set([
   'auth.login',
   'events.ingest',
@@ -60,10 +60,10 @@ const UNBATCHED = new Set([
   'sensors.heartbeat',
 ]);
 
-/** Maximum length of the address of a batch of queries, in characters; many proxies refuse more than 8 KB. */
+/** Maximum length of the URL of a batch of queries, in characters. Many proxies refuse more than 8 KB. */
 const MAX_URL_LENGTH = 8000;
 
-/** Maximum size of an input in a batch, in bytes: even percent-encoded it fits into the address. */
+/** Maximum size of the input of a query in a batch, in bytes: even percent-encoded, it fits into the URL. */
 const MAX_BATCHED_INPUT = 2000;
 const DEFAULT_TIMEOUT_MS = 35_000;
 const transformer = {
@@ -101,11 +101,11 @@ export function createGantryClient(options: string | URL | GantryClientOptions):
     maxItems: MAX_BATCH,
     maxURLLength: MAX_URL_LENGTH,
   });
-  // The EventSource of browsers cannot send headers, and a token does not belong in an address.
+  // The EventSource of browsers cannot send headers, and a token does not belong in a URL.
   const streamFetch: FetchLike = async (address, init) => {
     const response = await fetch(address, { ...init, headers: { ...init.headers, ...link.headers() } });
     if (response.status < 500) return response;
-    // EventSource would give up. A proxy answers so while the service restarts.
+    // EventSource gives up after such a response, which a proxy returns while the service restarts, but not after an error.
     await response.body?.cancel();
     throw new TypeError(`The stream was answered with the status ${response.status}`);
   };
@@ -155,7 +155,7 @@ export function createGantryClient(options: string | URL | GantryClientOptions):
   };
 }
 
-/** Without superjson's annotation of values that occur more than once, which the service does not need. */
+/** Serializes a value, without superjson's annotation of objects that occur more than once, which the service does not need. */
 function serialize(value: unknown) {
   const { json, meta } = superjson.serialize(value);
   if (!meta?.values) return { json };

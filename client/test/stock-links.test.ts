@@ -88,6 +88,6 @@ it('a page of another origin may send the headers of httpBatchStreamLink with th
     headers: { origin: 'http://localhost:3000', 'access-control-request-method': 'GET' },
   });
   const allowed = preflight.get('access-control-allow-headers')?.toLowerCase().split(', ') ?? [];
-  // Browsers always send Accept.
+  // Accept needs no permission: CORS always allows it.
   expect([...sent].filter((name) => name !== 'accept' && !allowed.includes(name))).toEqual([]);
 });

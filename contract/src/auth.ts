@@ -49,7 +49,7 @@ export const loginMethods = z.object({
 });
 export type LoginMethods = z.infer<typeof loginMethods>;
 
-/** What the settings say of number plates and the role of the caller. */
+/** How the settings `HIDE_PLATES_FROM` and `PLATE_SEARCH_REASON` apply to the role of the caller. */
 export const plateAccess = z.object({
   seesPlates: z
     .boolean()
@@ -57,7 +57,7 @@ export const plateAccess = z.object({
   requiresReason: z.boolean().describe('Whether a search for a plate requires a `reason`.'),
 });
 
-/** What a SHA-256 is in base64url. */
+/** The format of a SHA-256 hash in base64url, without padding. */
 export const OIDC_CHALLENGE = /^[\w-]{43}$/;
 
 export const completeOidcLoginInput = z.object({

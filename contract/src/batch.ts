@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { MAX_BATCH_ITEMS } from './values.ts';
 
-// The same for many in one call. Each succeeds or fails by itself.
+// Inputs and results of procedures that apply one action to many items. Each item succeeds or fails by itself.
 
-/** The items of a batch. @param what one of them is called in messages */
+/** The input items of a batch. @param what the singular noun for an item, used in error messages */
 export function batchOf<Item extends z.ZodType>(item: Item, what: string) {
   return z
     .array(item)
@@ -14,7 +14,7 @@ export function batchOf<Item extends z.ZodType>(item: Item, what: string) {
 const error = z.object({ code: z.string(), message: z.string() });
 const failed = z.object({ id: z.string(), error });
 
-/** Results in the order of the input, each of them what was done or why it was not. */
+/** The results of a batch in the order of its input: for each item, what was done or the error. */
 export function batchResults<Done extends z.ZodObject>(done: Done) {
   return z.object({
     results: z

@@ -90,7 +90,7 @@ export const connection = z.object({
 });
 export type Connection = z.infer<typeof connection>;
 
-/** What is shown once: the values to type into the device, and where. */
+/** The secrets of a connection, returned only when it is created or its secrets are replaced, and how to enter them in the device. */
 export const connectionSecrets = z.object({
   url: z.string().describe('The address for the device, with its token.'),
   username: z.string(),
@@ -139,7 +139,7 @@ export const updateConnectionInput = z.object({
 });
 export type UpdateConnectionInput = z.infer<typeof updateConnectionInput>;
 
-/** A message as a device sent it, and what became of it. */
+/** A message that a device sent, and the result of processing it. */
 export const deviceMessage = z.object({
   id: z.string(),
   connectionId: z.string(),
@@ -163,7 +163,7 @@ export const listMessagesInput = z.object({
 export type ListMessagesInput = z.infer<typeof listMessagesInput>;
 export const messagesPage = z.object({ messages: z.array(deviceMessage), ...pageTotals });
 
-/** One part of the body: of a multipart body, or the only one. */
+/** A part of a multipart body, or the whole of any other body. */
 export const messagePart = z.object({
   name: z.string().nullable(),
   fileName: z.string().nullable(),
@@ -199,7 +199,7 @@ export const replayOutput = z.object({
 });
 export type ReplayOutput = z.infer<typeof replayOutput>;
 
-/** What a mapping or a format makes of a message, without storing anything. */
+/** Reads a stored message with the format or the mapping, without storing the result. */
 export const tryInput = z.object({
   id,
   options: connectionOptions.optional().describe('Instead of the options of the connection.'),

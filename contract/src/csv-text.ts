@@ -22,7 +22,7 @@ export function guardText(text: string): string {
 
 const GUARDED = new RegExp(`${PART}'(?='*${FORMULA})`, 'gu');
 
-/** The text that `guardText` returned in this form. */
+/** Reverses `guardText`: returns the original text. */
 export function unguardText(text: string): string {
   return text.replace(GUARDED, '');
 }

@@ -1,10 +1,10 @@
-// What can be found about an installation: the code of each finding, what it is about, and its sentences in English. The
-// console has them in its languages too, so a sentence consists of whole sentences and {{values}} alone.
+// All findings of `gantry doctor` about an installation: the code of each, the area that it concerns, and its sentences in
+// English. The console translates them, so each text consists of complete sentences with {{values}} in them.
 
 interface Sentence {
   readonly about: string;
   readonly finding: string;
-  /** What to do about it; left out where nothing is wrong. */
+  /** What to do about it; absent if nothing is wrong. */
   readonly remedy?: string;
 }
 
@@ -358,7 +358,7 @@ export const doctorSentences = {
 /** The code of a finding. */
 export type FindingCode = keyof typeof doctorSentences;
 
-/** A value in a sentence; several are a list. */
+/** A value in a sentence. An array is written as a list. */
 export type FindingValue = string | number | readonly string[];
 
 type NamesIn<Text> = Text extends `${string}{{${infer Name}}}${infer Rest}` ? Name | NamesIn<Rest> : never;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type ErrorCode, errorCodes, type InputIssue } from './errors.ts';
 
-/** superjson's annotations of dates and other types beside the JSON. */
+/** superjson's annotations of dates and other types, which accompany the JSON. */
 export const superjsonMeta = z.object({
   values: z.unknown().optional(),
   v: z.number().optional(),

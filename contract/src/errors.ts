@@ -1,6 +1,6 @@
 /**
- * All error codes of calls, with their numbers and HTTP statuses. The numbers follow JSON-RPC 2.0 and, where tRPC
- * defines one, tRPC; that of UNAUTHORIZED is from the specification.
+ * All error codes of calls, with their numbers and HTTP statuses. The numbers are those of tRPC, which follow
+ * JSON-RPC 2.0; the specification also prescribes that of UNAUTHORIZED.
  */
 export const errorCodes = {
   PARSE_ERROR: { code: -32700, httpStatus: 400 },

@@ -10,7 +10,7 @@ import {
   reviewDecision,
 } from './reviews.ts';
 
-// What users do with many events in one call.
+// Inputs and results of the actions of users on many events in one call.
 
 export const reviewBatchInput = z
   .object({

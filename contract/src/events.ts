@@ -17,7 +17,7 @@ export type EventType = z.infer<typeof eventType>;
 export const severity = z.enum(severities);
 export type Severity = z.infer<typeof severity>;
 
-/** What users from whom plates are hidden see in place of a plate. */
+/** Replaces plates in answers to users who may not see them. */
 export const HIDDEN_PLATE = '•••';
 
 /** An event as in lists. */
@@ -178,7 +178,7 @@ export const ingestBatchOutput = z.object({
   results: z.array(ingestedItem).describe('One entry per event, in the order in which they were sent.'),
 });
 
-/** A text to compare with, trimmed as stored texts are; only blanks means no filter. */
+/** A filter text, trimmed as stored texts are. A blank text means no filter. */
 function filterText(max: number) {
   return trimmedText(max)
     .transform((value) => value || undefined)
@@ -199,7 +199,7 @@ export const eventFilters = {
   locationName: filterText(300),
 } satisfies Record<(typeof eventFilterNames)[number], z.ZodType>;
 
-/** Looking up a plate is recorded, and this is the user's reason. */
+/** The reason for a search by plate. The activity log records it with the search. */
 export const lookUpReason = {
   reason: filterText(500).describe(
     'Why the plate is looked up. Recorded in the activity log with the user and the time.',

@@ -1,7 +1,7 @@
 import type { Role } from './permissions.ts';
 import type { incidentStatuses } from './values.ts';
 
-// The rules of incidents, without the library that checks inputs, for pages that must be small.
+// The rules of incidents. Does not import zod, so that pages whose script must stay small can use it.
 
 /** Actions on an existing incident. */
 export const incidentActions = [

@@ -19,8 +19,8 @@ export const followAnyInput = z
   .prefault({});
 
 /**
- * A message of the stream of several topics: that of the topic's own subscription, except that its `type` is the name of the
- * topic, because the types of those messages are not distinct; or a note about the stream.
+ * A message of a stream of several topics, or a note about the stream. A message is the same as in the subscription of its
+ * topic, except that its `type` is the name of the topic, because several subscriptions use the same `type`.
  */
 export const anyMessage = z.discriminatedUnion('type', [
   z.object({ type: z.literal('events').describe('As sent by `events.onIngested`.'), event }),

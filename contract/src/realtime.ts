@@ -15,7 +15,7 @@ export const resumable = {
     .describe('The id of the last message received. Messages after it are sent first.'),
 };
 
-/** The notes about a stream itself. */
+/** The notes about a stream: messages were skipped (`missed`), or everything so far has been sent (`upToDate`). */
 export const missed = z.object({
   type: z.literal('missed'),
   count: z

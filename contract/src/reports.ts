@@ -56,7 +56,7 @@ const filtersNote = Object.entries(filtersOfKind)
   .map(([kind, names]) => `${kind}: ${names.length > 0 ? names.join(', ') : 'none'}`)
   .join('; ');
 
-/** The given filters that the kind does not have. */
+/** The names of the given filters that do not apply to the kind of report. */
 export function filtersOutOfPlace(kind: ReportKind, filters: ReportFilters): ReportFilter[] {
   return (Object.keys(filters) as ReportFilter[]).filter(
     (name) => filters[name] !== undefined && !(filtersOfKind[kind] as readonly ReportFilter[]).includes(name),
@@ -207,7 +207,7 @@ export const listSchedulesInput = z.object(paging(50)).prefault({});
 export type ListSchedulesInput = z.infer<typeof listSchedulesInput>;
 export const schedulesPage = z.object({ schedules: z.array(reportSchedule), ...pageTotals });
 
-/** A text to compare with; only blanks means no filter. */
+/** A filter text, trimmed. A blank text means no filter. */
 function wanted(max: number) {
   return trimmedText(max)
     .transform((value) => value || undefined)

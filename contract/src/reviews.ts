@@ -3,13 +3,13 @@ import { id } from './id.ts';
 import { person } from './person.ts';
 import { optionalText } from './text.ts';
 
-// What operators decide about events.
+// Reviews: the decisions of operators about events.
 
 /** CONFIRMED: the event is as reported. REJECTED: it is not. SECOND_LOOK: somebody else should decide. */
 export const reviewDecision = z.enum(['CONFIRMED', 'REJECTED', 'SECOND_LOOK']);
 export type ReviewDecision = z.infer<typeof reviewDecision>;
 
-/** Most events whose reviews one call asks for. */
+/** Maximum number of events in one `events.getReviews`. */
 export const MAX_REVIEWED_EVENTS = 100;
 
 export const review = z.object({
@@ -22,7 +22,7 @@ export const review = z.object({
 });
 export type Review = z.infer<typeof review>;
 
-/** A review as the history of an event has it. */
+/** A review in the history of an event. */
 export const recordedReview = review.extend({
   undoneAt: z.date().nullable().describe('When its author undid it; null: it is in force, or was replaced.'),
 });

@@ -9,7 +9,7 @@ import { timeInput } from './time.ts';
 const bytes = z.number().describe('Bytes.');
 const month = z.string().describe('Month in UTC, as `2026-01`.');
 
-// ── What there is ───────────────────────────────────────────────────────────────────────────────────
+// ── Statistics ──────────────────────────────────────────────────────────────────────────────────────
 
 /** The classes of data with a retention rule each. */
 export const retentionClass = z.enum(['events', 'images', 'reports', 'activity', 'traffic']);

@@ -24,7 +24,7 @@ export const license = z.object({
   issuedAt: z.date(),
 });
 
-/** What an operator may switch off (`FEATURES`): groups of procedures, and `realtime`, which is all subscriptions. */
+/** Features that an operator may switch off (`FEATURES`): groups of procedures, and `realtime`, which means all subscriptions. */
 export const switchableFeatures = [
   'locations',
   'reports',
@@ -38,7 +38,7 @@ export const switchableFeatures = [
 export type SwitchableFeature = (typeof switchableFeatures)[number];
 
 /**
- * Names that Node accepts in addition to those of IANA: abbreviations, many of which mean another zone than people
+ * Names that Node.js accepts although they are not IANA names: abbreviations, many of which mean another zone than people
  * expect (BST is Asia/Dhaka), and the zones of System V.
  */
 const NOT_OF_IANA =
@@ -54,7 +54,7 @@ function isTimeZone(name: string): boolean {
   }
 }
 
-/** The name with the capitals of IANA, as far as Node knows it: Node accepts any, other platforms do not. */
+/** The name in the spelling of IANA if Node.js knows it: Node.js ignores the case of time zone names, other platforms do not. */
 function spelledByIana(name: string): string {
   const known = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone;
   return known.toLowerCase() === name.toLowerCase() ? known : name;

@@ -36,7 +36,7 @@ export function trimmedText(max: number, min = 0) {
     .meta(lengths(max, min));
 }
 
-/** A search text, trimmed; only blanks means no search. */
+/** A search text, trimmed. A blank text means no search. */
 export function searchText(max: number) {
   return trimmedText(max)
     .transform((value) => value || undefined)

@@ -157,7 +157,7 @@ export type HourOfWeek = z.infer<typeof hourOfWeek>;
 export const trafficLevel = z.enum(['FREE', 'BUSY', 'CONGESTED', 'NO_DATA']);
 export type TrafficLevel = z.infer<typeof trafficLevel>;
 
-/** The fractions of the usual speed from which a road is free, or still busy; below them it is congested. */
+/** The levels of traffic in descending order, each with the lowest ratio of the mean speed to the usual speed. */
 export const LEVELS = [
   { from: 0.75, level: 'FREE' },
   { from: 0.5, level: 'BUSY' },

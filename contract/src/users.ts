@@ -41,8 +41,8 @@ export const passwordRules = [
 ] as const;
 
 /**
- * The form of a password that counts, because systems differ in how they encode the same characters (NIST SP 800-63B,
- * section 5.1.1.2).
+ * The form of a password that is checked and hashed (NFKC), because systems differ in how they encode the same characters
+ * (NIST SP 800-63B, section 5.1.1.2).
  */
 export function normalizePassword(password: string): string {
   return password.normalize('NFKC');

@@ -1,10 +1,10 @@
-// The values of enumerations and what else is fixed, without the library that checks them, for pages that must be small.
+// Values of enumerations, and limits. Does not import zod, so that pages whose script must stay small can use it.
 
 /** The message (FORBIDDEN) of the procedures of a feature that an operator has switched off. */
 export const featureOff = (feature: string): string =>
   `The feature "${feature}" is disabled: an administrator can add it to the setting FEATURES`;
 
-/** Roles, from the most to the least that they may do. */
+/** Roles, from the most to the least privileged. */
 export const roles = ['ADMIN', 'OPERATOR', 'ANALYST', 'FIELD', 'VIEWER'] as const;
 
 export const eventTypes = [
@@ -16,7 +16,7 @@ export const eventTypes = [
   'INCIDENT',
 ] as const;
 
-/** What events can be told apart by; the names of the inputs of `events.getAll`. */
+/** The filters of events, by the names of the inputs of `events.getAll`. */
 export const eventFilterNames = [
   'eventType',
   'sensorId',
@@ -29,8 +29,8 @@ export const eventFilterNames = [
 ] as const;
 
 /**
- * For how long reviews, archiving and the acknowledgement of alerts can be undone, in minutes. Thousands of events are changed in
- * less, so that the first of them can still be undone with the last.
+ * Time within which reviews, archiving and the acknowledgement of alerts can be undone, in minutes. Changing thousands of
+ * events takes less, so the first of them can still be undone together with the last.
  */
 export const UNDO_MINUTES = 10;
 
@@ -62,7 +62,7 @@ export const reportKinds = [
   'DAILY_SUMMARY',
 ] as const;
 
-/** The kinds of reports on data of another feature, without which they are refused. */
+/** The feature that a kind of report needs in addition to `reports`. If it is switched off, the report is refused. */
 export const featureOfReport: { readonly [Kind in (typeof reportKinds)[number]]?: 'traffic' | 'incidents' } =
   {
     TRAFFIC: 'traffic',
@@ -103,7 +103,7 @@ export const dayFieldOf = {
 
 export const sensorTypes = ['CAMERA', 'RADAR', 'ANPR', 'SPEED_DETECTOR', 'EDGE_CONTROLLER'] as const;
 
-/** How the reason of a change of status to ERROR begins; the issues follow as the device named them. */
+/** The beginning of the reason for a status change to ERROR. The issues follow, as the device named them. */
 export const CRITICAL_ISSUE = 'critical issue: ';
 
 export const sensorStatuses = ['ONLINE', 'OFFLINE', 'MAINTENANCE', 'ERROR'] as const;
@@ -115,13 +115,13 @@ export const MAX_POINTS = 10_000;
 
 export const topics = ['events', 'sensors', 'incidents', 'watchlist'] as const;
 
-/** Most images that one note of an incident has. */
+/** Maximum number of images in one note of an incident. */
 export const MAX_NOTE_IMAGES = 5;
 
-/** Most items that one call of a batch names. */
+/** Maximum number of items in one batch. */
 export const MAX_BATCH_ITEMS = 100;
 
-/** The formats in which devices report, besides the service's own. */
+/** The formats in which devices report through connections. `gantry` is the service's own. */
 export const deviceFormats = [
   'hikvision',
   'dahua',

@@ -3,12 +3,12 @@ import { id } from './id.ts';
 import { person } from './person.ts';
 import { text, trimmedText } from './text.ts';
 
-// Pages of a console with their filters, saved under a name.
+// Saved views: pages of the console with their filters, stored under a name.
 
-/** Most views that one user may have. */
+/** Maximum number of views of one user. */
 export const MAX_SAVED_VIEWS = 100;
 
-/** Most views that one answer holds. */
+/** Maximum number of views in one answer. */
 export const MAX_LISTED_VIEWS = 500;
 
 const page = trimmedText(50, 1).describe('The page of the console, for example `events`.');

@@ -19,7 +19,7 @@ export const webhookKind = z.enum([
 ]);
 export type WebhookKind = z.infer<typeof webhookKind>;
 
-/** The kind of a delivery: one of those, or `test`, which a user requested. */
+/** The kind of a delivery: a kind of message, or `test`, which a user requested. */
 export const deliveryKind = z.enum([...webhookKind.options, 'test']);
 export type DeliveryKind = z.infer<typeof deliveryKind>;
 
@@ -42,7 +42,7 @@ export const SECRET_PREFIX = 'whsec_';
 /** Maximum part of a receiver's answer that is stored, in bytes. */
 export const ANSWER_MAX_BYTES = 1024;
 
-/** A text to compare with; only blanks means no filter. */
+/** A filter text, trimmed. A blank text means no filter. */
 function wanted(max: number) {
   return trimmedText(max)
     .transform((value) => value || undefined)
@@ -77,7 +77,7 @@ const webhookFilterInput = z.strictObject(filterFields, {
       : undefined,
 });
 
-/** The first 1 KB of the answer of the last attempt, or the reason why there was none. */
+/** The last attempt of a delivery: its time, and the HTTP status and beginning of the answer, or the reason why it failed. */
 const lastAttempt = {
   lastAttemptAt: z.date().nullable(),
   lastStatus: z.number().nullable().describe('The HTTP status of the last answer.'),

@@ -3,10 +3,10 @@ import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } fro
 import { join } from 'node:path';
 import { root, version } from '../npm/manifests.ts';
 
-// Makes dist/gantry_<version>_<architecture>.deb from the npm package: the service with all it needs in /usr/lib/gantry, and
-// a Node.js of its own, because that of Debian 12 is too old. DEB_VERSION replaces the version, to try an upgrade.
+// Makes dist/gantry_<version>_<architecture>.deb from the npm package: the service with its dependencies in /usr/lib/gantry,
+// and Node.js, because that of Debian 12 is too old. DEB_VERSION replaces the version, for testing upgrades.
 
-/** The Node.js in the package. It comes from the npm registry, as everything else. */
+/** The version of Node.js in the package. It comes from the npm registry, like everything else. */
 const NODE = '24.21.0';
 
 const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
@@ -37,7 +37,7 @@ run(
     '--no-audit',
     '--no-fund',
     '--loglevel=error',
-    // The compiler of TypeScript, which the types of a dependency ask for.
+    // Leaves out the TypeScript compiler, a peer dependency that is needed for types only.
     '--omit=peer',
     tarball,
     `node-own@npm:node-linux-${process.arch}@${NODE}`,

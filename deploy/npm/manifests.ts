@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-// What the package.json files of the published packages contain; those in the repository are for the workspaces.
+// The contents of package.json in the published packages. The files in the repository are for the workspaces.
 
 export const root = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -26,7 +26,7 @@ const common = {
   engines: read('.').engines,
 };
 
-/** The exact versions of the dependencies of some folders. Ours are left out. */
+/** The exact versions of the dependencies of the folders, without the packages of this repository. */
 function dependenciesOf(...folders: readonly string[]): Versions {
   const all = Object.assign({}, ...folders.map((folder) => read(folder).dependencies)) as Versions;
   const others = Object.entries(all).filter(([name]) => !name.startsWith('@gantry/'));
@@ -34,8 +34,8 @@ function dependenciesOf(...folders: readonly string[]): Versions {
 }
 
 /**
- * An exact version of a package that only other packages depend on. npm ignores the overrides of a package that is
- * installed, but it installs a version once that satisfies all.
+ * The exact version of a package that only other packages depend on. npm ignores the overrides of an installed package,
+ * so the version is a dependency: npm installs it once if it satisfies all other packages.
  */
 function pinned(name: string): Versions {
   const pin = read('.').overrides?.[name];
@@ -68,7 +68,7 @@ export const manifests = {
     ...common,
     bin: { gantry: './server/bin/gantry.cjs' },
     files: ['server', 'console', 'THIRD-PARTY-NOTICES.md'],
-    // Later versions need packages that do not run on Node 20.
+    // Later versions of light-my-request need packages that do not run on Node.js 20.
     dependencies: { ...dependenciesOf('server', 'simulator', 'client'), ...pinned('light-my-request') },
   },
   'gantry-edge': {

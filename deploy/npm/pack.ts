@@ -13,10 +13,10 @@ const compiled = join(out, 'compiled');
 const run = (program: string, args: readonly string[], cwd = root): string =>
   execFileSync(program, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
 
-/** Declarations name the sources, which the packages do not contain. */
+/** An import of a source file in a declaration. It is replaced, because the packages do not contain the sources. */
 const SOURCE = /((?:from |import\()['"])(\.[^'"]+)\.ts(['"])/g;
 
-/** Compiles the contract and the client, and the declaration of the router, whose type the client is derived from. */
+/** Compiles the contract, the client, and the router of the server, from whose type that of the client is derived. */
 function compile(): void {
   const config = {
     extends: relative(out, join(root, 'tsconfig.json')),
@@ -42,7 +42,7 @@ function copyCompiled(from: string, to: string): void {
   }
 }
 
-/** Types of the server that a client has no use for. Without them, the declaration stands on its own. */
+/** Types of the server that a client does not need. Without them, the declaration does not depend on the server. */
 const OF_THE_SERVER =
   /import\("\.[^"]*"\)\.(?:RequestContext|ProcedureMeta)<import\("\.\/context\.(?:ts|js)"\)\.AppContext>/g;
 
@@ -58,7 +58,7 @@ function routerDeclaration(): string {
   return text;
 }
 
-/** Fills the folder of a package, besides package.json, README.md and LICENSE. */
+/** Fills the folder of each package, except for package.json, README.md and LICENSE. */
 const contents: Readonly<Record<PackageName, (folder: string) => unknown>> = {
   contract: (folder) => copyCompiled('contract/src', join(folder, 'dist')),
   client(folder) {
@@ -77,7 +77,7 @@ const contents: Readonly<Record<PackageName, (folder: string) => unknown>> = {
   async gantry(folder) {
     await import(pathToFileURL(join(root, 'server/build.js')).href);
     await import(pathToFileURL(join(root, 'console/build.js')).href);
-    // The same folders as in the repository, because files are found relative to one another.
+    // The folders are the same as in the repository, because the programs find files by relative paths.
     for (const path of ['server/bin', 'server/dist', 'server/migrations', 'console/dist']) {
       cpSync(join(root, path), join(folder, path), { recursive: true });
     }
@@ -104,7 +104,10 @@ function pick({ version, type }: { readonly version: string; readonly type: stri
   return { version, type };
 }
 
-/** The README of a package. That of the client is followed by client/README.md, whose links lead to files that no package contains. */
+/**
+ * The README of a package. That of the client also contains client/README.md, without its links to files of the repository,
+ * which the package does not contain.
+ */
 function readmeOf(name: PackageName): string {
   const readme = readFileSync(join(root, `deploy/npm/readme/${name}.md`), 'utf8');
   if (name !== 'client') return readme;

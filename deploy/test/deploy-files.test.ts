@@ -8,12 +8,12 @@ import { configKeys } from '../../server/src/platform/config.ts';
 import { commandsOf } from '../walk/commands.ts';
 import { PAGES, WAYS } from '../walk/ways.ts';
 
-// The files in deploy/ as far as they can be checked without what runs them.
+// Checks the files in deploy/ as far as possible without the programs that use them, such as Docker and Helm.
 
 const deploy = fileURLToPath(new URL('../', import.meta.url));
 const read = (path: string): string => readFileSync(`${deploy}${path}`, 'utf8');
 
-/** Names of settings in a text that are no settings of this version. */
+/** The names that are not settings of this version. */
 const unknownSettings = (names: Iterable<string>): string[] =>
   [...names].filter((name) => !Object.hasOwn(configKeys, name));
 

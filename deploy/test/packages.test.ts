@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../../server/test/harness.ts';
 
-// The packages as users install them: from their tarballs, into empty projects. It installs from the registry and builds
-// everything, so it belongs to the long tests.
+// Tests the packages as users install them: from their tarballs, into empty projects. This installs from the registry and
+// builds everything, so it is one of the long tests.
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const here = fileURLToPath(new URL('./', import.meta.url));
@@ -26,7 +26,7 @@ const tarball = (start: RegExp): string => {
   const name = readdirSync(join(root, 'dist/npm')).find((each) => start.test(each));
   return join(root, 'dist/npm', name ?? 'missing');
 };
-/** An empty project with some packages. */
+/** Creates an empty project, and installs packages in it. @returns its path */
 const project = (name: string, ...packages: readonly string[]): string => {
   const path = join(folder, name);
   mkdirSync(path);
@@ -35,7 +35,7 @@ const project = (name: string, ...packages: readonly string[]): string => {
   return path;
 };
 
-/** The program of each version of Node.js to try; those besides this one come from the registry. */
+/** The executable of each version of Node.js to test. 20 is the one that runs the tests; the others come from the registry. */
 const nodes: Record<string, string> = { '20': process.execPath };
 
 const startService = async (node: string, path: string, data: string) => {

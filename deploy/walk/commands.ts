@@ -1,4 +1,4 @@
-/** What a page of the documentation tells its reader to enter. */
+/** The commands that a page of the documentation tells its reader to enter. */
 export interface Walk {
   /** Commands with their expected output, which depend on one another: lines that begin with `$ `. */
   readonly session: readonly { readonly command: string; readonly output: string }[];

@@ -8,8 +8,8 @@ import { root } from '../npm/manifests.ts';
 import { commandsOf } from './commands.ts';
 import { PAGES, WAYS } from './ways.ts';
 
-// npm run walk:docs enters what README.md and the pages on operations tell their readers to enter, with a data folder of its
-// own. It ends with 1 if a command fails, or if nobody has said how a command is tried (ways.ts).
+// npm run walk:docs runs the commands that README.md and the pages on operations tell their readers to enter, with a data
+// folder of its own. It exits with 1 if a command fails, or if ways.ts does not say how a command is tried.
 
 const LONGEST_MS = 300_000;
 
@@ -22,7 +22,7 @@ const say = (outcome: string, command: string, more = ''): void => {
   if (outcome === 'FAILED') failures.push(command);
 };
 
-/** Starts the service by a command. @returns its address, and what stops it */
+/** Starts the service with a command. @returns its URL, its output, and a function that stops it and returns whether it exited with 0 */
 async function serve(command: string) {
   const child = spawn('bash', ['-c', `exec ${command}`], {
     cwd: root,
@@ -43,7 +43,7 @@ async function serve(command: string) {
   return { url: urlOf(), printed: () => printed, stop };
 }
 
-/** Runs a session of a reader, against a service on its own port. */
+/** Runs the session of a page against the service at `url`, and compares the answers with those in the page. */
 function runSession(
   page: string,
   session: readonly { command: string; output: string }[],
@@ -58,7 +58,7 @@ function runSession(
   });
   const answers = stdout.split(mark);
   for (const [index, { command, output }] of session.entries()) {
-    // Ids and times differ. Whether there is a result or an error, and its members, may not.
+    // Ids and times differ between runs, so only the names of the members are compared.
     const shapeOf = (text: string): string =>
       [...text.matchAll(/"(\w+)":/g)]
         .map(([, name]) => name)
@@ -77,7 +77,7 @@ async function walkCommand(command: string): Promise<void> {
   const way = WAYS.find(([pattern]) => pattern.test(command))?.[1];
   if (!way) return say('FAILED', command, ' (add to deploy/walk/ways.ts how it is tried)');
   if (way.how === 'skip') return say('skipped', command, `: ${way.why}`);
-  // What was installed is there already, and installing again would disturb who else works in this folder.
+  // The dependencies are already installed, and installing them again would disturb other programs that use this folder.
   const real = (way.how === 'run' && way.instead ? way.instead : command)
     .replace(/^npm ci && /, '')
     .replace(/^(npx )?gantry /, 'node server/bin/gantry.cjs ');

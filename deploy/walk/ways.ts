@@ -11,7 +11,7 @@ export const PAGES = [
 
 /** How a command of the documentation is tried. */
 export type Way =
-  /** It ends by itself; with one of these exit codes. */
+  /** It ends by itself, with one of `codes`, by default 0. */
   | { readonly how: 'run'; readonly instead?: string; readonly codes?: readonly number[] }
   /** It serves until it is stopped. */
   | { readonly how: 'serve' }
@@ -24,8 +24,8 @@ const ELSEWHERE = 'it is tried by a test of its own';
 const OTHER_PROGRAM = 'it needs a program or a machine that is not part of the repository';
 
 /**
- * The first entry that fits decides. A command that none fits fails the walk, so that a new one is thought about.
- * `instead` replaces what stands for something, such as `<file>`.
+ * How commands are tried. The first pattern that matches a command applies. A command without a match fails the walk, so that
+ * an entry is added for it. `instead` is run in place of a command that cannot be run as it is, such as one with `<file>`.
  */
 export const WAYS: readonly (readonly [RegExp, Way])[] = [
   [/^npm ci && npm start$|^npm start$|^npx gantry start$|^gantry start$/, { how: 'serve' }],
@@ -47,7 +47,7 @@ export const WAYS: readonly (readonly [RegExp, Way])[] = [
   [/^npm run package:deb$|^apt install|^sudo gantry/, skip(`${ELSEWHERE}: deploy/debian/test.sh`)],
   [/^promtool test rules/, skip(`${ELSEWHERE}: server/test/monitoring.test.ts`)],
   [/^npm run db:check$|^gantry db (check|repair)$/, { how: 'run' }],
-  // On the embedded database it refuses, with 1.
+  // It refuses the embedded database, with exit code 1.
   [/^npm run db:distribute( -- --dry-run)?$|^gantry db distribute$/, { how: 'run', codes: [1] }],
   [
     /^npm run gantry -- (<command>|--help)$|^gantry <command>$/,
@@ -59,7 +59,7 @@ export const WAYS: readonly (readonly [RegExp, Way])[] = [
     { how: 'run', instead: 'gantry admin reset-password admin@gantry.local' },
   ],
   [/^gantry admin create <e-mail>$/, { how: 'run', instead: 'gantry admin create second@gantry.local' }],
-  // It finds that there is no backup, for example.
+  // It exits with 1 if it finds a problem.
   [/^(npm run gantry -- |gantry )doctor$/, { how: 'run', codes: [0, 1] }],
   [/^gantry events export/, { how: 'run', instead: 'gantry events export' }],
   [/^gantry events import/, { how: 'run', instead: 'gantry events import --help' }],

@@ -12,32 +12,35 @@ import { createConnectionTarget, createEventTarget } from './target.ts';
 import { startUplink } from './uplink.ts';
 
 export interface EdgeOptions {
-  /** The address of Gantry, with the key of the sensor; or the address of one of its connections. */
+  /** The address of Gantry with the API key of the sensor, or the address of a connection. */
   readonly to: { readonly url: string; readonly apiKey: string } | { readonly connection: string };
   readonly folder: string;
-  /** Maximum size of what is not sent, in bytes. */
+  /** Maximum size of the messages that have not been sent, in bytes. */
   readonly maxBytes: number;
   readonly stdin: boolean;
   readonly serial?: { readonly path: string; readonly baud: number };
   readonly listen?: { readonly host: string; readonly port: number };
   readonly log: (message: string) => void;
-  /** Ends everything. What is not sent stays in the spool. */
+  /** Stops the buffer. Messages that have not been sent stay in the spool. */
   readonly signal: AbortSignal;
 }
 
-/** Longer lines are refused, in characters. */
+/** Maximum length of a line, in characters. Longer lines are refused. */
 const MAX_LINE = 1_000_000;
 
-/** Of a longer line, this many characters are kept with the refused ones. A device that sends no line breaks fills no memory. */
+/**
+ * Number of characters of a line that are read. The rest is skipped, so that a device that sends no line breaks does not
+ * fill the memory. A refused line is kept up to this length.
+ */
 const MOST_OF_LINE = 8_000_000;
 
 /** How long to wait for the last messages to be sent after standard input has ended, in milliseconds. */
 const LAST_MESSAGES_MS = 10_000;
 
-/** How long to wait before a full spool is tried again, in milliseconds. */
+/** How long to wait before a message that could not be stored is tried again, in milliseconds. */
 const FULL_MS = 1_000;
 
-/** Before a serial line that failed is opened again, in milliseconds. */
+/** How long to wait before a serial line that failed is opened again, in milliseconds. */
 const REOPEN_MS = 2_000;
 
 /** Runs the buffer until the signal is aborted, or standard input ends and it is the only input. */
@@ -68,8 +71,8 @@ export async function runEdge(options: EdgeOptions): Promise<void> {
     spool.append(kept.map((each) => JSON.stringify(each)));
 
   /**
-   * For inputs that can wait: a line that is no event or too long is kept with the refused ones, and a full disk is waited
-   * for.
+   * Stores a line of an input that can wait. A line that is too long or not an event is kept with the refused messages. If
+   * storing fails, as on a full disk, it is tried again until it succeeds or the buffer is stopped.
    */
   const accept = async (line: string): Promise<void> => {
     let store: () => Promise<void>;
@@ -150,7 +153,7 @@ export async function runEdge(options: EdgeOptions): Promise<void> {
     log(`ends with ${waiting} bytes of messages that are not sent; they are sent after the next start`);
 }
 
-/** Reads a serial line until the end, and opens it again when it fails or is unplugged. */
+/** Reads a serial line until the signal is aborted, and opens it again when it fails or is unplugged. */
 async function followSerial(
   { path, baud }: { readonly path: string; readonly baud: number },
   accept: (line: string) => Promise<void>,
@@ -173,7 +176,7 @@ async function followSerial(
   }
 }
 
-/** The events of a body: one, an array, or JSON lines. @throws InvalidMessage */
+/** The events in a body: one, an array of them, or JSON lines. @throws InvalidMessage when it is not JSON */
 function messagesIn(body: string): readonly unknown[] {
   try {
     const value: unknown = JSON.parse(body);

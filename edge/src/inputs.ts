@@ -4,17 +4,19 @@ import { stat } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 
-/** Lines that are being stored at the same time; they share an fsync. */
+/** Maximum number of lines that are stored concurrently, so that they share an fsync. */
 const MOST_AT_ONCE = 1_000;
 
-/** After a silence of this length, what a serial line receives is the beginning of a line, in milliseconds. */
+/**
+ * If the first data of a serial line arrives at least this many milliseconds after it was opened, it begins a line.
+ */
 const SILENCE_MS = 500;
 
 /**
- * Passes on every line that is not blank. While many are being stored it does not read on, so that a producer that is
- * faster than the disk is slowed down by its pipe.
- * @param most of a longer line, this many characters are passed on, and the rest is skipped
- * @param isSerial whether it is a serial line that was just opened, whose first and last lines may be parts of lines
+ * Passes every line that is not blank to `accept`, trimmed. While many lines are being stored it reads no further, so that
+ * the pipe slows down a producer that is faster than the disk.
+ * @param most maximum number of characters of a line that are passed on; the rest is skipped
+ * @param isSerial whether the input is a serial line that was just opened, whose first and last lines may be incomplete
  */
 export async function readLines(
   input: Readable,
@@ -40,8 +42,8 @@ export async function readLines(
 }
 
 /**
- * The lines of a text in UTF-8, cut to a number of characters. The lines of node:readline are not used: they may be of any
- * length, and those of newer versions of Node.js also end at U+2028 and U+2029, which a text in JSON may contain.
+ * The lines of a text in UTF-8, truncated to `most` characters. node:readline is not used, because it does not limit the
+ * length of lines, and in newer versions of Node.js it also splits at U+2028 and U+2029, which JSON text may contain.
  */
 async function* linesOf(input: Readable, most: number, isSerial: boolean): AsyncGenerator<string> {
   const decoder = new TextDecoder();
@@ -49,7 +51,7 @@ async function* linesOf(input: Readable, most: number, isSerial: boolean): Async
   let isPart: boolean | null = null;
   let rest = '';
   for await (const chunk of input) {
-    // The end of a line that was being sent when the serial line was opened may look like another one: 45 of A+045.
+    // The rest of a line that was being sent when the serial line was opened may look like a line: 45 of A+045.
     isPart ??= isSerial && performance.now() - openedAt < SILENCE_MS;
     const [first = '', ...others] = decoder.decode(chunk as Buffer, { stream: true }).split(/[\r\n]/);
     rest = (rest + first).slice(0, most);
@@ -63,9 +65,9 @@ async function* linesOf(input: Readable, most: number, isSerial: boolean): Async
 }
 
 /**
- * Opens a serial line: raw, without echo, 8 data bits, no parity.
+ * Opens a serial line: raw, without echo, 8 data bits, no parity, 1 stop bit. The path may also name a pipe or a file.
  * @param baud bits per second
- * @returns its input, and whether it is a serial line; it may be a pipe as well
+ * @returns its input, and whether it is a character device
  * @throws Error when the device does not exist or `stty` refuses the settings
  */
 export async function openSerial(

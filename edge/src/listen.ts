@@ -7,7 +7,7 @@ const MAX_BODY_BYTES = 10 * 1024 * 1024;
 export interface ListenParts {
   readonly host: string;
   readonly port: number;
-  /** Stores the events of a body. Resolves with their number when they are on the disk. */
+  /** Stores the events of a body. Resolves with their number when they are durable. */
   readonly accept: (body: string) => Promise<number>;
   readonly status: () => Readonly<Record<string, unknown>>;
   readonly log: (message: string) => void;
@@ -15,7 +15,7 @@ export interface ListenParts {
 
 /**
  * Listens for devices that report over HTTP: `POST /events` with one event, an array of events, or JSON lines. It answers
- * after they are on the disk. `GET /status` returns what is waiting.
+ * when they are durable. `GET /status` returns the state of the buffer.
  */
 export async function listen({ host, port, accept, status, log }: ListenParts): Promise<Server> {
   let isFailing = false;

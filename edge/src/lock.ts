@@ -43,7 +43,7 @@ async function isRunning(pid: number, startTime: string): Promise<boolean> {
   return now === null || startTime === '' || now === startTime;
 }
 
-/** When a process was started, in ticks since the machine was; null where the system does not say. */
+/** The start time of a process, in clock ticks since the machine was started; null if the system does not provide it. */
 async function startTimeOf(pid: number): Promise<string | null> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null);
   return text?.slice(text.lastIndexOf(')') + 2).split(' ')[19] ?? null;

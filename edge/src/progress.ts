@@ -1,34 +1,38 @@
 import { open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Records that are not sent yet: from a position (inclusive) to another (exclusive; infinity for the newest). */
+/** A range of records that have not been sent: `from` is inclusive, `to` exclusive, and infinity in the last range. */
 export interface Range {
   from: number;
   to: number;
 }
 
 /**
- * What of the spool is still to be sent, kept in a file. After an outage there are two lanes: the backlog, oldest first,
- * and what has arrived since the link is back. Without an outage there is only the second.
+ * The parts of the spool that have not been sent, stored in a file. Normally there is one range. After an outage there are
+ * several: the backlog, and the last range, with the records that were appended since the backlog was divided from it.
  */
 export interface Progress {
   /** In the order of positions. The last range has no end. */
   readonly ranges: readonly Readonly<Range>[];
-  /** The position before which everything is sent. */
+  /** The position before which everything has been sent. */
   readonly sentBefore: number;
-  /** Turns everything before a position into backlog, so that what is appended later is sent beside it. */
+  /** Makes everything before a position backlog, so that records from there on can be sent before the backlog is finished. */
   divideAt(position: number): void;
-  /** Records durably that a range is sent up to a position. */
+  /** Records durably that a range has been sent up to a position. */
   advance(range: Readonly<Range>, to: number): Promise<void>;
 }
 
 const FILE = 'progress.json';
 
-/** @param end the position at which the spool ends now @param start where it begins */
+/**
+ * Reads the progress from its file, limited to the records that the spool contains.
+ * @param start the position at which the spool begins
+ * @param end the position at which it ends
+ */
 export async function readProgress(folder: string, start: number, end: number): Promise<Progress> {
   const path = join(folder, FILE);
   const stored = parse(await readFile(path, 'utf8').catch(() => ''));
-  // Without a file everything is sent again, which does no harm: the service knows the keys.
+  // Without a file everything is sent again. This does no harm, because the service recognises the idempotency keys.
   const ranges: Range[] = (stored ?? [{ from: start, to: Number.POSITIVE_INFINITY }])
     .map(({ from, to }) => ({ from: Math.min(Math.max(from, start), end), to }))
     .filter(({ from, to }) => from < to);

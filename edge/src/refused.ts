@@ -3,17 +3,20 @@ import { join } from 'node:path';
 import { dropIncomplete } from './spool.ts';
 import type { Refused } from './target.ts';
 
-/** Two files of at most this size are kept. */
+/**
+ * When `refused.jsonl` is larger than this, in bytes, it is renamed to `refused.1.jsonl`, replacing the previous one, before
+ * the next messages are appended.
+ */
 const MAX_BYTES = 16 * 1024 * 1024;
 
 /**
- * Appends messages that the service refused to `refused.jsonl`, one in a line with its reason. If it fails, the file is as
- * it was, and the same messages can be appended again.
+ * Appends refused messages to `refused.jsonl`, one per line with the reason. If appending fails, the file is truncated to its
+ * previous size, so that the same messages can be appended again.
  */
 export function createRefusals(folder: string, log: (message: string) => void) {
   const path = join(folder, 'refused.jsonl');
   let count = 0;
-  /** Inputs and the uplink append, one after the other. */
+  /** The last append. Inputs and the uplink append concurrently, so each append waits for the previous one. */
   let last: Promise<void> = Promise.resolve();
 
   const openFile = async () => {

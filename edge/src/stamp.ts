@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from './clock.ts';
 
-/** What is kept of each message of the device. */
+/** A message of the device as it is stored in the spool. */
 export interface Kept {
   /** When it was received, ISO 8601 in UTC. */
   readonly at: string;
-  /** The idempotency key: the same however often it is sent. */
+  /** The idempotency key, which stays the same when the message is sent again. */
   readonly key: string;
   /** An event as `events.ingest` takes it, without the API key; or the text of a message in the device's own format. */
   readonly event?: Readonly<Record<string, unknown>>;
@@ -17,7 +17,7 @@ export class InvalidMessage extends Error {
   override name = 'InvalidMessage';
 }
 
-/** Stamps messages. The keys of one process begin alike, and no two processes begin alike. */
+/** Adds times and idempotency keys to messages. All keys of a process begin with a random prefix of its own. */
 export function createStamp(clock: Clock) {
   const prefix = `edge-${randomBytes(9).toString('base64url')}-`;
   let count = 0;
@@ -28,7 +28,7 @@ export function createStamp(clock: Clock) {
 
   return {
     /**
-     * An event in JSON. A timestamp and a key of its own are kept.
+     * Stamps an event in JSON. A timestamp or idempotency key that it already has is not changed.
      * @throws InvalidMessage for anything but an object
      */
     event(value: unknown): Kept {
@@ -43,11 +43,11 @@ export function createStamp(clock: Clock) {
         event: { ...event, timestamp: event.timestamp ?? at, idempotencyKey: event.idempotencyKey ?? key },
       };
     },
-    /** A line as the device wrote it, for a connection. */
+    /** Stamps a line in the device's own format, for a connection. */
     line(text: string): Kept {
       return { ...stamp(), text };
     },
-    /** The message with its true time, if it was stamped before the clock was set. */
+    /** The message with its true time, which differs if it was stamped before the clock was set. */
     corrected(kept: Kept): Kept {
       const shown = Date.parse(kept.at);
       const time = clock.timeOf(shown, kept.key.startsWith(prefix));

@@ -1,11 +1,11 @@
 import type { Kept } from './stamp.ts';
 
-/** Why messages could not be delivered now; they are sent again. */
+/** Messages could not be delivered now, and must be sent again. The message of the error gives the reason. */
 export class NotDelivered extends Error {
   override name = 'NotDelivered';
   /** The earliest time of the next attempt, in milliseconds from now; null if the service did not say. */
   readonly retryAfterMs: number | null;
-  /** Whether the service refuses the request because of its content, so that only other messages at once may succeed. */
+  /** Whether the service refused the request because of its content, so that the same request would be refused again. */
   readonly isRefusal: boolean;
 
   constructor(
@@ -24,12 +24,16 @@ export interface Refused {
   readonly reason: string;
 }
 
-/** Delivers messages. Those that are not among the refused are durable in the service. @throws NotDelivered */
+/**
+ * Delivers messages.
+ * @returns the messages that the service refused; all others are stored durably by the service
+ * @throws NotDelivered
+ */
 export type Target = (messages: readonly Kept[], signal: AbortSignal) => Promise<readonly Refused[]>;
 
 const TIMEOUT_MS = 60_000;
 
-/** The codes of single events that may be accepted later. */
+/** The error codes of single events that the service may accept later. */
 const TEMPORARY = new Set(['SERVICE_UNAVAILABLE', 'TOO_MANY_REQUESTS', 'TIMEOUT', 'INTERNAL_SERVER_ERROR']);
 
 /** Delivers events by `events.ingestBatch`. */
@@ -90,12 +94,12 @@ async function post(address: URL, contentType: string, body: string, signal: Abo
   });
 }
 
-/** Whether an answer is about the content of the request: it is too large, or its JSON is not accepted. */
+/** Whether a request was refused because of its content: it is too large, or its JSON is not accepted. */
 function isRefusal(status: number, text: string): boolean {
   if (status !== 400) return status === 413;
   const data = (parse(text) as { error?: { json?: { data?: { code?: unknown; issues?: unknown } } } } | null)
     ?.error?.json?.data;
-  // Issues are about the key: the service validates events one by one, and answers 200.
+  // Issues concern the API key: the service validates events one by one, and reports invalid ones in an answer with 200.
   return data?.code === 'BAD_REQUEST' && data.issues === undefined;
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createClock } from '../src/clock.ts';
 import { createStamp } from '../src/stamp.ts';
 
-/** Clocks of a machine that is started in 1970, and set after a minute. */
+/** A machine whose clock shows 1970 when it is started, and can be set later. */
 const machine = () => {
   const state = { elapsed: 10_000, aheadBy: 0 };
   const start = () =>

@@ -19,7 +19,7 @@ import { createScreen } from './screen.ts';
 import { assemble, type Crew, historyLine, logIn, runCrew, SimulationError, watch } from './simulation.ts';
 import { stopOnSignals } from './stop.ts';
 
-/** Differs from that of `npm run simulate`, so that both can run on one service. */
+/** Differs from the default of `npm run simulate`, so that both can run on one service. */
 const SEED = 7;
 const SENSORS = 12;
 
@@ -74,7 +74,7 @@ function printWelcome(url: string, logins: readonly DemoLogin[], isNew: boolean)
   screen.say(`${isNew ? `  Passwords are kept in ${passwords}. ` : '  '}Ctrl-C stops everything.\n`);
 }
 
-/** The fleet with its past events, and the work of the control room on them. */
+/** The fleet after its past events were sent and the control room has worked on them. */
 interface Prepared {
   readonly crew: Crew;
   /** The time from which the fleet continues, in Unix milliseconds. */
@@ -92,10 +92,10 @@ async function prepare(
 
   const to = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS;
   const start = to - historyDays * DAY_MS;
-  // If sensors had to be registered, the database is another one, and earlier events are not in it.
+  // If sensors had to be registered, this is another database, which does not contain the earlier events.
   const mark = created > 0 ? null : await readMark(dataDir);
   const from = Math.max(start, Math.min(mark ?? start, to));
-  // Before the history, which raises the alerts.
+  // The watchlist must exist before the history is sent, which raises the alerts.
   if (features.watchlist) await ensureWatchlist(staff.operator.client.api, to);
   if (from < to) {
     await sendHistory(crew.devices, { from, to }, HISTORY_PACE, (share) => {
@@ -158,7 +158,7 @@ const command = new Command('gantry demo')
     'Start a service of its own on PORT (4000) with sensors, past events and sample users, and let sensors report to it until Ctrl-C. Its data is kept in DATA_DIR (./data-demo). Of .env it uses HOST, PORT, LOG_LEVEL, ADMIN_EMAIL and ADMIN_PASSWORD only.',
   )
   .option('--history-days <days>', 'days of past events', numberBetween(1, 365, true), 30)
-  // As of the other commands: 2 for wrong arguments.
+  // Exit code 2 for wrong arguments, as in the other commands.
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2));
 
 interface Options {
@@ -167,7 +167,7 @@ interface Options {
 
 /**
  * Runs the demo until it is stopped, and ends the process.
- * @param program the arguments of Node that start its service
+ * @param program the arguments of Node.js that start its service
  */
 export async function run(args: readonly string[], program: readonly string[]): Promise<void> {
   try {

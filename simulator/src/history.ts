@@ -4,16 +4,16 @@ import { sendBatch } from './delivery.ts';
 import type { Device } from './device.ts';
 import { eventsOfMinute, type Pace, type TimedEvent } from './stream.ts';
 
-/** A period in Unix milliseconds, without its end. */
+/** A period in Unix milliseconds: `from` is inclusive, `to` exclusive. */
 export interface Stretch {
   readonly from: number;
   readonly to: number;
 }
 
-/** Number of devices that send at once. */
+/** Number of devices that send concurrently. */
 const AT_ONCE = 4;
 
-/** Minutes processed between two checks of the clock and the signal. */
+/** Number of simulated minutes after which the event loop gets a turn, so that timers and signals are handled. */
 const MINUTES_AT_ONCE = 1440;
 
 /**

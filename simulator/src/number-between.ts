@@ -1,8 +1,8 @@
 import { InvalidArgumentError } from 'commander';
 
 /**
- * Parses the value of an option of a command.
- * @throws InvalidArgumentError with the range, for anything else than a number in it
+ * Returns a parser for an option of a command that is a number from `min` to `max`.
+ * The parser throws an InvalidArgumentError that names the range for any other text.
  */
 export function numberBetween(min: number, max: number, whole: boolean) {
   return (text: string) => {

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { SimulationError } from './simulation.ts';
 
 /**
- * The password that the service generated for its first administrator; null if it did not.
- * @throws SimulationError when there is one that this user may not read
+ * The password that the service generated for its first administrator; null if there is no file with it.
+ * @throws SimulationError when the file cannot be read
  */
 export async function readInitialPassword(dataDir: string): Promise<string | null> {
   const path = join(dataDir, 'initial-admin-password');

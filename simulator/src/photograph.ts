@@ -19,13 +19,13 @@ const PAINTS = [
   [120, 124, 128],
 ] as const satisfies readonly Colour[];
 
-/** Number of different drawings: compressing one takes 20 ms, most of it for the setup of the encoder. */
+/** Number of different drawings, which are cached: compressing one takes 20 ms, most of it for the setup of the encoder. */
 const DRAWINGS = 24;
 const drawn = new Map<number, Buffer>();
 
 /**
- * An image of a vehicle as a JPEG in a data: URL of some 2 KB. The same random source gives the same image; a comment
- * makes every other file different.
+ * An image of a vehicle as a JPEG in a data: URL of some 2 KB. The same random source gives the same file; otherwise a
+ * random comment in the file makes it different even if the drawing is the same.
  */
 export function photograph(random: Random): string {
   const jpeg = drawing(random.whole(1, DRAWINGS));
@@ -35,7 +35,7 @@ export function photograph(random: Random): string {
   return `data:image/jpeg;base64,${bytes.toString('base64')}`;
 }
 
-/** Fills a rectangle, as far as it is within the image; a pixel is one number. */
+/** Fills a rectangle, clipped at the right and bottom edges of the image. A pixel is one number. */
 function paint(
   pixels: Uint32Array,
   left: number,

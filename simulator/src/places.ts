@@ -9,10 +9,10 @@ export interface Place {
   readonly limitMph: number;
 }
 
-/** The time zone of all of them, which determines rush hours. */
+/** The time zone of all places, which determines rush hours. */
 export const TIME_ZONE = 'America/New_York';
 
-/** Real points. The limits are those of the road, rounded where they change nearby. */
+/** Real locations. The speed limits are those of the road, approximate where the limit changes nearby. */
 export const places: readonly [Place, ...Place[]] = [
   place('Georgia Ave @ Urbana Dr', 'Silver Spring', 39.06157, -77.05303, 30),
   place('Rockville Pike @ Cedar Ln', 'Bethesda', 39.00614, -77.0978, 40),

@@ -5,7 +5,7 @@ import { identityOf, issuesAt } from './health.ts';
 import { pause } from './retry.ts';
 import { createStream, type Pace, type TimedEvent } from './stream.ts';
 
-/** A larger number of due events is a backlog, which is sent as a batch. */
+/** If more events than this are due, they are a backlog, which is sent as a batch. */
 const FEW = 4;
 
 /**
@@ -36,7 +36,7 @@ export async function reportEvents(device: Device, from: number, pace: Pace): Pr
 /** Seconds between heartbeats until the service has requested another interval. */
 const FIRST_INTERVAL_SECONDS = 30;
 
-/** Sends heartbeats at the interval requested by the service, the first within `delay` milliseconds. */
+/** Sends heartbeats at the interval requested by the service, or up to 10 % earlier, the first after `delay` milliseconds. */
 export async function keepBeating(device: Device, delay: number): Promise<void> {
   const { api, apiKey, sensor, signal, random, tally } = device;
   const identity = identityOf(sensor);

@@ -36,7 +36,7 @@ export function waitBefore(attempt: number, random: Random, retryAfter = 0): num
   return Math.max(jittered, retryAfter * 1000 * (1 + 0.25 * random.next()));
 }
 
-/** Waits, but not longer than until the signal. */
+/** Waits for a time in milliseconds, or until the signal is aborted. */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   await sleep(Math.max(0, ms), undefined, { signal }).catch((error: Error) => {
@@ -52,9 +52,9 @@ export interface Persistence {
 }
 
 /**
- * Runs the work, and repeats it after every temporary failure.
- * @returns its result; undefined when the signal came first
- * @throws every failure that is not temporary
+ * Runs the work, and repeats it after every temporary failure until the signal is aborted.
+ * @returns its result; undefined if the signal was aborted before it succeeded
+ * @throws the first failure that is not temporary
  */
 export async function keepTrying<Result>(
   work: () => Promise<Result>,

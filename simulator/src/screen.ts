@@ -1,6 +1,6 @@
 import { trafficLevel } from './traffic.ts';
 
-/** The output for people. */
+/** The output of a command for its user. */
 export interface Screen {
   /** Prints a permanent line. */
   say(text: string): void;
@@ -10,7 +10,7 @@ export interface Screen {
   end(): void;
 }
 
-/** The interval between updates of the state: on a terminal, and otherwise. */
+/** The minimum interval between updates of the state, in milliseconds: on a terminal, and otherwise. */
 const REDRAW_MS = 100;
 const QUIET_MS = 5_000;
 const CLEAR_LINE = '\r\u001b[2K';
@@ -55,7 +55,7 @@ export function bar(share: number): string {
   return `[${'#'.repeat(full)}${'-'.repeat(BAR_WIDTH - full)}] ${Math.floor(share * 100)} %`;
 }
 
-/** The present amount of traffic in words, which explains why nights are quiet. */
+/** The traffic at a time (Unix milliseconds) in per cent of the average, which explains why nights are quiet. */
 export function trafficNow(at: number): string {
   return `traffic ${Math.round(trafficLevel(at) * 100)} %`;
 }

@@ -10,7 +10,7 @@ export interface VirtualSensor {
   readonly place: Place;
   /** The average number of events per minute over a week. */
   readonly eventsPerMin: number;
-  /** Determines everything it does. */
+  /** The seed of the random numbers that determine all its events and issues. */
   readonly seed: number;
 }
 

@@ -53,7 +53,7 @@ const command = new Command('gantry simulate')
     numberBetween(0.0001, 1, false),
     0.01,
   )
-  // As of the other commands: 2 for wrong arguments.
+  // Exit code 2 for wrong arguments, as in the other commands.
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2));
 
 interface Options {
@@ -81,7 +81,10 @@ async function findPassword(given: string | undefined): Promise<string> {
   );
 }
 
-/** Lets the devices act as those of a maker until they are stopped. @returns 0, as nothing that is due is kept */
+/**
+ * Lets the devices act as those of a maker until they are stopped.
+ * @returns 0 as the number of unsent events, because these devices keep no backlog
+ */
 async function runAs(
   { devices }: Crew,
   name: MakerName,

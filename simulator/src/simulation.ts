@@ -13,7 +13,10 @@ export class SimulationError extends Error {
   override readonly name = 'SimulationError';
 }
 
-/** @throws SimulationError when the service is unreachable, or the login fails or may not manage sensors */
+/**
+ * Logs in a user who may manage sensors.
+ * @throws SimulationError when the service is unreachable, the login fails, or the user may not manage sensors
+ */
 export async function logIn(url: string, email: string, password: string): Promise<GantryClient> {
   const client = createGantryClient(url);
   try {
@@ -52,9 +55,9 @@ const GRACE_MS = 3_000;
 const FIRST_HEARTBEATS_MS = 1_000;
 
 /**
- * Lets all devices send heartbeats and events from `from` (Unix milliseconds) until the signal.
+ * Lets all devices send heartbeats and events from `from` (Unix milliseconds) until the signal is aborted.
  * @returns the number of events that were due and could not be sent
- * @throws SimulationError when the service refuses the keys of all of them
+ * @throws SimulationError when the service refuses the keys of all devices
  */
 export async function runCrew({ devices, tally, signal }: Crew, from: number, pace: Pace): Promise<number> {
   let unsent = 0;

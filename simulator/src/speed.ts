@@ -4,7 +4,7 @@ import type { Random } from './random.ts';
 /** Speeds above the limit by more than this, in km/h, are reported as SPEEDING. */
 const TOLERANCE_KMH = 10;
 
-/** The fraction of fast drivers, and how much faster they drive, as an average fraction of the limit. */
+/** The fraction of fast drivers, and how much faster they drive on average, as a fraction of the limit. */
 const HURRIED = 0.04;
 const HURRY = 0.25;
 

@@ -1,7 +1,8 @@
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * npm forwards Ctrl-C to a process that got it from the terminal already: signals within this time (ms) count as one.
+ * npm forwards Ctrl-C to a process that has already received it from the terminal, so signals within this time, in
+ * milliseconds, count as one.
  */
 const SAME_PRESS_MS = 1_000;
 

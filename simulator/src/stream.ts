@@ -5,7 +5,7 @@ import { createRandom, mix } from './random.ts';
 import type { VirtualSensor } from './sensor.ts';
 import { trafficLevel } from './traffic.ts';
 
-/** An event with its time, and the key by which the service recognizes a retry. */
+/** An event with its time, and the idempotency key by which the service recognizes a retry. */
 export interface TimedEvent {
   /** Unix milliseconds. */
   readonly at: number;
@@ -24,12 +24,12 @@ export interface Pace {
 /** The types of events with images. */
 const PHOTOGRAPHED: ReadonlySet<string> = new Set(['TRAFFIC_VIOLATION', 'SEATBELT_VIOLATION', 'INCIDENT']);
 
-/** Separates the random numbers of an image from those of its event. */
+/** Mixed into the seed of an image, so that its random numbers differ from those of its event. */
 const OF_PICTURE = 0x9_1c7;
 
 /**
- * The events of one minute (since 1970), in order. A lower rate omits some of them and changes none, so that the same
- * events can be sent again.
+ * The events of a minute, which is given as the number of minutes since 1970, in the order of their times. A lower rate
+ * omits some of them and changes none, so that the same events can be sent again.
  */
 export function eventsOfMinute(sensor: VirtualSensor, minute: number, pace: Pace): TimedEvent[] {
   const start = minute * MINUTE_MS;
@@ -51,7 +51,7 @@ export function eventsOfMinute(sensor: VirtualSensor, minute: number, pace: Pace
 
 /** The events of a sensor from a time on, created on demand. */
 export interface EventStream {
-  /** When to check again: at the next event, or at the end of a minute without one. */
+  /** When to check again, in Unix milliseconds: at the next event, or at the end of a minute without one. */
   nextAt(now: number): number;
   /** Returns the events until `now`, at most `limit` of them, oldest first. */
   take(now: number, limit: number): TimedEvent[];

@@ -4,7 +4,7 @@ import type { SensorStatus } from '@gantry/contract/sensors';
 export interface Tally {
   /** Events that the service has acknowledged. */
   sent: number;
-  /** Those of them that it had already. */
+  /** Those of them that it had stored before, or that a device of a maker sent twice. */
   duplicates: number;
   /** Events that it refused permanently. */
   refused: number;
@@ -15,7 +15,7 @@ export interface Tally {
   readonly status: Map<string, SensorStatus>;
   /** Devices that are retrying. */
   readonly waiting: Set<string>;
-  /** Devices whose key is unknown to the service (any more). */
+  /** Devices that have stopped because the service does not accept their key or address (any more). */
   readonly dismissed: Set<string>;
   /** The message of the last refusal. */
   lastRefusal: string | null;

@@ -1,7 +1,7 @@
 import { HOUR_MS } from '@gantry/contract/durations';
 import { TIME_ZONE } from './places.ts';
 
-// Vehicles by hour of the day, from midnight on, relative to one another.
+// The relative number of vehicles in each hour of the day, from midnight on.
 const WEEKDAY = [
   0.3, 0.2, 0.15, 0.2, 0.45, 1, 1.8, 2.3, 2.1, 1.5, 1.3, 1.35, 1.45, 1.45, 1.6, 1.9, 2.2, 2.3, 1.8, 1.3, 1,
   0.8, 0.6, 0.45,

@@ -56,7 +56,7 @@ describe('incidents of the past', () => {
           (a, b) => incidentStatus.options.indexOf(a) - incidentStatus.options.indexOf(b),
         )[1];
         expect(status).toBe(furthest);
-        // On a second run, nothing is left to do.
+        // A second run has nothing left to do.
         expect(courseOf({ ...incident, status }, assignee, NOW)).toEqual([]);
       }),
       { numRuns: 500 },

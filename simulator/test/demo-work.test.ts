@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => gantry.stop());
 
-/** An incident that an event opened this long ago; its id. */
+/** Reports an event that opens an incident in the past. @returns the id of the incident */
 const reportIncident = async (hoursAgo: number): Promise<string> => {
   const timestamp = new Date(Date.now() - hoursAgo * 3_600_000);
   const { events, incidents } = admin.client.api;
@@ -74,7 +74,7 @@ describe('the control room of the demo', () => {
     await incidents.reopen.mutate({ id: reopened, note: 'It is back' });
     await incidents.acknowledge.mutate({ id: halfway });
 
-    // In three days the new ones will be old.
+    // In three days, new incidents will be old.
     await dealWithIncidents(staff, Date.now(), NEVER);
     expect(await deedsOf(fresh)).toEqual(['create']);
     await dealWithIncidents(staff, Date.now() + 3 * DAY_MS, NEVER);

@@ -32,7 +32,7 @@ describe('news', () => {
     const read = (licensePlateNumber: string) =>
       gantry.ok('events.ingest', { apiKey, eventType: 'PLATE_RECOGNITION', licensePlateNumber });
 
-    // Everything before the subscription is history.
+    // Incidents from before the subscription are not shown, so incidents are opened until the first one is.
     for (let nth = 0; lines.length === 0; nth++) {
       await open(`First ${nth}`);
       await new Promise((resolve) => setTimeout(resolve, 100));

@@ -63,6 +63,6 @@ it('an outage loses no event, lost answers store none twice, and a stop during a
   }
   expect(unsent).toBeGreaterThan(0);
   expect(tally.sent + unsent).toBeLessThanOrEqual(due);
-  // A few become due between the last check of the clock and this count.
+  // A few events become due between the last check of the clock and this count.
   expect(due - tally.sent - unsent).toBeLessThan(15);
 });

@@ -20,7 +20,7 @@ const indexes = fc.integer({ min: 0, max: 9_999 });
 const minutes = fc.integer({ min: Date.UTC(2001, 0) / MINUTE_MS, max: Date.UTC(2100, 0) / MINUTE_MS });
 const sensors = fc.tuple(seeds, indexes).map(([seed, index]) => virtualSensor(seed, index));
 
-/** The reports of the first sensor of each type in many minutes. */
+/** At least `count` events of the first sensor of the type, from `MINUTE` on. */
 const sample = (type: string, count: number): TimedEvent[] => {
   const index = [0, 1, 2, 3, 4].find((one) => virtualSensor(1, one).type === type) ?? 0;
   const sensor = virtualSensor(1, index);

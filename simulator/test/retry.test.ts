@@ -74,7 +74,7 @@ describe('trying again', () => {
     expect(stopping.signal.aborted).toBe(false);
     const given = await keepTrying(async () => Promise.reject(error('UNREACHABLE')), persistence);
     expect(given).toBeUndefined();
-    // Longer than a test may take.
+    // Returns at once, because the signal is aborted; waiting would exceed the time limit of the test.
     await pause(600_000, stopping.signal);
   });
 });

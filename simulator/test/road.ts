@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 
 type Mood = 'well' | 'unavailable' | 'gone' | 'answers get lost';
 
-/** A connection to the service that can fail in several ways. */
+/** A proxy in front of the service that can fail in several ways. */
 export const buildRoad = async (target: string) => {
   let mood: Mood = 'well';
   const batches: string[] = [];
@@ -49,7 +49,7 @@ export const buildRoad = async (target: string) => {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     batches,
-    /** How many requests were answered that the service is unavailable. */
+    /** The number of requests that were answered with 503. */
     turnedAway: () => turnedAway,
     become(next: Mood) {
       mood = next;

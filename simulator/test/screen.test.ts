@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createScreen } from '../src/screen.ts';
 
-/** The output to a terminal of 80 columns, or to something else. */
+/** A screen that writes to a terminal of 80 columns, or to another kind of output, and what it has written. */
 const record = (isTTY: boolean) => {
   const written: string[] = [];
   const out = { isTTY, columns: 80, write: (text: string) => written.push(text) };

@@ -18,8 +18,8 @@ interface Manifest {
 }
 
 /**
- * Writes an archive with the benchmarks, the built service, PostgreSQL and Node.js itself, which runs wherever these
- * programs do: on the same system and architecture, with the same C library or a newer one.
+ * Writes an archive with the benchmarks, the built service, PostgreSQL and Node.js itself. It runs on the same operating
+ * system and architecture, with the same or a newer version of the C library.
  * @param out a path that ends with .tar.gz
  */
 export async function pack(out: string): Promise<void> {
@@ -60,7 +60,7 @@ export async function pack(out: string): Promise<void> {
     }
     cpSync(process.execPath, join(folder, 'node'));
     const { scripts } = manifestOf(root);
-    // Without the commands that build.
+    // Only the last command of the script; those before it build the service.
     const start = scripts.start.split(' && ').at(-1);
     writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module', scripts: { start } }));
     writeProgram(join(folder, 'run'), await findCommit());
@@ -71,8 +71,8 @@ export async function pack(out: string): Promise<void> {
 }
 
 /**
- * It finds everything beside itself, and needs no program of the system but the shell. The flag of Node is that of
- * `npm run bench`.
+ * Writes the script that runs the benchmarks. It finds all files relative to itself, and needs no other program of the
+ * system than the shell. The flag of Node.js is the same as in `npm run bench`.
  */
 function writeProgram(path: string, commit: string): void {
   writeFileSync(
@@ -85,7 +85,7 @@ BENCH_COMMIT=${commit} PATH="$here:$PATH" exec "$here/node" --max-semi-space-siz
   chmodSync(path, 0o755);
 }
 
-/** Without what no program of the bundle reads: maps for stack traces, and second forms of Swagger UI. */
+/** Copies a file or folder, except for files that the bundle does not need: source maps, and ES module builds of Swagger UI. */
 function copy(from: string, to: string): void {
   cpSync(from, to, {
     recursive: true,
@@ -94,7 +94,7 @@ function copy(from: string, to: string): void {
   });
 }
 
-/** These packages and all that they need, as far as they are installed for this platform. */
+/** The names of the packages and of all their dependencies, as far as they are installed on this platform. */
 function withDependencies(names: readonly string[]): Set<string> {
   const found = new Set(names.filter((name) => existsSync(join(root, 'node_modules', name))));
   for (const name of found) {

@@ -3,7 +3,7 @@ import type { GantryClient } from '@gantry/client';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { BenchmarkFailed } from '../failure.ts';
 
-// What the functions that run in a page find there. The types of browsers are not part of this program.
+// Globals of the page, for the functions that run in it. This program is compiled without the DOM types.
 declare const localStorage: { setItem(key: string, value: string): void };
 declare const document: { querySelector(selector: string): object | null };
 declare function requestAnimationFrame(callback: () => void): number;
@@ -13,12 +13,12 @@ declare const PerformanceObserver: new (
 
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 
-/** @throws BenchmarkFailed where there is no Chromium */
+/** Starts Chromium. @throws BenchmarkFailed when it is not installed */
 export async function startBrowser(): Promise<Browser> {
   if (!existsSync(CHROMIUM)) {
     throw new BenchmarkFailed(`There is no Chromium at ${CHROMIUM}: install it, or set CHROMIUM to its path`);
   }
-  // Loaded only here, because it takes all other benchmarks half a second at their start.
+  // Imported only here, because the import would delay the start of all other benchmarks by half a second.
   const { chromium } = await import('playwright-core');
   return chromium.launch({
     executablePath: CHROMIUM,
@@ -29,7 +29,7 @@ export async function startBrowser(): Promise<Browser> {
 /** A browser profile of its own, with an empty cache, that is signed in. */
 export async function signedIn(browser: Browser, client: GantryClient): Promise<BrowserContext> {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, colorScheme: 'dark' });
-  // The loader of this program names every function by a helper, which functions that run in a page need there.
+  // The loader of this program wraps functions in calls of a helper, `__name`, which the page must define for those that run in it.
   await context.addInitScript('globalThis.__name = (named) => named');
   const session = { token: client.token, user: await client.api.auth.me.query() };
   await context.addInitScript((stored) => {
@@ -39,7 +39,7 @@ export async function signedIn(browser: Browser, client: GantryClient): Promise<
   return context;
 }
 
-/** A page, and what is useful on it: the first element that matches says something about the traffic. */
+/** A page of the console. `useful` is the selector of its first useful content: an element that shows data. */
 export interface Visit {
   readonly name: string;
   readonly path: string;
@@ -54,7 +54,7 @@ export async function timeVisit(
 ): Promise<number> {
   const page = await context.newPage();
   try {
-    // Looked at in every frame of the page itself: asking from outside would add its own delay.
+    // The page itself checks in every frame, because polling from outside would add a delay.
     await page.addInitScript((selector) => {
       const look = () => {
         if (document.querySelector(selector)) {
@@ -77,10 +77,10 @@ export async function timeVisit(
   }
 }
 
-/** The map and the charts, which pages load after everything else. */
+/** The scripts of the map and the charts, which pages load after everything else. */
 const LATE = /(maplibre-gl|vector-map|dot-map|echarts|pmtiles)[^/]*\.js$/;
 
-/** Compressed script, in bytes, that the page loads before anybody does anything, without the map and the charts. */
+/** The compressed size, in bytes, of the scripts that the page loads before any interaction, without the map and the charts. */
 export async function scriptBytes(
   context: BrowserContext,
   url: string,
@@ -105,7 +105,10 @@ export async function scriptBytes(
   }
 }
 
-/** Has the browser note how long each interaction takes until the next paint. */
+/**
+ * Records the time from each interaction to the next paint.
+ * @returns a function that returns the recorded times of 16 ms or more, in milliseconds
+ */
 export async function noteInteractions(page: Page): Promise<() => Promise<number[]>> {
   await page.evaluate(() => {
     const durations: number[] = [];
@@ -119,7 +122,7 @@ export async function noteInteractions(page: Page): Promise<() => Promise<number
   return () => page.evaluate(() => Reflect.get(globalThis, 'interactions') as number[]);
 }
 
-/** Memory of the page's script after what is no longer used was collected, in MB. */
+/** The size of the page's JavaScript heap after a garbage collection, in MB. */
 export async function heapMegabytes(page: Page): Promise<number> {
   const session = await page.context().newCDPSession(page);
   await session.send('HeapProfiler.enable');

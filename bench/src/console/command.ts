@@ -27,7 +27,7 @@ async function run({ databaseUrl, folder, keep, json, save, ...options }: Option
   const signal = stopOnSignals();
   const onProgress = (line: string): void => void process.stderr.write(`${line}\n`);
   const kept = keep === undefined ? null : resolve(keep);
-  // Run by root, PostgreSQL is another user, who must be able to enter.
+  // If started by root, PostgreSQL runs as another user, who must be able to enter.
   if (kept !== null) await mkdir(kept, { recursive: true, mode: 0o711 });
   await using work = kept === null ? await createWorkFolder(folder) : null;
   await using histories = await openHistories({

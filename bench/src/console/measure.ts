@@ -23,48 +23,48 @@ const VISITS: readonly Visit[] = [
   { name: 'Sensors', path: '/sensors', useful: 'tr[data-key]' },
 ];
 
-/** Memory of the page's script at a moment, after what is no longer used was collected. */
+/** The size of the page's JavaScript heap after a garbage collection. */
 export interface HeapSample {
-  /** Since the list was opened. */
+  /** Minutes since the first sample. */
   readonly minute: number;
   readonly megabytes: number;
 }
 
-/** What was measured of one page, in milliseconds. */
+/** The load times of one page with an empty and a filled cache, in milliseconds. */
 export interface Loaded {
   readonly name: string;
   readonly cold: readonly number[];
   readonly warm: readonly number[];
-  /** Compressed script of the first load, in bytes. */
+  /** The compressed size of the scripts of the first load, in bytes. */
   readonly script: number;
 }
 
 export interface Measured {
   readonly loaded: readonly Loaded[];
-  /** From an interaction to the next paint, in milliseconds, ascending. */
+  /** Times from an interaction to the next paint, in milliseconds, ascending. */
   readonly interactions: Float64Array;
   readonly scrolled: Scrolled;
-  /** Memory of the page over time, the first before anything streamed in. */
+  /** The heap of the list of events over time. The first sample is taken after the key presses and the scrolling. */
   readonly heap: readonly HeapSample[];
 }
 
 export interface MeasureOptions {
   readonly rounds: number;
-  /** How long the live feed is watched. */
+  /** How long the heap is watched while events stream in, in minutes. */
   readonly minutes: number;
-  /** Events that stream in each second meanwhile. */
+  /** Events that stream in per second. */
   readonly rate: number;
   readonly signal: AbortSignal;
   readonly onProgress: (line: string) => void;
 }
 
-/** Samples of the memory: one a minute, and at least so many. */
+/** Minimum number of heap samples; in longer runs there is one per minute. */
 const LEAST_SAMPLES = 10;
 const KEYS = ['j', 'j', 'j', 'k', 'x', 'j', 'f', 'Escape', 'j', 'k', '?', 'Escape'];
 const KEY_ROUNDS = 20;
 const KEY_PAUSE_MS = 120;
 
-/** Visits the pages of a console over a filled database, and then watches one of them while events stream in. */
+/** Measures the load times of the console over a filled database, and then the list of events while events stream in. */
 export async function measureConsole({ gantry }: History, options: MeasureOptions): Promise<Measured> {
   const browser = await startBrowser();
   const { rounds, rate, signal, onProgress } = options;

@@ -2,19 +2,19 @@ import { median } from '../percentile.ts';
 import { figure, formatTable } from '../table.ts';
 import { type HeapSample, type Measured, p95 } from './measure.ts';
 
-/** What the console is to keep. Times in milliseconds, script in kB (of 1,000 bytes), memory in MB. */
+/** The goals of the console: times in milliseconds, script in kB (1,000 bytes), memory in MB. */
 const GOALS = { cold: 1_500, warm: 700, script: 250, interaction: 100, heapGrowth: 5 } as const;
 
-/** Samples at each end whose median counts, because a single one may be taken in the midst of an answer. */
+/** Number of samples at each end whose medians are compared, because a single one may be taken while an answer is processed. */
 const ENDS = 5;
 
-/** By how much the memory grew once the page was warm, in MB. */
+/** The growth of the heap in MB, without the first sample, before which the page had not warmed up. */
 function heapGrowth(heap: readonly HeapSample[]): number {
   const warm = heap.slice(1).map(({ megabytes }) => megabytes);
   return median(warm.slice(-ENDS)) - median(warm.slice(0, ENDS));
 }
 
-/** What is not as it should be, in sentences; empty when everything is. */
+/** The goals that were missed, as sentences; empty if all were met. */
 export function shortfallsOf({ loaded, interactions, scrolled, heap }: Measured): string[] {
   const growth = heapGrowth(heap);
   return [

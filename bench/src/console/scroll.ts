@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 
-// What the functions that run in a page find there. The types of browsers are not part of this program.
+// Globals of the page, for the functions that run in it. This program is compiled without the DOM types.
 interface PageElement {
   closest(selector: string): PageElement | null;
   getAttribute(name: string): string | null;
@@ -11,20 +11,20 @@ declare const document: {
 };
 declare function requestAnimationFrame(callback: () => void): number;
 
-/** What was seen while a list was scrolled. */
+/** The frames that were checked while a list was scrolled. */
 export interface Scrolled {
   readonly frames: number;
   /** Frames in which a part of the list showed no row. */
   readonly blank: number;
-  /** Rows that were loaded in the end. */
+  /** The index of the last rendered row at the end. */
   readonly rows: number;
 }
 
-/** The number of wheel steps, and their distance in pixels, as when a user skims a list. */
+/** The number of wheel steps, and the distance of each in pixels, as of a user who skims a list. */
 const TURNS = 150;
 const TURN_PX = 240;
 
-/** Scrolls the list of the page with the wheel, and looks in every frame whether there are rows all over it. */
+/** Scrolls the list of the page with the wheel, and checks in every frame whether rows are shown at three heights of it. */
 export async function scrollList(page: Page): Promise<Scrolled> {
   const box = await page.locator('section:has(table)').first().boundingBox();
   if (!box) return { frames: 0, blank: 0, rows: 0 };

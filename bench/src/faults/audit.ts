@@ -13,7 +13,7 @@ export interface Audit {
   readonly altered: number;
   /** Refused events that were stored nevertheless. */
   readonly ghosts: number;
-  /** Events with a key that no retry could store. */
+  /** Events with an idempotency key that were neither acknowledged nor refused, despite retries. */
   readonly unanswered: number;
   /** The violations of the promise, as sentences; empty if there are none. */
   readonly breaches: readonly string[];

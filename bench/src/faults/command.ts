@@ -41,7 +41,7 @@ interface Options {
 
 const DURATION = /^(\d+(?:\.\d+)?)(s|m|h)$/;
 
-/** `90s`, `10m` or `2h`, in milliseconds. */
+/** Parses a duration such as `90s`, `10m` or `2h`. @returns milliseconds */
 function parseDuration(text: string): number {
   const [, amount, unit] = DURATION.exec(text) ?? [];
   if (amount === undefined) throw new BenchmarkFailed(`Give a time such as 90s, 10m or 2h, not ${text}`);

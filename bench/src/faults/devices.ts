@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createRandom, mix, type Random } from '@gantry/simulator/src/random.ts';
 import { contentOf, type Entry, type Journal } from './journal.ts';
 
-/** Devices abandon longer calls: the service itself answers within 30 s. */
+/** Time limit of devices for a call, in milliseconds. The service itself answers within 30 s. */
 const CALL_TIMEOUT_MS = 35_000;
 
 /** Pause of a device before it repeats an event, in milliseconds. */
 const RETRY_MS = 250;
 
-/** About every eleventh plate is watched. */
+/** The pattern on the watchlist, which about a tenth of the plates match. */
 export const WATCHED_PLATE = 'WATCH*';
 
 /** The address and the keys that devices use. The address may change while they send. */
@@ -18,7 +18,7 @@ export interface Destination {
 }
 
 export interface Devices {
-  /** Retries unanswered events until they are acknowledged, sends no new ones, and resolves when all are settled. */
+  /** Sends no new events, and repeats unanswered ones that have a key for up to `patienceMs`. Resolves when all devices are done. */
   finish(patienceMs: number): Promise<void>;
   /** When the last event was acknowledged (performance.now). */
   readonly lastAcknowledged: number;
@@ -42,7 +42,7 @@ interface Answer {
 const TYPES = ['VEHICLE_DETECTION', 'SPEED_DETECTION', 'PLATE_RECOGNITION', 'TRAFFIC_VIOLATION'] as const;
 let scenes = 0;
 
-/** Starts devices that report events one after another, and repeat unanswered ones, as real devices do. */
+/** Starts devices that report events one after another, and repeat unanswered ones that have an idempotency key. */
 export function startDevices({ journal, destination, count, seed, pauseMs }: DevicesOptions): Devices {
   const scene = ++scenes;
   let finishing = false;
@@ -53,7 +53,7 @@ export function startDevices({ journal, destination, count, seed, pauseMs }: Dev
     if (journal.breaches.length < 50) journal.breaches.push(`${entry.id}: ${sentence}`);
   };
 
-  /** @returns whether the device need not send it again */
+  /** Sends an event, and records the answer. @returns whether the device need not send it again */
   const send = async (entry: Entry): Promise<boolean> => {
     const apiKey = destination.apiKeys[entry.sensor % destination.apiKeys.length];
     const answer = await call(destination.url, 'events.ingest', { apiKey, ...entry.input });
@@ -78,7 +78,7 @@ export function startDevices({ journal, destination, count, seed, pauseMs }: Dev
     while (!(await send(entry)) && performance.now() < deadline) await sleep(RETRY_MS);
   };
 
-  /** Sends a used key with other content: this must be refused, and the first content must stay. */
+  /** Sends other content with a used key, which must be refused and must not change what is stored. */
   const provoke = async (entry: Entry): Promise<void> => {
     const apiKey = destination.apiKeys[entry.sensor % destination.apiKeys.length];
     const answer = await call(destination.url, 'events.ingest', {

@@ -8,9 +8,9 @@ export interface Scene {
   readonly target: Target;
   /** Another process of the same service behind the same proxy; null unless the fault asks for it. */
   readonly second: Target | null;
-  /** The address of the database without proxies. That of an embedded one changes with each start of the service. */
+  /** The URL of the database without proxies. That of an embedded database changes with each start of the service. */
   databaseUrl(): Promise<string>;
-  /** The process of the PostgreSQL server. */
+  /** The process id of the PostgreSQL server. */
   postmaster(): Promise<number>;
   /** Between the service and its database; null unless the fault sets `proxies: true`. */
   readonly databaseProxy: TcpProxy | null;
@@ -37,7 +37,7 @@ export interface Fault {
   readonly title: string;
   /** Time after the fault within which the service must accept events again by itself, in seconds. */
   readonly recoversWithin: number;
-  /** Whether it is part of the five-minute selection. */
+  /** Whether it is part of the selection that continuous integration runs (`--quick`). */
   readonly isQuick: boolean;
   /** Whether service and database run separately, with a proxy in front of each. */
   readonly proxies?: boolean;

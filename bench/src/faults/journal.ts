@@ -21,7 +21,7 @@ export interface Entry {
   eventId: string | null;
 }
 
-/** The content of an event as one text, for hashing. */
+/** The SHA-256 hash of the content of an event, in hexadecimal. */
 export function contentOf(of: {
   readonly description: string;
   readonly eventType: string;

@@ -3,9 +3,9 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * What a proxy does with bytes. `pass`: forwards them. `hold`: reads from neither side, so that both wait, as on a
- * stalled link. `swallow`: reads from both sides and forwards nothing, as on a half-open connection; affected
- * connections stay so. `muteAnswers`: forwards what the client sends and drops the answers.
+ * What a proxy does with data. `pass`: forwards it. `hold`: forwards nothing until the mode changes, so that both sides wait,
+ * as on a stalled link. `swallow`: drops it in both directions, as on a half-open connection; affected connections stay
+ * half-open. `muteAnswers`: forwards what the client sends and drops the answers.
  */
 export type ProxyMode = 'pass' | 'hold' | 'swallow' | 'muteAnswers';
 
@@ -19,7 +19,7 @@ export interface TcpProxy extends AsyncDisposable {
   cut(): void;
 }
 
-/** @param pickTarget the port for the next connection; null refuses it */
+/** Starts a proxy. @param pickTarget returns the target port for the next connection; null refuses it */
 export async function startProxy(pickTarget: () => number | null): Promise<TcpProxy> {
   const open = new Set<Socket>();
   /** Both ends of connections that became half-open. */
@@ -30,7 +30,7 @@ export async function startProxy(pickTarget: () => number | null): Promise<TcpPr
   let delayMs = 0;
 
   const forward = (from: Socket, to: Socket, isAnswer: boolean): void => {
-    // Chunks keep their order, whatever the delay when each arrives.
+    // Each chunk waits for the previous one, so that their order is kept when the delay changes.
     let last: Promise<unknown> = Promise.resolve();
     from.on('data', (chunk) => {
       if (mode === 'swallow') {

@@ -35,14 +35,17 @@ const PATIENCE_MS = 60_000;
 /** Time limit for the effects of events, in milliseconds. */
 const SETTLE_MS = 60_000;
 
-/** A statement on a half-open connection ends after 21 s, and the ROLLBACK that follows after 5 s. */
+/**
+ * Time limit for connections to become free, in milliseconds. On a half-open connection, a statement ends after 21 s, and
+ * the ROLLBACK that follows after 5 s.
+ */
 const FREE_MS = 30_000;
 
 /** Growth of resident memory that is not considered a leak, in megabytes. */
 const MEMORY_ALLOWANCE_MB = 200;
 const STOP_MS = 25_000;
 
-/** Processes of PostgreSQL may end slightly later than its server. */
+/** Time limit for the processes of PostgreSQL, which may end slightly later than the service, in milliseconds. */
 const LINGERING_MS = 5_000;
 
 /** The result of one fault. */
@@ -54,14 +57,14 @@ export interface Outcome {
   readonly recoverySeconds: number;
   /** The violations of the promise; empty if there are none. */
   readonly breaches: readonly string[];
-  /** The reason why it was skipped. */
+  /** The reason why it was skipped; null if it was run. */
   readonly skipped: string | null;
 }
 
 /**
- * Runs one fault in a folder of its own, which is removed with all processes that were started.
+ * Runs one fault in a folder of its own. Afterwards it stops all processes that it started, and removes the folder.
  * @param signal interrupts the run
- * @throws the reason of the signal
+ * @throws the reason of the signal when it is aborted
  */
 export async function runFault(
   fault: Fault,
@@ -99,7 +102,7 @@ async function until(isSo: () => Promise<boolean>, ms: number): Promise<boolean>
   return false;
 }
 
-/** Recomputes all derived data. @returns the differences, as sentences */
+/** Compares all derived data with a recomputation. @returns the differences, as sentences */
 async function checkDerived(databaseUrl: string): Promise<string[]> {
   const { PATH, HOME } = process.env;
   const run = promisify(execFile)(process.execPath, ['server/bin/gantry.cjs', 'db', 'check', '--json'], {
@@ -153,7 +156,7 @@ async function nothingWaits(databaseUrl: string): Promise<boolean> {
   return row?.n === '0';
 }
 
-/** Connections that are still in use when none should be, except for the writer's. */
+/** The metrics of database connections in use, except for the writer's. When nothing is running, there should be none. */
 function leftOpen(metrics: ReadonlyMap<string, number>): string[] {
   return [...metrics]
     .filter(

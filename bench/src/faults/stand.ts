@@ -34,7 +34,7 @@ function throughPort(databaseUrl: string, port: number): string {
   return url.href;
 }
 
-/** The PostgreSQL server that a process runs. */
+/** Returns a function that returns the process id of a service's embedded PostgreSQL, and throws if it does not run. */
 function postmasterOf(target: Target) {
   return async (): Promise<number> => {
     const pid = await target.postmaster();
@@ -43,7 +43,7 @@ function postmasterOf(target: Target) {
   };
 }
 
-/** One service with its own database. */
+/** One service with its embedded database. */
 async function standAlone(fault: Fault, dataDir: string): Promise<Stand> {
   const target = createTarget({ ...fault.options, dataDir, port: await findFreePort() });
   return {
@@ -56,7 +56,7 @@ async function standAlone(fault: Fault, dataDir: string): Promise<Stand> {
   };
 }
 
-/** A service, or two processes of it, separate from its database, with proxies in front of both. */
+/** A service, or two processes of it, with a separate database server, and proxies in front of service and database. */
 async function standApart(
   fault: Fault,
   folder: string,

@@ -18,7 +18,7 @@ export interface TargetOptions {
   readonly dataDir: string;
   readonly port: number;
   readonly env?: Readonly<Record<string, string>>;
-  /** Arguments for Node before the program. */
+  /** Arguments of Node.js before the program. */
   readonly nodeArguments?: readonly string[];
   /** The program; by default the one built from this tree. */
   readonly program?: string;
@@ -28,9 +28,9 @@ export interface TargetOptions {
 export interface Target {
   readonly url: string;
   readonly dataDir: string;
-  /** The running process, if any. */
+  /** The id of the running process; null if there is none. */
   readonly pid: number | null;
-  /** The output since its last start, or the end of it. */
+  /** The output since its last start, limited to the last 20,000 characters. */
   readonly output: () => string;
   /** Starts it and waits until it is ready. */
   start(): Promise<void>;
@@ -44,7 +44,7 @@ export interface Target {
   stop(): Promise<{ readonly ended: number | string; readonly ms: number }>;
   isReady(): Promise<boolean>;
   metrics(): Promise<Metrics>;
-  /** The process of the embedded PostgreSQL, if there is one. */
+  /** The process id of the embedded PostgreSQL; null if there is none. */
   postmaster(): Promise<number | null>;
 }
 

@@ -25,9 +25,9 @@ export interface CamerasOptions {
 export interface CameraSample {
   /** Minutes since the start, at the end of the period. */
   readonly minute: number;
-  /** Answered with 200. */
+  /** Messages answered with 200. */
   readonly messagesPerSecond: number;
-  /** Answered with 503: put on disk for later, or lost when the spool is full. */
+  /** Messages answered with 503: the service put them on disk for later, or they are lost because its spool is full. */
   readonly refusedPerSecond: number;
   /** Milliseconds from request to answer. */
   readonly p50: number;
@@ -45,8 +45,8 @@ const TIMEOUT_MS = 60_000;
 const LOOK_MS = 100;
 
 /**
- * Lets cameras, each with a connection of its own, send a message with a new picture every second. Where that is more
- * than the machine can store, the service answers 503, and stores the message later if its spool has room.
+ * Lets cameras, each with a connection of its own, send a message with a new picture every second. If that is more than
+ * the machine can store, the service answers 503, and stores the message later if its spool has room.
  * @throws BenchmarkFailed for any other answer, or when a message that was answered with 200 does not become an event
  */
 export async function watchCameras(stage: Stage, options: CamerasOptions): Promise<CameraSample[]> {
@@ -133,7 +133,7 @@ function startFleet(url: string, cameras: number, make: MakeMessage) {
   };
   const camera = async (index: number): Promise<void> => {
     const client = new Client(url, { headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS });
-    // Spread over the second.
+    // The cameras are spread over the second.
     let due = performance.now() + (index / cameras) * PERIOD_MS;
     while (!isOver && flaw === null) {
       await sleep(Math.max(0, due - performance.now()));
@@ -151,7 +151,7 @@ function startFleet(url: string, cameras: number, make: MakeMessage) {
     acknowledged: () => acknowledged,
     refused: () => refused,
     flaw: () => flaw,
-    /** The times of the messages accepted since the last call, ascending, and the number of those refused. */
+    /** The response times, in milliseconds and ascending, of messages accepted since the last call, and the number refused. */
     take() {
       const taken = { latencies: Float64Array.from(latencies).sort(), refused: refused - refusedBefore };
       latencies = [];

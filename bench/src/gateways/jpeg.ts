@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 const WIDTH = 1920;
 const HEIGHT = 1080;
 
-/** The offset of the number of a picture: after the marker and the length of the comment. */
+/** The offset of the number of a picture in the file: after the SOI marker, and the marker and length of the comment. */
 const NUMBER_AT = 6;
 const NUMBER_LENGTH = 16;
 
@@ -13,7 +13,7 @@ const segment = (marker: number, content: readonly number[] | Buffer): Buffer =>
     Buffer.from(content),
   ]);
 
-/** A file with the structure of a JPEG of 1920 × 1080 pixels and random content, which no decoder is shown. */
+/** A file with the structure of a JPEG of 1920 × 1080 pixels. Its content is random, because nothing decodes it. */
 export function makeJpeg(bytes: number): Buffer {
   const beginning = Buffer.concat([
     Buffer.from([0xff, 0xd8]),
@@ -26,7 +26,7 @@ export function makeJpeg(bytes: number): Buffer {
   return Buffer.concat([beginning, scan, Buffer.from([0xff, 0xd9])]);
 }
 
-/** Writes a number into the comment of a JPEG of `makeJpeg`, which makes it another picture. */
+/** Writes a number into the comment of a JPEG made by `makeJpeg`, so that it counts as another picture. */
 export function numberJpeg(jpeg: Buffer, number: number): void {
   jpeg.write(String(number).padStart(NUMBER_LENGTH, '0'), NUMBER_AT, 'latin1');
 }

@@ -15,7 +15,7 @@ export interface Message {
   readonly body: Buffer | string;
 }
 
-/** Makes the next message. All are different, and sensors take turns. */
+/** Makes the next message. All messages are different, and the sensors take turns. */
 export type MakeMessage = () => Message;
 
 /** Creates a connection of each sensor. @returns the paths to which their devices post */
@@ -34,7 +34,7 @@ export async function connect(
 
 const VEHICLES = 200_000;
 
-/** What cameras see, in the same order for the same seed. */
+/** Returns a function that makes the next vehicle seen by a camera. The same seed gives the same sequence. */
 function createPassages(seed: number) {
   const random = createRandom(mix(seed, 3));
   return () => {
@@ -52,8 +52,8 @@ function createPassages(seed: number) {
 }
 
 /**
- * Hikvision's multipart message about a recognised plate, with one picture.
- * @param pictureBytes the size of the picture; each is different unless `isSame`
+ * Makes Hikvision's multipart messages about recognised plates, each with one picture.
+ * @param pictureBytes the size of a picture in bytes; each picture is different unless `isSame`
  */
 export function hikvisionMessages(
   paths: readonly string[],
@@ -91,7 +91,7 @@ export function hikvisionMessages(
   };
 }
 
-/** Plate Recognizer's webhook as JSON, with the fields of a captured one and without a picture. */
+/** Makes Plate Recognizer's webhook messages as JSON, with the fields of a captured one and without a picture. */
 export function plateRecognizerMessages(paths: readonly string[], seed: number): MakeMessage {
   const next = createPassages(seed);
   let number = 0;

@@ -15,18 +15,19 @@ export async function countMessages(databaseUrl: string): Promise<Statuses> {
   return Object.fromEntries(rows.map(({ status, n }) => [status, Number(n)]));
 }
 
-/** The number of messages by what they were answered. */
+/** The number of messages by the status of the answer. */
 export interface Answers {
   /** With 200. */
   readonly answered: number;
-  /** With 503. The service may have put them on disk, and store them when it can. */
+  /** With 503. The service may have put them on disk, and may store them later. */
   readonly refused: number;
 }
 
 /**
- * Compares the number of answered messages with the number of stored ones, each of which must have become an event.
- * @returns the number of stored ones
- * @throws BenchmarkFailed when they differ
+ * Compares the number of messages answered with 200 with the number of those stored as events. Messages answered with 503
+ * may have been stored, too.
+ * @returns the number of stored messages
+ * @throws BenchmarkFailed when they do not match
  */
 export async function checkMessages(
   who: string,
@@ -38,7 +39,7 @@ export async function checkMessages(
   const grown = Object.entries(after)
     .map(([status, n]) => [status, n - (before[status] ?? 0)] as const)
     .filter(([, n]) => n !== 0);
-  // Refused messages may be on their way from the disk.
+  // Refused messages may have been read from the disk, and not processed yet.
   const others = grown.filter(([status]) => status !== 'STORED' && !(status === 'RECEIVED' && refused > 0));
   const stored = (after.STORED ?? 0) - (before.STORED ?? 0);
   if (others.length === 0 && stored >= answered && stored <= answered + refused) return stored;
@@ -48,7 +49,7 @@ export async function checkMessages(
   );
 }
 
-/** The counts as soon as so many messages are stored as events, or after two minutes. */
+/** The counts as soon as `stored` messages are stored as events, no message is RECEIVED, or two minutes have passed. */
 async function countOnceStored(databaseUrl: string, stored: number): Promise<Statuses> {
   const deadline = performance.now() + DEADLINE_MS;
   for (;;) {
@@ -67,11 +68,11 @@ export function processedMessages(metrics: Metrics): number {
 
 const LOOK_MS = 50;
 
-/** Messages that the service could not process at once wait for half a minute. */
+/** Time limit in milliseconds. Messages that the service could not process at once wait for half a minute. */
 const DEADLINE_MS = 120_000;
 
 /**
- * Waits until so many messages were processed since the service was started.
+ * Waits until the number of messages processed since the service was started reaches `messages`.
  * @throws BenchmarkFailed after two minutes
  */
 export async function waitUntilProcessed({ gantry }: Stage, messages: number): Promise<Metrics> {

@@ -49,10 +49,10 @@ export function ratiosOf(measurements: readonly Measurement[]): Ratio[] {
     });
 }
 
-/** Growth over the second half, as a fraction of the memory in use, that counts as flat. */
+/** Maximum growth over the second half that counts as flat, as a fraction of the memory in use. */
 const FLAT_SHARE = 0.05;
 
-/** How the memory changed in the second half of the time. */
+/** The memory in the second half of the time: its mean in MB, its slope in MB per minute, and whether it is flat. */
 export function memoryOf(samples: readonly CameraSample[]) {
   const second = samples.slice(samples.length >> 1);
   const mean = second.reduce((sum, { memory }) => sum + memory, 0) / second.length;

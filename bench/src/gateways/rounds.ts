@@ -34,19 +34,19 @@ export interface RoundOptions {
   readonly onMeasured: (measurement: Measurement) => void;
 }
 
-/** The result of one way in one round. Processor time is counted until every message was an event. */
+/** The result of one way in one round. Processor time is counted until every message has become an event. */
 export interface Measurement extends ProcessorUse {
   readonly way: Way;
   /** From 1. */
   readonly round: number;
-  /** Answered with 200 during the measurement. */
+  /** Messages answered with 200 during the measurement. */
   readonly answeredPerSecond: number;
-  /** All messages of the run, divided by the time until the last of them was an event. */
+  /** All messages of the run, divided by the time until the last of them had become an event. */
   readonly storedPerSecond: number;
   /** From request to answer, in milliseconds. */
   readonly p50: number;
   readonly p99: number;
-  /** Processor time of the load generator per second. */
+  /** Processor time of the load generator in seconds per second. */
   readonly generatorLoad: number;
   /** Acknowledged messages, including those outside the measured time. */
   readonly acknowledged: number;

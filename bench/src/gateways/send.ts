@@ -24,7 +24,7 @@ export interface Sent {
   readonly perSecond: number;
   /** From request to answer in milliseconds, within the measured time, ascending. */
   readonly latencies: Float64Array;
-  /** Processor time of the generator per second. */
+  /** Processor time of the generator in seconds per second. */
   readonly generatorLoad: number;
 }
 

@@ -9,7 +9,7 @@ export interface Body {
   readonly events: number;
 }
 
-/** The frequency of each type, with its possible fields: every indexed column of an event is filled. */
+/** The event types with their frequencies and violation types. Every event has one, so that all indexed columns are filled. */
 const KINDS: readonly [Kind, ...Kind[]] = [
   { type: 'VEHICLE_DETECTION', share: 40, about: ['BUS_LANE', 'CLOSED_LANE', 'NO_TRUCKS'] },
   { type: 'SPEED_DETECTION', share: 22, about: ['SPEEDING'] },
@@ -29,10 +29,10 @@ const SEVERITIES = { LOW: 40, MEDIUM: 40, HIGH: 17, CRITICAL: 3 } as const satis
 const DIRECTIONS = ['N', 'E', 'S', 'W'] as const;
 const TAGS = ['school-zone', 'night', 'rain', 'construction', 'rush-hour'] as const;
 
-/** Vehicles of the county; some pass far more often than others. */
+/** Number of vehicles of the county, some of which pass far more often than others. */
 const VEHICLES = 200_000;
 
-/** Bodies of `events.ingest`, all different; the same for the same seed. */
+/** Makes bodies of `events.ingest`, all different. The same seed gives the same bodies. */
 export function makeBodies(apiKeys: readonly string[], count: number, seed: number): Body[] {
   const random = createRandom(mix(seed, 1));
   return Array.from({ length: count }, (_, index) => ({
@@ -41,7 +41,7 @@ export function makeBodies(apiKeys: readonly string[], count: number, seed: numb
   }));
 }
 
-/** Bodies of `events.ingestBatch` with `size` events each, like those of a device that was offline. */
+/** Makes bodies of `events.ingestBatch` with `size` events each, like those of a device that was offline. */
 export function makeBatchBodies(
   apiKeys: readonly string[],
   { count, size }: { count: number; size: number },

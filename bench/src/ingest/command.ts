@@ -30,7 +30,7 @@ async function run(options: Options): Promise<void> {
       signal,
       onMeasured: (measurement) => process.stderr.write(`${lineOf(measurement)}\n`),
     });
-    // The goals are those of the first number of workers.
+    // The goals apply to the first number of workers, which is the lowest.
     const [first] = options.workers;
     const verdicts = judge(measurements.filter(({ workers }) => workers === null || workers === first));
     return {

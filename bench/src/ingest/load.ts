@@ -13,7 +13,7 @@ export interface LoadOptions {
   readonly bodies: readonly Body[];
   /** Number of concurrent requests, each on a connection of its own. */
   readonly connections: number;
-  /** Duration of the unmeasured load at the beginning. */
+  /** Duration of the load before the measurement. */
   readonly warmupSeconds: number;
   readonly seconds: number;
   /** Returns the number of events that an answer acknowledges. */
@@ -29,17 +29,17 @@ export interface Load {
   readonly acknowledged: number;
   /** Requests answered in the measured time. */
   readonly requests: number;
-  /** Duration of the measurement. */
+  /** Actual duration of the measurement. */
   readonly seconds: number;
   /** From request to answer in milliseconds, within the measured time, ascending. */
   readonly latencies: Float64Array;
-  /** Processor time of the generator per second. Near 1 the generator is the bottleneck, not the server. */
+  /** Processor time of the generator in seconds per second. Near 1, the generator is the bottleneck and not the server. */
   readonly generatorLoad: number;
-  /** Processor time in the measured time, per event. */
+  /** Processor time of the server and of PostgreSQL within the measured time. */
   readonly used: ProcessorUse;
 }
 
-/** A connection of autocannon: after `responseMax` requests it waits for the last answer and ends. */
+/** A connection of autocannon, which ends after `responseMax` requests, when the last one is answered. */
 type Connection = autocannon.Client & { responseMax: number };
 
 /** Maximum wait for the last answers. */
@@ -62,7 +62,7 @@ export async function drive(options: LoadOptions): Promise<Load> {
   let status = 0;
   let flaw: string | null = null;
 
-  // Each connection has its own part of the bodies, so that all are sent, and none twice at once.
+  // Each connection has its own part of the bodies, so that all are sent, and none by two connections at once.
   const setupClient = (client: autocannon.Client): void => {
     const share = bodies.filter((_, index) => index % connections === open.length);
     client.setRequests(share.map(({ text }) => ({ body: text })));

@@ -25,11 +25,11 @@ export interface Measurement extends ProcessorUse {
   readonly p50: number;
   readonly p99: number;
   readonly p999: number;
-  /** Average number of events committed together; null where there are no groups. */
+  /** Average number of events committed together; null for other servers than Gantry. */
   readonly groupSize: number | null;
   /** Resident memory of the server at the end of the run, in megabytes. */
   readonly memory: number;
-  /** Processor time of the load generator per second. */
+  /** Processor time of the load generator in seconds per second. */
   readonly generatorLoad: number;
   /** Processor time of the load generator per event, in microseconds. */
   readonly generatorMicros: number;

@@ -6,11 +6,11 @@ import { BenchmarkFailed } from '../failure.ts';
 import { root } from '../root.ts';
 
 const BUILT = 'bench/dist/peers';
-/** Bundled CommonJS packages load the modules of Node with it. */
+/** Defines `require` in a bundle, with which bundled CommonJS packages load the modules of Node.js. */
 export const REQUIRE = `import { createRequire as createRequireOfBundle } from 'node:module';
 const require = createRequireOfBundle(import.meta.url);`;
 
-/** The file of a peer in `peers/`. */
+/** The name of a peer, whose source is the file of that name in `peers/`. */
 export type PeerName = 'floor' | 'stock' | 'insert';
 
 /** A server for comparison with Gantry, in a process of its own. */
@@ -23,8 +23,8 @@ export interface Peer {
 }
 
 /**
- * Builds the peers in the same way as Gantry (server/build.js), so that none has the overhead of a loader. A bundle
- * contains them, and no sources.
+ * Builds the peers in the same way as Gantry (server/build.js), so that none has the overhead of a loader. Does nothing in a
+ * bundle, which contains the built peers and no sources.
  */
 export async function buildPeers(): Promise<void> {
   if (!existsSync(join(root, 'bench/src'))) return;
@@ -47,7 +47,7 @@ export async function buildPeers(): Promise<void> {
 /**
  * Starts a peer and waits until it listens.
  * @param argument passed to it as JSON
- * @throws BenchmarkFailed when it ends instead
+ * @throws BenchmarkFailed when it ends before that
  */
 export async function startPeer(name: PeerName, argument: unknown = {}): Promise<Peer> {
   const child = fork(join(root, BUILT, `${name}.js`), [JSON.stringify(argument)], {

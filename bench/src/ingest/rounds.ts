@@ -22,19 +22,19 @@ export interface RoundOptions {
   readonly onMeasured: (measurement: Measurement) => void;
 }
 
-/** Distinct bodies, of single events and of batches. */
+/** Number of distinct bodies with single events, and with batches. */
 const BODIES = 8192;
 const BATCH_BODIES = 256;
 
-/** The traffic for a server, without the server. */
+/** The options of a load, without those that depend on the server. */
 type Traffic = Omit<LoadOptions, 'who' | 'url' | 'readTimes'>;
 
 type Run = (round: number) => Promise<Measurement>;
 
 /**
- * Measures all servers in turn, in each round. All of them run from the first round to the last, so none is colder
- * than another, and those that are not measured are idle. Each round begins with the next server, because what was
- * measured before a server affects it.
+ * Measures all servers in turn, in each round. All of them run from the first round to the last, so that all are equally
+ * warm, and those that are not being measured are idle. Each round begins with the next server, because a measurement is
+ * affected by the one before it.
  * @param stages one for each number of workers to compare, on the same PostgreSQL server
  */
 export async function runRounds(
@@ -117,7 +117,10 @@ async function measurePeer(
   return measurementOf(load, 1, { contestant, workers: null, round, groupSize: null, memory });
 }
 
-/** The peer that inserts has neither totals nor statistics, so only its rows are counted. */
+/**
+ * Measures the peer that inserts events, and compares the number of acknowledged ones with its rows. It keeps no totals and
+ * no statistics.
+ */
 async function withCountedRows(
   databaseUrl: string,
   measure: () => Promise<Measurement>,

@@ -12,7 +12,7 @@ export async function onStages<Found>(
   { workers, ...options }: Options,
   use: (stages: readonly [Stage, ...Stage[]]) => Promise<Found>,
 ): Promise<Found> {
-  // An embedded server accepts as many connections as its own service may need, so it is that of the largest.
+  // An embedded server accepts as many connections as its own service may need, so the one of the largest stage is used.
   const most = Math.max(...workers);
   return onStage({ ...options, workers: most }, async (largest, folder) => {
     const undo = createUndo();

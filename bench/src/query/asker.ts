@@ -21,7 +21,7 @@ interface Sent {
   readonly body?: string;
 }
 
-/** @param token of a user who may read and mark events */
+/** Creates an asker. @param token the token of a user who may read and mark events */
 export function createAsker(url: string, token: string): Asker {
   const agent = new Agent({ keepAlive: true });
   const { hostname, port } = new URL(url);

@@ -5,7 +5,7 @@ import { BenchmarkFailed } from '../failure.ts';
 import { firstIdAt } from './history.ts';
 import type { ListInput, Question } from './questions.ts';
 
-// The same queries, answered by plain SQL that counts and sorts the events themselves.
+// Checks answers against plain SQL that counts and sorts the events themselves.
 
 const PAGE = 50;
 
@@ -25,7 +25,7 @@ interface Counted {
   readonly count: number;
 }
 
-/** The compared part of an answer, and its expected value. */
+/** For each checked procedure, the part of an answer that is compared, and the query for its expected value. */
 const opinions: Readonly<
   Record<
     string,
@@ -52,7 +52,10 @@ const opinions: Readonly<
   },
 };
 
-/** @throws BenchmarkFailed when an answer differs from the result of plain SQL */
+/**
+ * Compares an answer with the result of plain SQL, if the procedure is one of those that are checked.
+ * @throws BenchmarkFailed when they differ
+ */
 export async function checkAnswer(
   databaseUrl: string,
   { name, procedure }: Question,

@@ -9,7 +9,7 @@ import { firstIdAt, HISTORY_COLUMNS, type HistoryOptions, historyRows, historySe
 
 const FOLD_DEADLINE_MS = 300_000;
 
-/** All sensors, including many that do not report. */
+/** Number of registered sensors, many of which do not report. */
 const SENSORS = 10_000;
 
 const COUNT = [
@@ -20,7 +20,10 @@ const COUNT = [
   `INSERT INTO event_arrivals (hour, n) SELECT date_trunc('hour', created_at, 'UTC'), count(*) FROM events GROUP BY 1`,
 ];
 
-/** @throws BenchmarkFailed when the totals differ from a recount, in total or for any hour and key */
+/**
+ * Compares the totals with the number of created events and with a recount.
+ * @throws BenchmarkFailed when they differ, in total or for any hour and key
+ */
 export async function checkTotals(databaseUrl: string, events: number): Promise<void> {
   const { rows, totals } = await countEvents(databaseUrl);
   if (rows !== events || totals !== events)
@@ -95,7 +98,7 @@ async function createSensors(client: pg.Client, options: HistoryOptions): Promis
   );
 }
 
-/** Runs `work` while events has only its primary key: creating the indexes afterwards takes a fraction of the time. */
+/** Runs `work` while `events` has only its primary key, because creating the other indexes afterwards is much faster. */
 async function withoutIndexes(client: pg.Client, work: () => Promise<void>): Promise<void> {
   const { rows } = await client.query<{ name: string; definition: string }>(`
     SELECT indexrelid::regclass::text AS name, replace(pg_get_indexdef(indexrelid), ' ON ONLY ', ' ON ') AS definition
@@ -105,7 +108,7 @@ async function withoutIndexes(client: pg.Client, work: () => Promise<void>): Pro
   for (const { definition } of rows) await client.query(definition);
 }
 
-/** Waits until the running service has folded the counts. */
+/** Waits until the running service has folded the totals. @throws BenchmarkFailed after five minutes */
 async function waitForFold(databaseUrl: string): Promise<void> {
   const deadline = performance.now() + FOLD_DEADLINE_MS;
   const isDue = async () =>

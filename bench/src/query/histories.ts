@@ -16,7 +16,7 @@ export interface History {
   readonly databaseUrl: string;
 }
 
-/** Several of them on one PostgreSQL server, so that each query can be sent to all in turn. Disposing stops them. */
+/** Histories on one PostgreSQL server, so that each query can be sent to all in turn. Disposing stops their services. */
 export interface Histories extends AsyncDisposable {
   readonly list: readonly History[];
   /** The version of PostgreSQL. */
@@ -24,22 +24,22 @@ export interface Histories extends AsyncDisposable {
 }
 
 export interface HistoriesOptions {
-  /** The folder of the data. Data of an earlier call is used again. */
+  /** The folder of the data. Data of an earlier run in it is used again. */
   readonly folder: string;
   /** A server on which databases may be created; by default the embedded one. */
   readonly server?: string | undefined;
-  /** Numbers of events. */
+  /** The number of events in each history. */
   readonly sizes: readonly number[];
   readonly spanDays: number;
   readonly sensors: number;
   readonly seed: number;
-  /** Whether the data is kept for another call. */
+  /** Whether the data is kept for another run. */
   readonly isKept: boolean;
   readonly onProgress: (line: string) => void;
 }
 
 /**
- * Starts a Gantry for each size, on a database with that number of events, which is filled if necessary.
+ * Starts a Gantry service for each size, on a database with that number of events, which is filled if necessary.
  * @throws BenchmarkFailed before filling anything when there is not enough disk space
  */
 export async function openHistories(options: HistoriesOptions): Promise<Histories> {
@@ -82,7 +82,7 @@ export async function openHistories(options: HistoriesOptions): Promise<Historie
       events,
       name: `gantry_history_${events}_${spanDays}_${sensors}_${seed}`,
     }));
-    // Known without starting anything where nothing was kept.
+    // If there are no kept data, the required space is known before anything is started.
     if (server === undefined && !existsSync(join(folder, 'gantry')))
       await checkRoom(folder, eventsOf(wanted));
     const home = server ?? (await startHome());

@@ -13,7 +13,7 @@ import { vehicleOf } from '@gantry/simulator/src/vehicle.ts';
 export interface HistoryOptions {
   readonly events: number;
   readonly sensors: number;
-  /** Unix milliseconds. */
+  /** Unix milliseconds: `from` is inclusive, `until` exclusive. */
   readonly from: number;
   readonly until: number;
   /** The same seed gives the same history. */
@@ -41,18 +41,18 @@ const VIOLATION_RANKS: Readonly<Record<string, number>> = {
   ILLEGAL_PARKING: RANKS.LOW,
 };
 
-/** The fraction of vehicles with a plate although the report does not need it. */
+/** The fraction of reports about a vehicle that have a plate although they do not need one. */
 const READ_ANYWAY = 0.6;
 
 /** Number of vehicles that pass regularly, some far more often than others, and their fraction of the traffic. */
 const COMMUTERS = 4_000;
 const COMMUTING = 0.6;
 
-/** Number of different reports of each sensor. The time, plate and review of every event vary in addition. */
+/** Number of different reports of each sensor. In addition, every event has a time, plate and review of its own. */
 const REPORTS_OF_SENSOR = 500;
 const CHUNK_CHARS = 64 * 1024;
 
-/** The smallest id of a time (Unix milliseconds), without hyphens. */
+/** The smallest id of an event at a time (Unix milliseconds), without hyphens. */
 export function firstIdAt(time: number): string {
   return timeBits(time).padEnd(32, '0');
 }
@@ -64,7 +64,7 @@ function idAt(time: number, random: Random): string {
   return `${begin.slice(0, 8)}-${begin.slice(8)}-7${some.slice(0, 3)}-a${some.slice(3, 6)}-${more}${most.slice(0, 4)}`;
 }
 
-/** The sensors of a history; several share a place, each with a slightly different position. */
+/** The sensors of a history. Several share a place, with up to four different addresses. */
 export function historySensors({ sensors, seed }: HistoryOptions): HistorySensor[] {
   const random = createRandom(mix(seed, 1));
   return Array.from({ length: sensors }, (_, index) => {
@@ -80,7 +80,7 @@ export function historySensors({ sensors, seed }: HistoryOptions): HistorySensor
   });
 }
 
-/** A typical report of a sensor: the cells that do not depend on the time, and how often the plate is read. */
+/** A typical report of a sensor: the cells that do not depend on the time, and the probability that the plate is read. */
 interface Report {
   readonly cells: string;
   readonly plateIsRead: number;
@@ -134,7 +134,7 @@ function hex(random: Random): string {
     .padStart(8, '0');
 }
 
-/** The time in an id, 48 bits of milliseconds. */
+/** The first 48 bits of an id, in hexadecimal: the time in Unix milliseconds. */
 function timeBits(time: number): string {
   return Math.max(0, time).toString(16).padStart(12, '0');
 }

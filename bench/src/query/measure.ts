@@ -36,7 +36,7 @@ interface Asked {
 
 const WARMUP_SHARE = 0.2;
 
-/** Variation around the given depth, so that different pages are requested. */
+/** Variation around the given depth, as a fraction of the length of the list, so that different pages are requested. */
 const SPREAD = 0.004;
 
 /** Measures all queries. @throws BenchmarkFailed when an answer is wrong */
@@ -69,7 +69,7 @@ export async function measureQuestions(
   }
 }
 
-/** The arguments of all queries, the same at every size as far as possible. */
+/** Makes the arguments of `count` calls of a query, which are the same at every size as far as possible. */
 async function prepare(
   { asker, sample }: Asked,
   { procedure, input, depth }: Question,

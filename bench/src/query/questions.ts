@@ -4,7 +4,7 @@ import type { Random } from '@gantry/simulator/src/random.ts';
 import type { Sample } from './sample.ts';
 
 /**
- * The limits of an answer: p99 in milliseconds, and the ratio of the medians of the largest and the smallest history.
+ * The limits of a query: the p99 in milliseconds, and the ratio of the medians of the largest and the smallest history.
  */
 export interface Goals {
   readonly p99?: number;
@@ -27,10 +27,10 @@ export interface Question {
   readonly goals: Goals;
 }
 
-/** The queries of a screen when it opens. */
+/** The goals of queries that a page makes when it is opened. */
 const SCREEN: Goals = { p99: 50 };
 
-/** The same for queries on counts, whose duration must not depend on the length of the history. */
+/** The goals of queries on counts, whose duration must not depend on the length of the history either. */
 const COUNTED: Goals = { p99: 50, ratio: 2 };
 const DEEPEST: Goals = { ratio: 3 };
 

@@ -1,11 +1,11 @@
 import { figure, formatTable } from '../table.ts';
 import type { Measurement } from './measure.ts';
 
-/** A query with its limits and the result. */
+/** The result of a query, compared with its limits. */
 export interface Verdict {
   readonly ratio: number;
   readonly goal: string;
-  /** Null if there are no limits. */
+  /** Whether the limits were met; null if there are none. */
   readonly met: boolean | null;
 }
 

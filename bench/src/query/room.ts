@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import { BenchmarkFailed } from '../failure.ts';
 
-/** The size of an event with its indexes, plus that of the WAL, in bytes. */
+/** The space for an event with its indexes, and for the WAL, in bytes. */
 const BYTES_PER_EVENT = 1_000;
 const LOG_BYTES = 4e9;
 

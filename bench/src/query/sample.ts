@@ -3,7 +3,7 @@ import { createRandom, mix, type Random } from '@gantry/simulator/src/random.ts'
 import pg from 'pg';
 import { firstIdAt, type HistoryOptions } from './history.ts';
 
-/** The source of arguments: events spread evenly over the history. */
+/** The source of arguments: events spread evenly over the history. Times are in Unix milliseconds. */
 export interface Sample {
   readonly from: number;
   readonly until: number;
@@ -28,7 +28,7 @@ interface Row {
   violation_type: string;
 }
 
-/** @param unprocessed the required number of unprocessed events */
+/** Reads a sample from a database. @param unprocessed the required number of unprocessed events */
 export async function drawSample(
   databaseUrl: string,
   { from, until, seed }: HistoryOptions,

@@ -8,6 +8,7 @@ const FOLD_DEADLINE_MS = 600_000;
 /**
  * Counts all existing events as traffic, as ingestion does, and waits until the running service has folded the
  * counts.
+ * @throws BenchmarkFailed after ten minutes
  */
 export async function fillTraffic(databaseUrl: string): Promise<void> {
   await query(

@@ -12,7 +12,7 @@ export interface Stretch {
   /** Milliseconds from the due time of a request to its answer. */
   readonly p50: number;
   readonly p99: number;
-  /** Completed reports, and their rows. */
+  /** Number of completed reports, and of their rows. */
   readonly reports: number;
   readonly rows: number;
 }
@@ -34,7 +34,7 @@ export interface Range {
 }
 
 export interface MeasureOptions {
-  /** Minimum duration in seconds. */
+  /** Minimum duration of each period, in seconds. */
   readonly seconds: number;
   readonly rounds: number;
   readonly range: Range;

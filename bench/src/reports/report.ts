@@ -2,10 +2,10 @@ import { median } from '../percentile.ts';
 import { figure, formatTable } from '../table.ts';
 import type { Stretch } from './measure.ts';
 
-/** The fraction of its speed that ingestion must keep during reports. */
+/** The fraction of its rate that ingestion must keep while reports are generated. */
 const GOAL = 0.9;
 
-/** The speed that ingestion kept. */
+/** How much of its rate ingestion kept while reports were generated. */
 export interface Kept {
   /** Events per second with reports divided by those without, the median of the rounds. */
   readonly kept: number;

@@ -2,18 +2,18 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 
-/** Measures what a durable write costs on a disk, without a database. */
+/** Measures the duration of durable writes to a disk, without a database. */
 export interface DiskProbe extends AsyncDisposable {
-  /** Milliseconds that each write since the last call took. */
+  /** Returns the durations of all writes since the last call, in milliseconds. */
   take(): Promise<number[]>;
 }
 
-/** From the end of one write to the next, in milliseconds: few enough not to be a load of their own. */
+/** Minimum interval between two writes, in milliseconds, long enough for the writes not to be a load. */
 const PAUSE_MS = 20;
 const BYTES = 8192;
 
-// A thread of its own, so that the load generator does not delay it. As text, so that it runs with and without a
-// loader for TypeScript.
+// The writes run in a thread of their own, so that the load generator does not delay them. Its program is a text, so that
+// it runs with and without a loader for TypeScript.
 const LOOP = `
 const { fdatasyncSync, openSync, writeSync } = require('node:fs');
 const { parentPort, workerData: { path, bytes, pauseMs } } = require('node:worker_threads');
@@ -32,7 +32,7 @@ parentPort.on('message', () => {
 });
 `;
 
-/** Begins to write the same block of a file in the folder again and again, each time waiting for the disk. */
+/** Starts writing the same block of a file in the folder repeatedly, each time waiting for the disk. */
 export function startDiskProbe(folder: string): DiskProbe {
   const workerData = { path: join(folder, 'disk-probe'), bytes: BYTES, pauseMs: PAUSE_MS };
   const worker = new Worker(LOOP, { eval: true, workerData, execArgv: [] });

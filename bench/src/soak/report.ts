@@ -23,7 +23,7 @@ export function lineOf(sample: Sample): string {
     .join('  ');
 }
 
-/** Maximum number of rows in the table; of longer runs it contains every nth sample. */
+/** Maximum number of rows in the table. If there are more samples, only every nth is shown. */
 const MAX_ROWS = 60;
 
 /** The tables of a run. */
@@ -61,11 +61,11 @@ function cellsOf(sample: Sample): string[] {
   ];
 }
 
-/** The number of seconds with the highest p99 that are shown, and of the things PostgreSQL did in each. */
+/** How many of the seconds with the highest p99 are shown, and how many activities of PostgreSQL for each. */
 const SLOWEST = 20;
 const SHOWN_WAITS = 3;
 
-/** A table of what coincided with the slowest answers. */
+/** A table of the seconds with the slowest answers, and of what happened in them. */
 export function slowSeconds(seconds: readonly Second[]): string[] {
   const slowest = [...seconds].sort((a, b) => b.p99 - a.p99).slice(0, SLOWEST);
   const columns = [

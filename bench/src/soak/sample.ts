@@ -11,9 +11,9 @@ export interface Sample {
   /** Milliseconds from the due time of a request to its answer. */
   readonly p50: number;
   readonly p99: number;
-  /** Milliseconds that a bare write to the disk took in 99 of 100 cases. */
+  /** The p99 of bare writes to the disk, in milliseconds. */
   readonly disk: number;
-  /** Delay of the latest request in milliseconds; if it is high, the machine was busy and latencies are unreliable. */
+  /** Maximum delay with which a request was sent, in milliseconds. If it is high, the machine was busy, and latencies are unreliable. */
   readonly lateness: number;
   /** Resident memory of Gantry in megabytes. */
   readonly memory: number;
@@ -23,13 +23,13 @@ export interface Sample {
   readonly idleInTransaction: number;
 }
 
-/** What was measured in a period. */
+/** The measurements of a period. */
 export interface Period {
   /** Minutes since the start, at its end. */
   readonly minute: number;
   readonly seconds: number;
   readonly seen: readonly Seen[];
-  /** Milliseconds of each write of the disk probe. */
+  /** Duration of each write of the disk probe, in milliseconds. */
   readonly disk: readonly number[];
   /** The metrics at its end. */
   readonly metrics: Metrics;

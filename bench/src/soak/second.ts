@@ -12,17 +12,17 @@ export interface Second extends ServerActivity {
   /** Milliseconds from the due time of a request to its answer. */
   readonly p50: number;
   readonly p99: number;
-  /** Maximum delay of a request before it was sent, in milliseconds: the generator or the machine was late. */
+  /** Maximum delay with which a request was sent, in milliseconds, caused by the generator or the machine. */
   readonly lateness: number;
-  /** The fraction of the time of all processors in which they worked. */
+  /** The fraction of the time of all processors in which they were not idle. */
   readonly busy: number;
-  /** The fraction that the host of this virtual machine gave to others although there was work. */
+  /** The fraction in which they had work, but the host of this virtual machine ran something else (steal time). */
   readonly stolen: number;
   /** The slowest write of the disk probe, in milliseconds. */
   readonly disk: number;
   /** The longest delay of the event loop of the service, in milliseconds. */
   readonly loop: number;
-  /** The pauses of the garbage collector of the service, in milliseconds. */
+  /** The total duration of garbage collections of the service, in milliseconds. */
   readonly collector: number;
 }
 
@@ -50,7 +50,7 @@ export function secondOf(measured: Measured): Second {
     busy: 1 - (times.idle - timesBefore.idle) / total,
     stolen: (times.stolen - timesBefore.stolen) / total,
     disk: Math.max(0, ...disk),
-    // The service measures it from one reading of the metrics to the next.
+    // The service measures the maximum between two readings of its metrics.
     loop: (metrics.get('nodejs_eventloop_lag_max_seconds') ?? Number.NaN) * 1000,
     collector: (pauses(metrics) - pauses(metricsBefore)) * 1000,
     ...server,

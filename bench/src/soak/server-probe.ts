@@ -1,21 +1,21 @@
 import pg from 'pg';
 
-/** What PostgreSQL did since the last look. */
+/** What PostgreSQL did since the last call of `take`. */
 export interface ServerActivity {
-  /** Megabytes of WAL that were written. */
+  /** Megabytes of WAL that were generated. */
   readonly wal: number;
   /** Whether a checkpoint was being written. */
   readonly checkpoint: boolean;
-  /** The tables that were being vacuumed or analysed, by whoever. */
+  /** The tables that were being vacuumed or analysed, automatically or by a command. */
   readonly upkeep: readonly string[];
   /**
-   * What its processes did, as `<process> <wait event>`, or `<process> running` for one that did not wait, with the
-   * fraction of the looks at which it was found; above 1 if several processes did.
+   * What its processes did: `<process> <wait event>`, or `<process> running` for one that did not wait, with the average
+   * number of such processes per sample.
    */
   readonly waits: Readonly<Record<string, number>>;
 }
 
-/** Looks at the processes of a PostgreSQL server. */
+/** Samples the activity of a PostgreSQL server. */
 export interface ServerProbe extends AsyncDisposable {
   take(): Promise<ServerActivity>;
 }
@@ -27,7 +27,7 @@ interface Look {
   readonly wait: string;
 }
 
-// Waits of type Activity, Client and Extension are those of processes without work.
+// Processes whose wait event is of the type Activity or Client have no work, and are left out.
 const PROCESSES = `
   SELECT CASE backend_type WHEN 'client backend' THEN coalesce(nullif(application_name, ''), 'client') ELSE backend_type END AS process,
     coalesce(wait_event_type || ':' || wait_event, 'running') AS wait
@@ -42,7 +42,7 @@ const UPKEEP = `
 
 const WAL = `SELECT (pg_current_wal_insert_lsn() - '0/0')::float8 / 1e6 AS megabytes`;
 
-/** Connects, and looks ten times a second. */
+/** Connects to the server, and takes ten samples a second. */
 export async function startServerProbe(databaseUrl: string): Promise<ServerProbe> {
   const client = new pg.Client({ connectionString: databaseUrl, application_name: 'probe' });
   await client.connect();

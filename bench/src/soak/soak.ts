@@ -29,7 +29,7 @@ export interface SoakOptions {
   readonly isEmbedded: boolean;
   readonly signal: AbortSignal;
   readonly onSample: (sample: Sample) => void;
-  /** Called with the seconds until then when the load cannot be kept up, or the run is stopped. */
+  /** Called with the seconds recorded so far when the load fails, or the run is stopped. */
   readonly onBrokenOff: (seconds: readonly Second[]) => void;
 }
 
@@ -40,15 +40,15 @@ export interface Soaked extends Watched {
 }
 
 const BODIES = 8192;
-/** How the most that is possible is found out. */
+/** The load that determines the maximum rate. */
 const MEASURING = { connections: 128, warmupSeconds: 3, seconds: 5 };
-/** Enough to see how much an event takes on the disk, where the rate is given. */
+/** If the rate is given, a short load that determines how much space an event takes on the disk. */
 const SAMPLING = { connections: 32, warmupSeconds: 0, seconds: 0.5 };
 
-/** How long the load runs before it is measured, because code that has just started is slow. */
+/** How long the load runs before it is measured, in milliseconds, because code that has just started is slow. */
 const WARM_UP_MS = 5_000;
 
-/** For the WAL and the server itself. */
+/** Space for the WAL and the server itself, in bytes. */
 const SPARE_BYTES = 4e9;
 
 /** Keeps Gantry under a constant load, takes samples, and compares the counts at the end. */
@@ -91,7 +91,10 @@ export async function soak(stage: Stage, options: SoakOptions): Promise<Soaked> 
   return { rate, stored: pacer.acknowledged, ...watched };
 }
 
-/** @throws BenchmarkFailed when the disk has no room for that many events, by the size of existing ones */
+/**
+ * Checks that the disk has room for the events, estimated by the size of the existing ones.
+ * @throws BenchmarkFailed when it has not
+ */
 async function checkRoom(stage: Stage, folder: string, empty: number, events: number): Promise<void> {
   const { rows } = await stage.count();
   const each = ((await databaseSize(stage.databaseUrl)) - empty) / rows;

@@ -19,7 +19,7 @@ export function slopeOf(points: readonly (readonly [x: number, y: number])[]): n
 
 const MAX_MEMORY_MB = 350;
 
-/** Growth over the second half, as a fraction of the memory in use, that counts as flat. */
+/** Maximum growth over the second half that counts as flat, as a fraction of the memory in use. */
 const FLAT_SHARE = 0.05;
 
 /** Maximum ratio of the latencies of the second half to those of the first. */
@@ -57,7 +57,7 @@ function judgeMemory(second: readonly Sample[]): Judgement[] {
   ];
 }
 
-/** The maximum p99 of a period, as a multiple of its p50, besides what the disk takes by itself. */
+/** The maximum p99 of a sample as a multiple of its p50, in addition to the p99 of the disk. */
 const TAIL = 10;
 
 function judgeTail(samples: readonly Sample[]): Judgement {

@@ -14,7 +14,7 @@ export interface WatchOptions {
   readonly every: number;
   readonly signal: AbortSignal;
   readonly onSample: (sample: Sample) => void;
-  /** Called with the seconds until then when it goes wrong. */
+  /** Called with the seconds recorded so far when the load fails, or the run is stopped. */
   readonly onBrokenOff: (seconds: readonly Second[]) => void;
 }
 
@@ -25,7 +25,10 @@ export interface Watched {
 
 const LOOK_MS = 100;
 
-/** Records every second of the load, and takes samples of longer periods. @throws BenchmarkFailed when it goes wrong */
+/**
+ * Records every second of the load, and takes samples of longer periods.
+ * @throws BenchmarkFailed when the load fails, or the run is stopped
+ */
 export async function watch(
   { gantry, databaseUrl }: Stage,
   { pacer, disk, server }: { pacer: Pacer; disk: DiskProbe; server: ServerProbe },

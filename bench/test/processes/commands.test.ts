@@ -25,11 +25,11 @@ const bench = (...args: string[]): Promise<Ended> =>
     );
   });
 
-/** Benchmarks whose load takes most of a minute of processor time. */
+/** For benchmarks that take most of a minute of processor time, which are tested in long runs only. */
 const inLongRun = it.runIf(isLong);
 
 describe('the benchmarks from the command line', () => {
-  // One that waits for the disk: the benchmarks refuse others.
+  // A server whose commits wait for the disk, because the benchmarks refuse others.
   let server: OwnDatabase;
   beforeAll(async () => {
     server = await startOwnDatabase();
@@ -39,7 +39,7 @@ describe('the benchmarks from the command line', () => {
   it('measure ingestion, with a database of their own', { timeout: 180_000 }, async () => {
     const seconds = String(lengthOf({ gate: 0.2, full: 0.4 }));
     const few = ['--seconds', seconds, '--warmup', '0.05', '--rounds', '1', '--connections', '4'];
-    // Each number of workers is a start of the service.
+    // For each number of workers, the service is started once.
     const workers = isLong ? [1, 2] : [1];
     const load = ['--batch-connections', '2', '--workers', workers.join()];
     const { code, output, errors } = await bench('ingest', ...few, ...load, '--json');
@@ -114,7 +114,7 @@ describe('the benchmarks from the command line', () => {
   );
 
   inLongRun('keep a constant load, on a given server', { timeout: 180_000 }, async () => {
-    // In the long run it finds its rate by itself first.
+    // Without --rate, it determines its rate first.
     const short = ['--minutes', '0.1', '--every', '2', ...(isLong ? [] : ['--rate', '200'])];
     const { code, output, errors } = await bench('soak', ...short, '--database-url', server.url, '--json');
     expect(code, errors).toBe(0);

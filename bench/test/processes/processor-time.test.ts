@@ -34,7 +34,7 @@ describe.runIf(process.platform === 'linux')('processor time', () => {
       child.send('work');
       await once(child, 'message');
       const { nodeMicros, postgresMicros, idle } = usedBetween(before, await read(), 2);
-      // A busy machine gives the process less time than passes; both parts took 0.3 s or waited for it.
+      // Both parts ran for 0.3 s of elapsed time. On a busy machine, the process got less processor time than that.
       expect(nodeMicros).toBeGreaterThan(20_000);
       expect(postgresMicros).toBeNull();
       expect(idle).toBeGreaterThanOrEqual(0);
@@ -45,7 +45,7 @@ describe.runIf(process.platform === 'linux')('processor time', () => {
   });
 
   it('of a PostgreSQL that is a child process is counted separately', async () => {
-    // This process has started the server.
+    // The server is a child of this process.
     const read = await processorTimesOf(process.pid, database.url);
     const before = await read();
     await query(database.url, 'SELECT sum(sqrt(n)) FROM generate_series(1, 3000000) AS n');

@@ -43,7 +43,10 @@ const post = (address: string, body: string): Promise<Response> =>
 
 const servers: Server[] = [];
 
-/** A service that keeps the events of every request, and answers as `events.ingestBatch` does. */
+/**
+ * A service that passes the events of each request to `answer`, and responds with the status that it returns, in the format
+ * of `events.ingestBatch`.
+ */
 const startReceiver = async (answer: (events: readonly { n: number }[]) => Promise<number> | number) => {
   const server = createServer(async (request, response) => {
     const { json } = JSON.parse(await textOf(request));
@@ -255,7 +258,7 @@ describe('the edge buffer, with a service', () => {
       messages,
       (all) => all.length === 30 && all.every(({ status }: { status: string }) => status !== 'RECEIVED'),
     );
-    // Sent again, as after an answer that was lost.
+    // Everything is sent again, as after a lost answer.
     await rm(join(folder, 'progress.json'));
     const again = startEdge(['--connection', address, '--spool', folder]);
     again.child.stdin.end();
@@ -313,7 +316,7 @@ it.runIf(hasPython)(
       return 200;
     });
     const lineOf = (n: number) => JSON.stringify({ eventType: 'SPEED_DETECTION', metadata: { n } });
-    // A terminal, into which the device has written before it is opened. It is closed in the middle of a line.
+    // A pseudo-terminal. The device has written to it before it is opened, and closes it in the middle of a line.
     const device = spawn('python3', [
       '-c',
       `import os, pty, sys, tty
@@ -502,7 +505,7 @@ describe('the edge buffer, without a link', () => {
     );
     await rm(path, { recursive: true });
     expect(await first.ended).toEqual([0, null]);
-    // As after a power failure.
+    // An incomplete line, as after a power failure.
     await appendFile(path, '{"reason":"This is');
     const second = start();
     second.child.stdin.end('no JSON either\n');
@@ -534,7 +537,7 @@ describe('the edge buffer, without a link', () => {
       async () => edge.log(),
       (log) => log.includes('the disk cannot be used'),
     );
-    // What is sent takes no room on the disk, so that the progress can be stored again.
+    // Sent messages are removed from the disk, so that there is room to store the progress again.
     const spooled = async () =>
       Promise.all(
         (await readdir(folder))

@@ -7,14 +7,14 @@ import { draw, drawOne } from './draw.ts';
 import { inBatches } from './in-batches.ts';
 import type { Part, Staff } from './staff.ts';
 
-/** Maximum number of alerts to process at once, the newest first. */
+/** Maximum number of alerts that are processed in one run, the newest first. */
 const MOST = 500;
 
-/** The fraction of alerts that have been acknowledged: of the last day, and older ones. */
+/** The fractions of alerts that have been acknowledged: of those of the last day, and of older ones. */
 const SEEN_OF_RECENT = 0.5;
 const SEEN_OF_OLD = 0.93;
 
-/** The fractions of those that the field service acknowledged, and that have a note. */
+/** The fractions of acknowledged alerts that the field service acknowledged, and that have a note. */
 const FIELD = 0.25;
 const NOTED = 0.6;
 
@@ -38,7 +38,7 @@ export async function acknowledgeAlerts(staff: Staff, now: number, signal: Abort
     const part: Part = draw(`doer ${id}`) < FIELD ? 'field' : 'operator';
     const note = draw(`noted ${id}`) < NOTED ? drawOne(`note ${id}`, NOTES) : null;
     await staff[part].client.api.watchlist.acknowledgeAlert.mutate({ id, note }).catch((error: unknown) => {
-      // It was acknowledged meanwhile.
+      // Somebody else has acknowledged it meanwhile.
       if (!(error instanceof GantryError) || error.code !== 'CONFLICT') throw error;
     });
   });

@@ -1,6 +1,6 @@
 import { seedOf } from '../random.ts';
 
-/** A pseudo-random number from 0 to 1 that is always the same for a text, so that repeating work changes nothing. */
+/** A pseudo-random number from 0 to 1 that is always the same for a text, so that repeating the work changes nothing. */
 export function draw(text: string): number {
   return seedOf(text) / 0x1_0000_0000;
 }

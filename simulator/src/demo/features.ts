@@ -7,7 +7,10 @@ export interface DemoFeatures {
   readonly realtime: boolean;
 }
 
-/** Uses a login that may see the watchlist: the settings do not mention it, so a refusal means that it is off. */
+/**
+ * Finds out which features are switched on. The settings do not list the watchlist, so it is queried, and FORBIDDEN means
+ * that it is off. The client must therefore be logged in as a user who may see it.
+ */
 export async function findFeatures({ system, watchlist }: GantryClient['api']): Promise<DemoFeatures> {
   const { features } = await system.getSettings.query();
   const hasWatchlist = await watchlist.getAll.query({ take: 1 }).then(

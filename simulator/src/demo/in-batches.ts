@@ -1,7 +1,7 @@
 /** Number of concurrent calls: one batch of the client. */
 const AT_ONCE = 50;
 
-/** Processes all items in batches, and starts no batch after the signal. */
+/** Processes all items in batches. No batch is started after the signal was aborted. */
 export async function inBatches<Item>(
   items: readonly Item[],
   signal: AbortSignal,

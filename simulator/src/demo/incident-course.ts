@@ -4,10 +4,10 @@ import { draw, drawOne } from './draw.ts';
 import { CLOSING_NOTES, notes } from './incident-notes.ts';
 import type { Part } from './staff.ts';
 
-/** Older incidents have been dealt with. */
+/** Incidents older than this, in milliseconds, have been resolved or closed. */
 const RECENT_MS = 48 * HOUR_MS;
 
-/** Newer incidents have not been looked at. */
+/** Incidents newer than this, in milliseconds, have not been acknowledged. */
 const NEW_MS = 6 * HOUR_MS;
 
 /** The fractions of old incidents that are closed, and of recent ones that are in progress or acknowledged. */
@@ -41,7 +41,7 @@ export function goalOf({ id, openedAt }: Dated, now: number): IncidentStatus {
 
 /**
  * The actions, in order, that bring an incident to its expected status by `now` (Unix milliseconds).
- * @param assigned the present assignee; null for none
+ * @param assigned the current assignee; null for none
  */
 export function courseOf(
   incident: Dated & Pick<Incident, 'type' | 'status'>,

@@ -6,14 +6,14 @@ import { inBatches } from './in-batches.ts';
 import { courseOf, type Step } from './incident-course.ts';
 import type { Part, Staff } from './staff.ts';
 
-/** Maximum number of incidents to process at once, the newest first. */
+/** Maximum number of incidents that are processed in one run, the newest first. */
 const MOST = 500;
 
 const UNFINISHED = incidentStatus.options.filter((status) => status !== 'CLOSED');
 
 /**
- * Performs the actions of a control room on incidents that events opened until `now` (Unix milliseconds). Incidents
- * that people opened, were assigned or reopened are left alone.
+ * Performs the actions of a control room on incidents that events opened until `now` (Unix milliseconds). Incidents that
+ * people opened or reopened, or that are assigned to other users, are not changed.
  */
 export async function dealWithIncidents(staff: Staff, now: number, signal: AbortSignal): Promise<void> {
   const unfinished = await listUnfinished(staff, new Date(now));
@@ -24,7 +24,7 @@ export async function dealWithIncidents(staff: Staff, now: number, signal: Abort
     for (const step of courseOf(incident, assigned, now)) {
       if (signal.aborted) return;
       await carryOut(staff, incident.id, step).catch((error: unknown) => {
-        // It was changed meanwhile.
+        // Somebody else has changed it meanwhile.
         if (!(error instanceof GantryError) || error.code !== 'CONFLICT') throw error;
       });
     }

@@ -9,16 +9,16 @@ interface Listener<Message> {
   onComplete(): void;
 }
 
-/** Subscribes, after the message with the id or from now on. */
+/** Subscribes to the messages after the one with the id, or without an id to those from now on. */
 export type Subscribe<Message> = (
   lastEventId: string | undefined,
   listener: Listener<Message>,
 ) => { unsubscribe(): void };
 
 /**
- * Passes on every message until the signal. The client reconnects by itself after an interruption; other ends of the
- * stream, such as an expired token, are followed by a new subscription from the same position.
- * @throws GantryError when the service refuses it permanently
+ * Passes on every message until the signal is aborted. The client reconnects by itself after an interruption. If the stream
+ * ends for another reason, such as an expired token, it logs in again if necessary, and subscribes from the same position.
+ * @throws GantryError when the service refuses the subscription or the login permanently
  */
 export async function keepListening<Message>(
   colleague: Colleague,
@@ -42,7 +42,7 @@ export async function keepListening<Message>(
   }
 }
 
-/** Subscribes until the stream ends or the signal is aborted. @returns the error, or null */
+/** Subscribes until the stream ends or the signal is aborted. @returns the error that ended it, or null */
 function listen<Message>(
   subscribe: Subscribe<Message>,
   lastEventId: string | undefined,
@@ -64,7 +64,7 @@ function listen<Message>(
   });
 }
 
-/** Makes sure that the token is valid: it expires after a day. */
+/** Makes sure that the token, which expires after a day, is valid. */
 async function ensureToken({ client, logInAgain }: Colleague): Promise<void> {
   await client.api.auth.me.query().catch((error: unknown) => {
     if (error instanceof GantryError && error.code === 'UNAUTHORIZED') return logInAgain();

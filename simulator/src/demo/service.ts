@@ -4,7 +4,10 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SimulationError } from '../simulation.ts';
 
-/** A new folder takes some seconds, on a slow machine much longer. */
+/**
+ * Time limits for the start and the stop of the service, in milliseconds. The first start in a new data folder takes some
+ * seconds, on a slow machine much longer.
+ */
 const START_DEADLINE_MS = 90_000;
 const STOP_DEADLINE_MS = 45_000;
 
@@ -18,7 +21,7 @@ export interface Service {
 
 /** How a service is started. */
 export interface ServiceStart {
-  /** The arguments of Node. */
+  /** The arguments of Node.js. */
   readonly program: readonly string[];
   readonly env: NodeJS.ProcessEnv;
   readonly host: string;
@@ -29,7 +32,7 @@ export interface ServiceStart {
 
 /**
  * Starts a service, and waits until it is ready.
- * @throws SimulationError when the port is in use, or the service ends or is not ready in time
+ * @throws SimulationError when the port is in use, the service ends or is not ready in time, or the signal is aborted
  */
 export async function startService({ program, env, host, port, signal }: ServiceStart): Promise<Service> {
   const target = reachable(host);
@@ -47,7 +50,7 @@ export async function startService({ program, env, host, port, signal }: Service
   });
   const ended = once(child, 'exit').then(() => undefined);
   const isRunning = (): boolean => child.exitCode === null && child.signalCode === null;
-  // The service is stopped however this process exits.
+  // The service must also be stopped when this process exits early.
   process.once('exit', () => {
     if (isRunning()) child.kill('SIGTERM');
   });

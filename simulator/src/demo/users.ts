@@ -19,7 +19,7 @@ const SAMPLES = [
   { role: 'VIEWER', firstName: 'Vera', lastName: 'Lind', department: 'Public relations' },
 ] as const;
 
-// Without characters that are easily confused.
+// Does not contain characters that are easily confused, such as O and 0.
 const ALPHABET = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789-_!+';
 const PASSWORD_LENGTH = 16;
 
@@ -39,6 +39,7 @@ export function loginsFile(dataDir: string): string {
 /**
  * Makes sure that there is a user of each role other than ADMIN. Passwords are stored in the data folder, readable by
  * its owner only, before the users are created, so that none is lost if the demo is interrupted.
+ * @returns the logins, and whether any of the passwords is new
  */
 export async function ensureDemoUsers(
   { users }: GantryClient['api'],

@@ -4,7 +4,7 @@ import type { Severity } from '@gantry/contract/events';
 import { MAX_TAKE } from '@gantry/contract/page';
 import { vehicleOf } from '../vehicle.ts';
 
-/** A watched plate; times in days before now. */
+/** A watched plate. Times are in days before now. */
 interface Sample {
   readonly pattern: string;
   readonly reason: string;
@@ -15,7 +15,7 @@ interface Sample {
 }
 
 /**
- * The plates are of commuters: some eighty reads in a month of history, and one in a minute or two from the live
+ * The plates of commuters, which are read some eighty times in a month of history, and every minute or two by the live
  * fleet.
  */
 export const samples: readonly Sample[] = [

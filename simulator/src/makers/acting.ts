@@ -4,7 +4,7 @@ import { createStream, type Pace } from '../stream.ts';
 import type { DeviceRequest, Maker } from './maker.ts';
 import { makeOf, sightingOf } from './sighting.ts';
 
-/** A device that sends what devices of its maker send. */
+/** A device that sends messages as the devices of a maker do. */
 export interface ActingDevice {
   readonly device: Device;
   readonly maker: Maker;
@@ -16,12 +16,12 @@ const TIMEOUT_MS = 30_000;
 const HEARTBEAT_MS = 30_000;
 const MOST_AT_ONCE = 100;
 
-/** Maximum number of vehicles whose messages are sent at the same time; a busy camera does not wait for an answer. */
+/** Maximum number of vehicles whose messages are sent concurrently, because a busy camera does not wait for an answer. */
 const MOST_VEHICLES = 20;
 
 /**
  * Sends the messages about the vehicles of the device from `from` (Unix milliseconds) on, and its heartbeats, until it is
- * stopped. What a device of the maker does not send again is lost when it is not accepted.
+ * stopped. A message that is not accepted is lost unless devices of the maker send it again.
  */
 export async function actAs(acting: ActingDevice, from: number, pace: Pace): Promise<void> {
   await Promise.all([reportVehicles(acting, from, pace), keepBeating(acting)]);
@@ -65,7 +65,7 @@ async function sendAll(acting: ActingDevice, requests: readonly DeviceRequest[])
   return isAccepted;
 }
 
-/** Sends a message as often as the maker does. @returns whether it was accepted */
+/** Sends a message, and repeats it as devices of the maker do until it is accepted. @returns whether it was accepted */
 async function send({ device, maker, address }: ActingDevice, request: DeviceRequest): Promise<boolean> {
   const { tally, signal, random, sensor } = device;
   for (let attempt = 0; ; attempt++) {
@@ -90,7 +90,7 @@ async function send({ device, maker, address }: ActingDevice, request: DeviceReq
   }
 }
 
-/** The status of the answer; 0 without one. */
+/** Sends a request. @returns the HTTP status of the answer; 0 without one */
 async function post(address: string, { path, contentType, body }: DeviceRequest): Promise<number> {
   try {
     const answer = await fetch(`${address}${path}`, {

@@ -1,7 +1,8 @@
 import { type Maker, multipart } from './maker.ts';
 
 /**
- * Sends `new`, `update` and `lost` for each car; the first reading may have another plate. A buffer repeats messages.
+ * Sends `new`, `update` and `lost` for each car; the first message may contain a misread plate. A buffer in the camera
+ * repeats each message until it is accepted.
  */
 export const axisLpv: Maker = {
   repeats: Number.POSITIVE_INFINITY,

@@ -9,8 +9,8 @@ type Api = GantryClient['api'];
 const AT_ONCE = 20;
 
 /**
- * Connects every sensor in the format of a maker. A connection that exists gets a new token, because the one before was
- * shown only once.
+ * Creates a connection in the format of a maker for every sensor. An existing connection gets a new token, because its
+ * present one was shown only once.
  * @returns the addresses for the devices, by device id
  */
 export async function connectFleet(
@@ -35,7 +35,7 @@ async function connect(api: Api, deviceId: string, format: MakerName): Promise<s
   if (!sensor) throw new Error(`the sensor ${deviceId} was deleted meanwhile`);
   const { connections } = await api.connections.getAll.query({ sensorId: sensor.id, format, take: 1 });
   const [known] = connections;
-  // The simulated devices have the time of UTC.
+  // The clocks of the simulated devices show UTC.
   const { url } = known
     ? await api.connections.rotate.mutate({ id: known.id })
     : await api.connections.create.mutate({ sensorId: sensor.id, format, timeZone: 'UTC' });

@@ -1,6 +1,6 @@
 import { json, type Maker, wallTime } from './maker.ts';
 
-/** Sends to fixed paths below the address (ITSAPI), local times without zone, and may send again what was accepted. */
+/** Posts to fixed paths below the address (ITSAPI), with local times without a zone. May repeat a message that was accepted. */
 export const dahua: Maker = {
   repeats: 3,
   doubled: 0.03,

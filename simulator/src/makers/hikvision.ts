@@ -1,6 +1,9 @@
 import { escapeXml, type Maker, multipart, xml } from './maker.ts';
 
-/** Pushes once and never again (ISAPI alert server), with pictures as parts; `videoloss` is its sign of life. */
+/**
+ * Does not repeat a message that was not accepted (ISAPI alert server). Pictures are parts of a multipart body, and
+ * `videoloss` alerts are the heartbeats.
+ */
 export const hikvision: Maker = {
   repeats: 0,
   doubled: 0.01,

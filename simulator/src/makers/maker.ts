@@ -7,19 +7,19 @@ export interface DeviceRequest {
   readonly path: string;
   readonly contentType: string;
   readonly body: Buffer;
-  /** How long after the request before it, in milliseconds. */
+  /** Delay before the request is sent, in milliseconds, counted from the end of the previous one about the same vehicle. */
   readonly afterMs: number;
 }
 
-/** A maker of cameras: what its devices send, and what they do when it does not arrive. */
+/** A maker of cameras: the messages of its devices, and how often they repeat them. */
 export interface Maker {
-  /** The messages about one vehicle, in their order. The last one completes it. */
+  /** The messages about one vehicle, in order. The last one completes the report. */
   messagesOf(sighting: Sighting, random: Random): readonly DeviceRequest[];
-  /** The sign of life, if the maker's devices send one. */
+  /** The heartbeat, if devices of the maker send any. */
   heartbeatOf?(sighting: Pick<Sighting, 'device' | 'at'>): DeviceRequest;
-  /** How often a device sends a message again that was not accepted: 0 never, infinity until it is. */
+  /** How often a device repeats a message that was not accepted: 0 means never, infinity until it is accepted. */
   readonly repeats: number;
-  /** The share of messages that a device sends again although they were accepted. */
+  /** The fraction of accepted messages that a device sends a second time. */
   readonly doubled: number;
 }
 
@@ -48,12 +48,12 @@ export function multipart(boundary: string, parts: readonly Part[]): DeviceReque
   return { path: '', contentType: `multipart/form-data; boundary=${boundary}`, body, afterMs: 0 };
 }
 
-/** The text of a time in UTC, `2026-07-05 20:44:40.123` for example. */
+/** A time (Unix milliseconds) as text in UTC, such as `2026-07-05 20:44:40.123`. */
 export function wallTime(at: number): string {
   return new Date(at).toISOString().replace('T', ' ').slice(0, 23);
 }
 
-/** The text for the content of an XML element. */
+/** The text, escaped for the content of an XML element. */
 export function escapeXml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 }

@@ -7,7 +7,7 @@ import { openalpr } from './openalpr.ts';
 import { platerecognizer } from './platerecognizer.ts';
 import { tvt } from './tvt.ts';
 
-/** The makers whose devices the simulator can act as, by the names of their formats. */
+/** The makers whose devices the simulator can imitate, by the names of their formats. */
 export const makers = {
   hikvision,
   dahua,

@@ -1,6 +1,6 @@
 import { json, type Maker, wallTime } from './maker.ts';
 
-/** Sends one JSON object for each vehicle, with local time and pictures in base64, once. */
+/** Sends one JSON object for each vehicle, with local time and the picture in base64, and never repeats it. */
 export const milesight: Maker = {
   repeats: 0,
   doubled: 0,

@@ -1,6 +1,6 @@
 import { json, type Maker } from './maker.ts';
 
-/** The agent sends a result for each frame, then one group of them, from a queue that repeats until it is accepted. */
+/** The agent sends a result for each frame and then a group of them. A queue repeats each message until it is accepted. */
 export const openalpr: Maker = {
   repeats: Number.POSITIVE_INFINITY,
   doubled: 0.01,

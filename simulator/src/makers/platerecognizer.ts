@@ -1,6 +1,6 @@
 import { type Maker, multipart } from './maker.ts';
 
-/** Stream sends JSON and the picture as parts, and sends again until it is accepted (`webhook_caching`). */
+/** Plate Recognizer Stream sends JSON and the picture as parts, and repeats them until they are accepted (`webhook_caching`). */
 export const platerecognizer: Maker = {
   repeats: Number.POSITIVE_INFINITY,
   doubled: 0,

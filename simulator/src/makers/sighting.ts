@@ -5,11 +5,11 @@ import { createRandom, mix, seedOf } from '../random.ts';
 import type { VirtualSensor } from '../sensor.ts';
 import type { TimedEvent } from '../stream.ts';
 
-/** One vehicle as a camera sees it, from which the messages of all makers are made. */
+/** A vehicle as seen by a camera, from which the messages of all makers are made. */
 export interface Sighting {
   /** Unix milliseconds */
   readonly at: number;
-  /** A number and a UUID that identify it, the same whenever the same seed is played again. */
+  /** A number and a UUID that identify the vehicle. They are the same in every run with the same seed. */
   readonly number: number;
   readonly uuid: string;
   readonly plate: string | null;

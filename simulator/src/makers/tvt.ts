@@ -1,6 +1,6 @@
 import { escapeXml, type Maker, xml } from './maker.ts';
 
-/** Sends XML with pictures in base64 and microseconds, once, and a keepalive. */
+/** Sends XML with the picture in base64 and the time in microseconds, without retries, and keepalives. */
 export const tvt: Maker = {
   repeats: 0,
   doubled: 0.01,

@@ -37,7 +37,7 @@ const findFreePort = async (): Promise<number> => {
 it('the demo fills a service, allows logins, and restarts with its data', async () => {
   const database = await createTestDatabase();
   const dataDir = await mkdtemp(join(tmpdir(), 'gantry-demo-'));
-  // That of a real service, with a backup due at once.
+  // The `.env` of a real service, in which a backup would be due at once. The demo must ignore it.
   const home = await mkdtemp(join(tmpdir(), 'gantry-home-'));
   await writeFile(join(home, '.env'), `BACKUP_DIR=${join(home, 'backups')}\nBACKUP_SCHEDULE=6h\n`);
   const port = await findFreePort();
@@ -49,7 +49,7 @@ it('the demo fills a service, allows logins, and restarts with its data', async 
     PORT: String(port),
   };
 
-  /** Before it, incidents have been dealt with. */
+  /** Incidents that were opened before this have been resolved or closed. */
   const twoDaysAgo = new Date(Date.now() - 2 * DAY_MS);
   const demo = run('demo', ['--history-days', String(DAYS)], env, home);
   await demo.until(/The demo is ready/);
@@ -110,7 +110,7 @@ it('the demo fills a service, allows logins, and restarts with its data', async 
   expect(work.seen).toBeGreaterThan(work.alerts.total * lengthOf({ gate: 0.5, full: 0.7 }));
   expect(demo.text()).toMatch(/Watchlist: 7 plates, [0-9]+ alerts, [0-9]+ of them open/);
 
-  // A few of them may be in ERROR: at any time, a virtual sensor may report a critical issue.
+  // A few sensors may be in ERROR: at any time, a virtual sensor may report a critical issue.
   const silent = async () => (await sensors.getAll.query({ status: 'OFFLINE' })).total;
   await eventually(silent, (now) => now === 0);
   expect((await sensors.getAll.query()).total).toBe(12);

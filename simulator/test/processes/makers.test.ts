@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => gantry.stop());
 
-/** The others are checked in `npm run test:long`; their messages are simpler. */
+/** The makers to test. The others, whose messages are simpler, are tested by `npm run test:long`. */
 const tried = isLong ? makerNames : (['hikvision', 'axis-lpv', 'dahua'] as const);
 
 describe('a fleet that acts as cameras of a maker', () => {
@@ -41,7 +41,7 @@ describe('a fleet that acts as cameras of a maker', () => {
         );
         return new Map(rows.map(({ status, n }) => [status, n]));
       };
-      // Messages that are one part of a vehicle's become DUPLICATE or STORED with its last one.
+      // If several messages report a vehicle, they become DUPLICATE or STORED with the last one.
       const found = await eventually(statuses, (all) => !all.has('RECEIVED') && !all.has('HELD'), 60_000);
       expect(
         [...found.keys()].filter((each) => ['REFUSED', 'FAILED', 'UNKNOWN_DEVICE'].includes(each)),
@@ -54,7 +54,7 @@ describe('a fleet that acts as cameras of a maker', () => {
         );
         return rows[0] ?? { events: 0, plates: 0, pictures: 0 };
       };
-      // Their messages identify a vehicle by its plate and time: equal ones, or two without a plate, are one event.
+      // In these formats, messages with the same plate (or none) and time are one event, although they may be two vehicles.
       const isAmbiguous = as === 'milesight' || as === 'dahua';
       const least = isAmbiguous ? sent * 0.9 : sent;
       const { events, plates, pictures } = await eventually(stored, (now) => now.events >= least);

@@ -6,12 +6,12 @@ const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
 /** A program of the simulator in a process of its own. */
 export interface Run {
-  /** Its output so far, from both streams. */
+  /** Its output so far, on standard output and standard error. */
   text(): string;
   /** Resolves when it has written the expected text; fails when it ends without it. */
   until(pattern: RegExp): Promise<string>;
   interrupt(): void;
-  /** Its exit code, once it has ended. */
+  /** Resolves with its exit code; null if a signal ended it. */
   readonly ended: Promise<number | null>;
 }
 

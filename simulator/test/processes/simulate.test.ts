@@ -34,7 +34,7 @@ describe('a simulated fleet', () => {
     expect(new Set(sensors.map(({ type }: { type: string }) => type)).size).toBe(5);
     for (const sensor of sensors) {
       expect(sensor).toMatchObject({ location: { name: expect.stringContaining(' @ ') } });
-      // ONLINE, unless this sensor reports a critical issue at present.
+      // ONLINE, unless the sensor reports a critical issue at this time.
       expect(sensor.status).not.toBe('OFFLINE');
       expect(sensor.lastHeartbeat).not.toBeNull();
     }
@@ -48,7 +48,7 @@ describe('a simulated fleet', () => {
     const stats = await gantry.ok('events.getStats', {}, { token });
     expect(stats.total).toBe(sent);
     expect(stats.byType.length).toBeGreaterThan(3);
-    // Which ones depends on chance and on the hour, but one report of a camera in five is a violation.
+    // The types depend on chance and on the hour, but one in five events of a camera is a violation.
     expect(stats.byViolationType.length).toBeGreaterThan(0);
   });
 

@@ -8,7 +8,7 @@ import type { Fault } from '../fault.ts';
 
 const SHIFTED_CLOCK = fileURLToPath(new URL('../shifted-clock.mjs', import.meta.url));
 
-/** In the data folder, where the service is started. */
+/** Relative to the data folder, which is the working directory of the service. */
 const OFFSET_FILE = 'clock-offset';
 
 const SHIFTS = [
@@ -34,7 +34,7 @@ export const clock: readonly Fault[] = SHIFTS.map(({ name, title, ms }) => ({
     await writeFile(file, String(ms));
     await sleep(1_000);
     const before = await countEvents(await databaseUrl());
-    // Whether it runs, is refused or stops with a message: no recent data may be removed. With a clock a year ahead
+    // Retention may run, be refused, or stop with an error, but no recent data may be removed. If the clock is a year ahead,
     // the token has expired.
     await client.api.storage.runRetention.mutate().catch(() => undefined);
     await sleep(4_000);

@@ -75,7 +75,7 @@ export const database: readonly Fault[] = [
       for (const signal of ['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGINT'] as const) {
         const pid = await scene.postmaster();
         process.kill(pid, signal);
-        // A smart shutdown waits for connections to end, which those of a service never do.
+        // A smart shutdown waits until all connections are closed, but a service keeps its connections open.
         if (!(await untilGone(pid, 5_000))) process.kill(pid, 'SIGINT');
         await untilGone(pid, 20_000);
         await untilAnother(scene, pid);
@@ -116,7 +116,7 @@ export const database: readonly Fault[] = [
       const asking = Promise.all(Array.from({ length: LOCKED_OUT_CALLERS }, () => ask().catch(() => null)));
       const start = performance.now();
       await sleep(1_000);
-      // The health check must report the truth at once, whatever is waiting.
+      // The health check must answer promptly, however many calls are waiting.
       const asked = performance.now();
       await fetch(`${target.url}/trpc/system.health`, { signal: AbortSignal.timeout(10_000) }).catch(() =>
         breach('system.health did not answer within 10 s while events were locked'),
@@ -153,7 +153,7 @@ export const database: readonly Fault[] = [
         }
       };
       while (takers.length < 1_000 && (await take()));
-      // The connections of the service are terminated, and others get them first.
+      // The connections of the service are terminated, so that others take the free slots first.
       const own = takers[0];
       await own?.query(`SELECT pg_terminate_backend(pid) FROM (${BACKENDS}) AS them WHERE pid NOT IN
         (SELECT pid FROM pg_stat_activity WHERE application_name = '')`);

@@ -8,14 +8,14 @@ import type { Fault, Scene } from '../fault.ts';
 
 const run = promisify(execFile);
 
-/** A folder in memory with a size limit, as a small disk. */
+/** Mounts a file system in memory with a size limit, as a small disk. */
 async function mount(folder: string, megabytes: number, onEnd: Scene['onEnd']): Promise<void> {
   await mkdir(folder, { recursive: true });
   await run('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=0711`, 'tmpfs', folder]);
   onEnd(() => run('umount', ['-l', folder]));
 }
 
-/** A file system in a file, which can be frozen. */
+/** Mounts a file system of 64 MB in a file, which can be frozen. */
 async function mountImage(file: string, folder: string, onEnd: Scene['onEnd']): Promise<void> {
   await mkdir(folder, { recursive: true });
   await run('truncate', ['-s', '64M', file]);
@@ -24,7 +24,7 @@ async function mountImage(file: string, folder: string, onEnd: Scene['onEnd']): 
   onEnd(() => run('umount', ['-l', folder]));
 }
 
-/** Makes the mounted folder read-only as soon as no file in it is open for writing. */
+/** Makes the mounted folder read-only. Tries for two seconds, because it fails while a file in it is open for writing. */
 async function makeReadOnly(folder: string): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -42,7 +42,7 @@ async function needsRoot(): Promise<string | null> {
   return null;
 }
 
-/** Writes until the disk is full. @returns the file */
+/** Writes to a file until the disk is full. @returns the path of the file */
 async function fill(folder: string): Promise<string> {
   const file = join(folder, 'filler');
   const megabyte = randomBytes(1 << 20);
@@ -50,13 +50,13 @@ async function fill(folder: string): Promise<string> {
     try {
       for (;;) await writeFile(file, megabyte.subarray(0, size), { flag: 'a' });
     } catch {
-      // The disk is full, but has room for smaller writes.
+      // The disk is full, but may have room for smaller writes.
     }
   }
   return file;
 }
 
-/** A small, unique image: a PNG with a random text chunk. */
+/** A unique image of some 80 KB in base64: a PNG with a random text chunk. */
 function picture(): string {
   const header = Buffer.from(
     'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
@@ -142,7 +142,7 @@ export const disk: readonly Fault[] = [
     async run(scene) {
       const folder = join(scene.target.dataDir, 'images');
       const sending = sendPictures(scene, 7_000);
-      // Awaited below; until then it has no handler if the scene fails.
+      // It is awaited below. If the scene fails before that, a rejection must not be unhandled.
       sending.catch(() => undefined);
       await sleep(1_000);
       await makeReadOnly(folder);
@@ -162,7 +162,7 @@ export const disk: readonly Fault[] = [
     },
     async run(scene) {
       const sending = sendPictures(scene, 7_000);
-      // Awaited below; until then it has no handler if the scene fails.
+      // It is awaited below. If the scene fails before that, a rejection must not be unhandled.
       sending.catch(() => undefined);
       await sleep(1_000);
       const filler = await fill(join(scene.target.dataDir, 'images'));
@@ -183,7 +183,7 @@ export const disk: readonly Fault[] = [
     async run(scene) {
       const folder = join(scene.target.dataDir, 'images');
       const sending = sendPictures(scene, 12_000);
-      // Awaited below; until then it has no handler if the scene fails.
+      // It is awaited below. If the scene fails before that, a rejection must not be unhandled.
       sending.catch(() => undefined);
       await sleep(1_000);
       scene.onEnd(() => run('fsfreeze', ['-u', folder]).catch(() => undefined));

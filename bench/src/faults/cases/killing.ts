@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fault } from '../fault.ts';
 import { signalTree } from '../processes.ts';
 
-/** Time until a supervisor restarts a service, in milliseconds. */
+/** Time after which a supervisor would restart the service, in milliseconds. */
 const SUPERVISOR_MS = 500;
 
 export const killing: readonly Fault[] = [

@@ -22,7 +22,7 @@ export const network: readonly Fault[] = [
     isQuick: false,
     proxies: true,
     async run({ databaseProxy }) {
-      // Connections of this time are never closed for their client; later ones work.
+      // Connections that carry data now stay half-open, and their clients do not learn of it; later connections work.
       if (databaseProxy) databaseProxy.mode = 'swallow';
       await sleep(3_000);
       if (databaseProxy) databaseProxy.mode = 'pass';

@@ -22,7 +22,7 @@ async function openSocket(url: string): Promise<Socket | null> {
   }
 }
 
-/** The durations of a well-behaved client's sequential calls, in milliseconds and ascending. */
+/** Makes sequential calls for `ms` milliseconds, as a well-behaved client. @returns their durations in milliseconds, ascending */
 async function timeCalls({ url }: Destination, token: string | null, ms: number): Promise<number[]> {
   const times: number[] = [];
   const until = performance.now() + ms;
@@ -39,7 +39,7 @@ async function timeCalls({ url }: Destination, token: string | null, ms: number)
   return times.sort((a, b) => a - b);
 }
 
-/** Clients that send a little from time to time, as long as they are open. */
+/** Opens connections that send the text `first` and then one character every two seconds until they are closed. */
 async function dawdle(url: string, count: number, first: string): Promise<Socket[]> {
   const sockets: Socket[] = [];
   for (let n = 0; n < count; n++) {
@@ -100,7 +100,7 @@ export const resources: readonly Fault[] = [
       };
       const flooding = Promise.all(Array.from({ length: 12 }, flood));
       while (performance.now() < until) {
-        // It may end again under this flood before it is ready; a supervisor retries.
+        // Under this load, the service may end again before it is ready; a supervisor would retry.
         if (target.pid === null) await target.start().catch(() => undefined);
         await sleep(100);
       }
@@ -133,7 +133,7 @@ export const resources: readonly Fault[] = [
       for (const socket of slow.slice(140)) socket.pause();
       const beside = percentile(await timeCalls(destination, client.token, 8_000), 0.99);
       for (const socket of slow) socket.destroy();
-      // Durations of a few milliseconds vary as much without slow clients.
+      // Below 50 ms, durations vary as much without slow clients.
       if (beside > Math.max(2 * baseline, 50))
         breach(
           `p99 of good callers was ${beside.toFixed(0)} ms beside slow sockets, ${baseline.toFixed(0)} ms before`,

@@ -108,13 +108,13 @@ const OPENED_AT_ONCE = 100;
 
 /**
  * Time limit for every stream to receive a message after all were opened, in milliseconds. It takes half a second
- * when the two cores are shared with as much other work; with ten times that, the processes hardly run.
+ * when the two cores are shared with as much other work; with ten times as much, the processes get hardly any time.
  */
 const MESSAGE_WITHIN_MS = 10_000;
 
 /**
  * Waits until every stream has received a message, up to the time limit.
- * @returns the number of those that have not
+ * @returns the number of streams that have not
  */
 async function countWaiting(screens: readonly Screen[]): Promise<number> {
   const deadline = performance.now() + MESSAGE_WITHIN_MS;

@@ -1,8 +1,8 @@
 import type { Server } from 'node:http';
 
 /**
- * Listens on a free port, reports it to the parent process, answers requests for the memory in use, and ends with the
- * parent.
+ * Listens on a free port, reports it to the parent process, answers every message of the parent with the resident memory in
+ * bytes, and ends with the parent.
  */
 export function announce(server: Server): void {
   server.listen(0, '127.0.0.1', () => {

@@ -8,8 +8,8 @@ import type { Sensor } from '../../sensors.ts';
 import { announce } from './announce.ts';
 import { events, newId } from './events-table.ts';
 
-// The obvious first implementation: the stock adapter, drizzle, and one INSERT for each event. It has no look-up of
-// the API key and no totals, unlike Gantry.
+// The obvious first implementation: the stock adapter, drizzle, and one INSERT for each event. Unlike Gantry, it does not
+// look up the API key in the database, and keeps no totals.
 
 const { databaseUrl, sensors } = JSON.parse(process.argv[2] ?? '{}') as {
   databaseUrl: string;
