@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 
 /**
- * A file of the spool is closed when it reaches this size, or this part of the maximum size of the spool, so that sent
- * ones can be removed.
+ * A new file of the spool is begun when the current one reaches this size in bytes, or the maximum size of the spool divided
+ * by `SEGMENTS`, so that files whose records have been sent can be removed.
  */
 const SEGMENT_BYTES = 8 * 1024 * 1024;
 const SEGMENTS = 8;
@@ -20,14 +20,14 @@ export class SpoolFull extends Error {
 /** Records in the order in which they were appended. */
 export interface Read {
   readonly records: readonly string[];
-  /** The position after the last of them. */
+  /** The position after the last record that was read. */
   readonly end: number;
 }
 
 /**
- * An append-only log of texts in a folder. A position is the number of bytes appended before it, since the folder was
- * created; each file is named by the position of its first byte. A record is one line: the CRC-32 of the text, a blank,
- * and the text, in which there are no line breaks.
+ * An append-only log of texts in a folder. A position is the number of bytes that were appended before it since the folder
+ * was created; each file is named by the position of its first byte. A record is one line: the CRC-32 of the text in
+ * hexadecimal, a blank, and the text, which must not contain line breaks.
  */
 export interface Spool extends AsyncDisposable {
   /** The position of the next record. */
@@ -35,13 +35,13 @@ export interface Spool extends AsyncDisposable {
   /** The position of the oldest record that is still there. */
   readonly start: number;
   /**
-   * Resolves when all records are on the disk. Calls at the same time share one fsync.
-   * @throws SpoolFull when they, and those that are not sent, would exceed the maximum size
+   * Appends records, and resolves when they are durable. Concurrent calls share one fsync.
+   * @throws SpoolFull when they and the records that have not been sent would exceed the maximum size
    */
   append(records: readonly string[]): Promise<void>;
   /**
-   * Reads from a position until another, or until a limit of records or bytes is reached. A damaged record is left out.
-   * At least one record is returned if there is one.
+   * Reads from one position to another, or until a limit of records or bytes is reached. Damaged records are skipped.
+   * At least one record is returned if there is an undamaged one, whatever its size.
    */
   read(
     from: number,
@@ -49,8 +49,8 @@ export interface Spool extends AsyncDisposable {
     most: { readonly records: number; readonly bytes: number },
   ): Promise<Read>;
   /**
-   * Records that everything before the position is sent, and removes the files that contain nothing after it.
-   * @param makeRoom whether to begin a new file, so that the last one can be removed, too
+   * Notes that everything before the position has been sent, and removes the files that contain nothing after it.
+   * @param makeRoom whether to begin a new file if everything has been sent, so that the last file can be removed, too
    */
   removeBefore(position: number, makeRoom?: boolean): Promise<void>;
   /** Resolves when something is appended after the call, or the signal is aborted. */
@@ -65,8 +65,8 @@ interface Waiting {
 
 /**
  * Opens the spool, and removes an incomplete record that a power failure left at its end.
- * @param maxBytes maximum size of what is not sent; the file in which it begins may contain some that is sent
- * @param onDamage receives the position of each damaged record that was left out
+ * @param maxBytes maximum size of the records that have not been sent; the oldest file may contain sent ones in addition
+ * @param onDamage receives the position of each damaged record that was skipped
  */
 export async function openSpool(
   folder: string,
@@ -148,7 +148,8 @@ export async function openSpool(
       for (let size = most.bytes; at < limit && records.length === 0; size *= 2) {
         const start = starts.findLast((each) => each <= at) ?? 0;
         const stop = Math.min(starts.find((each) => each > at) ?? end, limit);
-        const chunk = await readBytes(pathOf(start), at - start, Math.min(stop - at, size));
+        const length = Math.min(stop - at, size);
+        const chunk = await readBytes(pathOf(start), at - start, length);
         let used = 0;
         for (let line = chunk.indexOf(LINE_BREAK); line !== -1; line = chunk.indexOf(LINE_BREAK, used)) {
           if (records.length === most.records) break;
@@ -157,7 +158,8 @@ export async function openSpool(
           else records.push(record);
           used = line + 1;
         }
-        if (used === 0 && at + chunk.length >= stop) {
+        // A file may be shorter than the position of the next one implies, if the file system lost its end.
+        if (used === 0 && (chunk.length < length || at + length >= stop)) {
           onDamage(at);
           used = stop - at;
         }
@@ -209,7 +211,7 @@ function recordOf(line: Buffer): string | null {
     : null;
 }
 
-/** Removes what follows the last line break of a file. @returns the size of the rest in bytes */
+/** Removes everything after the last line break of a file. @returns the new size in bytes */
 export async function dropIncomplete(file: FileHandle): Promise<number> {
   const { size } = await file.stat();
   const step = 65_536;
@@ -240,7 +242,7 @@ async function readBytes(path: string, at: number, length: number): Promise<Buff
   }
 }
 
-/** Makes the names of new files durable. */
+/** Makes the directory entries of new files durable. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   try {

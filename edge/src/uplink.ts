@@ -5,10 +5,10 @@ import type { Spool } from './spool.ts';
 import type { Kept } from './stamp.ts';
 import { NotDelivered, type Refused, type Target } from './target.ts';
 
-/** The size of one request. */
+/** The maximum number of messages in one request, and their maximum size in bytes. */
 const MOST = { records: 500, bytes: 2 * 1024 * 1024 };
 
-/** Size of the backlog, in bytes, above which the newest messages are sent beside it. */
+/** Size of the unsent messages, in bytes, above which they become backlog, and newer messages are sent in turn with them. */
 const LAG_BYTES = 256 * 1024;
 
 /** How often to look whether the clock is set, in milliseconds. */
@@ -21,29 +21,29 @@ export interface UplinkParts {
   readonly spool: Spool;
   readonly progress: Progress;
   readonly target: Target;
-  /** Nothing is sent before it is set. */
+  /** Nothing is sent before this clock is set. */
   readonly clock: Clock;
-  /** The message as it is sent, with its true time. */
+  /** Returns the message with its true time, as it is sent. */
   readonly corrected: (kept: Kept) => Kept;
-  /** Keeps messages that the service will never accept. Resolves when they are on the disk. */
+  /** Stores messages that the service will never accept. Resolves when they are durable. */
   readonly refuse: (refused: readonly Refused[]) => Promise<void>;
   readonly log: (message: string) => void;
   readonly signal: AbortSignal;
 }
 
-/** Sends what is in the spool until the signal is aborted. */
+/** Sends the messages in the spool until the signal is aborted. */
 export interface Uplink {
   /** Whether the last attempt succeeded; null before the first. */
   readonly isUp: boolean | null;
   /** Resolves when the signal is aborted and no request is in progress. */
   readonly ended: Promise<void>;
-  /** Resolves when everything is sent, or after the time limit. */
+  /** Resolves with true when everything has been sent, or with false after `ms` milliseconds. */
   drained(ms: number): Promise<boolean>;
 }
 
 /**
- * Messages are sent in batches, one after the other. While there is a backlog, batches of it, oldest first, alternate with
- * batches of the newest messages, so that neither waits for the other.
+ * Starts sending. Messages are sent in batches, one after the other. While there is a backlog, batches of it, oldest first,
+ * alternate with batches of newer messages, so that neither waits for the other.
  */
 export function startUplink(parts: UplinkParts): Uplink {
   const { spool, progress, target, clock, corrected, refuse, log, signal } = parts;
@@ -65,7 +65,11 @@ export function startUplink(parts: UplinkParts): Uplink {
     return backlog.from < Math.min(backlog.to, spool.end) ? backlog : null;
   };
 
-  /** @returns the refused messages; a single one whose request is refused, because those after it would wait forever */
+  /**
+   * Delivers messages. If the request for a single message is refused because of its content, the message counts as refused,
+   * because it would block all messages after it.
+   * @returns the refused messages
+   */
   const deliver = async (messages: readonly Kept[]): Promise<readonly Refused[]> => {
     try {
       return await target(messages, signal);
@@ -76,7 +80,8 @@ export function startUplink(parts: UplinkParts): Uplink {
     }
   };
 
-  const send = async (range: Readonly<Range>): Promise<void> => {
+  /** Sends the next messages of a range. @returns false if only damaged records were left, so that nothing was sent */
+  const send = async (range: Readonly<Range>): Promise<boolean> => {
     const { records, end } = await spool.read(range.from, range.to, { ...MOST, records: most });
     if (records.length > 0) {
       const refused = await deliver(records.map((record) => corrected(JSON.parse(record) as Kept)));
@@ -90,6 +95,7 @@ export function startUplink(parts: UplinkParts): Uplink {
       throw error;
     }
     await spool.removeBefore(progress.sentBefore);
+    return records.length > 0;
   };
 
   const fail = async (error: unknown): Promise<void> => {
@@ -128,8 +134,7 @@ export function startUplink(parts: UplinkParts): Uplink {
         continue;
       }
       try {
-        await send(range);
-        succeed();
+        if (await send(range)) succeed();
       } catch (error) {
         await fail(error);
       }

@@ -1,4 +1,4 @@
-import { appendFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -99,6 +99,19 @@ describe('the spool', () => {
     const damage: number[] = [];
     expect(await readAll(folder, (position) => damage.push(position))).toEqual(['first', 'third']);
     expect(damage).toEqual([15]);
+  });
+
+  it('skips what a file has lost at its end, and reports its position', async () => {
+    const folder = newFolder();
+    const big = 'x'.repeat(3_000_000);
+    for (let n = 0; n < 4; n++) await write(folder, [`${n}${big}`]);
+    const [first = '', second] = (await readdir(folder)).toSorted();
+    expect(second).toBeDefined();
+    await truncate(join(folder, first), 4_000_000);
+    const damaged: number[] = [];
+    const records = await readAll(folder, (position) => damaged.push(position));
+    expect(records.map((record) => record.charAt(0))).toEqual(['0', '3']);
+    expect(damaged).toEqual([3_000_011]);
   });
 
   it('refuses what exceeds its size, and accepts again after everything was sent', async () => {
