@@ -4,7 +4,7 @@ import type { AppRouter } from '@gantry/server/router';
 import { TRPCClientError } from '@trpc/client';
 import type { Answer } from './answer.ts';
 
-/** The reason of a failed call: the service's error code, or why there was no answer. */
+/** The reason of a failed call: the error code of the service, or why there was no answer of a Gantry service. */
 export type GantryErrorCode = ErrorCode | 'UNREACHABLE' | 'INVALID_RESPONSE' | 'ABORTED';
 
 interface ErrorDetail {
@@ -18,13 +18,13 @@ interface ErrorDetail {
 /** The error that every failed call throws. */
 export class GantryError extends TRPCClientError<AppRouter> {
   readonly code: GantryErrorCode;
-  /** Status of the answer; undefined without an answer. */
+  /** HTTP status of the answer; undefined without an answer. */
   readonly httpStatus: number | undefined;
   /** The errors in the input by field; empty unless the code is BAD_REQUEST. */
   readonly issues: readonly InputIssue[];
   /** The number of seconds after which to try again, if the service provided it. */
   readonly retryAfter: number | undefined;
-  /** The id by which the log of the service knows the call, when there was an answer. */
+  /** The id of the request in the log of the service, if there was an answer. */
   readonly requestId: string | undefined;
 
   constructor(code: GantryErrorCode, message: string, detail: ErrorDetail = {}) {
@@ -40,26 +40,29 @@ export class GantryError extends TRPCClientError<AppRouter> {
   }
 }
 
-/** The value of a Retry-After header in seconds. */
+/** The value of a Retry-After header in seconds; undefined if it is missing or a date. */
 export function secondsOf(header: unknown): number | undefined {
   return typeof header === 'string' && /^\d+$/.test(header) ? Number(header) : undefined;
 }
 
-/** Converts an error of the RPC library. */
+/** Converts an error of tRPC to a `GantryError`. */
 export function gantryErrorOf(error: TRPCClientError<AppRouter>): GantryError {
   if (error instanceof GantryError) return error;
   if (error.cause?.name === 'AbortError') return new GantryError('ABORTED', 'The call was aborted');
   const { message, meta } = error;
   const data = (error.data ?? undefined) as ErrorBody['data'] | undefined;
+  const answer = meta?.response as Partial<Answer> | undefined;
+  const retryAfter = secondsOf(answer?.retryAfter);
+  const requestId = answer?.requestId ?? undefined;
   if (!isKnown(data)) {
     return new GantryError('INVALID_RESPONSE', `Not an answer of a Gantry service: ${message}`, {
+      httpStatus: answer?.status,
+      retryAfter,
+      requestId,
       cause: error,
     });
   }
   const { code, httpStatus, issues } = data;
-  const answer = meta?.response as Partial<Answer> | undefined;
-  const retryAfter = secondsOf(answer?.retryAfter);
-  const requestId = answer?.requestId ?? undefined;
   return new GantryError(code, message, { httpStatus, issues, retryAfter, requestId, cause: error });
 }
 

@@ -3,7 +3,7 @@ import { GantryError, secondsOf } from './error.ts';
 
 type Fetch = typeof globalThis.fetch;
 
-/** A `fetch` with clear errors: no answer in time, no connection, or an answer that is not JSON. */
+/** Returns a `fetch` that throws a `GantryError` if the call is aborted, there is no answer in time, or it is not JSON. */
 export function speakingFetch(base: string, fetch: Fetch, timeoutMs: number) {
   return async (url: Parameters<Fetch>[0], init: RequestInit = {}): Promise<Answer> => {
     const timeout = AbortSignal.timeout(timeoutMs);
@@ -21,7 +21,7 @@ export function speakingFetch(base: string, fetch: Fetch, timeoutMs: number) {
     const requestId = response.headers.get('x-request-id');
     try {
       const body: unknown = JSON.parse(text);
-      return { ok: response.ok, retryAfter, requestId, json: async () => body };
+      return { ok: response.ok, status: response.status, retryAfter, requestId, json: async () => body };
     } catch (cause) {
       const { status: httpStatus } = response;
       const message = `${base} answered ${httpStatus} with something that is not JSON: is it a Gantry service?`;

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => gantry.stop());
 
-/** A client, and the paths of the HTTP requests it has made. */
+/** A client, and the HTTP requests that it has made. */
 const watched = (token?: string) => {
   const made: { path: string; init: RequestInit }[] = [];
   const client = createGantryClient({
@@ -194,7 +194,7 @@ describe('errors', () => {
 
     await using other = await serve('{"hello":"world"}', 'application/json');
     const strange = await failure(createGantryClient(other.url).api.system.health.query());
-    expect(strange).toMatchObject({ code: 'INVALID_RESPONSE' });
+    expect(strange).toMatchObject({ code: 'INVALID_RESPONSE', httpStatus: 502 });
 
     const aborting = new AbortController();
     const call = watched().api.system.health.query(undefined, { signal: aborting.signal });
@@ -219,7 +219,7 @@ describe('errors', () => {
 /** A web server that is not Gantry. */
 const serve = async (body: string, type: string) => {
   const server = createServer((_request, response) => {
-    response.writeHead(type === 'text/html' ? 502 : 200, { 'content-type': type }).end(body);
+    response.writeHead(502, { 'content-type': type }).end(body);
   });
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
