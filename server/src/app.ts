@@ -30,6 +30,7 @@ import { UnsuitableDatabase } from './platform/database/wait.ts';
 import { migrationsFolder } from './platform/installation.ts';
 import type { Siblings } from './platform/metrics.ts';
 import { claimDataFolder, keepSecret } from './platform/process/data-folder.ts';
+import { stopDeadlineMs } from './platform/process/stop-deadline.ts';
 import { Resources } from './platform/resources.ts';
 import { startFoundation } from './platform/start.ts';
 import { TIMINGS, type Timings } from './platform/timings.ts';
@@ -105,7 +106,9 @@ export function createAppOfWorkers(config: Config, log: Logger, signal?: AbortSi
   return withResources(async (resources) => {
     await requireFreePort(config);
     const environment = await settleShared(config, log, resources, signal);
-    const workers = resources.use(createWorkers({ count: config.WORKERS, environment, log }));
+    const workers = resources.use(
+      createWorkers({ count: config.WORKERS, environment, stopDeadlineMs: stopDeadlineMs(config), log }),
+    );
     return {
       get firstAdministrator() {
         return workers.firstAdministrator;
@@ -271,7 +274,8 @@ async function withResources<Result>(make: (resources: Resources) => Promise<Res
   try {
     return await make(resources);
   } catch (error) {
-    await resources[Symbol.asyncDispose]();
+    // The reason why it cannot start is more important than errors that result from it.
+    await resources[Symbol.asyncDispose]().catch(() => undefined);
     throw error;
   }
 }

@@ -35,10 +35,12 @@ export async function checkSecondFactor(
 export async function useCode(ctx: CodeContext, factor: SecondFactorRow, code: string): Promise<boolean> {
   const { app, caller } = ctx;
   const { userId } = factor;
-  const attempt = await beginCode(ctx, userId);
   const plain = plainCode(code);
-  const isRight = isTotpCode(plain)
-    ? await useTotpCode(ctx, factor, plain)
+  // Before the attempt is counted: a code that cannot be checked is not wrong.
+  const secret = isTotpCode(plain) ? openSecret(ctx, factor) : null;
+  const attempt = await beginCode(ctx, userId);
+  const isRight = secret
+    ? await useTotpCode(ctx, userId, { secret, code: plain })
     : await inTransaction(app.db, async (tx) => {
         if (!(await useRecoveryCode(tx, userId, recoveryCodeHash(plain)))) return false;
         await recordActivity(tx, userId, caller, 'auth.recoveryCodeUsed');
@@ -67,7 +69,11 @@ export function openSecret({ app }: CodeContext, { secret }: SecondFactorRow): s
   );
 }
 
-async function useTotpCode(ctx: CodeContext, factor: SecondFactorRow, code: string): Promise<boolean> {
-  const step = totpStep(openSecret(ctx, factor), code, ctx.app.clock.now());
-  return step !== null && useStep(ctx.app.db, factor.userId, step);
+async function useTotpCode(
+  { app }: CodeContext,
+  userId: string,
+  { secret, code }: { secret: string; code: string },
+): Promise<boolean> {
+  const step = totpStep(secret, code, app.clock.now());
+  return step !== null && useStep(app.db, userId, step);
 }

@@ -65,8 +65,9 @@ export async function confirmFirstCode(ctx: SessionContext, { code }: { code: st
   if (!factor)
     throw new AppError('badRequest', 'No second factor was started: call secondFactor.start first');
   if (factor.confirmedAt) throw alreadyEnabled();
+  const secret = openSecret(ctx, factor);
   const attempt = await beginCode(ctx, actor.id);
-  const step = totpStep(openSecret(ctx, factor), plainCode(code), app.clock.now());
+  const step = totpStep(secret, plainCode(code), app.clock.now());
   if (step === null) {
     await noteFailedLogin(ctx, actor.id);
     throw invalidInput(

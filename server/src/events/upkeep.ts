@@ -43,7 +43,7 @@ export interface DueWork {
 
 /**
  * Decides what is due, the most urgent first.
- * @param rate events per second that are being stored; null when it is not known yet
+ * @param rate events per second that are being stored; null when it is not known
  * @param now in Unix milliseconds
  */
 export function dueWork(months: readonly MonthActivity[], rate: number | null, now: number): DueWork[] {
@@ -89,7 +89,9 @@ export function startUpkeep({ pool, own, log, now, everyMs }: UpkeepParts): Asyn
   const measureRate = (months: readonly MonthActivity[]): number | null => {
     const inserted = months.reduce((sum, month) => sum + month.inserted, 0);
     const at = performance.now();
-    const rate = before && ((inserted - before.inserted) * 1000) / (at - before.at);
+    // The sum is smaller than before if a partition was dropped meanwhile.
+    const rate =
+      before && inserted >= before.inserted ? ((inserted - before.inserted) * 1000) / (at - before.at) : null;
     before = { inserted, at };
     return rate;
   };

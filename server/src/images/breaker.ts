@@ -2,8 +2,8 @@
 export interface Breaker {
   /** Whether calls are refused at present. */
   isOpen(): boolean;
-  /** Runs the work unless calls are refused, and records whether it failed. */
-  run<Result>(work: () => Promise<Result>): Promise<Result>;
+  /** Runs the work and records whether it failed. @throws the result of `refusal` while calls are refused */
+  run<Result>(work: () => Promise<Result>, refusal: () => Error): Promise<Result>;
 }
 
 export interface BreakerOptions {
@@ -11,11 +11,9 @@ export interface BreakerOptions {
   readonly failures: number;
   /** How long calls are refused before one may try, in milliseconds. */
   readonly openMs: number;
-  /** The error for refused calls. */
-  readonly refusal: () => Error;
 }
 
-export function createBreaker({ failures, openMs, refusal }: BreakerOptions): Breaker {
+export function createBreaker({ failures, openMs }: BreakerOptions): Breaker {
   let inARow = 0;
   /** By the monotonic clock. */
   let openUntil = Number.NEGATIVE_INFINITY;
@@ -26,7 +24,7 @@ export function createBreaker({ failures, openMs, refusal }: BreakerOptions): Br
 
   return {
     isOpen,
-    async run(work) {
+    async run(work, refusal) {
       if (isOpen()) throw refusal();
       const tries = isBroken();
       if (tries) isTrying = true;

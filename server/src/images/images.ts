@@ -2,7 +2,7 @@ import pLimit from 'p-limit';
 import type { Logger } from 'pino';
 import { isBadRow } from '../platform/database/failure.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { type AppError, unavailable } from '../platform/error.ts';
+import { AppError, unavailable } from '../platform/error.ts';
 import { createGroups } from '../platform/groups.ts';
 import type { BlobStore } from './blobs.ts';
 import { createBreaker } from './breaker.ts';
@@ -102,7 +102,7 @@ interface Task {
 export function createImages({ db, blobs, log, limits }: ImagesParts): Images {
   const { bytes: mostBytes, events: mostEvents, putMs, failures, openMs } = { ...LIMITS, ...limits };
   const inTurn = pLimit(WRITES_AT_ONCE);
-  const breaker = createBreaker({ failures, openMs, refusal: () => cannotBeStored('event') });
+  const breaker = createBreaker({ failures, openMs });
   const waiting = { events: 0, bytes: 0 };
 
   // Each of these writes is a commit of its own, so those that arrive during one are combined into the next.
@@ -131,12 +131,19 @@ export function createImages({ db, blobs, log, limits }: ImagesParts): Images {
   const store = async ({ owner, stored }: Task, picture: Picture, puts: Promise<void>[]): Promise<void> => {
     const { sha256, bytes } = picture;
     try {
-      await breaker.run(() => {
-        const put = blobs.put(sha256, bytes);
-        puts.push(put);
-        return within(putMs, put, () => picturesTookTooLong(owner));
-      });
+      await breaker.run(
+        () => {
+          const put = blobs.put(sha256, bytes);
+          puts.push(put);
+          return within(putMs, put, () => {
+            log.error({ sha256, seconds: putMs / 1_000 }, 'storing an image took too long');
+            return picturesTookTooLong(owner);
+          });
+        },
+        () => cannotBeStored(owner),
+      );
     } catch (err) {
+      if (err instanceof AppError) throw err;
       log.error({ err, sha256 }, 'an image could not be stored');
       throw cannotBeStored(owner, err);
     }

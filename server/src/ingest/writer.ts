@@ -198,11 +198,15 @@ export class EventWriter implements AsyncDisposable {
         this.#client,
         repeated.map(({ row }) => row.id),
       );
-      this.#metrics.events.inc({ outcome: 'duplicate' }, repeated.length);
       for (const { row, resolve, reject } of repeated) {
         const stored = hashes.get(row.id);
-        if (stored === undefined) reject(unavailable('The event was not stored: send it again in a moment'));
-        else resolve(stored === row.contentHash ? 'duplicate' : 'conflict');
+        if (stored === undefined) {
+          reject(unavailable('The event was not stored: send it again in a moment'));
+          continue;
+        }
+        const outcome = stored === row.contentHash ? 'duplicate' : 'conflict';
+        this.#metrics.events.inc({ outcome });
+        resolve(outcome);
       }
     } catch (error) {
       this.#sendBack(repeated, error);

@@ -51,7 +51,7 @@ export interface Siblings {
   gatherMetrics(): Promise<string>;
 }
 
-const EVENT_OUTCOMES = ['stored', 'duplicate', 'refused'];
+const EVENT_OUTCOMES = ['stored', 'duplicate', 'conflict', 'refused'];
 
 /**
  * Creates a set of metrics for one service, so that several can run in one process. With siblings, each metric has a label

@@ -7,11 +7,9 @@ import { type Config, ConfigError } from '../platform/config.ts';
 import { describeError, safeText } from '../platform/describe-error.ts';
 import { loadConfig } from '../platform/load-config.ts';
 import { createLog } from '../platform/log.ts';
+import { stopDeadlineMs } from '../platform/process/stop-deadline.ts';
 import { untilSignalled } from '../platform/process/stop-signals.ts';
 import { logWelcome, welcome } from '../system/welcome.ts';
-
-/** The process ends within this time after it was asked to stop, even if requests have not finished. */
-const STOP_DEADLINE_MS = 40_000;
 
 function print(line: string): void {
   process.stdout.write(`${line}\n`);
@@ -53,11 +51,8 @@ function logWarnings(log: Logger): void {
 }
 
 /** Ends the process although something has not finished, such as a statement that the database does not answer. */
-function giveUp(log: Logger): never {
-  log.fatal(
-    { seconds: STOP_DEADLINE_MS / 1_000 },
-    'ended in the middle of stopping, because it took too long',
-  );
+function giveUp(log: Logger, limitMs: number): never {
+  log.fatal({ seconds: limitMs / 1_000 }, 'ended in the middle of stopping, because it took too long');
   process.exit(1);
 }
 
@@ -143,7 +138,8 @@ async function run(): Promise<void> {
   const asked = untilAskedToStop(primary);
   const stopping = new AbortController();
   void asked.then((reason) => {
-    setTimeout(() => giveUp(log), STOP_DEADLINE_MS).unref();
+    const limitMs = stopDeadlineMs(config);
+    setTimeout(() => giveUp(log, limitMs), limitMs).unref();
     stopping.abort(new AskedToStop(reason));
   });
   try {

@@ -107,7 +107,7 @@ function decode(path: string): string {
 }
 
 /** A function that runs on its first call and then repeats its result or error. */
-function once<Result>(work: () => Result): () => Result {
+export function once<Result>(work: () => Result): () => Result {
   let outcome: { value: Result } | { error: unknown } | null = null;
   return () => {
     if (!outcome) {

@@ -8,7 +8,7 @@ import { type Answer, createDispatcher } from '../../rpc/dispatch.ts';
 import { failureOf, WireError } from '../../rpc/errors.ts';
 import { type HandlerOptions, JSON_TYPE } from '../../rpc/handler.ts';
 import { commonHeaders, headersForOrigin, REST_EXPOSED_HEADERS, requireOneHost } from '../../rpc/headers.ts';
-import { type Target, targetUnder } from '../../rpc/request.ts';
+import { once, type Target, targetUnder } from '../../rpc/request.ts';
 import { describeProcedure, type ProcedureDocument } from '../docs/procedures.ts';
 import { allowedMethods, findPath } from './find-route.ts';
 import { isArray, readInput } from './input.ts';
@@ -109,7 +109,7 @@ export function createRestDoor<App extends Core>(
       {
         method: document.type === 'mutation' ? 'mutation' : 'query',
         path: procedure,
-        input: () => readInput(route, document, received),
+        input: once(() => readInput(route, document, received)),
       },
       { response, isBatch: false },
     );

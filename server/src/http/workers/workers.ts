@@ -10,11 +10,8 @@ const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 15_000;
 const LONG_ENOUGH_MS = 30_000;
 
-/**
- * Time limit for workers to drain, which takes up to 30 s, and to finish the requests they accepted, in milliseconds. It is
- * less than the time after which this process ends itself.
- */
-const STOP_MS = 38_000;
+/** Workers are killed this long before this process ends itself, in milliseconds. */
+const KILLED_BEFORE_MS = 2_000;
 
 /** The environment variable that contains the number of a worker. */
 export const WORKER_NUMBER = 'GANTRY_WORKER';
@@ -23,6 +20,8 @@ export interface WorkersOptions {
   readonly count: number;
   /** Settings that all workers share. */
   readonly environment: Readonly<Record<string, string>>;
+  /** The time after which this process ends itself when it is asked to stop, in milliseconds. */
+  readonly stopDeadlineMs: number;
   readonly log: Logger;
 }
 
@@ -39,7 +38,8 @@ export interface Workers extends AsyncDisposable {
 }
 
 /** Creates workers, which `listen` starts. */
-export function createWorkers({ count, environment, log }: WorkersOptions): Workers {
+export function createWorkers({ count, environment, stopDeadlineMs, log }: WorkersOptions): Workers {
+  const stopMs = stopDeadlineMs - KILLED_BEFORE_MS;
   const ending = new AbortController();
   const alive = new Set<WorkerProcess>();
   const kept: Promise<void>[] = [];
@@ -117,12 +117,12 @@ export function createWorkers({ count, environment, log }: WorkersOptions): Work
       const deadline = setTimeout(() => {
         killed = alive.size;
         for (const worker of alive) worker.kill();
-      }, STOP_MS);
+      }, stopMs);
       await Promise.all([...kept, ...[...alive].map(({ ended }) => ended)]);
       clearTimeout(deadline);
       if (killed > 0)
         throw new Error(
-          `${killed} worker processes took longer than ${STOP_MS / 1_000} s to stop and were killed.`,
+          `${killed} worker processes took longer than ${stopMs / 1_000} s to stop and were killed.`,
         );
     },
   };

@@ -39,17 +39,20 @@ export interface GrownFiles {
 export function watchGrownFiles(folder: string): GrownFiles {
   /** The sizes of files in bytes when they were last written out; -1 if they were not written out yet. */
   let sizes = new Map<string, number>();
-  let searchedAt = Number.NEGATIVE_INFINITY;
+  let searchedAt: number | null = null;
 
   const search = async (): Promise<void> => {
-    searchedAt = performance.now();
-    const recent = await listRecentFiles(join(folder, 'base'), machineTime() - SEARCH_MS);
+    const now = performance.now();
+    // Since the last search, and a second more because file systems round times.
+    const backMs = searchedAt === null ? SEARCH_MS : now - searchedAt + 1_000;
+    searchedAt = now;
+    const recent = await listRecentFiles(join(folder, 'base'), machineTime() - backMs);
     sizes = new Map(recent.map((path) => [path, sizes.get(path) ?? -1]));
   };
 
   return {
     async writeOut() {
-      if (performance.now() - searchedAt >= SEARCH_MS) await search();
+      if (searchedAt === null || performance.now() - searchedAt >= SEARCH_MS) await search();
       for (const [path, known] of sizes) {
         const size = (await ignoreErrno(stat(path), 'ENOENT'))?.size ?? known;
         if (size === known) continue;
