@@ -1,11 +1,12 @@
 import { HOUR_MS } from '@gantry/contract/durations';
-import type { FlowPoint } from '@gantry/contract/traffic';
+import type { FlowPoint, SpeedDistribution } from '@gantry/contract/traffic';
 import { describe, expect, it } from 'vitest';
 import { csvOf } from '../src/chart/csv.ts';
 import { timeLabels } from '../src/chart/time-axis.ts';
 import { besides, daysIn, nameOfRange, rangeOfMonth, rangeOfPreset } from '../src/range/days.ts';
 import { createTimeFormat } from '../src/time/format.ts';
 import { offsetsOf } from '../src/time/offsets.ts';
+import { binsOf } from '../src/traffic/bins.ts';
 import { comparedWith } from '../src/traffic/comparison.ts';
 import { overlay } from '../src/traffic/overlay.ts';
 
@@ -128,6 +129,34 @@ describe('the zone of a card', () => {
       'UTC+02:00',
       'UTC+01:00',
     ]);
+  });
+});
+
+describe('the bins of two distributions of speeds', () => {
+  const distribution = (froms: readonly number[], speedLimit: number | null = null) =>
+    ({
+      bins: froms.map((from) => ({ from, to: from + 5, count: from })),
+      speedLimit,
+    }) as unknown as SpeedDistribution;
+
+  it('have no gap where the two do not overlap', () => {
+    expect(binsOf(distribution([60, 65]), distribution([40]))).toEqual([
+      { from: 40, to: 45, counts: [0, 40] },
+      { from: 45, to: 50, counts: [0, 0] },
+      { from: 50, to: 55, counts: [0, 0] },
+      { from: 55, to: 60, counts: [0, 0] },
+      { from: 60, to: 65, counts: [60, 0] },
+      { from: 65, to: 70, counts: [65, 0] },
+    ]);
+    expect(binsOf(distribution([40]), null)).toEqual([{ from: 40, to: 45, counts: [40, 0] }]);
+  });
+
+  it('reach to the limit', () => {
+    const froms = (of: SpeedDistribution) => binsOf(of, null).map(({ from }) => from);
+    expect(froms(distribution([40], 51))).toEqual([40, 45, 50]);
+    expect(froms(distribution([40], 50))).toEqual([40, 45]);
+    expect(froms(distribution([40], 30))).toEqual([30, 35, 40]);
+    expect(froms(distribution([], 30))).toEqual([]);
   });
 });
 

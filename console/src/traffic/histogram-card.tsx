@@ -8,6 +8,7 @@ import { bars, categoryAxis, grid, legend, line, marks, valueAxis } from '../cha
 import type { ChartTable } from '../chart/table.ts';
 import { tooltipOf } from '../chart/tooltip.ts';
 import { useCellText } from '../chart/use-cell-text.ts';
+import { binsOf } from './bins.ts';
 import { useVehicles } from './use-vehicles.ts';
 
 interface HistogramCardProps {
@@ -18,21 +19,6 @@ interface HistogramCardProps {
   readonly subject: string;
   readonly from: Date;
   readonly until: Date;
-}
-
-interface Bin {
-  readonly from: number;
-  readonly to: number;
-  readonly counts: readonly [number, number];
-}
-
-/** Merges the bins of both distributions, in ascending order. */
-function binsOf(first: SpeedDistribution, second: SpeedDistribution | null): Bin[] {
-  const bins = new Map<number, Bin>();
-  for (const { from, to, count } of first.bins) bins.set(from, { from, to, counts: [count, 0] });
-  for (const { from, to, count } of second?.bins ?? [])
-    bins.set(from, { from, to, counts: [bins.get(from)?.counts[0] ?? 0, count] });
-  return [...bins.values()].sort((a, b) => a.from - b.from);
 }
 
 /** The distribution of speeds, with V85 and the limit of `first` marked. A comparison shows shares, not counts. */
