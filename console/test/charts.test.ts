@@ -172,12 +172,13 @@ describe('the file of a chart', () => {
       [new Date('2026-10-25T00:00:00Z'), '=1+1', 50.25],
       [new Date('2026-10-25T01:00:00Z'), 'a;"b"', null],
     ];
-    expect(csvOf({ columns, rows }, 'Europe/Berlin', ['Speeds, of all'])).toBe(
+    expect(csvOf({ columns, rows }, 'Europe/Berlin', ['Speeds, of all', '=1+1; @A'])).toBe(
       `${[
         '\uFEFFStart,Vehicle type,Mean speed (km/h)',
         "2026-10-25T02:00:00+02:00,'=1+1,50.25",
         '2026-10-25T02:00:00+01:00,"a;""b""",',
         '# Speeds; of all,,',
+        "# '=1+1;' @A,,",
       ].join('\r\n')}\r\n`,
     );
   });

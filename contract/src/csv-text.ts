@@ -20,6 +20,14 @@ export function guardText(text: string): string {
   return text.replace(UNSAFE, "'");
 }
 
+/**
+ * A line that readers either skip as a comment or accept as a row: it has the same number of cells, and nothing in it
+ * needs quotes, which would hide the `#`. The text is guarded as by `guardText`.
+ */
+export function commentLine(text: string, columns: number): string {
+  return `# ${guardText(text.replaceAll(/\s+/g, ' ').replaceAll(',', ';').replaceAll('"', "'"))}${','.repeat(columns - 1)}`;
+}
+
 const GUARDED = new RegExp(`${PART}'(?='*${FORMULA})`, 'gu');
 
 /** Reverses `guardText`: returns the original text. */

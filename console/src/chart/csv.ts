@@ -1,4 +1,4 @@
-import { guardText } from '@gantry/contract/csv-text';
+import { commentLine, guardText } from '@gantry/contract/csv-text';
 import { createTimeFormat, type TimeFormat } from '../time/format.ts';
 import type { Cell, ChartTable } from './table.ts';
 
@@ -31,9 +31,6 @@ export function csvOf({ columns, rows }: ChartTable, zone: string, facts: readon
     .map((header) => header.replaceAll(ISOLATES, ''));
   const time = createTimeFormat(zone, 'en', { timezone: zone, ...ISO });
   const lines = [headers, ...rows].map((row) => row.map((cell) => cellOf(cell, time)).join(','));
-  const comments = facts.map(
-    (fact) =>
-      `# ${fact.replaceAll(ISOLATES, '').replaceAll(/\s+/g, ' ').replaceAll(',', ';').replaceAll('"', "'")}${','.repeat(columns.length - 1)}`,
-  );
+  const comments = facts.map((fact) => commentLine(fact.replaceAll(ISOLATES, ''), columns.length));
   return BYTE_ORDER_MARK + [...lines, ...comments, ''].join('\r\n');
 }

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { guardText } from '@gantry/contract/csv-text';
+import { commentLine, guardText } from '@gantry/contract/csv-text';
 import { stringify } from 'csv-stringify/sync';
 import type { Cell, Column, ReportDocument, Row } from '../document.ts';
 import { createLocalTime, type LocalTime } from '../local-time.ts';
@@ -45,14 +45,6 @@ function cellOf(cell: Cell, { iso }: LocalTime): string | number | null {
   return typeof cell === 'boolean' ? String(cell) : cell;
 }
 
-/**
- * A line that readers either skip as a comment or accept as a row: it has the same number of cells, and nothing in it
- * needs quotes, which would hide the `#`.
- */
-function commentLine(text: string, columns: number): string {
-  return `# ${guardText(text.replaceAll(/\s+/g, ' ').replaceAll(',', ';').replaceAll('"', "'"))}${','.repeat(columns - 1)}\r\n`;
-}
-
 async function* chunksOf(
   { title, facts, columns, rows, settings }: ReportDocument,
   count: (rows: number) => number,
@@ -70,5 +62,5 @@ async function* chunksOf(
     `Rows: ${total}`,
     ...(total === 0 ? ['This range contains no data.'] : []),
   ];
-  yield said.map((text) => commentLine(text, columns.length)).join('');
+  yield said.map((text) => `${commentLine(text, columns.length)}\r\n`).join('');
 }
