@@ -87,6 +87,23 @@ test.describe('traffic', () => {
     expect(types).toContain(`"'=HYPERLINK(""x"")",40,1`);
   });
 
+  test('saves a picture of a chart directly after its table was closed', async ({ service, openAs }) => {
+    const { address } = await streetInMay(service);
+    const page = await openAs('VIEWER', address);
+    const volume = page.getByRole('region', { name: 'Volume', exact: true });
+    await expect(volume.locator('canvas')).toBeVisible();
+    await volume.getByRole('button', { name: /^Show the figures as a table/ }).click();
+    await expect(volume.getByRole('table')).toBeVisible();
+    await volume.evaluate(async (card) => {
+      const buttons = [...card.querySelectorAll('button')];
+      buttons.find((button) => button.title.startsWith('Show the chart'))?.click();
+      await Promise.resolve();
+      buttons.find((button) => button.textContent === 'PNG')?.click();
+    });
+    await expect(volume.locator('canvas')).toBeVisible();
+    await expect(page.getByText(/Cannot read properties/)).toHaveCount(0);
+  });
+
   test('lets the keyboard step through the figures of a chart, and announces them', async ({
     service,
     openAs,

@@ -65,7 +65,6 @@ export function Chart({ label, draw, handle, className = 'h-72' }: ChartProps) {
         { notMerge: true },
       );
     paint(readLook());
-    if (handle) handle.current = chart;
     return copyForPrint({
       drawing: chart.getZr().painter.getViewportRoot(),
       container: chart.getDom(),
@@ -78,7 +77,15 @@ export function Chart({ label, draw, handle, className = 'h-72' }: ChartProps) {
         return copy;
       },
     });
-  }, [chart, draw, isDark, handle]);
+  }, [chart, draw, isDark]);
+
+  useEffect(() => {
+    if (!chart || !handle) return;
+    handle.current = chart;
+    return () => {
+      handle.current = null;
+    };
+  }, [chart, handle]);
 
   if (error) return <Failure error={error} />;
   return (
