@@ -95,6 +95,33 @@ test('in colours that the system forces, charts keep theirs, and the page of the
   await expect(links.filter({ hasText: 'Events' })).toHaveCSS('outline-style', 'none');
 });
 
+test('in colours that the system forces, a chart follows the system and not the chosen theme', async ({
+  service,
+  openAs,
+}) => {
+  const { apiKey } = await service.sensor();
+  await service.admin.api.events.ingest.mutate({ apiKey, eventType: 'VEHICLE_DETECTION' });
+  const page = await openAs('ADMIN', '/reports', { theme: 'light' });
+  await page.evaluate(() => localStorage.setItem('gantry.theme', '"dark"'));
+  await page.reload();
+  const canvas = page.getByRole('img', { name: 'Events over time' }).locator('canvas');
+  await expect(canvas).toBeVisible();
+  /** Whether most of the opaque pixels, which are those of the letters and bars, are dark. */
+  const isDark = () =>
+    canvas.evaluate((of: HTMLCanvasElement) => {
+      const { data = [] } = of.getContext('2d')?.getImageData(0, 0, of.width, of.height) ?? {};
+      let balance = 0;
+      for (let at = 0; at < data.length; at += 4) {
+        const [red = 0, green = 0, blue = 0, alpha = 0] = data.slice(at, at + 4);
+        if (alpha === 255) balance += red + green + blue < 384 ? 1 : -1;
+      }
+      return balance > 0;
+    });
+  await expect.poll(isDark).toBe(false);
+  await page.emulateMedia({ forcedColors: 'active', colorScheme: 'light' });
+  await expect.poll(isDark).toBe(true);
+});
+
 test('in colours that the system forces, the dots of the list beside a map keep theirs', async ({
   service,
   openAs,

@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from 'react';
+import { useCallback, useSyncExternalStore } from 'react';
 import { useTheme } from './theme.ts';
 
 /** A colour of theme.css, by the name of its custom property without the dashes. */
@@ -36,16 +36,20 @@ export function tokenColor(token: ColorToken, scheme?: 'light'): string {
 /** Whether the dark colour scheme is in use. Drawings on a canvas have to be repainted when this changes. */
 export function useIsDark(): boolean {
   const theme = useTheme();
-  const system = useSyncExternalStore(subscribe, () => query().matches);
-  return theme === 'system' ? system : theme === 'dark';
+  const isSystemDark = useMedia('(prefers-color-scheme: dark)');
+  // Forced colours override the chosen theme (theme.css).
+  const isForced = useMedia('(forced-colors: active)');
+  return theme === 'system' || isForced ? isSystemDark : theme === 'dark';
 }
 
-function query(): MediaQueryList {
-  return matchMedia('(prefers-color-scheme: dark)');
-}
-
-function subscribe(changed: () => void): () => void {
-  const list = query();
-  list.addEventListener('change', changed);
-  return () => list.removeEventListener('change', changed);
+function useMedia(query: string): boolean {
+  const subscribe = useCallback(
+    (changed: () => void) => {
+      const list = matchMedia(query);
+      list.addEventListener('change', changed);
+      return () => list.removeEventListener('change', changed);
+    },
+    [query],
+  );
+  return useSyncExternalStore(subscribe, () => matchMedia(query).matches);
 }
