@@ -168,6 +168,19 @@ test('says that the places could not be read, and reads them again', async ({ se
   await expect(page.getByRole('link', { name: /^Events since .*cannot be reached/ })).toBeVisible();
 });
 
+test('says that the incidents and the numbers could not be read', async ({ service, openAs }) => {
+  await service.sensor();
+  const page = await openAs('OPERATOR', '/account');
+  await page.route(/(incidents|watchlist|sensors)\.get(All|Alerts)(,|\?)/, (route) =>
+    route.fulfill({ status: 502, body: 'Bad gateway' }),
+  );
+  await page.goto(`${service.url}/?places=list`);
+  const places = page.getByRole('region', { name: 'Places' });
+  await expect(places.getByRole('alert')).toContainText('The service cannot be reached at the moment');
+  await expect(page.getByRole('link', { name: /^Sensors online.*cannot be reached/ })).toBeVisible();
+  await expect(page.getByRole('link', { name: /^Alerts waiting.*cannot be reached/ })).toBeVisible();
+});
+
 test('shows the most severe of many open incidents on the map', { tag: '@long' }, async ({
   service,
   openAs,

@@ -51,12 +51,14 @@ function Sensors() {
   const { t } = useTranslation(['overview', 'common']);
   const number = useNumber();
   const { sensors, offline, failing } = useCounts();
-  const online = useQuery(service.sensors.getAll.queryOptions({ status: 'ONLINE', take: 1 })).data?.total;
+  const { data, error } = useQuery(service.sensors.getAll.queryOptions({ status: 'ONLINE', take: 1 }));
+  const online = data?.total;
   const bad = (offline ?? 0) + (failing ?? 0);
   return (
     <Figure
       name={t('figures.sensors')}
       value={number(online)}
+      error={error}
       note={sensors !== undefined && t('figures.of', { total: number(sensors) })}
       to="/sensors"
       tone={failing ? 'critical' : bad > 0 ? 'high' : 'calm'}
@@ -121,13 +123,14 @@ function Violations() {
 function Alerts() {
   const { t } = useTranslation('overview');
   const number = useNumber();
-  const { alerts, rows } = useCounts();
+  const { alerts, rows, error } = useCounts();
   const oldest = rows.alerts[0];
   if (alerts === null) return null;
   return (
     <Figure
       name={t('figures.alerts')}
       value={number(alerts)}
+      error={error}
       to="/watchlist"
       search={{ acknowledged: false }}
       tone={alerts ? 'high' : 'calm'}

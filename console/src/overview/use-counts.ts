@@ -8,6 +8,9 @@ const SHOWN = 5;
 
 const oldest = { sortBy: 'lastHeartbeat', sortOrder: 'asc', take: SHOWN } as const;
 
+/** The states of incidents that are neither resolved nor closed. */
+export const OPEN = ['OPEN', 'ACKNOWLEDGED', 'IN_PROGRESS'] as const;
+
 /**
  * The items that need attention, oldest first per kind, and their number. The queries are batched in one request.
  * @returns `alerts` is null if the user may not see them, or the watchlist is disabled
@@ -20,7 +23,7 @@ export function useCounts() {
   const failing = useQuery(service.sensors.getAll.queryOptions({ status: 'ERROR', ...oldest }));
   const critical = useQuery({
     ...service.incidents.getAll.queryOptions({
-      status: ['OPEN', 'ACKNOWLEDGED', 'IN_PROGRESS'],
+      status: [...OPEN],
       severity: 'CRITICAL',
       sortBy: 'openedAt',
       sortOrder: 'asc',

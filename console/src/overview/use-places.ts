@@ -12,7 +12,7 @@ import { service } from '../service/service.ts';
 import { statusLooks } from '../status/sensor-status.tsx';
 import { levelLooks } from '../status/traffic-level.tsx';
 import type { Tone } from '../ui/badge.tsx';
-import { useHasIncidents } from './use-counts.ts';
+import { OPEN, useHasIncidents } from './use-counts.ts';
 
 /** A place on the overview: a location, or the position of a sensor or incident that belongs to no location. */
 export interface Place {
@@ -25,14 +25,12 @@ export interface Place {
   readonly incidents: readonly Incident[];
 }
 
-/** Incidents that are neither resolved nor closed. */
-export const OPEN = ['OPEN', 'ACKNOWLEDGED', 'IN_PROGRESS'] as const;
 const severityTones = { LOW: 'low', MEDIUM: 'medium', HIGH: 'high', CRITICAL: 'critical' } as const;
 
 /**
  * Loads the places of the overview map.
  * @param enabled whether the queries may start
- * @returns `error` is set if the locations or sensors could not be loaded; a disabled feature is not an error
+ * @returns `error` is set if the locations, sensors or incidents could not be loaded; a disabled feature is not an error
  */
 export function usePlaces(enabled: boolean) {
   const hasIncidents = useHasIncidents();
@@ -41,11 +39,7 @@ export function usePlaces(enabled: boolean) {
   const allSensors = useQuery({ ...service.sensors.getAllSensors.queryOptions(), enabled });
   const [locations, sensors] = [allLocations.data, allSensors.data];
   const isPending = allLocations.isPending || allSensors.isPending;
-  const failed = [allLocations, allSensors].filter(
-    ({ error, data }) =>
-      error && !data && !['locations', 'sensors'].some((feature) => isFeatureOff(error, feature)),
-  );
-  const incidents = useQuery({
+  const openIncidents = useQuery({
     // If more incidents are open than one response contains, the least severe are left out.
     ...service.incidents.getAll.queryOptions({
       status: [...OPEN],
@@ -54,7 +48,14 @@ export function usePlaces(enabled: boolean) {
       take: 100,
     }),
     enabled: enabled && hasIncidents,
-  }).data?.incidents;
+  });
+  const incidents = openIncidents.data?.incidents;
+  const failed = [allLocations, allSensors, openIncidents].filter(
+    ({ error, data }) =>
+      error &&
+      !data &&
+      !['locations', 'sensors', 'incidents'].some((feature) => isFeatureOff(error, feature)),
+  );
   const places = useMemo((): readonly Place[] => {
     // The map fits its view to the first points that it is given, so it gets none until all are loaded.
     if (isPending) return [];
