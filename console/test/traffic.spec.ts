@@ -204,6 +204,28 @@ test.describe('traffic', () => {
     await expect(save).toBeVisible();
   });
 
+  test('says of one level of traffic the same on every page', async ({ service, openAs }) => {
+    const { api } = service.admin;
+    const name = 'Street without speeds';
+    const { id: locationId } = await api.locations.create.mutate({ name });
+    const { apiKey } = await service.sensor({ locationId });
+    await api.events.ingest.mutate({
+      apiKey,
+      eventType: 'VEHICLE_DETECTION',
+      timestamp: new Date(Date.now() - 60_000).toISOString(),
+    });
+    const volume = async () =>
+      (await api.traffic.getLive.query()).locations.find((each) => each.locationId === locationId)?.volume;
+    await expect.poll(volume).toBe(1);
+    const page = await openAs('VIEWER', '/traffic');
+    const row = page.getByRole('row').filter({ hasText: name }).filter({ hasText: 'No speeds' });
+    await expect(row).toBeVisible();
+    await page.goto(`${service.url}/locations`);
+    await expect(row).toBeVisible();
+    await page.goto(`${service.url}/locations/${locationId}`);
+    await expect(page.getByRole('region', { name: 'Traffic now' })).toContainText('No speeds');
+  });
+
   test('is accessible for all places and for one', async ({ service, openAs }) => {
     const { address, name } = await streetInMay(service);
     // Locations with known traffic come before the others, of which other tests create more than the list shows.

@@ -30,7 +30,7 @@ export function useLocationColumns(): readonly Column<Location>[] {
         width: 'min(9rem, 30cqi)',
         cell: ({ id }) => {
           const traffic = now.get(id);
-          return traffic && <TrafficLevelBadge level={traffic.level} />;
+          return traffic && <TrafficLevelBadge level={traffic.level} volume={traffic.volume} />;
         },
       },
       {

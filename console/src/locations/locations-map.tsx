@@ -60,7 +60,7 @@ function SelectedLocation({ location: { id, name, address } }: { readonly locati
       <bdi className="one-line text-muted">{address}</bdi>
       {traffic && (
         <p className="flex flex-wrap gap-x-3">
-          <TrafficLevelBadge level={traffic.level} />
+          <TrafficLevelBadge level={traffic.level} volume={traffic.volume} />
           {traffic.meanSpeed !== null && (
             <span className="figures">{t('speed', { speed: Math.round(traffic.meanSpeed) })}</span>
           )}

@@ -27,7 +27,7 @@ export function TrafficPanel({ location: { id } }: { readonly location: Location
       {now && (
         <dl className="mb-4 grid grid-cols-2 gap-3 sm:grid-cols-4">
           <Figure name={t('fields.level')}>
-            <TrafficLevelBadge level={now.level} />
+            <TrafficLevelBadge level={now.level} volume={now.volume} />
           </Figure>
           <Figure name={t('fields.meanSpeed')}>{speed(now.meanSpeed)}</Figure>
           <Figure name={t('fields.speedLimit')}>{speed(now.speedLimit)}</Figure>

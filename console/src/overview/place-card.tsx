@@ -36,7 +36,7 @@ export function PlaceCard({ place, onClose }: { readonly place: Place; readonly 
       </header>
       {traffic && (
         <p className="figures flex flex-wrap gap-x-3">
-          <TrafficLevelBadge level={traffic.level} />
+          <TrafficLevelBadge level={traffic.level} volume={traffic.volume} />
           {traffic.meanSpeed !== null && t('locations:speed', { speed: Math.round(traffic.meanSpeed) })}
         </p>
       )}

@@ -10,7 +10,7 @@ import type { MapPoint } from '../map/point.ts';
 import { isFeatureOff } from '../service/features.ts';
 import { service } from '../service/service.ts';
 import { statusLooks } from '../status/sensor-status.tsx';
-import { levelLooks } from '../status/traffic-level.tsx';
+import { levelLooks, levelText } from '../status/traffic-level.tsx';
 import type { Tone } from '../ui/badge.tsx';
 import { OPEN, useHasIncidents } from './use-counts.ts';
 
@@ -113,7 +113,7 @@ function placeOfAny(
 
 /** The places as map points. Each has the worst tone of its traffic, sensors and incidents, and a description. */
 export function usePlacePoints(places: readonly Place[]): readonly MapPoint[] {
-  const { t } = useTranslation(['overview', 'locations', 'common']);
+  const { t } = useTranslation(['overview', 'common']);
   return useMemo(
     () =>
       places.flatMap(({ id, name, coordinates, traffic, sensors, incidents }) => {
@@ -126,7 +126,7 @@ export function usePlacePoints(places: readonly Place[]): readonly MapPoint[] {
         const says: string[] = [];
         if (traffic) {
           tones.push(levelLooks[traffic.level].tone);
-          says.push(t(`locations:levels.${traffic.level}`));
+          says.push(t(`common:trafficLevel.${levelText(traffic)}`));
         }
         if (incidents.length > 0) says.push(t('map.incidents', { count: incidents.length }));
         if (silent.length > 0) says.push(t('map.silent', { count: silent.length }));

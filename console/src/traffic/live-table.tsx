@@ -1,16 +1,19 @@
-import type { LiveTraffic } from '@gantry/contract/traffic';
+import type { LiveTraffic, TrafficLevel } from '@gantry/contract/traffic';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useCellText } from '../chart/use-cell-text.ts';
 import { service } from '../service/service.ts';
+import { TrafficLevelBadge } from '../status/traffic-level.tsx';
 import { type Column, DataTable } from '../table/data-table.tsx';
 import { Moment } from '../time/moment.tsx';
 import { Empty } from '../ui/empty.tsx';
-import { LevelBadge, levelOrder } from './level.tsx';
 import { PlaceLink } from './place-link.tsx';
 
 type Live = LiveTraffic['locations'][number];
+
+/** The most congested first, and locations without data last. */
+const levelOrder: readonly TrafficLevel[] = ['CONGESTED', 'BUSY', 'FREE', 'NO_DATA'];
 
 /** The interval between refetches, in milliseconds. */
 const EVERY_MS = 15_000;
@@ -40,7 +43,7 @@ export function LiveTable({ onChoose }: { readonly onChoose: (locationId: string
         id: 'level',
         header: t('live.level'),
         width: '7.5rem',
-        cell: ({ level, volume }) => <LevelBadge level={level} volume={volume} />,
+        cell: ({ level, volume }) => <TrafficLevelBadge level={level} volume={volume} />,
       },
       {
         id: 'volume',
