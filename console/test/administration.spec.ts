@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, expectAccessible, test } from './fixtures.ts';
 import { PASSWORD } from './service.ts';
@@ -125,6 +125,33 @@ test('a webhook is added, tested and disabled; its secret is shown once', async 
   await page.getByRole('button', { name: 'Delete' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Delete webhook' }).click();
   await expect(page).toHaveURL(/\/administration\/webhooks$/);
+  server.close();
+});
+
+test('a delivery is shown as retried only once an attempt has failed', async ({ service, openAs }) => {
+  const { api } = service.admin;
+  const waiting: ServerResponse[] = [];
+  const server = createServer((request, response) => {
+    request.resume();
+    waiting.push(response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}/slow`;
+  const { id } = await api.webhooks.create.mutate({ url, kinds: ['incident.changed'] });
+  const { deliveryId } = await api.webhooks.test.mutate({ id });
+  await expect.poll(() => waiting.length).toBe(1);
+  const page = await openAs('ADMIN', '/administration/webhooks');
+  const hook = page.getByRole('row').filter({ hasText: url });
+  await expect(hook).toContainText('Pending');
+  await page.goto(`${service.url}/administration/webhooks/${id}?delivery=${deliveryId}`);
+  const shown = [page.getByRole('row').filter({ hasText: 'Test' }), page.getByRole('complementary')];
+  for (const part of shown) await expect(part).toContainText('Pending');
+  for (const response of waiting.splice(0)) response.writeHead(500).end();
+  for (const part of shown) await expect(part).toContainText('Retrying');
+  await page.goto(`${service.url}/administration/webhooks`);
+  await expect(hook).toContainText('Retrying');
+  await api.webhooks.delete.mutate({ id });
   server.close();
 });
 

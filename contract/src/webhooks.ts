@@ -103,9 +103,11 @@ export const watchedWebhook = webhook.extend({
   pending: z.number().describe('Deliveries that are or will be attempted.'),
   dead: z.number().describe('Deliveries whose attempts have all failed.'),
   lastDelivery: z
-    .object({ at: z.date(), status: deliveryStatus })
+    .object({ at: z.date(), status: deliveryStatus, error: z.string().nullable() })
     .nullable()
-    .describe('The newest delivery that was attempted: the time of its last attempt, and its status.'),
+    .describe(
+      'The newest delivery that was attempted: the time of its last attempt, its status, and why the last attempt failed.',
+    ),
 });
 export type WatchedWebhook = z.infer<typeof watchedWebhook>;
 

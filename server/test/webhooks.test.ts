@@ -25,7 +25,7 @@ interface WebhookJson {
   secret?: string;
   pending: number;
   dead: number;
-  lastDelivery: { at: string; status: string } | null;
+  lastDelivery: { at: string; status: string; error: string | null } | null;
 }
 interface DeliveryJson {
   id: string;
@@ -263,7 +263,7 @@ describe('webhooks.update', () => {
     expect(await ok('webhooks.getById', { id: hook.id })).toMatchObject({
       enabled: false,
       pending: 1,
-      lastDelivery: { status: 'PENDING' },
+      lastDelivery: { status: 'PENDING', error: expect.stringContaining('500') },
     });
     expect((await refusal('webhooks.test', { id: hook.id })).message).toContain('disabled');
     receiver.respond = answer(200);
@@ -342,7 +342,7 @@ describe('webhooks.getAll', () => {
       [hooks[0]?.id],
     );
     const [first] = (await ok<{ webhooks: WebhookJson[] }>('webhooks.getAll')).webhooks;
-    expect(first).toMatchObject({ pending: 2, dead: 1, lastDelivery: { status: 'DELIVERED' } });
+    expect(first).toMatchObject({ pending: 2, dead: 1, lastDelivery: { status: 'DELIVERED', error: null } });
   });
 });
 

@@ -126,6 +126,7 @@ interface HealthRow extends Record<string, unknown> {
   dead: number;
   last_at: Date | null;
   last_status: DeliveryStatus | null;
+  last_error: string | null;
 }
 
 /** The state of the deliveries of these webhooks. Each part of the query has an index of its own. */
@@ -138,20 +139,22 @@ async function findDeliveryHealth(
     SELECT hook.id,
       (SELECT count(*) FROM webhook_deliveries WHERE webhook_id = hook.id AND status = 'PENDING') AS pending,
       (SELECT count(*) FROM webhook_deliveries WHERE webhook_id = hook.id AND status = 'DEAD') AS dead,
-      latest.last_attempt_at AS last_at, latest.status AS last_status
+      latest.last_attempt_at AS last_at, latest.status AS last_status, latest.last_error
     FROM unnest(${sql.param(webhookIds)}::uuid[]) AS hook (id)
     LEFT JOIN LATERAL (
-      SELECT last_attempt_at, status FROM webhook_deliveries
+      SELECT last_attempt_at, status, last_error FROM webhook_deliveries
       WHERE webhook_id = hook.id AND last_attempt_at IS NOT NULL ORDER BY created_at DESC, id DESC LIMIT 1
     ) AS latest ON true`);
   return new Map(
-    rows.map(({ id, pending, dead, last_at, last_status }) => [
+    rows.map(({ id, pending, dead, last_at, last_status, last_error }) => [
       id,
       {
         pending: Number(pending),
         dead: Number(dead),
         lastDelivery:
-          last_at === null || last_status === null ? null : { at: new Date(last_at), status: last_status },
+          last_at === null || last_status === null
+            ? null
+            : { at: new Date(last_at), status: last_status, error: last_error },
       },
     ]),
   );

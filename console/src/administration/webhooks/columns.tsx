@@ -66,7 +66,7 @@ export function useWebhookColumns(): readonly Column<WatchedWebhook>[] {
         cell: ({ lastDelivery }) =>
           lastDelivery && (
             <span className="inline-flex gap-2">
-              <DeliveryStatusBadge status={lastDelivery.status} hasFailed />
+              <DeliveryStatusBadge status={lastDelivery.status} hasFailed={lastDelivery.error !== null} />
               <Moment at={lastDelivery.at} as="ago" className="text-muted" />
             </span>
           ),

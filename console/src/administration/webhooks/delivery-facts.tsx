@@ -16,7 +16,7 @@ export function DeliveryFacts({ delivery }: { readonly delivery: Delivery }) {
       facts={[
         [
           t('deliveries.status'),
-          <DeliveryStatusBadge key="status" status={status} hasFailed={attempts > 0} />,
+          <DeliveryStatusBadge key="status" status={status} hasFailed={lastError !== null} />,
         ],
         [t('deliveries.kind'), kindName(kind)],
         [t('deliveries.createdAt'), <Moment key="created" at={createdAt} />],

@@ -31,7 +31,9 @@ export function useDeliveryColumns(): readonly Column<Delivery>[] {
         header: t('deliveries.status'),
         width: '9rem',
         csv: ({ status }) => t(`deliveryStatus.${status}`),
-        cell: ({ status, attempts }) => <DeliveryStatusBadge status={status} hasFailed={attempts > 0} />,
+        cell: ({ status, lastError }) => (
+          <DeliveryStatusBadge status={status} hasFailed={lastError !== null} />
+        ),
       },
       {
         id: 'attempts',
