@@ -120,6 +120,24 @@ test.describe('triage', () => {
     expect(archived).toBe(false);
   });
 
+  test('leaves the notice of a failure open, however many notices follow', async ({ service, openAs }) => {
+    await report(service, 'NOTICES', numbered('NTC', 6));
+    const page = await openAs('OPERATOR', '/events?violationType=NOTICES');
+    await expect(page.getByRole('row', { name: 'NTC 105' })).toBeVisible();
+    await page.route('**/trpc/events.markAsArchived*', (route) => route.abort(), { times: 1 });
+    await page.keyboard.press('j');
+    await page.keyboard.press('a');
+    const failure = page.getByText('Cannot reach');
+    await expect(failure).toBeVisible();
+    for (const n of [101, 102, 103, 104, 105]) {
+      await page.keyboard.press('j');
+      await expect(page.getByRole('heading', { name: `NTC ${n}` })).toBeVisible();
+      await page.keyboard.press('a');
+      await expect(page.getByText(`NTC ${n} archived`)).toBeVisible();
+    }
+    await expect(failure).toBeVisible();
+  });
+
   test('opens an incident with place and evidence with one key', async ({ service, openAs }) => {
     const { ids, sensor } = await report(service, 'INCIDENT_KEY', ['INC 1'], {
       description: 'Wrong way driver',

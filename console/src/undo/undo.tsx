@@ -37,7 +37,17 @@ interface Notices {
 
 const Context = createContext<Notices | null>(null);
 
-/** Provides and renders the queue of notices, of which it keeps the latest four. `z` undoes the latest action. */
+/** Maximum number of notices that are shown at a time. */
+const MOST = 4;
+
+/** Adds a notice. If there are too many, the oldest that is not a failure is dropped, or the oldest of all. */
+function withNotice(all: readonly Notice[], added: Notice): readonly Notice[] {
+  if (all.length < MOST) return [...all, added];
+  const dropped = all.find(({ isFailure }) => !isFailure) ?? all[0];
+  return [...all.filter((notice) => notice !== dropped), added];
+}
+
+/** Provides and renders the queue of notices. `z` undoes the latest action. */
 export function NoticeProvider({ children }: { readonly children: ReactNode }) {
   const { t } = useTranslation('common');
   const [notices, setNotices] = useState<readonly Notice[]>([]);
@@ -53,7 +63,7 @@ export function NoticeProvider({ children }: { readonly children: ReactNode }) {
   const add = useCallback(
     (text: string, undo: Notice['undo'], isFailure: boolean) => {
       const id = next.current++;
-      setNotices((all) => [...all.slice(-3), { id, text, undo, isFailure }]);
+      setNotices((all) => withNotice(all, { id, text, undo, isFailure }));
       if (!isFailure) setTimeout(() => close(id), UNDO_MS);
     },
     [close],
