@@ -189,6 +189,35 @@ test.describe('the list', () => {
     await expect(page.getByText('3 events')).toBeVisible();
   });
 
+  test('counts new rows with the time of the first one', async ({ service, openAs }) => {
+    const { sensor } = await report(service, 'SAME_TIME', ['SAM 1']);
+    const { api } = service.admin;
+    const { events } = await api.events.getAll.query({ violationType: 'SAME_TIME' });
+    const timestamp = events[0]?.timestamp.toISOString();
+    const page = await openAs('OPERATOR', '/events?violationType=SAME_TIME&archived=false');
+    await expect(page.getByRole('row', { name: 'SAM 1' })).toBeVisible();
+    await expect(page.getByText('Live', { exact: true })).toBeVisible();
+    const send = (licensePlateNumber: string) =>
+      api.events.ingest.mutate({
+        apiKey: sensor.apiKey,
+        eventType: 'TRAFFIC_VIOLATION',
+        violationType: 'SAME_TIME',
+        licensePlateNumber,
+        timestamp,
+      });
+    await send('SAM 2');
+    await expect(page.getByRole('button', { name: 'Show 1 new event' })).toBeVisible();
+    // A row that no longer matches the filters does not change the number of new ones.
+    await page.keyboard.press('j');
+    await page.keyboard.press('a');
+    await expect(page.getByText('SAM 1 archived')).toBeVisible();
+    await send('SAM 3');
+    await expect(page.getByRole('button', { name: 'Show 2 new events' })).toBeVisible();
+    await page.keyboard.press('n');
+    await expect(page.getByRole('row', { name: 'SAM 3' })).toBeVisible();
+    await expect(page.getByRole('button', { name: /^Show .* new/ })).toHaveCount(0);
+  });
+
   test('shows any text from devices as plain text', async ({ service, openAs }) => {
     const { ids } = await report(service, 'TEXT', ['<b>X</b>', 'ا'.repeat(40)], {
       description: `<img src=x onerror=alert(1)>${'x'.repeat(4000)}`,

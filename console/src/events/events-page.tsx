@@ -74,7 +74,8 @@ function Events() {
   const newer = useNewer({
     enabled: sort.by === 'timestamp' && sort.order === 'desc' && pages.total !== null && !pages.isOfBefore,
     input: reason === undefined ? input : { ...input, reason },
-    top: pages.rows[0],
+    rows: pages.rows,
+    hasMore: pages.hasMore,
   });
   const isFiltered = filters.some(({ name }) => name in input);
   return (

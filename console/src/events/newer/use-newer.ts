@@ -8,38 +8,52 @@ import { api } from '../../service/service.ts';
 
 /** Minimum interval between requests for the count, in milliseconds. */
 const EVERY_MS = 2_000;
+/** Maximum number of rows with the timestamp of the top row for which new events with that timestamp are counted. */
+const SAME_MAX = 50;
 
 interface NewerOptions {
   /** False unless the list is loaded and sorted with the newest events first. */
   readonly enabled: boolean;
   /** The filters of the list, including the reason for a plate search. */
   readonly input: Partial<ListEventsInput>;
-  /** The newest row of the list. */
-  readonly top: Event | undefined;
+  /** The loaded rows of the list. */
+  readonly rows: readonly Event[];
+  /** Whether the list has more rows. */
+  readonly hasMore: boolean;
 }
 
 /**
  * The number of matching events that are newer than those in the list. The service counts them; the stream only
  * triggers the requests.
  */
-export function useNewer({ enabled, input, top }: NewerOptions): number {
+export function useNewer({ enabled, input, rows, hasMore }: NewerOptions): number {
   const [newer, setNewer] = useState(0);
   const timer = useRef<ReturnType<typeof setTimeout> | null>(null);
   const askedAt = useRef(0);
-  // Counts only events after the first row: the total of the list also changes with reviews and deletions.
-  const since = top ? new Date(top.timestamp.getTime() + 1).toISOString() : input.startDate;
-  const key = JSON.stringify([input, since, enabled]);
-  const current = useRef({ key, input, since });
-  current.current = { key, input, since };
+  // Counts only events since the first row: the total of the list also changes with reviews and deletions. Those with
+  // the timestamp of the first row are counted too, if all such rows are loaded.
+  const at = rows[0]?.timestamp.getTime();
+  const end = rows.findIndex(({ timestamp }) => timestamp.getTime() !== at);
+  const same = end >= 0 ? rows.slice(0, end) : hasMore ? [] : rows;
+  const known = same.length <= SAME_MAX ? same.map(({ id }) => id) : [];
+  const since = at === undefined ? input.startDate : new Date(known.length > 0 ? at : at + 1).toISOString();
+  const key = JSON.stringify([input, since, known, enabled]);
+  const current = useRef({ key, input, since, known });
+  current.current = { key, input, since, known };
 
   const ask = useCallback(async () => {
     timer.current = null;
     askedAt.current = Date.now();
     const asked = current.current;
-    const question = { ...asked.input, skip: 0, take: 1, ...(asked.since && { startDate: asked.since }) };
+    // The oldest come first, so that the known ones are in the answer as long as they match. The margin is for new ones
+    // between them.
+    const take = asked.known.length + 10;
+    const page = { skip: 0, take, sortBy: 'timestamp', sortOrder: 'asc' } as const;
+    const question = { ...asked.input, ...page, ...(asked.since && { startDate: asked.since }) };
     // An error is ignored, because the next event of the stream triggers another request.
     const answer = await api.events.getAll.query(question).catch(() => null);
-    if (answer && asked.key === current.current.key) setNewer(answer.total);
+    if (!answer || asked.key !== current.current.key) return;
+    setNewer(answer.total - answer.events.filter(({ id }) => asked.known.includes(id)).length);
   }, []);
   const askSoon = () => {
     if (!enabled || timer.current !== null) return;
