@@ -120,6 +120,31 @@ test.describe('triage', () => {
     expect(archived).toBe(false);
   });
 
+  test('keeps a decision when the archiving that was under way at the time fails', async ({
+    service,
+    openAs,
+  }) => {
+    const { ids } = await report(service, 'BOTH', ['BTH 1']);
+    const page = await openAs('OPERATOR', `/events?violationType=BOTH&event=${ids[0]}`);
+    const row = page.getByRole('row', { name: 'BTH 1' });
+    let fail = () => {};
+    const decided = new Promise<void>((resolve) => {
+      fail = resolve;
+    });
+    await page.route('**/trpc/events.markAsArchived*', async (route) => {
+      await decided;
+      await route.abort();
+    });
+    await expect(page.getByText('Nobody has done anything')).toBeVisible();
+    await page.keyboard.press('a');
+    await page.keyboard.press('1');
+    await expect(page.getByText('BTH 1 confirmed')).toBeVisible();
+    fail();
+    await expect(page.getByText('Cannot reach')).toBeVisible();
+    await expect(row).toContainText('Confirmed');
+    await expect(row).not.toContainText('Archived');
+  });
+
   test('leaves the notice of a failure open, however many notices follow', async ({ service, openAs }) => {
     await report(service, 'NOTICES', numbered('NTC', 6));
     const page = await openAs('OPERATOR', '/events?violationType=NOTICES');

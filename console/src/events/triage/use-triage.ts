@@ -34,11 +34,12 @@ export function useTriage({ note, refresh }: Pick<RowStates, 'note' | 'refresh'>
     void client.invalidateQueries({ queryKey: service.events.getHistory.queryKey({ id }) });
     void client.invalidateQueries({ queryKey: service.events.getById.queryKey({ id }) });
   };
-  const fail = async (error: unknown, event: ReviewedEvent) => {
-    note(event.id, { review: event.review ?? null, processed: event.processed, archived: event.archived });
-    const present = isConflict(error) ? await refresh(event.id).catch(() => null) : null;
+  /** @param before what the failed command had changed; another command may be changing the rest of the event */
+  const fail = async (error: unknown, id: string, before: Parameters<typeof note>[1]) => {
+    note(id, before);
+    const present = isConflict(error) ? await refresh(id).catch(() => null) : null;
     notices.sayFailure(present ? new Error(fasterDecision(present)) : error);
-    forget(event.id);
+    forget(id);
   };
 
   const decide = async (event: ReviewedEvent, decision: ReviewDecision, reason: string | null = null) => {
@@ -58,7 +59,8 @@ export function useTriage({ note, refresh }: Pick<RowStates, 'note' | 'refresh'>
         forget(id);
       });
     } catch (error) {
-      await fail(error, event);
+      const { review = null, processed, archived } = event;
+      await fail(error, id, { review, processed, ...(decision === 'REJECTED' && { archived }) });
     } finally {
       underWay.current.delete(id);
     }
@@ -78,7 +80,7 @@ export function useTriage({ note, refresh }: Pick<RowStates, 'note' | 'refresh'>
         forget(id);
       });
     } catch (error) {
-      await fail(error, event);
+      await fail(error, id, { archived: false });
     }
   };
 
