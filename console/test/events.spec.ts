@@ -494,6 +494,36 @@ test.describe('many events at once', () => {
     expect(events.filter(({ archived }) => archived).map(({ id }) => id)).toEqual([ids[1]]);
   });
 
+  test('are continued after a stop', async ({ service, openAs }) => {
+    await report(service, 'STOPPED', numbered('STP', 130));
+    const page = await openAs('OPERATOR', '/events?violationType=STOPPED');
+    await page.getByRole('row', { name: 'STP 100' }).getByRole('checkbox').click();
+    await page.getByRole('button', { name: 'Select all 130 matching' }).click();
+    const bar = page.getByRole('region', { name: 'Selected events' });
+    let resume = () => {};
+    const stopped = new Promise<void>((resolve) => {
+      resume = resolve;
+    });
+    let calls = 0;
+    await page.route('**/trpc/events.archiveBatch*', async (route) => {
+      if (++calls > 1) await stopped;
+      await route.continue();
+    });
+    await bar.getByRole('button', { name: 'Archive' }).click();
+    await expect.poll(() => calls).toBe(2);
+    await bar.getByRole('button', { name: 'Stop' }).click();
+    resume();
+    // A request had been answered and one was under way, each with two batches of 13 events.
+    await expect(bar).toContainText('52 of 130 archived');
+    await bar.getByRole('button', { name: 'Continue with the rest' }).click();
+    await expect(bar).toContainText('78 of 78 archived');
+    const { total } = await service.admin.api.events.getAll.query({
+      violationType: 'STOPPED',
+      archived: true,
+    });
+    expect(total).toBe(130);
+  });
+
   test('are selected with Ctrl+A in the list, and deleted after a confirmation that states their number', async ({
     service,
     openAs,

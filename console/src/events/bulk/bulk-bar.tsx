@@ -24,7 +24,7 @@ export function BulkBar({ input, reason, total, selection, states, onDone }: Bul
   const { t, i18n } = useTranslation('events');
   const mayDecide = useMay('manageIncidents');
   const mayDelete = useMay('deleteEvents');
-  const bulk = useBulk(states);
+  const bulk = useBulk({ ...states, onDeleted: onDone });
   const [chosen, setChosen] = useState<{ target: BulkTarget; beside: ReadonlySet<string> } | null>(null);
   const [asks, setAsks] = useState<'REJECTED' | 'delete' | null>(null);
   const { selected } = selection;
@@ -43,13 +43,12 @@ export function BulkBar({ input, reason, total, selection, states, onDone }: Bul
     bulk.forget();
     selection.clear();
   };
-  const start = async (action: BulkAction, why?: string) => {
+  const start = (action: BulkAction, why?: string) => {
     setAsks(null);
-    await bulk.start(target, action, why);
-    if (action === 'delete') await onDone();
+    void bulk.start(target, action, why);
   };
   const ask = (action: BulkAction) =>
-    action === 'REJECTED' || action === 'delete' ? setAsks(action) : void start(action);
+    action === 'REJECTED' || action === 'delete' ? setAsks(action) : start(action);
   return (
     <section aria-label={t('bulk.label')} className="flex flex-col gap-2 border-b bg-selected px-3 py-1.5">
       {bulk.run ? (
@@ -92,13 +91,13 @@ export function BulkBar({ input, reason, total, selection, states, onDone }: Bul
         open={asks === 'REJECTED'}
         what={t('total', { count, n: n(count) })}
         onClose={() => setAsks(null)}
-        onReject={(why) => void start('REJECTED', why)}
+        onReject={(why) => start('REJECTED', why)}
       />
       <DeleteDialog
         open={asks === 'delete'}
         count={count}
         onClose={() => setAsks(null)}
-        onDelete={() => void start('delete')}
+        onDelete={() => start('delete')}
       />
     </section>
   );

@@ -18,6 +18,7 @@ export function BulkProgressBar({ run, onCancel, onClose }: BulkProgressBarProps
   const { done, of } = progress;
   const n = (value: number) => value.toLocaleString(i18n.language);
   const succeeded = done - failures.length;
+  const isStopped = !isRunning && error === null && done < of;
   return (
     <>
       <div className="flex flex-wrap items-center gap-3">
@@ -46,9 +47,9 @@ export function BulkProgressBar({ run, onCancel, onClose }: BulkProgressBarProps
           <Button onClick={onCancel}>{t('bulk.cancel')}</Button>
         ) : (
           <>
-            {failures.length > 0 && (
+            {(failures.length > 0 || isStopped) && (
               <Button icon="refresh" onClick={run.retry}>
-                {t('bulk.retry')}
+                {isStopped ? t('bulk.resume') : t('bulk.retry')}
               </Button>
             )}
             <Button onClick={onClose}>{t('bulk.close')}</Button>

@@ -26,7 +26,7 @@ export interface BulkRun {
   readonly failures: readonly BulkFailure<string>[];
   /** The error that stopped the whole run; null if there is none. */
   readonly error: unknown;
-  /** Repeats the command for the events that failed. */
+  /** Repeats the command for the events that failed and for those that were left when the run was stopped. */
   readonly retry: () => void;
 }
 
@@ -42,36 +42,46 @@ const BEGINNING = {
   error: null,
 } as const satisfies Partial<BulkRun>;
 
-/** Runs a command over many events in the background, in few requests, and offers to undo it in one step. */
-export function useBulk({ rows, note }: Pick<RowStates, 'rows' | 'note'>) {
+/**
+ * Runs a command over many events in the background, in few requests, and offers to undo it in one step.
+ * `onDeleted` is called after each run that deletes.
+ */
+export function useBulk({
+  rows,
+  note,
+  onDeleted,
+}: Pick<RowStates, 'rows' | 'note'> & { readonly onDeleted: () => Promise<void> }) {
   const { t, i18n } = useTranslation('events');
   const user = useUser();
   const { offerUndo } = useNotices();
   const [run, setRun] = useState<BulkRun | null>(null);
   const stop = useRef(new AbortController());
 
-  /** Runs `work` and shows its progress and result in the bar. */
+  /** Runs `work`, which notes the ids of the events that are done, and shows its progress and result in the bar. */
   const show = async (
     action: BulkAction | 'undo',
-    retry: (failed: readonly string[]) => void,
+    ids: readonly string[],
+    retry: (rest: readonly string[]) => void,
     work: (
       signal: AbortSignal,
       onProgress: (progress: BulkProgress) => void,
+      done: Set<string>,
     ) => Promise<BulkFailure<string>[]>,
   ): Promise<void> => {
     stop.current = new AbortController();
-    let failed: readonly string[] = [];
-    setRun({ ...BEGINNING, action, retry: () => retry(failed) });
+    const done = new Set<string>();
+    let progress: BulkProgress = { done: 0, of: ids.length };
+    setRun({ ...BEGINNING, progress, action, retry: () => retry(ids.filter((id) => !done.has(id))) });
     let drawnAt = 0;
-    const onProgress = (progress: BulkProgress) => {
-      if (progress.done < progress.of && Date.now() - drawnAt < DRAW_MS) return;
+    const onProgress = (made: BulkProgress) => {
+      progress = made;
+      if (Date.now() - drawnAt < DRAW_MS) return;
       drawnAt = Date.now();
-      setRun((now) => now && { ...now, progress });
+      setRun((now) => now && { ...now, progress: made });
     };
     try {
-      const failures = await work(stop.current.signal, onProgress);
-      failed = failures.map(({ item }) => item);
-      setRun((now) => now && { ...now, isRunning: false, failures });
+      const failures = await work(stop.current.signal, onProgress, done);
+      setRun((now) => now && { ...now, progress, isRunning: false, failures });
     } catch (error) {
       setRun((now) => now && { ...now, isRunning: false, error });
     }
@@ -98,18 +108,21 @@ export function useBulk({ rows, note }: Pick<RowStates, 'rows' | 'note'>) {
   const undo = (action: BulkAction, changed: readonly Changed[]): Promise<void> =>
     show(
       'undo',
-      (failed) =>
+      changed.map(({ id }) => id),
+      (rest) => {
+        const left = new Set(rest);
         void undo(
           action,
-          changed.filter(({ id }) => failed.includes(id)),
-        ),
-      async (signal, onProgress) => {
-        onProgress({ done: 0, of: changed.length });
+          changed.filter(({ id }) => left.has(id)),
+        );
+      },
+      async (signal, onProgress, finished) => {
         const failures = await runBatches({
           items: changed,
           act: undoOf(action),
           onDone: (done) => {
             for (const { item } of done) {
+              finished.add(item.id);
               if (!item.before) continue;
               const { review = null, processed, archived } = item.before;
               note(item.id, { review, processed, archived });
@@ -122,21 +135,22 @@ export function useBulk({ rows, note }: Pick<RowStates, 'rows' | 'note'>) {
       },
     );
 
-  const start = (target: BulkTarget, action: BulkAction, reason?: string): Promise<void> =>
-    show(
+  const start = async (target: BulkTarget, action: BulkAction, reason?: string): Promise<void> => {
+    const { ids, isSeen } = target;
+    await show(
       action,
-      (failed) => void start({ ...target, ids: failed }, action, reason),
-      async (signal, onProgress) => {
-        const { ids, isSeen } = target;
+      ids,
+      (rest) => void start({ ...target, ids: rest }, action, reason),
+      async (signal, onProgress, finished) => {
         const seen = isSeen ? rows : rows.filter(({ review }) => !review || review.by.id === user.id);
         const [rowById, seenById] = [rows, seen].map((all) => new Map(all.map((row) => [row.id, row])));
-        onProgress({ done: 0, of: ids.length });
         const changed: Changed[] = [];
         const failures = await runBatches({
           items: ids,
           act: commandOf(action, reason ?? null, (id) => seenById?.get(id)),
           onDone: (done) => {
             for (const { item: id, result } of done) {
+              finished.add(id);
               const row = rowById?.get(id);
               if (row || action === 'delete') note(id, result.known);
               if (result.undoId !== null) changed.push({ id, undoId: result.undoId, before: row });
@@ -153,6 +167,8 @@ export function useBulk({ rows, note }: Pick<RowStates, 'rows' | 'note'>) {
         return failures;
       },
     );
+    if (action === 'delete') await onDeleted();
+  };
 
   return { run, collect, start, cancel: () => stop.current.abort(), forget: () => setRun(null) };
 }
