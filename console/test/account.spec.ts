@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { createGantryClient } from '@gantry/client';
 import { codeOf } from './codes.ts';
 import { expect, expectAccessible, test } from './fixtures.ts';
@@ -128,6 +129,21 @@ test('an API token is created, used by a program, and revoked', async ({ service
   await expect(dialog).toBeHidden();
   await expect(row).toHaveCount(0);
   expect(await call()).toBe(401);
+});
+
+test('the command that restores a backup can be pasted, whatever the folder is named', async ({ openAs }) => {
+  const page = await openAs('ADMIN', '/account');
+  const folder = '/srv/it\'s a "backup"';
+  await page.route(/backups\.getAll/, async (route) => {
+    const response = await route.fetch();
+    const body = await response.text();
+    const named = `"folder":${JSON.stringify(folder)}`;
+    await route.fulfill({ response, body: body.replaceAll(/"folder":"[^"]*"/g, () => named) });
+  });
+  await page.goto(new URL('/administration/backups', page.url()).href);
+  const command = await page.getByRole('region', { name: 'Restore' }).locator('code').innerText();
+  const pasted = execFileSync('sh', ['-c', command.replace(/^gantry restore/, "printf '%s|'")]);
+  expect(pasted.toString()).toBe(`${folder}|`);
 });
 
 test('a backup is made, and the installation is examined', async ({ openAs }) => {

@@ -9,7 +9,7 @@ export function RestorePanel({ page }: { readonly page: BackupsPage }) {
   const newest = page.backups.find(({ status }) => status === 'COMPLETED');
   const folder = newest?.folder ?? page.settings?.folder ?? 'FOLDER';
   // A path of these characters needs no quotes in any shell.
-  const command = `gantry restore ${/^[\w./:@-]+$/.test(folder) ? folder : `'${folder}'`}`;
+  const command = `gantry restore ${/^[\w./:@-]+$/.test(folder) ? folder : `'${folder.replaceAll("'", "'\\''")}'`}`;
   return (
     <Panel title={t('backups.restore')}>
       <div className="flex flex-col gap-3">
