@@ -5,6 +5,7 @@ import { pageTotals, paging } from './page.ts';
 import { person } from './person.ts';
 import { text, trimmedText } from './text.ts';
 import { timeInput } from './time.ts';
+import { MAX_HELD_EVENTS } from './values.ts';
 
 const bytes = z.number().describe('Bytes.');
 const month = z.string().describe('Month in UTC, as `2026-01`.');
@@ -169,11 +170,11 @@ export const retentionRunsPage = z.object({ runs: z.array(retentionRun), ...page
 
 // ── Legal holds ─────────────────────────────────────────────────────────────────────────────────────
 
-/** Maximum number of events in one hold. */
-export const MAX_HELD_EVENTS = 1000;
-
 export const setHoldInput = z.object({
-  eventIds: z.array(id).min(1, 'Name at least one event').max(MAX_HELD_EVENTS, 'Name at most 1000 events'),
+  eventIds: z
+    .array(id)
+    .min(1, 'Name at least one event')
+    .max(MAX_HELD_EVENTS, `Name at most ${MAX_HELD_EVENTS} events`),
   reason: trimmedText(1000, 1).describe('The reason, such as a case number.'),
 });
 export type SetHoldInput = z.infer<typeof setHoldInput>;

@@ -118,6 +118,9 @@ export const topics = ['events', 'sensors', 'incidents', 'watchlist'] as const;
 /** Maximum number of images in one note of an incident. */
 export const MAX_NOTE_IMAGES = 5;
 
+/** Maximum number of events in one hold. */
+export const MAX_HELD_EVENTS = 1000;
+
 /** Maximum number of items in one batch. */
 export const MAX_BATCH_ITEMS = 100;
 

@@ -1,7 +1,6 @@
+import { MAX_HELD_EVENTS } from '@gantry/contract/values';
 import { api } from '../../service/service.ts';
 
-/** Maximum number of events in one hold. */
-export const MAX_HELD = 1000;
 const TAKE = 100;
 /** Maximum length of the reason of a search, in characters. */
 const REASON_MAX = 500;
@@ -15,7 +14,7 @@ interface Range {
   readonly reason: string;
 }
 
-/** The ids of the events of a range, including archived ones. No ids if there are more than `MAX_HELD`. */
+/** The ids of the events of a range, including archived ones. No ids if there are more than `MAX_HELD_EVENTS`. */
 export async function findEventIds({ licensePlateNumber, reason, ...range }: Range) {
   const eventIds = new Set<string>();
   let total = 0;
@@ -28,7 +27,7 @@ export async function findEventIds({ licensePlateNumber, reason, ...range }: Ran
   for (let skip = 0; ; skip += TAKE) {
     const page = await api.events.getAll.query({ ...input, skip, take: TAKE });
     total = page.total;
-    if (total > MAX_HELD) return { eventIds: [], total };
+    if (total > MAX_HELD_EVENTS) return { eventIds: [], total };
     for (const { id } of page.events) eventIds.add(id);
     if (skip + TAKE >= total) return { eventIds: [...eventIds], total };
   }

@@ -1,4 +1,5 @@
 import type { HoldDetail } from '@gantry/contract/storage';
+import { MAX_HELD_EVENTS } from '@gantry/contract/values';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useForm } from '../../form/form.ts';
@@ -9,7 +10,7 @@ import { Field } from '../../ui/field.tsx';
 import { Select } from '../../ui/select.tsx';
 import { useNotices } from '../../undo/undo.tsx';
 import { refreshStorage } from '../storage/refresh.ts';
-import { findEventIds, idsOf, MAX_HELD } from './find-events.ts';
+import { findEventIds, idsOf } from './find-events.ts';
 
 interface HoldDialogProps {
   readonly onClose: () => void;
@@ -34,12 +35,12 @@ export function HoldDialog({ onClose, onSet }: HoldDialogProps) {
       if (by === 'ids') return api.storage.setHold.mutate({ eventIds: ids, reason });
       const { eventIds, total } = await findEventIds({ ...range, reason });
       if (total === 0) throw new Error(t('holds.rangeEmpty'));
-      if (total > MAX_HELD)
+      if (total > MAX_HELD_EVENTS)
         throw new Error(
           t('holds.rangeLarge', {
             count: total,
             n: total.toLocaleString(i18n.language),
-            most: MAX_HELD.toLocaleString(i18n.language),
+            most: MAX_HELD_EVENTS.toLocaleString(i18n.language),
           }),
         );
       return api.storage.setHold.mutate({ eventIds, reason });
