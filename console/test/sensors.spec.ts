@@ -21,6 +21,7 @@ test.describe('sensors', () => {
     await form.getByLabel('Latitude').fill('39.92');
     await form.getByLabel('Longitude').fill('32.85');
     await form.getByRole('button', { name: 'Create sensor' }).click();
+    await expect(form).toContainText('can show and copy the key later');
     const command = await form.locator('pre').innerText();
     expect(command).toContain(`${service.url}/trpc/events.ingest`);
     const [, body = ''] = /-d '(.*)'$/.exec(command) ?? [];

@@ -32,7 +32,7 @@ export function CreateSensorDialog({ onClose }: { readonly onClose: () => void }
           <bdi className="font-semibold">{created.name}</bdi> · {t('create.doneText')}
         </p>
         <Command text={firstEventCommand(created.apiKey)} />
-        <p className="text-sm text-muted">{t('create.once')}</p>
+        <p className="text-sm text-muted">{t('create.keyText')}</p>
         <div className="flex flex-wrap justify-end gap-2">
           <CopyButton label={t('key.copy')} text={created.apiKey} />
           <Link
