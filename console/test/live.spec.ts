@@ -26,6 +26,26 @@ test.describe('the connection to the service', () => {
     await expect.poll(() => countStreams(requests)).toBe(1);
   });
 
+  test('is one stream for each tab without the Web Locks API, and is lost for each of them alone', async ({
+    openAs,
+  }) => {
+    const first = await openAs('OPERATOR', '/events');
+    // As a browser does if the console is served over HTTP by a host other than localhost.
+    await first.context().addInitScript(() => {
+      Reflect.deleteProperty(Navigator.prototype, 'locks');
+    });
+    await first.reload();
+    await expect(first.getByText('Live', { exact: true })).toBeVisible();
+    const second = await first.context().newPage();
+    await second.route('**/trpc/live.onAny*', (route) => route.abort());
+    await second.goto(first.url());
+    await expect(second.getByText('No connection', { exact: true })).toBeVisible();
+    expect(await first.getByText('Live', { exact: true }).isVisible()).toBe(true);
+    // Longer than the service leaves the stream of the first tab without a message.
+    await second.waitForTimeout(12_000);
+    expect(await second.getByText('No connection', { exact: true }).isVisible()).toBe(true);
+  });
+
   test('misses nothing while the token is exchanged', async ({ service, openAs }) => {
     const { apiKey } = await service.sensor();
     const page = await openAs('OPERATOR', '/');

@@ -7,7 +7,7 @@ import { currentConnection, setConnection } from './connection.ts';
 
 // A browser opens at most six connections to a host, and a stream occupies one of them. So only one tab of a browser,
 // the one that holds a lock, opens the stream, and it forwards the messages to the others. Without the Web Locks API
-// each tab opens its own stream.
+// each tab opens its own stream and forwards nothing.
 
 const NAME = 'gantry.live';
 /** The service sends a message every ten seconds; after this long without one the connection counts as broken. */
@@ -40,7 +40,8 @@ export interface Position {
  * @param position where the previous stream ended, such as that of a token that was refreshed; it is updated in place
  */
 export function startLive(signal: AbortSignal, position: Position): void {
-  const channel = 'BroadcastChannel' in globalThis ? new BroadcastChannel(NAME) : null;
+  const isElected = 'locks' in navigator;
+  const channel = isElected && 'BroadcastChannel' in globalThis ? new BroadcastChannel(NAME) : null;
   let heardAt = Date.now();
   const receive = (shared: Shared) => {
     if ('broken' in shared) return markBroken(shared.broken);
@@ -66,7 +67,7 @@ export function startLive(signal: AbortSignal, position: Position): void {
     clearInterval(watch);
     channel?.close();
   });
-  if (!('locks' in navigator)) return void lead(share, position, signal);
+  if (!isElected) return void lead(share, position, signal);
   navigator.locks.request(NAME, { signal }, () => lead(share, position, signal)).catch(() => undefined);
 }
 
