@@ -215,6 +215,10 @@ test.describe('connections', () => {
     await dialog.getByRole('button', { name: 'Try it with the last message' }).click();
     const tried = dialog.getByRole('region', { name: 'What the last message would become' });
     await expect(tried).toContainText('"licensePlateNumber": "XY 99"');
+    await expect(tried).toContainText('"vehicleSpeed": 61');
+    await dialog.getByLabel('Unit of speeds').selectOption('mph');
+    await dialog.getByRole('button', { name: 'Try it with the last message' }).click();
+    await expect(tried).toContainText('"vehicleSpeed": 98');
     expect((await api.events.getAll.query({ sensorId })).total).toBe(0);
     await dialog.getByRole('button', { name: 'Save' }).click();
     await expect(dialog).toHaveCount(0);

@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { changesOf } from '../form/changes.ts';
-import { useForm } from '../form/form.ts';
+import { type Entered, enteredInto, useForm } from '../form/form.ts';
 import { FormDialog } from '../form/form-dialog.tsx';
 import { ChangedMeanwhile, changedByOthers } from '../form/seen.ts';
 import { Failure } from '../service/failure.tsx';
@@ -27,7 +27,6 @@ export function EditConnectionDialog({
   const client = useQueryClient();
   const { say } = useNotices();
   const { formats } = useFormats();
-  const fields = useRef<HTMLDivElement>(null);
   const seen = useRef(given);
   const { id, format } = connection;
   const form = useForm({
@@ -61,20 +60,22 @@ export function EditConnectionDialog({
     },
   });
   const attempt = useMutation({
-    mutationFn: () => {
-      const mapping = fields.current?.querySelector<HTMLTextAreaElement>('[name="options.mapping"]')?.value;
-      return api.connections.tryReading.query({
+    mutationFn: (entered: Entered) =>
+      api.connections.tryReading.query({
         id,
-        options: { ...connection.options, ...(mapping && { mapping }) },
-      });
-    },
+        options: withChanges(connection.options, readOptions(entered, connection.options)),
+      }),
   });
   return (
     <FormDialog title={t('edit.title')} form={form} onClose={onClose} width="wide">
       {format === 'mapped' && (
-        <div ref={fields} className="flex flex-col gap-3">
+        <div className="flex flex-col gap-3">
           <MappingField connection={connection} errorOf={form.errorOf} />
-          <Button className="self-start" disabled={attempt.isPending} onClick={() => attempt.mutate()}>
+          <Button
+            className="self-start"
+            disabled={attempt.isPending}
+            onClick={({ currentTarget: { form } }) => form && attempt.mutate(enteredInto(form))}
+          >
             {t('edit.try')}
           </Button>
         </div>

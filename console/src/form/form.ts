@@ -104,7 +104,8 @@ function fieldOf(form: HTMLFormElement, path: string): HTMLElement | null {
   return field instanceof HTMLElement ? field : null;
 }
 
-function enteredInto(form: HTMLFormElement): Entered {
+/** The values that are entered into a form at present. */
+export function enteredInto(form: HTMLFormElement): Entered {
   const data = new FormData(form);
   const exact = (name: string) => String(data.get(name) ?? '');
   const text = (name: string) => exact(name).trim();
