@@ -214,6 +214,45 @@ test('a note that was begun is kept while other pages are shown, and it is said 
   await expect(note).toHaveValue('');
 });
 
+test('a note that could not be added is put back before the next one that was begun meanwhile', async ({
+  service,
+  openAs,
+}) => {
+  const { id } = await open(service);
+  const page = await openAs('FIELD', `/incidents/${id}`);
+  const note = page.getByLabel('Note', { exact: true });
+  const leave = async () => {
+    await page.getByRole('link', { name: 'Sensors', exact: true }).click();
+    await expect(page.getByRole('heading', { name: 'Sensors' })).toBeVisible();
+  };
+  let goOn = () => {};
+  const held = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  const call = '**/trpc/incidents.addNote*';
+  await page.route(call, async (route) => {
+    await held;
+    await route.abort();
+  });
+  await note.fill('Two lanes');
+  await note.press('Control+Enter');
+  await leave();
+  await page.goBack();
+  await expect(note).toHaveValue('');
+  await note.pressSequentially('Now three');
+  goOn();
+  await expect(page.getByText('was not added')).toBeVisible();
+  await expect(note).toHaveValue('Two lanes\nNow three');
+  await expect(note).toBeFocused();
+  await page.unroute(call);
+  await leave();
+  await page.goBack();
+  await expect(note).toHaveValue('Two lanes\nNow three');
+  await note.press('Control+Enter');
+  await expect(note).toHaveValue('');
+  await expect(page.getByText(/Two lanes\s+Now three/)).toHaveCount(1);
+});
+
 test('an incident is acknowledged once, and then assigned, however quickly the keys are pressed', async ({
   service,
   openAs,

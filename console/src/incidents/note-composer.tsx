@@ -41,6 +41,13 @@ export function NoteComposer({ incident, area }: NoteComposerProps) {
   const keep = (changes: Partial<Draft>) => drafts.keep(incident.id, changes);
   // biome-ignore lint/correctness/useExhaustiveDependencies: saves the draft only when the pictures change
   useEffect(() => keep({ photos: photos.list.map(({ file }) => file) }), [photos.list]);
+  const showDraft = () => {
+    const draft = drafts.get(incident.id);
+    if (area.current) area.current.value = draft?.note ?? '';
+    photos.replace(draft?.photos ?? []);
+  };
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `showDraft` reads the draft at the time of the call
+  useEffect(() => drafts.onPutBack(incident.id, showDraft), [incident.id]);
   const form = useForm({
     read: (entered) => ({ id: incident.id, note: entered.text('note') }),
     save: async (input) => {
@@ -50,7 +57,7 @@ export function NoteComposer({ incident, area }: NoteComposerProps) {
       try {
         return await photos.send(input);
       } catch (error) {
-        keep({ ...sent, note: input.note });
+        drafts.putBack(incident.id, { photos: [], ...sent, note: input.note });
         if (!isShown.current) {
           const why = sentenceOf(error).sentence;
           sayFailure(new Error(t('note.notAdded', { title: `\u2068${incident.title}\u2069`, why })));
@@ -59,8 +66,8 @@ export function NoteComposer({ incident, area }: NoteComposerProps) {
       }
     },
     onSuccess: () => {
-      element.current?.reset();
-      photos.clear();
+      // A note that was sent before may have been put back meanwhile.
+      if (isShown.current) showDraft();
       say(t('said.addNote'));
       void refresh();
     },

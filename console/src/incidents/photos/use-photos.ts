@@ -23,8 +23,8 @@ export interface Photos {
   readonly sent: number | null;
   readonly add: (files: readonly File[]) => Promise<void>;
   readonly remove: (photo: Photo) => void;
-  readonly clear: () => void;
-  /** Adds the note with the pictures. They are kept until `clear`, so that the user can retry. */
+  readonly replace: (files: readonly Blob[]) => void;
+  /** Adds the note with the pictures. They are kept until `replace`, so that the user can retry. */
   readonly send: (input: { readonly id: string; readonly note: string }) => Promise<unknown>;
 }
 
@@ -68,9 +68,9 @@ export function usePhotos(begun: readonly Blob[] = []): Photos {
       setList((all) => all.filter((each) => each !== photo));
       setFull(false);
     },
-    clear() {
-      release(list);
-      setList([]);
+    replace(files) {
+      release(shown.current);
+      setList(files.map(photoOf));
       setFull(false);
       setUnreadable([]);
     },
