@@ -311,6 +311,8 @@ test('a new incident is prefilled from its event, which is attached as evidence'
     apiKey,
     eventType: 'TRAFFIC_VIOLATION',
     violationType: 'WRONG_WAY',
+    // The violation type takes precedence.
+    metadata: { incidentType: 'COLLISION' },
     severity: 'CRITICAL',
     location: { latitude: 41.01, longitude: 28.97 },
   });

@@ -8,18 +8,16 @@ import type { Beginning } from './use-incidents-search.ts';
 /** Maximum length of a title in the service, in characters. */
 const TITLE_MAX = 200;
 
-/** The incident type that the violation type or the metadata of an event names, by the same names as in the service. */
+/** The incident type that the violation type of an event names, otherwise its metadata, as in the service. */
 export function incidentTypeOf(
   event: Pick<EventDetail, 'violationType' | 'metadata'>,
 ): IncidentType | undefined {
-  const named = [event.violationType, event.metadata?.incidentType].map((name) =>
-    String(name ?? '')
-      .trim()
-      .toUpperCase(),
-  );
-  return incidentTypes.find(
-    (type) => named.includes(type) || (type === 'WRONG_WAY_DRIVER' && named.includes('WRONG_WAY')),
-  );
+  return typeNamed(event.violationType) ?? typeNamed(event.metadata?.incidentType);
+}
+
+function typeNamed(given: unknown): IncidentType | undefined {
+  const name = typeof given === 'string' ? given.trim().toUpperCase() : '';
+  return name === 'WRONG_WAY' ? 'WRONG_WAY_DRIVER' : incidentTypes.find((type) => type === name);
 }
 
 /** Returns a function for the initial values of a new incident: those in the URL, otherwise those of the event. */
