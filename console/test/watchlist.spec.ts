@@ -1,3 +1,4 @@
+import type { Severity } from '@gantry/contract/events';
 import type { Page } from '@playwright/test';
 import { expect, expectAccessible, test } from './fixtures.ts';
 import type { TestService } from './service.ts';
@@ -5,12 +6,12 @@ import type { TestService } from './service.ts';
 let made = 0;
 
 /** Adds a unique plate to the watchlist, and has a sensor read it `times` times. */
-async function raise(service: TestService, times = 1): Promise<string> {
+async function raise(service: TestService, times = 1, priority: Severity = 'CRITICAL'): Promise<string> {
   const plate = `WL${++made} ${1000 + made}`;
   await service.admin.api.watchlist.create.mutate({
     pattern: plate,
     reason: 'Stolen, report 26-0042',
-    priority: 'CRITICAL',
+    priority,
   });
   const { apiKey } = await service.sensor({ name: `Plates ${made}`, type: 'ANPR' });
   for (let n = 0; n < times; n += 1) await read(service, apiKey, plate);
@@ -238,6 +239,37 @@ test('the sound is off by default, and plays in one tab of the browser once it i
   await page.getByRole('dialog', { name: 'Sound' }).getByLabel('Critical').click();
   await isShown(await raise(service));
   expect((await tones(page)) + (await tones(other))).toBe(before);
+});
+
+test('while the tone of an alert is playing, only a more urgent alert plays another one', async ({
+  service,
+  openAs,
+}) => {
+  const page = await openAs('OPERATOR', '/watchlist');
+  await countTones(page);
+  await page.context().addInitScript(() => {
+    localStorage.setItem('gantry.watchlist.sound', JSON.stringify({ on: true, muted: [] }));
+    // The time of the tones stands still, so that the first one never ends.
+    Object.defineProperty(BaseAudioContext.prototype, 'currentTime', { get: () => 1 });
+  });
+  await page.reload();
+  await page.getByRole('heading', { level: 1 }).click();
+  await expect(page.getByRole('button', { name: 'Sound on' })).toBeVisible();
+  await expect(page.getByText('Live', { exact: true })).toBeVisible();
+  const heardAfter = async (priority: Severity) => {
+    const plate = await raise(service, 1, priority);
+    await expect(page.getByRole('row').filter({ hasText: plate })).toBeVisible();
+    return tones(page);
+  };
+  const low = await heardAfter('LOW');
+  expect(low).toBeGreaterThan(0);
+  const high = await heardAfter('HIGH');
+  expect(high).toBeGreaterThan(low);
+  expect(await heardAfter('MEDIUM')).toBe(high);
+  expect(await heardAfter('HIGH')).toBe(high);
+  const critical = await heardAfter('CRITICAL');
+  expect(critical).toBeGreaterThan(high);
+  expect(await heardAfter('CRITICAL')).toBeGreaterThan(critical);
 });
 
 test('an alert whose acknowledgement is undone counts as new again if it was not opened, and plays no sound', async ({

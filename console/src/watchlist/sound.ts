@@ -24,7 +24,8 @@ const stored = createStored<SoundChoice>('watchlist.sound', { on: false, muted: 
 export const useSoundChoice = stored.use;
 
 let context: AudioContext | null = null;
-let busyUntil = 0;
+/** The tone that was played last, and the time of the audio context at which it ends. */
+let latest: { readonly severity: Severity; readonly until: number } | null = null;
 const listeners = new Set<() => void>();
 
 function changed(): void {
@@ -120,7 +121,9 @@ export async function soundAlert(id: string, severity: Severity): Promise<void> 
     if (claimed.has(id)) return;
     claims?.postMessage(id);
   } else if (!speaks) return;
-  // While a tone is playing, only critical alerts play another one.
-  if (context.currentTime < busyUntil && severity !== 'CRITICAL') return;
-  busyUntil = context.currentTime + playTone(context, severity);
+  // While a tone is playing, only more urgent alerts play another one, and critical ones in any case.
+  const playing = latest && context.currentTime < latest.until ? latest.severity : null;
+  if (playing && severity !== 'CRITICAL' && severities.indexOf(severity) <= severities.indexOf(playing))
+    return;
+  latest = { severity, until: context.currentTime + playTone(context, severity) };
 }
