@@ -272,6 +272,42 @@ test('while the tone of an alert is playing, only a more urgent alert plays anot
   expect(await heardAfter('CRITICAL')).toBeGreaterThan(critical);
 });
 
+test('an alert that was acknowledged before it was received counts as new once this is undone', async ({
+  service,
+  openAs,
+}) => {
+  const { api } = service.admin;
+  const plates = [await raise(service), await raise(service)];
+  const { alerts } = await api.watchlist.getAlerts.query({});
+  const [first = '', second = ''] = plates.map(
+    (plate) => alerts.find(({ licensePlateNumber }) => licensePlateNumber === plate)?.id,
+  );
+  const page = await openAs('OPERATOR', '/events');
+  await expect(page.getByText('Live', { exact: true })).toBeVisible();
+  const bell = page.getByRole('link', { name: /new alert/ });
+  await api.watchlist.acknowledgeAlert.mutate({ id: first });
+  // The new alert comes after the acknowledgement in the stream.
+  await raise(service);
+  await expect(bell).toHaveText('1');
+  await api.watchlist.undoAcknowledgeAlertBatch.mutate({ ids: [first] });
+  await expect(bell).toHaveText('2');
+
+  // One that the user acknowledges has been seen.
+  await bell.click();
+  await expect(page.getByText(/^\d+ alerts$/)).toBeVisible();
+  await page.getByRole('row').filter({ hasText: plates[1] }).getByRole('checkbox').click();
+  await page
+    .getByRole('region', { name: 'Selected alerts' })
+    .getByRole('button', { name: 'Acknowledge' })
+    .click();
+  await expect(page.getByRole('button', { name: /^Undo/ })).toBeVisible();
+  await page.keyboard.press('g');
+  await page.keyboard.press('e');
+  await api.watchlist.undoAcknowledgeAlertBatch.mutate({ ids: [second] });
+  await raise(service);
+  await expect(bell).toHaveText('1');
+});
+
 test('an alert whose acknowledgement is undone counts as new again if it was not opened, and plays no sound', async ({
   service,
   openAs,

@@ -20,7 +20,7 @@ import { WithDefaultView } from '../views/with-default-view.tsx';
 import { AlertAside, AlertPane } from './alert-pane.tsx';
 import { BulkAcknowledge } from './bulk-acknowledge.tsx';
 import { useAlertColumns } from './columns.tsx';
-import { forgetUnseen, useUnseenCount } from './unseen.ts';
+import { forgetUnseen, useHasUnseen } from './unseen.ts';
 import { useAcknowledge } from './use-acknowledge.ts';
 import { useAlertFilters } from './use-filters.ts';
 
@@ -150,11 +150,11 @@ function AlertList() {
 
 /** Marks all alerts as seen while the list is open in a visible tab. */
 function useSeen(): void {
-  const count = useUnseenCount();
+  const hasUnseen = useHasUnseen();
   useEffect(() => {
-    const see = () => document.visibilityState === 'visible' && count > 0 && forgetUnseen();
+    const see = () => document.visibilityState === 'visible' && hasUnseen && forgetUnseen();
     see();
     document.addEventListener('visibilitychange', see);
     return () => document.removeEventListener('visibilitychange', see);
-  }, [count]);
+  }, [hasUnseen]);
 }

@@ -20,6 +20,11 @@ export function useUnseenCount(): number {
   return stored.use().filter(isUnseen).length;
 }
 
+/** Whether there are alerts, open or acknowledged, that have not been seen in this browser. */
+export function useHasUnseen(): boolean {
+  return stored.use().some(({ isSeen }) => !isSeen);
+}
+
 /** Records an open alert: a new one, or one whose acknowledgement was undone. */
 export function noteOpen(id: string): void {
   note(id, true);
@@ -34,14 +39,14 @@ function note(id: string, isOpen: boolean): void {
   const all = stored.get();
   const known = all.find((each) => each.id === id);
   if (known?.isOpen === isOpen) return;
-  // An alert that was already acknowledged when it was first received counts as seen.
-  const told = { id, isOpen, isSeen: known?.isSeen ?? !isOpen };
+  const told = { id, isOpen, isSeen: known?.isSeen ?? false };
   stored.set([...all.filter((each) => each.id !== id), told].slice(-MOST));
 }
 
 /** Marks all alerts as seen. */
 export function forgetUnseen(): void {
-  if (stored.get().some(isUnseen)) stored.set(stored.get().map((each) => ({ ...each, isSeen: true })));
+  if (stored.get().some(({ isSeen }) => !isSeen))
+    stored.set(stored.get().map((each) => ({ ...each, isSeen: true })));
 }
 
 /** The ids of the alerts that this browser received before, so that a reloaded page does not announce them again. */
