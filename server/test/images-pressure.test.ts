@@ -95,7 +95,9 @@ describe('images that wait to be stored', () => {
       release = resolve;
     });
     const images = over(() => stalled, { putMs: 50, bytes: 1_000_000 });
-    expect(await outcomeOf(images.keep(pictured(800_000)))).toBe('unavailable');
+    await expect(images.keep(pictured(800_000))).rejects.toThrow(
+      'Storing the images of the event took too long',
+    );
     const refused = images.keep(pictured(800_000));
     await expect(refused).rejects.toThrow('More images are arriving');
     release();

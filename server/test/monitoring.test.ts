@@ -54,6 +54,25 @@ describe('the example alerts and the dashboard', () => {
     expect(read('deploy/prometheus/prometheus.yml')).toContain(`['127.0.0.1:${port}']`);
   });
 
+  it('count repeated ids with other content apart from repeated events', async () => {
+    const fields = {
+      apiKey: await gantry.registerSensor(),
+      eventType: 'SPEED_DETECTION',
+      idempotencyKey: 'counted',
+      timestamp: new Date().toISOString(),
+    };
+    const count = async (outcome: string): Promise<number> => {
+      const text: string = (await gantry.fetch('/metrics')).body;
+      return Number(new RegExp(`^gantry_events_total{outcome="${outcome}"} (\\d+)$`, 'm').exec(text)?.[1]);
+    };
+    await gantry.ok('events.ingest', { ...fields, vehicleSpeed: 40 });
+    const [duplicates, conflicts] = [await count('duplicate'), await count('conflict')];
+    await gantry.ok('events.ingest', { ...fields, vehicleSpeed: 40 });
+    expect([await count('duplicate'), await count('conflict')]).toEqual([duplicates + 1, conflicts]);
+    expect((await gantry.call('events.ingest', { ...fields, vehicleSpeed: 41 })).status).toBe(409);
+    expect([await count('duplicate'), await count('conflict')]).toEqual([duplicates + 1, conflicts + 1]);
+  });
+
   it('have an entry in the runbook for every alert, and no other', () => {
     const names = [...alerts.matchAll(/alert: (\w+)/g)].map(([, name]) => name ?? '');
     expect(names.length).toBeGreaterThan(10);
