@@ -182,6 +182,7 @@ describe('the boundaries between rooms', () => {
       'server/src/operations/backup/folder.ts',
       'server/src/operations/doctor/database.ts',
       'server/src/operations/doctor/gateways.ts',
+      'server/src/operations/transfer/import.ts',
       'server/src/platform/clock.ts',
       'server/src/platform/database/embedded/binaries.ts',
       'server/src/platform/database/embedded/grown-files.ts',

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { PassThrough, Readable } from 'node:stream';
 import { json, text } from 'node:stream/consumers';
@@ -119,8 +119,12 @@ describe('an export of large events', () => {
 describe('an import', () => {
   type Batch = { apiKey: string; events: { timestamp: string }[] };
   const batches: Batch[] = [];
+  /** What the service does with the next batches instead of storing them; undefined: it stores one. */
+  const instead: (((response: ServerResponse) => void) | undefined)[] = [];
   const service = createServer(async (request, response) => {
     const { json: batch } = (await json(request)) as { json: Batch };
+    const fail = instead.shift();
+    if (fail) return fail(response);
     batches.push(batch);
     const results = batch.events.map(() => ({ eventId: 'stored', duplicate: false }));
     response.end(JSON.stringify({ result: { data: { json: { results } } } }));
@@ -166,6 +170,30 @@ describe('an import', () => {
       const own = events.filter(({ deviceId }) => deviceId === `mast-${n}`);
       expect(sent.map(({ timestamp }) => timestamp)).toEqual(own.map(({ timestamp }) => timestamp));
     }
+  });
+
+  it('goes on when the service does not answer for a moment, and waits for as long as it asks', async () => {
+    const date = (seconds: number): string => new Date(Date.UTC(2026, 0, 1) + seconds * 1_000).toUTCString();
+    let askedAt = 0;
+    instead.push(
+      undefined,
+      (response) => response.destroy(),
+      (response) => {
+        askedAt = performance.now();
+        response.writeHead(503, { date: date(0), 'retry-after': date(2) }).end();
+      },
+    );
+    const events = [0, 1].map((n) => ({ deviceId: `mast-${n}`, timestamp: timeAt(n) }));
+    expect(await importAll(events)).toEqual({ stored: 2, known: 0, failed: 0 });
+    expect(performance.now() - askedAt).toBeGreaterThan(1_900);
+    expect(batches.map(({ apiKey }) => apiKey)).toEqual(['key-0', 'key-1']);
+  });
+
+  it('ends at once when the service has never answered', async () => {
+    instead.push((response) => response.destroy());
+    await expect(importAll([{ deviceId: 'mast-0', timestamp: timeAt(0) }])).rejects.toThrow(
+      /cannot be reached: start it, or give its address with --url$/,
+    );
   });
 
   it('sends no more at once than the service takes, whatever the script', async () => {

@@ -5,10 +5,10 @@ import { StringDecoder } from 'node:string_decoder';
 import { ANSWER_MAX_BYTES } from '@gantry/contract/webhooks';
 import { safeText } from '../platform/describe-error.ts';
 import { version } from '../platform/installation.ts';
+import { retryAfterOf } from '../platform/retry-after.ts';
 import { TIMINGS } from '../platform/timings.ts';
 import { type AddressRules, hostOf } from './address.ts';
 import type { Attempt, AttemptResult } from './attempts-store.ts';
-import { retryAfterOf } from './retry-after.ts';
 import { signatureOf } from './signature.ts';
 
 /** Makes one attempt. It never rejects: the result contains the reason of a failure. */

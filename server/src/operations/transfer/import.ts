@@ -2,6 +2,8 @@ import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { IngestedItem } from '@gantry/contract/events';
 import { isUuid } from '@gantry/contract/id';
+import { machineTime } from '../../platform/machine-time.ts';
+import { retryAfterOf } from '../../platform/retry-after.ts';
 import type { ReadLine } from './read-lines.ts';
 
 /** What became of the events of a file. */
@@ -63,6 +65,14 @@ interface Batch {
   bytes: number;
 }
 
+/** The service that the events are sent to. */
+interface Service {
+  /** Its address. */
+  readonly url: string;
+  /** Whether it has answered: then it is not reached only for a while, for example because it is restarted. */
+  hasAnswered: boolean;
+}
+
 /** The service cannot be reached, or refuses the whole import. The message says what to do. */
 export class ImportRefused extends Error {
   override readonly name = 'ImportRefused';
@@ -76,6 +86,7 @@ export class ImportRefused extends Error {
  */
 export async function importEvents(options: ImportOptions): Promise<ImportResult> {
   const { lines, apiKeys, deviceId, onFailure } = options;
+  const service: Service = { url: options.url, hasAnswered: false };
   const result: ImportResult = { stored: 0, known: 0, failed: 0 };
   const fail = (line: number, reason: string): void => {
     result.failed++;
@@ -93,7 +104,7 @@ export async function importEvents(options: ImportOptions): Promise<ImportResult
     result.known += batch.events.length - waiting.length;
     if (waiting.length === 0) return;
     const apiKey = apiKeys.get(device) ?? '';
-    for (const [index, item] of (await send(options.url, apiKey, waiting)).entries()) {
+    for (const [index, item] of (await send(service, apiKey, waiting)).entries()) {
       if ('error' in item) fail(waiting[index]?.line ?? 0, reasonOf(item.error));
       else if (item.duplicate) result.known++;
       else result.stored++;
@@ -164,23 +175,24 @@ function reasonOf({ message, issues }: Extract<IngestedItem, { error: unknown }>
   return details ? details : message;
 }
 
-const isTemporary = (status: number): boolean => status === 429 || status === 503 || status === 408;
+const TEMPORARY = new Set([408, 429, 502, 503, 504]);
 
 /**
  * Sends a batch, again if necessary, until there is a result for each event.
  * @returns the results, in the order of the events
  * @throws ImportRefused when the service cannot be reached or does not accept the events
  */
-async function send(url: string, apiKey: string, waiting: readonly Waiting[]): Promise<IngestedItem[]> {
+async function send(service: Service, apiKey: string, waiting: readonly Waiting[]): Promise<IngestedItem[]> {
   const results: IngestedItem[] = [];
   let left = waiting.map((each, index) => ({ ...each, index }));
   for (let attempt = 1; left.length > 0; attempt++) {
+    const isLast = attempt === ATTEMPTS;
     const { items, pauseMs } = await post(
-      url,
+      service,
       apiKey,
       left.map(({ event }) => event),
+      isLast,
     );
-    const isLast = attempt === ATTEMPTS;
     left = left.filter(({ index }, at) => {
       const item = items?.[at];
       const isOver = item !== undefined && (isLast || !('error' in item && isRetried(item.error.code)));
@@ -190,7 +202,7 @@ async function send(url: string, apiKey: string, waiting: readonly Waiting[]): P
     if (left.length === 0) break;
     if (isLast)
       throw new ImportRefused(
-        `The service at ${url} does not accept the events now: import the file again later`,
+        `The service at ${service.url} does not accept the events now: import the file again later`,
       );
     await sleep(pauseMs);
   }
@@ -207,7 +219,13 @@ interface Answer {
   readonly pauseMs: number;
 }
 
-async function post(url: string, apiKey: string, events: readonly unknown[]): Promise<Answer> {
+async function post(
+  service: Service,
+  apiKey: string,
+  events: readonly unknown[],
+  isLast: boolean,
+): Promise<Answer> {
+  const { url } = service;
   let answer: Response;
   try {
     answer = await fetch(new URL('/trpc/events.ingestBatch', url), {
@@ -217,6 +235,7 @@ async function post(url: string, apiKey: string, events: readonly unknown[]): Pr
       signal: AbortSignal.timeout(ANSWER_MS),
     });
   } catch (cause) {
+    if (service.hasAnswered && !isLast) return { items: null, pauseMs: PAUSE_MS };
     throw new ImportRefused(
       `The service at ${url} cannot be reached: start it, or give its address with --url`,
       {
@@ -224,8 +243,10 @@ async function post(url: string, apiKey: string, events: readonly unknown[]): Pr
       },
     );
   }
-  const pauseMs = Math.max(PAUSE_MS, Number(answer.headers.get('retry-after') ?? 0) * 1_000);
-  if (isTemporary(answer.status)) return { items: null, pauseMs };
+  service.hasAnswered = true;
+  const asked = retryAfterOf(Object.fromEntries(answer.headers), machineTime());
+  const pauseMs = Math.max(PAUSE_MS, asked ?? 0);
+  if (TEMPORARY.has(answer.status)) return { items: null, pauseMs };
   const body = (await answer.json().catch(() => null)) as {
     result?: { data?: { json?: { results?: IngestedItem[] } } };
     error?: { json?: { message?: string } };

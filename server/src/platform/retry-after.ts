@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { DAY_MS } from '@gantry/contract/durations';
 
-/** Maximum delay that a receiver can request, in milliseconds. */
+/** Maximum delay that an answer can request, in milliseconds. */
 const MOST_MS = DAY_MS;
 
 /**
