@@ -194,6 +194,20 @@ describe('a recorder', () => {
     await seen(recorder, '1', 'W1');
     expect((await processed(gantry, recorder.id))[0]).toMatchObject({ status: 'UNKNOWN_DEVICE' });
     expect(await discoveries(recorder.id)).toMatchObject([{ device: '1' }]);
+    expect(await gantry.ok('connections.tryReading', { id: recorder.id }, { token })).toMatchObject({
+      status: 'UNKNOWN_DEVICE',
+      reason: 'The device 1 is not assigned to a sensor',
+      events: [],
+    });
+  });
+
+  it('has a sign of life of an unknown device shown as such, also when it is only tried', async () => {
+    const recorder = await connect(gantry, 'dahua', { options: { sensors: {} } });
+    await sendJson(gantry, pathOf(recorder.url), { Active: 'keepAlive', DeviceID: 'nvr' });
+    const [message] = await processed(gantry, recorder.id);
+    expect(message).toMatchObject({ status: 'UNKNOWN_DEVICE' });
+    const tried = await gantry.ok('connections.tryReading', { id: recorder.id }, { token });
+    expect(tried).toMatchObject({ status: 'UNKNOWN_DEVICE', reason: message?.reason });
   });
 
   it('keeps a registration that somebody makes while another changes the options', async () => {

@@ -1,4 +1,5 @@
 import type { MessageStatus } from '@gantry/contract/connections';
+import type { KnownSensors } from '../sensors/known-sensors.ts';
 import { withoutPlate } from './compose.ts';
 import type { ObservedEvent, Reading } from './format.ts';
 import type { MapInput } from './mapper.ts';
@@ -37,7 +38,7 @@ export async function interpret(
  * The sensor of a device by the names that the message contains; null when a recorder's device is not assigned to one.
  * A message without any name belongs to the sensor of the connection.
  */
-export function sensorOf(
+function sensorOf(
   { sensorId, options: { sensors } }: Pick<KnownConnection, 'sensorId' | 'options'>,
   names: readonly string[],
 ): string | null {
@@ -48,6 +49,17 @@ export function sensorOf(
     if (found !== undefined) return found;
   }
   return null;
+}
+
+/** The sensor of a device; null when the device is not assigned to one, or is assigned to one that was deleted. */
+export async function assignedSensor(
+  knownSensors: Pick<KnownSensors, 'find'>,
+  connection: Pick<KnownConnection, 'sensorId' | 'options'>,
+  names: readonly string[],
+): Promise<string | null> {
+  const sensorId = sensorOf(connection, names);
+  if (sensorId === null || sensorId === connection.sensorId) return sensorId;
+  return (await knownSensors.find(sensorId)) ? sensorId : null;
 }
 
 /** Names of devices are cut to this length in the list of discoveries, in characters. */

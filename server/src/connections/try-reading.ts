@@ -1,13 +1,14 @@
 import type { ConnectionOptions, MessageStatus } from '@gantry/contract/connections';
 import type { Core } from '../platform/context.ts';
 import { AppError, notFound } from '../platform/error.ts';
+import type { SensorServices } from '../sensors/start.ts';
 import { believedTime, composeEvent, disbeliefIn } from './compose.ts';
 import {
+  assignedSensor,
   discoveredName,
   interpret,
   notAssigned,
   reasonOf,
-  sensorOf,
   statusWithoutReports,
   withEnoughConfidence,
 } from './interpret.ts';
@@ -15,7 +16,7 @@ import { findMessageToRead, type MessageToRead } from './messages-store.ts';
 import type { ConnectionServices } from './start.ts';
 import { findConnection, type KnownConnection } from './store.ts';
 
-type TryingApp = Core & Pick<ConnectionServices, 'mapper'>;
+type TryingApp = Core & Pick<ConnectionServices, 'mapper'> & Pick<SensorServices, 'knownSensors'>;
 
 /** What a message would become. */
 export interface TriedReading {
@@ -48,10 +49,18 @@ export async function tryReading(app: TryingApp, { id, options, messageId }: Tri
     map: app.mapper.map,
   });
   if (reading.reports.length === 0) {
-    const status = statusWithoutReports(reading.is);
-    return { messageId: message.id, status, reason: reasonOf([reading.note, ...message.flaws]), events: [] };
+    const names = reading.device ?? [];
+    const isKnown = (await assignedSensor(app.knownSensors, connection, names)) !== null;
+    return {
+      messageId: message.id,
+      status: isKnown ? statusWithoutReports(reading.is) : 'UNKNOWN_DEVICE',
+      reason: reasonOf([isKnown ? null : notAssigned(discoveredName(names)), reading.note, ...message.flaws]),
+      events: [],
+    };
   }
-  const composed = reading.reports.map((report, index) => compose(app, connection, message, report, index));
+  const composed = await Promise.all(
+    reading.reports.map((report, index) => compose(app, connection, message, report, index)),
+  );
   const events = composed.flatMap(({ event }) => (event === null ? [] : [event]));
   const isUnknown = composed.some(({ status }) => status === 'UNKNOWN_DEVICE');
   return {
@@ -69,14 +78,14 @@ interface Tried {
   readonly note: string | null;
 }
 
-function compose(
+async function compose(
   app: TryingApp,
   connection: KnownConnection,
   message: MessageToRead,
   report: Parameters<typeof composeEvent>[0],
   index: number,
-): Tried {
-  if (sensorOf(connection, report.device) === null) {
+): Promise<Tried> {
+  if ((await assignedSensor(app.knownSensors, connection, report.device)) === null) {
     return { status: 'UNKNOWN_DEVICE', event: null, note: notAssigned(discoveredName(report.device)) };
   }
   const { event, note } = withEnoughConfidence(report.event, connection.options);
@@ -106,12 +115,14 @@ export async function refusalOfMapping(
     throw error;
   });
   if (!message) return null;
+  // A pause in the evaluation of the present mapping does not prevent changes to the other options.
+  const isUnchanged = options.mapping === known.options.mapping;
   let refusal: string | null = null;
   await interpret({ ...known, options }, message, {
     zone: app.settings.current().timezone,
     map: async (expression, input) => {
       const mapped = await app.mapper.map(expression, input);
-      if ('refusal' in mapped) refusal = mapped.refusal;
+      if ('refusal' in mapped && !(isUnchanged && mapped.isTemporary)) refusal = mapped.refusal;
       return mapped;
     },
   });

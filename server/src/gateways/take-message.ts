@@ -2,11 +2,11 @@ import type { MessageStatus } from '@gantry/contract/connections';
 import pLimit from 'p-limit';
 import type { Reading } from '../connections/format.ts';
 import {
+  assignedSensor,
   discoveredName,
   interpret,
   notAssigned,
   reasonOf,
-  sensorOf,
   statusWithoutReports,
 } from '../connections/interpret.ts';
 import type { MapInput } from '../connections/mapper.ts';
@@ -62,16 +62,6 @@ export function createTakeMessage(
     return outcome;
   };
 
-  /** The sensor of a device; null when the device is not assigned to one, or is assigned to one that was deleted. */
-  const assignedSensor = async (
-    connection: KnownConnection,
-    names: readonly string[],
-  ): Promise<string | null> => {
-    const sensorId = sensorOf(connection, names);
-    if (sensorId === null || sensorId === connection.sensorId) return sensorId;
-    return (await app.knownSensors.find(sensorId)) ? sensorId : null;
-  };
-
   /** Handles a message without reports: records the contact with its device, and a sign of life if the message is one. */
   const takeStatus = async (
     { connection, message, contactAt }: Taken,
@@ -79,7 +69,7 @@ export function createTakeMessage(
   ): Promise<Verdict> => {
     const notes = [reading.note, ...message.flaws];
     const names = reading.device ?? [];
-    const sensorId = await assignedSensor(connection, names);
+    const sensorId = await assignedSensor(app.knownSensors, connection, names);
     if (sensorId === null) {
       return withoutEvents('UNKNOWN_DEVICE', [await discover(connection, message, names), ...notes]);
     }
@@ -100,7 +90,7 @@ export function createTakeMessage(
     const started: Promise<ReportOutcome>[] = [];
     const atOnce = pLimit(MOST_REPORTS_AT_ONCE);
     for (const [index, report] of reports.entries()) {
-      const sensorId = await assignedSensor(connection, report.device);
+      const sensorId = await assignedSensor(app.knownSensors, connection, report.device);
       if (sensorId === null) {
         const note = await discover(connection, message, report.device);
         started.push(Promise.resolve({ kind: 'unknownDevice', note }));
