@@ -77,6 +77,8 @@ describe('a mapping that was stopped several times', () => {
     const refused = ['REFUSED', 'REFUSED', 'REFUSED'];
     await eventually(statuses, ([newest]) => newest !== 'RECEIVED');
     expect(await statuses()).toEqual(['FAILED', ...refused]);
+    const changed = { id: made.id, options: { mapping, minConfidence: 0.5 } };
+    await gantry.ok('connections.update', changed, { token });
     // The pause does not apply to another expression.
     const options = { mapping: '{"plate": body.plate}' };
     await gantry.ok('connections.update', { id: made.id, options }, { token });

@@ -116,6 +116,9 @@ describe('a mapping', () => {
     const refusals = (await Promise.all(looping)).map((each) => ('refusal' in each ? each.refusal : ''));
     expect(refusals.filter((each) => each === STOPPED.refusal)).toHaveLength(3);
     expect(refusals.filter((each) => /was stopped 3 times in a row/.test(each))).toHaveLength(47);
+    // It is valid nevertheless, and a check does not end the pause.
+    expect(await hasty.check(endless)).toBe(null);
+    expect(await hasty.map(endless, INPUT)).toMatchObject({ isTemporary: true });
     expect(await hasty.map('body.a', INPUT)).toEqual({ value: 1 });
   });
 

@@ -85,13 +85,14 @@ export function createMapper(start: () => MappingProcess = startMappingProcess):
   };
 
   const evaluate = async (job: Waiting): Promise<MappingAnswer> => {
-    if ((stops.get(job.expression)?.until ?? 0) > performance.now()) return { refusal: PAUSED };
+    const isCheck = job.input === null;
+    if (!isCheck && (stops.get(job.expression)?.until ?? 0) > performance.now()) return { refusal: PAUSED };
     process ??= start();
     const current = process;
     try {
       const { answer, hasEnded } = await current.run({ expression: job.expression, input: job.input });
       if (hasEnded && process === current) process = null;
-      note(job.expression, 'refusal' in answer && /was stopped$/.test(answer.refusal));
+      if (!isCheck) note(job.expression, 'refusal' in answer && /was stopped$/.test(answer.refusal));
       return answer;
     } catch (error) {
       current.end();
