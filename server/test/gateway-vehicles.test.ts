@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { recordResults } from '../src/gateways/messages-store.ts';
 import { createPassages } from '../src/gateways/passages.ts';
@@ -250,6 +251,44 @@ describe('several reports about one vehicle', () => {
     await createPassages(context, context.gateways).record([{ ...held, passages: [key] }]);
     expect(await processed(gantry, made.id)).toEqual([stored]);
     expect(stored?.eventIds).toHaveLength(1);
+  });
+
+  it('have their results recorded in the order of their messages, whatever the plan of the query', async () => {
+    const made = await connect(gantry, 'gantry');
+    for (const n of [1, 2])
+      await sendJson(gantry, pathOf(made.url), { eventType: 'VEHICLE_DETECTION', tags: [`${n}`] });
+    const [second = '', first = ''] = (await processed(gantry, made.id, 2)).map(({ id }) => id);
+    // The first message is now behind the second one in the table.
+    await gantry.pool.query('UPDATE device_messages SET reason = reason WHERE id = $1', [first]);
+    const rest = { claim: 0, status: 'STORED', reason: null, eventIds: [], retryMs: null } as const;
+    const holder = await gantry.pool.connect();
+    try {
+      await holder.query('BEGIN');
+      await holder.query('SELECT FROM device_messages WHERE id = $1 FOR NO KEY UPDATE', [first]);
+      const recording = inTransaction(gantry.app.context.gateways, async (tx) => {
+        await tx.execute(sql`SET LOCAL enable_nestloop = off`);
+        await tx.execute(sql`SET LOCAL enable_mergejoin = off`);
+        await tx.execute(sql`SET LOCAL enable_indexscan = off`);
+        await tx.execute(sql`SET LOCAL enable_bitmapscan = off`);
+        await recordResults(
+          tx,
+          [first, second].map((id) => ({ ...rest, id })),
+        );
+      });
+      await eventually(
+        async () => (await gantry.pool.query('SELECT FROM pg_locks WHERE NOT granted')).rowCount,
+        (waiting) => waiting === 1,
+      );
+      const { rowCount } = await holder.query(
+        'SELECT FROM device_messages WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED',
+        [second],
+      );
+      expect(rowCount).toBe(1);
+      await holder.query('ROLLBACK');
+      await recording;
+    } finally {
+      holder.release();
+    }
   });
 
   it('become one event when no further report arrives', async () => {

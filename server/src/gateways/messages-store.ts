@@ -178,9 +178,7 @@ export interface MessageResult {
 
 /** Records results. A result is skipped if its message was claimed by another process meanwhile, or is to be processed again. */
 export async function recordResults(db: Executor, results: readonly MessageResult[]): Promise<void> {
-  // Sorted, so that two processes lock rows in one order.
-  const sorted = [...results].sort((a, b) => (a.id < b.id ? -1 : 1));
-  const given = sorted.map(({ id, claim, status, reason, eventIds, retryMs }) => ({
+  const given = results.map(({ id, claim, status, reason, eventIds, retryMs }) => ({
     id,
     claim,
     status,
@@ -188,15 +186,19 @@ export async function recordResults(db: Executor, results: readonly MessageResul
     event_ids: eventIds,
     retry_ms: retryMs,
   }));
+  // The rows are locked in the order of their ids, so that two processes do not wait for each other.
   await db.execute(sql`
     WITH given AS (
       SELECT * FROM jsonb_to_recordset(${JSON.stringify(given)}::jsonb)
         AS given (id uuid, claim int, status text, reason text, event_ids uuid[], retry_ms float8)
+    ), locked AS (
+      SELECT given.* FROM given JOIN device_messages AS message USING (id, claim)
+      ORDER BY given.id FOR NO KEY UPDATE OF message
     ), changed AS (
       UPDATE device_messages AS message SET status = given.status, reason = given.reason,
         event_ids = given.event_ids, due_at = now() + given.retry_ms * interval '1 millisecond',
         failures = message.failures + (given.status = 'FAILED')::int, changed_by = pg_current_xact_id()
-      FROM given WHERE message.id = given.id AND message.claim = given.claim
+      FROM locked AS given WHERE message.id = given.id
       RETURNING message.connection_id
     )
     SELECT pg_notify(${channels.messages}, connection_id::text)
