@@ -70,15 +70,24 @@ describe('a sender', () => {
     const wrong = await ask({ authorization: answer(3, 'wrong') });
     expect(wrong.status).toBe(401);
     expect(wrong.headers.get('www-authenticate')).not.toContain('stale');
-    const foreign = digestHeader({
-      algorithm,
-      challenge: { ...challenge, nonce: '0'.repeat(60) },
-      username,
-      password,
-      method: 'POST',
-      uri,
-    });
-    expect((await ask({ authorization: foreign })).status).toBe(401);
+    const foreign = (secret: string) =>
+      digestHeader({
+        algorithm,
+        challenge: { ...challenge, nonce: '0'.repeat(60) },
+        username,
+        password: secret,
+        method: 'POST',
+        uri,
+      });
+    // Only a sender who knows the password is told that the nonce is the reason.
+    for (const [secret, isStale] of [
+      [password, true],
+      ['wrong', false],
+    ] as const) {
+      const refused = await ask({ authorization: foreign(secret) });
+      expect(refused.status).toBe(401);
+      expect(refused.headers.get('www-authenticate')?.includes('stale=true')).toBe(isStale);
+    }
     expect(await processed(gantry, id, 2)).toHaveLength(2);
   });
 

@@ -106,8 +106,8 @@ export function digestChallenges(nonces: DigestNonces, stale: boolean): string[]
 const OPAQUE = createHash('md5').update(REALM).digest('hex');
 
 /**
- * Whether the answer is correct and was not used before. `stale`: it must be repeated with a new nonce, because this one
- * is not from the service, has expired, or was used before.
+ * Whether the answer is correct and was not used before. `stale`: it is correct, but must be repeated with a new nonce,
+ * because this one is not from the service, has expired, or was used before.
  */
 export async function checkDigest(
   nonces: DigestNonces,
@@ -117,8 +117,6 @@ export async function checkDigest(
 ): Promise<'accepted' | 'stale' | 'wrong'> {
   const { algorithm, nonce, uri, qop, isSession } = answer;
   if (answer.realm !== REALM || !isSameTarget(uri, url)) return 'wrong';
-  const state = nonces.check(nonce);
-  if (state === 'foreign') return 'stale';
   const digest = (text: string): string => createHash(algorithm).update(text).digest('hex');
   const identity = algorithm === 'md5' ? connection.digestMd5 : connection.digestSha256;
   const ha1 = isSession && qop ? digest(`${identity}:${nonce}:${qop.cnonce}`) : identity;
@@ -127,7 +125,7 @@ export async function checkDigest(
     ? digest(`${ha1}:${nonce}:${qop.nc}:${qop.cnonce}:auth:${ha2}`)
     : digest(`${ha1}:${nonce}:${ha2}`);
   if (!isEqual(expected, answer.response)) return 'wrong';
-  if (state === 'expired') return 'stale';
+  if (nonces.check(nonce) !== 'valid') return 'stale';
   const counter = qop ? Number.parseInt(qop.nc, 16) : 1;
   if (!Number.isSafeInteger(counter) || counter < 1) return 'wrong';
   return (await nonces.use(nonce, counter)) ? 'accepted' : 'stale';
