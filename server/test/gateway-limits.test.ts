@@ -76,7 +76,7 @@ describe('a connection that sends too much', () => {
     let now = 0;
     const sensor = { id: 's', eventsPerMin: 3_000 } as never;
     const limits = createConnectionLimits(1, { find: async () => sensor }, () => now);
-    const recorder = { id: 'r', sensorId: 's', options: { sensors: { 1: 'x', 2: 'y' } } } as never;
+    const recorder = { id: 'r', sensorId: 's', options: { sensors: { 1: 'x', 2: 'y', lane: 'y' } } } as never;
     // Messages that arrive before the sensor has been loaded are admitted.
     limits.take(recorder, 6_000);
     await new Promise(setImmediate);

@@ -9,8 +9,8 @@ import type { KnownSensor } from '../sensors/sensor-keys.ts';
 /** Limits what each connection may send, so that it does not delay others. Each process has limits of its own. */
 export interface ConnectionLimits {
   /**
-   * Deducts messages from the allowance of the connection, which is that of its sensor, multiplied by the number of devices
-   * that it assigns to sensors. It does not wait for the database: messages that arrive before the sensor is loaded are
+   * Deducts messages from the allowance of the connection, which is that of its sensor, multiplied by the number of sensors
+   * to which it assigns devices. It does not wait for the database: messages that arrive before the sensor is loaded are
    * admitted.
    * @throws AppError `tooManyRequests` with the time to wait; then nothing is deducted
    */
@@ -63,7 +63,7 @@ export function createConnectionLimits(
       }
       const sensor = sensorsKnown.get(sensorId);
       if (!sensor) return;
-      const sensors = Math.max(1, Object.keys(options.sensors ?? {}).length);
+      const sensors = Math.max(1, new Set(Object.values(options.sensors ?? {})).size);
       rates.take({ ...sensor, id, eventsPerMin: sensor.eventsPerMin * sensors }, messages);
     },
     begin({ id }, { headers }) {
