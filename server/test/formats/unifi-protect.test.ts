@@ -118,6 +118,26 @@ describe('UniFi Protect', () => {
     expect(reports[0]?.event.metadata?.listName).toBe(name);
   });
 
+  it.each([
+    [{ group: { matchedName: 'Mama' } }, {}, null, 'Mama'],
+    [{ group: { matchedName: 'Mama' } }, { licensePlate: { name: 'M AM 1' } }, 'M AM 1', 'Mama'],
+    [{ group: { matchedName: 'M AM 1' }, name: 'Family' }, {}, 'M AM 1', 'Family'],
+    [{ group: { matchedName: 'unknown' } }, {}, null, null],
+  ])(
+    'a detection with %j and %j has the plate %j and the name %j',
+    async (vehicle, metadata, plate, name) => {
+      const { reports } = await readBody(
+        unifiProtect,
+        JSON.stringify({
+          smartDetectTypes: ['licensePlate'],
+          metadata: { ...metadata, detectedThumbnails: [{ type: 'vehicle', ...vehicle }] },
+        }),
+      );
+      expect(reports[0]?.event.licensePlateNumber).toBe(plate);
+      expect(reports[0]?.event.metadata?.listName ?? null).toBe(name);
+    },
+  );
+
   it('takes the picture, and the camera of the alarm when the trigger names none', async () => {
     const { reports } = await readBody(
       unifiProtect,

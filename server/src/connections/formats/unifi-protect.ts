@@ -149,15 +149,17 @@ function keyOf(trigger: Json, alarm: Json): string {
   return conditions.length === 1 ? (conditions[0] ?? '') : '';
 }
 
-/** The value of a known plate may be the name that was given to it, which looks like a word: `Mama`. */
 function plateIn(trigger: Json, key: string): { plate: string | null; name: string | null } {
   if (!/license_?plate/i.test(key)) return { plate: null, name: null };
   const values = namesOf(trigger.value, valueAt(trigger, 'group.name'));
-  const isName = (text: string): boolean => !/unknown$/.test(key) && /\p{Ll}/u.test(text) && !/\d/.test(text);
-  return {
-    plate: plateOf(values.find((text) => !isName(text))),
-    name: values.find(isName) ?? null,
-  };
+  return /unknown$/.test(key) ? { plate: plateOf(values[0]), name: null } : plateAmong(values);
+}
+
+/** The value of a known plate may be the name that was given to it, which looks like a word: `Mama`. */
+function plateAmong(values: readonly string[]): { plate: string | null; name: string | null } {
+  const read = values.filter((text) => plateOf(text) !== null);
+  const isName = (text: string): boolean => /\p{Ll}/u.test(text) && !/\d/.test(text);
+  return { plate: plateOf(read.find((text) => !isName(text))), name: read.find(isName) ?? null };
 }
 
 /** An event of the websocket or of the API of Protect, as bridges forward it: one report for each vehicle in it. */
@@ -178,9 +180,10 @@ function detectionOf(event: Json, pictures: readonly string[]): Reading {
 }
 
 function detectedVehicle(event: Json, vehicle: Json, index: number, pictures: readonly string[]): Report {
-  const plate = plateOf(
-    valueAt(vehicle, 'group.matchedName') ?? valueAt(event, 'metadata.licensePlate.name'),
+  const { plate, name } = plateAmong(
+    namesOf(valueAt(vehicle, 'group.matchedName'), valueAt(event, 'metadata.licensePlate.name')),
   );
+  const listName = textOf(vehicle.name) ?? name;
   const id = textOf(event.id);
   return {
     key: id === null ? null : reportKey(id, textOf(vehicle.objectId) ?? index),
@@ -190,7 +193,7 @@ function detectedVehicle(event: Json, vehicle: Json, index: number, pictures: re
       plate,
       vehicleType: valueAt(vehicle, 'attributes.vehicleType.val'),
       images: pictures,
-      tags: ['unifi', textOf(vehicle.name)],
+      tags: ['unifi', listName],
       metadata: {
         vendor: 'unifi-protect',
         device: textOf(event.camera),
@@ -201,7 +204,7 @@ function detectedVehicle(event: Json, vehicle: Json, index: number, pictures: re
         color: textOf(valueAt(vehicle, 'attributes.color.val')),
         zones: valueAt(vehicle, 'attributes.zone'),
         box: vehicle.coord,
-        listName: textOf(vehicle.name),
+        listName,
         raw: event,
       },
     }),
