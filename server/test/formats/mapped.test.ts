@@ -93,6 +93,17 @@ describe('a message with a mapping', () => {
   });
 
   it.each([
+    ['', 'TRAFFIC_VIOLATION', 'SPEEDING'],
+    ['"type": "TRAFFIC_VIOLATION",', 'TRAFFIC_VIOLATION', 'SPEEDING'],
+    ['"type": "SPEED_DETECTION",', 'SPEED_DETECTION', null],
+    ['"type": "SEATBELT_VIOLATION",', 'SEATBELT_VIOLATION', null],
+    ['"type": "SPEED_DETECTION", "violation": "RACING",', 'SPEED_DETECTION', 'RACING'],
+  ])('above the limit with %s is %s with the violation %s', async (given, eventType, violationType) => {
+    const { reports } = await read(`{${given} "speed": 61, "speedLimit": 50}`, '{}');
+    expect(reports[0]?.event).toMatchObject({ eventType, violationType });
+  });
+
+  it.each([
     ['heartbeat', '{"type": "HEARTBEAT", "device": "a"}'],
     ['aggregate', '{"type": "aggregate"}'],
     ['nothing', 'body.nothing'],

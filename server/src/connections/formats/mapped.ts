@@ -130,6 +130,7 @@ function reportOf(item: unknown, input: Input, { options, zone }: ReadingContext
   if (type !== null && !isEventType(type)) {
     return `type must be one of ${[...eventType.options, ...Object.keys(INSTEAD)].join(', ')}, not ${type.slice(0, 50)}`;
   }
+  const isOfKind = type === null || type === kind.eventType;
   const rank = textOf(severity)?.toUpperCase();
   return {
     key: textOf(key ?? given.idempotencyKey)?.slice(0, 200) ?? null,
@@ -137,7 +138,7 @@ function reportOf(item: unknown, input: Input, { options, zone }: ReadingContext
     occurredAt: epochTime(time ?? given.timestamp) ?? isoTime(time ?? given.timestamp, zone),
     event: {
       eventType: type ?? kind.eventType,
-      violationType: violation ?? kind.violationType,
+      violationType: violation ?? (isOfKind ? kind.violationType : null),
       licensePlateNumber: plate,
       vehicleSpeed: speed,
       vehicleType: textOf(given.vehicleType),
