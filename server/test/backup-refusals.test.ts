@@ -349,10 +349,18 @@ describe('removing old backups', () => {
       ...manifest,
       installationId: randomUUID(),
     }));
+    // Nothing says that these belong to the installation.
+    const [damaged, nameless] = ['gantry-20020101T000000Z', 'gantry-20030101T000000Z'];
+    await copyAs(damaged);
+    await writeFile(join(folder, damaged, 'manifest.json'), '{"format":');
+    await copyAs(nameless);
+    await editManifest(join(folder, nameless), (manifest) => ({ ...manifest, installationId: null }));
     const made = await makeInto(folder, urlOf(), 2);
     expect(made.removed).toEqual([basename(good)]);
     expect((await readdir(folder)).filter((name) => name.startsWith('gantry-')).sort()).toEqual([
       'gantry-20010101T000000Z',
+      damaged,
+      nameless,
       made.name,
       'gantry-20990101T000000Z',
     ]);

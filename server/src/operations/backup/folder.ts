@@ -119,8 +119,8 @@ function byAge(a: string, b: string): number {
 }
 
 /**
- * Removes the backups of an installation except the newest ones. Those that name no installation count as its own. Each
- * one is renamed first, so that no backup is ever seen incomplete.
+ * Removes the backups of an installation except the newest ones. Those of others, and those that do not say of which
+ * installation they are, stay. Each one is renamed first, so that no backup is ever seen incomplete.
  * @param keep how many backups are kept
  * @param made the name of the backup just made, which is kept even if the names of others are from the future
  * @returns the names of those that were removed
@@ -130,8 +130,7 @@ export async function removeOldBackups(folder: string, keep: number, made: strin
   const others: string[] = [];
   for (const name of await listBackups(folder)) {
     if (name === made) continue;
-    const owner = await installationOf(folder, name);
-    if (owner === null || owner === own) others.push(name);
+    if (own !== null && (await installationOf(folder, name)) === own) others.push(name);
   }
   const old = others.slice(0, Math.max(0, others.length - (keep - 1)));
   for (const name of old) {
@@ -143,9 +142,14 @@ export async function removeOldBackups(folder: string, keep: number, made: strin
   return old;
 }
 
-/** The installation of which a backup was made; null when the backup does not name one. */
+/** The installation of which a backup was made; null when the backup does not name one, or cannot be read. */
 async function installationOf(folder: string, name: string): Promise<string | null> {
-  const text = await ignoreErrno(readFile(join(folder, name, MANIFEST_FILE), 'utf8'), 'ENOENT');
+  const text = await ignoreErrno(
+    readFile(join(folder, name, MANIFEST_FILE), 'utf8'),
+    'ENOENT',
+    'ENOTDIR',
+    'EACCES',
+  );
   const owned = manifestOwner.safeParse(parseManifest(text ?? ''));
   return owned.success ? owned.data.installationId : null;
 }
