@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 // The rules of docs/decisions/0027-private-parts-of-two-libraries.md.
 
 const source = fileURLToPath(new URL('../src/', import.meta.url));
-const require = createRequire(join(source, 'main.ts'));
+const require = createRequire(join(source, 'programs/main.ts'));
 
 const filesThatMention = (pattern: RegExp): string[] =>
   readdirSync(source, { recursive: true, encoding: 'utf8' })

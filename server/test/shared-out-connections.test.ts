@@ -39,7 +39,7 @@ const ingest = (apiKey: string, more: object = {}): Promise<HttpAnswer> =>
   gantry.call('events.ingest', {
     apiKey,
     eventType: 'VEHICLE_DETECTION',
-    licensePlate: '34 ABC 12',
+    licensePlateNumber: '34 ABC 12',
     ...more,
   });
 const heartbeat = (apiKey: string): Promise<HttpAnswer> => gantry.call('sensors.heartbeat', { apiKey });
