@@ -136,7 +136,10 @@ test.describe('triage', () => {
       await route.abort();
     });
     await expect(page.getByText('Nobody has done anything')).toBeVisible();
+    // Commands of the same moment would be sent in one request, and wait for each other.
+    const archiving = page.waitForRequest('**/trpc/events.markAsArchived*');
     await page.keyboard.press('a');
+    await archiving;
     await page.keyboard.press('1');
     await expect(page.getByText('BTH 1 confirmed')).toBeVisible();
     fail();

@@ -13,7 +13,9 @@ let backups: string;
 let token: string;
 beforeAll(async () => {
   backups = await mkdtemp(join(tmpdir(), 'gantry-backups-'));
-  gantry = await startGantry({ config: { BACKUP_DIR: backups, WEBHOOK_ALLOW_HOSTS: '127.0.0.1' } });
+  gantry = await startGantry({
+    config: { BACKUP_DIR: backups, BACKUP_SCHEDULE: 'manual', WEBHOOK_ALLOW_HOSTS: '127.0.0.1' },
+  });
   token = await gantry.tokenFor('ADMIN');
 });
 afterAll(async () => {

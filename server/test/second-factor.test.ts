@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   RECOVERY_CODES,
   SECOND_FACTOR_MISSING,
@@ -34,9 +35,16 @@ const codeOf = (secret: string, step = 0): string =>
     timestamp: Date.now() + step * 30_000,
   });
 
+/** Waits until the current step of 30 s does not end within the next seconds, after which other codes are valid. */
+const untilSteady = () => {
+  const left = 30_000 - (Date.now() % 30_000);
+  return left < 3_000 ? sleep(left) : undefined;
+};
+
 /** Creates a user with a second factor that was confirmed with the code of the previous step. */
 const protectedUser = async () => {
   const user = await newUser();
+  await untilSteady();
   const { secret, uri } = await gantry.ok('secondFactor.start', { password }, { token: user.token });
   const confirm = { code: codeOf(secret, -1) };
   const { recoveryCodes } = await gantry.ok('secondFactor.confirm', confirm, { token: user.token });
