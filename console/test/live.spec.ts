@@ -26,9 +26,10 @@ test.describe('the connection to the service', () => {
     await expect.poll(() => countStreams(requests)).toBe(1);
   });
 
-  test('is one stream for each tab without the Web Locks API, and is lost for each of them alone', async ({
-    openAs,
-  }) => {
+  const withoutLocks =
+    'is one stream for each tab without the Web Locks API, and is lost for each of them alone';
+  // It waits for longer than the service leaves a stream without a message.
+  test(withoutLocks, { tag: ['@long'] }, async ({ openAs }) => {
     const first = await openAs('OPERATOR', '/events');
     // As a browser does if the console is served over HTTP by a host other than localhost.
     await first.context().addInitScript(() => {
@@ -41,7 +42,6 @@ test.describe('the connection to the service', () => {
     await second.goto(first.url());
     await expect(second.getByText('No connection', { exact: true })).toBeVisible();
     expect(await first.getByText('Live', { exact: true }).isVisible()).toBe(true);
-    // Longer than the service leaves the stream of the first tab without a message.
     await second.waitForTimeout(12_000);
     expect(await second.getByText('No connection', { exact: true }).isVisible()).toBe(true);
   });

@@ -220,7 +220,7 @@ test.describe('traffic', () => {
     const page = await openAs('VIEWER', '/traffic');
     const row = page.getByRole('row').filter({ hasText: name }).filter({ hasText: 'No speeds' });
     await expect(row).toBeVisible();
-    await page.goto(`${service.url}/locations`);
+    await page.goto(`${service.url}/locations?search=${name}`);
     await expect(row).toBeVisible();
     await page.goto(`${service.url}/locations/${locationId}`);
     await expect(page.getByRole('region', { name: 'Traffic now' })).toContainText('No speeds');

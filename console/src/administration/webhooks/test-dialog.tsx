@@ -1,5 +1,6 @@
 import type { Delivery } from '@gantry/contract/webhooks';
 import { useQuery } from '@tanstack/react-query';
+import { useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Failure } from '../../service/failure.tsx';
 import { service } from '../../service/service.ts';
@@ -7,6 +8,7 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { DeliveryFacts } from './delivery-facts.tsx';
+import { refreshWebhooks } from './refresh.ts';
 
 /** How often the console checks whether the receiver has responded, in milliseconds. */
 const LOOK_MS = 700;
@@ -36,6 +38,11 @@ export function TestDialog({ webhookId, deliveryId, onClose }: TestDialogProps) 
   });
   const own = data?.deliveries.find(({ id }) => id === deliveryId);
   const delivery = own && isAnswered(own) ? own : undefined;
+  const answered = delivery !== undefined;
+  // The list below the dialog may have been read before the attempt.
+  useEffect(() => {
+    if (answered) void refreshWebhooks();
+  }, [answered]);
   return (
     <Dialog title={t('webhooks.testTitle')} open onClose={onClose} width="wide">
       <p aria-live="polite">
