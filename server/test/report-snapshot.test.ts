@@ -28,7 +28,9 @@ const countEvents = (db: { execute: (text: string) => Promise<{ rows: unknown[] 
   db.execute('SELECT count(*)::int AS n FROM events').then(({ rows }) => (rows[0] as { n: number }).n);
 
 describe('a snapshot', () => {
-  const open = () => createPool(gantry.app.context.pool.options.connectionString ?? '', 1, () => undefined);
+  const name = 'snapshot of a test';
+  const open = () =>
+    createPool(gantry.app.context.pool.options.connectionString ?? '', 1, () => undefined, { name });
 
   it('is of one moment, holds no lock between its statements and cannot write', async () => {
     const pool = open();
@@ -38,8 +40,9 @@ describe('a snapshot', () => {
       expect(await Promise.all([countEvents(db), countEvents(db)])).toEqual([before, before]);
       const { rows } = await gantry.pool.query(
         `SELECT count(*)::int AS n FROM pg_locks JOIN pg_stat_activity USING (pid)
-         WHERE state = 'idle in transaction' AND locktype = 'relation'
+         WHERE application_name = $1 AND locktype = 'relation'
            AND relation IN (SELECT relid FROM pg_partition_tree('events'))`,
+        [name],
       );
       expect(rows[0].n).toBe(0);
       await expect(db.execute('DELETE FROM events')).rejects.toThrow();
