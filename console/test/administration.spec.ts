@@ -260,10 +260,9 @@ test('the time zone is found by name, previewed before it is saved, and applies 
   });
 });
 
-test('settings of time that another user changes meanwhile stay, and so does what was chosen', async ({
-  service,
-  openAs,
-}) => {
+const changedTimes = 'settings of time that another user changes meanwhile stay, and so does what was chosen';
+// It waits until the settings are ten seconds old.
+test(changedTimes, { tag: ['@long'] }, async ({ service, openAs }) => {
   const { timezone } = service.admin.api.system;
   const before = await timezone.getTimezoneSettings.query();
   const page = await openAs('ADMIN', '/administration/settings');

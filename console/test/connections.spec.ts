@@ -128,10 +128,9 @@ test.describe('connections', () => {
     await expect(rows(page)).toHaveCount(2);
   });
 
-  test('an unassigned camera of a recorder becomes a sensor, and its earlier messages become events', async ({
-    service,
-    openAs,
-  }) => {
+  const discovery =
+    'an unassigned camera of a recorder becomes a sensor, and its earlier messages become events';
+  test(discovery, { tag: ['@long'] }, async ({ service, openAs }) => {
     const { api } = service.admin;
     const { id: sensorId } = await service.sensor({ name: 'Recorder of a story' });
     const { id, url } = await api.connections.create.mutate({

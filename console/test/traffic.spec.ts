@@ -226,7 +226,7 @@ test.describe('traffic', () => {
     await expect(page.getByRole('region', { name: 'Traffic now' })).toContainText('No speeds');
   });
 
-  test('is accessible for all places and for one', async ({ service, openAs }) => {
+  test('is accessible for all places and for one', { tag: ['@long'] }, async ({ service, openAs }) => {
     const { address, name } = await streetInMay(service);
     // Locations with known traffic come before the others, of which other tests create more than the list shows.
     const levelNow = async () => {
