@@ -11,19 +11,19 @@ export const levelLooks: Readonly<Record<TrafficLevel, { tone: Tone; icon: IconN
   NO_DATA: { tone: 'low', icon: 'help' },
 };
 
-interface TrafficNow {
+interface LevelAndVolume {
   readonly level: TrafficLevel;
   /** The number of vehicles. It may be known where no speed is measured, which is a case of its own. */
   readonly volume?: number | null;
 }
 
 /** The key of the text for a traffic level, below `trafficLevel` in the common texts. */
-export function levelText({ level, volume = null }: TrafficNow): TrafficLevel | 'noSpeeds' {
+export function levelText({ level, volume = null }: LevelAndVolume): TrafficLevel | 'noSpeeds' {
   return level === 'NO_DATA' && volume !== null ? 'noSpeeds' : level;
 }
 
 /** The current level of traffic at a location. */
-export function TrafficLevelBadge({ level, volume }: TrafficNow) {
+export function TrafficLevelBadge({ level, volume }: LevelAndVolume) {
   const { t } = useTranslation('common');
   return <Badge {...levelLooks[level]}>{t(`trafficLevel.${levelText({ level, volume })}`)}</Badge>;
 }
