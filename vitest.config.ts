@@ -7,6 +7,8 @@ export default defineConfig({
     globalSetup: ['server/test/database-server.ts'],
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    // A busy machine takes many times as long as an idle one. Only a test that fails waits for so long.
+    expect: { poll: { timeout: 30_000 } },
     // No file leaves anything behind in its worker, so each loads the service once, not once for every file.
     isolate: false,
     // Services create much that is soon garbage: with room for more of it, V8 collects less often. Three workers on two

@@ -92,7 +92,6 @@ describe('events.onIngested', () => {
     await eventually(
       async () => messages.length,
       (length) => length > 1,
-      1_000,
     );
     subscription.unsubscribe();
     expect(messages).toMatchObject([

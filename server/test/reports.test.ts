@@ -449,7 +449,7 @@ describe('the figures', () => {
     await gantry.ok('events.ingest', { apiKey, ...event });
     const isFolded = async () =>
       (await gantry.pool.query('SELECT FROM traffic_places WHERE sensor_id = $1', [id])).rowCount === 1;
-    await expect.poll(isFolded, { timeout: 15_000 }).toBe(true);
+    await expect.poll(isFolded).toBe(true);
     const status = async () => (await gantry.ok('sensors.getById', { id }, { token })).status;
     await expect.poll(status).toBe('ONLINE');
     await gantry.ok('sensors.delete', { id }, { token });

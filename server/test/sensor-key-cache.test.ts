@@ -161,13 +161,13 @@ describe('a change of a sensor', () => {
   };
   const everywhere = <Answer>(ask: (gantry: Gantry) => Promise<Answer>) =>
     Promise.all([here, there].map((gantry) => ask(gantry)));
-  /** Checks that a change made `here` applies there at once, and in the other process within a second. */
+  /** Checks that a change made `here` applies there at once, and in the other process before it would ask again. */
   const takesEffect = async <Answer>(
     ask: (gantry: Gantry) => Promise<Answer>,
     holds: (answer: Answer) => boolean,
   ) => {
     expect(holds(await ask(here))).toBe(true);
-    await eventually(() => ask(there), holds, 1_000);
+    await eventually(() => ask(there), holds, 4_000);
   };
 
   it('of its key makes the old one invalid and the new one valid', async () => {
@@ -226,7 +226,6 @@ describe('a change of a sensor', () => {
     await eventually(
       () => everywhere((gantry) => statusOf(gantry, old)),
       (statuses) => statuses.every((status) => status === 401),
-      3_000,
     );
   });
 });

@@ -337,7 +337,6 @@ describe('the sweeper', () => {
     await eventually(
       () => devices.sweep().then(() => devices.read(free.id)),
       ({ status }) => status === 'OFFLINE',
-      3_000,
     );
     await other.query('ROLLBACK');
     other.release();

@@ -102,7 +102,6 @@ describe('the watchlist of a process', () => {
     await eventually(
       async () => watches(watchlist, 'B2'),
       (isWatched) => isWatched,
-      3_000,
     );
     expect(watches(watchlist, 'A1')).toBe(false);
   });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { lstat, lutimes, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openDatabaseOf } from '../../src/platform/database/open.ts';
 import {
   claimDataFolder,
@@ -12,8 +12,6 @@ import {
   keepSecret,
 } from '../../src/platform/process/data-folder.ts';
 import { processSpace, startTimeOf } from '../../src/platform/process/processes.ts';
-
-vi.setConfig({ testTimeout: 20_000 });
 
 const CLAIMANT = `
   import { claimDataFolder } from ${JSON.stringify(new URL('../../src/platform/process/data-folder.ts', import.meta.url).href)};
@@ -144,7 +142,7 @@ describe('the claim on a data folder', () => {
     await using _claim = await claimDataFolder(dataDir, PACE);
     const path = join(dataDir, (await readdir(dataDir))[0] ?? '');
     const before = (await lstat(path)).mtimeMs;
-    await vi.waitFor(async () => expect((await lstat(path)).mtimeMs).toBeGreaterThan(before), 5_000);
+    await expect.poll(async () => (await lstat(path)).mtimeMs).toBeGreaterThan(before);
   });
 
   it('explains what to do when the folder cannot be created', async () => {

@@ -34,8 +34,7 @@ import { lowerPriority } from '../../src/platform/database/embedded/priority.ts'
 import { createDatabase, createPool } from '../../src/platform/database/pool.ts';
 import { isAlive } from '../../src/platform/process/processes.ts';
 import { programPath } from '../build-programs.ts';
-
-vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
+import { PATIENCE_MS } from '../harness.ts';
 
 const isRoot = process.getuid?.() === 0;
 
@@ -136,7 +135,7 @@ async function priorities(connectionString: string): Promise<{ own: number[]; gr
   await vi.waitFor(async () => {
     const { own, groups } = await read();
     expect([own[1], groups[1]]).not.toContain(0);
-  });
+  }, PATIENCE_MS);
   const found = await read();
   await Promise.all(pools.map((pool) => pool.end()));
   return found;
@@ -285,11 +284,11 @@ describe('after a violent end', () => {
     const pid = await serverPid();
     process.kill(pid, 'SIGKILL');
 
-    await vi.waitFor(async () => expect((await pool.query('SELECT n FROM kept')).rows).toEqual([{ n: 42 }]), {
-      timeout: 15_000,
-      interval: 50,
-    });
-    await vi.waitFor(() => expect(lines.join('\n')).toContain('PostgreSQL is back on port'), 5_000);
+    await vi.waitFor(
+      async () => expect((await pool.query('SELECT n FROM kept')).rows).toEqual([{ n: 42 }]),
+      PATIENCE_MS,
+    );
+    await expect.poll(() => lines.join('\n')).toContain('PostgreSQL is back on port');
     expect(await serverPid()).not.toBe(pid);
   });
 
@@ -323,13 +322,13 @@ describe('after a violent end', () => {
         squatter.listen(portOf(database.connectionString), '127.0.0.1');
         await once(squatter, 'listening');
       },
-      { interval: 5 },
+      { interval: 5, timeout: PATIENCE_MS },
     );
-    await vi.waitFor(() => expect(lines.join('\n')).toMatch(/did not come back.*Another program/), 10_000);
+    await expect.poll(() => lines.join('\n')).toMatch(/did not come back.*Another program/);
     await new Promise((resolve) => squatter.close(resolve));
     await vi.waitFor(
       async () => expect(await ask(database.connectionString, 'SELECT 1')).toEqual([1]),
-      10_000,
+      PATIENCE_MS,
     );
   });
 
@@ -347,7 +346,7 @@ describe('after a violent end', () => {
         expect(lines.join('\n')).toContain('999999 could not be written to the disk');
         expect(lines.at(-1)).toContain('PostgreSQL is back');
       };
-      await vi.waitFor(isBack, { timeout: 20_000 });
+      await vi.waitFor(isBack, PATIENCE_MS);
       expect(await serverPid()).not.toBe(first);
       expect(await ask(database.connectionString, 'SELECT number FROM kept')).toEqual([42]);
     },
@@ -356,10 +355,7 @@ describe('after a violent end', () => {
   it('disposal ends the attempts to restart the server', async () => {
     const database = await start();
     process.kill(await serverPid(), 'SIGKILL');
-    await vi.waitFor(() => expect(lines.join('\n')).toContain('PostgreSQL died'), {
-      timeout: 5_000,
-      interval: 5,
-    });
+    await expect.poll(() => lines.join('\n'), { interval: 5 }).toContain('PostgreSQL died');
     await stop(database);
     await sleep(1_000);
     const left = await readLock(join(dataDir, 'postgres'));
@@ -373,7 +369,7 @@ describe('after a violent end', () => {
       const draft = (await readdir(dataDir)).find((name) => name.startsWith('postgres.new-'));
       expect(await readdir(join(dataDir, draft ?? '', 'cluster', 'base'))).not.toEqual([]);
     };
-    await vi.waitFor(isHalfDone, { timeout: 10_000, interval: 5 });
+    await vi.waitFor(isHalfDone, { timeout: PATIENCE_MS, interval: 5 });
     await kill(service);
     expect(existsSync(join(dataDir, 'postgres'))).toBe(false);
 
@@ -440,7 +436,7 @@ describe('after a violent end', () => {
     const server = spawn(postgres, words, options);
     await vi.waitFor(async () => {
       expect(await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).toContain('ready');
-    }, 5_000);
+    }, PATIENCE_MS);
 
     const database = await start();
     expect(await ask(database.connectionString, "SELECT current_setting('fsync')")).toEqual(['on']);
