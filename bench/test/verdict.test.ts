@@ -11,6 +11,7 @@ const samplesOf = (at: (minute: number) => Partial<Sample>): Sample[] =>
     p99: 20,
     disk: 2,
     lateness: 1,
+    generator: 60,
     memory: 200,
     queued: 0,
     idleInTransaction: 0,

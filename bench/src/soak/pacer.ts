@@ -18,6 +18,8 @@ export interface Seen {
   readonly latencies: Float64Array;
   /** The maximum delay with which a request was sent, in milliseconds. It is caused by the machine and not by the server. */
   readonly lateness: number;
+  /** Processor time of this process, in microseconds. */
+  readonly processorMicros: number;
 }
 
 /**
@@ -57,6 +59,7 @@ export function startPacer({ url, bodies, rate, connections }: PacerOptions): Pa
   let acknowledged = 0;
   let latencies: number[] = [];
   let lateness = 0;
+  let usage = process.cpuUsage();
   let flaw: string | null = null;
 
   const hear = (due: number, status: number, body: string): void => {
@@ -106,7 +109,13 @@ export function startPacer({ url, bodies, rate, connections }: PacerOptions): Pa
       return acknowledged;
     },
     take() {
-      const seen = { latencies: Float64Array.from(latencies).sort(), lateness };
+      const { user, system } = process.cpuUsage(usage);
+      usage = process.cpuUsage();
+      const seen = {
+        latencies: Float64Array.from(latencies).sort(),
+        lateness,
+        processorMicros: user + system,
+      };
       latencies = [];
       lateness = 0;
       return seen;

@@ -11,6 +11,7 @@ const COLUMNS = [
   'p99 ms',
   'disk p99 ms',
   'sent late ms',
+  'generator µs',
   'memory MB',
   'queued',
   'idle in transaction',
@@ -41,6 +42,8 @@ export function reportOf(
       shown.map(cellsOf),
     ),
     '',
+    `The load generator, which does the same in every minute, took ${speedOf(samples)} of processor time per request.`,
+    '',
     formatTable(
       [{ title: 'is it so?' }, { title: 'found' }, { title: '' }],
       judgements.map(({ question, found, good }) => [question, found, good ? 'yes' : 'NO']),
@@ -50,12 +53,17 @@ export function reportOf(
   ].join('\n');
 }
 
+/** The range of the generator's processor time, which shows how steady the machine itself was. */
+function speedOf(samples: readonly Sample[]): string {
+  const times = samples.map(({ generator }) => generator);
+  return `${figure(Math.min(...times))} to ${figure(Math.max(...times))} µs`;
+}
+
 function cellsOf(sample: Sample): string[] {
   return [
     sample.minute.toFixed(1),
-    ...[sample.eventsPerSecond, sample.p50, sample.p99, sample.disk, sample.lateness, sample.memory].map(
-      figure,
-    ),
+    ...[sample.eventsPerSecond, sample.p50, sample.p99, sample.disk].map(figure),
+    ...[sample.lateness, sample.generator, sample.memory].map(figure),
     String(sample.queued),
     String(sample.idleInTransaction),
   ];

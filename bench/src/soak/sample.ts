@@ -15,6 +15,11 @@ export interface Sample {
   readonly disk: number;
   /** Maximum delay with which a request was sent, in milliseconds. If it is high, the machine was busy, and latencies are unreliable. */
   readonly lateness: number;
+  /**
+   * Processor time of the load generator per request, in microseconds. It does the same in every period, so a higher
+   * value means that the machine is slower: its host has made it share a processor core, or a cache.
+   */
+  readonly generator: number;
   /** Resident memory of Gantry in megabytes. */
   readonly memory: number;
   /** Events that are waiting for their commit. */
@@ -47,6 +52,7 @@ export async function takeSample(
     p99: percentile(latencies, 0.99),
     disk: percentile(Float64Array.from(disk).sort(), 0.99),
     lateness: Math.max(...seen.map(({ lateness }) => lateness)),
+    generator: seen.reduce((sum, { processorMicros }) => sum + processorMicros, 0) / latencies.length,
     memory: residentMegabytes(metrics),
     queued: metrics.get('gantry_queued_events') ?? Number.NaN,
     idleInTransaction: await idleTransactions(databaseUrl),

@@ -14,6 +14,8 @@ export interface Second extends ServerActivity {
   readonly p99: number;
   /** Maximum delay with which a request was sent, in milliseconds, caused by the generator or the machine. */
   readonly lateness: number;
+  /** Processor time of the load generator per request, in microseconds. */
+  readonly generator: number;
   /** The fraction of the time of all processors in which they were not idle. */
   readonly busy: number;
   /** The fraction in which they had work, but the host of this virtual machine ran something else (steal time). */
@@ -47,6 +49,7 @@ export function secondOf(measured: Measured): Second {
     p50: percentile(seen.latencies, 0.5),
     p99: percentile(seen.latencies, 0.99),
     lateness: seen.lateness,
+    generator: seen.processorMicros / seen.latencies.length,
     busy: 1 - (times.idle - timesBefore.idle) / total,
     stolen: (times.stolen - timesBefore.stolen) / total,
     disk: Math.max(0, ...disk),
