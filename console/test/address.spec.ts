@@ -32,7 +32,8 @@ const PAGES = [
   ['/account/sessions', 'user=1'],
 ] as const;
 
-test('every page ignores an unknown parameter in its address and names it', async ({ service, openAs }) => {
+const unknownParameter = 'every page ignores an unknown parameter in its address and names it';
+test(unknownParameter, { tag: ['@long'] }, async ({ service, openAs }) => {
   test.setTimeout(180_000);
   const { api } = service.admin;
   const { id: sensorId } = await service.sensor();

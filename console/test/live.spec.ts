@@ -146,7 +146,8 @@ test.describe('the connection to the service', () => {
     await service.stop();
   });
 
-  test('brings the pages that were asked for without it, which are not loaded yet', async ({ browser }) => {
+  const unloaded = 'brings the pages that were asked for without it, which are not loaded yet';
+  test(unloaded, { tag: ['@long'] }, async ({ browser }) => {
     test.setTimeout(180_000);
     const service = await startService();
     const page = await openAlone(browser, service, '/sensors');

@@ -168,7 +168,8 @@ test('says that the places could not be read, and reads them again', async ({ se
   await expect(page.getByRole('link', { name: /^Events since .*cannot be reached/ })).toBeVisible();
 });
 
-test('says that the incidents and the numbers could not be read', async ({ service, openAs }) => {
+const unread = 'says that the incidents and the numbers could not be read';
+test(unread, { tag: ['@long'] }, async ({ service, openAs }) => {
   await service.sensor();
   const page = await openAs('OPERATOR', '/account');
   await page.route(/(incidents|watchlist|sensors)\.get(All|Alerts)(,|\?)/, (route) =>

@@ -426,7 +426,9 @@ test.describe('axe finds nothing', () => {
   for (const theme of ['dark', 'light'] as const) {
     for (const language of ['en', 'ar'] as const) {
       if (!isLong && (theme === 'dark') !== (language === 'en')) continue;
-      test(`on the watchlist in ${theme} and ${language}`, async ({ service, openAs }) => {
+      test(`on the watchlist in ${theme} and ${language}`, {
+        tag: language === 'ar' ? ['@long'] : [],
+      }, async ({ service, openAs }) => {
         const plate = await raise(service);
         const { alerts } = await service.admin.api.watchlist.getAlerts.query({});
         const page = await openAs('ADMIN', `/watchlist?alert=${alerts[0]?.id}`, { theme, language });

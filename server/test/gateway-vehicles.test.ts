@@ -6,7 +6,7 @@ import { createPassages } from '../src/gateways/passages.ts';
 import { inTransaction } from '../src/platform/database/transaction.ts';
 import { devicePayload } from './formats/reading.ts';
 import { connect, eventOf, pathOf, processed, sendJson } from './gateway-calls.ts';
-import { eventually, type Gantry, startGantry } from './harness.ts';
+import { eventually, type Gantry, startGantry, WAITING_LOCKS } from './harness.ts';
 import { jpeg } from './pictures.ts';
 
 let gantry: Gantry;
@@ -232,7 +232,7 @@ describe('several reports about one vehicle', () => {
       (
         await gantry.pool.query(
           `SELECT sensor_id AS "sensorId", passage, event_id AS "eventId",
-             EXISTS (SELECT FROM pg_locks WHERE NOT granted) AS "isWaiting"
+             EXISTS (${WAITING_LOCKS}) AS "isWaiting"
            FROM device_passages WHERE connection_id = $1`,
           [made.id],
         )
@@ -276,7 +276,7 @@ describe('several reports about one vehicle', () => {
         );
       });
       await eventually(
-        async () => (await gantry.pool.query('SELECT FROM pg_locks WHERE NOT granted')).rowCount,
+        async () => (await gantry.pool.query(WAITING_LOCKS)).rowCount,
         (waiting) => waiting === 1,
       );
       const { rowCount } = await holder.query(

@@ -249,6 +249,10 @@ export const eventually = async <Answer>(
   }
 };
 
+/** Selects the locks that transactions wait for, without those in the databases of other tests. */
+export const WAITING_LOCKS = `SELECT FROM pg_locks JOIN pg_stat_activity USING (pid)
+  WHERE NOT granted AND datname = current_database()`;
+
 /** Waits for the first message of a stream, which shows that it has begun: the head of the answer comes earlier. */
 export const untilBegun = async (stream: { readonly messages: readonly unknown[] }): Promise<void> => {
   await eventually(

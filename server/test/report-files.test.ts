@@ -11,7 +11,7 @@ import { createReportMaker } from '../src/reports/thread.ts';
 import { removeOrphanFiles } from '../src/reports/upkeep.ts';
 import { eventually, type Gantry, type HttpAnswer, startGantry } from './harness.ts';
 import { RANGE, storeViolations, VIOLATIONS } from './march-violations.ts';
-import { lengthOf } from './test-length.ts';
+import { isLong, lengthOf } from './test-length.ts';
 
 /** The range of the first day, which has no events: a report on it is generated at once. */
 const SHORT = { endDate: RANGE.startDate };
@@ -291,7 +291,7 @@ describe('reports over HTTP', () => {
   });
 
   // This test is the last one, because it makes every further report of these violations long.
-  it('report that they are too long for XLSX', async () => {
+  it.runIf(isLong)('report that they are too long for XLSX', async () => {
     await storeViolations(gantry.pool, LIMIT + 1, MANY + 1);
     const { id } = await generate({ format: 'XLSX' });
     expect(await until(id, ({ status }) => status === 'FAILED')).toMatchObject({

@@ -15,7 +15,7 @@ import { removeDueImages } from '../src/retention/remove-images.ts';
 import { executeRun } from '../src/retention/run.ts';
 import { beginRun } from '../src/retention/runs-store.ts';
 import { foldAllTraffic } from './fold-all-traffic.ts';
-import { eventually, type Gantry, startGantry } from './harness.ts';
+import { eventually, type Gantry, startGantry, WAITING_LOCKS } from './harness.ts';
 import { dataUrl, png } from './pictures.ts';
 import { lengthOf } from './test-length.ts';
 
@@ -301,9 +301,7 @@ describe('retention', () => {
       await removing.query('SELECT pg_advisory_xact_lock_shared($1)', [locks.holds]);
       const hold = gantry.refusal('storage.setHold', { eventIds: [id], reason: 'Case 15' }, { token });
       await eventually(
-        () =>
-          rowsOf(`SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
-                  AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`),
+        () => rowsOf(`${WAITING_LOCKS} AND locktype = 'advisory'`),
         ({ length }) => length === 1,
       );
       // Begun at the same moment, the deletion might give up before it notices that the hold has.

@@ -6,6 +6,7 @@ import { touchSensors } from '../src/sensors/contacts-store.ts';
 import { intervalFor, nameIssues } from '../src/sensors/heartbeat.ts';
 import { sweepOnce } from '../src/sensors/sweeper.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
+import { lengthOf } from './test-length.ts';
 
 interface SensorJson {
   id: string;
@@ -143,7 +144,7 @@ describe('the status machine', () => {
         expect((await devices.read(sensor.id)).status).toBe(at);
         expect((await devices.history(sensor.id)).map(({ from, to }) => [from, to])).toEqual(changes);
       }),
-      { numRuns: 25 },
+      { numRuns: lengthOf({ gate: 10, full: 25 }) },
     );
   });
 });
