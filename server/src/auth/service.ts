@@ -41,7 +41,7 @@ export async function login(
   if (!found) throw invalidCredentials();
   await checkSecondFactor(ctx, found.id, input.code);
   const begun = await beginSession(ctx, found.id, undefined, found);
-  // The user may have been deleted since the password was checked.
+  // The user may have been deleted or changed since the password was checked.
   if (!begun) throw invalidCredentials();
   return begun;
 }
@@ -49,9 +49,8 @@ export async function login(
 /**
  * Starts a session of an active user, and records the login.
  * @param details for the activity log
- * @param found the user, if the caller has read it: the session is then valid only while the user has the session epoch
- * of that time
- * @returns null when there is no such user
+ * @param found the user, if the caller has read it
+ * @returns null when there is no such user, or its session epoch has grown since it was read
  */
 export async function beginSession(
   { app, caller }: RequestContext<Core & AuthServices>,
@@ -60,7 +59,7 @@ export async function beginSession(
   found?: SessionUser & { readonly sessionEpoch: number },
 ): Promise<{ token: string; user: SessionUser } | null> {
   const begun = await inTransaction(app.db, async (tx) => {
-    if (!(await setLastLogin(tx, userId))) return null;
+    if (!(await setLastLogin(tx, userId, found?.sessionEpoch))) return null;
     const account = found ?? (await findAccount(tx, userId));
     if (!account) return null;
     await recordActivity(tx, userId, caller, 'auth.login', details);

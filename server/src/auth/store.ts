@@ -33,11 +33,22 @@ export async function findAccount(db: Executor, id: string) {
 }
 
 /**
- * Records the time of a login. The row stays locked, so that the user cannot be deleted until the transaction ends.
- * @returns false when the user has been deleted already
+ * Records the time of a login of an active user. The row stays locked, so that the user cannot be deleted or
+ * deactivated until the transaction ends.
+ * @param epoch the session epoch that the user must still have, if given
+ * @returns false when the user has been deleted or deactivated, or the epoch has changed
  */
-export async function setLastLogin(tx: Transaction, userId: string): Promise<boolean> {
-  const { rowCount } = await tx.update(users).set({ lastLogin: sql`now()` }).where(eq(users.id, userId));
+export async function setLastLogin(tx: Transaction, userId: string, epoch?: number): Promise<boolean> {
+  const { rowCount } = await tx
+    .update(users)
+    .set({ lastLogin: sql`now()` })
+    .where(
+      and(
+        eq(users.id, userId),
+        eq(users.isActive, true),
+        epoch === undefined ? undefined : eq(users.sessionEpoch, epoch),
+      ),
+    );
   return rowCount === 1;
 }
 

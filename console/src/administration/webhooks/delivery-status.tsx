@@ -9,6 +9,13 @@ const looks: Readonly<Record<DeliveryStatus, { tone: Tone; icon: IconName }>> = 
   DEAD: { tone: 'critical', icon: 'failure' },
 };
 
+/** The key of the text for a status; a pending delivery that has failed before has one of its own. */
+export function keyOfStatus(status: DeliveryStatus, hasFailed: boolean) {
+  return status === 'PENDING' && hasFailed
+    ? ('deliveryStatus.RETRYING' as const)
+    : (`deliveryStatus.${status}` as const);
+}
+
 /** The status of a delivery. A pending delivery that has failed before has a colour and a text of its own. */
 export function DeliveryStatusBadge({
   status,
@@ -20,9 +27,5 @@ export function DeliveryStatusBadge({
   const { t } = useTranslation('administration');
   const look =
     status === 'PENDING' && hasFailed ? { tone: 'high' as const, icon: 'refresh' as const } : looks[status];
-  return (
-    <Badge {...look}>
-      {status === 'PENDING' && hasFailed ? t('deliveryStatus.RETRYING') : t(`deliveryStatus.${status}`)}
-    </Badge>
-  );
+  return <Badge {...look}>{t(keyOfStatus(status, hasFailed))}</Badge>;
 }
