@@ -13,6 +13,6 @@ export async function readInitialPassword(dataDir: string): Promise<string | nul
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : null;
     if (code === 'ENOENT' || code === 'ENOTDIR') return null;
-    throw new SimulationError(`Cannot read ${path} (${code}): give the password with --password`);
+    throw new SimulationError(`Cannot read ${path} (${code}): make it readable, or give the password`);
   }
 }
