@@ -302,16 +302,17 @@ describe('a login in progress', () => {
     }
   };
 
-  it('is refused when the user was deleted', async () => {
-    const { status, body } = await loginDuring(await newUser(), 'DELETE FROM users WHERE email = $1');
+  it.each([
+    ['the user was deleted', 'DELETE FROM users WHERE email = $1'],
+    ['the user was deactivated', 'UPDATE users SET is_active = false WHERE email = $1'],
+    [
+      'the sessions of the user were ended',
+      'UPDATE users SET session_epoch = session_epoch + 1 WHERE email = $1',
+    ],
+  ])('is refused when %s', async (_, change) => {
+    const { status, body } = await loginDuring(await newUser(), change);
     expect(status).toBe(401);
     expect(body.error.json.message).toBe('Invalid credentials');
-  });
-
-  it("is ended together with the user's sessions", async () => {
-    const end = 'UPDATE users SET session_epoch = session_epoch + 1 WHERE email = $1';
-    const { body } = await loginDuring(await newUser(), end);
-    expect(await statusOf(body.result.data.json.token)).toBe(401);
   });
 });
 

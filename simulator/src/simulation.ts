@@ -26,7 +26,9 @@ export async function logIn(url: string, email: string, password: string): Promi
   } catch (error) {
     if (!(error instanceof GantryError)) throw error;
     if (error.code === 'UNAUTHORIZED') {
-      throw new SimulationError(`Cannot log in as ${email}: ${error.message}. Check the e-mail address and the password`);
+      throw new SimulationError(
+        `Cannot log in as ${email}: ${error.message}. Check the e-mail address and the password`,
+      );
     }
     const hint =
       error.code === 'UNREACHABLE' ? '. Is the service running there? Start it, or give another address' : '';
