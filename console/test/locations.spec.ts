@@ -77,7 +77,7 @@ test('the list is where it was after "Back", and begins at its top where a link 
   await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Traffic' }).click();
   await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Locations' }).click();
   await expect(page.getByText(/\d+ locations/)).toBeVisible();
-  expect(await list.evaluate((element) => element.scrollTop)).toBe(0);
+  await expect.poll(() => list.evaluate((element) => element.scrollTop)).toBe(0);
 });
 
 test('the names of two places at one road differ on a phone', async ({ service, openAs }) => {

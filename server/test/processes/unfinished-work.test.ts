@@ -13,7 +13,7 @@ import { type ServiceProcess, type StartedProcess, spawnService, untilItServes }
 // What a killed process leaves to others.
 
 /** The rows of a report that is still being generated when its process is killed, even on a fast machine. */
-const MANY = lengthOf({ gate: 30_000, full: 100_000 });
+const MANY = lengthOf({ gate: 60_000, full: 100_000 });
 
 describe('a process that is killed before the follow-up of an event', () => {
   const scratch = mkdtempSync(join(tmpdir(), 'gantry-follow-up-'));
