@@ -347,6 +347,25 @@ describe('the sweeper', () => {
 describe('lastCommunication', () => {
   const moment = (iso: string) => new Date(`${iso}T00:00:00.000Z`);
 
+  it('is a sign of life directly after the registration, although two clocks differ by some milliseconds', async () => {
+    const { id } = await devices.create();
+    const { rows } = await gantry.pool.query('SELECT created_at FROM sensors WHERE id = $1', [id]);
+    const touchAt = (at: number) =>
+      touchSensors(
+        gantry.pool,
+        {
+          byKey: new Map([[id, new Date(at)]]),
+          byPreviousKey: new Map(),
+          byConnection: new Map(),
+          events: new Map([[id, at]]),
+        },
+        TIMEOUT,
+      );
+    const registeredAt = rows[0].created_at.getTime();
+    expect(await touchAt(registeredAt - 2_000)).toEqual([]);
+    expect(await touchAt(registeredAt - 20)).toEqual([id]);
+  });
+
   it('of many sensors moves forward, never back, and unknown sensors are ignored', async () => {
     const [one, two] = [await devices.create(), await devices.create()];
     const touch = (...contacts: [string, Date][]) =>

@@ -13,14 +13,21 @@ const TOUCH = `
     UPDATE sensors SET last_communication = greatest(sensors.last_communication, locked.at),
       last_event_at = greatest(sensors.last_event_at, locked.event_at), `;
 
+/**
+ * The time after which an event is a sign of life of a sensor. The first event may follow the registration at once, and
+ * the clocks of the service and the database may differ by some milliseconds.
+ */
+export const ALIVE_AFTER =
+  "CASE WHEN sensors.status_since = sensors.created_at THEN sensors.created_at - interval '1 second' ELSE sensors.status_since END";
+
 // Returns the sensors whose status the event would change. An event from before the last change of status changes
 // nothing, nor does one that is older than the time-out.
 const OF_LOCKED = `
     FROM locked WHERE sensors.id = locked.id
-    RETURNING sensors.id, sensors.status, sensors.status_since, sensors.requires_heartbeats, locked.event_at
+    RETURNING sensors.id, sensors.status, ${ALIVE_AFTER} AS alive_after, sensors.requires_heartbeats, locked.event_at
   )
   SELECT id FROM touched
-  WHERE event_at > status_since AND event_at > now() - make_interval(secs => $4::integer)
+  WHERE event_at > alive_after AND event_at > now() - make_interval(secs => $4::integer)
     AND NOT requires_heartbeats AND status <> '${JSON.stringify(nextStatus.event)}'::jsonb ->> status`;
 
 // For a second after a rotation, a process may consider the previous key to be the current one.

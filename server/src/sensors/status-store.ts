@@ -16,6 +16,7 @@ import type { Executor } from '../platform/database/transaction.ts';
 import { notFound } from '../platform/error.ts';
 import type { Interval } from '../platform/time.ts';
 import { findNames } from '../users/names-store.ts';
+import { ALIVE_AFTER } from './contacts-store.ts';
 import { acceptsKey } from './keys-store.ts';
 
 /** A change of status by a user. */
@@ -237,7 +238,8 @@ export async function recordEventsOf(tx: Executor, ids: readonly string[]): Prom
     WITH locked AS MATERIALIZED (
       SELECT id, status, status_since, ${JSON.stringify(nextStatus.event)}::jsonb ->> status AS next_status
       FROM sensors
-      WHERE id = ANY (${sql.param([...ids])}::uuid[]) AND NOT requires_heartbeats AND last_event_at > status_since
+      WHERE id = ANY (${sql.param([...ids])}::uuid[]) AND NOT requires_heartbeats
+        AND last_event_at > ${sql.raw(ALIVE_AFTER)}
       ORDER BY id FOR NO KEY UPDATE
     ), changing AS MATERIALIZED (
       SELECT *, ${CHANGED_AT} AS at FROM locked WHERE status <> next_status
