@@ -3,20 +3,20 @@ import { useTranslation } from 'react-i18next';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import type { IconName } from '../../ui/icon.tsx';
 
-const looks: Readonly<Record<DeliveryStatus, { tone: Tone; icon: IconName }>> = {
+/** What is shown of a delivery: a pending one that has failed before has a colour and a text of its own. */
+type ShownStatus = DeliveryStatus | 'RETRYING';
+
+const looks: Readonly<Record<ShownStatus, { tone: Tone; icon: IconName }>> = {
   PENDING: { tone: 'low', icon: 'time' },
+  RETRYING: { tone: 'high', icon: 'refresh' },
   DELIVERED: { tone: 'calm', icon: 'good' },
   DEAD: { tone: 'critical', icon: 'failure' },
 };
 
-/** The key of the text for a status; a pending delivery that has failed before has one of its own. */
-export function keyOfStatus(status: DeliveryStatus, hasFailed: boolean) {
-  return status === 'PENDING' && hasFailed
-    ? ('deliveryStatus.RETRYING' as const)
-    : (`deliveryStatus.${status}` as const);
+export function shownStatus(status: DeliveryStatus, hasFailed: boolean): ShownStatus {
+  return status === 'PENDING' && hasFailed ? 'RETRYING' : status;
 }
 
-/** The status of a delivery. A pending delivery that has failed before has a colour and a text of its own. */
 export function DeliveryStatusBadge({
   status,
   hasFailed = false,
@@ -25,7 +25,6 @@ export function DeliveryStatusBadge({
   readonly hasFailed?: boolean;
 }) {
   const { t } = useTranslation('administration');
-  const look =
-    status === 'PENDING' && hasFailed ? { tone: 'high' as const, icon: 'refresh' as const } : looks[status];
-  return <Badge {...look}>{t(keyOfStatus(status, hasFailed))}</Badge>;
+  const shown = shownStatus(status, hasFailed);
+  return <Badge {...looks[shown]}>{t(`deliveryStatus.${shown}`)}</Badge>;
 }

@@ -3,7 +3,7 @@ import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Column } from '../../table/data-table.tsx';
 import { Moment } from '../../time/moment.tsx';
-import { DeliveryStatusBadge, keyOfStatus } from './delivery-status.tsx';
+import { DeliveryStatusBadge, shownStatus } from './delivery-status.tsx';
 import { useKindName } from './kind-name.ts';
 
 export function useDeliveryColumns(): readonly Column<Delivery>[] {
@@ -30,7 +30,7 @@ export function useDeliveryColumns(): readonly Column<Delivery>[] {
         id: 'status',
         header: t('deliveries.status'),
         width: '9rem',
-        csv: ({ status, lastError }) => t(keyOfStatus(status, lastError !== null)),
+        csv: ({ status, lastError }) => t(`deliveryStatus.${shownStatus(status, lastError !== null)}`),
         cell: ({ status, lastError }) => (
           <DeliveryStatusBadge status={status} hasFailed={lastError !== null} />
         ),
