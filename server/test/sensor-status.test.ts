@@ -347,20 +347,22 @@ describe('the sweeper', () => {
 describe('lastCommunication', () => {
   const moment = (iso: string) => new Date(`${iso}T00:00:00.000Z`);
 
+  const touch = (contacts: [string, Date][], events: [string, number][] = []) =>
+    touchSensors(
+      gantry.pool,
+      {
+        byKey: new Map(contacts),
+        byPreviousKey: new Map(),
+        byConnection: new Map(),
+        events: new Map(events),
+      },
+      TIMEOUT,
+    );
+
   it('is a sign of life directly after the registration, although two clocks differ by some milliseconds', async () => {
     const { id } = await devices.create();
     const { rows } = await gantry.pool.query('SELECT created_at FROM sensors WHERE id = $1', [id]);
-    const touchAt = (at: number) =>
-      touchSensors(
-        gantry.pool,
-        {
-          byKey: new Map([[id, new Date(at)]]),
-          byPreviousKey: new Map(),
-          byConnection: new Map(),
-          events: new Map([[id, at]]),
-        },
-        TIMEOUT,
-      );
+    const touchAt = (at: number) => touch([[id, new Date(at)]], [[id, at]]);
     const registeredAt = rows[0].created_at.getTime();
     expect(await touchAt(registeredAt - 2_000)).toEqual([]);
     expect(await touchAt(registeredAt - 20)).toEqual([id]);
@@ -368,27 +370,22 @@ describe('lastCommunication', () => {
 
   it('of many sensors moves forward, never back, and unknown sensors are ignored', async () => {
     const [one, two] = [await devices.create(), await devices.create()];
-    const touch = (...contacts: [string, Date][]) =>
-      touchSensors(
-        gantry.pool,
-        {
-          byKey: new Map(contacts),
-          byPreviousKey: new Map(),
-          byConnection: new Map(),
-          events: new Map(),
-        },
-        TIMEOUT,
-      );
-    await touch([one.id, moment('2026-01-02')], [randomUUID(), moment('2026-01-02')]);
+    await touch([
+      [one.id, moment('2026-01-02')],
+      [randomUUID(), moment('2026-01-02')],
+    ]);
     expect(await devices.read(one.id)).toMatchObject({ lastCommunication: '2026-01-02T00:00:00.000Z' });
     expect(await devices.read(two.id)).toMatchObject({ lastCommunication: null });
-    await touch([one.id, moment('2026-01-01')], [two.id, moment('2026-01-03')]);
+    await touch([
+      [one.id, moment('2026-01-01')],
+      [two.id, moment('2026-01-03')],
+    ]);
     expect(await devices.read(one.id)).toMatchObject({ lastCommunication: '2026-01-02T00:00:00.000Z' });
     expect(await devices.read(two.id)).toMatchObject({
       lastCommunication: '2026-01-03T00:00:00.000Z',
       lastHeartbeat: null,
     });
-    await touch();
+    await touch([]);
   });
 
   it('is written by many processes at once without a deadlock', async () => {
