@@ -1,5 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
@@ -35,7 +36,7 @@ describe('the container', () => {
     const settings = services.postgres.command.filter((each: string) => each.includes('='));
     expect(settings.length).toBeGreaterThan(0);
     for (const setting of settings)
-      expect(read('../docs/operations.md')).toContain(`| \`${setting.split('=')[0]}\` |`);
+      expect(read('../docs/run.md')).toContain(`| \`${setting.split('=')[0]}\` |`);
     const mounted = [...services.gantry.volumes, ...services.postgres.volumes].map(
       (each: string) => each.split(':')[0],
     );
@@ -83,6 +84,48 @@ describe('the Helm chart', () => {
       const count = (action: RegExp): number => text.match(action)?.length ?? 0;
       expect(count(/\{\{-? (?:if|with|range)\b/g)).toBe(count(/\{\{-? end\b/g));
     }
+  });
+});
+
+describe('the documents', () => {
+  const repository = fileURLToPath(new URL('../../', import.meta.url));
+  const tracked = execFileSync('git', ['ls-files'], { cwd: repository, encoding: 'utf8' })
+    .trim()
+    .split('\n')
+    .filter((path) => existsSync(join(repository, path)));
+  const textOf = (path: string): string => readFileSync(join(repository, path), 'utf8');
+  /** The anchors of a document, as GitHub makes them of its headings. */
+  const anchorsOf = (path: string): string[] =>
+    [...textOf(path).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\p{Letter}\p{Number}\s_-]/gu, '')
+        .replaceAll(/\s/g, '-'),
+    );
+  const isBroken = (path: string, anchor: string | undefined): boolean =>
+    !existsSync(join(repository, path)) ||
+    (anchor !== undefined && path.endsWith('.md') && !anchorsOf(path).includes(anchor));
+
+  it('link to files and headings that exist', () => {
+    const broken = tracked
+      .filter((path) => path.endsWith('.md'))
+      .flatMap((path) =>
+        [...textOf(path).matchAll(/\]\((?!\w+:)([^)#\s]*)(?:#([^)\s]+))?\)/g)]
+          .filter(([, to, anchor]) => isBroken(to ? join(dirname(path), to) : path, anchor))
+          .map(([link]) => `${path}: ${link}`),
+      );
+    expect(broken).toEqual([]);
+  });
+
+  it('exist where code, alerts and settings name them', () => {
+    const broken = tracked
+      .filter((path) => /\.(?:[cm]?[jt]sx?|ya?ml|sh|env|service|json)$|Dockerfile$/.test(path))
+      .flatMap((path) =>
+        [...textOf(path).matchAll(/(?<![\w./])(docs\/[\w./-]+\.md)(?:#([\w-]+))?/g)]
+          .filter(([, to = '', anchor]) => isBroken(to, anchor))
+          .map(([name]) => `${path}: ${name}`),
+      );
+    expect(broken).toEqual([]);
   });
 });
 

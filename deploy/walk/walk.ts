@@ -8,7 +8,7 @@ import { root } from '../npm/manifests.ts';
 import { commandsOf } from './commands.ts';
 import { PAGES, WAYS } from './ways.ts';
 
-// npm run walk:docs runs the commands that README.md and the pages on operations tell their readers to enter, with a data
+// npm run walk:docs runs the commands that README.md and the pages on running it tell their readers to enter, with a data
 // folder of its own. It exits with 1 if a command fails, or if ways.ts does not say how a command is tried.
 
 const LONGEST_MS = 300_000;

@@ -2,7 +2,8 @@
 export const PAGES = [
   'README.md',
   'docs/getting-started.md',
-  'docs/operations.md',
+  'docs/run.md',
+  'docs/reference.md',
   'docs/upgrading.md',
   'docs/runbook.md',
   'docs/scaling.md',

@@ -12,7 +12,7 @@ import { lengthOf } from './test-length.ts';
 const beginsLikeFormula = (cell: string): boolean =>
   /^["\s\p{Cf}]*[=+\-@＝＋－＠]|^[\t\r]/u.test(cell.replace(/^\r\n/, ''));
 
-/** Removes the guard by the rule in docs/operations.md. */
+/** Removes the guard by the rule in docs/reference.md. */
 const unguarded = (text: string): string =>
   text.replace(/(?<=^|[;\t\r\n])'(?='*["\p{Z}\p{Cf}\v\f\0]*[=+\-@＝＋－＠\t\r])/gu, '');
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stepsTo } from '../src/platform/database/distribute/steps.ts';
 import { createTestDatabase } from './harness.ts';
 
-// The migrations together must produce a schema that Citus can distribute (docs/operations.md).
+// The migrations together must produce a schema that Citus can distribute (docs/reference.md).
 
 let database: Awaited<ReturnType<typeof createTestDatabase>>;
 let client: pg.Client;

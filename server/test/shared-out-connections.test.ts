@@ -13,7 +13,7 @@ import { createTestDatabase, eventually, type Gantry, type HttpAnswer, startGant
 const POOL_SIZE = 6;
 /** How long an expensive query may wait for a connection in this test, and how long each of its statements may take. */
 const QUESTION_MS = 2_000;
-/** The figures of docs/operations.md and docs/configuration.md for one process. */
+/** The figures of docs/reference.md and docs/configuration.md for one process. */
 const FURTHER_CONNECTIONS = 18;
 /** The connection for the upkeep of partitions, which is open only while there is work. */
 const UPKEEP_CONNECTIONS = 1;

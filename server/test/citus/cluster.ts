@@ -30,7 +30,7 @@ export interface TestCluster extends AsyncDisposable {
   rebalance(): Promise<void>;
 }
 
-/** The statements that split each shard of events into two on its node, as in docs/operations.md. */
+/** The statements that split each shard of events into two on its node, as in docs/reference.md. */
 const SPLITS = `
   SELECT format('SELECT citus_split_shard_by_split_points(%s, ARRAY[''%s''], ARRAY[%s, %s], ''block_writes'')',
     shardid, (shardminvalue::bigint + shardmaxvalue::bigint) / 2, nodeid, nodeid) AS split
