@@ -28,6 +28,12 @@ const optionFields = {
     .enum(['km/h', 'mph'])
     .optional()
     .describe('The unit of speeds in messages that do not name it. Default: km/h.'),
+  dayFirst: z
+    .boolean()
+    .optional()
+    .describe(
+      'The order of dates such as 05/11/2026, which may be the fifth of November (true) or the eleventh of May (false). Without it, such dates are not read, and the events have the time of receipt.',
+    ),
   minConfidence: z
     .number()
     .min(0)

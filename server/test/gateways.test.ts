@@ -133,8 +133,9 @@ describe('a message of a device', () => {
     const made = await connect(gantry, 'gantry');
     await sendJson(gantry, pathOf(made.url), event({ timestamp: '2126-01-01T00:00:00Z' }));
     const [message] = await processed(gantry, made.id);
-    const reason =
-      'The event has the time of receipt, because that of the device cannot be right: 2126-01-01T00:00:00.000Z';
+    const reason = expect.stringMatching(
+      /^The event has the time of receipt, because timestamp "2126-01-01T00:00:00Z" is [\d.]+ days ahead: set the clock/,
+    );
     expect(message).toMatchObject({ status: 'STORED', reason });
     const tried = await gantry.ok('connections.tryReading', { id: made.id }, { token });
     expect(tried).toMatchObject({ status: 'STORED', reason });

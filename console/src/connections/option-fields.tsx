@@ -7,11 +7,13 @@ import { Field } from '../ui/field.tsx';
 /** Reads the options from the form. @param before the options that the form was opened with */
 export function readOptions(entered: Entered, before: ConnectionOptions = {}): ConnectionOptions {
   const minConfidence = entered.numberOrNull('options.minConfidence');
+  const order = entered.text('options.dateOrder');
   const topics = entered.text('options.topics').split(/\s+/).filter(Boolean);
   const isForSeveral = isAssigned(before) || entered.text('cameras') === 'several';
   return {
     sensors: isForSeveral ? (before.sensors ?? {}) : undefined,
     speedUnit: entered.text('options.speedUnit') === 'mph' ? 'mph' : before.speedUnit && 'km/h',
+    dayFirst: order === '' ? undefined : order === 'day',
     minConfidence: minConfidence === null ? undefined : minConfidence / 100,
     mapping: entered.text('options.mapping') || undefined,
     topics: topics.length > 0 ? topics : undefined,
@@ -71,6 +73,16 @@ export function OptionFields({ hasTopics, connection, errorOf }: OptionFieldsPro
         options={[
           { value: 'km/h', label: 'km/h' },
           { value: 'mph', label: 'mph' },
+        ]}
+      />
+      <ChoiceField
+        label={t('options.dateOrder')}
+        name="options.dateOrder"
+        defaultValue={options.dayFirst === undefined ? '' : options.dayFirst ? 'day' : 'month'}
+        options={[
+          { value: '', label: t('options.noSuchDates') },
+          { value: 'day', label: t('options.dayFirst') },
+          { value: 'month', label: t('options.monthFirst') },
         ]}
       />
       <Field

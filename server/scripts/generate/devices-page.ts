@@ -190,8 +190,11 @@ configuration of the device. In the steps below, \`TOKEN\`, \`USER\` and \`PASSW
 - **The result of a message.** \`connections.getMessages\` and the console show every message for \`DEVICE_MESSAGE_DAYS\` with its pictures,
   its status, the reason, and the events it became. After a change of the connection, \`connections.replay\` processes messages again; no event
   is stored twice.
-- **Time.** A time without an offset is in the time zone of the connection. A time that is missing, unreadable, or more than five minutes ahead
-  is replaced by the time of receipt, and \`metadata.clock\` of the event says \`receipt\`.
+- **Time.** Times are read as Unix times (s, ms, µs, ns) and in all common forms: ISO 8601, \`2026/11/20 14:51:24\`, \`20.11.2026 14:51:24\`,
+  \`20261120T145124\`, \`20 Nov 2026 02:51:24 PM\`, with a fraction after a point or comma, and an offset such as \`Z\`, \`+8:00\`, \`+08\` or \`+0800\`.
+  A time without an offset is in the time zone of the connection. \`20/11/2026\` is read if \`options.dayFirst\` says whether the day (true) or the
+  month (false) comes first. If there is no time, or one that cannot be read, is before the year 2000 or more than five minutes ahead, the event
+  has the time of receipt: \`metadata.clock\` says \`receipt\`, and the reason of the message names the field, its value and what would be right.
 - **Recorders.** One recorder may report for many cameras: \`options.sensors\` assigns channels, MAC addresses, serial numbers or names to
   sensors. A device that is not assigned is listed as a discovery. One call makes it a sensor and processes the messages that it has already sent.
 - **Figures about several vehicles** are kept as messages. They do not become events, and do not affect V85 or violations.

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { DAY_MS } from '@gantry/contract/durations';
 import { IMAGE_REFERENCE_MAX, type ReportedEvent, reportedEvent } from '@gantry/contract/events';
 import { EARLIEST_EVENT, MAX_AHEAD_MS } from '../events/time-bounds.ts';
+import type { ReportedTime } from './device-time.ts';
 import type { ObservedEvent, Report } from './format.ts';
 import { kindOf } from './observed.ts';
 import { remembered } from './remembered.ts';
@@ -77,9 +78,13 @@ export function believedTime(
  * The sentence that says why the event has the time of receipt although the device reported a time; null if the device
  * reported none, or if its time is used.
  */
-export function disbeliefIn(occurredAt: number | null, believedAt: number | null): string | null {
-  if (occurredAt === null || believedAt !== null) return null;
-  return `The event has the time of receipt, because that of the device cannot be right: ${new Date(occurredAt).toISOString()}`;
+export function disbeliefIn(
+  { occurredAt, timeFlaw }: ReportedTime,
+  believedAt: number | null,
+): string | null {
+  if (believedAt !== null || (occurredAt === null && timeFlaw === undefined)) return null;
+  const flaw = timeFlaw ?? `that of the device cannot be right: ${new Date(occurredAt ?? 0).toISOString()}`;
+  return `The event has the time of receipt, because ${flaw}`;
 }
 
 /** The event without its plate, which was read with too little confidence or is not a plate. */

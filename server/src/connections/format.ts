@@ -1,7 +1,7 @@
 import type { ConnectionOptions } from '@gantry/contract/connections';
 import type { ReportedEvent } from '@gantry/contract/events';
 import type { deviceFormats } from '@gantry/contract/values';
-import type { Zone } from './device-time.ts';
+import type { ReportedTime, Zone } from './device-time.ts';
 import type { MapInput } from './mapper.ts';
 import type { DeviceMessage } from './message.ts';
 
@@ -46,7 +46,7 @@ export interface PartOfPassage {
 }
 
 /** One vehicle or incident in a message. */
-export interface Report {
+export interface Report extends ReportedTime {
   /**
    * The maker's identification of the report, unique within the connection, at most 200 characters; null if there is
    * none. Reports with the same key are the same event, however often they arrive (for the reports of one message, see
@@ -55,8 +55,6 @@ export interface Report {
   readonly key: string | null;
   /** The names by which `options.sensors` may refer to the device, the most specific first: channel, MAC, serial, name. */
   readonly device: readonly string[];
-  /** Unix milliseconds; null when the message contains no plausible time. */
-  readonly occurredAt: number | null;
   readonly event: ObservedEvent;
   readonly passage?: PartOfPassage;
 }

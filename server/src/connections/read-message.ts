@@ -22,7 +22,8 @@ export async function readMessage(
   context: ReadingContext & { readonly zone: string },
 ): Promise<Reading> {
   const format = formatNamed(name);
-  const zone = { name: context.zone, receivedAt: message.receivedAt };
+  const { dayFirst } = context.options;
+  const zone = { name: context.zone, receivedAt: message.receivedAt, dayFirst };
   const reading = await readIn(format, message, { ...context, zone });
   return format.keysMayRepeat ? { ...reading, reports: withDistinctKeys(reading.reports) } : reading;
 }

@@ -98,7 +98,7 @@ async function compose(
   return {
     status: 'STORED',
     event: json,
-    note: reasonOf([note, disbeliefIn(report.occurredAt, believedAt)]),
+    note: reasonOf([note, disbeliefIn(report, believedAt)]),
   };
 }
 

@@ -82,7 +82,7 @@ export function createReportDates(app: GatewayApp, db: Database): ReportDates {
         believedAt,
         receivedAt,
         arrivedAt: message.receivedAt,
-        note: reasonOf([note, disbeliefIn(report.occurredAt, given.believedAt)]),
+        note: reasonOf([note, disbeliefIn(report, given.believedAt)]),
       };
     },
     [Symbol.asyncDispose]: times[Symbol.asyncDispose],

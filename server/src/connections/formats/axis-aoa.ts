@@ -1,4 +1,4 @@
-import { epochTime, isoTime } from '../device-time.ts';
+import { reportedTime } from '../device-time.ts';
 import type { Format, Reading, ReadingContext, Report } from '../format.ts';
 import { without } from '../format.ts';
 import { namesOf, objectOf, textOf } from '../json-values.ts';
@@ -105,7 +105,7 @@ function reportOf({ body, data, kind, scenario, device, context }: Triggered): R
   return {
     key: moment === null ? null : reportKey(device[0], what, moment),
     device,
-    occurredAt: isoTime(trigger, context.zone) ?? epochTime(trigger) ?? epochTime(body.timestamp),
+    ...reportedTime(context.zone, ['triggerTime', trigger], ['timestamp', body.timestamp]),
     event: vehicleEvent({
       plate: null,
       vehicleType: kind,

@@ -1,5 +1,5 @@
 import { HOUR_MS, MINUTE_MS } from '@gantry/contract/durations';
-import { epochTime, timeIn, type Zone } from '../device-time.ts';
+import { type ReportedTime, reportedTime, timeIn, type Zone } from '../device-time.ts';
 import { knownText } from '../fields.ts';
 import type { Format, PartOfPassage, Reading, ReadingContext, Report } from '../format.ts';
 import { without } from '../format.ts';
@@ -94,17 +94,17 @@ function reportOf(car: unknown, { pictures, context, receivedAt }: Surroundings)
   const plate = plateOf(field('plateUTF8', 'plateUnicode', 'plateText', 'text', 'plateASCII'));
   const device = deviceOf(field);
   const state = textOf(field('carState'))?.toLowerCase() ?? '';
-  const occurredAt = timeOf(field, context.zone);
+  const time = timeOf(field, context.zone);
   const carId = textOf(field('carID'));
   const embedded = arrayOf(field('ImageArray')).flatMap((each) =>
     imageAddresses(fieldsOf(each)('BinaryImage')),
   );
-  const part = passageOf({ device, carId, state, plate, at: occurredAt ?? receivedAt });
+  const part = passageOf({ device, carId, state, plate, at: time.occurredAt ?? receivedAt });
   const moment = textOf(field('capture_timestamp', 'capture_ts', 'datetime', 'packetCounter', 'publishedAt'));
   return {
     key: moment === null ? null : reportKey(device[0], carId ?? plate, moment),
     device,
-    occurredAt,
+    ...time,
     event: vehicleEvent({
       plate,
       speed: speedOf(field('speed', 'carSpeed', 'vehicleSpeed'), context.options.speedUnit),
@@ -164,13 +164,15 @@ function passageOf({ device, carId, state, plate, at }: Sighting): PartOfPassage
   };
 }
 
-function timeOf(field: Fields, zone: Zone): number | null {
-  return (
-    epochTime(field('capture_timestamp')) ??
-    epochTime(field('capture_ts')) ??
-    timeIn(field('datetime'), ['yyyyMMdd HHmmssSSS', 'yyyyMMdd HHmmssSSSZZZ', 'yyyyMMdd HHmmss'], zone) ??
-    epochTime(field('publishedAt')) ??
-    epochTime(field('frame_timestamp'))
+function timeOf(field: Fields, zone: Zone): ReportedTime {
+  const patterns = ['yyyyMMdd HHmmssSSS', 'yyyyMMdd HHmmssSSSZZZ', 'yyyyMMdd HHmmss'];
+  return reportedTime(
+    zone,
+    ['capture_timestamp', field('capture_timestamp')],
+    ['capture_ts', field('capture_ts')],
+    ['datetime', field('datetime'), (text) => timeIn(text, patterns, zone)],
+    ['publishedAt', field('publishedAt')],
+    ['frame_timestamp', field('frame_timestamp')],
   );
 }
 

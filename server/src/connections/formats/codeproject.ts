@@ -1,4 +1,4 @@
-import { epochTime, isoTime, timeIn, type Zone } from '../device-time.ts';
+import { isoTime, reportedTime } from '../device-time.ts';
 import type { Format, Reading, ReadingContext, Report } from '../format.ts';
 import { without } from '../format.ts';
 import { namesOf, objectOf, textOf } from '../json-values.ts';
@@ -99,7 +99,11 @@ function reportOf(seen: PlateRead, index: number, from: Alert, context: ReadingC
   return {
     key: moment === null ? null : reportKey(device[0], moment, seen.plate, index),
     device,
-    occurredAt: timeOf(field('timestamp', 'time'), context.zone) ?? answerTime(answer.timestampUTC),
+    ...reportedTime(
+      context.zone,
+      ['timestamp', field('timestamp', 'time')],
+      ['timestampUTC', answer.timestampUTC, (text) => isoTime(text, 'utc')],
+    ),
     event: vehicleEvent({
       plate: seen.plate,
       // With several plates it is unknown which of the vehicles each belongs to.
@@ -118,20 +122,6 @@ function reportOf(seen: PlateRead, index: number, from: Alert, context: ReadingC
       },
     }),
   };
-}
-
-function timeOf(value: unknown, zone: Zone): number | null {
-  return isoTime(value, zone) ?? epochTime(value) ?? answerTime(value);
-}
-
-/** The time of a text such as `Tue, 19 Nov 2024 23:51:20 GMT`, also without the comma. */
-function answerTime(value: unknown): number | null {
-  const text =
-    textOf(value)
-      ?.slice(0, 50)
-      .replace(/^\p{L}+,?\s+/u, '')
-      .replace(/\s*(?:GMT|UTC|Z)$/i, '') ?? null;
-  return timeIn(text, ['d MMM yyyy HH:mm:ss', 'd MMM yyyy HH:mm:ss.SSS'], 'utc');
 }
 
 function boxOf(field: Fields): readonly unknown[] | null {

@@ -1,5 +1,5 @@
 import { HOUR_MS } from '@gantry/contract/durations';
-import { epochTime, isoTime, type Zone } from '../device-time.ts';
+import { epochTime, isoTime, type ReportedTime, reportedTime, type Zone } from '../device-time.ts';
 import { addressesIn, anyText, fieldAt, fieldList, fieldText, knownText } from '../fields.ts';
 import type { ObservedEvent, PartOfPassage, ReadingContext, Report } from '../format.ts';
 import { measured, numberOf, plateOf, speedOf } from '../observed.ts';
@@ -53,7 +53,7 @@ export function eventReport(
   ].flatMap((paths) => paths.map((path) => plateOf(fieldText(data, path))));
   const plate = plates.find((each) => each !== null) ?? null;
   const [, incidentType, severity] = INCIDENT_CODES.find(([pattern]) => pattern.test(code)) ?? [];
-  const occurredAt = timeOf(data, zone);
+  const time = timeOf(data, zone);
   const list = knownText(data, 'TrafficCar/ListType', 'ListType', 'CarListType');
   const machine = knownText(data, 'TrafficCar/MachineName', 'MachineName');
   const limits = fieldList(data, 'SpeedLimit');
@@ -102,11 +102,11 @@ export function eventReport(
       raw,
     },
   });
-  const passage = passageOf(data, channel, occurredAt, plate !== null);
+  const passage = passageOf(data, channel, time.occurredAt, plate !== null);
   return {
     key: keyOf(event, plate),
     device,
-    occurredAt,
+    ...time,
     event: event_,
     ...(passage && { passage }),
   };
@@ -116,13 +116,17 @@ export function eventReport(
  * The time of an event. `RealUTC` is the true time. `UTC` is, like `LocaleTime`, the local time, but written as if it were
  * UTC: a camera 7 hours ahead reports 1706625295 besides the true 1706600095.
  */
-function timeOf(data: unknown, zone: Zone): number | null {
-  const real = epochTime(anyTimeOf(data, 'RealUTC'));
-  if (real !== null) return real;
-  const local = isoTime(anyTimeOf(data, 'LocaleTime'), zone);
-  if (local !== null) return local;
-  const wall = epochTime(anyTimeOf(data, 'UTC'));
-  return wall === null ? null : isoTime(new Date(wall).toISOString().slice(0, -1), zone);
+function timeOf(data: unknown, zone: Zone): ReportedTime {
+  const wallTime = (value: unknown): number | null => {
+    const wall = epochTime(value);
+    return wall === null ? null : isoTime(new Date(wall).toISOString().slice(0, -1), zone);
+  };
+  return reportedTime(
+    zone,
+    ['RealUTC', anyTimeOf(data, 'RealUTC')],
+    ['LocaleTime', anyTimeOf(data, 'LocaleTime')],
+    ['UTC', anyTimeOf(data, 'UTC'), wallTime],
+  );
 }
 
 function anyTimeOf(data: unknown, name: string): string | null {

@@ -1,4 +1,4 @@
-import { isoTime } from '../device-time.ts';
+import { reportedTime } from '../device-time.ts';
 import { addressesIn, anyText, fieldAt, fieldText, knownText } from '../fields.ts';
 import { type Reading, type ReadingContext, type Report, without } from '../format.ts';
 import { namesOf } from '../json-values.ts';
@@ -61,7 +61,7 @@ function tollgateReport(
     // Vehicles whose plates were not read may pass at the same time in different lanes.
     key: time && (id || plate) ? [id ?? '', time, plate ?? lane ?? '', channel ?? ''].join('/') : null,
     device: namesOf(channel, id, fieldText(picture, 'SnapInfo/DeviceName')),
-    occurredAt: isoTime(time, zone),
+    ...reportedTime(zone, ['AccurateTime', time]),
     event: vehicleEvent({
       plate,
       isBeltMissing: belts.some((belt) => /^without/i.test(belt ?? '')),

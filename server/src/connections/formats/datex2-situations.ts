@@ -1,5 +1,5 @@
 import type { IncidentType } from '@gantry/contract/incidents';
-import { isoTime } from '../device-time.ts';
+import { reportedTime } from '../device-time.ts';
 import type { ObservedEvent, ReadingContext, Report } from '../format.ts';
 import type { Found } from '../gathered.ts';
 import { placeAt } from '../geo-json.ts';
@@ -96,7 +96,7 @@ function reportOf(record: SituationRecord, { zone }: ReadingContext): Report {
     // The id of the record, not that of the situation, whose records begin and end separately.
     key: id === null ? null : `${id}/${version ?? ''}`.slice(0, 200),
     device: namesOf(wordOf(creator.nationalIdentifier)),
-    occurredAt: isoTime(time, zone),
+    ...reportedTime(zone, ['situationRecord', time]),
     event: {
       ...kindOf({ isIncident: true }),
       description: commentIn(fields) ?? spoken(type, kind),

@@ -1,4 +1,4 @@
-import { isoTime } from '../device-time.ts';
+import { reportedTime } from '../device-time.ts';
 import { type ConnectionValues, type Format, type ReadingContext, type Report, without } from '../format.ts';
 import { type Found, readingOfAll } from '../gathered.ts';
 import { namesOf, objectOf, valueAt } from '../json-values.ts';
@@ -123,7 +123,7 @@ function vehicleReport(
   return {
     key: time === null ? null : `${site}@${time}/${index}`.slice(0, 200),
     device: namesOf(site),
-    occurredAt: isoTime(time, zone),
+    ...reportedTime(zone, ['measurementTime', time]),
     event: {
       ...kindOf({ plate, speed }),
       licensePlateNumber: plate,

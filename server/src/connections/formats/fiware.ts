@@ -1,5 +1,5 @@
 import type { IncidentType } from '@gantry/contract/incidents';
-import { epochTime, isoTime } from '../device-time.ts';
+import { reportedTime } from '../device-time.ts';
 import type { ConnectionValues, Format, ReadingContext, Report } from '../format.ts';
 import { without } from '../format.ts';
 import { type Found, readingOfAll } from '../gathered.ts';
@@ -191,7 +191,7 @@ function originOf(entity: Entity, { zone }: ReadingContext): Omit<Report, 'event
       values.name,
       id,
     ),
-    occurredAt: isoTime(start, zone) ?? epochTime(start),
+    ...reportedTime(zone, ['dateObserved', start]),
   };
 }
 

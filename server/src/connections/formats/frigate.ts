@@ -1,4 +1,4 @@
-import { epochTime, isoTime } from '../device-time.ts';
+import { epochTime, type ReportedTime, reportedTime } from '../device-time.ts';
 import type { Format, Reading, ReadingContext, Report } from '../format.ts';
 import { without } from '../format.ts';
 import { arrayOf, namesOf, objectOf, textOf } from '../json-values.ts';
@@ -71,7 +71,7 @@ function readingOf(body: Json, pictures: readonly string[], context: ReadingCont
   if (textOf(body.frigate_event_id) !== null) return reportsOf([returned(body, context)]);
   if (textOf(body.id) !== null && body.type !== undefined && body.camera !== undefined) {
     return body.type === 'lpr'
-      ? reportsOf([plateUpdate(body)])
+      ? reportsOf([plateUpdate(body, context)])
       : without('nothing', `Updates of the type ${textOf(body.type)} are not recorded`);
   }
   if (textOf(body.id) !== null && textOf(body.type) !== null) {
@@ -104,7 +104,12 @@ function eventOf(body: Json, after: Json, pictures: readonly string[], context: 
     {
       key: id,
       device,
-      occurredAt: epochTime(after.start_time) ?? startIn(id) ?? epochTime(after.frame_time),
+      ...reportedTime(
+        context.zone,
+        ['start_time', after.start_time],
+        ['id', startIn(id)],
+        ['frame_time', after.frame_time],
+      ),
       event: vehicleEvent({
         plate,
         speed,
@@ -138,11 +143,11 @@ function eventOf(body: Json, after: Json, pictures: readonly string[], context: 
 }
 
 /** `tracked_object_update` of the type `lpr`. */
-function plateUpdate(body: Json): Report {
+function plateUpdate(body: Json, { zone }: ReadingContext): Report {
   return plateAlone(reportKey(textOf(body.id)), body, {
     plate: body.plate,
     camera: body.camera,
-    occurredAt: epochTime(body.timestamp) ?? startIn(textOf(body.id) ?? ''),
+    time: reportedTime(zone, ['timestamp', body.timestamp], ['id', startIn(textOf(body.id) ?? '')]),
     more: { subLabel: textOf(body.name), box: body.plate_box },
   });
 }
@@ -153,7 +158,7 @@ function returned(body: Json, { zone }: ReadingContext): Report {
   return plateAlone(id, body, {
     plate: body.plate_number,
     camera: body.camera_name,
-    occurredAt: startIn(id) ?? isoTime(body.start_time, zone),
+    time: reportedTime(zone, ['id', startIn(id)], ['start_time', body.start_time]),
     more: {
       originalPlate: textOf(body.original_plate),
       listName: body.is_watched_plate === true ? 'watched' : null,
@@ -164,21 +169,17 @@ function returned(body: Json, { zone }: ReadingContext): Report {
 interface PlateOfObject {
   readonly plate: unknown;
   readonly camera: unknown;
-  readonly occurredAt: number | null;
+  readonly time: ReportedTime;
   readonly more: Json;
 }
 
-function plateAlone(
-  id: string,
-  body: Json,
-  { plate: text, camera, occurredAt, more }: PlateOfObject,
-): Report {
+function plateAlone(id: string, body: Json, { plate: text, camera, time, more }: PlateOfObject): Report {
   const plate = plateOf(text);
   const score = confidenceOf(body.score, 1);
   return {
     key: id,
     device: namesOf(camera),
-    occurredAt,
+    ...time,
     event: vehicleEvent({
       plate,
       tags: ['frigate', textOf(camera), more.subLabel, more.listName],

@@ -1,5 +1,5 @@
 import { reportedEvent } from '@gantry/contract/events';
-import { isoTime, type Zone } from '../device-time.ts';
+import { reportedTime, type Zone } from '../device-time.ts';
 import { type ConnectionValues, type Format, type Reading, type Report, without } from '../format.ts';
 import { namesOf, objectOf, textOf } from '../json-values.ts';
 import type { DeviceMessage } from '../message.ts';
@@ -77,8 +77,9 @@ function reportOf(item: unknown, device: readonly string[], zone: Zone): Report 
     return [issue?.path.join('.'), issue?.message].filter(Boolean).join(': ');
   }
   const { timestamp: __, idempotencyKey: key, ...event } = parsed.data;
-  const occurredAt = timestamp == null ? null : isoTime(parsed.data.timestamp, zone);
-  return { key: key ?? null, device, occurredAt, event };
+  const time =
+    timestamp == null ? { occurredAt: null } : reportedTime(zone, ['timestamp', parsed.data.timestamp]);
+  return { key: key ?? null, device, ...time, event };
 }
 
 function withoutEvents({ parts }: DeviceMessage): Reading {

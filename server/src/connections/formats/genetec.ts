@@ -1,5 +1,5 @@
 import { DAY_MS } from '@gantry/contract/durations';
-import { isoTime, timeIn } from '../device-time.ts';
+import { inZone, isoTime, type ReportedTime, reportedTime, timeIn, type Zone } from '../device-time.ts';
 import { knownText } from '../fields.ts';
 import type { Format, Reading, ReadingContext, Report } from '../format.ts';
 import { arrayOf, namesOf, objectOf, textOf } from '../json-values.ts';
@@ -70,7 +70,7 @@ function reportOf(value: unknown, { message, context, index }: Surroundings): Re
   return {
     key: keyOf(field, device, index),
     device,
-    occurredAt: timeOf(field, message.receivedAt),
+    ...timeOf(field, context.zone, message.receivedAt),
     event: vehicleEvent({
       plate,
       speed: speedOf(field('Speed') ?? attribute('Speed', 'Vehicle Speed'), context.options.speedUnit),
@@ -129,18 +129,28 @@ function keyOf(field: Fields, device: readonly string[], index: number | null): 
  * The time of a read. In `DateUtc`, the day or the month comes first, depending on the template: of two possible times, the
  * later one that is at most a day after the time of receipt is used. `Timestamp` has an offset or is in UTC.
  */
-function timeOf(field: Fields, receivedAt: number): number | null {
+function timeOf(field: Fields, zone: Zone, receivedAt: number): ReportedTime {
   const day = textOf(field('DateUtc', 'UtcDate'));
-  if (day === null) return isoTime(field('Timestamp', 'TimestampUtc', 'DateTimeUtc'), 'utc');
+  const utc = inZone(zone, 'utc');
+  if (day === null) {
+    return reportedTime(utc, ['Timestamp', field('Timestamp', 'TimestampUtc', 'DateTimeUtc')]);
+  }
   const moment = `${day} ${textOf(field('TimeUtc', 'UtcTime')) ?? '00:00:00'}`;
+  return reportedTime(utc, [
+    'DateUtc',
+    moment,
+    () => isoTime(moment, utc) ?? timeInOrder(moment, receivedAt),
+  ]);
+}
+
+/** The time of a text whose date is in an order that its other fields do not tell. */
+function timeInOrder(moment: string, receivedAt: number): number | null {
   const inOrder = (date: string): number | null =>
     timeIn(
       moment,
       [`${date} HH:mm:ss`, `${date} HH:mm:ss.SSS`, `${date} H:m:s`, `${date} hh:mm:ss a`],
       'utc',
     );
-  const yearFirst = isoTime(moment, 'utc') ?? inOrder('yyyy:MM:dd') ?? inOrder('yyyy/MM/dd');
-  if (yearFirst !== null) return yearFirst;
   const dayFirst = inOrder('d/M/yyyy') ?? inOrder('d-M-yyyy') ?? inOrder('d.M.yyyy');
   const monthFirst = inOrder('M/d/yyyy') ?? inOrder('M-d-yyyy');
   const latest = receivedAt + DAY_MS;

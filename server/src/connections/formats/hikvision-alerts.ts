@@ -1,4 +1,4 @@
-import { isoTime, timeIn, type Zone } from '../device-time.ts';
+import { isoTime, type ReportedTime, reportedTime, type Zone } from '../device-time.ts';
 import { anyText, fieldAt, fieldText, knownText, objectsIn } from '../fields.ts';
 import type { ObservedEvent, ReadingContext, Report } from '../format.ts';
 import { numberOf, plateOf, speedOf } from '../observed.ts';
@@ -93,7 +93,7 @@ function report(
   return {
     key: keyOf(alert, block, type, seen.plate),
     device,
-    occurredAt: timeOf(alert, block, zone),
+    ...timeOf(alert, block, zone),
     event: vehicleEvent({
       ...seen,
       speedLimit: speedOf(fieldText(block, 'speedLimit', 'vehicleInfo/speedLimit'), options.speedUnit),
@@ -152,10 +152,11 @@ function keyOf(alert: unknown, block: unknown, type: string, plate: unknown): st
   ].join('/');
 }
 
-function timeOf(alert: unknown, block: unknown, zone: Zone): number | null {
-  return (
-    isoTime(fieldText(alert, 'dateTime'), zone) ??
-    timeIn(anyText(block, 'absTime'), ['yyyyMMddHHmmssSSS', 'yyyyMMddHHmmss'], zone)
+function timeOf(alert: unknown, block: unknown, zone: Zone): ReportedTime {
+  return reportedTime(
+    zone,
+    ['dateTime', fieldText(alert, 'dateTime')],
+    ['absTime', anyText(block, 'absTime'), (text) => isoTime(text, zone)],
   );
 }
 

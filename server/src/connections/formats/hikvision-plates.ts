@@ -1,4 +1,4 @@
-import { isoTime, timeIn, type Zone } from '../device-time.ts';
+import { isoTime, reportedTime, type Zone } from '../device-time.ts';
 import { fieldText, knownText } from '../fields.ts';
 import type { ReadingContext, Report } from '../format.ts';
 import { namesOf } from '../json-values.ts';
@@ -13,7 +13,7 @@ export function pollReport(plate: unknown, { zone }: ReadingContext): Report {
   return {
     key: picture ?? (captured && number ? `${captured}/${number}` : null),
     device: namesOf(channel),
-    occurredAt: captureTime(captured, zone),
+    ...reportedTime(zone, ['captureTime', captured, (text) => captureTime(String(text), zone)]),
     event: vehicleEvent({
       plate: number,
       tags: ['Hikvision'],
@@ -34,8 +34,8 @@ export function pollReport(plate: unknown, { zone }: ReadingContext): Report {
  * Firmware writes `20200424T1616270000` for `20200424T161627+0000`. An offset without its sign is used only if it
  * is zero; otherwise the time is local.
  */
-function captureTime(text: string | null, zone: Zone): number | null {
-  const found = /^(\d{8}T\d{6})(\d{4})$/.exec(text ?? '');
+function captureTime(text: string, zone: Zone): number | null {
+  const found = /^(\d{8}T\d{6})(\d{4})$/.exec(text);
   if (!found) return isoTime(text, zone);
-  return timeIn(found[1], ["yyyyMMdd'T'HHmmss"], found[2] === '0000' ? 'utc' : zone);
+  return isoTime(found[1], found[2] === '0000' ? 'utc' : zone);
 }

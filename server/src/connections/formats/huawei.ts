@@ -1,4 +1,4 @@
-import { epochTime, isoTime } from '../device-time.ts';
+import { reportedTime } from '../device-time.ts';
 import {
   addressesIn,
   fieldAt,
@@ -115,7 +115,7 @@ function reportOf(
   return {
     key: id ? `${id}/${index}` : stream && time && plate ? [stream, time, plate, index].join('/') : null,
     device: namesOf(stream, find('task_id')),
-    occurredAt: epochTime(time) ?? isoTime(time, zone),
+    ...reportedTime(zone, ['timestamp', time]),
     event: vehicleEvent({
       plate,
       violation: VIOLATIONS[type ?? ''] ?? (named && violationNamed(named)),

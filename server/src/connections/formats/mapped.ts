@@ -1,5 +1,5 @@
 import { type EventType, eventType } from '@gantry/contract/events';
-import { epochTime, isoTime } from '../device-time.ts';
+import { reportedTime } from '../device-time.ts';
 import {
   type ConnectionValues,
   type Format,
@@ -135,7 +135,7 @@ function reportOf(item: unknown, input: Input, { options, zone }: ReadingContext
   return {
     key: textOf(key ?? given.idempotencyKey)?.slice(0, 200) ?? null,
     device: devicesOf(device),
-    occurredAt: epochTime(time ?? given.timestamp) ?? isoTime(time ?? given.timestamp, zone),
+    ...reportedTime(zone, ['time', time ?? given.timestamp]),
     event: {
       eventType: type ?? kind.eventType,
       violationType: violation ?? (isOfKind ? kind.violationType : null),

@@ -1,4 +1,4 @@
-import { epochTime, isoTime } from '../device-time.ts';
+import { reportedTime } from '../device-time.ts';
 import {
   addressesIn,
   fieldAt,
@@ -102,7 +102,7 @@ function reportOf(value: unknown, device: readonly string[], { zone, options }: 
       ? [device[0] ?? '', plate === null ? time : seconds(time), plate ?? '', violation ?? ''].join('/')
       : null,
     device,
-    occurredAt: epochTime(time) ?? isoTime(time, zone),
+    ...reportedTime(zone, ['time', time]),
     event: vehicleEvent({
       plate,
       violation: violation && violationNamed(violation),

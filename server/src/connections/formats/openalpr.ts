@@ -1,5 +1,5 @@
-import { epochTime } from '../device-time.ts';
-import type { Format, PartOfPassage, Reading, Report } from '../format.ts';
+import { reportedTime, type Zone } from '../device-time.ts';
+import type { Format, PartOfPassage, Reading, ReadingContext, Report } from '../format.ts';
 import { MAX_VEHICLES, TooManyVehicles, without } from '../format.ts';
 import { arrayOf, namesOf, objectOf, textOf, valueAt } from '../json-values.ts';
 import type { DeviceMessage } from '../message.ts';
@@ -51,17 +51,24 @@ export const openalpr: Format = {
   ],
 };
 
-function read(message: DeviceMessage): Reading {
+function read(message: DeviceMessage, { zone }: ReadingContext): Reading {
   const values = jsonValues(message).flatMap((value) => (Array.isArray(value) ? value : [value]));
   const results = values.flatMap((value) => arrayOf(objectOf(value).results));
   if (Math.max(values.length, results.length) > MAX_VEHICLES) throw new TooManyVehicles();
-  const readings = values.map((value) => readingOf(objectOf(value), picturesOf(message)));
+  const from = { pictures: picturesOf(message), zone };
+  const readings = values.map((value) => readingOf(objectOf(value), from));
   const reports = readings.flatMap((reading) => reading?.reports ?? []);
   if (reports.length > 0) return { reports, is: 'reports', note: null };
   return readings.find((reading) => reading !== null) ?? notRead(message, 'a message of OpenALPR');
 }
 
-function readingOf(body: Json, pictures: readonly string[]): Reading | null {
+/** What a message contains besides its JSON, and the zone of its times. */
+interface Surroundings {
+  readonly pictures: readonly string[];
+  readonly zone: Zone;
+}
+
+function readingOf(body: Json, from: Surroundings): Reading | null {
   // Agents before 2015 send results alone, without a type.
   const isOld = Array.isArray(body.results) && body.epoch_time !== undefined;
   const type = textOf(body.data_type) ?? (isOld ? 'alpr_results' : '');
@@ -70,15 +77,13 @@ function readingOf(body: Json, pictures: readonly string[]): Reading | null {
     case 'alpr_results':
       return arrayOf(body.results).length === 0
         ? without('nothing', 'No plate was recognized in the frame', deviceOf(body))
-        : reported(
-            arrayOf(body.results).map((each, index) => resultOf(body, objectOf(each), index, pictures)),
-          );
+        : reported(arrayOf(body.results).map((each, index) => resultOf(body, objectOf(each), index, from)));
     case 'alpr_group':
-      return reported([groupOf(body, body, pictures)]);
+      return reported([groupOf(body, body, from)]);
     case 'alpr_alert':
-      return reported([groupOf(objectOf(body.group), body, pictures)]);
+      return reported([groupOf(objectOf(body.group), body, from)]);
     case 'vehicle':
-      return reported([vehicleOf(body, pictures)]);
+      return reported([vehicleOf(body, from)]);
     case 'heartbeat':
       return without('heartbeat', 'The agent reports that it is running', heartbeatDevice(body));
     default:
@@ -87,7 +92,7 @@ function readingOf(body: Json, pictures: readonly string[]): Reading | null {
 }
 
 /** One plate in one frame. */
-function resultOf(body: Json, result: Json, index: number, pictures: readonly string[]): Report {
+function resultOf(body: Json, result: Json, index: number, { pictures, zone }: Surroundings): Report {
   const uuid = textOf(body.uuid);
   const place = textOf(result.plate_index) ?? String(index);
   // Only the commercial agent forms groups, and only its messages have one of these fields.
@@ -98,7 +103,7 @@ function resultOf(body: Json, result: Json, index: number, pictures: readonly st
   return {
     key: uuid === null ? null : idOf(uuid, place),
     device: deviceOf(body),
-    occurredAt: epochTime(body.epoch_time),
+    ...reportedTime(zone, ['epoch_time', body.epoch_time]),
     event: vehicleEvent({
       plate,
       location: positionOf(body.gps_latitude, body.gps_longitude),
@@ -128,7 +133,7 @@ function resultOf(body: Json, result: Json, index: number, pictures: readonly st
  * The best of all results of a vehicle.
  * @param body the whole message: the group itself, or the alert that contains it
  */
-function groupOf(group: Json, body: Json, pictures: readonly string[]): Report {
+function groupOf(group: Json, body: Json, { pictures, zone }: Surroundings): Report {
   const isAlert = group !== body;
   const best = objectOf(group.best_plate);
   const plate = plateOf(group.best_plate_number ?? best.plate ?? body.plate_number);
@@ -137,7 +142,12 @@ function groupOf(group: Json, body: Json, pictures: readonly string[]): Report {
   return {
     key: passage?.id ?? textOf(group.best_uuid),
     device: [...new Set([...deviceOf(body), ...deviceOf(group)])],
-    occurredAt: epochTime(group.epoch_start) ?? epochTime(body.epoch_time) ?? epochTime(group.epoch_end),
+    ...reportedTime(
+      zone,
+      ['epoch_start', group.epoch_start],
+      ['epoch_time', body.epoch_time],
+      ['epoch_end', group.epoch_end],
+    ),
     event: vehicleEvent({
       plate,
       vehicleType: nameIn(group, 'body_type'),
@@ -162,13 +172,18 @@ function groupOf(group: Json, body: Json, pictures: readonly string[]): Report {
 }
 
 /** A vehicle without a readable plate, which is in no group. */
-function vehicleOf(body: Json, pictures: readonly string[]): Report {
+function vehicleOf(body: Json, { pictures, zone }: Surroundings): Report {
   const uuid = textOf(body.best_uuid) ?? textOf(body.uuid);
   const start = textOf(body.epoch_start);
   return {
     key: uuid === null && start === null ? null : reportKey('vehicle', uuid, start),
     device: deviceOf(body),
-    occurredAt: epochTime(body.epoch_start) ?? epochTime(body.epoch_time) ?? epochTime(body.epoch_end),
+    ...reportedTime(
+      zone,
+      ['epoch_start', body.epoch_start],
+      ['epoch_time', body.epoch_time],
+      ['epoch_end', body.epoch_end],
+    ),
     event: vehicleEvent({
       plate: null,
       vehicleType: nameIn(body, 'body_type'),

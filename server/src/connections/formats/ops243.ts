@@ -1,4 +1,4 @@
-import { epochTime } from '../device-time.ts';
+import { epochTime, reportedTime, type Zone } from '../device-time.ts';
 import { type ConnectionValues, type Format, type ReadingContext, type Report, without } from '../format.ts';
 import { type Found, readingOfAll } from '../gathered.ts';
 import { objectOf, textOf } from '../json-values.ts';
@@ -71,7 +71,7 @@ function foundInText(text: string, context: ReadingContext): Found[] {
   }
   const read = samples.filter((each) => each !== null);
   if (read.length === 0) return [{ is: 'unreadable', note: 'The message has no line of a radar' }];
-  return vehiclesOf(read);
+  return vehiclesOf(read, context);
 }
 
 /** The sample of `A+045` (km/h), `"mps",12.3` or `-12.3`. */
@@ -113,17 +113,16 @@ function foundIn(lines: readonly unknown[], context: ReadingContext): Found[] {
       found.push({ is: 'status', note: 'A line of the radar about itself' });
     } else found.push({ is: 'unreadable', note: 'A line is not a JSON object' });
   }
-  return [...found, ...vehiclesOf(samples)];
+  return [...found, ...vehiclesOf(samples, context)];
 }
 
-function objectReport(given: Readonly<Record<string, unknown>>, { options }: ReadingContext): Report {
+function objectReport(given: Readonly<Record<string, unknown>>, { options, zone }: ReadingContext): Report {
   const { classifier, start_time: start, end_time: end, max_speed_mps: mps, max_speed_mph: mph } = given;
   const speed =
     speedOf(mps, 'm/s') ??
     speedOf(mph, 'mph') ??
     speedOf(given.max_speed_kmph) ??
     speedOf(given.max_speed, options.speedUnit ?? 'm/s');
-  const occurredAt = epochTime(start) ?? epochTime(end);
   return {
     // A radar without a clock counts the time from its start, so its times repeat.
     key:
@@ -131,7 +130,7 @@ function objectReport(given: Readonly<Record<string, unknown>>, { options }: Rea
         ? null
         : `${textOf(classifier) ?? 'object'}@${textOf(start)}-${textOf(end) ?? ''}`,
     device: [],
-    occurredAt,
+    ...reportedTime(zone, ['start_time', start], ['end_time', end]),
     event: {
       ...kindOf({ speed }),
       vehicleSpeed: speed,
@@ -149,7 +148,7 @@ function objectReport(given: Readonly<Record<string, unknown>>, { options }: Rea
 }
 
 /** A vehicle for each run of samples in one direction. */
-function vehiclesOf(samples: readonly Sample[]): Found[] {
+function vehiclesOf(samples: readonly Sample[], { zone }: ReadingContext): Found[] {
   const runs: Sample[][] = [];
   let run: Sample[] = [];
   for (const sample of samples) {
@@ -164,16 +163,16 @@ function vehiclesOf(samples: readonly Sample[]): Found[] {
   if (runs.length === 0 && samples.length > 0) {
     return [{ is: 'nothing', note: 'The radar measured no movement' }];
   }
-  return runs.map((each) => ({ report: reportOfRun(each) }));
+  return runs.map((each) => ({ report: reportOfRun(each, zone) }));
 }
 
-function reportOfRun(run: readonly Sample[]): Report {
+function reportOfRun(run: readonly Sample[], zone: Zone): Report {
   const fastest = run.reduce((best, each) => ((each.speed ?? 0) > (best.speed ?? 0) ? each : best));
-  const occurredAt = epochTime(run[0]?.time);
+  const time = reportedTime(zone, ['time', run[0]?.time]);
   return {
-    key: occurredAt === null ? null : `${fastest.direction ?? 'moving'}@${textOf(run[0]?.time)}`,
+    key: time.occurredAt === null ? null : `${fastest.direction ?? 'moving'}@${textOf(run[0]?.time)}`,
     device: [],
-    occurredAt,
+    ...time,
     event: {
       ...kindOf({ speed: fastest.speed }),
       vehicleSpeed: fastest.speed,

@@ -1,4 +1,4 @@
-import { epochTime, isoTime } from '../device-time.ts';
+import { inZone, type ReportedTime, reportedTime, type Zone } from '../device-time.ts';
 import type { Format, Reading, ReadingContext, Report } from '../format.ts';
 import { MAX_VEHICLES, TooManyVehicles, without } from '../format.ts';
 import { arrayOf, namesOf, objectOf, textOf, valueAt } from '../json-values.ts';
@@ -69,7 +69,7 @@ function reportOf(result: Readonly<Record<string, unknown>>, index: number, enve
   return {
     key: keyOf(data, index),
     device,
-    occurredAt: timeOf(data),
+    ...timeOf(data, context.zone),
     event: vehicleEvent({
       plate,
       speed: speedOf(result.speed ?? vehicle.speed, context.options.speedUnit),
@@ -117,12 +117,13 @@ function plateIn(result: Readonly<Record<string, unknown>>) {
 }
 
 /** The times of Snapshot have no offset and are in UTC. */
-function timeOf(data: Readonly<Record<string, unknown>>): number | null {
-  for (const each of [data.timestamp, data.timestamp_local, data.timestamp_camera]) {
-    const time = isoTime(each, 'utc') ?? epochTime(each);
-    if (time !== null) return time;
-  }
-  return null;
+function timeOf(data: Readonly<Record<string, unknown>>, zone: Zone): ReportedTime {
+  return reportedTime(
+    inZone(zone, 'utc'),
+    ['timestamp', data.timestamp],
+    ['timestamp_local', data.timestamp_local],
+    ['timestamp_camera', data.timestamp_camera],
+  );
 }
 
 function keyOf(data: Readonly<Record<string, unknown>>, index: number): string | null {

@@ -1,4 +1,4 @@
-import { epochTime, isoTime } from '../device-time.ts';
+import { reportedTime } from '../device-time.ts';
 import { type ConnectionValues, type Format, type ReadingContext, type Report, without } from '../format.ts';
 import { type Found, readingOfAll } from '../gathered.ts';
 import { placeOfGeoJson } from '../geo-json.ts';
@@ -103,7 +103,7 @@ function reportOf(
     key:
       id !== null ? `Observations(${id})` : time ? `Datastreams(${streamName ?? ''})@${textOf(time)}` : null,
     device: namesOf(thing.name, stream.name, streamName),
-    occurredAt: isoTime(time, zone) ?? epochTime(time),
+    ...reportedTime(zone, ['phenomenonTime', time]),
     event: {
       ...kindOf({ plate: seen.plate, speed: seen.speed }),
       licensePlateNumber: seen.plate,

@@ -1,4 +1,4 @@
-import { isoTime, type Zone } from '../device-time.ts';
+import { isoTime, type ReportedTime, reportedTime, type Zone } from '../device-time.ts';
 import {
   addressesIn,
   fieldAt,
@@ -72,7 +72,7 @@ function reportOf(message: unknown, pictures: readonly string[], { zone, options
     // Vehicles whose plates were not read may pass at the same time in different lanes.
     key: date && time ? [serial ?? name ?? '', date, time, plate ?? transit ?? lane ?? ''].join('/') : null,
     device: namesOf(serial, name),
-    occurredAt: timeOf(date, time, zone),
+    ...timeOf(date, time, zone),
     event: vehicleEvent({
       plate,
       violation: isViolation ? violationNamed(violation) : null,
@@ -120,12 +120,14 @@ function reportOf(message: unknown, pictures: readonly string[], { zone, options
 }
 
 /** The time of a text such as `12-34-56-789`, `12:34:56.789` or `15:42:10`, with the date in one of its spellings. */
-function timeOf(date: string | null, time: string | null, zone: Zone): number | null {
+function timeOf(date: string | null, time: string | null, zone: Zone): ReportedTime {
   const day = /^(\d{4})[-/.]?(\d{2})[-/.]?(\d{2})$/.exec(date ?? '');
   const hour = /^(\d{1,2})[-:.]?(\d{2})[-:.]?(\d{2})(?:[-:.](\d{1,3}))?$/.exec(time ?? '');
   const european = /^(\d{2})[-/.](\d{2})[-/.](\d{4})$/.exec(date ?? '');
   const ymd = day ? day.slice(1) : european ? european.slice(1).reverse() : null;
-  if (!ymd || !hour) return isoTime(`${date ?? ''} ${time ?? ''}`.trim(), zone);
+  const moment = `${date ?? ''} ${time ?? ''}`.trim();
+  if (!ymd || !hour) return reportedTime(zone, ['DATE and TIME', moment]);
   const [, h = '', m, s, ms] = hour;
-  return isoTime(`${ymd.join('-')}T${h.padStart(2, '0')}:${m}:${s}.${(ms ?? '0').padEnd(3, '0')}`, zone);
+  const iso = `${ymd.join('-')}T${h.padStart(2, '0')}:${m}:${s}.${(ms ?? '0').padEnd(3, '0')}`;
+  return reportedTime(zone, ['DATE and TIME', moment, () => isoTime(iso, zone)]);
 }

@@ -1,4 +1,4 @@
-import { epochTime, timeIn } from '../device-time.ts';
+import { epochTime, reportedTime, timeIn } from '../device-time.ts';
 import { addressesIn, anyText, fieldAt, fieldList, fieldText, knownText } from '../fields.ts';
 import type { ReadingContext, Report } from '../format.ts';
 import { type Confidence, confidenceOf, numberOf, plateOf, speedOf } from '../observed.ts';
@@ -122,7 +122,11 @@ function report(
         : null,
     device,
     // In some messages about plates, recorders send a number of 20 digits that is not a time.
-    occurredAt: epochTime(time) ?? timeIn(fieldText(config, 'dataTime'), LOCAL_TIMES, zone),
+    ...reportedTime(
+      zone,
+      ['currentTime', time, epochTime],
+      ['dataTime', fieldText(config, 'dataTime'), (text) => timeIn(text, LOCAL_TIMES, zone)],
+    ),
     event: vehicleEvent({
       plate,
       violation: isParking ? 'ILLEGAL_PARKING' : null,

@@ -1,5 +1,5 @@
-import { epochTime } from '../device-time.ts';
-import type { Format, Reading, Report } from '../format.ts';
+import { epochTime, reportedTime, type Zone } from '../device-time.ts';
+import type { Format, Reading, ReadingContext, Report } from '../format.ts';
 import { without } from '../format.ts';
 import { arrayOf, namesOf, objectOf, textOf, valueAt } from '../json-values.ts';
 import type { DeviceMessage } from '../message.ts';
@@ -33,18 +33,24 @@ export const unifiProtect: Format = {
   ],
 };
 
-function read(message: DeviceMessage): Reading {
+function read(message: DeviceMessage, { zone }: ReadingContext): Reading {
   const values = jsonValues(message).flatMap((value) => (Array.isArray(value) ? value : [value]));
-  const readings = values.map((value) => readingOf(objectOf(value), picturesOf(message)));
+  const readings = values.map((value) => readingOf(objectOf(value), { pictures: picturesOf(message), zone }));
   const reports = readings.flatMap((reading) => reading?.reports ?? []);
   if (reports.length > 0) return { reports, is: 'reports', note: null };
   return readings.find((reading) => reading !== null) ?? notRead(message, 'a webhook of UniFi Protect');
 }
 
-function readingOf(body: Json, pictures: readonly string[]): Reading | null {
-  if (body.alarm !== undefined) return alarmOf(body, objectOf(body.alarm), pictures);
+/** What a message contains besides its JSON, and the zone of its times. */
+interface Surroundings {
+  readonly pictures: readonly string[];
+  readonly zone: Zone;
+}
+
+function readingOf(body: Json, from: Surroundings): Reading | null {
+  if (body.alarm !== undefined) return alarmOf(body, objectOf(body.alarm), from);
   const event = objectOf(body.item ?? body);
-  return event.smartDetectTypes === undefined ? null : detectionOf(event, pictures);
+  return event.smartDetectTypes === undefined ? null : detectionOf(event, from);
 }
 
 /** What was detected at one time on one camera, of all triggers that mention it. */
@@ -54,7 +60,7 @@ interface Detection {
   readonly triggers: readonly Json[];
 }
 
-function alarmOf(body: Json, alarm: Json, pictures: readonly string[]): Reading {
+function alarmOf(body: Json, alarm: Json, { pictures, zone }: Surroundings): Reading {
   const triggers = (Array.isArray(alarm.triggers) ? alarm.triggers : [alarm.triggers]).map(objectOf);
   const sources = namesOf(...arrayOf(alarm.sources).map((each) => objectOf(each).device));
   if (triggers.some((trigger) => trigger.eventId === 'testEventId')) {
@@ -70,7 +76,7 @@ function alarmOf(body: Json, alarm: Json, pictures: readonly string[]): Reading 
     detections.set(name, { device, eventId, triggers: [...before, trigger] });
   }
   const images = [...imageAddresses(alarm.thumbnail, body.thumbnail), ...pictures];
-  const reports = [...detections.values()].flatMap((each) => reportsOf(each, { body, alarm, images }));
+  const reports = [...detections.values()].flatMap((each) => reportsOf(each, { body, alarm, images, zone }));
   return reports.length > 0
     ? { reports, is: 'reports', note: null }
     : without('nothing', 'The alarm is not about vehicles');
@@ -80,6 +86,7 @@ interface Alarm {
   readonly body: Json;
   readonly alarm: Json;
   readonly images: readonly string[];
+  readonly zone: Zone;
 }
 
 /** One report for each plate; a vehicle without a plate when no plate was read. */
@@ -100,18 +107,19 @@ function reportOf(
   { device, eventId }: Detection,
   plate: string | null,
   triggers: readonly Json[],
-  { body, alarm, images }: Alarm,
+  { body, alarm, images, zone }: Alarm,
 ): Report {
   const keys = namesOf(...triggers.map((trigger) => keyOf(trigger, alarm)));
   const [first] = triggers;
   const whole = reportKey(eventId, device);
   const id = plate === null ? whole : reportKey(eventId, device, plate);
   const name = triggers.map((trigger) => plateIn(trigger, keyOf(trigger, alarm)).name).find((each) => each);
-  const times = triggers.map(({ timestamp }) => epochTime(timestamp)).filter((time) => time !== null);
+  const times = triggers.map(({ timestamp }) => timestamp).filter((time) => epochTime(time) !== null);
+  const earliest = times.sort((a, b) => Number(epochTime(a)) - Number(epochTime(b)))[0] ?? first?.timestamp;
   return {
     key: eventId === '' ? null : id,
     device: namesOf(device),
-    occurredAt: times.length > 0 ? Math.min(...times) : epochTime(body.timestamp),
+    ...reportedTime(zone, ['triggers.timestamp', earliest], ['timestamp', body.timestamp]),
     event: vehicleEvent({
       plate,
       images,
@@ -163,7 +171,7 @@ function plateAmong(values: readonly string[]): { plate: string | null; name: st
 }
 
 /** An event of the websocket or of the API of Protect, as bridges forward it: one report for each vehicle in it. */
-function detectionOf(event: Json, pictures: readonly string[]): Reading {
+function detectionOf(event: Json, from: Surroundings): Reading {
   const types = arrayOf(event.smartDetectTypes).map(String);
   if (!types.some((type) => /vehicle|licensePlate/i.test(type))) {
     return without('nothing', 'The event is not about vehicles', namesOf(event.camera));
@@ -173,13 +181,18 @@ function detectionOf(event: Json, pictures: readonly string[]): Reading {
     .filter((thumbnail) => /vehicle|licensePlate/i.test(textOf(thumbnail.type) ?? ''));
   const vehicles = found.length > 0 ? found : [{}];
   return {
-    reports: vehicles.map((vehicle, index) => detectedVehicle(event, vehicle, index, pictures)),
+    reports: vehicles.map((vehicle, index) => detectedVehicle(event, vehicle, index, from)),
     is: 'reports',
     note: null,
   };
 }
 
-function detectedVehicle(event: Json, vehicle: Json, index: number, pictures: readonly string[]): Report {
+function detectedVehicle(
+  event: Json,
+  vehicle: Json,
+  index: number,
+  { pictures, zone }: Surroundings,
+): Report {
   const { plate, name } = plateAmong(
     namesOf(valueAt(vehicle, 'group.matchedName'), valueAt(event, 'metadata.licensePlate.name')),
   );
@@ -188,7 +201,12 @@ function detectedVehicle(event: Json, vehicle: Json, index: number, pictures: re
   return {
     key: id === null ? null : reportKey(id, textOf(vehicle.objectId) ?? index),
     device: namesOf(event.camera, event.device),
-    occurredAt: epochTime(event.start) ?? epochTime(event.timestamp) ?? epochTime(vehicle.clockBestWall),
+    ...reportedTime(
+      zone,
+      ['start', event.start],
+      ['timestamp', event.timestamp],
+      ['clockBestWall', vehicle.clockBestWall],
+    ),
     event: vehicleEvent({
       plate,
       vehicleType: valueAt(vehicle, 'attributes.vehicleType.val'),

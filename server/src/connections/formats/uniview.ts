@@ -1,5 +1,5 @@
 import { addressParts } from '../address-parts.ts';
-import { epochTime, isoTime, timeIn, type Zone } from '../device-time.ts';
+import { epochTime, reportedTime } from '../device-time.ts';
 import {
   addressesIn,
   anyText,
@@ -107,7 +107,11 @@ function reportOf(
   return {
     key: time || reference ? [device[0] ?? '', reference ?? '', time ?? '', id, plate ?? ''].join('/') : null,
     device,
-    occurredAt: passTime(passed, zone) ?? epochTime(anyText(message, 'TimeStamp', 'Time')),
+    ...reportedTime(
+      zone,
+      ['PassTime', passed],
+      ['TimeStamp', anyText(message, 'TimeStamp', 'Time'), epochTime],
+    ),
     event: vehicleEvent({
       plate,
       isBeltMissing: belts.some((belt) => /^(?:no|without.*|unfastened|off)$/i.test(belt ?? '')),
@@ -160,13 +164,6 @@ function imagesOf(message: unknown, vehicle: unknown): string[] {
 
 function nameOnly(text: string | null): string | null {
   return text !== null && /^-?\d+$/.test(text) ? null : text;
-}
-
-/** The time of a text such as `20260630100000123`, which is local, of a Unix epoch, or of an ISO 8601 text. */
-function passTime(text: string | null, zone: Zone): number | null {
-  return (
-    timeIn(text, ['yyyyMMddHHmmssSSS', 'yyyyMMddHHmmss'], zone) ?? epochTime(text) ?? isoTime(text, zone)
-  );
 }
 
 function namesOfDevice(message: unknown): string[] {

@@ -1,6 +1,6 @@
-import { epochTime } from '../device-time.ts';
+import { reportedTime, type Zone } from '../device-time.ts';
 import { knownText } from '../fields.ts';
-import type { Format, Reading, Report } from '../format.ts';
+import type { Format, Reading, ReadingContext, Report } from '../format.ts';
 import { MAX_VEHICLES, TooManyVehicles, without } from '../format.ts';
 import { namesOf, objectOf, textOf } from '../json-values.ts';
 import { fieldsOf } from '../lenient-keys.ts';
@@ -32,16 +32,22 @@ export const verkada: Format = {
   ],
 };
 
-function read(message: DeviceMessage): Reading {
+function read(message: DeviceMessage, { zone }: ReadingContext): Reading {
   const values = jsonValues(message).flatMap((value) => (Array.isArray(value) ? value : [value]));
   if (values.flatMap((value) => objectOf(value).data).length > MAX_VEHICLES) throw new TooManyVehicles();
-  const readings = values.map((value) => readingOf(objectOf(value), picturesOf(message)));
+  const readings = values.map((value) => readingOf(objectOf(value), { pictures: picturesOf(message), zone }));
   const reports = readings.flatMap((reading) => reading?.reports ?? []);
   if (reports.length > 0) return { reports, is: 'reports', note: null };
   return readings.find((reading) => reading !== null) ?? notRead(message, 'a webhook of Verkada');
 }
 
-function readingOf(body: Json, pictures: readonly string[]): Reading | null {
+/** What a message contains besides its JSON, and the zone of its times. */
+interface Surroundings {
+  readonly pictures: readonly string[];
+  readonly zone: Zone;
+}
+
+function readingOf(body: Json, from: Surroundings): Reading | null {
   const field = fieldsOf(body);
   const type = textOf(field('webhook_type'));
   const items = Array.isArray(body.data) ? body.data : [body.data];
@@ -51,7 +57,7 @@ function readingOf(body: Json, pictures: readonly string[]): Reading | null {
     return without('heartbeat', 'Verkada tests the webhook', device);
   }
   const plates = items.flatMap((item, index) =>
-    isPlate(item, type) ? [reportOf(body, objectOf(item), items.length > 1 ? index : null, pictures)] : [],
+    isPlate(item, type) ? [reportOf(body, objectOf(item), items.length > 1 ? index : null, from)] : [],
   );
   return plates.length > 0
     ? { reports: plates, is: 'reports', note: null }
@@ -62,7 +68,7 @@ function isPlate(item: unknown, type: string | null): boolean {
   return /^lpr$/i.test(type ?? '') || fieldsOf(item)('license_plate_number') !== undefined;
 }
 
-function reportOf(body: Json, data: Json, index: number | null, pictures: readonly string[]): Report {
+function reportOf(body: Json, data: Json, index: number | null, { pictures, zone }: Surroundings): Report {
   const field = fieldsOf(data);
   const id = textOf(body.webhook_id);
   const plate = plateOf(field('license_plate_number', 'license_plate'));
@@ -70,7 +76,12 @@ function reportOf(body: Json, data: Json, index: number | null, pictures: readon
   return {
     key: id === null ? null : index === null ? reportKey(id) : reportKey(id, index),
     device: namesOf(field('camera_id'), field('device_id')),
-    occurredAt: epochTime(field('detected')) ?? epochTime(field('created')) ?? epochTime(body.created_at),
+    ...reportedTime(
+      zone,
+      ['detected', field('detected')],
+      ['created', field('created')],
+      ['created_at', body.created_at],
+    ),
     event: vehicleEvent({
       plate,
       vehicleType: field('vehicle_type'),
