@@ -23,7 +23,7 @@ const SUPPORT: Readonly<Record<DeviceFormat, Support>> = {
   },
   dahua: {
     reads:
-      'EventHttpUpload and EventAutoUpload with pictures after the text, lines of snapManager and eventManager, notifyEventStream, and ITSAPI with its three fixed paths; also Intelbras. `RealUTC` is preferred to `UTC`, which is local time.',
+      'EventHttpUpload and EventAutoUpload with pictures after the text, lines of snapManager and eventManager, notifyEventStream, and ITSAPI with its three fixed paths; also Intelbras. `RealUTC` is preferred to `UTC`, which is local time. The text of an object is a plate only if the object is one; that of a vehicle is its brand.',
     captured: 'notifyEventStream, snapManager, KeepAlive and DeviceInfo',
     documented: 'TollgateInfo, the framing of EventHttpUpload',
   },
@@ -41,7 +41,7 @@ const SUPPORT: Readonly<Record<DeviceFormat, Support>> = {
   },
   frigate: {
     reads:
-      'Over MQTT or HTTP: `events` (new, update and end of one object become one event with the best plate), `tracked_object_update` of type lpr, and the topic of frigate_plate_recognizer. Pictures are not fetched.',
+      'Over MQTT or HTTP: `events` (new, update and end of one object become one event with the best plate), `tracked_object_update` of type lpr, and the topic of frigate_plate_recognizer. A `sub_label` is a name, never a plate. Pictures are not fetched.',
     captured: 'The topic of frigate_plate_recognizer, part of an event from 2023',
     documented: 'Everything else',
   },
@@ -87,7 +87,7 @@ const SUPPORT: Readonly<Record<DeviceFormat, Support>> = {
   },
   codeproject: {
     reads:
-      'Blue Iris with CodeProject.AI: `ai_dump`, `plate_number` and `memo`, also in the form of ALPR Database.',
+      'Blue Iris with CodeProject.AI: `ai_dump`, `plate_number` and `memo`, also in the form of ALPR Database. An entry of the memo is a plate if it is marked as one, or is one word with a digit and without small letters.',
     captured: 'A dump of the ALPR module',
     documented: 'The memo list',
   },

@@ -97,12 +97,28 @@ describe('Blue Iris with CodeProject.AI', () => {
       null,
     ],
     ['car:90%,person:50%', [[null, undefined]], 'car'],
+    ['car:90%,Plate: AB 12:80%', [['AB 12', 0.8]], 'car'],
+    ['USPS:91%,truck:70%', [[null, undefined]], 'truck'],
+    ['car:80%,BMW X5:77%,Face [BOB2]:60%', [[null, undefined]], 'car'],
   ])('the memo %s', async (memo, plates, vehicleType) => {
     const { reports } = await readBody(codeproject, alert({ memo }));
     expect(reports.map(({ event }) => [event.licensePlateNumber, event.metadata?.confidence])).toEqual(
       plates,
     );
     expect(reports[0]?.event.vehicleType).toBe(vehicleType);
+  });
+
+  it('takes a label of the module for plates only if it says that it is a plate', async () => {
+    const { reports } = await readBody(
+      codeproject,
+      alert({ ai_dump: dump([{ label: 'Plate: SGX7923G', confidence: 0.9 }]) }),
+    );
+    expect(reports[0]?.event.licensePlateNumber).toBe('SGX7923G');
+    const object = await readBody(
+      codeproject,
+      alert({ ai_dump: dump([{ label: 'Toyota', confidence: 0.9 }]), memo: 'car:80%' }),
+    );
+    expect(object.reports.map(({ event }) => event.licensePlateNumber)).toEqual([null]);
   });
 
   it('the type of the vehicle comes from the object detector, when there is one plate', async () => {

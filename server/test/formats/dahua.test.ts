@@ -101,6 +101,43 @@ describe('Dahua', () => {
     expect(inShort(await readBody(dahua, 'Code=VideoLoss;action=Start;index=0'))).toEqual(['status']);
   });
 
+  const toyota = { ObjectType: 'Vehicle', Text: 'Toyota', SubText: 'Corolla', Category: 'SaloonCar' };
+  const lines = `Events[0].Code=CrossLineDetection
+Events[0].Object.ObjectType=Vehicle
+Events[0].Object.Text=Toyota
+Events[0].Object.SubText=Corolla
+Events[0].Object.Category=SaloonCar
+Events[0].UTC=1782806400`;
+
+  it.each([
+    ['in JSON', upload(event({ UTC: 1_782_806_400, Object: toyota }, 'CrossLineDetection'))],
+    ['in a list of objects', upload(event({ Objects: [{ ObjectType: 'Human' }, toyota] }, 'CrossRegion'))],
+    ['in lines', lines],
+    [
+      'in the lines of eventManager',
+      `Code=TrafficJunction;action=Pulse;index=0;data={"Object":${JSON.stringify(toyota)}}`,
+    ],
+    ['in ITSAPI', tollgate({ Vehicle: { ...toyota, VehicleSign: 'Toyota', VehicleSeries: 'Corolla' } })],
+  ])('takes the brand of a vehicle for its make, and not for its plate, %s', async (_, body) => {
+    const found = await first(body);
+    expect(found?.event).toMatchObject({
+      eventType: 'VEHICLE_DETECTION',
+      licensePlateNumber: null,
+      metadata: { make: 'Toyota', model: 'Corolla' },
+    });
+  });
+
+  it.each([
+    ['the text of an object that is a plate', { Object: { ObjectType: 'Plate', Text: 'B2 XY' } }, 'B2 XY'],
+    ['a plate among objects', { Objects: [toyota, { ObjectType: 'Plate', Text: 'B2 XY' }] }, 'B2 XY'],
+    ['a number of the event itself', { Object: toyota, PlateNumber: 'B2 XY' }, 'B2 XY'],
+    ['no text of an object without a type', { Object: { Text: 'Toyota' } }, null],
+    ['no text of a person', { Object: { ObjectType: 'Human', Text: 'STAFF 3' } }, null],
+    ['no name of a vehicle', { Vehicle: { ObjectType: 'Vehicle', Text: 'BMW', SubText: 'X5' } }, null],
+  ])('takes for the plate %s', async (_, data, plate) => {
+    expect((await first(upload(event(data))))?.event.licensePlateNumber).toBe(plate);
+  });
+
   it('reads several events of one message, and holds the parts of a group together', async () => {
     const part = (index: number, plate: string) =>
       event({

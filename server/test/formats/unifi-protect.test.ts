@@ -109,6 +109,7 @@ describe('UniFi Protect', () => {
   it.each([
     ['license_plate_known', 'Mama', {}, null, 'Mama'],
     ['license_plate_known', 'Mama', { group: { name: 'M AM 1' } }, 'M AM 1', 'Mama'],
+    ['license_plate_known', 'Work truck 2', {}, null, 'Work truck 2'],
     ['license_plate_known', 'TÖLSL123', {}, 'TÖLSL123', undefined],
     ['license_plate_unknown', 'unknown', {}, null, undefined],
     ['license_plate_unknown', null, {}, null, undefined],
@@ -137,6 +138,15 @@ describe('UniFi Protect', () => {
       expect(reports[0]?.event.metadata?.listName ?? null).toBe(name);
     },
   );
+
+  it('takes no plate from a detection that is not about plates', async () => {
+    const vehicle = { type: 'vehicle', group: { matchedName: 'GARAGE' } };
+    const { reports } = await readBody(
+      unifiProtect,
+      JSON.stringify({ smartDetectTypes: ['vehicle'], metadata: { detectedThumbnails: [vehicle] } }),
+    );
+    expect(reports.map(({ event }) => event.licensePlateNumber)).toEqual([null]);
+  });
 
   it('takes the picture, and the camera of the alarm when the trigger names none', async () => {
     const { reports } = await readBody(

@@ -77,7 +77,8 @@ function ofPublication(value: unknown, topic: string | null): unknown {
   const { data } = objectOf(field('message'));
   if (data === undefined) return value;
   const serial = textOf(field('serial')) ?? /^axis\/([^/]+)\//.exec(topic ?? '')?.[1];
-  return { ...objectOf(data), SerialNumber: serial, publishedAt: field('timestamp') };
+  const { text: plateText, ...published } = objectOf(data);
+  return { plateText, ...published, SerialNumber: serial, publishedAt: field('timestamp') };
 }
 
 interface Surroundings {
@@ -91,7 +92,7 @@ function reportOf(car: unknown, { pictures, context, receivedAt }: Surroundings)
   const vehicle = fieldsOf(field('vehicle_info'));
   const camera = fieldsOf(field('camera_info'));
   const place = fieldsOf(field('geotag'));
-  const plate = plateOf(field('plateUTF8', 'plateUnicode', 'plateText', 'text', 'plateASCII'));
+  const plate = plateOf(field('plateUTF8', 'plateUnicode', 'plateText', 'plateASCII'));
   const device = deviceOf(field);
   const state = textOf(field('carState'))?.toLowerCase() ?? '';
   const time = timeOf(field, context.zone);

@@ -9,9 +9,6 @@ const VEHICLES: ReadonlySet<string> = new Set(
   'car truck bus motorcycle motorbike van vehicle suv pickup'.split(' '),
 );
 
-/** The form of labels of objects in a memo: words of letters, without digits. */
-const WORD = /^\p{L}[\p{L} ]*$/u;
-
 /** Maximum length of an entry of a memo, in characters; longer ones are not labels. */
 const MAX_LABEL = 100;
 
@@ -31,7 +28,7 @@ export function platesOf(field: Fields, answers: readonly Json[]): PlateRead[] {
   const read = memoEntries(field('memo')).filter(isPlate);
   return unique(
     read.map(({ label, percent }) => ({
-      plate: plateOf(label.replaceAll(/^\w*\s*\[|\]$/g, '')),
+      plate: plateOf(label),
       confidence: confidenceOf(percent, 100),
       prediction: null,
     })),
@@ -61,9 +58,11 @@ function platesIn(answers: readonly Json[]): PlateRead[] {
   return answers.flatMap((answer) =>
     predictionsOf(answer).flatMap((prediction) => {
       const field = fieldsOf(prediction);
+      // The label of a module for plates is `Plate: SGX7923G`; any other label is the name of an object.
+      const label = /^plate:(.*)$/is.exec(textOf(field('label')) ?? '')?.[1];
       const isRead = objectOf(prediction).plate !== undefined || /^alpr$/i.test(textOf(answer.api) ?? '');
       if (!isRead) return [];
-      const text = field('plate') ?? textOf(field('label'))?.replace(/^plate:\s*/i, '');
+      const text = field('plate') ?? label;
       return [{ plate: plateOf(text), confidence: confidenceOf(field('confidence'), 1), prediction }];
     }),
   );
@@ -87,22 +86,33 @@ function filledIn(value: unknown): string | null {
 
 interface MemoEntry {
   readonly label: string;
+  /** Whether the entry says that it is a plate. */
+  readonly isMarked: boolean;
   readonly percent: string | null;
 }
 
-/** `car:87%,SGX7923G:94%`; older models write `DayPlate [SGX7923G]:94%`. */
+/**
+ * The entries of `car:87%,SGX7923G:94%`. Plates may be marked: `DayPlate [SGX7923G]:94%`, `Plate SGX7923G:94%` and
+ * `Plate: SGX7923G:94%`.
+ */
 function memoEntries(memo: unknown): MemoEntry[] {
   return (filledIn(memo) ?? '').split(',').flatMap((each) => {
     if (each.length > MAX_LABEL) return [];
-    const found = /^\s*([^:]*?)\s*(?::\s*(\d+(?:\.\d+)?)\s*%?\s*)?$/.exec(each);
-    return found?.[1] ? [{ label: found[1].replace(/^plate\s+/i, ''), percent: found[2] ?? null }] : [];
+    const found = /^([^:]+)(?::\s?(\d+(?:\.\d+)?)\s?%?)?$/.exec(each.replace(/^\s*plate:/i, 'plate ').trim());
+    const label = found?.[1]?.trim();
+    if (!label) return [];
+    const marked = /^\w*plate\s?\[([^\]]*)\]$/i.exec(label)?.[1] ?? /^plate\s(.*)$/i.exec(label)?.[1];
+    const isMarked = marked !== undefined;
+    return [{ label: isMarked ? marked.trim() : label, isMarked, percent: found?.[2] ?? null }];
   });
 }
 
-/** Labels of objects are words in lower case; plates without digits are written in capitals. */
-function isPlate({ label }: MemoEntry): boolean {
-  if (label.includes('[')) return true;
-  return plateOf(label) !== null && (!WORD.test(label) || !/\p{Ll}/u.test(label));
+/**
+ * Whether an entry is a plate: it is marked as one, or is a single word with a digit and without small letters. Names of
+ * models, brands and delivery services (`USPS`, `BMW X5`) are not plates.
+ */
+function isPlate({ label, isMarked }: MemoEntry): boolean {
+  return plateOf(label) !== null && (isMarked || (/\d/.test(label) && !/[\p{Ll}\s]/u.test(label)));
 }
 
 /** Both models of a camera may read the same plate; the first reading is used. */

@@ -41,17 +41,8 @@ export function eventReport(
 ): Report {
   const { code, data, channel, raw } = event;
   const car = fieldAt(data, 'TrafficCar');
-  const plates = [
-    ['TrafficCar/PlateNumber', 'TrafficCar/PlateNo'],
-    [
-      'Object/Text',
-      'Plate/Text',
-      'PlateInfo/FrontPlateNumber',
-      'NonMotor/Plate/Text',
-      'NonMotor/PlateNumber',
-    ],
-  ].flatMap((paths) => paths.map((path) => plateOf(fieldText(data, path))));
-  const plate = plates.find((each) => each !== null) ?? null;
+  const plate = plateIn(data);
+  const vehicle = objectOfType(data, VEHICLE_TYPE) ?? {};
   const [, incidentType, severity] = INCIDENT_CODES.find(([pattern]) => pattern.test(code)) ?? [];
   const time = timeOf(data, zone);
   const list = knownText(data, 'TrafficCar/ListType', 'ListType', 'CarListType');
@@ -74,6 +65,7 @@ export function eventReport(
     ),
     vehicleType:
       knownText(data, 'Vehicle/Category', 'NonMotor/Category', 'TrafficCar/Category') ??
+      knownText(vehicle, 'Category') ??
       knownText(data, 'TrafficCar/VehicleSize', 'TrafficCar/VehicleType'),
     location: locationOf(data),
     images: [...addressesIn(raw), ...pictures],
@@ -91,8 +83,8 @@ export function eventReport(
       region: knownText(data, 'TrafficCar/Province', 'Object/Province', 'CommInfo/Province'),
       plateColor: knownText(data, 'TrafficCar/PlateColor', 'Object/PlateColor'),
       plateType: knownText(data, 'TrafficCar/PlateType'),
-      make: knownText(data, 'TrafficCar/VehicleSign', 'Vehicle/Text'),
-      model: knownText(data, 'Vehicle/SubText', 'TrafficCar/VehicleSeries'),
+      make: knownText(data, 'TrafficCar/VehicleSign', 'Vehicle/Text') ?? knownText(vehicle, 'Text'),
+      model: knownText(data, 'Vehicle/SubText', 'TrafficCar/VehicleSeries') ?? knownText(vehicle, 'SubText'),
       color: knownText(data, 'TrafficCar/VehicleColor', 'NonMotor/Color'),
       vehicleClass: knownText(data, 'TrafficCar/VehicleSize', 'CommInfo/SnapCategory'),
       violationCode: violationCodeOf(data),
@@ -110,6 +102,42 @@ export function eventReport(
     event: event_,
     ...(passage && { passage }),
   };
+}
+
+/** The fields that are plates by their names, the most reliable first. */
+const PLATE_FIELDS = [
+  ...['PlateNumber', 'PlateNo'].flatMap((name) =>
+    ['TrafficCar/', '', 'Plate/', 'Vehicle/', 'Object/', 'NonMotor/'].map((owner) => owner + name),
+  ),
+  'PlateInfo/FrontPlateNumber',
+  'Plate/Text',
+  'Vehicle/Plate/Text',
+  'NonMotor/Plate/Text',
+];
+
+const PLATE_TYPE = /^plate$/i;
+const VEHICLE_TYPE = /^(?:motor)?vehicle$/i;
+
+/**
+ * The plate of an event. The `Text` of an object is its plate only if the object is a plate: that of a vehicle is
+ * its brand.
+ */
+function plateIn(data: unknown): string | null {
+  const ofObject = fieldText(objectOfType(data, PLATE_TYPE), 'Text');
+  const named = PLATE_FIELDS.map((path) => plateOf(fieldText(data, path)));
+  return [named[0], plateOf(ofObject), ...named].find((each) => each) ?? null;
+}
+
+/** The first object of an event whose `ObjectType` matches; undefined if there is none. */
+function objectOfType(data: unknown, type: RegExp): unknown {
+  return ['Object', 'Objects', 'Vehicle', 'Plate']
+    .flatMap((name) => fieldAt(data, name) ?? [])
+    .find((object) => type.test(fieldText(object, 'ObjectType') ?? ''));
+}
+
+/** Whether an event that is not about traffic, such as the crossing of a line, was caused by a vehicle. */
+export function isAboutVehicle(data: unknown): boolean {
+  return [PLATE_TYPE, VEHICLE_TYPE].some((type) => objectOfType(data, type) !== undefined);
 }
 
 /**

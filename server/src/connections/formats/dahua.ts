@@ -3,7 +3,7 @@ import { fieldAt, fieldList, fieldText, itemsOf, picturesOf, unreadableReason, v
 import { type DeviceAnswer, type Format, type Reading, type ReadingContext, without } from '../format.ts';
 import { namesOf } from '../json-values.ts';
 import type { DeviceMessage, MessagePart } from '../message.ts';
-import { type DahuaEvent, eventReport } from './dahua-events.ts';
+import { type DahuaEvent, eventReport, isAboutVehicle } from './dahua-events.ts';
 import { isItsapi, readItsapi } from './dahua-itsapi.ts';
 import { valuesOfLines } from './dahua-lines.ts';
 
@@ -125,11 +125,10 @@ function readEvent(event: DahuaEvent, pictures: readonly string[], context: Read
   }
   if (/^stop$/i.test(action)) return without('nothing', `The end of ${code} is not recorded`, device);
   if (DEVICE_STATUS.test(code)) return without('status', `The device reports ${code}`, device);
-  const target = fieldText(data, 'Object/ObjectType', 'Objects/ObjectType') ?? '';
   const isTraffic =
     /^(?:traffic|smartmotionvehicle|cardriving|vehicle)/i.test(code) ||
     fieldAt(data, 'TrafficCar') !== undefined;
-  if (!isTraffic && !/^(?:motor)?vehicle$|^plate$/i.test(target)) {
+  if (!isTraffic && !isAboutVehicle(data)) {
     return without('nothing', `Events of the type ${code || 'unknown'} are not recorded`, device);
   }
   return { reports: [eventReport(event, device, pictures, context)], is: 'reports', note: null };

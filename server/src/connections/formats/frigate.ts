@@ -202,18 +202,13 @@ function plateAlone(id: string, body: Json, { plate: text, camera, time, more }:
 }
 
 /**
- * The plate of an object. Frigate names known plates in `sub_label`, and recognizers outside Frigate write the plate
- * itself there; names of delivery services and owners in it are not plates.
+ * The plate of an object, and its name in `sub_label`: of a known plate, a person, a brand or a delivery service.
+ * A name is never a plate; recognizers outside Frigate, which write plates there, send them in messages of their own.
  */
 function plateIn(after: Json): { plate: string | null; score: unknown; name: string | null } {
-  const [read, readScore] = textWithScore(after.recognized_license_plate);
-  const [name, nameScore] = textWithScore(after.sub_label);
-  const plate = plateOf(read);
-  if (plate !== null) return { plate, score: after.recognized_license_plate_score ?? readScore, name };
-  const looksLikePlate = name !== null && /\d/.test(name) && /^[^\p{Ll}]{2,12}$/u.test(name);
-  return looksLikePlate
-    ? { plate: plateOf(name), score: nameScore ?? after.sub_label_score, name: null }
-    : { plate: null, score: null, name };
+  const [read, score] = textWithScore(after.recognized_license_plate);
+  const [name] = textWithScore(after.sub_label);
+  return { plate: plateOf(read), score: after.recognized_license_plate_score ?? score, name };
 }
 
 /** A text alone, or with its score as `[text, score]`. */

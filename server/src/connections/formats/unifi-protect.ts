@@ -163,10 +163,13 @@ function plateIn(trigger: Json, key: string): { plate: string | null; name: stri
   return /unknown$/.test(key) ? { plate: plateOf(values[0]), name: null } : plateAmong(values);
 }
 
-/** The value of a known plate may be the name that was given to it, which looks like a word: `Mama`. */
+/**
+ * The value of a known plate may be the name that was given to it: `Mama` or `Work truck 2`. Protect writes plates without
+ * small letters.
+ */
 function plateAmong(values: readonly string[]): { plate: string | null; name: string | null } {
   const read = values.filter((text) => plateOf(text) !== null);
-  const isName = (text: string): boolean => /\p{Ll}/u.test(text) && !/\d/.test(text);
+  const isName = (text: string): boolean => /\p{Ll}/u.test(text);
   return { plate: plateOf(read.find((text) => !isName(text))), name: read.find(isName) ?? null };
 }
 
@@ -193,8 +196,13 @@ function detectedVehicle(
   index: number,
   { pictures, zone }: Surroundings,
 ): Report {
+  // Groups exist for other objects, too: their names are plates only in the detection of a plate.
+  const isPlate = arrayOf(event.smartDetectTypes).includes('licensePlate');
   const { plate, name } = plateAmong(
-    namesOf(valueAt(vehicle, 'group.matchedName'), valueAt(event, 'metadata.licensePlate.name')),
+    namesOf(
+      isPlate ? valueAt(vehicle, 'group.matchedName') : null,
+      valueAt(event, 'metadata.licensePlate.name'),
+    ),
   );
   const listName = textOf(vehicle.name) ?? name;
   const id = textOf(event.id);
