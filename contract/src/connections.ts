@@ -39,7 +39,9 @@ const optionFields = {
     .min(0)
     .max(1)
     .optional()
-    .describe('Plates read with less confidence are left out of the event, from 0 to 1.'),
+    .describe(
+      'Plates read with less confidence are left out of the event, from 0 to 1. Plates without a confidence are kept.',
+    ),
   mapping: trimmedText(MAPPING_MAX, 1)
     .optional()
     .describe(

@@ -83,14 +83,23 @@ function folded(name: string): string {
   return name.trim().toLowerCase();
 }
 
-/** The event without its plate if that was read with less confidence than the connection requires. */
+/**
+ * The event without its plate if that was read with less confidence than the connection requires. A plate without a
+ * confidence is kept; so is one whose confidence is not on the scale of the device, with a note.
+ */
 export function withEnoughConfidence(
   event: ObservedEvent,
   { minConfidence }: KnownConnection['options'],
 ): { readonly event: ObservedEvent; readonly note: string | null } {
-  const confidence = event.metadata?.confidence;
-  if (minConfidence === undefined || !event.licensePlateNumber || typeof confidence !== 'number')
-    return { event, note: null };
+  const { confidence, confidenceRaw } = event.metadata ?? {};
+  if (!event.licensePlateNumber) return { event, note: null };
+  if (confidence === undefined && confidenceRaw !== undefined) {
+    return {
+      event,
+      note: `The confidence of the plate is unknown: ${confidenceRaw} is not on the scale of the device`,
+    };
+  }
+  if (minConfidence === undefined || typeof confidence !== 'number') return { event, note: null };
   return confidence >= minConfidence
     ? { event, note: null }
     : {

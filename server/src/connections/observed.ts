@@ -42,24 +42,38 @@ export function speedOf(value: unknown, unit: 'km/h' | 'mph' | 'm/s' = 'km/h'): 
   return Math.round(speed * factor * 100) / 100;
 }
 
-/** A confidence as `metadata` holds it: from 0 to 1, and as the device wrote it. */
+/**
+ * A confidence as `metadata` holds it: from 0 to 1, and as the device wrote it. The former is absent if the latter is
+ * not on the scale of the device.
+ */
 export interface Confidence {
-  readonly confidence: number;
+  readonly confidence?: number;
   readonly confidenceRaw: number | string;
 }
 
+/** The value that a device uses for certainty; 0 is the opposite. */
+export type ConfidenceScale = 1 | 100 | 255;
+
 /**
- * Converts a confidence to the scale from 0 to 1.
- * @param most the value that the device uses for certainty: 1, 100 or 255
- * @returns null when there is no number, or one outside the scale
+ * Converts a confidence to the scale from 0 to 1. A text may end in `%` if the scale is 100.
+ * @returns null when there is no number
  */
-export function confidenceOf(value: unknown, most: 1 | 100 | 255): Confidence | null {
+export function confidenceOf(value: unknown, scale: ConfidenceScale): Confidence | null {
+  const number = numberOf(typeof value === 'string' && scale === 100 ? value.replace('%', '') : value);
+  if (number === null) return null;
+  const confidenceRaw = typeof value === 'string' ? value : number;
+  if (number < 0 || number > scale) return { confidenceRaw };
+  return { confidence: Math.round((number / scale) * 10_000) / 10_000, confidenceRaw };
+}
+
+/**
+ * The confidence of a device whose firmware versions use different scales: a fraction such as `0.98` or `1.0` is out of 1,
+ * any other number out of 100.
+ */
+export function fractionOrPercent(value: unknown): Confidence | null {
   const number = numberOf(value);
-  if (number === null || number < 0 || number > most) return null;
-  return {
-    confidence: Math.round((number / most) * 10_000) / 10_000,
-    confidenceRaw: typeof value === 'string' ? value : number,
-  };
+  const isFraction = number !== null && number <= 1 && /[.,]/.test(String(value));
+  return confidenceOf(value, isFraction ? 1 : 100);
 }
 
 /** What is known of a vehicle or incident when the type of its event is chosen. */

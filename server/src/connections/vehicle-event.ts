@@ -1,14 +1,15 @@
 import { knownText } from './fields.ts';
 import type { ObservedEvent } from './format.ts';
 import { namesOf } from './json-values.ts';
-import type { Confidence } from './observed.ts';
-import { confidenceOf, kindOf, numberOf, type Observed, plateOf } from './observed.ts';
+import { type Confidence, kindOf, numberOf, type Observed, plateOf } from './observed.ts';
 import { remembered } from './remembered.ts';
 
 /** What a message contains about one vehicle. */
 export interface SeenVehicle extends Omit<Observed, 'plate'> {
   /** As the device wrote it; every spelling of "no plate" is ignored. */
   readonly plate?: unknown;
+  /** How reliably the plate was read; ignored without a plate. */
+  readonly confidence?: Confidence | null;
   /** Every spelling of "unknown" is ignored. */
   readonly vehicleType?: unknown;
   readonly description?: string | null;
@@ -36,24 +37,13 @@ export function vehicleEvent(seen: SeenVehicle): ObservedEvent {
     location: seen.location ?? null,
     images: [...new Set(seen.images ?? [])],
     tags: namesOf(...seen.tags),
-    metadata: withValues({ ...seen.metadata, speedLimit }),
+    metadata: withValues({ ...(plate === null ? null : seen.confidence), ...seen.metadata, speedLimit }),
   };
 }
 
 /** The entries whose values are not null or empty. */
 export function withValues(entries: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(entries).filter(([, value]) => !isEmpty(value)));
-}
-
-/**
- * A confidence on one of the scales to 1, 100 or 255: the smallest one that contains it. Null for 0, which means that
- * there is none.
- */
-export function anyConfidence(value: unknown): Confidence | null {
-  const number = numberOf(typeof value === 'string' ? value.replace('%', '') : value);
-  if (number === null || number <= 0) return null;
-  const found = confidenceOf(number, number <= 1 ? 1 : number <= 100 ? 100 : 255);
-  return found && { ...found, confidenceRaw: typeof value === 'string' ? value : number };
 }
 
 /** A position in decimal degrees; null for one that is not set (0, 0) or out of range. */

@@ -72,7 +72,8 @@ export function createReportDates(app: GatewayApp, db: Database): ReportDates {
         given,
       );
       // A report whose plate was left out must not replace one with a plate.
-      const passage = report.passage && note !== null ? { ...report.passage, quality: -1 } : report.passage;
+      const isLeftOut = event.licensePlateNumber !== report.event.licensePlateNumber;
+      const passage = report.passage && isLeftOut ? { ...report.passage, quality: -1 } : report.passage;
       return {
         report: { ...report, key, event, ...(passage && { passage }) },
         sensorId,

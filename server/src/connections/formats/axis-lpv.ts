@@ -112,6 +112,7 @@ function reportOf(car: unknown, { pictures, context, receivedAt }: Surroundings)
       vehicleType: vehicle('type') ?? field('vehicleType'),
       location: positionOf(place('lat', 'latitude'), place('lon', 'lng', 'longitude')),
       images: [...pictures, ...embedded, ...imageAddresses(field('lpImage'))],
+      confidence: confidenceOf(field('plateConfidence'), 1),
       tags: [
         'axis',
         field('sensorProviderID'),
@@ -122,7 +123,6 @@ function reportOf(car: unknown, { pictures, context, receivedAt }: Surroundings)
         vendor: 'axis-lpv',
         device: device[0],
         product: camera('ProdShortName'),
-        ...(plate === null ? null : confidenceOf(field('plateConfidence'), 1)),
         direction: knownText(field('carMoveDirection')),
         lane: textOf(field('roiID')),
         country: knownText(field('plateCountry', 'country')),

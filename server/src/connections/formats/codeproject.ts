@@ -109,11 +109,11 @@ function reportOf(seen: PlateRead, index: number, from: Alert, context: ReadingC
       // With several plates it is unknown which of the vehicles each belongs to.
       vehicleType: isOnly ? vehicleType : null,
       images: [...imageAddresses(field('image')), ...pictures],
+      confidence: seen.confidence,
       tags: ['blueiris', device[0]],
       metadata: {
         vendor: 'codeproject',
         device: device[0],
-        ...(seen.plate === null ? null : seen.confidence),
         box: boxOf(given),
         module: textOf(answer.moduleId),
         clip: textOf(field('alert_clip')),

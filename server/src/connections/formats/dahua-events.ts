@@ -2,8 +2,8 @@ import { HOUR_MS } from '@gantry/contract/durations';
 import { epochTime, isoTime, type ReportedTime, reportedTime, type Zone } from '../device-time.ts';
 import { addressesIn, anyText, fieldAt, fieldList, fieldText, knownText } from '../fields.ts';
 import type { ObservedEvent, PartOfPassage, ReadingContext, Report } from '../format.ts';
-import { measured, numberOf, plateOf, speedOf } from '../observed.ts';
-import { anyConfidence, listTag, positionOf, vehicleEvent } from '../vehicle-event.ts';
+import { type Confidence, confidenceOf, measured, numberOf, plateOf, speedOf } from '../observed.ts';
+import { listTag, positionOf, vehicleEvent } from '../vehicle-event.ts';
 import { violationNamed } from '../violation-names.ts';
 
 /** An event whose data is in one object. */
@@ -69,6 +69,7 @@ export function eventReport(
       knownText(data, 'TrafficCar/VehicleSize', 'TrafficCar/VehicleType'),
     location: locationOf(data),
     images: [...addressesIn(raw), ...pictures],
+    confidence: confidenceIn(data),
     tags: ['Dahua', machine, listTag(list)],
     metadata: {
       vendor: 'dahua',
@@ -78,7 +79,6 @@ export function eventReport(
       incidentType,
       lane: fieldText(data, 'Lane', 'TrafficCar/Lane'),
       direction: knownText(data, 'TrafficCar/DrivingDirection', 'JunctionDirection', 'DrivingDirection'),
-      ...anyConfidence(fieldText(data, 'TrafficCar/PlateConfidence', 'Object/Confidence')),
       country: knownText(data, 'TrafficCar/Country', 'CommInfo/Country', 'Object/Country'),
       region: knownText(data, 'TrafficCar/Province', 'Object/Province', 'CommInfo/Province'),
       plateColor: knownText(data, 'TrafficCar/PlateColor', 'Object/PlateColor'),
@@ -126,6 +126,14 @@ function plateIn(data: unknown): string | null {
   const ofObject = fieldText(objectOfType(data, PLATE_TYPE), 'Text');
   const named = PLATE_FIELDS.map((path) => plateOf(fieldText(data, path)));
   return [named[0], plateOf(ofObject), ...named].find((each) => each) ?? null;
+}
+
+/** The confidence of the plate. That of an object is out of 255. */
+function confidenceIn(data: unknown): Confidence | null {
+  return (
+    confidenceOf(fieldText(data, 'TrafficCar/PlateConfidence'), 100) ??
+    confidenceOf(fieldText(objectOfType(data, PLATE_TYPE), 'Confidence'), 255)
+  );
 }
 
 /** The first object of an event whose `ObjectType` matches; undefined if there is none. */

@@ -2,8 +2,8 @@ import { reportedTime } from '../device-time.ts';
 import { addressesIn, anyText, fieldAt, fieldText, knownText } from '../fields.ts';
 import { type Reading, type ReadingContext, type Report, without } from '../format.ts';
 import { namesOf } from '../json-values.ts';
-import { plateOf, speedOf } from '../observed.ts';
-import { anyConfidence, positionOf, vehicleEvent } from '../vehicle-event.ts';
+import { confidenceOf, plateOf, speedOf } from '../observed.ts';
+import { positionOf, vehicleEvent } from '../vehicle-event.ts';
 import { violationNamed } from '../violation-names.ts';
 
 /** Whether the value is a message of ITSAPI: a recognition, a heartbeat, or a description of the device. */
@@ -78,6 +78,7 @@ function tollgateReport(
         ...addressesIn(value),
         ...pictures,
       ],
+      confidence: confidenceOf(fieldText(picture, 'Plate/Confidence'), 100),
       tags: [
         'Dahua',
         knownText(picture, 'SnapInfo/SnapAddress', 'SnapInfo/DeviceName'),
@@ -91,7 +92,6 @@ function tollgateReport(
         address: knownText(picture, 'SnapInfo/SnapAddress'),
         direction: knownText(picture, 'SnapInfo/Direction'),
         lane,
-        ...anyConfidence(fieldText(picture, 'Plate/Confidence')),
         country: knownText(picture, 'Plate/Country'),
         region: knownText(picture, 'Plate/Region', 'Plate/Province'),
         plateColor: knownText(picture, 'Plate/PlateColor'),

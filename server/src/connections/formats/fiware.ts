@@ -28,6 +28,9 @@ const TIMES = [
 /** The units of speed in km/h, by their codes (UN/CEFACT). */
 const KM_PER_HOUR: Readonly<Record<string, number>> = { KMH: 1, KNT: 1.852, MTS: 3.6, HM: 1.609344 };
 
+/** The code of the unit percent (UN/CEFACT). */
+const PERCENT = 'P1';
+
 /** The type of incident for each `subCategory` of the model Alert. */
 const ALERTS: Readonly<Record<string, IncidentType>> = {
   caraccident: 'COLLISION',
@@ -196,7 +199,7 @@ function originOf(entity: Entity, { zone }: ReadingContext): Omit<Report, 'event
 }
 
 function commonOf(entity: Entity, more: Readonly<Record<string, unknown>>) {
-  const { id, type, values, raw } = entity;
+  const { id, type, values, units, raw } = entity;
   const address = objectOf(values.address);
   const street = [address.streetAddress, address.addressLocality].map(textOf).filter(Boolean).join(', ');
   const references = arrayOf(values.refImages).map((image) => textOf(image) ?? objectOf(image).url);
@@ -219,7 +222,7 @@ function commonOf(entity: Entity, more: Readonly<Record<string, unknown>>) {
       device: textOf(values.equipmentId ?? values.refDevice ?? values.observedBy),
       direction: textOf(values.laneDirection),
       lane: textOf(values.laneId),
-      ...confidenceOf(values.confidence, (numberOf(values.confidence) ?? 0) > 1 ? 100 : 1),
+      ...confidenceOf(values.confidence, units.confidence === PERCENT ? 100 : 1),
       ...more,
       raw,
     },

@@ -115,12 +115,12 @@ function eventOf(body: Json, after: Json, pictures: readonly string[], context: 
         speed,
         vehicleType: label === 'license_plate' ? null : label,
         images: imageAddresses(...pictures, after.thumbnail),
+        confidence: confidenceOf(score, 1),
         tags: ['frigate', device[0], name],
         metadata: {
           vendor: 'frigate',
           device: device[0],
           eventId: id,
-          ...confidenceOf(plate === null ? null : score, 1),
           objectScore: after.top_score ?? after.score,
           direction: speed === null ? null : after.velocity_angle,
           zones: after.entered_zones ?? after.zones,
@@ -182,12 +182,12 @@ function plateAlone(id: string, body: Json, { plate: text, camera, time, more }:
     ...time,
     event: vehicleEvent({
       plate,
+      confidence: score,
       tags: ['frigate', textOf(camera), more.subLabel, more.listName],
       metadata: {
         vendor: 'frigate',
         device: textOf(camera),
         eventId: id,
-        ...(plate === null ? null : score),
         ...more,
         raw: body,
       },

@@ -80,13 +80,11 @@ function reportOf(value: unknown, { message, context, index }: Surroundings): Re
         ...imageAddresses(field('ContextImage'), field('OverviewImage'), field('PlateImage')),
         ...picturesOf(message),
       ],
+      confidence: confidenceOf(field('ConfidenceScore') ?? attribute('Confidence Score'), 100),
       tags: ['genetec', device[0], text('HotlistName', 'Hotlist')],
       metadata: {
         vendor: 'genetec',
         device: device[0],
-        ...(plate === null
-          ? null
-          : confidenceOf(field('ConfidenceScore') ?? attribute('Confidence Score'), 100)),
         direction: text('Relative Motion', 'Direction'),
         lane: text('Lane', 'LaneName'),
         country: text('Country', 'Context'),

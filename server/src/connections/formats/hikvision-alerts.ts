@@ -1,8 +1,8 @@
 import { isoTime, type ReportedTime, reportedTime, type Zone } from '../device-time.ts';
 import { anyText, fieldAt, fieldText, knownText, objectsIn } from '../fields.ts';
 import type { ObservedEvent, ReadingContext, Report } from '../format.ts';
-import { numberOf, plateOf, speedOf } from '../observed.ts';
-import { anyConfidence, listTag, positionOf, type SeenVehicle, vehicleEvent } from '../vehicle-event.ts';
+import { confidenceOf, numberOf, plateOf, speedOf } from '../observed.ts';
+import { listTag, positionOf, type SeenVehicle, vehicleEvent } from '../vehicle-event.ts';
 import { violationNamed } from '../violation-names.ts';
 
 /** An alert, as the functions that make reports of it take it. */
@@ -99,6 +99,7 @@ function report(
       speedLimit: speedOf(fieldText(block, 'speedLimit', 'vehicleInfo/speedLimit'), options.speedUnit),
       location: locationOf(block) ?? locationOf(alert),
       images: pictures,
+      confidence: confidenceOf(anyText(block, 'confidenceLevel', 'plateConfidence', 'confidence'), 100),
       tags: ['Hikvision', channelName, listTag(list)],
       metadata: {
         vendor: 'hikvision',
@@ -109,7 +110,6 @@ function report(
         site: knownText(block, 'monitoringSiteID'),
         direction: knownText(block, 'direction', 'vehicleInfo/direction'),
         lane: anyText(block, 'line', 'laneNo', 'relatedLaneNo'),
-        ...anyConfidence(anyText(block, 'confidenceLevel', 'plateConfidence', 'confidence')),
         country: knownText(block, 'country'),
         region,
         plateColor: anyText(block, 'plateColor'),

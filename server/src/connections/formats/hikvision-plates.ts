@@ -2,7 +2,8 @@ import { isoTime, reportedTime, type Zone } from '../device-time.ts';
 import { fieldText, knownText } from '../fields.ts';
 import type { ReadingContext, Report } from '../format.ts';
 import { namesOf } from '../json-values.ts';
-import { anyConfidence, vehicleEvent } from '../vehicle-event.ts';
+import { confidenceOf } from '../observed.ts';
+import { vehicleEvent } from '../vehicle-event.ts';
 
 /** One `Plate` of the list that `vehicleDetect/plates` returns. */
 export function pollReport(plate: unknown, { zone }: ReadingContext): Report {
@@ -16,6 +17,7 @@ export function pollReport(plate: unknown, { zone }: ReadingContext): Report {
     ...reportedTime(zone, ['captureTime', captured, (text) => captureTime(String(text), zone)]),
     event: vehicleEvent({
       plate: number,
+      confidence: confidenceOf(fieldText(plate, 'confidenceLevel', 'matchingResult/confidence'), 100),
       tags: ['Hikvision'],
       metadata: {
         vendor: 'hikvision',
@@ -23,7 +25,6 @@ export function pollReport(plate: unknown, { zone }: ReadingContext): Report {
         lane: fieldText(plate, 'laneNo', 'line'),
         direction: knownText(plate, 'direction'),
         country: knownText(plate, 'country'),
-        ...anyConfidence(fieldText(plate, 'confidenceLevel', 'matchingResult/confidence')),
         raw: plate,
       },
     }),

@@ -13,8 +13,8 @@ import {
 import { type Format, type Reading, type ReadingContext, type Report, without } from '../format.ts';
 import { namesOf } from '../json-values.ts';
 import type { DeviceMessage } from '../message.ts';
-import { plateOf, speedOf } from '../observed.ts';
-import { anyConfidence, positionOf, vehicleEvent } from '../vehicle-event.ts';
+import { fractionOrPercent, plateOf, speedOf } from '../observed.ts';
+import { positionOf, vehicleEvent } from '../vehicle-event.ts';
 import { violationNamed } from '../violation-names.ts';
 
 /** What the numbers in `event_type` mean; 75008 is a vehicle without a violation. */
@@ -126,6 +126,7 @@ function reportOf(
       // A picture inside another vehicle belongs to that one.
       images:
         count > 1 ? [...scenesOf(message), ...own] : [...scenesOf(message), ...own, ...addressesIn(message)],
+      confidence: fractionOrPercent(fieldText(vehicle, 'license_plate_confidence', 'confidence', 'score')),
       tags: ['Huawei', find('stream_name', 'camera_name')],
       metadata: {
         vendor: 'huawei',
@@ -134,7 +135,6 @@ function reportOf(
         alarm: type,
         lane: fieldText(vehicle, 'lane', 'lane_id', 'lane_no'),
         direction: knownText(vehicle, 'direction'),
-        ...anyConfidence(fieldText(vehicle, 'license_plate_confidence', 'confidence', 'score')),
         country: knownText(vehicle, 'country'),
         region: knownText(vehicle, 'region', 'province'),
         plateColor: knownText(vehicle, 'license_plate_color', 'license_plate_type'),

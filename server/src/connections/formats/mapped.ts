@@ -17,6 +17,9 @@ import { asJson } from '../xml.ts';
 /** Maximum number of events in one result. */
 const MAX_EVENTS = 1_000;
 
+/** The values of `confidenceScale`. */
+const CONFIDENCE_SCALES = [1, 100, 255] as const;
+
 /** Types in a result that say what the message is, instead of an event. */
 const INSTEAD = { HEARTBEAT: 'heartbeat', STATUS: 'status', AGGREGATE: 'aggregate' } as const;
 
@@ -25,7 +28,8 @@ const INSTEAD = { HEARTBEAT: 'heartbeat', STATUS: 'status', AGGREGATE: 'aggregat
  * `{body, fields, pictures, path, topic, receivedAt}`: the first part of the body (XML as `{root: {...}}`), all named
  * parts, the addresses of the pictures, and where and when the message arrived (ISO 8601). Its result is one event or an
  * array of events, of which every key is optional: plate, speed (in `options.speedUnit`), speedLimit, type, violation,
- * description, vehicleType, severity, location {latitude, longitude, address}, images, tags, confidence (to 1 or to 100),
+ * description, vehicleType, severity, location {latitude, longitude, address}, images, tags, confidence (on the scale of
+ * `confidenceScale`, which is 1, 100 or 255; without it, a confidence of at most 1 is out of 1, and others out of 100),
  * metadata, time (ISO 8601, or an epoch of s, ms, µs or ns), key (unique within the connection), and device (a name or
  * several, for `options.sensors`). The types HEARTBEAT, STATUS and AGGREGATE mark a message that is not an event.
  */
@@ -130,6 +134,10 @@ function reportOf(item: unknown, input: Input, { options, zone }: ReadingContext
   if (type !== null && !isEventType(type)) {
     return `type must be one of ${[...eventType.options, ...Object.keys(INSTEAD)].join(', ')}, not ${type.slice(0, 50)}`;
   }
+  const scale = CONFIDENCE_SCALES.find((each) => each === numberOf(given.confidenceScale));
+  if (scale === undefined && given.confidenceScale !== undefined && given.confidenceScale !== null) {
+    return `confidenceScale must be one of ${CONFIDENCE_SCALES.join(', ')}`;
+  }
   const isOfKind = type === null || type === kind.eventType;
   const rank = textOf(severity)?.toUpperCase();
   return {
@@ -152,7 +160,7 @@ function reportOf(item: unknown, input: Input, { options, zone }: ReadingContext
         vendor: 'mapped',
         ...objectOf(metadata),
         ...(limit !== null && { speedLimit: limit }),
-        ...confidenceOf(confidence, (numberOf(confidence) ?? 0) > 1 ? 100 : 1),
+        ...confidenceOf(confidence, scale ?? ((numberOf(confidence) ?? 0) > 1 ? 100 : 1)),
         ...(device !== undefined && { device: devicesOf(device)[0] }),
         raw: input.body,
       },

@@ -12,8 +12,8 @@ import { type Format, type Reading, type ReadingContext, type Report, without } 
 import { namesOf, objectOf, textOf } from '../json-values.ts';
 import { fieldsOf } from '../lenient-keys.ts';
 import type { DeviceMessage } from '../message.ts';
-import { plateOf, speedOf } from '../observed.ts';
-import { anyConfidence, listTag, vehicleEvent, withValues } from '../vehicle-event.ts';
+import { fractionOrPercent, plateOf, speedOf } from '../observed.ts';
+import { listTag, vehicleEvent, withValues } from '../vehicle-event.ts';
 import { violationNamed } from '../violation-names.ts';
 
 /** Milesight's plate readers: HTTP notifications of recognitions, lists, attributes, violations and counts. */
@@ -117,6 +117,7 @@ function reportOf(value: unknown, device: readonly string[], { zone, options }: 
         ...image('plate_image'),
         ...addressesIn(value),
       ],
+      confidence: fractionOrPercent(fieldText(value, 'confidence')),
       tags: ['Milesight', name, listTag(list)],
       metadata: {
         vendor: 'milesight',
@@ -124,7 +125,6 @@ function reportOf(value: unknown, device: readonly string[], { zone, options }: 
         alarm: fieldText(value, 'event'),
         direction: knownText(value, 'direction'),
         lane: fieldText(value, 'detection_region', 'lane', 'region_name'),
-        ...anyConfidence(fieldText(value, 'confidence')),
         country: knownText(value, 'country'),
         region: knownText(value, 'region'),
         plateColor: knownText(value, 'plate_color'),

@@ -75,11 +75,11 @@ function reportOf(result: Readonly<Record<string, unknown>>, index: number, enve
       speed: speedOf(result.speed ?? vehicle.speed, context.options.speedUnit),
       vehicleType: vehicle.type,
       images: pictures,
+      confidence: confidenceOf(score, 1),
       tags: ['platerecognizer', data.camera_id],
       metadata: {
         vendor: 'platerecognizer',
         device: device[0],
-        ...confidenceOf(score, 1),
         direction: result.direction,
         region,
         make: model.make,

@@ -13,8 +13,8 @@ import {
 import { type Format, type Reading, type ReadingContext, type Report, without } from '../format.ts';
 import { namesOf } from '../json-values.ts';
 import type { DeviceMessage } from '../message.ts';
-import { plateOf, speedOf } from '../observed.ts';
-import { anyConfidence, listTag, positionOf, vehicleEvent, withValues } from '../vehicle-event.ts';
+import { confidenceOf, plateOf, speedOf } from '../observed.ts';
+import { listTag, positionOf, vehicleEvent, withValues } from '../vehicle-event.ts';
 import { violationNamed } from '../violation-names.ts';
 
 /** Tattile's plate readers: a message of the fields that were chosen in the camera, in XML or JSON. */
@@ -91,6 +91,7 @@ function reportOf(message: unknown, pictures: readonly string[], { zone, options
         ...addressesIn(message),
         ...pictures,
       ],
+      confidence: confidenceOf(fieldText(message, 'OCRSCORE', 'OCR_SCORE'), 100),
       tags: ['Tattile', name, listTag(list)],
       metadata: {
         vendor: 'tattile',
@@ -99,7 +100,6 @@ function reportOf(message: unknown, pictures: readonly string[], { zone, options
         direction: knownText(message, 'DIRECTION'),
         lane,
         laneName: knownText(message, 'LANE_DESCR'),
-        ...anyConfidence(fieldText(message, 'OCRSCORE', 'OCR_SCORE')),
         country: knownText(message, 'PLATE_COUNTRY_CODE', 'PLATE_COUNTRY'),
         countryName: knownText(message, 'PLATE_COUNTRY'),
         region: knownText(message, 'PLATE_REGION', 'PLATE_STATE'),

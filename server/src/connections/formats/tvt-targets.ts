@@ -2,7 +2,7 @@ import { epochTime, reportedTime, timeIn } from '../device-time.ts';
 import { addressesIn, anyText, fieldAt, fieldList, fieldText, knownText } from '../fields.ts';
 import type { ReadingContext, Report } from '../format.ts';
 import { type Confidence, confidenceOf, numberOf, plateOf, speedOf } from '../observed.ts';
-import { anyConfidence, listTag, vehicleEvent } from '../vehicle-event.ts';
+import { listTag, vehicleEvent } from '../vehicle-event.ts';
 
 /** `dataTime` depends on the date format that is set in the device. */
 const LOCAL_TIMES = [
@@ -135,6 +135,7 @@ function report(
         knownText(item, 'carAttribute/carType', 'carAttr/type', 'carType', 'vehicleType') ??
         typeOfTarget(item),
       images: [...scenesOf(config), ...pictures],
+      confidence: confidenceIn(item),
       tags: ['TVT', name, listTag(list)],
       metadata: {
         vendor: 'tvt',
@@ -143,7 +144,6 @@ function report(
         channel,
         alarm: smartType,
         direction,
-        ...confidenceIn(item),
         country: knownText(item, 'licensePlateAttribute/country', 'country', 'region'),
         plateColor: knownText(item, 'plateColor', 'licensePlateAttribute/color'),
         make: knownText(item, 'carAttribute/brand', 'carAttr/brand', 'brand'),
@@ -161,7 +161,7 @@ function report(
 function confidenceIn(item: unknown): Confidence | null {
   const hundredths = numberOf(fieldText(item, 'PlateConfidence/@count'));
   return hundredths === null
-    ? anyConfidence(fieldText(item, 'PlateConfidence', 'licensePlateAttribute/confidence', 'confidence'))
+    ? confidenceOf(fieldText(item, 'PlateConfidence', 'licensePlateAttribute/confidence', 'confidence'), 100)
     : confidenceOf(hundredths / 100, 100);
 }
 

@@ -123,13 +123,13 @@ function reportOf(
     event: vehicleEvent({
       plate,
       images,
+      confidence: confidenceOf(first?.confidence ?? first?.score, 100),
       tags: ['unifi', textOf(alarm.name), ...keys.filter((key) => /_of_interest$/.test(key)), name],
       metadata: {
         vendor: 'unifi-protect',
         device,
         alarm: textOf(alarm.name),
         eventId,
-        ...(plate === null ? null : confidenceOf(first?.confidence ?? first?.score, 100)),
         listName: name,
         triggers: keys,
         zones: valueAt(first, 'zones.zone'),
@@ -219,14 +219,12 @@ function detectedVehicle(
       plate,
       vehicleType: valueAt(vehicle, 'attributes.vehicleType.val'),
       images: pictures,
+      confidence: confidenceOf(valueAt(vehicle, 'group.confidence') ?? vehicle.confidence, 100),
       tags: ['unifi', listName],
       metadata: {
         vendor: 'unifi-protect',
         device: textOf(event.camera),
         eventId: id,
-        ...(plate === null
-          ? null
-          : confidenceOf(valueAt(vehicle, 'group.confidence') ?? vehicle.confidence, 100)),
         color: textOf(valueAt(vehicle, 'attributes.color.val')),
         zones: valueAt(vehicle, 'attributes.zone'),
         box: vehicle.coord,

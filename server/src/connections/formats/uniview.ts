@@ -16,8 +16,8 @@ import {
 import { type Format, type Reading, type ReadingContext, type Report, without } from '../format.ts';
 import { namesOf } from '../json-values.ts';
 import type { DeviceMessage } from '../message.ts';
-import { plateOf, speedOf } from '../observed.ts';
-import { anyConfidence, listTag, vehicleEvent } from '../vehicle-event.ts';
+import { confidenceOf, plateOf, speedOf } from '../observed.ts';
+import { listTag, vehicleEvent } from '../vehicle-event.ts';
 import { violationNamed } from '../violation-names.ts';
 
 const LIST = 'VehicleInfoList';
@@ -124,6 +124,7 @@ function reportOf(
       // LAPI numbers types, colors and makes; the sources that were available do not say what the numbers mean.
       vehicleType: nameOnly(type),
       images,
+      confidence: confidenceOf(fieldText(vehicle, 'PlateAttributeInfo/Confidence', 'Confidence'), 100),
       tags: ['Uniview', anyText(message, 'SrcName', 'DeviceName'), listTag(list)],
       metadata: {
         vendor: 'uniview',
@@ -132,7 +133,6 @@ function reportOf(
         lane: fieldText(vehicle, 'LaneInfo/ID', 'LaneID', 'LaneNo'),
         direction:
           knownText(vehicle, 'LaneInfo/Direction', 'Direction') ?? knownText(attributes, 'Direction'),
-        ...anyConfidence(fieldText(vehicle, 'PlateAttributeInfo/Confidence', 'Confidence')),
         country: knownText(vehicle, 'PlateAttributeInfo/Country'),
         region: knownText(vehicle, 'PlateAttributeInfo/Region', 'PlateAttributeInfo/Area'),
         plateColor: knownText(vehicle, 'PlateAttributeInfo/Color'),

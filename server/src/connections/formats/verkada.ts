@@ -89,12 +89,12 @@ function reportOf(body: Json, data: Json, index: number | null, { pictures, zone
         ...imageAddresses(field('image_url'), field('vehicle_image_url'), field('license_plate_image_url')),
         ...pictures,
       ],
+      confidence: confidenceOf(field('confidence'), 1),
       tags: ['verkada', textOf(field('camera_name')), notification],
       metadata: {
         vendor: 'verkada',
         device: textOf(field('camera_id')),
         organization: textOf(body.org_id),
-        ...(plate === null ? null : confidenceOf(field('confidence'), 1)),
         region: knownText(field('license_plate_state')),
         make: knownText(field('vehicle_make')),
         model: knownText(field('vehicle_model')),
