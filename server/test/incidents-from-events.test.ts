@@ -179,6 +179,36 @@ describe('an event of type INCIDENT', () => {
     expect(incident).toMatchObject({ id: made.id, title: 'Seen on the wall', reportedBy: made.reportedBy });
   });
 
+  it('opens its own if it is of another type, even while one of the sensor is open', async () => {
+    const sensor = await addSensor({ name: 'I-270' });
+    await ingest(sensor.apiKey, NOON, {
+      violationType: 'OBSTRUCTION',
+      description: 'Debris',
+      severity: 'LOW',
+    });
+    const fire = { description: 'Vehicle on fire, persons trapped', severity: 'CRITICAL' };
+    await ingest(sensor.apiKey, NOON + 1000, fire);
+    await ingest(sensor.apiKey, NOON + 2000, { violationType: 'OBSTRUCTION' });
+    const incidents = await incidentsOf(sensor.id);
+    expect(incidents).toMatchObject([
+      { title: 'Obstruction at I-270', type: 'OBSTRUCTION', severity: 'HIGH' },
+      { title: 'Vehicle on fire, persons trapped at I-270', type: 'OTHER', severity: 'CRITICAL' },
+    ]);
+    expect((await detail(incidents[0].id)).eventCount).toBe(2);
+  });
+
+  it('joins the incident whose type a person has changed since', async () => {
+    const sensor = await addSensor();
+    await ingest(sensor.apiKey, NOON, { description: 'Smoke' });
+    const [{ id }] = await incidentsOf(sensor.id);
+    await act('update', { id, type: 'COLLISION' });
+    await ingest(sensor.apiKey, NOON + 1000, { description: 'Smoke' });
+    await ingest(sensor.apiKey, NOON + 2000, { violationType: 'COLLISION' });
+    await ingest(sensor.apiKey, NOON + 3000, { violationType: 'BREAKDOWN' });
+    expect(await incidentsOf(sensor.id)).toHaveLength(2);
+    expect((await detail(id)).eventCount).toBe(3);
+  });
+
   it('counts once, however often it is sent', async () => {
     const sensor = await addSensor();
     const key = { idempotencyKey: 'once' };
@@ -208,6 +238,151 @@ describe('an event of type INCIDENT', () => {
     const sensor = await addSensor();
     await ingest(sensor.apiKey, NOON, { eventType: 'TRAFFIC_VIOLATION', violationType: 'COLLISION' });
     expect(await incidentsOf(sensor.id)).toEqual([]);
+  });
+});
+
+describe('an event that is more severe than the incident that it joins', () => {
+  const opened = async (fields: object = { description: 'Debris on the carriageway', severity: 'LOW' }) => {
+    const sensor = await addSensor({ name: 'I-270' });
+    const send = (minute: number, more: object) => ingest(sensor.apiKey, NOON + minute * MINUTE, more);
+    await send(0, fields);
+    const [{ id }] = await incidentsOf(sensor.id);
+    return { id, send, sensor };
+  };
+  const FIRE = { description: 'Vehicle on fire', severity: 'CRITICAL' };
+
+  it('raises its severity, title and description, with an entry in the timeline, for streams and webhooks', async () => {
+    const { id, send } = await opened();
+    const eventId = await send(1, FIRE);
+    await send(2, { description: 'Smoke', severity: 'HIGH' });
+    await send(3, { ...FIRE, description: 'Still burning' });
+    const { timeline, ...incident } = await detail(id);
+    expect(incident).toMatchObject({
+      title: 'Vehicle on fire at I-270',
+      description: 'Vehicle on fire',
+      severity: 'CRITICAL',
+      status: 'OPEN',
+    });
+    expect(timeline.map(({ action }: { action: string }) => action)).toEqual([
+      'create',
+      'attachEvent',
+      'update',
+      'attachEvent',
+      'attachEvent',
+    ]);
+    expect(timeline[2]).toEqual({
+      action: 'update',
+      at: timeline[1].at,
+      by: null,
+      from: 'OPEN',
+      to: 'OPEN',
+      note: null,
+      details: {
+        eventId,
+        severity: { from: 'LOW', to: 'CRITICAL' },
+        title: { from: 'Debris on the carriageway at I-270', to: 'Vehicle on fire at I-270' },
+        description: { from: 'Debris on the carriageway', to: 'Vehicle on fire' },
+      },
+    });
+    const { rows } = await gantry.pool.query(
+      `SELECT body -> 'json' ->> 'action' AS action, body -> 'json' -> 'incident' ->> 'severity' AS severity
+       FROM changes WHERE topic = 'incidents' AND body -> 'json' -> 'incident' ->> 'id' = $1 ORDER BY body -> 'json' ->> 'at'`,
+      [id],
+    );
+    expect(rows).toEqual([
+      { action: 'create', severity: 'LOW' },
+      { action: 'update', severity: 'CRITICAL' },
+      { action: 'attachEvent', severity: 'CRITICAL' },
+      { action: 'attachEvent', severity: 'CRITICAL' },
+    ]);
+  });
+
+  it('does so in the batch that opens the incident, and once for many', async () => {
+    const sensor = await addSensor({ name: 'I-270' });
+    const ranks = ['LOW', 'CRITICAL', 'MEDIUM', 'HIGH', 'CRITICAL'];
+    const events = ranks.map((severity, n) =>
+      report(NOON + n, { severity, description: `Number ${'abcde'[n]}` }),
+    );
+    await gantry.ok('events.ingestBatch', { apiKey: sensor.apiKey, events });
+    const [incident, ...others] = await incidentsOf(sensor.id);
+    expect(others).toEqual([]);
+    expect(incident).toMatchObject({ title: 'Number b at I-270', severity: 'CRITICAL' });
+    const { timeline } = await detail(incident.id);
+    expect(timeline.filter(({ action }: { action: string }) => action === 'update')).toHaveLength(1);
+  });
+
+  it('leaves what a person has written, and a severity that a person has chosen for such events', async () => {
+    const { id, send } = await opened({ description: 'Smoke', severity: 'HIGH' });
+    await act('update', { id, title: 'Mulch fire', description: 'Known to the brigade', severity: 'LOW' });
+    await send(1, { description: 'More smoke', severity: 'HIGH' });
+    expect(await detail(id)).toMatchObject({ severity: 'LOW', title: 'Mulch fire' });
+    await send(2, FIRE);
+    const { timeline, ...incident } = await detail(id);
+    expect(incident).toMatchObject({
+      severity: 'CRITICAL',
+      title: 'Mulch fire',
+      description: 'Known to the brigade',
+    });
+    expect(timeline.at(-1).details).toMatchObject({ severity: { from: 'LOW', to: 'CRITICAL' } });
+    await act('update', { id, severity: 'MEDIUM' });
+    await send(3, FIRE);
+    expect((await detail(id)).severity).toBe('MEDIUM');
+  });
+
+  it('keeps the title when it does not say what happened', async () => {
+    const { id, send } = await opened();
+    await send(1, { severity: 'CRITICAL' });
+    expect(await detail(id)).toMatchObject({
+      severity: 'CRITICAL',
+      title: 'Debris on the carriageway at I-270',
+      description: 'Debris on the carriageway',
+    });
+  });
+
+  it('makes a change of somebody who has not seen it a conflict', async () => {
+    const { id, send } = await opened();
+    const { updatedAt } = await detail(id);
+    await send(1, FIRE);
+    const change = { id, severity: 'LOW', expectedUpdatedAt: updatedAt };
+    const { status, body } = await gantry.call('incidents.update', change, { token });
+    expect({ status, message: body.error.json.message }).toEqual({
+      status: 409,
+      message: expect.stringMatching(/^An event updated this incident at .*: reload it/),
+    });
+    expect((await detail(id)).severity).toBe('CRITICAL');
+  });
+
+  it('leaves an incident that was resolved meanwhile', async () => {
+    const { id, send, sensor } = await opened();
+    for (const verb of ['acknowledge', 'start', 'resolve']) await act(verb, { id });
+    await send(1, FIRE);
+    expect((await detail(id)).severity).toBe('LOW');
+    expect(await incidentsOf(sensor.id)).toMatchObject([{ severity: 'LOW' }, { severity: 'CRITICAL' }]);
+  });
+
+  it('raises it to the highest, once per step, when two services receive them at the same time', async () => {
+    const second = await createApp(gantry.app.context.config, pino({ level: 'silent' }));
+    await using _ = second;
+    const services = [gantry, new Caller(await second.listen())];
+    const { id, sensor } = await opened({ severity: 'LOW' });
+    const ranks = ['MEDIUM', 'HIGH', 'CRITICAL'];
+    await Promise.all(
+      Array.from({ length: 18 }, (_, n) =>
+        services[n % 2]?.ok('events.ingest', {
+          apiKey: sensor.apiKey,
+          ...report(NOON + n, { severity: ranks[n % 3] }),
+        }),
+      ),
+    );
+    const { timeline, severity, eventCount } = await detail(id);
+    expect({ severity, eventCount }).toEqual({ severity: 'CRITICAL', eventCount: 19 });
+    const steps = timeline.flatMap(({ details }: { details: { severity?: { from: string; to: string } } }) =>
+      details.severity ? [details.severity] : [],
+    );
+    // Each step continues from the previous one, and goes up.
+    expect(steps[0].from).toBe('LOW');
+    expect(steps.at(-1).to).toBe('CRITICAL');
+    for (const [n, { from }] of steps.slice(1).entries()) expect(from).toBe(steps[n].to);
   });
 });
 

@@ -1,4 +1,5 @@
 import { MINUTE_MS } from '@gantry/contract/durations';
+import type { IncidentType } from '@gantry/contract/incidents';
 
 /**
  * An open incident accepts events of its sensor from this long before its opening until this long after its latest
@@ -10,6 +11,9 @@ export const SAME_INCIDENT_MS = 15 * MINUTE_MS;
 export interface OpenIncident {
   readonly id: string;
   readonly sensorId: string;
+  readonly type: IncidentType;
+  /** The type of its events, which stays when a person changes that of the incident; null if it has none. */
+  readonly reportedType: IncidentType | null;
   /** Unix milliseconds. */
   readonly openedAt: number;
   /** The time of its latest event, otherwise of its opening; Unix milliseconds. */
@@ -19,6 +23,7 @@ export interface OpenIncident {
 interface Report {
   readonly id: string;
   readonly sensorId: string;
+  readonly type: IncidentType;
   /** Unix milliseconds. */
   readonly time: number;
 }
@@ -30,9 +35,9 @@ export interface Grouping<Row> {
 }
 
 /**
- * Processes the events in the order of their time. An event belongs to an open incident of its sensor if it happened
- * less than 15 minutes before the opening of the incident, less than 15 minutes after its latest event, or in between,
- * however long the incident has been open. Any other event opens a new incident.
+ * Processes the events in the order of their time. An event belongs to an open incident of its sensor and type if it
+ * happened less than 15 minutes before the opening of the incident, less than 15 minutes after its latest event, or in
+ * between, however long the incident has been open. Any other event opens a new incident.
  */
 export function groupByIncident<Row extends Report>(
   rows: readonly Row[],
@@ -52,7 +57,7 @@ export function groupByIncident<Row extends Report>(
   // Ids begin with the time.
   for (const row of [...rows].sort((a, b) => (a.id < b.id ? -1 : 1))) {
     const incidents = incidentsOf(row.sensorId);
-    const place = placeOf(incidents, row.time);
+    const place = placeOf(incidents, row);
     const own = incidents[place];
     if (own) {
       attached.push({ incidentId: own.id, row });
@@ -61,24 +66,38 @@ export function groupByIncident<Row extends Report>(
     }
     const incidentId = newId();
     opening.push({ incidentId, row });
-    const { sensorId, time } = row;
-    incidents.push({ id: incidentId, sensorId, openedAt: time, lastEventAt: time });
+    const { sensorId, type, time } = row;
+    incidents.push({
+      id: incidentId,
+      sensorId,
+      type,
+      reportedType: type,
+      openedAt: time,
+      lastEventAt: time,
+    });
   }
   return { opening, attached };
 }
 
-/** Whether an event at that time belongs to the incident. */
-function takesIn({ openedAt, lastEventAt }: OpenIncident, time: number): boolean {
-  return time > openedAt - SAME_INCIDENT_MS && time < lastEventAt + SAME_INCIDENT_MS;
+/** Whether the event belongs to the incident. */
+function takesIn(
+  { type, reportedType, openedAt, lastEventAt }: OpenIncident,
+  { type: ofEvent, time }: Pick<Report, 'type' | 'time'>,
+): boolean {
+  return (
+    (ofEvent === type || ofEvent === reportedType) &&
+    time > openedAt - SAME_INCIDENT_MS &&
+    time < lastEventAt + SAME_INCIDENT_MS
+  );
 }
 
-/** The index of the incident that accepts an event of that time; of several, the one that was opened nearest to it. */
-function placeOf(incidents: readonly OpenIncident[], time: number): number {
+/** The index of the incident that accepts the event; of several, the one that was opened nearest to it. */
+function placeOf(incidents: readonly OpenIncident[], event: Pick<Report, 'type' | 'time'>): number {
   let best = -1;
   let distance = Number.POSITIVE_INFINITY;
   for (const [place, incident] of incidents.entries()) {
-    const away = Math.abs(incident.openedAt - time);
-    if (away >= distance || !takesIn(incident, time)) continue;
+    const away = Math.abs(incident.openedAt - event.time);
+    if (away >= distance || !takesIn(incident, event)) continue;
     best = place;
     distance = away;
   }

@@ -1,16 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { Coordinates } from '@gantry/contract/coordinates';
-import type { IncidentChange } from '@gantry/contract/incidents';
+import type { IncidentChange, IncidentType } from '@gantry/contract/incidents';
 import type { EventRow } from '../events/event-row.ts';
 import { rankOf } from '../events/severity.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { type Outbox, publish } from '../realtime/publish.ts';
 import { findNames } from '../users/names-store.ts';
-import { incidentTypeOf, titleOf } from './from-event.ts';
+import { incidentTypeOf, nameOf as nameOfEvent, titleOf } from './from-event.ts';
 import { groupByIncident } from './grouping.ts';
 import {
   attachToOpenIncidents,
   findSensorCoordinates,
+  type JoiningEvent,
   lockIncidentsOf,
   lockOpenIncidents,
 } from './opening-store.ts';
@@ -24,19 +25,23 @@ import {
 } from './store.ts';
 import { recordTimeline } from './timeline-store.ts';
 
-type Assigned = { readonly incidentId: string; readonly row: EventRow };
+type Report = EventRow & { readonly type: IncidentType };
+type Assigned = { readonly incidentId: string; readonly row: Report };
 
 /**
  * Opens incidents for new events of type INCIDENT, in the transaction that follows them up. An event joins an open
- * incident of its sensor that is close enough in time (`groupByIncident`). Transactions that concern the same sensor
- * run one after another here, so that together they open at most one incident.
+ * incident of its sensor and type that is close enough in time (`groupByIncident`), and raises its severity if it is
+ * more severe. Transactions that concern the same sensor run one after another here, so that together they open at most
+ * one incident of a type.
  */
 export async function openIncidents(
   app: { readonly outbox: Outbox },
   tx: Executor,
   rows: readonly EventRow[],
 ): Promise<void> {
-  const reports = rows.filter(({ eventType }) => eventType === 'INCIDENT');
+  const reports = rows
+    .filter(({ eventType }) => eventType === 'INCIDENT')
+    .map((row): Report => ({ ...row, type: incidentTypeOf(row) }));
   if (reports.length === 0) return;
   const sensorIds = [...new Set(reports.map(({ sensorId }) => sensorId))];
   await lockIncidentsOf(tx, sensorIds);
@@ -45,11 +50,11 @@ export async function openIncidents(
   const { opening, attached } = groupByIncident(reports, known, randomUUID);
 
   const opened = await open(tx, opening);
-  const joined = await attachToOpenIncidents(tx, attachmentsOf(attached));
+  const joined = await attachToOpenIncidents(tx, attached.map(joiningEventOf));
 
   const nameOf = await findNames(
     tx,
-    joined.flatMap(({ reportedBy, assignedTo }) => [reportedBy, assignedTo]),
+    joined.flatMap(({ row }) => [row.reportedBy, row.assignedTo]),
   );
   const changed = (action: IncidentChange['action'], row: IncidentRow): IncidentChange => ({
     action,
@@ -61,7 +66,7 @@ export async function openIncidents(
   // An incident that receives several events at once is published once.
   const changes = [
     ...opened.map((row) => changed('create', row)),
-    ...joined.map((row) => changed('attachEvent', row)),
+    ...joined.map(({ row, isRaised }) => changed(isRaised ? 'update' : 'attachEvent', row)),
   ];
   await publish(
     app,
@@ -81,19 +86,33 @@ async function incidentsOf(tx: Executor, opening: readonly Assigned[]): Promise<
   const placeless = opening.flatMap(({ row }) => (row.locationJson === null ? [row.sensorId] : []));
   const ofSensors = await findSensorCoordinates(tx, [...new Set(placeless)]);
   return opening.map(({ incidentId, row }) => {
-    const type = incidentTypeOf(row);
+    const { type } = row;
     return {
       id: incidentId,
-      title: titleOf(type, row.locationName ?? row.sensorName),
+      title: titleOf(type, row, row.locationName ?? row.sensorName),
       description: row.description,
       type,
-      severity: row.severity ?? rankOf('MEDIUM'),
+      severity: severityOf(row),
+      reportedType: type,
+      reportedSeverity: severityOf(row),
       location: coordinatesOf(row, ofSensors),
       locationId: row.locationId,
       sensorId: row.sensorId,
       openedAt: new Date(row.time),
     };
   });
+}
+
+/** An event without a severity counts as MEDIUM. */
+function severityOf({ severity }: EventRow): number {
+  return severity ?? rankOf('MEDIUM');
+}
+
+function joiningEventOf({ incidentId, row }: Assigned): JoiningEvent {
+  const { id: eventId, type, description } = row;
+  const title =
+    nameOfEvent(type, row) === null ? null : titleOf(type, row, row.locationName ?? row.sensorName);
+  return { incidentId, eventId, type, severity: severityOf(row), title, description };
 }
 
 function attachmentsOf(assigned: readonly Assigned[]): Attachment[] {

@@ -33,7 +33,10 @@ export function readIncident(row: Readonly<Record<string, unknown>>): IncidentRo
 }
 
 /** An incident as the API returns it. */
-export function incidentOf({ lastEventAt: _, ...row }: IncidentRow, nameOf: NameOf): Incident {
+export function incidentOf(
+  { lastEventAt: _, reportedType: _type, reportedSeverity: _severity, ...row }: IncidentRow,
+  nameOf: NameOf,
+): Incident {
   return {
     ...row,
     severity: severityOfRank(row.severity) ?? 'MEDIUM',

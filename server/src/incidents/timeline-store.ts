@@ -4,7 +4,7 @@ import {
   type IncidentTimelineEntry,
   MAX_INCIDENT_TIMELINE,
 } from '@gantry/contract/incidents';
-import { and, asc, desc, eq, gt, isNotNull, max, ne, notInArray, or, type SQL, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, gt, isNotNull, max, notInArray, or, type SQL, sql } from 'drizzle-orm';
 import { incidentTimeline as timeline } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import type { NameOf } from '../users/names-store.ts';
@@ -133,16 +133,19 @@ export function timelineEntryOf(row: ReadRow, nameOf: NameOf): IncidentTimelineE
   };
 }
 
-/** The unseen entries of users. Attached events and notes prevent nothing. */
+/**
+ * The unseen entries of users, and of the service when an event raised the severity. Attached events and notes prevent
+ * nothing.
+ */
 function unseenSteps(incidentId: string, unseen: Unseen): SQL | undefined {
   return and(
     eq(timeline.incidentId, incidentId),
-    isNotNull(timeline.userId),
+    or(isNotNull(timeline.userId), eq(timeline.action, 'update')),
     'since' in unseen
       ? and(notInArray(timeline.action, ['attachEvent', 'addNote']), gt(timeline.at, unseen.since))
       : and(
           eq(timeline.action, unseen.action),
-          ne(timeline.userId, unseen.userId),
+          sql`${timeline.userId} IS DISTINCT FROM ${unseen.userId}`,
           or(
             gt(timeline.id, unseen.after),
             sql`${timeline.at} > statement_timestamp() - ${performance.now() - unseen.began} * interval '1 millisecond'`,

@@ -196,6 +196,8 @@ export const incidents = pgTable('incidents', {
   updatedAt: moment('updated_at').notNull().defaultNow(),
   backlog: boolean('backlog').notNull().default(false),
   lastEventAt: moment('last_event_at'),
+  reportedType: text('reported_type').$type<IncidentType>(),
+  reportedSeverity: smallint('reported_severity'),
 });
 
 export const incidentEvents = pgTable('incident_events', {
