@@ -337,7 +337,9 @@ CREATE TABLE incidents (
   closed_at timestamp(3) with time zone,
   updated_at timestamp(3) with time zone NOT NULL DEFAULT now(),
   backlog boolean NOT NULL DEFAULT false,
-  last_event_at timestamp(3) with time zone
+  last_event_at timestamp(3) with time zone,
+  reported_type text COLLATE "C",
+  reported_severity smallint
 );
 
 CREATE TABLE legal_holds (
@@ -635,7 +637,11 @@ CREATE TABLE watchlist_alerts (
   created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
   acknowledged_at timestamp(3) with time zone,
   acknowledged_by uuid,
-  note text
+  note text,
+  vehicle_key text,
+  backlog boolean NOT NULL DEFAULT false,
+  sightings integer NOT NULL DEFAULT 1,
+  last_read_at timestamp(3) with time zone
 );
 
 CREATE TABLE watchlist_entries (
@@ -650,6 +656,12 @@ CREATE TABLE watchlist_entries (
   created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
   updated_at timestamp(3) with time zone NOT NULL DEFAULT now(),
   updated_by uuid
+);
+
+CREATE TABLE watchlist_sightings (
+  entry_id uuid NOT NULL,
+  event_id uuid NOT NULL,
+  alert_id uuid NOT NULL
 );
 
 CREATE TABLE webhook_deliveries (
@@ -735,6 +747,7 @@ ALTER TABLE incident_timeline ADD CONSTRAINT incident_timeline_pkey PRIMARY KEY 
 ALTER TABLE incident_timeline ADD CONSTRAINT incident_timeline_incident_id_fkey FOREIGN KEY (incident_id) REFERENCES incidents(id) ON DELETE CASCADE;
 ALTER TABLE incidents ADD CONSTRAINT incidents_pkey PRIMARY KEY (id);
 ALTER TABLE incidents ADD CONSTRAINT incidents_lanes_blocked_check CHECK ((lanes_blocked >= 0));
+ALTER TABLE incidents ADD CONSTRAINT incidents_reported_severity_check CHECK (((reported_severity >= 1) AND (reported_severity <= 4)));
 ALTER TABLE incidents ADD CONSTRAINT incidents_severity_check CHECK (((severity >= 1) AND (severity <= 4)));
 ALTER TABLE incidents ADD CONSTRAINT incidents_status_check CHECK ((status = ANY (ARRAY['OPEN'::text, 'ACKNOWLEDGED'::text, 'IN_PROGRESS'::text, 'RESOLVED'::text, 'CLOSED'::text])));
 ALTER TABLE legal_holds ADD CONSTRAINT legal_holds_pkey PRIMARY KEY (id);
@@ -798,6 +811,8 @@ ALTER TABLE watchlist_alerts ADD CONSTRAINT watchlist_alerts_entry_id_event_id_k
 ALTER TABLE watchlist_alerts ADD CONSTRAINT watchlist_alerts_pkey PRIMARY KEY (id);
 ALTER TABLE watchlist_entries ADD CONSTRAINT watchlist_entries_pkey PRIMARY KEY (id);
 ALTER TABLE watchlist_entries ADD CONSTRAINT watchlist_entries_priority_check CHECK (((priority >= 1) AND (priority <= 4)));
+ALTER TABLE watchlist_sightings ADD CONSTRAINT watchlist_sightings_pkey PRIMARY KEY (entry_id, event_id);
+ALTER TABLE watchlist_sightings ADD CONSTRAINT watchlist_sightings_alert_id_fkey FOREIGN KEY (alert_id) REFERENCES watchlist_alerts(id) ON DELETE CASCADE;
 ALTER TABLE webhook_deliveries ADD CONSTRAINT webhook_deliveries_pkey PRIMARY KEY (id);
 ALTER TABLE webhook_deliveries ADD CONSTRAINT webhook_deliveries_webhook_id_fkey FOREIGN KEY (webhook_id) REFERENCES webhooks(id) ON DELETE CASCADE;
 ALTER TABLE webhook_deliveries ADD CONSTRAINT webhook_deliveries_status_check CHECK ((status = ANY (ARRAY['PENDING'::text, 'DELIVERED'::text, 'DEAD'::text])));
@@ -868,6 +883,8 @@ CREATE INDEX sessions_expiry ON public.sessions USING btree (expires_at);
 CREATE INDEX sessions_of_user ON public.sessions USING btree (user_id, last_seen_at DESC);
 CREATE INDEX traffic_places_of_sensor ON public.traffic_places USING btree (sensor_id);
 CREATE INDEX watchlist_alerts_by_creation ON public.watchlist_alerts USING btree (created_at, id);
+CREATE INDEX watchlist_alerts_by_urgency ON public.watchlist_alerts USING btree (priority DESC, created_at, id) WHERE (acknowledged_at IS NULL);
+CREATE INDEX watchlist_alerts_of_vehicle ON public.watchlist_alerts USING btree (entry_id, sensor_id, vehicle_key, last_read_at) WHERE (vehicle_key IS NOT NULL);
 CREATE INDEX watchlist_alerts_open ON public.watchlist_alerts USING btree (created_at, id) WHERE (acknowledged_at IS NULL);
 CREATE INDEX watchlist_entries_by_creation ON public.watchlist_entries USING btree (created_at, id);
 CREATE INDEX webhook_deliveries_by_time ON public.webhook_deliveries USING btree (created_at, id);

@@ -207,14 +207,25 @@ export const listIncidentsInput = z
   .object({
     status: statusFilter.optional().describe('One status, or an array of them.'),
     type: incidentType.optional(),
-    severity: severity.optional(),
+    severity: z
+      .union([severity, z.array(severity).min(1).max(severity.options.length)], {
+        error: `Use one of ${severity.options.join(', ')}, or an array of them`,
+      })
+      .transform((value) => (Array.isArray(value) ? value : [value]))
+      .optional()
+      .describe('One severity, or an array of them.'),
     sensorId: id.optional(),
     locationId: id.optional(),
     assignedTo: id.optional().describe('The id of a user, `me`, or `nobody`.'),
     search: searchText(200).describe('Part of a title or description, ignoring case.'),
     ...timeRange,
     ...paging(50),
-    sortBy: z.enum(['openedAt', 'updatedAt', 'severity', 'status']).default('openedAt'),
+    sortBy: z
+      .enum(['openedAt', 'updatedAt', 'severity', 'status', 'priority'])
+      .default('openedAt')
+      .describe(
+        '`priority` descending: the most severe first, among those of one severity the ones that nobody has acknowledged (OPEN), then the oldest; ascending: the reverse.',
+      ),
     sortOrder: sortOrder.default('desc'),
   })
   .prefault({});

@@ -30,7 +30,13 @@ export const watchlistEntryDetail = watchlistEntry.extend({
 });
 export type WatchlistEntryDetail = z.infer<typeof watchlistEntryDetail>;
 
-/** A read of a watched plate. It copies the fields of the entry at that time, and stays when the entry is deleted. */
+/** Reads of one vehicle by one sensor that are at most this many minutes apart are one alert. */
+export const SAME_ALERT_MINUTES = 10;
+
+/**
+ * A read of a watched plate, and its repetitions. It copies the fields of the entry at that time, and stays when the
+ * entry is deleted.
+ */
 export const watchlistAlert = z.object({
   id: z.string(),
   entryId: z.string(),
@@ -47,6 +53,17 @@ export const watchlistAlert = z.object({
   acknowledgedAt: z.date().nullable(),
   acknowledgedBy: person.nullable(),
   note: z.string().nullable(),
+  backlog: z
+    .boolean()
+    .describe(
+      'Whether the read was already more than 15 minutes old when it arrived, for example because a sensor was offline.',
+    ),
+  sightings: z
+    .number()
+    .describe(
+      `Number of reads: further ones of the vehicle by the same sensor, at most ${SAME_ALERT_MINUTES} minutes apart, raise no alert of their own. Subscribers receive the alert again with each; webhooks do not.`,
+    ),
+  lastSeenAt: z.date().describe('When the plate was read last.'),
 });
 export type WatchlistAlert = z.infer<typeof watchlistAlert>;
 
@@ -123,7 +140,17 @@ export const listAlertsInput = z
     acknowledged: z.boolean().optional(),
     entryId: id.optional(),
     priority: severity.optional(),
-    sortOrder: sortOrder.default('desc').describe('Order by the time at which the alert was raised.'),
+    backlog: z
+      .boolean()
+      .optional()
+      .describe('Whether the read was more than 15 minutes old when it arrived.'),
+    sortBy: z
+      .enum(['createdAt', 'priority'])
+      .default('createdAt')
+      .describe(
+        '`createdAt`: the time at which the alert was raised. `priority` descending: the most urgent first, among those of one priority the unacknowledged ones, then the oldest; ascending: the reverse.',
+      ),
+    sortOrder: sortOrder.default('desc'),
   })
   .prefault({});
 export type ListAlertsInput = z.infer<typeof listAlertsInput>;

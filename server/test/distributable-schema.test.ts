@@ -152,6 +152,7 @@ describe('the steps to a cluster', () => {
       'users',
       'watchlist_alerts',
       'watchlist_entries',
+      'watchlist_sightings',
       'webhook_deliveries',
       'webhooks',
     ]);

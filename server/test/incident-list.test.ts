@@ -50,6 +50,28 @@ describe('incidents.getAll', () => {
     expect(await titles({ search, sortBy: 'severity', sortOrder: 'asc' })).toEqual(['b', 'c', 'a']);
   });
 
+  it('sorts by priority: by severity, then what nobody has acknowledged, then the oldest', async () => {
+    const of = (title: string, severity: number, day: number, status = 'OPEN') => ({
+      title,
+      severity,
+      status,
+      opened_at: `2026-01-0${day}`,
+    });
+    const search = await stored([
+      of('taken', 4, 1, 'ACKNOWLEDGED'),
+      of('under way', 4, 2, 'IN_PROGRESS'),
+      of('new', 4, 4),
+      of('waiting', 4, 3),
+      of('high', 3, 1),
+      of('low', 1, 1),
+    ]);
+    const order = ['waiting', 'new', 'taken', 'under way', 'high', 'low'];
+    expect(await titles({ search, sortBy: 'priority' })).toEqual(order);
+    expect(await titles({ search, sortBy: 'priority', sortOrder: 'asc' })).toEqual(order.reverse());
+    expect(await titles({ search, sortBy: 'priority', severity: ['HIGH', 'LOW'] })).toEqual(['high', 'low']);
+    expect(await titles({ search, severity: 'LOW' })).toEqual(['low']);
+  });
+
   it("sorts by status in the order of an incident's life", async () => {
     const search = await stored(
       [...incidentStatus.options].reverse().map((status) => ({ title: status, status })),

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { reportedEvent, type Severity } from '@gantry/contract/events';
-import type { WatchlistAlert } from '@gantry/contract/watchlist';
+import { listAlertsInput, type WatchlistAlert } from '@gantry/contract/watchlist';
+import { drizzle } from 'drizzle-orm/node-postgres';
 import superjson from 'superjson';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { enrich } from '../src/ingest/enrich.ts';
 import { channels, listen } from '../src/platform/database/notify.ts';
 import { inTransaction } from '../src/platform/database/transaction.ts';
+import { listAlerts as listStoredAlerts } from '../src/watchlist/alerts-store.ts';
 import { raiseAlerts } from '../src/watchlist/raise-alerts.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 
@@ -22,15 +24,20 @@ interface AlertJson {
   acknowledgedAt: string | null;
   acknowledgedBy: { id: string; name: string } | null;
   note: string | null;
+  backlog: boolean;
+  sightings: number;
+  lastSeenAt: string;
 }
 
 const KEYS = [
   'acknowledgedAt',
   'acknowledgedBy',
+  'backlog',
   'createdAt',
   'entryId',
   'eventId',
   'id',
+  'lastSeenAt',
   'licensePlateNumber',
   'locationName',
   'note',
@@ -39,6 +46,7 @@ const KEYS = [
   'reason',
   'sensorId',
   'sensorName',
+  'sightings',
   'timestamp',
 ];
 
@@ -47,7 +55,7 @@ let token: string;
 let apiKey: string;
 let plates = 0;
 beforeAll(async () => {
-  gantry = await startGantry();
+  gantry = await startGantry({ config: { WEBHOOK_ALLOW_HOSTS: '127.0.0.1' } });
   token = await gantry.tokenFor('OPERATOR');
   apiKey = await gantry.registerSensor();
 });
@@ -112,6 +120,9 @@ describe('a read of a watched plate', () => {
       acknowledgedAt: null,
       acknowledgedBy: null,
       note: null,
+      backlog: false,
+      sightings: 1,
+      lastSeenAt: timestamp,
     });
     expect(event.licensePlateNumber).toBe(read);
   });
@@ -143,6 +154,7 @@ describe('a read of a watched plate', () => {
       validUntil: '2026-02-01T13:00:00.000Z',
     });
     const inside = ['2026-02-01T12:00:00.000Z', '2026-02-01T13:00:00.000Z'];
+    // An hour apart, so that the two are two alerts.
     for (const timestamp of ['2026-02-01T11:59:59.999Z', ...inside, '2026-02-01T13:00:00.001Z']) {
       await ingest(plate, { timestamp });
     }
@@ -159,10 +171,10 @@ describe('a read of a watched plate', () => {
     expect(await alertsOf(id)).toHaveLength(1);
   });
 
-  it('raises an alert for each matching event of a batch', async () => {
+  it('raises an alert for each vehicle of a batch', async () => {
     const plate = newPlate();
-    const { id } = await watch(plate);
-    const events = [plate, 'OTHER 1', plate, plate].map((licensePlateNumber) => ({
+    const { id } = await watch(`${plate}*`);
+    const events = [`${plate} 1`, 'OTHER 1', `${plate} 2`, `${plate} 3`].map((licensePlateNumber) => ({
       eventType: 'VEHICLE_DETECTION',
       licensePlateNumber,
     }));
@@ -283,11 +295,182 @@ describe('raising alerts', () => {
   });
 });
 
+describe('further reads of a vehicle', () => {
+  const MINUTE = 60_000;
+  const NOON = Date.UTC(2026, 5, 1, 12);
+  const at = (minute: number) => ({ timestamp: new Date(NOON + minute * MINUTE).toISOString() });
+  /** The messages of the stream about an entry's alerts. */
+  const published = async (entryId: string) =>
+    (
+      await gantry.pool.query(
+        `SELECT body -> 'json' AS alert FROM changes
+         WHERE topic = 'watchlist' AND body -> 'json' ->> 'entryId' = $1 ORDER BY body -> 'json' -> 'sightings'`,
+        [entryId],
+      )
+    ).rows.map(({ alert }) => alert);
+
+  it('by the same sensor, each at most ten minutes after the previous one, are one alert with a count', async () => {
+    const plate = newPlate();
+    const { id } = await watch(plate);
+    const { eventId } = await ingest(plate, at(0));
+    for (const minute of [10, 19.5, -10]) await ingest(plate.toLowerCase(), at(minute));
+    await ingest(plate, at(29.6));
+    const [second, first, ...others] = await alertsOf(id);
+    expect(others).toEqual([]);
+    expect(first).toMatchObject({
+      eventId,
+      sightings: 4,
+      timestamp: at(0).timestamp,
+      lastSeenAt: at(19.5).timestamp,
+    });
+    expect(second).toMatchObject({ sightings: 1, lastSeenAt: at(29.6).timestamp });
+    expect((await published(id)).map(({ sightings }) => sightings)).toEqual([1, 1, 2, 3, 4]);
+    expect((await published(id)).at(-1)).toEqual(first);
+  });
+
+  it('are sent to subscribers, but not to webhooks', async () => {
+    const plate = newPlate();
+    const { id } = await watch(plate);
+    const admin = await gantry.tokenFor('ADMIN');
+    const hook = await gantry.ok(
+      'webhooks.create',
+      { url: 'http://127.0.0.1:5001/', kinds: ['watchlist.alert'], filter: {} },
+      { token: admin },
+    );
+    for (const minute of [0, 1, 60]) await ingest(plate, at(minute));
+    expect(await alertsOf(id)).toHaveLength(2);
+    const { rows } = await gantry.pool.query('SELECT body FROM webhook_deliveries WHERE webhook_id = $1', [
+      hook.id,
+    ]);
+    expect(rows).toHaveLength(2);
+  });
+
+  it('are alerts of their own for another entry, sensor or vehicle', async () => {
+    const plate = newPlate();
+    const [all, one] = [await watch(`${plate}*`), await watch(`${plate}1`)];
+    const otherKey = await gantry.registerSensor();
+    for (const n of [1, 2]) await ingest(`${plate}${n}`, at(0));
+    await ingest(`${plate}1`, { ...at(1), apiKey: otherKey });
+    const count = async (id: string) => (await alertsOf(id)).map(({ sightings }) => sightings);
+    expect(await count(all.id)).toEqual([1, 1, 1]);
+    expect(await count(one.id)).toEqual([1, 1]);
+  });
+
+  it('with confused characters are of one vehicle for a fuzzy entry', async () => {
+    const { id } = await watch('WQ 018 SB', { fuzzy: true });
+    for (const [minute, plate] of ['WQ 018 SB', 'W0 OI8 5B', 'WQ 018 SB'].entries())
+      await ingest(plate, at(minute));
+    expect(await alertsOf(id)).toMatchObject([{ sightings: 3, licensePlateNumber: 'WQ 018 SB' }]);
+  });
+
+  it('count once each, however often they are followed up, and are not reported as missing', async () => {
+    const plate = newPlate();
+    const { id } = await watch(plate);
+    const same = { ...at(1), idempotencyKey: 'again' };
+    for (const fields of [at(0), same, same]) await ingest(plate, fields);
+    expect(await alertsOf(id)).toMatchObject([{ sightings: 2 }]);
+    const { rows } = await gantry.pool.query('SELECT FROM watchlist_sightings WHERE entry_id = $1', [id]);
+    expect(rows).toHaveLength(1);
+  });
+
+  it('are one alert when they arrive through two services at the same time', async () => {
+    const { DATABASE_URL } = gantry.app.context.config;
+    await using other = await startGantry({ config: { DATABASE_URL: DATABASE_URL ?? '' } });
+    const plate = newPlate();
+    const { id } = await watch(plate);
+    await Promise.all(
+      Array.from({ length: 20 }, (_, n) => ingest(plate, at(n / 100), n % 2 ? gantry : other)),
+    );
+    expect(await alertsOf(id)).toMatchObject([{ sightings: 20 }]);
+  });
+
+  it('belong to an acknowledged alert, too, and leave it acknowledged', async () => {
+    const plate = newPlate();
+    const { id } = await watch(plate);
+    await ingest(plate, at(0));
+    const [alert] = await alertsOf(id);
+    await ok('watchlist.acknowledgeAlert', { id: alert?.id });
+    await ingest(plate, at(5));
+    expect(await alertsOf(id)).toMatchObject([{ sightings: 2, acknowledgedAt: expect.any(String) }]);
+  });
+});
+
+describe('a read from a backlog', () => {
+  it('is marked and can be filtered out; a live read of the vehicle has an alert of its own', async () => {
+    const plate = newPlate();
+    const { id } = await watch(plate);
+    const ago = (minutes: number) => ({ timestamp: new Date(Date.now() - minutes * 60_000).toISOString() });
+    for (const fields of [ago(3 * 24 * 60), ago(16), ago(14), ago(18)]) await ingest(plate, fields);
+    const alerts = await alertsOf(id, { sortOrder: 'asc' });
+    expect(alerts.map(({ backlog, sightings }) => [backlog, sightings])).toEqual([
+      [true, 1],
+      [true, 2],
+      [false, 1],
+    ]);
+    const ids = alerts.map(({ id: each }) => each);
+    const found = async (backlog: boolean) => (await alertsOf(id, { backlog })).map((each) => each.id);
+    expect([await found(true), await found(false)]).toEqual([[ids[1], ids[0]], [ids[2]]]);
+  });
+});
+
 describe('watchlist.getAlerts', () => {
+  it('sorts by priority, then the unacknowledged first, then the oldest', async () => {
+    const plate = newPlate();
+    const priorities = ['LOW', 'CRITICAL', 'HIGH', 'CRITICAL', 'LOW', 'CRITICAL'] as const;
+    const names = [];
+    const made: string[] = [];
+    for (const [n, priority] of priorities.entries()) {
+      names.push(await watch(`${plate}${n}`, { priority }));
+      await ingest(`${plate}${n}`);
+      const [alert] = await alertsOf(names[n]?.id ?? '');
+      made.push(alert?.id ?? '');
+      const minute = `2031-01-01T00:0${n}:00Z`;
+      await gantry.pool.query('UPDATE watchlist_alerts SET created_at = $2 WHERE id = $1', [
+        alert?.id,
+        minute,
+      ]);
+    }
+    await ok('watchlist.acknowledgeAlert', { id: made[1] });
+    const order = async (input: object) => {
+      const range = { startDate: '2031-01-01', endDate: '2031-01-01', sortBy: 'priority' };
+      const { alerts } = await ok<{ alerts: AlertJson[] }>('watchlist.getAlerts', { ...range, ...input });
+      return alerts.map(({ id }) => made.indexOf(id));
+    };
+    expect(await order({})).toEqual([3, 5, 1, 2, 0, 4]);
+    expect(await order({ sortOrder: 'asc' })).toEqual([4, 0, 2, 1, 5, 3]);
+    expect(await order({ acknowledged: false })).toEqual([3, 5, 2, 0, 4]);
+    expect(await order({ acknowledged: false, skip: 1, take: 2 })).toEqual([5, 2]);
+    expect(await order({ acknowledged: false, sortOrder: 'asc' })).toEqual([4, 0, 2, 5, 3]);
+    expect(await order({ acknowledged: true })).toEqual([1]);
+  });
+
+  it('reads the most urgent open alerts among very many from an index, without sorting them', async () => {
+    await gantry.pool.query(
+      `INSERT INTO watchlist_alerts (entry_id, pattern, reason, priority, event_id, plate, read_at, acknowledged_at)
+       SELECT gen_random_uuid(), 'X', 'Y', 1 + n % 4, gen_random_uuid(), 'X', now(), CASE WHEN n % 3 = 0 THEN now() END
+       FROM generate_series(1, 30000) AS n`,
+    );
+    await gantry.pool.query('ANALYZE watchlist_alerts');
+    const sent: { text: string; values: unknown[] }[] = [];
+    const db = drizzle({
+      client: gantry.pool,
+      logger: { logQuery: (text, values) => sent.push({ text, values: values as unknown[] }) },
+    });
+    const input = listAlertsInput.parse({ acknowledged: false, sortBy: 'priority', take: 20 });
+    const everything = { from: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY };
+    await listStoredAlerts(db, input, everything);
+    const [list] = sent;
+    const { rows } = await gantry.pool.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${list?.text}`, list?.values);
+    const plan = JSON.stringify(rows[0]['QUERY PLAN']);
+    expect(plan).toContain('watchlist_alerts_by_urgency');
+    expect(plan).not.toContain('"Sort"');
+    await gantry.pool.query(`DELETE FROM watchlist_alerts WHERE pattern = 'X'`);
+  });
+
   it('pages, filters and sorts by the time at which alerts were raised', async () => {
     const plate = newPlate();
-    const { id: entryId } = await watch(plate, { priority: 'HIGH' });
-    for (let n = 0; n < 4; n++) await ingest(plate);
+    const { id: entryId } = await watch(`${plate}*`, { priority: 'HIGH' });
+    for (let n = 0; n < 4; n++) await ingest(`${plate} ${n}`);
     const made = await alertsOf(entryId, { sortOrder: 'asc' });
     for (const [n, { id }] of made.entries()) {
       await gantry.pool.query('UPDATE watchlist_alerts SET created_at = $2 WHERE id = $1', [
@@ -313,9 +496,12 @@ describe('watchlist.getAlerts', () => {
 
   it('breaks ties by id in the same direction', async () => {
     const plate = newPlate();
-    const { id: entryId } = await watch(plate);
-    const event = { eventType: 'PLATE_RECOGNITION', licensePlateNumber: plate };
-    await ok('events.ingestBatch', { apiKey, events: Array(5).fill(event) });
+    const { id: entryId } = await watch(`${plate}*`);
+    const events = Array.from({ length: 5 }, (_, n) => ({
+      eventType: 'PLATE_RECOGNITION',
+      licensePlateNumber: `${plate} ${n}`,
+    }));
+    await ok('events.ingestBatch', { apiKey, events });
     await gantry.pool.query(`UPDATE watchlist_alerts SET created_at = '2026-01-01' WHERE entry_id = $1`, [
       entryId,
     ]);
@@ -332,6 +518,8 @@ describe('watchlist.getAlerts', () => {
     { priority: 'x' },
     { startDate: 'today' },
     { sortOrder: 'up' },
+    { sortBy: 'plate' },
+    { backlog: 'yes' },
   ])('refuses %j', async (input) => {
     expect((await gantry.call('watchlist.getAlerts', input, { token })).status).toBe(400);
   });
@@ -487,9 +675,11 @@ describe('an entry that was created through one process', () => {
   });
   afterAll(() => other.stop());
 
+  const sightingsOf = async (entryId: string): Promise<number> =>
+    (await alertsOf(entryId)).reduce((sum, { sightings }) => sum + sightings, 0);
   const alertsFor = async (entryId: string, plate: string): Promise<number> => {
     await ingest(plate, {}, other);
-    return (await alertsOf(entryId)).length;
+    return sightingsOf(entryId);
   };
 
   it('applies in another within a second, and so do its changes and its deletion', async () => {
@@ -503,7 +693,7 @@ describe('an entry that was created through one process', () => {
     );
     const next = newPlate();
     await ok('watchlist.update', { id, pattern: next });
-    const before = (await alertsOf(id)).length;
+    const before = await sightingsOf(id);
     await eventually(
       () => alertsFor(id, next),
       (count) => count > before,
@@ -511,7 +701,7 @@ describe('an entry that was created through one process', () => {
     );
     await ok('watchlist.delete', { id });
     const stillRaises = async () => {
-      const count = (await alertsOf(id)).length;
+      const count = await sightingsOf(id);
       return (await alertsFor(id, next)) > count;
     };
     await eventually(stillRaises, (raises) => !raises, 1_000);

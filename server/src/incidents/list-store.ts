@@ -67,7 +67,7 @@ export async function listIncidents(
     status &&
       (status.length === 1 ? eq(incidents.status, status[0] ?? 'OPEN') : inArray(incidents.status, status)),
     type && eq(incidents.type, type),
-    severity && eq(incidents.severity, rankOf(severity)),
+    severity && inArray(incidents.severity, severity.map(rankOf)),
     sensorId === undefined ? undefined : refersTo(incidents.sensorId, sensorId),
     locationId === undefined ? undefined : refersTo(incidents.locationId, locationId),
     assignedTo === undefined ? undefined : assigned(assignedTo, caller.id),
@@ -82,13 +82,22 @@ export async function listIncidents(
         ),
     openedIn(interval),
   );
-  const direction = input.sortOrder === 'asc' ? asc : desc;
+  const [direction, opposite] = input.sortOrder === 'asc' ? [asc, desc] : [desc, asc];
+  const order =
+    input.sortBy === 'priority'
+      ? [
+          direction(incidents.severity),
+          direction(sql`${incidents.status} = 'OPEN'`),
+          opposite(incidents.openedAt),
+          opposite(incidents.id),
+        ]
+      : [direction(sortKeys[input.sortBy]), direction(incidents.id)];
   // Plan: incidents_by_opening, or incidents_by_status for one status; for other orders the result is sorted.
   const items = await db
     .select()
     .from(incidents)
     .where(wanted)
-    .orderBy(direction(sortKeys[input.sortBy]), direction(incidents.id))
+    .orderBy(...order)
     .limit(input.take)
     .offset(input.skip);
   const [counted] = await db.select({ total: count() }).from(incidents).where(wanted);

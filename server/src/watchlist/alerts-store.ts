@@ -2,9 +2,11 @@ import type { Severity } from '@gantry/contract/events';
 import { isUuid } from '@gantry/contract/id';
 import type { Page } from '@gantry/contract/page';
 import type { ListAlertsInput, WatchlistAlert } from '@gantry/contract/watchlist';
-import { and, count, eq, isNotNull, isNull, sql } from 'drizzle-orm';
+import { and, asc, count, desc, eq, isNotNull, isNull, sql } from 'drizzle-orm';
 import type { EventRow } from '../events/event-row.ts';
 import { rankOf, severityOfRank } from '../events/severity.ts';
+import { doubleArray, textArray, uuidArray } from '../platform/database/arrays.ts';
+import { locks } from '../platform/database/locks.ts';
 import { isWithin } from '../platform/database/moment.ts';
 import { watchlistAlerts } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';
@@ -19,19 +21,84 @@ export interface Hit {
   readonly row: EventRow;
 }
 
-interface InsertedAlert extends Record<string, unknown> {
+/** The range of time in which a further read of a vehicle belongs to an alert; Unix milliseconds. */
+export interface KnownAlert {
   readonly id: string;
-  readonly entry_id: string;
-  readonly event_id: string;
-  readonly created_at: string;
+  readonly entryId: string;
+  readonly sensorId: string;
+  readonly vehicleKey: string;
+  readonly readAt: number;
+  readonly lastReadAt: number;
+  readonly backlog: boolean;
 }
 
 /**
- * Stores an alert for each hit, in one statement.
- * @returns those that are new: there is one alert for each entry and event
+ * Makes other transactions that call this for one of the sensors wait until this one ends. The locks are taken in the
+ * order of their numbers, so that transactions with several sensors in common cannot deadlock.
+ * @returns the time afterwards, Unix milliseconds
  */
-export async function insertAlerts(tx: Executor, hits: readonly Hit[]): Promise<WatchlistAlert[]> {
-  const rows = hits.map(({ entry, row }) => ({
+export async function lockAlertsOf(tx: Executor, sensorIds: readonly string[]): Promise<number> {
+  const { rows } = await tx.execute<{ at: number }>(sql`
+    SELECT pg_advisory_xact_lock(${sql.raw(String(locks.alertsOfSensor))}, number),
+      (extract(epoch FROM clock_timestamp()) * 1000)::double precision AS at
+    FROM (
+      SELECT DISTINCT hashtext(sensor_id::text) AS number FROM unnest(${uuidArray(sensorIds, (id) => id)}::uuid[]) AS sensor_id
+      ORDER BY number
+    ) AS numbers`);
+  return Math.max(...rows.map(({ at }) => at));
+}
+
+/** A pair of an entry and an event that matches it. */
+export interface Match {
+  readonly entryId: string;
+  readonly eventId: string;
+}
+
+/** Those of the pairs that have an alert or belong to one, as `nameOfMatch` names them. */
+export async function findRaised(db: Executor, matches: readonly Match[]): Promise<ReadonlySet<string>> {
+  const { rows } = await db.execute<Match & Record<string, unknown>>(sql`
+    WITH pairs AS (
+      SELECT * FROM unnest(${uuidArray(matches, ({ entryId }) => entryId)}::uuid[],
+        ${uuidArray(matches, ({ eventId }) => eventId)}::uuid[]) AS pairs (entry_id, event_id)
+    )
+    SELECT entry_id AS "entryId", event_id AS "eventId" FROM pairs JOIN watchlist_alerts USING (entry_id, event_id)
+    UNION ALL
+    SELECT entry_id, event_id FROM pairs JOIN watchlist_sightings USING (entry_id, event_id)`);
+  return new Set(rows.map(nameOfMatch));
+}
+
+/** The alerts of these entries and vehicles to which a read between the times (Unix milliseconds) may belong. */
+export async function findAlertsOfVehicles(
+  tx: Executor,
+  vehicles: readonly Pick<KnownAlert, 'entryId' | 'sensorId' | 'vehicleKey'>[],
+  from: number,
+  until: number,
+): Promise<KnownAlert[]> {
+  // Plan: watchlist_alerts_of_vehicle.
+  const { rows } = await tx.execute<KnownAlert & Record<string, unknown>>(sql`
+    SELECT id, entry_id AS "entryId", sensor_id AS "sensorId", vehicle_key AS "vehicleKey", backlog,
+      (extract(epoch FROM read_at) * 1000)::double precision AS "readAt",
+      (extract(epoch FROM last_read_at) * 1000)::double precision AS "lastReadAt"
+    FROM watchlist_alerts JOIN unnest(${uuidArray(vehicles, ({ entryId }) => entryId)}::uuid[],
+        ${uuidArray(vehicles, ({ sensorId }) => sensorId)}::uuid[],
+        ${textArray(vehicles, ({ vehicleKey }) => vehicleKey)}::text[]) AS wanted (entry_id, sensor_id, vehicle_key)
+      USING (entry_id, sensor_id, vehicle_key)
+    WHERE last_read_at >= ${new Date(from).toISOString()}::timestamptz
+      AND read_at <= ${new Date(until).toISOString()}::timestamptz`);
+  return rows;
+}
+
+/** An alert with its first read, as it is stored. */
+export interface NewAlert extends KnownAlert {
+  readonly hit: Hit;
+  readonly sightings: number;
+}
+
+/** Stores alerts, in one statement. */
+export async function insertAlerts(tx: Executor, alerts: readonly NewAlert[]): Promise<void> {
+  if (alerts.length === 0) return;
+  const rows = alerts.map(({ id, hit: { entry, row }, vehicleKey, backlog, sightings, lastReadAt }) => ({
+    id,
     entry_id: entry.id,
     pattern: entry.pattern,
     reason: entry.reason,
@@ -42,21 +109,53 @@ export async function insertAlerts(tx: Executor, hits: readonly Hit[]): Promise<
     sensor_name: row.sensorName,
     location_name: row.locationName,
     read_at: new Date(row.time),
+    vehicle_key: vehicleKey,
+    backlog,
+    sightings,
+    last_read_at: new Date(lastReadAt),
   }));
-  const { rows: inserted } = await tx.execute<InsertedAlert>(sql`
-    INSERT INTO watchlist_alerts (entry_id, pattern, reason, priority, event_id, plate, sensor_id, sensor_name,
-      location_name, read_at)
-    SELECT entry_id, pattern, reason, priority, event_id, plate, sensor_id, sensor_name, location_name, read_at
-    FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS hit (entry_id uuid, pattern text, reason text,
+  await tx.execute(sql`
+    INSERT INTO watchlist_alerts (id, entry_id, pattern, reason, priority, event_id, plate, sensor_id, sensor_name,
+      location_name, read_at, vehicle_key, backlog, sightings, last_read_at)
+    SELECT id, entry_id, pattern, reason, priority, event_id, plate, sensor_id, sensor_name, location_name, read_at,
+      vehicle_key, backlog, sightings, last_read_at
+    FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS hit (id uuid, entry_id uuid, pattern text, reason text,
       priority smallint, event_id uuid, plate text, sensor_id uuid, sensor_name text, location_name text,
-      read_at timestamptz)
-    ON CONFLICT (entry_id, event_id) DO NOTHING
-    RETURNING id, entry_id, event_id, created_at`);
-  const byPair = new Map(hits.map((hit) => [pairOf(hit.entry.id, hit.row.id), hit]));
-  return inserted.flatMap((alert) => {
-    const hit = byPair.get(pairOf(alert.entry_id, alert.event_id));
-    return hit ? [alertOf(hit, alert)] : [];
-  });
+      read_at timestamptz, vehicle_key text, backlog boolean, sightings integer, last_read_at timestamptz)`);
+}
+
+/** Further reads that belong to a stored alert. */
+export interface Repeats {
+  readonly alertId: string;
+  readonly count: number;
+  /** The time of the latest, Unix milliseconds. */
+  readonly lastReadAt: number;
+}
+
+/** Counts further reads of alerts. */
+export async function countRepeats(tx: Executor, repeats: readonly Repeats[]): Promise<void> {
+  if (repeats.length === 0) return;
+  await tx.execute(sql`
+    UPDATE watchlist_alerts SET sightings = sightings + more.count, last_read_at = greatest(last_read_at, more.last)
+    FROM unnest(${uuidArray(repeats, ({ alertId }) => alertId)}::uuid[],
+        ${doubleArray(repeats, ({ count }) => count)}::double precision[]::integer[],
+        ${textArray(repeats, ({ lastReadAt }) => new Date(lastReadAt).toISOString())}::text[]::timestamptz[])
+      AS more (alert_id, count, last)
+    WHERE id = alert_id`);
+}
+
+/** A read that belongs to an alert that another read raised. */
+export interface Sighting extends Match {
+  readonly alertId: string;
+}
+
+/** Records which alerts further reads belong to. */
+export async function insertSightings(tx: Executor, sightings: readonly Sighting[]): Promise<void> {
+  if (sightings.length === 0) return;
+  await tx.execute(sql`
+    INSERT INTO watchlist_sightings (entry_id, event_id, alert_id)
+    SELECT * FROM unnest(${uuidArray(sightings, ({ entryId }) => entryId)}::uuid[],
+      ${uuidArray(sightings, ({ eventId }) => eventId)}::uuid[], ${uuidArray(sightings, ({ alertId }) => alertId)}::uuid[])`);
 }
 
 type AlertRow = typeof watchlistAlerts.$inferSelect;
@@ -69,10 +168,19 @@ export async function getAlert(db: Executor, id: string): Promise<WatchlistAlert
   return alert;
 }
 
+/** The alerts with these ids, in their order. */
+export async function findAlerts(db: Executor, ids: readonly string[]): Promise<WatchlistAlert[]> {
+  if (ids.length === 0) return [];
+  const wanted = sql`${watchlistAlerts.id} = ANY (${uuidArray(ids, (id) => id)}::uuid[])`;
+  const found = await toAlerts(db, await db.select().from(watchlistAlerts).where(wanted));
+  const byId = new Map(found.map((alert) => [alert.id, alert]));
+  return ids.flatMap((id) => byId.get(id) ?? []);
+}
+
 /** Alerts that were raised in the interval. */
 export async function listAlerts(
   db: Executor,
-  { skip, take, acknowledged, entryId, priority, sortOrder }: ListAlertsInput,
+  { skip, take, acknowledged, entryId, priority, backlog, sortBy, sortOrder }: ListAlertsInput,
   interval: Interval,
 ): Promise<Page<WatchlistAlert>> {
   if (entryId !== undefined && !isUuid(entryId)) return { items: [], total: 0 };
@@ -86,13 +194,25 @@ export async function listAlerts(
         : isNull(acknowledgedAt),
     entryId === undefined ? undefined : eq(watchlistAlerts.entryId, entryId),
     priority && eq(watchlistAlerts.priority, rankOf(priority)),
+    backlog === undefined ? undefined : eq(watchlistAlerts.backlog, backlog),
   );
-  const direction = sql.raw(sortOrder);
+  const [direction, opposite] = sortOrder === 'asc' ? [asc, desc] : [desc, asc];
+  // Plan: watchlist_alerts_open or watchlist_alerts_by_creation; by priority, watchlist_alerts_by_urgency for open alerts,
+  // whose order must not name the acknowledgement then.
+  const order =
+    sortBy === 'createdAt'
+      ? [direction(createdAt), direction(watchlistAlerts.id)]
+      : [
+          direction(watchlistAlerts.priority),
+          ...(acknowledged === undefined ? [opposite(isNotNull(acknowledgedAt))] : []),
+          opposite(createdAt),
+          opposite(watchlistAlerts.id),
+        ];
   const rows = await db
     .select()
     .from(watchlistAlerts)
     .where(wanted)
-    .orderBy(sql`${createdAt} ${direction}`, sql`${watchlistAlerts.id} ${direction}`)
+    .orderBy(...order)
     .limit(take)
     .offset(skip);
   const [counted] = await db.select({ total: count() }).from(watchlistAlerts).where(wanted);
@@ -140,27 +260,7 @@ export async function setOpen(
   return alert ?? null;
 }
 
-function alertOf({ entry, row }: Hit, { id, created_at }: InsertedAlert): WatchlistAlert {
-  return {
-    id,
-    entryId: entry.id,
-    pattern: entry.pattern,
-    reason: entry.reason,
-    priority: entry.priority,
-    eventId: row.id,
-    licensePlateNumber: row.plate ?? '',
-    sensorId: row.sensorId,
-    sensorName: row.sensorName,
-    locationName: row.locationName,
-    timestamp: new Date(row.time),
-    createdAt: new Date(created_at),
-    acknowledgedAt: null,
-    acknowledgedBy: null,
-    note: null,
-  };
-}
-
-function pairOf(entryId: string, eventId: string): string {
+export function nameOfMatch({ entryId, eventId }: Match): string {
   return `${entryId} ${eventId}`;
 }
 
@@ -169,12 +269,13 @@ async function toAlerts(db: Executor, rows: readonly AlertRow[]): Promise<Watchl
     db,
     rows.map(({ acknowledgedBy }) => acknowledgedBy),
   );
-  return rows.map(({ plate, readAt, priority, acknowledgedBy, ...row }) => ({
+  return rows.map(({ plate, readAt, lastReadAt, vehicleKey: _, priority, acknowledgedBy, ...row }) => ({
     ...row,
     // Copied from an entry, whose table contains only the ranks 1 to 4.
     priority: severityOfRank(priority) as Severity,
     licensePlateNumber: plate,
     timestamp: readAt,
+    lastSeenAt: lastReadAt ?? readAt,
     acknowledgedBy: nameOf(acknowledgedBy),
   }));
 }

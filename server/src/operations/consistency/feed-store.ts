@@ -7,6 +7,7 @@ import { uuidArray } from '../../platform/database/arrays.ts';
 import { readDatabaseTime } from '../../platform/database/database-time.ts';
 import type { Executor, Transaction } from '../../platform/database/transaction.ts';
 import type { Outbox } from '../../realtime/publish.ts';
+import { findRaised, nameOfMatch } from '../../watchlist/alerts-store.ts';
 import { createPlateMatcher, isValidAt, type WatchedEntry } from '../../watchlist/matching.ts';
 import { raiseAlerts } from '../../watchlist/raise-alerts.ts';
 import { loadWatchedEntries } from '../../watchlist/store.ts';
@@ -75,11 +76,8 @@ async function missingAlerts(
         .filter((entry) => isValidAt(entry, timeOfId(id)) && (changed.get(entry.id) ?? cameAt) < cameAt)
         .map((entry) => ({ entryId: entry.id, eventId: id })),
     );
-    const { rows } = await db.execute<{ entry_id: string; event_id: string }>(sql`
-      SELECT entry_id, event_id FROM watchlist_alerts
-      WHERE event_id = ANY (${uuidArray(due, ({ eventId }) => eventId)})`);
-    const raised = new Set(rows.map((row) => `${row.entry_id} ${row.event_id}`));
-    missing.push(...due.filter(({ entryId, eventId }) => !raised.has(`${entryId} ${eventId}`)));
+    const raised = await findRaised(db, due);
+    missing.push(...due.filter((match) => !raised.has(nameOfMatch(match))));
     if (missing.length >= limit) break;
   }
   return missing.slice(0, limit);

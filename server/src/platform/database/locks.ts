@@ -23,6 +23,8 @@ export const locks = {
   mqtt: 4_202_621,
   /** Held by the process that maintains the partitions of events. */
   upkeep: 4_202_622,
+  /** With the hash of the sensor's id as second number. */
+  alertsOfSensor: 4_202_632,
   /** Held by the process that makes a backup. */
   backup: 4_202_629,
   /** Shared by transactions in which retention removes events and pictures, so that they exclude a backup. */

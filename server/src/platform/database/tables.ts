@@ -248,6 +248,10 @@ export const watchlistAlerts = pgTable('watchlist_alerts', {
   acknowledgedAt: moment('acknowledged_at'),
   acknowledgedBy: uuid('acknowledged_by'),
   note: text('note'),
+  vehicleKey: text('vehicle_key'),
+  backlog: boolean('backlog').notNull().default(false),
+  sightings: integer('sightings').notNull().default(1),
+  lastReadAt: moment('last_read_at'),
 });
 
 export const webhooks = pgTable('webhooks', {
