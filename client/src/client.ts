@@ -15,7 +15,7 @@ import { observable } from '@trpc/server/observable';
 import { EventSource, type FetchLike } from 'eventsource';
 import superjson from 'superjson';
 import { GantryError, type GantryErrorCode, gantryErrorOf } from './error.ts';
-import { speakingFetch } from './transport.ts';
+import { speakingFetch, warnOfIgnored } from './transport.ts';
 
 export { GantryError, type GantryErrorCode };
 
@@ -28,6 +28,12 @@ export interface GantryClientOptions {
   fetch?: typeof globalThis.fetch;
   /** Time limit for an answer, in milliseconds. Default: 35,000. The service itself answers within 30 s. */
   timeoutMs?: number;
+  /**
+   * Called with the fields of an input that the service does not know and ignored, as paths with dots, and the URL of the
+   * request; in a batch, each path begins with the position of its call. Default: a warning on the console, except if
+   * NODE_ENV is `production`.
+   */
+  onIgnored?: (fields: readonly string[], url: string) => void;
 }
 
 /** A typed client of one Gantry service, with its access token. */
@@ -92,7 +98,12 @@ export function createGantryClient(options: string | URL | GantryClientOptions):
   const link = {
     url: `${base}/trpc`,
     transformer,
-    fetch: speakingFetch(base, fetch, settings.timeoutMs ?? DEFAULT_TIMEOUT_MS),
+    fetch: speakingFetch(
+      base,
+      fetch,
+      settings.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+      settings.onIgnored ?? warnOfIgnored,
+    ),
     headers: (): Record<string, string> => (token === null ? {} : { authorization: `Bearer ${token}` }),
   };
   const batchLink = httpBatchLink<AppRouter>({

@@ -1,10 +1,31 @@
+import { IGNORED_HEADER, ignoredPaths } from '@gantry/contract/envelope';
 import type { Answer } from './answer.ts';
 import { GantryError, secondsOf } from './error.ts';
 
 type Fetch = typeof globalThis.fetch;
 
+/** Called with the fields of an input that the service does not know and ignored, as paths with dots, and the URL. */
+export type OnIgnored = (fields: readonly string[], url: string) => void;
+
+/** Names ignored fields on the console, except in production: they are mistakes of the program, not of its user. */
+export const warnOfIgnored: OnIgnored = (fields, url) => {
+  if (isProduction()) return;
+  const [path] = url.split('?', 1);
+  // biome-ignore lint/suspicious/noConsole: developers look for mistakes of their program on the console
+  console.warn(`Gantry does not know these fields and ignored them: ${fields.join(', ')} (${path})`);
+};
+
+function isProduction(): boolean {
+  try {
+    // Bundlers replace this expression, so that it works in browsers, too.
+    return process.env.NODE_ENV === 'production';
+  } catch {
+    return false;
+  }
+}
+
 /** Returns a `fetch` that throws a `GantryError` if the call is aborted, there is no answer in time, or it is not JSON. */
-export function speakingFetch(base: string, fetch: Fetch, timeoutMs: number) {
+export function speakingFetch(base: string, fetch: Fetch, timeoutMs: number, onIgnored: OnIgnored) {
   return async (url: Parameters<Fetch>[0], init: RequestInit = {}): Promise<Answer> => {
     const timeout = AbortSignal.timeout(timeoutMs);
     const signal = init.signal ? AbortSignal.any([init.signal, timeout]) : timeout;
@@ -17,6 +38,8 @@ export function speakingFetch(base: string, fetch: Fetch, timeoutMs: number) {
       const reason = timeout.aborted ? `no answer within ${timeoutMs / 1000} s` : reasonOf(cause);
       throw new GantryError('UNREACHABLE', `Cannot reach ${base}: ${reason}`, { cause });
     });
+    const ignored = response.headers.get(IGNORED_HEADER);
+    if (ignored !== null) onIgnored(ignoredPaths(ignored), String(url instanceof Request ? url.url : url));
     const retryAfter = response.headers.get('retry-after');
     const requestId = response.headers.get('x-request-id');
     try {

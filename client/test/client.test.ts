@@ -233,3 +233,23 @@ const serve = async (body: string, type: string) => {
     },
   };
 };
+
+describe('unknown fields of an input', () => {
+  it('are named to the client, with the position of their call in a batch', async () => {
+    const named: (readonly string[])[] = [];
+    const token = await gantry.tokenFor('ADMIN');
+    const { api } = createGantryClient({
+      url: gantry.url,
+      token,
+      onIgnored: (fields) => named.push(fields),
+    });
+    const wide = { name: 'Mast 8', deviceId: 'mast-8', type: 'RADAR' as const, country: 'NL' };
+    await api.sensors.create.mutate(wide);
+    expect(named).toEqual([['0.country']]);
+    const filter = { search: 'Mast', region: 'north' };
+    await Promise.all([api.system.health.query(), api.sensors.getAll.query(filter)]);
+    expect(named.at(-1)).toEqual(['1.region']);
+    await api.sensors.getAll.query({ search: 'Mast' });
+    expect(named).toHaveLength(2);
+  });
+});

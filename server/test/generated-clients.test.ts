@@ -6,6 +6,8 @@ import { promisify } from 'node:util';
 import { createClient } from '@hey-api/openapi-ts';
 import openapiTS, { astToString } from 'openapi-typescript';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { appRouter } from '../src/api/router.ts';
+import { describeProcedure } from '../src/http/docs/procedures.ts';
 import { type Gantry, startGantry } from './harness.ts';
 
 const run = promisify(execFile);
@@ -49,6 +51,50 @@ const beat = await getHeartbeat({ client: device });
 console.log(JSON.stringify({ speed, total, problem: missing.error?.code, status: beat.data?.status }));
 `;
 
+/** Every example of a body, without the fields that have a default, as the generated types describe it. */
+const bodiesOf = (document: OpenApi): string => {
+  const bodies = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, { requestBody, description }]) => {
+      const content = requestBody?.content['application/json'];
+      if (!content) return [];
+      const [, named] = /Calls `([\w.]+)`/.exec(description ?? '') ?? [];
+      const procedure = named ?? path.slice('/trpc/'.length);
+      const properties = describeProcedure(appRouter, procedure)?.input?.properties ?? {};
+      const hasDefault = (name: string): boolean =>
+        Object.hasOwn((properties as Record<string, object>)[name] ?? {}, 'default');
+      const without = (value: object): object =>
+        Object.fromEntries(Object.entries(value).filter(([name]) => !hasDefault(name)));
+      const { example } = content;
+      const body = path.startsWith('/trpc/') ? { json: without(example.json ?? {}) } : without(example);
+      const place = `paths['${path}']['${method}']`;
+      const type = `NonNullable<${place}['requestBody']>['content']['application/json']`;
+      return [`  ((body: ${type}) => body)(${JSON.stringify(body)}),`];
+    }),
+  );
+  return ["import type { paths } from './schema.d.ts';", 'export const bodies = [', ...bodies, '];', ''].join(
+    '\n',
+  );
+};
+
+interface OpenApi {
+  readonly paths: Readonly<
+    Record<
+      string,
+      Readonly<
+        Record<
+          string,
+          {
+            readonly description?: string;
+            readonly requestBody?: {
+              readonly content: Readonly<Record<string, { readonly example: { readonly json?: object } }>>;
+            };
+          }
+        >
+      >
+    >
+  >;
+}
+
 const TSCONFIG = {
   compilerOptions: {
     strict: true,
@@ -60,11 +106,12 @@ const TSCONFIG = {
     types: ['node'],
     lib: ['es2023', 'dom', 'dom.iterable'],
   },
-  files: ['fetch.ts', 'hey.ts'],
+  files: ['fetch.ts', 'hey.ts', 'bodies.ts'],
 };
 
 let gantry: Gantry;
 let folder: string;
+let bodies: string;
 beforeAll(async () => {
   gantry = await startGantry();
   folder = await mkdtemp(join(root, '.clients-'));
@@ -82,6 +129,8 @@ beforeAll(async () => {
   });
   await writeFile(join(folder, 'fetch.ts'), WITH_OPENAPI_FETCH);
   await writeFile(join(folder, 'hey.ts'), WITH_HEY_API);
+  bodies = bodiesOf(body);
+  await writeFile(join(folder, 'bodies.ts'), bodies);
 }, 120_000);
 afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
@@ -89,10 +138,11 @@ afterAll(async () => {
 });
 
 describe('clients generated from the OpenAPI document', () => {
-  it('compile, and call the service', async () => {
+  it('compile, also with bodies without the fields that have defaults, and call the service', async () => {
     const compiler = join(root, 'node_modules/typescript/bin/tsc');
     const compiled = await run(process.execPath, [compiler, '-p', folder]).catch((error) => error);
     expect(compiled.stdout).toBe('');
+    expect(bodies.split('\n').length).toBeGreaterThan(100);
     const token = await gantry.tokenFor('ADMIN');
     const key = await gantry.registerSensor();
     for (const [at, program] of ['fetch.ts', 'hey.ts'].entries()) {

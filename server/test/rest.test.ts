@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { appRouter } from '../src/api/router.ts';
 import { describeProcedure } from '../src/http/docs/procedures.ts';
 import { routes } from '../src/http/rest/routes.ts';
-import { eventually, type Gantry, startGantry } from './harness.ts';
+import { ADMIN, eventually, type Gantry, startGantry } from './harness.ts';
 
 const EVENT = { eventType: 'VEHICLE_DETECTION' };
 const KEYED = { ...EVENT, timestamp: '2026-03-01T10:00:00.000Z' };
@@ -298,6 +298,94 @@ describe('addresses', () => {
     expect(stranger.headers.get('access-control-allow-origin')).toBeNull();
     const health = await send('GET', '/v1/health', undefined, { origin: 'https://console.example.org' });
     expect(health.headers.get('access-control-allow-origin')).toBe('https://console.example.org');
-    expect(health.headers.get('access-control-expose-headers')).toBe('x-request-id, retry-after, location');
+    expect(health.headers.get('access-control-expose-headers')).toBe(
+      'x-request-id, retry-after, x-gantry-ignored, location',
+    );
+  });
+});
+
+describe('unknown fields of a body', () => {
+  it('are refused by name, at any depth, and nothing is stored', async () => {
+    const body = { name: 'Mast 10', deviceId: 'mast-10', type: 'RADAR' };
+    const misspelt = await asUser('POST', '/v1/sensors', { ...body, adress: 'Ring 1' });
+    expect(misspelt.json).toMatchObject({
+      ...problem(400, 'BAD_REQUEST'),
+      detail: expect.stringMatching(/^There is no field "adress": there are name, deviceId, type/),
+      issues: [{ path: 'adress', message: 'There is no such field' }],
+    });
+    const place = { latitude: 52.5, longitude: 13.4, adress: 'Ring 1' };
+    const inner = await asUser('POST', '/v1/sensors', { ...body, coordinates: place });
+    expect(inner.json).toMatchObject({ status: 400, issues: [{ path: 'coordinates.adress' }] });
+    expect((await asUser('GET', '/v1/sensors?search=Mast%2010')).json.total).toBe(0);
+    expect((await asUser('POST', '/v1/sensors', body)).status).toBe(201);
+    expect((await send('POST', '/v1/sensors', { adress: 1 })).status).toBe(401);
+    const login = { email: 'nobody@example.org', password: 'wrong', code: null, remember: true };
+    expect((await send('POST', '/v1/login', login)).json.issues).toMatchObject([{ path: 'remember' }]);
+  });
+
+  it('are named to devices, whose events are stored', async () => {
+    const { status, json } = await asDevice('POST', '/v1/events', { ...EVENT, plate: 'X' });
+    expect([status, json]).toMatchObject([201, { success: true, warnings: [{ path: 'plate' }] }]);
+  });
+});
+
+describe('GET /v1/stream', () => {
+  /** The text of a stream until it contains something. */
+  const until = async (response: Response, wanted: RegExp): Promise<string> => {
+    let text = '';
+    for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      text += chunk;
+      if (wanted.test(text)) return text;
+    }
+    return text;
+  };
+  const open = (query: string, headers: Record<string, string> = bearer(token)) =>
+    fetch(`${gantry.url}/v1/stream${query}`, { headers });
+
+  it('sends messages as plain JSON with ids, after which it continues', async () => {
+    const first = await open('?topics=events&topics=sensors');
+    expect(first.headers.get('content-type')).toBe('text/event-stream');
+    const [, id = ''] =
+      /^id: (\S+)\ndata: \{"type":"upToDate"/m.exec(await until(first, /upToDate.*\n\n/)) ?? [];
+    expect(id).not.toBe('');
+    const { json } = await asDevice('POST', '/v1/events', { ...EVENT, licensePlateNumber: 'REST 2' });
+    const resumed = await open('?topics=events', { ...bearer(token), 'last-event-id': id });
+    const text = await until(resumed, /"event":.*\n\n/);
+    const [, data = ''] = /^id: \S+\ndata: (\{"type":"events".*)\n\n/m.exec(text) ?? [];
+    expect(JSON.parse(data)).toMatchObject({
+      type: 'events',
+      event: { id: json.eventId, licensePlateNumber: 'REST 2', timestamp: expect.stringMatching(/Z$/) },
+    });
+    expect(text).not.toContain('"meta"');
+    const inUrl = await open(`?topics=events&lastEventId=${id}`);
+    expect(await until(inUrl, /"event":.*\n\n/)).toContain(json.eventId);
+  });
+
+  it('is refused with a problem before it begins', async () => {
+    const refused = async (query: string, headers?: Record<string, string>) => {
+      const answer = await open(query, headers);
+      return [
+        answer.status,
+        answer.headers.get('content-type'),
+        ((await answer.json()) as { code: string }).code,
+      ];
+    };
+    const type = 'application/problem+json; charset=utf-8';
+    expect(await refused('', {})).toEqual([401, type, 'UNAUTHORIZED']);
+    expect(await refused('?topics=weather')).toEqual([400, type, 'BAD_REQUEST']);
+    expect(await refused('?topic=events')).toEqual([400, type, 'BAD_REQUEST']);
+    expect(await refused('?lastEventId=nonsense')).toEqual([400, type, 'BAD_REQUEST']);
+    const head = await asUser('HEAD', '/v1/stream');
+    expect([head.status, head.type, head.text]).toEqual([200, 'text/event-stream', '']);
+  });
+
+  it('ends with a problem when the token is revoked', async () => {
+    const { body } = await gantry.call('auth.login', ADMIN, {});
+    const own = body.result.data.json.token;
+    const stream = await open('', bearer(own));
+    const text = until(stream, /event: problem.*\n.*\n\n/);
+    expect((await send('POST', '/v1/logout', {}, bearer(own))).status).toBe(200);
+    const [, data = ''] = /^event: problem\ndata: (.*)$/m.exec(await text) ?? [];
+    expect(JSON.parse(data)).toMatchObject(problem(401, 'UNAUTHORIZED'));
   });
 });

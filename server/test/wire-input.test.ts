@@ -1,5 +1,7 @@
 import superjson from 'superjson';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { unknownInput } from '../src/rpc/unknown-input.ts';
 import { ADMIN, type Gantry, type HttpAnswer, startGantry } from './harness.ts';
 
 let gantry: Gantry;
@@ -334,5 +336,63 @@ describe('values that only superjson can send', () => {
     const { status, body } = await callWith('events.getAll', { search: value });
     expect(status).toBe(400);
     expect(body.error.json.message).toMatch(/^The superjson meta cannot be used: /);
+  });
+});
+
+describe('fields of an input that are not known', () => {
+  const ignoredBy = async (procedure: string, input: unknown): Promise<string | null> => {
+    const { status, headers } = await gantry.call(procedure, input, { token });
+    expect(status).toBe(200);
+    return headers.get('x-gantry-ignored');
+  };
+  const incident = { type: 'OTHER', severity: 'LOW', title: 'Gravel', description: 'On the shoulder' };
+
+  it('are named in a header of the answer, at any depth', async () => {
+    const named = await ignoredBy('incidents.create', {
+      ...incident,
+      plannedStart: '2026-12-01',
+      reason: 'works',
+    });
+    expect(named).toBe('plannedStart, reason');
+    const place = { latitude: 52.5, longitude: 13.4, 'größe, x': 1 };
+    const sensor = { name: 'Mast 3', deviceId: 'mast-3', type: 'RADAR', coordinates: place };
+    expect(await ignoredBy('sensors.create', sensor)).toBe('coordinates.gr%C3%B6%C3%9Fe%2C%20x');
+    expect(await ignoredBy('sensors.getAll', { serach: 'Mast' })).toBe('serach');
+    expect(await ignoredBy('auth.refreshToken', { all: true })).toBe('all');
+  });
+
+  it('are not named where all are known, or where a field may contain anything', async () => {
+    expect(await ignoredBy('incidents.create', incident)).toBeNull();
+    expect(await ignoredBy('sensors.getAll', { search: 'Mast', take: 5 })).toBeNull();
+    const anything = z.object({ open: z.record(z.string(), z.object({ a: z.number() })), json: z.unknown() });
+    const given = { open: { any: { a: 1, b: 2 } }, json: { any: { thing: 1 } } };
+    expect(unknownInput(anything, given)).toEqual(['open.any.b']);
+  });
+
+  it('are named with the position of their call in a batch', async () => {
+    const inputs = {
+      0: { json: { search: 'x' } },
+      1: { json: { take: 1, page: 2 } },
+      2: { json: { kind: 3 } },
+    };
+    const query = encodeURIComponent(JSON.stringify(inputs));
+    const { status, headers } = await gantry.fetch(
+      `/trpc/sensors.getAll,events.getAll,incidents.getAll?batch=1&input=${query}`,
+      { headers: { authorization: `Bearer ${token}` } },
+    );
+    expect([status, headers.get('x-gantry-ignored')]).toEqual([200, '1.page, 2.kind']);
+  });
+
+  it('do not make the header longer than clients and proxies accept', async () => {
+    const many = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`${at}${'ü'.repeat(500)}`, at]));
+    const named = await ignoredBy('incidents.create', { ...incident, ...many });
+    expect(named?.length).toBeGreaterThan(500);
+    expect(named?.length).toBeLessThanOrEqual(2_000);
+  });
+
+  it('are named to devices by the answer itself', async () => {
+    const { body, headers } = await callWith('events.ingest', { apiKey, eventType: 'INCIDENT', plate: 'X' });
+    expect(body.result.data.json.warnings).toMatchObject([{ path: 'plate' }]);
+    expect(headers.get('x-gantry-ignored')).toBeNull();
   });
 });

@@ -184,8 +184,8 @@ alone, as with its option \`dedupe\`, are refused.
 ## REST form
 
 Under \`/v1\`, inputs and answers are plain JSON, without \`{"json": …}\`. Fields of the input are in the path, and otherwise in the
-query of GET and DELETE (repeat a parameter for a list) or in the JSON object of the body. Unknown parameters of a query are refused;
-unknown fields of a body are ignored, as in a procedure. A \`+\` in a query means a blank: write an offset as \`%2B02:00\`. Answers are
+query of GET and DELETE (repeat a parameter for a list) or in the JSON object of the body. Unknown parameters of a query, and
+unknown fields of a body, are refused by name; to a device, they are named in \`warnings\` of the answer, and its event is stored. A \`+\` in a query means a blank: write an offset as \`%2B02:00\`. Answers are
 those of the procedures below; dates are ISO 8601 strings in UTC. 201 has the header \`Location\`, 204 has no body. HEAD is possible
 wherever GET is.
 
@@ -205,6 +205,15 @@ A repeated event is answered as it was the first time, with 201 and the same \`e
 A device that cannot post sends heartbeats with \`GET\` or \`HEAD /v1/heartbeat\`. If it cannot send headers either, the key may be in the
 address (\`?apiKey=…\`). The service never logs it, but proxies log addresses: prefer a header.
 
+\`GET /v1/stream\` sends events, sensor status changes, incident changes and alerts as server-sent events: \`data\` is a message of
+\`live.onAny\` in plain JSON, and \`id\` is what to send as \`Last-Event-ID\` (or as \`lastEventId\` in the query) in order to continue after
+it. \`?topics=events&topics=incidents\` selects topics. A note \`upToDate\` is sent every 10 s. An event named \`problem\` contains an error,
+after which the stream ends.
+
+\`\`\`sh
+curl -N http://localhost:4000/v1/stream -H "Authorization: Bearer $TOKEN"
+\`\`\`
+
 Errors are \`application/problem+json\` (RFC 9457): \`{"type", "title", "status", "detail", "code", "requestId", "issues"?}\`. \`code\` is
 one of the table below.
 
@@ -217,6 +226,10 @@ ${routeTable()}
 Every error is \`{"error": {"json": {"message", "code", "data": {"code", "httpStatus"}}}}\`. For an
 invalid input, \`data.issues\` is a list of \`{path, message}\`. TOO_MANY_REQUESTS and SERVICE_UNAVAILABLE include the header
 \`Retry-After\`. Every answer has the header \`x-request-id\`, under which the log has its errors.
+
+A field that a procedure does not know is ignored. Unless the caller is a device, whose answer has \`warnings\`, the header
+\`x-gantry-ignored\` of the answer names such fields: paths with dots, percent-encoded and separated by commas, each preceded by the
+position of its call in a batch. Under \`/v1\`, they are refused.
 
 ${errorTable()}
 

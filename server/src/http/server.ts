@@ -84,8 +84,9 @@ export async function createServer(
   }
   let closing = false;
   const isClosing = () => closing;
-  const calls = { router, app, timeoutMs, limits, allowed, callerOf, isClosing };
-  const trpc = createHandler({ ...calls, ending: app.realtime.ending });
+  const ending = app.realtime.ending;
+  const calls = { router, app, timeoutMs, limits, allowed, callerOf, isClosing, ending };
+  const trpc = createHandler(calls);
   const allDoors = [createRestDoor(calls), ...doors];
 
   const server = fastify({

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { ErrorBody } from '@gantry/contract/envelope';
+import { type ErrorBody, IGNORED_HEADER, ignoredHeader } from '@gantry/contract/envelope';
 import type { ErrorCode } from '@gantry/contract/errors';
 import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
 import type { Counter, Histogram } from 'prom-client';
@@ -20,6 +20,8 @@ export interface Call {
    * only for a device it is called before, because the input contains the key.
    */
   readonly input: () => unknown;
+  /** Whether unknown fields of the input are refused instead of being ignored and named in a header. */
+  readonly refusesUnknown?: boolean;
 }
 
 /** The answer to one call. */
@@ -54,6 +56,8 @@ export interface Dispatcher<App> {
    */
   subscribe(ctx: RequestContext<App>, call: Call, signal: AbortSignal): Promise<AsyncIterable<unknown>>;
 }
+
+const NO_HEADERS = {};
 
 const httpMethod = { query: 'GET', mutation: 'POST' } as const;
 
@@ -132,12 +136,15 @@ export function createDispatcher<App extends Core>(
       const started = performance.now();
       const seconds = () => (performance.now() - started) / 1000;
       try {
-        const { run, countOk } = find(call);
-        const output = await deadline.within(run(ctx, call.input));
+        const { run, countOk, ignored } = find(call);
+        const { input, refusesUnknown } = call;
+        const output = await deadline.within(run(ctx, input, { refusesUnknown }));
         const result = serialize(output);
         room.take(response, result, result instanceof ReadyAnswer && !isBatch);
         countOk(seconds());
-        return { status: 200, outcome: { result }, headers: {} };
+        const unknown = ignored(input());
+        const headers = unknown.length > 0 ? { [IGNORED_HEADER]: ignoredHeader(unknown) } : NO_HEADERS;
+        return { status: 200, outcome: { result }, headers };
       } catch (error) {
         return refusal(ctx, call.path, error, seconds());
       }
@@ -153,7 +160,10 @@ export function createDispatcher<App extends Core>(
       }
     },
     subscribe: async (ctx, call, signal) =>
-      (await procedures.get(call.path)?.run(ctx, call.input, signal)) as AsyncIterable<unknown>,
+      (await procedures.get(call.path)?.run(ctx, call.input, {
+        signal,
+        refusesUnknown: call.refusesUnknown,
+      })) as AsyncIterable<unknown>,
   };
 }
 

@@ -5,8 +5,9 @@ import { metaText, serialize } from './output.ts';
 // The frames equal those of tRPC's own producer byte for byte. That producer passes them through a chain of web
 // streams in several pieces and serializes a message again for each stream; docs/decisions/0024 has the measurements.
 
-/** The text of messages that are sent to many streams. */
-const texts = new WeakMap<object, string>();
+/** The JSON of messages that are sent to many streams, for the streams of /trpc and /v1. */
+const wrappedJson = new WeakMap<object, string>();
+const plainJson = new WeakMap<object, string>();
 
 /** The contents of a stream of server-sent events. */
 export interface EventStream {
@@ -39,6 +40,28 @@ export async function sendTexts(texts: AsyncIterable<string>, response: ServerRe
   if (!response.destroyed) response.end();
 }
 
+/**
+ * The frames of a subscription as plain JSON, for clients without tRPC: `data` is the message, `id` its id for resuming.
+ * A failure is an event of the name `problem`, after which the stream ends.
+ * @param describe converts an error to the data of that event
+ */
+export async function* writePlainFrames({
+  messages,
+  describe,
+}: Omit<EventStream, 'about'>): AsyncGenerator<string> {
+  // Some clients and proxies regard a stream as open only when they have read something of it.
+  yield ': connected\n\n';
+  try {
+    for await (const message of messages) {
+      const [id, payload] = isTrackedEnvelope(message) ? message : [null, message];
+      const json = cached(plainJson, payload, (value) => serialize(value).json);
+      yield `${id === null ? '' : `id: ${id}\n`}data: ${json}\n\n`;
+    }
+  } catch (error) {
+    yield `event: problem\ndata: ${JSON.stringify(describe(error))}\n\n`;
+  }
+}
+
 function frame(event: string, data: string): string {
   return `event: ${event}\ndata: ${data}\n\n\n`;
 }
@@ -48,21 +71,24 @@ function write(message: unknown): string {
   return `{"json":${json}${metaText(values)}}`;
 }
 
-/** A message as JSON. An object must not be changed afterwards, because its text is cached with it. */
-function textOf(message: unknown): string {
-  if (typeof message !== 'object' || message === null) return write(message);
-  let text = texts.get(message);
-  if (text === undefined) {
-    text = write(message);
-    texts.set(message, text);
+/** A message as a string. An object must not be changed afterwards, because its string is cached with it. */
+function cached(
+  strings: WeakMap<object, string>,
+  message: unknown,
+  make: (message: unknown) => string,
+): string {
+  if (typeof message !== 'object' || message === null) return make(message);
+  let made = strings.get(message);
+  if (made === undefined) {
+    made = make(message);
+    strings.set(message, made);
   }
-  return text;
+  return made;
 }
 
 function messageFrame(value: unknown): string {
-  return isTrackedEnvelope(value)
-    ? `data: ${textOf(value[1])}\nid: ${value[0]}\n\n\n`
-    : `data: ${textOf(value)}\n\n\n`;
+  const [id, payload] = isTrackedEnvelope(value) ? value : [null, value];
+  return `data: ${cached(wrappedJson, payload, write)}\n${id === null ? '' : `id: ${id}\n`}\n\n`;
 }
 
 /** Resolves when more can be written, or the connection is closed. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
+import { IGNORED_HEADER, ignoredHeader, ignoredPaths } from '@gantry/contract/envelope';
 import type { AnyTRPCRouter } from '@trpc/server';
 import type { Core, RequestContext } from '../platform/context.ts';
 import { type AnswerLimits, bytesOf, limitReading } from './answer-room.ts';
@@ -174,6 +175,16 @@ function alone(answer: Answer): string | Buffer {
     : envelopeOf(answer);
 }
 
+/** The headers of the answers of a batch. Of fields that were ignored, each is named with the position of its call. */
+function headersOf(answers: readonly Answer[]): Headers {
+  const headers = Object.assign({}, ...answers.map((answer) => answer.headers));
+  if (!(IGNORED_HEADER in headers)) return headers;
+  const paths = answers.flatMap((answer, position) =>
+    ignoredPaths(answer.headers[IGNORED_HEADER] ?? '').map((path) => `${position}.${path}`),
+  );
+  return { ...headers, [IGNORED_HEADER]: ignoredHeader(paths) };
+}
+
 /** The answers of a batch as one. */
 function together(answers: readonly Answer[], form: 'object' | 'array') {
   const envelopes = answers.map(envelopeOf);
@@ -183,7 +194,7 @@ function together(answers: readonly Answer[], form: 'object' | 'array') {
       : `{${envelopes.map((each, position) => `"${position}":${each}`).join(',')}}`;
   return {
     status: commonStatus(answers),
-    headers: Object.assign({}, ...answers.map(({ headers }) => headers)),
+    headers: headersOf(answers),
     json,
   };
 }

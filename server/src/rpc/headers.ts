@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { IGNORED_HEADER } from '@gantry/contract/envelope';
 import { WireError } from './errors.ts';
 import type { OriginCheck } from './origins.ts';
 
@@ -10,7 +11,7 @@ export function commonHeaders(requestId: string): string[] {
 }
 
 /** The headers that a page of an allowed origin may read. */
-const EXPOSED_HEADERS = 'x-request-id, retry-after';
+const EXPOSED_HEADERS = `x-request-id, retry-after, ${IGNORED_HEADER}`;
 
 /** The same for /v1, which answers with the addresses of what it creates. */
 export const REST_EXPOSED_HEADERS = `${EXPOSED_HEADERS}, location`;

@@ -6,18 +6,31 @@ import { ReadyAnswer } from './output.ts';
 import type { Guard, ProcedureMeta, Shown } from './procedure.ts';
 import { answerQuestion } from './questions.ts';
 import { shownTo } from './shown.ts';
+import { refuseUnknownInput, unknownInput } from './unknown-input.ts';
+
+/** How a procedure is run for one request. */
+export interface RunOptions {
+  /** For a subscription: aborted when the client has left. */
+  readonly signal?: AbortSignal | undefined;
+  /** Whether an input with unknown fields is refused instead of being used without them. */
+  readonly refusesUnknown?: boolean | undefined;
+}
 
 /** A procedure that is ready to run. Both functions throw the errors of its guard. */
 export interface Prepared<App> {
   /**
-   * Runs it for one request. `readInput` is called more than once, by the guard and after it. For a subscription, the
-   * signal is aborted when the client has left.
+   * Runs it for one request. `readInput` is called more than once, by the guard and after it.
    */
   readonly run: (
     ctx: RequestContext<App>,
     readInput: () => unknown,
-    signal?: AbortSignal,
+    options?: RunOptions,
   ) => Promise<unknown>;
+  /**
+   * The fields of an input that are unknown and were ignored. Always none for devices: `ingest/unknown-fields.ts` names
+   * those of their events.
+   */
+  readonly ignored: (given: unknown) => readonly string[];
   /** Its weight in a batch. */
   readonly weight: number;
   /** Only runs the guard. */
@@ -35,6 +48,8 @@ interface Definition<App> {
 }
 
 const NEVER = new AbortController().signal;
+const NONE: readonly string[] = [];
+const NO_INPUT = z.object({});
 
 /** Compiled schemas. A process that runs several services, as tests do, compiles each once. */
 const compiled = new WeakMap<z.ZodType, z.ZodType>();
@@ -53,6 +68,7 @@ export function prepare<App extends Core>(path: string, procedure: AnyTRPCProced
   const input = onlyInput(path, inputs);
   const inputSchema = input && compileLater(input);
   const outputSchema = output && compileLater(output);
+  const personal = definition.meta?.access === 'device' ? undefined : (input ?? NO_INPUT);
 
   const check = (given: unknown): unknown => {
     const parsed = inputSchema?.().safeParse(given);
@@ -69,7 +85,8 @@ export function prepare<App extends Core>(path: string, procedure: AnyTRPCProced
 
   return {
     weight: definition.meta?.weight ?? 1,
-    run: async (ctx, readInput, signal = NEVER) => {
+    ignored: (given) => (personal ? unknownInput(personal, given) : NONE),
+    run: async (ctx, readInput, { signal = NEVER, refusesUnknown = false } = {}) => {
       let context: RequestContext<App> & Shown = ctx;
       try {
         const more = guard(ctx, { path, type, readInput });
@@ -78,7 +95,9 @@ export function prepare<App extends Core>(path: string, procedure: AnyTRPCProced
           { app: ctx.app, caller: ctx.caller },
           more instanceof Promise ? await more : more,
         );
-        const given = check(readInput());
+        const sent = readInput();
+        if (refusesUnknown && personal) refuseUnknownInput(personal, sent);
+        const given = check(sent);
         const answer = (as: RequestContext<App>) =>
           resolver({ ctx: as, input: given, type, path, signal, batchIndex: 0 });
         const answered = await (isQuestion ? answerQuestion(context, answer) : answer(context));

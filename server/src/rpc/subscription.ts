@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse as parseQuery } from 'node:querystring';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { ErrorBody } from '@gantry/contract/envelope';
 import type { Permission } from '@gantry/contract/permissions';
 import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
 import type { Core, RequestContext } from '../platform/context.ts';
@@ -54,22 +55,40 @@ export async function openSubscription<App extends Core>(
   dispatcher: Dispatcher<App>,
   ctx: RequestContext<App>,
   { about, ending }: { readonly about: object; readonly ending: AbortSignal },
-  { request, response, target, call }: Subscribing,
+  subscribing: Subscribing,
 ): Promise<AsyncIterable<string>> {
+  const messages = await subscribe(dispatcher, ctx, ending, subscribing).catch(failing);
+  const describe = (error: unknown): ErrorBody => describeFailure(ctx, subscribing.call.path, error);
+  return writeFrames({ about, messages, describe });
+}
+
+/**
+ * Opens a subscription that ends when the client has left.
+ * @returns its messages
+ * @throws the errors of `Dispatcher.subscribe`
+ */
+export function subscribe<App extends Core>(
+  dispatcher: Dispatcher<App>,
+  ctx: RequestContext<App>,
+  ending: AbortSignal,
+  { request, response, target, call }: Subscribing,
+): Promise<AsyncIterable<unknown>> {
   const left = new AbortController();
   response.once('close', () => left.abort());
   closeWhenStuck(response, ending, ctx.app.timings.farewellMs);
   const input = () => withLastEventId(call.input(), lastEventIdOf(request, target));
-  const messages = await dispatcher.subscribe(ctx, { ...call, input }, left.signal).catch(failing);
-  const describe = (error: unknown): object => {
-    const { body, unexpected } = failureOf(error);
-    if (unexpected) {
-      const { requestId } = ctx.caller;
-      ctx.app.log.error({ err: error, requestId, procedure: call.path }, 'a call failed');
-    }
-    return body;
-  };
-  return writeFrames({ about, messages, describe });
+  return dispatcher.subscribe(ctx, { ...call, input }, left.signal);
+}
+
+/** The body of the error with which a stream ends. An internal error is logged. */
+export function describeFailure<App extends Core>(
+  { app, caller: { requestId } }: RequestContext<App>,
+  procedure: string,
+  error: unknown,
+): ErrorBody {
+  const { body, unexpected } = failureOf(error);
+  if (unexpected) app.log.error({ err: error, requestId, procedure }, 'a call failed');
+  return body;
 }
 
 /** Closes the connection if the client has stopped reading, or does not read the last message. */

@@ -4,7 +4,7 @@ import { permissionNames } from '@gantry/contract/permissions';
 import type { AnyTRPCRouter } from '@trpc/server';
 import { z } from 'zod';
 import { version } from '../../platform/installation.ts';
-import { createComponents } from './components.ts';
+import { type Components, createComponents } from './components.ts';
 import { examples } from './examples.ts';
 import { otherPaths } from './other-paths.ts';
 import { describeProcedures, type ProcedureDocument } from './procedures.ts';
@@ -35,6 +35,31 @@ Speeds are in km/h, coordinates in degrees (WGS 84), and times are ISO 8601 in U
 /** The API as an OpenAPI 3.1 document, from the schemas that validate it. */
 export function describeOpenApi(router: AnyTRPCRouter): JsonSchema {
   const components = createComponents();
+  return withoutDefaults(describeApi(router, components));
+}
+
+/**
+ * Moves the defaults of the properties of objects to their descriptions. Generators of clients, such as openapi-typescript,
+ * take a property with a default for one that is always there, and would require it in requests.
+ */
+function withoutDefaults<Value>(value: Value): Value {
+  if (typeof value !== 'object' || value === null) return value;
+  if (!Array.isArray(value)) {
+    const { properties } = value as JsonSchema;
+    if (typeof properties === 'object' && properties !== null) {
+      for (const field of Object.values(properties as Record<string, JsonSchema>)) {
+        if (typeof field !== 'object' || !Object.hasOwn(field, 'default')) continue;
+        const said = `Default: ${JSON.stringify(field.default)}.`;
+        field.description = field.description === undefined ? said : `${field.description} ${said}`;
+        delete field.default;
+      }
+    }
+  }
+  for (const each of Object.values(value)) withoutDefaults(each);
+  return value;
+}
+
+function describeApi(router: AnyTRPCRouter, components: Components): JsonSchema {
   const documents = describeProcedures(router, components.convert);
   const nouns = [...new Set(documents.map(({ path }) => nounOf(path)))];
   return {

@@ -90,10 +90,14 @@ function operationOf(route: Route, { inline, document, batch }: Described): Json
   const others = Object.keys(properties).filter((name) => !inPath.includes(name));
   const inQuery = route.input === 'query' ? others.filter((name) => isSimple(properties[name])) : [];
   const inBody = route.input === 'body' ? others.filter((name) => name !== 'apiKey') : [];
+  // A choice between several forms of the input has no properties of its own.
+  const hasForms = route.input === 'body' && inline.input?.properties === undefined && inline.input !== null;
   const isWhole = inPath.length === 0 && !isDevice;
   const body = bodyOf(inline, inBody, isWhole ? document.input : null);
   const schema = route.ofArrays ? { oneOf: [body, { type: 'array', items: body, maxItems: 1000 }] } : body;
-  const sent = Object.fromEntries(inBody.flatMap((name) => (name in example ? [[name, example[name]]] : [])));
+  const sent = hasForms
+    ? example
+    : Object.fromEntries(inBody.flatMap((name) => (name in example ? [[name, example[name]]] : [])));
   return {
     operationId: operationIdOf(route),
     tags: [path.split('.')[0]],
@@ -105,9 +109,9 @@ function operationOf(route: Route, { inline, document, batch }: Described): Json
       ...inQuery.map((name) => parameter(name, 'query')),
       ...(route.ofArrays ? [IDEMPOTENCY_KEY] : []),
     ],
-    ...(inBody.length > 0 && {
+    ...((inBody.length > 0 || hasForms) && {
       requestBody: {
-        required: inBody.some((name) => wanted.has(name)),
+        required: hasForms || inBody.some((name) => wanted.has(name)),
         content: { 'application/json': { schema, example: sent } },
       },
     }),
@@ -131,9 +135,22 @@ function bodyOf(
   };
 }
 
-function successOf(route: Route, { output }: ProcedureDocument, batch: ProcedureDocument | undefined) {
+/** A stream of server-sent events. */
+function streamOf(message: JsonSchema): JsonSchema {
+  const schema = {
+    type: 'string',
+    description:
+      'Server-sent events. `data` is one message as JSON, and `id` is what to send as `Last-Event-ID` in order to continue after it. An event named `problem` contains an error, after which the stream ends.',
+    contentMediaType: 'application/json',
+    contentSchema: message,
+  };
+  return { description: 'The stream', content: { 'text/event-stream': { schema } } };
+}
+
+function successOf(route: Route, { type, output }: ProcedureDocument, batch: ProcedureDocument | undefined) {
   const { status = 200, created } = route;
   if (status === 204) return { 204: { description: 'Done' } };
+  if (type === 'subscription') return { 200: streamOf(output) };
   const content = (schema: JsonSchema) => ({ 'application/json': { schema } });
   const location = {
     location: { description: 'Where it is, relative to this address.', schema: { type: 'string' } },

@@ -1,14 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AnyTRPCRouter } from '@trpc/server';
+import { setImmediate } from 'node:timers/promises';
 import type { Core, RequestContext } from '../../platform/context.ts';
 import { limitReading } from '../../rpc/answer-room.ts';
 import { createBodyReader, drain } from '../../rpc/body.ts';
-import { type Answer, createDispatcher } from '../../rpc/dispatch.ts';
+import { type Answer, type Call, createDispatcher } from '../../rpc/dispatch.ts';
 import { failureOf, WireError } from '../../rpc/errors.ts';
+import { sendTexts, writePlainFrames } from '../../rpc/event-stream.ts';
 import { type HandlerOptions, JSON_TYPE } from '../../rpc/handler.ts';
 import { commonHeaders, headersForOrigin, REST_EXPOSED_HEADERS, requireOneHost } from '../../rpc/headers.ts';
 import { once, type Target, targetUnder } from '../../rpc/request.ts';
+import { describeFailure, STREAM_HEADERS, subscribe } from '../../rpc/subscription.ts';
 import { describeProcedure, type ProcedureDocument } from '../docs/procedures.ts';
 import { allowedMethods, findPath } from './find-route.ts';
 import { isArray, readInput } from './input.ts';
@@ -36,9 +38,7 @@ interface Exchange {
 type Headers = Readonly<Record<string, string>>;
 
 /** Creates the handler of the REST form of the API. It calls the same procedures as /trpc, in the same way. */
-export function createRestDoor<App extends Core>(
-  options: Omit<HandlerOptions<App>, 'ending'> & { readonly router: AnyTRPCRouter },
-): RestDoor {
+export function createRestDoor<App extends Core>(options: HandlerOptions<App>): RestDoor {
   const { router, app, allowed, callerOf, isClosing } = options;
   const dispatcher = createDispatcher(router, app, options);
   const bodies = createBodyReader();
@@ -52,15 +52,21 @@ export function createRestDoor<App extends Core>(
     return known;
   };
 
+  /** The common headers. While the service is stopping, it also makes the connection end with the answer. */
+  const beginOf = ({ request, response, requestId }: Exchange): string[] => {
+    if (isClosing()) response.shouldKeepAlive = false;
+    const ofOrigin = headersForOrigin(request.headers.origin, allowed, REST_EXPOSED_HEADERS);
+    return [...commonHeaders(requestId), ...ofOrigin];
+  };
+
   const send = (
-    { request, response, requestId }: Exchange,
+    exchange: Exchange,
     status: number,
     headers: Headers,
     content: { readonly type: string; readonly json: string } | null,
   ): void => {
-    if (isClosing()) response.shouldKeepAlive = false;
-    const ofOrigin = headersForOrigin(request.headers.origin, allowed, REST_EXPOSED_HEADERS);
-    const head = [...commonHeaders(requestId), ...ofOrigin];
+    const { request, response } = exchange;
+    const head = beginOf(exchange);
     for (const [name, value] of Object.entries(headers)) head.push(name, value);
     const bytes = content ? Buffer.byteLength(content.json) : 0;
     if (content) head.push('content-type', content.type);
@@ -80,6 +86,24 @@ export function createRestDoor<App extends Core>(
       { ...headers, ...challenge },
       { type: PROBLEM_TYPE, json: JSON.stringify(problem) },
     );
+  };
+
+  const stream = async (
+    exchange: Exchange,
+    ctx: RequestContext<App>,
+    target: Target,
+    call: Call,
+  ): Promise<void> => {
+    const { request, response, requestId } = exchange;
+    const subscribing = { request, response, target, call };
+    const messages = await begun(await subscribe(dispatcher, ctx, options.ending, subscribing));
+    const head = beginOf(exchange);
+    for (let at = 0; at < head.length; at += 2) response.setHeader(head[at] ?? '', head[at + 1] ?? '');
+    response.writeHead(200, STREAM_HEADERS);
+    // The answer to HEAD has no body, and the stream would never end.
+    if (request.method === 'HEAD') return void response.end();
+    const describe = (error: unknown) => problemOf(describeFailure(ctx, call.path, error), requestId);
+    await sendTexts(writePlainFrames({ messages, describe }), response);
   };
 
   const answer = async (exchange: Exchange, target: Target): Promise<void> => {
@@ -104,15 +128,14 @@ export function createRestDoor<App extends Core>(
     const document = documentOf(procedure);
     const ctx: RequestContext<App> = { app, caller: callerOf(request, requestId) };
     const received = { request, query: target.query, body, fields: found.fields };
-    const answered = await dispatcher.call(
-      ctx,
-      {
-        method: document.type === 'mutation' ? 'mutation' : 'query',
-        path: procedure,
-        input: once(() => readInput(route, document, received)),
-      },
-      { response, isBatch: false },
-    );
+    const call: Call = {
+      method: document.type === 'mutation' ? 'mutation' : 'query',
+      path: procedure,
+      input: once(() => readInput(route, document, received)),
+      refusesUnknown: true,
+    };
+    if (document.type === 'subscription') return stream(exchange, ctx, target, call);
+    const answered = await dispatcher.call(ctx, call, { response, isBatch: false });
     if (!('result' in answered.outcome)) return refuse(exchange, answered);
     const { json } = answered.outcome.result;
     const { status, headers } = isBatch ? ofBatch(json) : ofOne(route, target, json);
@@ -139,6 +162,25 @@ export function createRestDoor<App extends Core>(
       answer(exchange, target).catch((error: unknown) => fail(exchange, error));
     },
   };
+}
+
+/**
+ * The messages of a subscription that was not refused at once, as it is when too many are open.
+ * @throws the refusal
+ */
+async function begun(messages: AsyncIterable<unknown>): Promise<AsyncIterable<unknown>> {
+  const rest = messages[Symbol.asyncIterator]();
+  let first: Promise<IteratorResult<unknown>> | null = rest.next();
+  await Promise.race([first, setImmediate()]);
+  const iterator = {
+    next: () => {
+      const next = first ?? rest.next();
+      first = null;
+      return next;
+    },
+    return: async () => (await rest.return?.()) ?? { done: true, value: undefined },
+  };
+  return { [Symbol.asyncIterator]: () => iterator as AsyncIterator<unknown> };
 }
 
 /** The status of the answer to a batch: 207 if some of its events were refused; the body says which. */

@@ -41,7 +41,7 @@ export function readInput(
     ...received.fields,
     ...(ofArrays && idempotency(received, given, path === ofArrays.procedure)),
   };
-  if (meta.access !== 'device') return input ? fields : undefined;
+  if (meta.access !== 'device') return fields;
   const key = keyOf(received.request) ?? ('apiKey' in given ? given.apiKey : undefined);
   if (key === undefined) {
     throw new AppError(
