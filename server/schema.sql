@@ -485,6 +485,17 @@ CREATE TABLE second_factors (
   created_at timestamp(3) with time zone NOT NULL DEFAULT now()
 );
 
+CREATE TABLE sensor_clocks (
+  sensor_id uuid NOT NULL,
+  arrivals bigint[] NOT NULL,
+  lags bigint[] NOT NULL,
+  state text,
+  hint text,
+  offset_ms bigint,
+  unusable_times bigint NOT NULL DEFAULT 0,
+  unusable_at timestamp(3) with time zone
+);
+
 CREATE TABLE sensor_places (
   sensor_id uuid NOT NULL,
   since timestamp with time zone NOT NULL,
@@ -779,6 +790,7 @@ ALTER TABLE saved_views ADD CONSTRAINT saved_views_owner_id_fkey FOREIGN KEY (ow
 ALTER TABLE saved_views ADD CONSTRAINT saved_views_check CHECK (((owner_id IS NULL) OR ((owner_id = created_by) AND (NOT is_default))));
 ALTER TABLE second_factors ADD CONSTRAINT second_factors_pkey PRIMARY KEY (user_id);
 ALTER TABLE second_factors ADD CONSTRAINT second_factors_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+ALTER TABLE sensor_clocks ADD CONSTRAINT sensor_clocks_pkey PRIMARY KEY (sensor_id);
 ALTER TABLE sensor_places ADD CONSTRAINT sensor_places_pkey PRIMARY KEY (sensor_id, since);
 ALTER TABLE sensor_status_history ADD CONSTRAINT sensor_status_history_pkey PRIMARY KEY (id);
 ALTER TABLE sensor_watch ADD CONSTRAINT sensor_watch_pkey PRIMARY KEY (only_row);

@@ -335,6 +335,18 @@ export const doctorSentences = {
     finding: 'Sensors that have never reported: {{unseen}} of {{sensors}}.',
     remedy: 'Check the address and the API key in the devices, or delete the sensors.',
   },
+  wrongClocks: {
+    about: 'sensors',
+    finding: 'Sensors whose clocks are off: {{wrong}} of {{sensors}} ({{names}}).',
+    remedy:
+      'Set them by NTP. If one is off by whole hours, correct the time zone of the device or of its connection.',
+  },
+  unusableTimes: {
+    about: 'sensors',
+    finding:
+      'Sensors whose events had the time of receipt in the last week, because their own times cannot be used: {{unusable}} of {{sensors}} ({{names}}).',
+    remedy: 'The messages of their connections name the field, its value and what would be right.',
+  },
   sensorsFine: { about: 'sensors', finding: 'None of {{sensors}} sensors is silent.' },
 
   noAdministrator: {

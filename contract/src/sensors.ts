@@ -5,7 +5,7 @@ import { pageTotals, paging, sortOrder } from './page.ts';
 import { person } from './person.ts';
 import { messagesOf, resumable } from './realtime.ts';
 import { editableText, optionalText, searchText, text, trimmedText } from './text.ts';
-import { sensorStatuses, sensorTypes } from './values.ts';
+import { clockHints, clockStates, sensorStatuses, sensorTypes } from './values.ts';
 
 export const sensorType = z.enum(sensorTypes);
 export type SensorType = z.infer<typeof sensorType>;
@@ -211,6 +211,39 @@ export const signsOfLife = z.object({
     .describe('For how many seconds an ONLINE sensor may be silent before it becomes OFFLINE.'),
 });
 export type SignsOfLife = z.infer<typeof signsOfLife>;
+
+export const clockState = z.enum(clockStates);
+export type ClockState = z.infer<typeof clockState>;
+export const clockHint = z.enum(clockHints);
+export type ClockHint = z.infer<typeof clockHint>;
+
+/** How far the clock of a sensor is off. */
+export const sensorClock = z.object({
+  sensorId: z.string(),
+  state: clockState.describe(
+    'WARNING: 30 s off or more. ERROR: 5 minutes or more. UNKNOWN: fewer than five reports, or they arrive late (`hint`).',
+  ),
+  hint: clockHint
+    .nullable()
+    .describe(
+      'CLOCK: set the clock of the device, or use NTP. TIME_ZONE: it is off by whole hours, or half or quarter ones, so that the time zone or daylight saving time of the device or its connection is probably wrong. LATE: the reports arrive with different delays, as from a buffer, so that nothing follows for the clock.',
+    ),
+  offsetSeconds: z
+    .number()
+    .nullable()
+    .describe(
+      'The median time from an event to its receipt: how far the clock is behind; negative if it is ahead.',
+    ),
+  reports: z.number().describe('The number of reports by which it is judged: the latest, at most 21.'),
+  lastReportAt: z.date().nullable(),
+  unusableTimes: z
+    .number()
+    .describe(
+      'The number of events that have the time of receipt, because the time that the device reported cannot be read, is before the year 2000 or is ahead. The reasons stand in the messages of its connections.',
+    ),
+  lastUnusableAt: z.date().nullable(),
+});
+export type SensorClock = z.infer<typeof sensorClock>;
 
 export const statusHistoryInput = z.object({ id, ...paging(50) });
 export const statusChange = z.object({

@@ -108,6 +108,9 @@ export const CRITICAL_ISSUE = 'critical issue: ';
 
 export const sensorStatuses = ['ONLINE', 'OFFLINE', 'MAINTENANCE', 'ERROR'] as const;
 
+export const clockStates = ['OK', 'WARNING', 'ERROR', 'UNKNOWN'] as const;
+export const clockHints = ['CLOCK', 'TIME_ZONE', 'LATE'] as const;
+
 export const trafficIntervals = ['5min', '15min', '60min', 'day'] as const;
 
 /** Maximum number of intervals in one answer about traffic. */

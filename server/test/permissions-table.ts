@@ -52,6 +52,7 @@ export const mayCall = {
   'sensors.revealKey': sensors,
   'sensors.getKeyInfo': sensors,
   'sensors.heartbeat': 'devices',
+  'sensors.getClock': everybody,
   'sensors.getSignsOfLife': everybody,
   'sensors.getStatusHistory': everybody,
   'sensors.onStatusChanged': everybody,

@@ -195,6 +195,9 @@ configuration of the device. In the steps below, \`TOKEN\`, \`USER\` and \`PASSW
   A time without an offset is in the time zone of the connection. \`20/11/2026\` is read if \`options.dayFirst\` says whether the day (true) or the
   month (false) comes first. If there is no time, or one that cannot be read, is before the year 2000 or more than five minutes ahead, the event
   has the time of receipt: \`metadata.clock\` says \`receipt\`, and the reason of the message names the field, its value and what would be right.
+- **Clocks.** The page of a sensor (\`sensors.getClock\`) shows how far its clock is off: the median time from its latest 21 events to their
+  receipt, without those that waited in a buffer. 30 s is a warning, 5 minutes an error; whole hours point to a wrong time zone or daylight
+  saving time. It also counts the events whose times could not be used. \`gantry doctor\` names these sensors.
 - **Recorders.** One recorder may report for many cameras: \`options.sensors\` assigns channels, MAC addresses, serial numbers or names to
   sensors. A device that is not assigned is listed as a discovery. One call makes it a sensor and processes the messages that it has already sent.
 - **Figures about several vehicles** are kept as messages. They do not become events, and do not affect V85 or violations.

@@ -46,6 +46,7 @@ import { resolveInterval } from '../platform/time.ts';
 import { failureOf, inputFailure } from '../rpc/errors.ts';
 import { messagesOf } from '../rpc/messages.ts';
 import type { DeviceContext } from '../sensors/authenticate.ts';
+import { lagOfBatch, type ReportLag } from '../sensors/sensor-clocks.ts';
 import type { AppContext } from './context.ts';
 import { noteRefusedDevice } from './device-refusals.ts';
 import { eventBatches } from './event-batches.ts';
@@ -65,12 +66,13 @@ async function ingestItem(
   ctx: DeviceContext<AppContext>,
   item: unknown,
   isStrict: boolean,
+  noteLag: (lag: ReportLag) => void,
 ): Promise<IngestedItem> {
   const parsed = batchEvent.safeParse(item);
   try {
     if (!parsed.success) throw inputFailure(parsed.error);
     const warnings = noteUnknown(ctx.app, item, isStrict || parsed.data.strict === true);
-    const ingested = await ingestEvent(ctx, parsed.data);
+    const ingested = await ingestEvent(ctx, parsed.data, noteLag);
     return warnings.length === 0 ? ingested : { ...ingested, warnings: [...warnings] };
   } catch (error) {
     const { body, unexpected } = failureOf(error);
@@ -113,9 +115,12 @@ export const eventsRouter = router({
     .output(ingestBatchOutput)
     .mutation(async ({ ctx, input }) => {
       ctx.app.eventRates.take(ctx.sensor, input.events.length);
+      const lags: ReportLag[] = [];
       const results = await Promise.all(
-        input.events.map((item) => ingestItem(ctx, item, input.strict === true)),
+        input.events.map((item) => ingestItem(ctx, item, input.strict === true, (lag) => lags.push(lag))),
       );
+      const lag = lagOfBatch(lags);
+      if (lag) ctx.app.sensorClocks.recordReport(ctx.sensor.id, lag);
       // Nothing was accepted, so the whole request should be repeated, as for a single event.
       if (results.every(isUnavailable))
         throw unavailable('No event could be stored: send them again in a moment');

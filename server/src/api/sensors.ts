@@ -14,6 +14,7 @@ import {
   rotateKeyInput,
   rotateKeyOutput,
   sensor,
+  sensorClock,
   sensorKeyInfo,
   sensorsPage,
   signsOfLife,
@@ -28,6 +29,7 @@ import { followStatusChanges } from '../sensors/follow.ts';
 import { handleHeartbeat } from '../sensors/heartbeat.ts';
 import { getKeyInfo } from '../sensors/keys-store.ts';
 import { pingSensor } from '../sensors/ping.ts';
+import { getClock } from '../sensors/sensor-clocks-store.ts';
 import { createSensor, deleteSensor, revealKey, rotateKey, updateSensor } from '../sensors/service.ts';
 import { getSignsOfLife, listStatusChanges } from '../sensors/status-store.ts';
 import { getSensor } from '../sensors/store.ts';
@@ -147,6 +149,16 @@ export const sensorsRouter = router({
       ...(await getSignsOfLife(app.db, input.id)),
       timeoutSeconds: app.config.HEARTBEAT_TIMEOUT_SECONDS,
     })),
+
+  getClock: signedIn
+    .meta({
+      summary: 'Get how far the clock of a sensor is off',
+      notes:
+        'By the time from the events to the receipt of the latest reports that were sent at once, not in a backlog. Written every minute, and within seconds if the clock seems to be wrong.',
+    })
+    .input(byId)
+    .output(sensorClock)
+    .query(({ ctx: { app }, input }) => getClock(app.db, input.id)),
 
   getStatusHistory: signedIn
     .meta({ question: true, summary: 'List the status changes of a sensor, newest first' })

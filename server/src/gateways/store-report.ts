@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '@gantry/contract/durations';
 import { composeEvent } from '../connections/compose.ts';
 import type { Report } from '../connections/format.ts';
 import { hashesOfServed } from '../images/read-image.ts';
@@ -41,10 +42,28 @@ export async function storeReport(app: GatewayApp, dated: DatedReport): Promise<
     const { eventId, outcome } = await storeReported({ app, sensor }, composed.event, pictures);
     // The time at which a buffer received the message, if one kept it: its arrival here is not a sign of life of the sensor.
     app.lastContacts.recordEvent(sensor.id, dated.arrivedAt);
+    if (outcome === 'stored') noteClock(app, sensor.id, dated);
     return { kind: outcome === 'stored' ? 'stored' : 'duplicate', eventId, note: dated.note };
   } catch (error) {
     if (error instanceof AppError && error.kind === 'badRequest')
       return { kind: 'refused', note: error.message };
     throw error;
   }
+}
+
+/** A message that arrived longer ago was in a buffer, or is processed again. In milliseconds. */
+const LIVE_MS = 10 * MINUTE_MS;
+
+/** Notes what the time of a report says about the clock of its sensor. */
+function noteClock(app: GatewayApp, sensorId: string, dated: DatedReport): void {
+  const { receivedAt, arrivedAt, believedAt } = dated;
+  const { occurredAt, timeFlaw } = dated.report;
+  if (believedAt === null && (occurredAt !== null || timeFlaw !== undefined)) {
+    app.sensorClocks.recordUnusableTime(sensorId, arrivedAt);
+  }
+  if (occurredAt === null || app.clock.now() - arrivedAt > LIVE_MS) return;
+  app.sensorClocks.recordReport(sensorId, {
+    arrivedAt: receivedAt,
+    lagMs: receivedAt - (believedAt ?? occurredAt),
+  });
 }

@@ -11,7 +11,9 @@ import {
 import type { ImageServices } from '../images/start.ts';
 import type { Core } from '../platform/context.ts';
 import { AppError } from '../platform/error.ts';
+import { occursTwice, resolveTime } from '../platform/time.ts';
 import type { DeviceContext } from '../sensors/authenticate.ts';
+import type { ReportLag } from '../sensors/sensor-clocks.ts';
 import type { KnownSensor } from '../sensors/sensor-keys.ts';
 import type { SensorServices } from '../sensors/start.ts';
 import { enrich } from './enrich.ts';
@@ -20,7 +22,7 @@ import type { WriteOutcome } from './queue.ts';
 import type { IngestServices } from './start.ts';
 
 type IngestContext = DeviceContext<
-  Core & IngestServices & ImageServices & Pick<SensorServices, 'lastContacts'>
+  Core & IngestServices & ImageServices & Pick<SensorServices, 'lastContacts' | 'sensorClocks'>
 >;
 
 /** A durable event, and whether it was stored before this request. */
@@ -47,10 +49,12 @@ const PICTURES_MS = 18_000;
  * Stores an event that passed validation, which is a sign of life of its sensor. Resolves after the commit.
  * @throws AppError `badRequest` for a timestamp out of bounds; `conflict` when its idempotency key was used for other
  * content at the same time; `unavailable` when it should be sent again, possibly because of its images
+ * @param noteLag receives how late the event arrived, unless its sensor sent it before, for the judgement of its clock
  */
 export async function ingestEvent(
   { app, sensor }: IngestContext,
   reported: ReportedEvent,
+  noteLag: (lag: ReportLag) => void = (lag) => app.sensorClocks.recordReport(sensor.id, lag),
 ): Promise<Ingested> {
   const { event, pictures, served } =
     reported.images.length === 0 ? { event: reported, pictures: [], served: [] } : takeOutPictures(reported);
@@ -65,6 +69,8 @@ export async function ingestEvent(
   try {
     row = enrich(dated, sensor, timezone, now, app.eventTimes);
   } catch (refusal) {
+    const time = reported.timestamp === undefined ? now : resolveTime(reported.timestamp, timezone);
+    if (time > now) noteLag({ arrivedAt: now, lagMs: now - time });
     row = await requireStored(app, sensor, dated, timezone, now, refusal);
   }
   const { id: eventId, eventType } = row;
@@ -80,6 +86,10 @@ export async function ingestEvent(
     );
   }
   app.lastContacts.recordEvent(sensor.id, now);
+  const { timestamp } = reported;
+  if (outcome === 'stored' && timestamp !== undefined && !occursTwice(timestamp, timezone)) {
+    noteLag({ arrivedAt: now, lagMs: now - row.time });
+  }
   return { eventId, duplicate: outcome === 'duplicate' };
 }
 

@@ -28,6 +28,7 @@ export interface Metrics {
   /** Log records about an outage that were only counted. */
   readonly unloggedMessages: Counter;
   readonly sensors: Gauge<'status'>;
+  readonly sensorClocks: Gauge<'state'>;
   readonly deliveries: Gauge<'state'>;
   /** Adds a metric of how the connections of these pools are used, which is read at each request for the metrics. */
   followPools(pools: Readonly<Record<string, PoolUse>>): void;
@@ -163,6 +164,12 @@ export function createMetrics(siblings: Siblings | null = null): Metrics {
       name: 'gantry_sensors',
       help: 'Sensors of the installation by status; each process reports all of them',
       labelNames: ['status'],
+      registers,
+    }),
+    sensorClocks: new Gauge({
+      name: 'gantry_sensor_clocks',
+      help: 'Sensors of the installation by the state of their clocks; each process reports all of them',
+      labelNames: ['state'],
       registers,
     }),
     deliveries: new Gauge({

@@ -78,16 +78,32 @@ function normalize(iso: string): string {
     .replace(/([+-]\d{2})(\d{2})$/, '$1:$2');
 }
 
+/** Whether an ISO text without an offset denotes two times, because clocks in the zone were set back between them. */
+export function occursTwice(iso: string, zone: string): boolean {
+  if (!isLocalTime(iso) || isPlainDate(iso)) return false;
+  const local = Date.parse(`${normalize(iso)}Z`);
+  return momentsOf(local, IANAZone.create(zone)).length > 1;
+}
+
 /**
  * The time at which clocks in the zone show `local` (the same reading in UTC, in Unix milliseconds). No zone changes
  * its clocks twice within two days, so the offsets a day before and after are the only candidates.
  */
 function momentOf(local: number, zone: IANAZone): number {
-  const offsetAt = (moment: number): number => Math.round(zone.offset(moment) * MINUTE_MS);
-  const before = local - offsetAt(local - DAY_MS);
-  const after = local - offsetAt(local + DAY_MS);
-  const showing = [before, after].filter((moment) => moment + offsetAt(moment) === local);
-  return showing.length > 0 ? Math.min(...showing) : before;
+  const showing = momentsOf(local, zone);
+  return showing.length > 0 ? Math.min(...showing) : local - offsetAt(local - DAY_MS, zone);
+}
+
+/** The times at which clocks in the zone show `local`: none, one, or two. */
+function momentsOf(local: number, zone: IANAZone): number[] {
+  const before = local - offsetAt(local - DAY_MS, zone);
+  const after = local - offsetAt(local + DAY_MS, zone);
+  const found = before === after ? [before] : [before, after];
+  return found.filter((moment) => moment + offsetAt(moment, zone) === local);
+}
+
+function offsetAt(moment: number, zone: IANAZone): number {
+  return Math.round(zone.offset(moment) * MINUTE_MS);
 }
 
 /** The duration of what the text names: a minute, a second or, with a fraction, a millisecond. */

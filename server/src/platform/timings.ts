@@ -15,7 +15,7 @@ export interface Timings {
   readonly reportDeadMs: number;
   /** How often to look for sensors that have become silent. */
   readonly sweepSensorsMs: number;
-  /** How often the last contacts of sensors are written. */
+  /** How often the last contacts of sensors are written, and what was noted about their clocks. */
   readonly writeContactsMs: number;
   /** How often to look for events whose follow-up is overdue. */
   readonly sweepFollowUpsMs: number;

@@ -7,6 +7,8 @@ import { writeContacts } from './contacts.ts';
 import { createKnownSensors, type KnownSensors } from './known-sensors.ts';
 import { createLastContacts, type LastContacts } from './last-contacts.ts';
 import { createPublicList, type PublicList } from './public-list.ts';
+import { createSensorClocks, type SensorClocks } from './sensor-clocks.ts';
+import { countClocks, writeClocks } from './sensor-clocks-store.ts';
 import { createSensorKeys, type SensorKeys } from './sensor-keys.ts';
 import { countSensorsByStatus } from './status-store.ts';
 import { findKnownSensorById, findSensorByKey } from './store.ts';
@@ -18,6 +20,7 @@ export interface SensorServices {
   readonly knownSensors: KnownSensors;
   readonly publicSensors: PublicList;
   readonly lastContacts: LastContacts;
+  readonly sensorClocks: SensorClocks;
 }
 
 export function startSensors(
@@ -53,14 +56,22 @@ export function startSensors(
       everyMs: timings.writeContactsMs,
     }),
   );
+  const sensorClocks = resources.use(
+    createSensorClocks({
+      store: (notes) => writeClocks(devices, notes),
+      log,
+      everyMs: timings.writeContactsMs,
+    }),
+  );
   resources.use(startSweeper({ db, log, timings, outbox, publicSensors }, timeoutSeconds));
   const failure = 'the sensors cannot be counted for the metrics now';
   resources
     .use(
       startPeriodic({ everyMs: timings.countForMetricsMs, log, failure }, async () => {
         for (const [status, n] of await countSensorsByStatus(db)) metrics.sensors.set({ status }, n);
+        for (const [state, n] of await countClocks(db)) metrics.sensorClocks.set({ state }, n);
       }),
     )
     .startNow();
-  return { sensorKeys, knownSensors, publicSensors, lastContacts };
+  return { sensorKeys, knownSensors, publicSensors, lastContacts, sensorClocks };
 }

@@ -78,6 +78,7 @@ export async function updateSensorRow(
 /** Deletes the row of the sensor; what is recorded about its past stays. */
 export async function deleteSensorRow(tx: Executor, id: string): Promise<void> {
   await tx.delete(sensors).where(hasId(id));
+  await tx.execute(sql`DELETE FROM sensor_clocks WHERE sensor_id = ${id}::uuid`);
 }
 
 /**

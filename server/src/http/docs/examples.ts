@@ -37,6 +37,7 @@ export const examples: Readonly<Record<string, unknown>> = {
   'sensors.revealKey': byId,
   'sensors.getKeyInfo': byId,
   'sensors.heartbeat': { apiKey: KEY, firmware: '2.4.1', issues: [] },
+  'sensors.getClock': byId,
   'sensors.getSignsOfLife': byId,
   'sensors.getStatusHistory': { id: ID, take: 20 },
   'sensors.onStatusChanged': { status: 'OFFLINE' },

@@ -74,6 +74,7 @@ export const routes: readonly Route[] = [
   remove('/v1/sensors/{id}', 'sensors.delete'),
   read('/v1/sensors/{id}/status-history', 'sensors.getStatusHistory'),
   read('/v1/sensors/{id}/signs-of-life', 'sensors.getSignsOfLife'),
+  read('/v1/sensors/{id}/clock', 'sensors.getClock'),
   read('/v1/sensors/{id}/key', 'sensors.getKeyInfo'),
   post('/v1/sensors/{id}/key', 'sensors.rotateKey'),
   post('/v1/sensors/{id}/ping', 'sensors.ping'),

@@ -110,6 +110,12 @@ export interface WorkState {
   readonly silent: number;
   readonly silent_names: string[];
   readonly never_seen: number;
+  readonly wrong_clocks: number;
+  /** At most five of them, with how far each is off: `Main Street (−60 min)`. */
+  readonly wrong_clock_names: string[];
+  /** Sensors that reported times in the last week that could not be used. */
+  readonly unusable_times: number;
+  readonly unusable_time_names: string[];
 }
 
 /** Work that is late or has failed. */
@@ -132,7 +138,18 @@ export async function readWorkState(db: Executor): Promise<WorkState> {
       (SELECT count(*)::int FROM sensors WHERE status = 'OFFLINE' AND last_communication IS NOT NULL) AS silent,
       ARRAY(SELECT name FROM sensors WHERE status = 'OFFLINE' AND last_communication IS NOT NULL
         ORDER BY last_communication DESC LIMIT 5) AS silent_names,
-      (SELECT count(*)::int FROM sensors WHERE last_communication IS NULL) AS never_seen`);
+      (SELECT count(*)::int FROM sensors WHERE last_communication IS NULL) AS never_seen,
+      (SELECT count(*)::int FROM sensors JOIN sensor_clocks ON sensor_id = id WHERE state IN ('WARNING', 'ERROR'))
+        AS wrong_clocks,
+      ARRAY(SELECT name || CASE WHEN offset_ms > 0 THEN ' (−' ELSE ' (+' END
+          || CASE WHEN abs(offset_ms) < 300000 THEN round(abs(offset_ms) / 1000.0) || ' s)'
+            ELSE round(abs(offset_ms) / 60000.0) || ' min)' END
+        FROM sensors JOIN sensor_clocks ON sensor_id = id WHERE state IN ('WARNING', 'ERROR')
+        ORDER BY abs(offset_ms) DESC LIMIT 5) AS wrong_clock_names,
+      (SELECT count(*)::int FROM sensors JOIN sensor_clocks ON sensor_id = id
+        WHERE unusable_at > now() - interval '7 days') AS unusable_times,
+      ARRAY(SELECT name FROM sensors JOIN sensor_clocks ON sensor_id = id
+        WHERE unusable_at > now() - interval '7 days' ORDER BY unusable_at DESC LIMIT 5) AS unusable_time_names`);
   if (!rows[0]) throw new Error('PostgreSQL did not return the state of the work');
   return rows[0];
 }

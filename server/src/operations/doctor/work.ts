@@ -40,12 +40,25 @@ async function examinePartitions(db: Executor): Promise<Finding[]> {
   return [advice('nextPartition')];
 }
 
-function examineSensors({ sensors, silent, silent_names, never_seen }: WorkState): Finding[] {
+function examineSensors(state: WorkState): Finding[] {
+  const { sensors, silent, silent_names, never_seen } = state;
   const found: Finding[] = [];
   if (silent > 0) {
-    const names = silent > silent_names.length ? [...silent_names, '…'] : silent_names;
-    found.push(advice('silentSensors', { silent, sensors, names }));
+    found.push(advice('silentSensors', { silent, sensors, names: someOf(silent_names, silent) }));
   }
   if (never_seen > 0) found.push(advice('neverSeen', { unseen: never_seen, sensors }));
+  const { wrong_clocks: wrong, unusable_times: unusable } = state;
+  if (wrong > 0) {
+    found.push(advice('wrongClocks', { wrong, sensors, names: someOf(state.wrong_clock_names, wrong) }));
+  }
+  if (unusable > 0) {
+    const names = someOf(state.unusable_time_names, unusable);
+    found.push(advice('unusableTimes', { unusable, sensors, names }));
+  }
   return found.length > 0 ? found : [fine('sensorsFine', { sensors })];
+}
+
+/** The names, and an ellipsis if they are not all. */
+function someOf(names: readonly string[], all: number): readonly string[] {
+  return all > names.length ? [...names, '…'] : names;
 }
