@@ -98,7 +98,7 @@ export const analytics = z.object({
     plates: z
       .array(z.object({ licensePlateNumber: z.string(), count, lastSeen: z.date() }))
       .describe(
-        'The 50 plates seen most often. Spellings that differ in case, blanks and hyphens are one plate.',
+        'The 50 plates seen most often. Spellings that differ in case, separators and the script of digits are one plate.',
       ),
   }),
   hourOfWeek: z

@@ -4,6 +4,7 @@ import { id } from './id.ts';
 import { jsonObject, jsonRecord } from './json.ts';
 import { pageTotals, paging, sortOrder } from './page.ts';
 import { person } from './person.ts';
+import { PLATE_RULES } from './plate.ts';
 import { messagesOf, resumable } from './realtime.ts';
 import { apiKeyInput } from './sensors.ts';
 import { isStorableText, optionalText, text, trimmedText, UNSTORABLE } from './text.ts';
@@ -192,9 +193,7 @@ export const eventFilters = {
   processed: z.boolean().optional(),
   archived: z.boolean().optional(),
   violationType: filterText(200),
-  licensePlateNumber: filterText(200).describe(
-    'Case, blanks and hyphens are ignored; `*` matches any sequence of characters.',
-  ),
+  licensePlateNumber: filterText(200).describe(PLATE_RULES),
   vehicleType: filterText(200),
   locationName: filterText(300),
 } satisfies Record<(typeof eventFilterNames)[number], z.ZodType>;

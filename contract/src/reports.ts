@@ -4,6 +4,7 @@ import { id, storedId } from './id.ts';
 import { incidentStatus, incidentType } from './incidents.ts';
 import { pageTotals, paging } from './page.ts';
 import { person } from './person.ts';
+import { PLATE_RULES } from './plate.ts';
 import { sensorType } from './sensors.ts';
 import { trimmedText } from './text.ts';
 import { timeInput } from './time.ts';
@@ -36,9 +37,7 @@ const reportFilterFields = z.object({
   eventType: eventType.optional(),
   violationType: wanted(200).describe('Ignoring case.'),
   vehicleType: wanted(200).describe('Ignoring case.'),
-  licensePlateNumber: wanted(200).describe(
-    'Case, blanks and hyphens are ignored; `*` matches any sequence of characters.',
-  ),
+  licensePlateNumber: wanted(200).describe(PLATE_RULES),
   processed: z.boolean().optional(),
   archived: z.boolean().optional(),
   locationName: wanted(300).describe('Ignoring case.'),

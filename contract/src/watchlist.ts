@@ -4,7 +4,7 @@ import { severity } from './events.ts';
 import { id } from './id.ts';
 import { pageTotals, paging, sortOrder } from './page.ts';
 import { person } from './person.ts';
-import { withoutSeparators } from './plate.ts';
+import { PLATE_RULES, plateKey } from './plate.ts';
 import { messagesOf, resumable } from './realtime.ts';
 import { optionalText, searchText, trimmedText } from './text.ts';
 import { timeInput, timeRange } from './time.ts';
@@ -17,7 +17,11 @@ export const watchlistEntry = z.object({
   priority: severity,
   validFrom: z.date().nullable(),
   validUntil: z.date().nullable().describe('Inclusive.'),
-  fuzzy: z.boolean().describe('Whether characters that cameras confuse with each other match.'),
+  fuzzy: z
+    .boolean()
+    .describe(
+      'Whether characters match that look alike: those that cameras confuse, and those of other scripts.',
+    ),
   createdBy: person,
   createdAt: z.date(),
   updatedAt: z.date(),
@@ -71,18 +75,18 @@ export type WatchlistAlert = z.infer<typeof watchlistAlert>;
 const LEAST_CHARACTERS = 2;
 
 function saysEnough(pattern: string): boolean {
-  return [...withoutSeparators(pattern.normalize('NFC')).replaceAll('*', '')].length >= LEAST_CHARACTERS;
+  return [...plateKey(pattern).replaceAll('*', '')].length >= LEAST_CHARACTERS;
 }
 
 const pattern = trimmedText(50, 1)
-  .refine(saysEnough, 'Give at least two characters of the plate besides blanks, hyphens and *')
-  .describe(
-    'Case, blanks and hyphens are ignored; `*` matches any sequence of characters. At least two other characters are required.',
-  );
+  .refine(saysEnough, 'Give at least two letters or digits of the plate besides *')
+  .describe(`${PLATE_RULES} At least two other characters are required.`);
 const reason = trimmedText(500, 1);
 const fuzzy = z
   .boolean()
-  .describe('Whether characters that cameras often confuse also match: 0/O/Q/D, 1/I/L, 8/B, 5/S, 2/Z.');
+  .describe(
+    'Whether characters that cameras often confuse also match (0/O/Q/D, 1/I/L, 8/B, 5/S, 2/Z), and letters of other scripts that look alike (Latin, Cyrillic, Greek and others).',
+  );
 const validFrom = timeInput
   .nullish()
   .describe(

@@ -3,6 +3,7 @@ import { eventType, lookUpReason, severity } from './events.ts';
 import { id, storedId } from './id.ts';
 import { pageTotals, paging, sortOrder } from './page.ts';
 import { person } from './person.ts';
+import { PLATE_RULES } from './plate.ts';
 import { editableText, optionalText, text, trimmedText } from './text.ts';
 import { timeRange } from './time.ts';
 
@@ -53,9 +54,7 @@ const filterFields = {
   eventType: eventType.optional().describe('Applies to events.'),
   violationType: wanted(200).describe('Applies to events, ignoring case.'),
   vehicleType: wanted(200).describe('Applies to events, ignoring case.'),
-  licensePlateNumber: wanted(200).describe(
-    'Applies to events and alerts. Case, blanks and hyphens are ignored; `*` matches any sequence of characters.',
-  ),
+  licensePlateNumber: wanted(200).describe(`Applies to events and alerts. ${PLATE_RULES}`),
   locationName: wanted(300).describe('Applies to events and alerts, ignoring case.'),
   sensorId: storedId.optional().describe('Applies to all kinds.'),
   minSeverity: severity

@@ -13,6 +13,7 @@ import { commonPasswordsModule } from './generate/common-passwords.ts';
 import { configurationPage, environmentExample } from './generate/configuration-page.ts';
 import { devicesPage } from './generate/devices-page.ts';
 import { noticesPage } from './generate/notices-page.ts';
+import { plateLookalikesModule } from './generate/plate-lookalikes.ts';
 
 // Writes the generated files; with --check it only reports whether they are up to date.
 
@@ -44,6 +45,7 @@ const files: Readonly<Record<string, () => string | Promise<string>>> = {
   'THIRD-PARTY-NOTICES.md': noticesPage,
   'server/schema.sql': schemaPage,
   'server/src/auth/common-password-list.ts': commonPasswordsModule,
+  'contract/src/plate-lookalikes.ts': plateLookalikesModule,
 };
 
 const isCheck = process.argv.includes('--check');

@@ -8,6 +8,7 @@ import type { PasswordCost } from './auth/passwords.ts';
 import { startAuth } from './auth/start.ts';
 import { startConnections } from './connections/start.ts';
 import { startFoldingCounts } from './events/counts/fold.ts';
+import { startRenewingPlateKeys } from './events/plate-keys.ts';
 import { findEvents } from './events/store.ts';
 import { startUpkeep } from './events/upkeep.ts';
 import { startMqtt } from './gateways/mqtt.ts';
@@ -221,6 +222,8 @@ async function compose(
       everyMs: timings.upkeepMs,
     }),
   );
+
+  resources.use(startRenewingPlateKeys({ db: folding, log, everyMs: timings.renewPlateKeysMs }));
 
   // Closed before the follow-up of events: deliveries of its last round are sent after the next start.
   startDeliveries(foundation, webhooks.webhookAddresses);

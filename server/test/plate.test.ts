@@ -1,10 +1,14 @@
 import { plateKey } from '@gantry/contract/plate';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { plateFilter } from '../src/events/plate.ts';
+import { formerPlateKey, plateFilter } from '../src/events/plate.ts';
 
 const anyCharacter = fc.constantFrom(...'ab1ÄäßИ東*%_\\.-– \u00a0'.split(''));
 const anyPlate = fc.oneof(fc.string({ unit: 'grapheme' }), fc.string({ unit: anyCharacter, maxLength: 12 }));
+
+const everyCharacter = Array.from({ length: 0x2_0000 }, (_, point) => point)
+  .filter((point) => point < 0xd800 || point >= 0xe000)
+  .map((point) => String.fromCodePoint(point));
 
 /** The meaning of `LIKE pattern ESCAPE '\'` by PostgreSQL's documentation. */
 const like = (text: string, pattern: string): boolean => {
@@ -26,9 +30,24 @@ describe('plateKey', () => {
     ['мо 77-АВ', 'МО77АВ'],
     ['品川 500 さ 20-46', '品川500さ2046'],
     ['MÜ-ß 1', 'MÜSS1'],
-    ['A_B%C\\D', 'A_B%C\\D'],
-    ['\u202a١٢٣\u200f أبج\u202c', '١٢٣أبج'],
+    ['A_B%C\\D', 'ABCD'],
+    ['\u202a١٢٣\u200f أبج\u202c', '123أبج'],
     ['12\u200b34\u00ad5\u2066', '12345'],
+    ['34·ABC•123', '34ABC123'],
+    ['34.ABC:123/4_5−6|7', '34ABC1234567'],
+    ["34'ABC, (123)", '34ABC123'],
+    ['３４ ＡＢＣ １２３', '34ABC123'],
+    ['۳۴ ABC ۱۲۳', '34ABC123'],
+    ['३४ ABC १२३', '34ABC123'],
+    ['৩৪ ABC ๑๒๓', '34ABC123'],
+    ['\u{1d7db}\u{1e954}', '34'],
+    ['İı i̇ iI', 'IIIII'],
+    ['１２ هـ ３٤', '12ه34'],
+    ['京A・12ー34', '京A1234'],
+    ['ⅷ①½', 'VIII112'],
+    ['AB?12', 'AB?12'],
+    ['AB\ufffd12', 'AB\ufffd12'],
+    ['3\ufe0f4\u034fA', '34A'],
     ['---', ''],
   ])('makes %j the key %j', (plate, key) => {
     expect(plateKey(plate)).toBe(key);
@@ -52,6 +71,33 @@ describe('plateKey', () => {
     );
   });
 
+  it('is a key that neither LIKE nor a separator can have a part in, for every character', () => {
+    const keys = everyCharacter.map(plateKey);
+    expect(keys.filter((key) => plateKey(key) !== key)).toEqual([]);
+    expect(
+      keys.filter((key) => /[\s\p{P}\p{S}\p{Cf}\p{Nd}%_\\-]/u.test(key.replace(/[0-9*?\ufffd]/g, ''))),
+    ).toEqual([]);
+  });
+
+  it('gives the ten digits of every script their values', () => {
+    const digits = everyCharacter.filter((character) => /\p{Nd}/u.test(character));
+    expect(digits.length).toBeGreaterThan(600);
+    expect(digits.map(plateKey).join('')).toBe('0123456789'.repeat(digits.length / 10));
+  });
+
+  it('follows from the key of the former rules, so that stored keys suffice to renew them', () => {
+    expect(everyCharacter.filter((each) => plateKey(formerPlateKey(each)) !== plateKey(each))).toEqual([]);
+    fc.assert(
+      fc.property(anyPlate, (plate) => {
+        expect(plateKey(formerPlateKey(plate))).toBe(plateKey(plate));
+      }),
+    );
+  });
+
+  it('is at most a few times as long as the plate, as indexes require', () => {
+    expect(everyCharacter.filter((character) => plateKey(character).length > 6)).toEqual([]);
+  });
+
   it('ignores case and composition for every letter', () => {
     const apart: string[] = [];
     for (let point = 1; point < 0x2_0000; point++) {
@@ -71,17 +117,19 @@ describe('plateKey', () => {
 
 describe('plateFilter', () => {
   it('without an asterisk is the key itself', () => {
-    expect(plateFilter('b-gx_1%\\')).toEqual({ equals: 'BGX_1%\\' });
+    expect(plateFilter('b-gx_1%\\')).toEqual({ equals: 'BGX1' });
   });
 
   it('turns asterisks into wildcards and takes everything else literally', () => {
     expect(plateFilter('b-*12*')).toEqual({ like: 'B%12%' });
     expect(plateFilter('**')).toEqual({ like: '%' });
-    expect(plateFilter('50%_\\*')).toEqual({ like: '50\\%\\_\\\\%' });
+    expect(plateFilter('50%_\\*')).toEqual({ like: '50%' });
+    expect(plateFilter('50%_\\*', formerPlateKey)).toEqual({ like: '50\\%\\_\\\\%' });
   });
 
   it('searches a plate backwards if only its end is given', () => {
-    expect(plateFilter('*a-%12')).toEqual({ backwardsLike: '21\\%A%' });
+    expect(plateFilter('*a-%12')).toEqual({ backwardsLike: '21A%' });
+    expect(plateFilter('*a-%12', formerPlateKey)).toEqual({ backwardsLike: '21\\%A%' });
     expect(plateFilter('**4')).toEqual({ backwardsLike: '4%' });
     const plain = anyPlate.filter((text) => !text.includes('*') && plateKey(text) !== '');
     fc.assert(

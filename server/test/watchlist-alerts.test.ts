@@ -136,13 +136,15 @@ describe('a read of a watched plate', () => {
     for (const { id } of ids) await ok('watchlist.delete', { id });
   });
 
-  it('raises one for a confused character only if the entry is fuzzy, and never for a similar one of another script', async () => {
+  it('raises one for a confused character or a similar one of another script only if the entry is fuzzy', async () => {
     const exact = await watch('QX 108 ZB');
     const fuzzy = await watch('QX 108 ZB', { fuzzy: true });
     await ingest('0X-IDB-28');
-    await ingest('ОX 108 ZB');
+    await ingest('ԚX 108 ZB');
+    await ingest('QХ·１０８ ΖB');
     expect(await alertsOf(exact.id)).toEqual([]);
     expect((await alertsOf(fuzzy.id)).map(({ licensePlateNumber }) => licensePlateNumber)).toEqual([
+      'QХ·１０８ ΖB',
       '0X-IDB-28',
     ]);
   });

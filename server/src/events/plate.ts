@@ -6,12 +6,22 @@ import { plateKey } from '@gantry/contract/plate';
  */
 export type PlateFilter = { equals: string } | { like: string } | { backwardsLike: string };
 
-export function plateFilter(filter: string): PlateFilter {
-  const key = plateKey(filter);
+/** @param keyOf the rules by which the stored keys were made */
+export function plateFilter(filter: string, keyOf = plateKey): PlateFilter {
+  const key = keyOf(filter);
   if (!key.includes('*')) return { equals: key };
   const [, end] = /^\*+([^*]+)$/.exec(key) ?? [];
   if (end !== undefined) return { backwardsLike: `${escaped([...end].reverse().join(''))}%` };
   return { like: escaped(key).replace(/\*+/g, '%') };
+}
+
+/** The key of a plate by the rules before version 2, which stored events have until `plate-keys` has passed them. */
+export function formerPlateKey(plate: string): string {
+  return plate
+    .replace(/[\s\p{Pd}\p{Cf}]/gu, '')
+    .toLowerCase()
+    .toUpperCase()
+    .normalize('NFC');
 }
 
 /** Whether a plate's key matches a pattern's key, in which `*` stands for any sequence of characters. */

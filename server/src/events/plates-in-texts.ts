@@ -10,7 +10,7 @@ interface Beginning {
 }
 
 /**
- * A function that replaces plates in texts, whatever their case, blanks, hyphens and normalization. Its time is
+ * A function that replaces plates in texts, in any form that has the same key. Its time is
  * proportional to the length of the text, because devices send both the plates and the texts.
  */
 export function replacePlates(plates: Iterable<string>, replacement: string): (text: string) => string {
@@ -92,10 +92,13 @@ function following(before: Beginning, character: string): Beginning {
   }
 }
 
-const ASCII_SEPARATOR = /[\s-]/;
+const ASCII_COMPARED = /[a-z0-9*?]/i;
 
-/** A character of a text as it is compared, with accents as separate characters; none for blanks and hyphens. */
+/**
+ * A character of a text as it is compared, with accents as separate characters; none for what the key of a plate leaves
+ * out. The dot of a decomposed İ is left out of all letters.
+ */
 function compared(character: string): readonly string[] {
-  if (character < '\x80') return ASCII_SEPARATOR.test(character) ? [] : [character.toUpperCase()];
-  return [...plateKey(character).normalize('NFD')];
+  if (character < '\x80') return ASCII_COMPARED.test(character) ? [character.toUpperCase()] : [];
+  return [...plateKey(character).normalize('NFD').replaceAll('\u0307', '')];
 }

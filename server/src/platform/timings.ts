@@ -41,6 +41,8 @@ export interface Timings {
   readonly foldTrafficMs: number;
   /** How often to look for partitions of events that are due for maintenance. */
   readonly upkeepMs: number;
+  /** How often to pass the stored keys of plates until they conform to new rules. */
+  readonly renewPlateKeysMs: number;
   /** How often to read the feed of changes without a notification, in case one was lost. */
   readonly readFeedMs: number;
   /** After this long without an item, the subscriber of a stream is sent a note. */
@@ -87,6 +89,7 @@ export const TIMINGS: Timings = {
   foldCountsMs: 1_000,
   foldTrafficMs: 5_000,
   upkeepMs: 60_000,
+  renewPlateKeysMs: 3_600_000,
   readFeedMs: 1_000,
   streamNoteMs: 10_000,
   refuseLoginMs: 500,

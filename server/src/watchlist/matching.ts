@@ -1,5 +1,5 @@
 import type { Severity } from '@gantry/contract/events';
-import { plateKey } from '@gantry/contract/plate';
+import { lookalikeKey, plateKey } from '@gantry/contract/plate';
 import { matchesPattern } from '../events/plate.ts';
 
 /** The fields of a watchlist entry that are needed for matching. */
@@ -19,20 +19,6 @@ export function isValidAt({ validFrom, validUntil }: WatchedEntry, time: number)
   return (validFrom === null || validFrom <= time) && (validUntil === null || time <= validUntil);
 }
 
-/** Letters that cameras confuse with a digit or with one another. Similar letters of other scripts are not included. */
-const CONFUSIONS = { '0': 'OQD', '1': 'IL', '8': 'B', '5': 'S', '2': 'Z' };
-const digitOf = new Map(
-  Object.entries(CONFUSIONS).flatMap(([digit, letters]) =>
-    [...letters].map((letter): [string, string] => [letter, digit]),
-  ),
-);
-const CONFUSED = new RegExp(`[${[...digitOf.keys()].join('')}]`, 'g');
-
-/** A plate's key with each of these letters replaced by its digit. */
-export function foldLookalikes(key: string): string {
-  return key.replace(CONFUSED, (letter) => digitOf.get(letter) ?? letter);
-}
-
 /** Maximum length of the piece of a pattern by which it is indexed; longer ones are hardly more selective. */
 const PIECE_MAX = 4;
 
@@ -41,7 +27,7 @@ const EDGE = '\u0000';
 
 interface Candidate {
   readonly entry: WatchedEntry;
-  /** Takes a plate's key or, for a fuzzy entry, its folded key. */
+  /** Takes a plate's key or, for a fuzzy entry, its key with lookalikes as one. */
   readonly matches: (key: string) => boolean;
 }
 
@@ -60,7 +46,7 @@ export function createPlateMatcher(
   const partial: { pieces: string[]; candidate: Candidate }[] = [];
   for (const entry of entries) {
     const key = plateKey(entry.pattern);
-    const folded = foldLookalikes(key);
+    const folded = lookalikeKey(key);
     const candidate = { entry, matches: matchesPattern(entry.fuzzy ? folded : key) };
     if (key.includes('*')) partial.push({ pieces: piecesOf(folded), candidate });
     else addTo(whole, folded, candidate);
@@ -71,7 +57,7 @@ export function createPlateMatcher(
   // With ten thousand entries a look-up takes 0.7 µs, and 1.5 µs if all of them have wildcards. Building the index
   // takes 10 to 40 ms.
   return (key) => {
-    const folded = foldLookalikes(key);
+    const folded = lookalikeKey(key);
     const found: WatchedEntry[] = [];
     const decide = (candidates: readonly Candidate[]): void => {
       for (const { entry, matches } of candidates) {

@@ -1,8 +1,9 @@
 import type { Severity } from '@gantry/contract/events';
 import { isUuid } from '@gantry/contract/id';
 import type { Page } from '@gantry/contract/page';
+import { plateKey } from '@gantry/contract/plate';
 import type { ListWatchlistInput, WatchlistEntry, WatchlistEntryDetail } from '@gantry/contract/watchlist';
-import { and, count, eq, lte, not, or, sql } from 'drizzle-orm';
+import { and, count, eq, inArray, lte, not, or, sql } from 'drizzle-orm';
 import { rankOf, severityOfRank } from '../events/severity.ts';
 import { contains, sortedName } from '../platform/database/folded.ts';
 import { timeOfUpdate } from '../platform/database/moment.ts';
@@ -39,7 +40,10 @@ const sortKeys = {
   validUntil: watchlistEntries.validUntil,
 };
 
-/** Entries whose pattern or reason contains the search text, which is taken literally and without regard to case. */
+/**
+ * Entries whose pattern or reason contains the search text, which is taken literally and without regard to case. A
+ * pattern is also found by its key, as plates are.
+ */
 export async function listEntries(
   db: Executor,
   { skip, take, search, priority, active, sortBy, sortOrder }: ListWatchlistInput,
@@ -47,7 +51,11 @@ export async function listEntries(
   const wanted = and(
     search === undefined
       ? undefined
-      : or(contains(watchlistEntries.pattern, search), contains(watchlistEntries.reason, search)),
+      : or(
+          contains(watchlistEntries.pattern, search),
+          contains(watchlistEntries.reason, search),
+          inArray(watchlistEntries.id, await idsByKey(db, plateKey(search))),
+        ),
     priority && eq(watchlistEntries.priority, rankOf(priority)),
     active === undefined ? undefined : active ? countsNow : not(countsNow),
   );
@@ -61,6 +69,14 @@ export async function listEntries(
     .offset(skip);
   const [counted] = await db.select({ total: count() }).from(watchlistEntries).where(wanted);
   return { items: await toEntries(db, rows), total: counted?.total ?? 0 };
+}
+
+/** The entries whose pattern's key contains a key, which only the contract can tell. */
+async function idsByKey(db: Executor, key: string): Promise<string[]> {
+  if (key === '') return [];
+  const { id, pattern } = watchlistEntries;
+  const rows = await db.select({ id, pattern }).from(watchlistEntries);
+  return rows.flatMap((row) => (plateKey(row.pattern).includes(key) ? [row.id] : []));
 }
 
 /** The fields of an entry; in a change, undefined leaves a field unchanged. */

@@ -1,9 +1,10 @@
 import type { ListEventsInput } from '@gantry/contract/events';
+import { plateKey } from '@gantry/contract/plate';
 import { type SQL, sql } from 'drizzle-orm';
 import { foldedText } from '../../platform/database/folded.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import { spellingsOf } from '../../platform/fold-case.ts';
-import { plateFilter } from '../plate.ts';
+import { formerPlateKey, type PlateFilter, plateFilter } from '../plate.ts';
 import { findSpellings } from './spellings.ts';
 
 /** A condition on columns by which events are counted. */
@@ -90,8 +91,14 @@ async function ofKind(
   };
 }
 
+/** Events that have the plate by the present rules or, if their keys were not brought up to date yet, by the former. */
 function plateCondition(filter: string): SQL {
-  const wanted = plateFilter(filter);
+  const present = hasPlate(plateFilter(filter));
+  if (formerPlateKey(filter) === plateKey(filter)) return present;
+  return sql`(${present} OR ${hasPlate(plateFilter(filter, formerPlateKey))})`;
+}
+
+function hasPlate(wanted: PlateFilter): SQL {
   if ('equals' in wanted) return sql`plate_key = ${wanted.equals}`;
   return 'like' in wanted
     ? sql`plate_key LIKE ${wanted.like}`

@@ -31,6 +31,8 @@ export const locks = {
   removal: 4_202_630,
   /** Held by the transaction that opens missing incidents. */
   repair: 4_202_631,
+  /** Held by the transaction that renews keys of plates. */
+  plateKeys: 4_202_632,
 } as const;
 
 /** Limits how long statements of the transaction wait for a lock, in milliseconds. */

@@ -108,7 +108,7 @@ export async function listRepeatPlates(db: Executor, interval: Interval, from: n
   // Plan: events_by_plate, or events_pkey of the months in the interval.
   const { rows } = await db.execute<{ plate: string; n: number; last_seen: string }>(sql`
     SELECT max(plate) AS plate, count(*) AS n, max(id::text) AS last_seen FROM events
-    WHERE plate_key IS NOT NULL AND ${sql.join(idWithin(interval), sql` AND `)}
+    WHERE plate_key <> '' AND ${sql.join(idWithin(interval), sql` AND `)}
     GROUP BY plate_key HAVING count(*) >= ${from} ORDER BY n DESC, plate_key LIMIT ${MOST}`);
   return rows;
 }
