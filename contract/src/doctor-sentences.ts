@@ -92,6 +92,17 @@ export const doctorSentences = {
     finding: '{{gigabytes}} GB ({{percent}} %) are free on the disk of {{folder}}.',
     remedy: 'Enlarge the disk, or keep data for a shorter time (Storage in the console).',
   },
+  damagedImages: {
+    about: 'folder',
+    finding:
+      'Stored images that are missing, or not those that were received: {{images}}, the first of them {{first}}.',
+    remedy:
+      'Check the disk or the store, and copy these files from a backup (the folder pictures), where their names are their hashes. The next nightly verification clears those that are right again.',
+  },
+  imagesFine: {
+    about: 'folder',
+    finding: 'No stored image is known to be damaged; {{images}} were verified {{hours}} hours ago.',
+  },
   pictureStore: {
     about: 'folder',
     finding: 'The store of pictures does not answer: {{reason}}.',

@@ -15,6 +15,8 @@ export const errorCodes = {
   UNSUPPORTED_MEDIA_TYPE: { code: -32015, httpStatus: 415 },
   TOO_MANY_REQUESTS: { code: -32029, httpStatus: 429 },
   INTERNAL_SERVER_ERROR: { code: -32603, httpStatus: 500 },
+  /** A stored image is not the one that was received. */
+  IMAGE_DAMAGED: { code: -32603, httpStatus: 502 },
   SERVICE_UNAVAILABLE: { code: -32603, httpStatus: 503 },
 } as const;
 

@@ -89,13 +89,6 @@ describe.each([
     expect(await place.blobs.stat(key)).toEqual({ bytes: bytes.length });
   });
 
-  it('are returned in part', async () => {
-    expect(await bytesOf(await place.blobs.get(key, { start: 1, end: 1 }))).toEqual(bytes.subarray(1, 2));
-    expect(await bytesOf(await place.blobs.get(key, { start: 99_990, end: 99_999 }))).toEqual(
-      bytes.subarray(99_990),
-    );
-  });
-
   it('may be stored twice, and by many at once', async () => {
     await Promise.all(Array.from({ length: 5 }, () => place.blobs.put(key, bytes)));
     expect(await bytesOf(await place.blobs.get(key))).toEqual(bytes);

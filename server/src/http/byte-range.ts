@@ -1,4 +1,8 @@
-import type { ByteRange } from '../images/blobs.ts';
+/** A part of a file: both positions inclusive, from 0. */
+interface ByteRange {
+  readonly start: number;
+  readonly end: number;
+}
 
 const RANGE = /^bytes=(\d{0,15})-(\d{0,15})$/;
 

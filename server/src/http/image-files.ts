@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import pLimit from 'p-limit';
 import { recordImageView } from '../activity/store.ts';
 import { callerAs, signIn } from '../auth/session.ts';
 import type { AuthServices } from '../auth/start.ts';
@@ -10,6 +11,10 @@ import type { CallerOf } from '../rpc/caller.ts';
 import { readRange } from './byte-range.ts';
 
 const SHA256 = /^[0-9a-f]{64}$/;
+
+/** Number of images that are read and verified at once, and the bytes of all that are not completely sent. */
+const READS_AT_ONCE = 8;
+const MAX_IN_FLIGHT_BYTES = 256_000_000;
 
 /** Images are treated as data, whatever they contain: no scripts, no embedding, no guessing of another type. */
 const HARMLESS = {
@@ -26,13 +31,17 @@ export function serveImageFiles(
   app: Core & AuthServices & ImageServices,
   callerOf: CallerOf,
 ): void {
-  const open = async (sha256: string, range: { start: number; end: number } | undefined) => {
-    try {
-      return await app.images.blobs.get(sha256, range);
-    } catch (err) {
-      app.log.error({ err, sha256 }, 'an image could not be read');
-      throw unavailable('Images cannot be read at the moment: try again later', err);
-    }
+  const inTurn = pLimit(READS_AT_ONCE);
+  let inFlight = 0;
+  /** Counts the bytes of an image until the answer has ended. @throws AppError `unavailable` when they are too many */
+  const hold = ({ raw }: FastifyReply, bytes: number): void => {
+    if (raw.destroyed) return;
+    if (inFlight + bytes > MAX_IN_FLIGHT_BYTES)
+      throw unavailable('Too many images are being sent: try again in a moment');
+    inFlight += bytes;
+    raw.once('close', () => {
+      inFlight -= bytes;
+    });
   };
 
   const serve = async (request: FastifyRequest<{ Params: { sha256: string } }>, reply: FastifyReply) => {
@@ -63,9 +72,10 @@ export function serveImageFiles(
       return describe().code(416).header('content-range', `bytes */${image.bytes}`).send();
     }
     const part = range ?? { start: 0, end: image.bytes - 1 };
-    // Opened before the headers are sent, so that a missing file can still be reported.
-    const body = request.method === 'HEAD' ? '' : await open(sha256, range ?? undefined);
-    if (body === null) throw notFound('Image');
+    // All of it is verified, also for a part of it, before the first byte is sent.
+    hold(reply, image.bytes);
+    const content = await inTurn(() => app.images.read(sha256, image));
+    const body = request.method === 'HEAD' ? '' : content.subarray(part.start, part.end + 1);
     describe()
       .code(range ? 206 : 200)
       .header('content-type', image.mediaType)

@@ -1,11 +1,5 @@
 import type { Readable } from 'node:stream';
 
-/** A part of a file: both positions inclusive, from 0. */
-export interface ByteRange {
-  readonly start: number;
-  readonly end: number;
-}
-
 /**
  * A store of files that are named by their content, so that a name always denotes the same bytes. Keys are 64
  * hexadecimal digits. Errors of the store are thrown unchanged.
@@ -13,8 +7,8 @@ export interface ByteRange {
 export interface BlobStore extends AsyncDisposable {
   /** Stores a file; it is durable when this resolves. An existing file stays or is replaced by an identical one. */
   put(key: string, bytes: Uint8Array): Promise<void>;
-  /** The bytes of a file, or of a range within it; null when there is none. */
-  get(key: string, range?: ByteRange): Promise<Readable | null>;
+  /** The bytes of a file, whatever they are; null when there is none. */
+  get(key: string): Promise<Readable | null>;
   /** The size of a file in bytes; null when there is none. */
   stat(key: string): Promise<{ readonly bytes: number } | null>;
   /** Removes a file if it exists. */

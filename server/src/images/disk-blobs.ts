@@ -29,9 +29,9 @@ export function createDiskBlobs(folder: string): BlobStore {
       await syncFolder(dirname(path));
     },
 
-    async get(key, range) {
+    async get(key) {
       const file = await ignoreErrno(open(pathOf(key), 'r'), 'ENOENT');
-      return file === undefined ? null : createReadStream('', { fd: file, ...range });
+      return file === undefined ? null : createReadStream('', { fd: file });
     },
 
     async stat(key) {

@@ -6,6 +6,7 @@ import { AppError, unavailable } from '../platform/error.ts';
 import { createGroups } from '../platform/groups.ts';
 import type { BlobStore } from './blobs.ts';
 import { createBreaker } from './breaker.ts';
+import { noteDamaged } from './damage-store.ts';
 import type { Picture } from './read-image.ts';
 import {
   findImage,
@@ -21,11 +22,14 @@ import {
   removeRefusedImages,
   type StoredImage,
 } from './store.ts';
+import { readVerified } from './verified.ts';
 
 export interface ImagesParts {
   readonly db: Database;
   readonly blobs: BlobStore;
   readonly log: Logger;
+  /** Called for each image that is found damaged. */
+  readonly onDamaged?: () => void;
   readonly limits?: Partial<ImageLimits>;
 }
 
@@ -69,6 +73,11 @@ export interface Images {
    */
   release(event: ImagesOfEvent): Promise<void>;
   find(sha256: string): Promise<StoredImage | null>;
+  /**
+   * The bytes of a stored image, which have the hash that names it.
+   * @throws AppError `damaged` when the file is missing or changed; `unavailable` when the store does not answer
+   */
+  read(sha256: string, image: StoredImage): Promise<Buffer>;
   /** Whether the image is one of an event or a message of a device, and not only of notes of people. */
   isFromDevice(sha256: string): Promise<boolean>;
   readonly blobs: BlobStore;
@@ -99,7 +108,7 @@ interface Task {
   readonly stored: (sha256: string) => Promise<void>;
 }
 
-export function createImages({ db, blobs, log, limits }: ImagesParts): Images {
+export function createImages({ db, blobs, log, onDamaged, limits }: ImagesParts): Images {
   const { bytes: mostBytes, events: mostEvents, putMs, failures, openMs } = { ...LIMITS, ...limits };
   const inTurn = pLimit(WRITES_AT_ONCE);
   const breaker = createBreaker({ failures, openMs });
@@ -198,6 +207,20 @@ export function createImages({ db, blobs, log, limits }: ImagesParts): Images {
     blobs,
     find: (sha256) => findImage(db, sha256),
     isFromDevice: (sha256) => isImageOfDevice(db, sha256),
+    async read(sha256, { bytes }) {
+      const content = await readVerified(blobs, { sha256, bytes }).catch((err: unknown) => {
+        log.error({ err, sha256 }, 'an image could not be read');
+        throw unavailable('Images cannot be read at the moment: try again later', err);
+      });
+      if (content !== null) return content;
+      log.error({ sha256 }, 'a stored image is missing or damaged');
+      onDamaged?.();
+      await noteDamaged(db, sha256);
+      throw new AppError(
+        'damaged',
+        'The stored image is not the one that was received: ask the administrator to restore it from a backup',
+      );
+    },
     keep: (event, until) =>
       keepInTurn(
         {

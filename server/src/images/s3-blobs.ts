@@ -58,9 +58,8 @@ export async function createS3Blobs(options: S3Options): Promise<BlobStore> {
       await client.send(new PutObjectCommand({ ...at(key), Body: bytes, ContentLength: bytes.length }));
     },
 
-    async get(key, range) {
-      const part = range && { Range: `bytes=${range.start}-${range.end}` };
-      const found = await orNull(client.send(new GetObjectCommand({ ...at(key), ...part })));
+    async get(key) {
+      const found = await orNull(client.send(new GetObjectCommand(at(key))));
       return found?.Body instanceof Readable ? found.Body : null;
     },
 

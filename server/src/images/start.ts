@@ -1,6 +1,7 @@
 import type { Foundation } from '../platform/start.ts';
 import { createImages, type Images } from './images.ts';
 import { openBlobs } from './open-blobs.ts';
+import { startVerifyingImages } from './verify.ts';
 
 /** The services of images that the application context contains. */
 export interface ImageServices {
@@ -8,9 +9,12 @@ export interface ImageServices {
 }
 
 export async function startImages({
-  core: { config, db, log },
+  core: { config, db, log, metrics, settings },
   resources,
 }: Foundation): Promise<ImageServices> {
   const blobs = resources.use(await openBlobs(config));
-  return { images: createImages({ db, log, blobs }) };
+  const onDamaged = () => metrics.damagedImages.inc();
+  const zone = () => settings.current().timezone;
+  resources.use(startVerifyingImages({ db, blobs, log, zone, onDamaged }));
+  return { images: createImages({ db, log, blobs, onDamaged }) };
 }

@@ -9,6 +9,7 @@ export type ErrorKind =
   | 'conflict'
   | 'tooManyRequests'
   | 'tooSlow'
+  | 'damaged'
   | 'unavailable';
 
 /** A failure that is reported to the client. The message is shown unchanged. */

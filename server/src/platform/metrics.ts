@@ -15,6 +15,8 @@ export interface Metrics {
   readonly lateFollowUps: Gauge;
   readonly oldestFollowUpSeconds: Gauge;
   readonly clockSkewSeconds: Gauge;
+  /** Images whose stored file was found missing or damaged. */
+  readonly damagedImages: Counter;
   /** Messages of devices by format and outcome. */
   readonly deviceMessages: Counter<'format' | 'outcome'>;
   /** Answers to requests of devices, by format and HTTP status. */
@@ -121,6 +123,11 @@ export function createMetrics(siblings: Siblings | null = null): Metrics {
     clockSkewSeconds: new Gauge({
       name: 'gantry_clock_skew_seconds',
       help: 'How far the clock of this process is ahead of that of the database, in seconds',
+      registers,
+    }),
+    damagedImages: new Counter({
+      name: 'gantry_damaged_images_total',
+      help: 'Times that a stored image was found missing or changed, by a user or the nightly verification',
       registers,
     }),
     deviceMessages: new Counter({

@@ -33,6 +33,7 @@ const codeOfKind = {
   conflict: 'CONFLICT',
   tooManyRequests: 'TOO_MANY_REQUESTS',
   tooSlow: 'TIMEOUT',
+  damaged: 'IMAGE_DAMAGED',
   unavailable: 'SERVICE_UNAVAILABLE',
 } as const satisfies Record<ErrorKind, ErrorCode>;
 

@@ -4,6 +4,7 @@ import type pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import type { Logger } from 'pino';
 import type { BlobStore } from '../../images/blobs.ts';
+import { readVerified } from '../../images/verified.ts';
 import { tablesOfMigrations } from '../../platform/database/migrate.ts';
 import { ignoreErrno } from '../../platform/errno.ts';
 import { migrationsFolder, version } from '../../platform/installation.ts';
@@ -25,7 +26,7 @@ import {
   SECRETS_FOLDER,
   TABLES_FOLDER,
 } from './manifest.ts';
-import { addToPool, forEachPicture, isInPool, readPicture, readPictureList } from './pictures.ts';
+import { addToPool, forEachPicture, isInPool, readPictureList } from './pictures.ts';
 import { BackupRefused, explaining, explainingStore } from './refusal.ts';
 import { takeSnapshot } from './snapshot.ts';
 import {
@@ -241,7 +242,7 @@ async function copyPictures(
     readPictureList(readCompressed(draft.path, list)),
     async (picture) => {
       if (!(await isInPool(pool, picture))) {
-        const bytes = await explainingStore(() => readPicture(blobs, picture));
+        const bytes = await explainingStore(() => readVerified(blobs, picture));
         if (bytes === null) {
           result.lacking.push(picture.sha256);
           if (result.lacking.length > MOST_LACKING) throw tooManyLacking();

@@ -7,7 +7,7 @@ import { examineDatabase } from './database.ts';
 import { fine, reportOf } from './findings.ts';
 import { examineFolder } from './folder.ts';
 import { examineConnectionsOfDevices, examineSpool } from './gateways.ts';
-import { examinePictures } from './pictures.ts';
+import { examineImages, examinePictures } from './pictures.ts';
 import { examineSettings } from './settings.ts';
 import { examineWork } from './work.ts';
 
@@ -29,6 +29,7 @@ export async function examineData(db: Executor, config: Config): Promise<Finding
   return [
     ...found,
     ...(await examineWork(db)),
+    ...(await examineImages(db)),
     ...(await examineBackups(db, config)),
     ...(await examineConnectionsOfDevices(db)),
     ...(await examineAccounts(db, config)),

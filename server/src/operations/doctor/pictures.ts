@@ -1,8 +1,10 @@
 import type { Finding } from '@gantry/contract/doctor';
+import { readImageCondition } from '../../images/damage-store.ts';
 import { openBlobs } from '../../images/open-blobs.ts';
 import type { Config } from '../../platform/config.ts';
+import type { Executor } from '../../platform/database/transaction.ts';
 import { safeText } from '../../platform/describe-error.ts';
-import { problem } from './findings.ts';
+import { fine, problem } from './findings.ts';
 
 const NO_PICTURE = '0'.repeat(64);
 
@@ -16,4 +18,12 @@ export async function examinePictures(config: Config): Promise<Finding[]> {
   } catch (error) {
     return [problem('pictureStore', { reason: safeText(error) })];
   }
+}
+
+/** Whether images are known to be damaged, by the last nightly verification or because somebody looked at them. */
+export async function examineImages(db: Executor): Promise<Finding[]> {
+  const { damaged, first, verified, hours } = await readImageCondition(db);
+  return damaged > 0
+    ? [problem('damagedImages', { images: damaged, first: first ?? '' })]
+    : [fine('imagesFine', { images: verified, hours })];
 }
