@@ -5,14 +5,15 @@ export const role = z.enum(roles);
 export type Role = z.infer<typeof role>;
 
 /**
- * The permissions of roles: the table of the specification, and two permissions that it leaves open: `deleteEvents`
- * and `manageWatchlist`.
+ * The permissions of roles: the table of the specification, and three permissions that it leaves open: `manageReports`
+ * (those of other users), `deleteEvents` and `manageWatchlist`.
  */
 export const permissions = {
   viewDashboard: ['ADMIN', 'OPERATOR', 'ANALYST', 'FIELD', 'VIEWER'],
   manageSensors: ['ADMIN', 'OPERATOR'],
   viewReports: ['ADMIN', 'OPERATOR', 'ANALYST', 'VIEWER'],
   generateReports: ['ADMIN', 'OPERATOR', 'ANALYST'],
+  manageReports: ['ADMIN', 'OPERATOR'],
   manageIncidents: ['ADMIN', 'OPERATOR', 'FIELD'],
   deleteEvents: ['ADMIN', 'OPERATOR'],
   manageWatchlist: ['ADMIN', 'OPERATOR'],
@@ -28,6 +29,7 @@ export const permissionNames: Record<Permission, string> = {
   manageSensors: 'Manage Sensors',
   viewReports: 'View Reports',
   generateReports: 'Generate Reports',
+  manageReports: 'Manage Reports of Others',
   manageIncidents: 'Manage Incidents',
   deleteEvents: 'Delete Events',
   manageWatchlist: 'Manage Watchlist',

@@ -17,6 +17,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -25,11 +26,13 @@ import { createS3Blobs } from '../src/images/s3-blobs.ts';
 import { findArchive } from '../src/operations/backup/folder.ts';
 import { makeBackup } from '../src/operations/backup/make.ts';
 import type { Manifest } from '../src/operations/backup/manifest.ts';
+import { readPictureList } from '../src/operations/backup/pictures.ts';
 import { restoreBackup } from '../src/operations/backup/restore.ts';
-import { readBackupsSoFar } from '../src/operations/backup/runs-store.ts';
+import { beginBackup, readBackupsSoFar } from '../src/operations/backup/runs-store.ts';
 import { nextBackupAt, oldAfter, readSchedule, scheduleOf } from '../src/operations/backup/schedule.ts';
 import { verifyArchive } from '../src/operations/backup/verify.ts';
 import { readBackupState } from '../src/operations/doctor/store.ts';
+import { locks } from '../src/platform/database/locks.ts';
 import { createTestDatabase, eventually, type Gantry, startGantry } from './harness.ts';
 import { suiteLog } from './leaks.ts';
 import { dataUrl, png } from './pictures.ts';
@@ -515,6 +518,27 @@ describe('scheduled backups', () => {
     }
   });
 
+  it('are not held up for minutes by one whose process was killed, but by one that is at work', async () => {
+    const { db } = gantry.app.context;
+    const begun = async (seconds: number): Promise<boolean> => {
+      await gantry.pool.query(
+        `INSERT INTO backups (origin, folder, alive_at) VALUES ('COMMAND', 'a', now() - make_interval(secs => $1))`,
+        [seconds],
+      );
+      const id = await beginBackup(db, { origin: 'COMMAND', folder: 'a', startedBy: null });
+      await gantry.pool.query(`DELETE FROM backups WHERE status = 'RUNNING' OR folder = 'a'`);
+      return id !== null;
+    };
+    const client = await gantry.pool.connect();
+    try {
+      expect([await begun(10), await begun(25)]).toEqual([false, true]);
+      await client.query('SELECT pg_advisory_lock($1)', [locks.backup]);
+      expect([await begun(10), await begun(25), await begun(130)]).toEqual([false, false, true]);
+    } finally {
+      client.release(true);
+    }
+  });
+
   it.each([
     ['backups', '02:00', 36],
     ['backups', '168h', 252],
@@ -572,5 +596,54 @@ describe('scheduled backups', () => {
     // The same applies when a backup on request fails between two scheduled ones.
     const between = { ...soFar, lastStatus: 'FAILED' as const };
     expect(nextBackupAt(readSchedule(text), 'UTC', between)).toBe(start + 1_800_000);
+  });
+});
+
+describe('a list of pictures', () => {
+  const listed = async (...chunks: (string | Buffer)[]) => {
+    const found: unknown[] = [];
+    for await (const each of readPictureList(Readable.from(chunks.map((chunk) => Buffer.from(chunk))))) {
+      found.push(each);
+    }
+    return found;
+  };
+  const hash = 'ab'.repeat(32);
+
+  it('is read whatever the limits of its chunks are', async () => {
+    const text = `${hash}\t12\n${hash}\t0\n`;
+    for (let at = 0; at <= text.length; at++)
+      expect(await listed(text.slice(0, at), text.slice(at))).toEqual([
+        { sha256: hash, bytes: 12 },
+        { sha256: hash, bytes: 0 },
+      ]);
+  });
+
+  it.each([
+    ['../../../../etc/passwd\t1'],
+    [`${hash.toUpperCase()}\t1`],
+    [`${hash}/..\t1`],
+    [`${hash}`],
+    [`${hash}\t`],
+    [`${hash}\t-1`],
+    [`${hash}\t1e3`],
+    [`${hash}\t1\r`],
+    [`${hash}\t1\t2`],
+    [''],
+  ])('is refused with the line %j', async (line) => {
+    await expect(listed(`${hash}\t1\n${line}\n`)).rejects.toThrow(
+      'The list of pictures of the backup is damaged: line 2 is not a hash and a size',
+    );
+  });
+
+  it('is refused after the beginning of a line without an end', async () => {
+    let read = 0;
+    const endless = function* () {
+      for (; read < 1_000; read++) yield Buffer.alloc(65_536, 'a');
+    };
+    const reading = async () => {
+      for await (const _ of readPictureList(Readable.from(endless())));
+    };
+    await expect(reading()).rejects.toThrow('line 1 is not a hash');
+    expect(read).toBeLessThan(100);
   });
 });

@@ -142,6 +142,29 @@ describe('reports over HTTP', () => {
     await rm(folder, { recursive: true });
   });
 
+  it('are cancelled and deleted, as schedules are, by their users, and those of others only by some roles', async () => {
+    const [analyst, operator] = [await gantry.tokenFor('ANALYST'), await gantry.tokenFor('OPERATOR')];
+    const schedule = { kind: 'EVENTS', format: 'CSV', every: 'DAILY', hour: 3 };
+    const mayDo = async (of: string, by: string): Promise<number[]> => {
+      const { id } = await gantry.ok('reports.generate', { ...VIOLATIONS, ...SHORT }, { token: of });
+      const { id: scheduleId } = await gantry.ok('reports.createSchedule', schedule, { token: of });
+      const statuses: number[] = [];
+      for (const [procedure, input] of [
+        ['reports.updateSchedule', { id: scheduleId, hour: 4 }],
+        ['reports.deleteSchedule', { id: scheduleId }],
+        ['reports.cancel', { id }],
+        ['reports.delete', { id }],
+      ] as const)
+        statuses.push((await gantry.call(procedure, input, { token: by })).status);
+      return statuses.map((status) => (status === 409 ? 200 : status));
+    };
+    expect(await mayDo(token, analyst)).toEqual([403, 403, 403, 403]);
+    expect(await mayDo(analyst, analyst)).toEqual([200, 200, 200, 200]);
+    expect(await mayDo(analyst, operator)).toEqual([200, 200, 200, 200]);
+    const { reports } = await gantry.ok('reports.getReports', {}, { token });
+    expect(reports.every(({ status }: { status: string }) => status !== 'CANCELLED')).toBe(true);
+  });
+
   it('are deleted with their files', async () => {
     const { id } = await generate(SHORT);
     await until(id, ({ status }) => status === 'DONE');

@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { api, service } from '../service/service.ts';
 import { useMay } from '../session/may.ts';
+import { useUser } from '../session/session.ts';
 import { Button } from '../ui/button.tsx';
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx';
 import { Dialog } from '../ui/dialog.tsx';
@@ -16,7 +17,9 @@ export function ReportActions({ report }: { readonly report: Report }) {
   const { t } = useTranslation('reports');
   const { t: common } = useTranslation('common');
   const { say, sayFailure } = useNotices();
-  const mayGenerate = useMay('generateReports');
+  const [mayGenerate, mayManage] = [useMay('generateReports'), useMay('manageReports')];
+  const isOwn = report.createdBy?.id === useUser().id;
+  const mayChange = mayManage || (mayGenerate && isOwn);
   const client = useQueryClient();
   const [isDeleting, setIsDeleting] = useState(false);
   const [isReading, setIsReading] = useState(false);
@@ -50,7 +53,7 @@ export function ReportActions({ report }: { readonly report: Report }) {
           onClick={() => setIsReading(true)}
         />
       )}
-      {mayGenerate && isUnfinished(report) && (
+      {mayChange && isUnfinished(report) && (
         <Button
           kind="quiet"
           icon="close"
@@ -60,7 +63,7 @@ export function ReportActions({ report }: { readonly report: Report }) {
           onClick={() => cancel.mutate()}
         />
       )}
-      {mayGenerate && !isUnfinished(report) && (
+      {mayChange && !isUnfinished(report) && (
         <Button
           kind="quiet"
           icon="delete"

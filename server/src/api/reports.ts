@@ -20,6 +20,9 @@ import { cancelReport, deleteReport, generateReport, viewReport } from '../repor
 import { listReports, showReports } from '../reports/store.ts';
 import { allowed, router } from './procedures.ts';
 
+const OWN =
+  'That of another user requires the permission Manage Reports of Others, which administrators and operators have.';
+
 export const reportsRouter = router({
   getAnalytics: allowed('viewReports')
     .meta({
@@ -68,14 +71,14 @@ export const reportsRouter = router({
   cancel: allowed('generateReports')
     .meta({
       summary: 'Cancel a report that is QUEUED or RUNNING',
-      notes: 'CONFLICT if it has already finished.',
+      notes: `CONFLICT if it has already finished. ${OWN}`,
     })
     .input(byId)
     .output(report)
     .mutation(({ ctx, input }) => cancelReport(ctx, input.id)),
 
   delete: allowed('generateReports')
-    .meta({ summary: 'Delete a report and its file' })
+    .meta({ summary: 'Delete a report and its file', notes: OWN })
     .input(byId)
     .output(removedReport)
     .mutation(({ ctx, input }) => deleteReport(ctx, input.id)),
@@ -104,13 +107,13 @@ export const reportsRouter = router({
     .mutation(({ ctx, input }) => createSchedule(ctx, input)),
 
   updateSchedule: allowed('generateReports')
-    .meta({ summary: 'Change a schedule', notes: 'Only the given fields change.' })
+    .meta({ summary: 'Change a schedule', notes: `Only the given fields change. ${OWN}` })
     .input(updateScheduleInput)
     .output(reportSchedule)
     .mutation(({ ctx, input }) => updateSchedule(ctx, input)),
 
   deleteSchedule: allowed('generateReports')
-    .meta({ summary: 'Delete a schedule', notes: 'Reports made by the schedule are kept.' })
+    .meta({ summary: 'Delete a schedule', notes: `Reports made by the schedule are kept. ${OWN}` })
     .input(byId)
     .output(removedReport)
     .mutation(({ ctx, input }) => deleteSchedule(ctx, input.id)),

@@ -23,6 +23,7 @@ import {
   showSchedules,
   updateScheduleRow,
 } from './schedules-store.ts';
+import { requireOwnReport } from './service.ts';
 
 /** @throws AppError `badRequest` when there are too many; as `requireReportKind` and `requirePlateSearch` do */
 export async function createSchedule(
@@ -55,7 +56,8 @@ export async function createSchedule(
 
 /**
  * Sets the given fields.
- * @throws AppError `notFound`; `badRequest` when they are inconsistent; as `requirePlateSearch` does
+ * @throws AppError `notFound`; `badRequest` when they are inconsistent; `forbidden` as `requireOwnReport`; as
+ * `requirePlateSearch` does
  */
 export async function updateSchedule(
   ctx: ActorContext,
@@ -66,7 +68,9 @@ export async function updateSchedule(
   const { timezone } = app.settings.current();
   const changes: Partial<ScheduleRow> = given(input);
   const row = await inTransaction(app.db, async (tx) => {
-    const wanted = { ...(await lockSchedule(tx, id)), ...changes };
+    const present = await lockSchedule(tx, id);
+    requireOwnReport(actor, present.createdBy);
+    const wanted = { ...present, ...changes };
     requireWhole(wanted);
     if (wanted.filters.licensePlateNumber !== undefined) requireSeesPlates(ctx);
     const now = app.clock.now();
@@ -90,13 +94,14 @@ export async function updateSchedule(
   return showOne(ctx, row);
 }
 
-/** Deletes a schedule; its reports stay. @throws AppError `notFound` */
+/** Deletes a schedule; its reports stay. @throws AppError `notFound`, `forbidden` */
 export function deleteSchedule(
   { app, actor, caller }: ActorContext,
   id: string,
 ): Promise<{ success: true; id: string }> {
   return inTransaction(app.db, async (tx) => {
-    const { id: scheduleId, kind } = await deleteScheduleRow(tx, id);
+    const { id: scheduleId, kind, createdBy } = await deleteScheduleRow(tx, id);
+    requireOwnReport(actor, createdBy);
     await recordActivity(tx, actor.id, caller, 'reports.deleteSchedule', { scheduleId, kind });
     return { success: true as const, id: scheduleId };
   });

@@ -1,9 +1,11 @@
+import { mayDo, permissionNames } from '@gantry/contract/permissions';
 import type { GenerateReportInput, Report } from '@gantry/contract/reports';
 import { recordActivity } from '../activity/store.ts';
 import { requirePlateSearch } from '../events/plate-access.ts';
 import { recordPlateLookUp } from '../events/service.ts';
-import type { ActorContext, Core } from '../platform/context.ts';
+import type { Actor, ActorContext, Core } from '../platform/context.ts';
 import { inTransaction } from '../platform/database/transaction.ts';
+import { AppError } from '../platform/error.ts';
 import { requireRange } from '../platform/range.ts';
 import { requireReportKind } from '../system/features.ts';
 import type { ReportServices } from './start.ts';
@@ -16,6 +18,18 @@ import {
   requireQueueSpace,
   showReports,
 } from './store.ts';
+
+/**
+ * Requires that a report or a schedule is the user's own, or that they may manage those of others.
+ * @throws AppError `forbidden`
+ */
+export function requireOwnReport({ id, role }: Actor, createdBy: string): void {
+  if (createdBy === id || mayDo(role, 'manageReports')) return;
+  throw new AppError(
+    'forbidden',
+    `Only the user who created it, and users with the permission ${permissionNames.manageReports}, may change or remove it`,
+  );
+}
 
 /** @throws AppError `notFound` */
 export async function viewReport(ctx: ActorContext, id: string): Promise<Report> {
@@ -57,11 +71,12 @@ export async function generateReport(ctx: ActorContext, input: GenerateReportInp
 
 /**
  * Cancels a report; its generation stops within a second or two.
- * @throws AppError `notFound`; `conflict` when it is finished
+ * @throws AppError `notFound`; `conflict` when it is finished; `forbidden` as `requireOwnReport`
  */
 export async function cancelReport(ctx: ActorContext, id: string): Promise<Report> {
   const { app, actor, caller } = ctx;
   const row = await inTransaction(app.db, async (tx) => {
+    requireOwnReport(actor, (await getReportRow(tx, id)).createdBy);
     const cancelled = await cancelReportRow(tx, id);
     await recordActivity(tx, actor.id, caller, 'reports.cancel', { reportId: cancelled.id });
     return cancelled;
@@ -69,13 +84,14 @@ export async function cancelReport(ctx: ActorContext, id: string): Promise<Repor
   return showOne(ctx, row);
 }
 
-/** Deletes a report and its file. A report in progress is stopped. @throws AppError `notFound` */
+/** Deletes a report and its file. A report in progress is stopped. @throws AppError `notFound`, `forbidden` */
 export async function deleteReport(
   { app, actor, caller }: ActorContext<Core & ReportServices>,
   id: string,
 ): Promise<{ success: true; id: string }> {
   const removed = await inTransaction(app.db, async (tx) => {
     const row = await deleteReportRow(tx, id);
+    requireOwnReport(actor, row.createdBy);
     const { id: reportId, kind, format } = row;
     await recordActivity(tx, actor.id, caller, 'reports.delete', { reportId, kind, format });
     return row;

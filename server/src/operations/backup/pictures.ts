@@ -1,12 +1,10 @@
 import { createHash } from 'node:crypto';
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
 import pLimit from 'p-limit';
-import type { BlobStore } from '../../images/blobs.ts';
 import { ignoreErrno } from '../../platform/errno.ts';
+import { BackupRefused } from './refusal.ts';
 
 /** Number of pictures that are processed at the same time. */
 const AT_ONCE = 8;
@@ -25,12 +23,31 @@ export function pathInPool(pool: string, sha256: string): string {
   return join(pool, sha256.slice(0, 2), sha256.slice(2, 4), sha256);
 }
 
-/** Reads a list of pictures: a hash, a tab and a size in each line. */
+const LINE = /^([0-9a-f]{64})\t(\d{1,15})$/;
+const MAX_LINE = 80;
+
+/**
+ * Reads a list of pictures: a hash, a tab and a size in each line.
+ * @throws BackupRefused at the first line that is anything else, and so before a path is made of it
+ */
 export async function* readPictureList(text: Readable): AsyncGenerator<ListedPicture> {
-  for await (const line of createInterface({ input: text, crlfDelay: Number.POSITIVE_INFINITY })) {
-    const [sha256 = '', bytes] = line.split('\t');
-    yield { sha256, bytes: Number(bytes) };
+  let number = 0;
+  const read = (line: string): ListedPicture => {
+    number++;
+    const [, sha256, bytes] = LINE.exec(line) ?? [];
+    if (sha256 !== undefined) return { sha256, bytes: Number(bytes) };
+    throw new BackupRefused(
+      `The list of pictures of the backup is damaged: line ${number} is not a hash and a size. Use another backup`,
+    );
+  };
+  let rest = '';
+  for await (const chunk of text) {
+    const lines = (rest + (chunk as Buffer).toString('latin1')).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines.map(read);
+    if (rest.length > MAX_LINE) read(rest);
   }
+  if (rest !== '') yield read(rest);
 }
 
 /** Does work for each picture, several at once. The first failure ends it. */
@@ -57,14 +74,6 @@ export async function forEachPicture(
   }
   await Promise.all(underway);
   if (hasFailed) throw failure;
-}
-
-/** The bytes of a picture in a store; null when they are missing, or do not have the hash that names them. */
-export async function readPicture(blobs: BlobStore, { sha256 }: ListedPicture): Promise<Buffer | null> {
-  const content = await blobs.get(sha256);
-  if (content === null) return null;
-  const bytes = await buffer(content);
-  return hashOf(bytes) === sha256 ? bytes : null;
 }
 
 /** The SHA-256 of bytes, in hexadecimal digits. */

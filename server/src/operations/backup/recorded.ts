@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Logger } from 'pino';
 import { clientSettings } from '../../platform/database/address.ts';
@@ -7,9 +8,18 @@ import { startPeriodic } from '../../platform/periodic.ts';
 import { CONNECTION_NAME } from './connection.ts';
 import { type BackupResult, type MakeOptions, makeBackup } from './make.ts';
 import { BackupRefused } from './refusal.ts';
-import { beginBackup, hasRuns, noteCompleted, noteEnded, noteProgress } from './runs-store.ts';
+import {
+  beginBackup,
+  hasRuns,
+  mayBeOver,
+  noteCompleted,
+  noteEnded,
+  noteProgress,
+  SILENT_SECONDS_WITHOUT_LOCK,
+} from './runs-store.ts';
 
 const ALIVE_MS = 5_000;
+const RETRY_MS = 1_000;
 
 interface RecordedOptions extends MakeOptions {
   readonly log: Logger;
@@ -32,9 +42,19 @@ export async function makeRecordedBackup(options: RecordedOptions): Promise<Back
   }
 }
 
+/** Records that a backup begins, if need be after waiting to see whether one in progress has lost its process. */
+async function begin(db: Database, folder: string): Promise<string | null> {
+  const until = performance.now() + (SILENT_SECONDS_WITHOUT_LOCK + 1) * 1_000;
+  for (;;) {
+    const id = await beginBackup(db, { origin: 'COMMAND', folder, startedBy: null });
+    if (id !== null || performance.now() > until || !(await mayBeOver(db))) return id;
+    await sleep(RETRY_MS);
+  }
+}
+
 async function makeAndNote(db: Database, options: RecordedOptions): Promise<BackupResult> {
   const { folder, log } = options;
-  const id = await beginBackup(db, { origin: 'COMMAND', folder, startedBy: null });
+  const id = await begin(db, folder);
   if (id === null) {
     throw new BackupRefused('Another backup of this database is in progress: wait until it has finished');
   }

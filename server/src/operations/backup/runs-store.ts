@@ -1,20 +1,33 @@
 import type { Backup, BackupOrigin, BackupStatus } from '@gantry/contract/backups';
 import type { Page } from '@gantry/contract/page';
 import { sql } from 'drizzle-orm';
+import { locks } from '../../platform/database/locks.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import { findNames } from '../../users/names-store.ts';
 import type { BackupResult } from './make.ts';
 
 /**
- * A backup without a sign of life for this long has lost its process; so has one whose last sign is this far in the
- * future, given while the clock was wrong.
+ * A backup without a sign of life for this long, in seconds, has lost its process; so has one whose last sign is this far
+ * in the future, given while the clock was wrong. Without the lock that a backup holds from its beginning, as after its
+ * process was killed, a few missing signs suffice.
  */
-const SILENT_MINUTES = 2;
+const SILENT_SECONDS = 120;
+export const SILENT_SECONDS_WITHOUT_LOCK = 20;
+
+const IS_LOCKED = `EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND classid = 0 AND objid = ${locks.backup}
+  AND granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`;
 
 /** Whether a backup in progress has lost its process. */
 const IS_SILENT = sql.raw(
-  `status = 'RUNNING' AND abs(extract(epoch FROM now() - alive_at)) > ${SILENT_MINUTES * 60}`,
+  `status = 'RUNNING' AND abs(extract(epoch FROM now() - alive_at)) >
+    CASE WHEN ${IS_LOCKED} THEN ${SILENT_SECONDS} ELSE ${SILENT_SECONDS_WITHOUT_LOCK} END`,
 );
+
+/** Whether no process holds the lock of a backup: the one in progress is beginning, or has lost its process. */
+export async function mayBeOver(db: Executor): Promise<boolean> {
+  const { rows } = await db.execute<{ over: boolean }>(sql.raw(`SELECT NOT ${IS_LOCKED} AS over`));
+  return rows[0]?.over === true;
+}
 
 const ERROR_MAX = 500;
 
