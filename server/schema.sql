@@ -97,6 +97,11 @@ CREATE TABLE connections (
   lost_at timestamp(3) with time zone
 );
 
+CREATE TABLE damaged_images (
+  sha256 bytea NOT NULL,
+  found_at timestamp(3) with time zone NOT NULL DEFAULT now()
+);
+
 CREATE TABLE deleted_events (
   event_id uuid NOT NULL,
   content_hash uuid NOT NULL,
@@ -284,6 +289,13 @@ CREATE TABLE held_events (
   event_type text COLLATE "C" NOT NULL
 );
 
+CREATE TABLE image_checks (
+  only_row boolean NOT NULL DEFAULT true,
+  started_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  verified integer NOT NULL DEFAULT 0,
+  damaged integer NOT NULL DEFAULT 0
+);
+
 CREATE TABLE images (
   sha256 bytea NOT NULL,
   media_type text COLLATE "C" NOT NULL,
@@ -375,6 +387,14 @@ CREATE TABLE oidc_logins (
   challenge text NOT NULL,
   user_id uuid,
   expires_at timestamp(3) with time zone NOT NULL
+);
+
+CREATE TABLE plate_keys (
+  only_row boolean NOT NULL DEFAULT true,
+  version smallint NOT NULL,
+  "position" text COLLATE "C" NOT NULL DEFAULT ''::text,
+  changed bigint NOT NULL DEFAULT 0,
+  since timestamp(3) with time zone NOT NULL DEFAULT now()
 );
 
 CREATE TABLE recovery_codes (
@@ -725,6 +745,8 @@ ALTER TABLE changes ADD CONSTRAINT changes_topic_check CHECK ((topic = ANY (ARRA
 ALTER TABLE connections ADD CONSTRAINT connections_token_hash_key UNIQUE (token_hash);
 ALTER TABLE connections ADD CONSTRAINT connections_username_key UNIQUE (username);
 ALTER TABLE connections ADD CONSTRAINT connections_pkey PRIMARY KEY (id);
+ALTER TABLE damaged_images ADD CONSTRAINT damaged_images_pkey PRIMARY KEY (sha256);
+ALTER TABLE damaged_images ADD CONSTRAINT damaged_images_sha256_fkey FOREIGN KEY (sha256) REFERENCES images(sha256) ON DELETE CASCADE;
 ALTER TABLE deleted_events ADD CONSTRAINT deleted_events_pkey PRIMARY KEY (event_id);
 ALTER TABLE device_discoveries ADD CONSTRAINT device_discoveries_connection_id_device_key UNIQUE (connection_id, device);
 ALTER TABLE device_discoveries ADD CONSTRAINT device_discoveries_pkey PRIMARY KEY (id);
@@ -747,6 +769,8 @@ ALTER TABLE failed_logins ADD CONSTRAINT failed_logins_pkey PRIMARY KEY (key);
 ALTER TABLE former_users ADD CONSTRAINT former_users_pkey PRIMARY KEY (id);
 ALTER TABLE held_events ADD CONSTRAINT held_events_pkey PRIMARY KEY (hold_id, event_id);
 ALTER TABLE held_events ADD CONSTRAINT held_events_hold_id_fkey FOREIGN KEY (hold_id) REFERENCES legal_holds(id) ON DELETE CASCADE;
+ALTER TABLE image_checks ADD CONSTRAINT image_checks_pkey PRIMARY KEY (only_row);
+ALTER TABLE image_checks ADD CONSTRAINT image_checks_only_row_check CHECK (only_row);
 ALTER TABLE images ADD CONSTRAINT images_pkey PRIMARY KEY (sha256);
 ALTER TABLE images ADD CONSTRAINT images_sha256_check CHECK ((octet_length(sha256) = 32));
 ALTER TABLE incident_events ADD CONSTRAINT incident_events_pkey PRIMARY KEY (incident_id, event_id);
@@ -766,6 +790,8 @@ ALTER TABLE location_limits ADD CONSTRAINT location_limits_pkey PRIMARY KEY (loc
 ALTER TABLE locations ADD CONSTRAINT locations_pkey PRIMARY KEY (id);
 ALTER TABLE oidc_logins ADD CONSTRAINT oidc_logins_pkey PRIMARY KEY (key_hash);
 ALTER TABLE oidc_logins ADD CONSTRAINT oidc_logins_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+ALTER TABLE plate_keys ADD CONSTRAINT plate_keys_pkey PRIMARY KEY (only_row);
+ALTER TABLE plate_keys ADD CONSTRAINT plate_keys_only_row_check CHECK (only_row);
 ALTER TABLE recovery_codes ADD CONSTRAINT recovery_codes_pkey PRIMARY KEY (user_id, code_hash);
 ALTER TABLE recovery_codes ADD CONSTRAINT recovery_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 ALTER TABLE report_schedules ADD CONSTRAINT report_schedules_pkey PRIMARY KEY (id);

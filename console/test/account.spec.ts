@@ -113,6 +113,10 @@ test('an API token is created, used by a program, and revoked', async ({ service
   await dialog.getByLabel('Name').fill('Night export');
   await expect(dialog.getByLabel('Role').getByRole('option', { name: 'Administrator' })).toHaveCount(0);
   await dialog.getByLabel('Role').selectOption('VIEWER');
+  await dialog.getByLabel('Password').fill('wrong');
+  await dialog.getByRole('button', { name: 'New token' }).click();
+  await expect(dialog).toContainText('The password is wrong');
+  await dialog.getByLabel('Password').fill(PASSWORD);
   await dialog.getByRole('button', { name: 'New token' }).click();
   const token = await dialog.getByText(/^gantry_\w+/).innerText();
   const call = async () =>

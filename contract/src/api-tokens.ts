@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { id } from './id.ts';
 import { role } from './permissions.ts';
+import { currentPassword, secondFactorCode } from './second-factor.ts';
 import { trimmedText } from './text.ts';
 
 // Tokens of programs that act for a user, sent as `Authorization: Bearer` like the token of a login.
@@ -26,6 +27,14 @@ export const apiToken = z.object({
 export type ApiToken = z.infer<typeof apiToken>;
 
 export const createApiTokenInput = z.object({
+  password: currentPassword
+    .optional()
+    .describe(
+      'Your present password. It is not required within ten minutes after a login at the login provider.',
+    ),
+  code: secondFactorCode
+    .optional()
+    .describe('A code of your second factor, or a recovery code; required with `password` if you have one.'),
   name: trimmedText(100, 1).describe('What the token is for. The activity log names it.'),
   role: role
     .optional()
@@ -33,6 +42,9 @@ export const createApiTokenInput = z.object({
   expiresInDays: z.int().min(1).max(730).default(90).describe('Days until the token expires.'),
 });
 export type CreateApiTokenInput = z.infer<typeof createApiTokenInput>;
+
+/** How long ago a login at the login provider may be to stand for the password, in minutes. */
+export const FRESH_LOGIN_MINUTES = 10;
 
 export const createdApiToken = apiToken.extend({
   token: z.string().describe('Shown only in this answer.'),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { id } from './id.ts';
 import { role } from './permissions.ts';
-import { secondFactorCode } from './second-factor.ts';
+import { endApiTokens, remainingApiTokens, secondFactorCode } from './second-factor.ts';
 import { password } from './users.ts';
 
 /** Lifetime of an access token in seconds: 24 hours. */
@@ -85,6 +85,10 @@ export type GetSessionsInput = z.infer<typeof getSessionsInput>;
 
 export const revokeSessionOutput = z.object({ success: z.literal(true), id: z.string() });
 
-export const changePasswordInput = z.object({ currentPassword: z.string().max(1000), newPassword: password });
+export const changePasswordInput = z.object({
+  currentPassword: z.string().max(1000),
+  newPassword: password,
+  endApiTokens,
+});
 export type ChangePasswordInput = z.infer<typeof changePasswordInput>;
-export const changePasswordOutput = z.object({ success: z.literal(true) });
+export const changePasswordOutput = z.object({ success: z.literal(true), remainingApiTokens });

@@ -21,7 +21,16 @@ export const RECOVERY_CODES = 10;
 /** A code of six digits, or a recovery code. Blanks and hyphens do not matter. */
 export const secondFactorCode = z.string().max(100);
 
-const currentPassword = z.string().max(1000).describe('Your present password.');
+export const currentPassword = z.string().max(1000).describe('Your present password.');
+
+/** Whether the API tokens of the caller end together with a change of how they log in. */
+export const endApiTokens = z
+  .boolean()
+  .default(false)
+  .describe('Whether your API tokens end, too. Default: they remain valid.');
+
+/** The number of API tokens that a change of how the caller logs in has left. */
+export const remainingApiTokens = z.number().describe('How many of your API tokens are still valid.');
 
 export const secondFactorState = z.object({
   enabled: z.boolean(),
@@ -42,7 +51,8 @@ export const startedSecondFactor = z.object({
   uri: z.string().describe('The same as an otpauth: address, to be shown as a QR code.'),
 });
 
-export const confirmSecondFactorInput = z.object({ code: secondFactorCode });
+export const confirmSecondFactorInput = z.object({ code: secondFactorCode, endApiTokens });
+export type ConfirmSecondFactorInput = z.infer<typeof confirmSecondFactorInput>;
 
 export const recoveryCodes = z.object({
   recoveryCodes: z
@@ -50,9 +60,16 @@ export const recoveryCodes = z.object({
     .describe('Each replaces a code of the app once. Shown only in this answer.'),
 });
 
+export const confirmedSecondFactor = recoveryCodes.extend({ remainingApiTokens });
+
 export const changeSecondFactorInput = z.object({ password: currentPassword, code: secondFactorCode });
 export type ChangeSecondFactorInput = z.infer<typeof changeSecondFactorInput>;
 
+export const disableSecondFactorInput = changeSecondFactorInput.extend({ endApiTokens });
+export type DisableSecondFactorInput = z.infer<typeof disableSecondFactorInput>;
+
 export const secondFactorDone = z.object({ success: z.literal(true) });
+
+export const disabledSecondFactor = secondFactorDone.extend({ remainingApiTokens });
 
 export const resetSecondFactorInput = z.object({ userId: id });

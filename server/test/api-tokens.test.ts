@@ -20,7 +20,7 @@ const newUser = async (role: Role) => {
 };
 
 const newToken = (token: string, input: object = {}) =>
-  gantry.ok('apiTokens.create', { name: 'Traffic screens', ...input }, { token });
+  gantry.ok('apiTokens.create', { name: 'Traffic screens', password: ADMIN.password, ...input }, { token });
 
 const me = async (token: string): Promise<number> =>
   (await gantry.call('auth.me', undefined, { token })).status;
@@ -221,7 +221,49 @@ describe('an API token', () => {
     expect(JSON.stringify(messages)).not.toContain('XQ 77');
   });
 
-  it('survives a change of the password by its user', async () => {
+  it('is created only with the password of its user, whatever the session', async () => {
+    const owner = await newUser('OPERATOR');
+    const create = (input: object) =>
+      gantry.refusal('apiTokens.create', { name: 'Stolen session', ...input }, { token: owner.token });
+    expect(await create({})).toMatchObject({ status: 400, message: 'Give your present password' });
+    expect(await create({ password: 'Wrong-horse-1' })).toMatchObject({
+      status: 400,
+      message: 'The password is wrong: type the one that you log in with',
+    });
+    expect(await gantry.ok('apiTokens.getAll', undefined, { token: owner.token })).toEqual([]);
+    const { activities } = await gantry.ok('users.getActivity', { userId: owner.id }, { token: admin });
+    expect(activities).toMatchObject([{ action: 'auth.loginFailed' }, { action: 'auth.login' }]);
+  });
+
+  it('is created without one in the minutes after a login at the provider', async () => {
+    const owner = await newUser('OPERATOR');
+    const create = () => gantry.call('apiTokens.create', { name: 'Model' }, { token: owner.token });
+    const session = (set: string) =>
+      gantry.pool.query(`UPDATE sessions SET ${set} WHERE user_id = $1`, [owner.id]);
+    await session(`by_provider = true, started_at = now() - interval '9 minutes'`);
+    expect((await create()).status).toBe(200);
+    await session(`started_at = now() - interval '11 minutes'`);
+    expect((await create()).status).toBe(400);
+    await session(`by_provider = false, started_at = now()`);
+    expect((await create()).status).toBe(400);
+  });
+
+  it('ends with a change of the password if its user wishes', async () => {
+    const owner = await newUser('VIEWER');
+    const tokens = [await newToken(owner.token), await newToken(owner.token)];
+    const change = (currentPassword: string, newPassword: string, fields: object = {}) =>
+      gantry.ok('auth.changePassword', { currentPassword, newPassword, ...fields }, { token: owner.token });
+    expect(await change(ADMIN.password, 'Other-Horse-8')).toEqual({ success: true, remainingApiTokens: 2 });
+    expect(await change('Other-Horse-8', 'Third-Horse-9', { endApiTokens: true })).toEqual({
+      success: true,
+      remainingApiTokens: 0,
+    });
+    expect(await Promise.all(tokens.map(({ token }) => me(token)))).toEqual([401, 401]);
+    const { activities } = await gantry.ok('users.getActivity', { userId: owner.id }, { token: admin });
+    expect(activities[0]).toMatchObject({ action: 'auth.passwordChanged', details: { revokedTokens: 2 } });
+  });
+
+  it('otherwise survives a change of the password by its user', async () => {
     const owner = await newUser('VIEWER');
     const { token } = await newToken(owner.token);
     const passwords = { currentPassword: ADMIN.password, newPassword: 'Other-Horse-8' };

@@ -87,7 +87,38 @@ describe('a role that requires a second factor', () => {
     expect(await gantry.refusal('events.getAll', {}, { token })).toEqual(FIRST);
     await gantry.ok('secondFactor.confirm', { code: codeOf(secret) }, { token });
     await gantry.ok('events.getAll', {}, { token });
-    await gantry.ok('apiTokens.create', { name: 'Screens' }, { token });
+    const create = { name: 'Screens', password };
+    for (const code of [undefined, '', '000000'])
+      expect(await gantry.refusal('apiTokens.create', { ...create, code }, { token })).toMatchObject({
+        status: 400,
+        data: { issues: [{ path: 'code' }] },
+      });
+    const code = codeOf(secret, 1);
+    const api = await gantry.ok('apiTokens.create', { ...create, code }, { token });
+    expect((await gantry.call('apiTokens.create', { ...create, code }, { token })).status).toBe(400);
+    await gantry.ok('events.getAll', {}, { token: api.token });
+  });
+
+  it('ends API tokens with its setting up and its removal if the user wishes', async () => {
+    const { token } = await newUser('FIELD');
+    const create = async (input: object = {}) =>
+      (await gantry.ok('apiTokens.create', { name: 'Screens', password, ...input }, { token })).token;
+    const works = async (api: string) =>
+      (await gantry.call('auth.me', undefined, { token: api })).status === 200;
+    const [kept, { secret }] = [
+      await create(),
+      await gantry.ok('secondFactor.start', { password }, { token }),
+    ];
+    const confirmed = await gantry.ok('secondFactor.confirm', { code: codeOf(secret) }, { token });
+    expect(confirmed.remainingApiTokens).toBe(1);
+    expect(await works(kept)).toBe(true);
+    const [code = ''] = confirmed.recoveryCodes;
+    const disable = { password, code, endApiTokens: true };
+    expect(await gantry.ok('secondFactor.disable', disable, { token })).toEqual({
+      success: true,
+      remainingApiTokens: 0,
+    });
+    expect(await works(kept)).toBe(false);
   });
 
   it('ends every other session when it is set up', async () => {
@@ -105,7 +136,8 @@ describe('a role that requires a second factor', () => {
     const { id, token } = await newUser('FIELD');
     const { secret } = await gantry.ok('secondFactor.start', { password }, { token });
     await gantry.ok('secondFactor.confirm', { code: codeOf(secret) }, { token });
-    const api = await gantry.ok('apiTokens.create', { name: 'Screens' }, { token });
+    const create = { name: 'Screens', password, code: codeOf(secret, 1) };
+    const api = await gantry.ok('apiTokens.create', create, { token });
     await gantry.ok('users.resetSecondFactor', { userId: id }, { token: admin });
     expect(await gantry.refusal('events.getAll', {}, { token })).toEqual(FIRST);
     // A program has no second factor, and its token was made by a user who had one.

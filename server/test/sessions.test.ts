@@ -217,7 +217,10 @@ describe('auth.changePassword', () => {
     const [mine, other] = [await login(user), await login(user)];
     const older = await olderTokenOf(user);
     const change = { currentPassword: PASSWORD, newPassword: 'Another-Horse-8' };
-    expect(await gantry.ok('auth.changePassword', change, { token: mine })).toEqual({ success: true });
+    expect(await gantry.ok('auth.changePassword', change, { token: mine })).toEqual({
+      success: true,
+      remainingApiTokens: 0,
+    });
     expect(await Promise.all([mine, other, older].map(statusOf))).toEqual([200, 401, 401]);
     expect(await statusOf(await refresh(mine))).toBe(200);
     expect(await sessionsOf(mine)).toHaveLength(1);

@@ -1,16 +1,19 @@
 import { mayActAs, type Role } from '@gantry/contract/permissions';
 import { roles } from '@gantry/contract/values';
+import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { ChoiceField } from '../form/choice-field.tsx';
 import { useForm } from '../form/form.ts';
 import { FormDialog } from '../form/form-dialog.tsx';
 import { queryClient } from '../service/queries.ts';
 import { api, service } from '../service/service.ts';
+import { CodeField } from '../session/code-field.tsx';
 import { useUser } from '../session/session.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Field } from '../ui/field.tsx';
 import { OnceSecret } from '../ui/once-secret.tsx';
+import { OwnPasswordField } from './own-password-field.tsx';
 
 /** The lifetimes that are offered for a token, in days. The service accepts 1 to 730. */
 const LIFETIMES = [7, 30, 90, 180, 365, 730];
@@ -20,11 +23,16 @@ const USUAL_DAYS = 90;
 export function CreateTokenDialog({ onClose }: { readonly onClose: () => void }) {
   const { t, i18n } = useTranslation(['account', 'shell', 'common']);
   const own = useUser().role;
+  const { data: methods } = useQuery({ ...service.auth.getLoginMethods.queryOptions(), staleTime: 300_000 });
+  const hasProvider = Boolean(methods?.oidc);
+  const hasFactor = useQuery(service.secondFactor.getState.queryOptions()).data?.enabled ?? false;
   const form = useForm({
     read: (entered) => ({
       name: entered.text('name'),
       role: entered.text('role') as Role,
       expiresInDays: Number(entered.text('expiresInDays')),
+      password: entered.exact('password') || undefined,
+      code: hasFactor ? entered.text('code') : undefined,
     }),
     save: (input) => api.apiTokens.create.mutate(input),
     onSuccess: () => void queryClient.invalidateQueries({ queryKey: service.apiTokens.pathKey() }),
@@ -73,6 +81,12 @@ export function CreateTokenDialog({ onClose }: { readonly onClose: () => void })
         defaultValue={String(USUAL_DAYS)}
         options={LIFETIMES.map((n) => ({ value: String(n), label: days(n) }))}
       />
+      <OwnPasswordField
+        error={form.errorOf('password')}
+        hint={hasProvider ? t('tokens.passwordHint') : undefined}
+        autoFocus={false}
+      />
+      {hasFactor && <CodeField hint={t('factor.presentCode')} error={form.errorOf('code')} />}
       <p className="text-sm text-muted">{t('tokens.limits')}</p>
     </FormDialog>
   );

@@ -3,6 +3,7 @@ import { useForm } from '../form/form.ts';
 import { FormDialog } from '../form/form-dialog.tsx';
 import { api } from '../service/service.ts';
 import { CodeField } from '../session/code-field.tsx';
+import { END_TOKENS, EndTokens, useWithRemaining } from '../session/end-tokens.tsx';
 import { useNotices } from '../undo/undo.tsx';
 import { OwnPasswordField } from './own-password-field.tsx';
 
@@ -10,11 +11,16 @@ import { OwnPasswordField } from './own-password-field.tsx';
 export function DisableDialog({ onClose }: { readonly onClose: () => void }) {
   const { t } = useTranslation('account');
   const { say } = useNotices();
+  const withRemaining = useWithRemaining();
   const form = useForm({
-    read: (entered) => ({ password: entered.exact('password'), code: entered.text('code') }),
+    read: (entered) => ({
+      password: entered.exact('password'),
+      code: entered.text('code'),
+      endApiTokens: entered.checked(END_TOKENS),
+    }),
     save: (input) => api.secondFactor.disable.mutate(input),
-    onSuccess: () => {
-      say(t('factor.disabled'));
+    onSuccess: ({ remainingApiTokens }) => {
+      say(withRemaining(t('factor.disabled'), remainingApiTokens));
       onClose();
     },
   });
@@ -23,6 +29,7 @@ export function DisableDialog({ onClose }: { readonly onClose: () => void }) {
       <p>{t('factor.disableText')}</p>
       <OwnPasswordField error={form.errorOf('password')} />
       <CodeField hint={t('factor.presentCode')} error={form.errorOf('code')} />
+      <EndTokens />
     </FormDialog>
   );
 }

@@ -4,7 +4,9 @@ import { useForm } from '../form/form.ts';
 import { FormDialog } from '../form/form-dialog.tsx';
 import { api } from '../service/service.ts';
 import { CodeField } from '../session/code-field.tsx';
+import { END_TOKENS, EndTokens, useWithRemaining } from '../session/end-tokens.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
+import { useNotices } from '../undo/undo.tsx';
 import { OwnPasswordField } from './own-password-field.tsx';
 import { QrCode } from './qr-code.tsx';
 import { RecoveryCodes } from './recovery-codes.tsx';
@@ -45,9 +47,14 @@ interface ConfirmDialogProps extends EnrolDialogProps {
 
 function ConfirmDialog({ started, onClose, onEnrolled }: ConfirmDialogProps) {
   const { t } = useTranslation('account');
+  const { say } = useNotices();
+  const withRemaining = useWithRemaining();
   const form = useForm({
-    read: (entered) => ({ code: entered.text('code') }),
+    read: (entered) => ({ code: entered.text('code'), endApiTokens: entered.checked(END_TOKENS) }),
     save: (input) => api.secondFactor.confirm.mutate(input),
+    onSuccess: ({ remainingApiTokens }) => {
+      if (remainingApiTokens > 0) say(withRemaining(t('factor.isOn'), remainingApiTokens));
+    },
   });
   if (form.result) {
     return <RecoveryCodes title={t('factor.isOn')} codes={form.result.recoveryCodes} onClose={onEnrolled} />;
@@ -67,6 +74,7 @@ function ConfirmDialog({ started, onClose, onEnrolled }: ConfirmDialogProps) {
         </div>
       </div>
       <CodeField hint={t('factor.codeHint')} error={form.errorOf('code')} autoFocus />
+      <EndTokens />
     </FormDialog>
   );
 }

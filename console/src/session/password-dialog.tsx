@@ -3,21 +3,25 @@ import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Failure } from '../service/failure.tsx';
-import { api } from '../service/service.ts';
+import { queryClient } from '../service/queries.ts';
+import { api, service } from '../service/service.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Field } from '../ui/field.tsx';
 import { useNotices } from '../undo/undo.tsx';
+import { END_TOKENS, EndTokens, useWithRemaining } from './end-tokens.tsx';
 
 /** A dialog that changes the user's own password. */
 export function PasswordDialog({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {
   const { t } = useTranslation('session');
   const { say } = useNotices();
+  const withRemaining = useWithRemaining();
   const [differs, setDiffers] = useState(false);
   const change = useMutation({
     mutationFn: (input: ChangePasswordInput) => api.auth.changePassword.mutate(input),
-    onSuccess: () => {
-      say(t('changePassword.done'));
+    onSuccess: ({ remainingApiTokens }) => {
+      void queryClient.invalidateQueries({ queryKey: service.apiTokens.pathKey() });
+      say(withRemaining(t('changePassword.done'), remainingApiTokens));
       onClose();
     },
   });
@@ -27,7 +31,8 @@ export function PasswordDialog({ open, onClose }: { readonly open: boolean; read
     const newPassword = String(entered.get('new'));
     const isSame = newPassword === entered.get('repeated');
     setDiffers(!isSame);
-    if (isSame) change.mutate({ currentPassword: String(entered.get('current')), newPassword });
+    const currentPassword = String(entered.get('current'));
+    if (isSame) change.mutate({ currentPassword, newPassword, endApiTokens: entered.has(END_TOKENS) });
   };
   return (
     <Dialog title={t('changePassword.title')} open={open} onClose={onClose}>
@@ -54,6 +59,7 @@ export function PasswordDialog({ open, onClose }: { readonly open: boolean; read
           error={differs ? t('changePassword.differs') : undefined}
           required
         />
+        <EndTokens />
         {change.error && <Failure error={change.error} />}
         <Button kind="primary" type="submit" disabled={change.isPending}>
           {t('changePassword.change')}

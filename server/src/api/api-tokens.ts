@@ -15,7 +15,7 @@ export const apiTokensRouter = router({
   create: person
     .meta({
       summary: 'Create an API token, with which a program acts for you',
-      notes: `A user can have ${MAX_API_TOKENS}. The token is sent like that of a login, as \`Authorization: Bearer\`. It ends when it expires or is revoked, when its user is deactivated or deleted, and when an administrator resets the password of its user. If the role of its user is lowered, it acts with that role; if each of the two roles has permissions that the other lacks, it is refused. It cannot change passwords, accounts, sessions, second factors or API tokens (FORBIDDEN).`,
+      notes: `Requires the password of the user, and a code if they have a second factor; a wrong one is BAD_REQUEST and counts as a failed login. A user can have ${MAX_API_TOKENS}. The token is sent like that of a login, as \`Authorization: Bearer\`. It ends when it expires or is revoked, when its user is deactivated or deleted, when an administrator resets the password of its user, and when the user ends it with a change of the password or the second factor. If the role of its user is lowered, it acts with that role; if each of the two roles has permissions that the other lacks, it is refused. It cannot change passwords, accounts, sessions, second factors or API tokens (FORBIDDEN).`,
     })
     .input(createApiTokenInput)
     .output(createdApiToken)

@@ -114,7 +114,7 @@ export const authRouter = router({
     .meta({
       summary: 'Change your own password',
       notes:
-        'The current session continues; all other sessions of the user end. A wrong `currentPassword` is BAD_REQUEST and counts as a failed login.',
+        'The current session continues; all other sessions of the user end, and with `endApiTokens` the API tokens, too. A wrong `currentPassword` is BAD_REQUEST and counts as a failed login.',
       weight: 10,
     })
     .input(changePasswordInput)

@@ -1,8 +1,10 @@
 import {
   changeSecondFactorInput,
+  confirmedSecondFactor,
   confirmSecondFactorInput,
+  disabledSecondFactor,
+  disableSecondFactorInput,
   recoveryCodes,
-  secondFactorDone,
   secondFactorState,
   startedSecondFactor,
   startSecondFactorInput,
@@ -41,7 +43,7 @@ export const secondFactorRouter = router({
       notes: `From then on, \`auth.login\` requires \`code\`. Your other sessions end. ${LIMITS}`,
     })
     .input(confirmSecondFactorInput)
-    .output(recoveryCodes)
+    .output(confirmedSecondFactor)
     .mutation(({ ctx, input }) => confirmFirstCode(ctx, input)),
 
   renewRecoveryCodes: person
@@ -56,7 +58,7 @@ export const secondFactorRouter = router({
 
   disable: person
     .meta({ summary: 'Remove your second factor', notes: LIMITS, weight: 10 })
-    .input(changeSecondFactorInput)
-    .output(secondFactorDone)
+    .input(disableSecondFactorInput)
+    .output(disabledSecondFactor)
     .mutation(({ ctx, input }) => disableSecondFactor(ctx, input)),
 });

@@ -122,6 +122,23 @@ export async function revokeAllApiTokens(tx: Transaction, userId: string): Promi
   return rowCount ?? 0;
 }
 
+/**
+ * Revokes all tokens of a user whose login changes, if the user wishes.
+ * @returns the number of tokens that are valid, and what the activity log says
+ */
+export async function settleApiTokens(
+  tx: Transaction,
+  userId: string,
+  end: boolean,
+): Promise<{
+  readonly remainingApiTokens: number;
+  readonly details?: { readonly revokedTokens: number };
+}> {
+  const revokedTokens = end ? await revokeAllApiTokens(tx, userId) : 0;
+  const remainingApiTokens = await countApiTokens(tx, userId);
+  return { remainingApiTokens, ...(revokedTokens > 0 && { details: { revokedTokens } }) };
+}
+
 /** Records that tokens are in use, unless that was done within the last minute or is being done. */
 export async function markTokensUsed(db: Executor, ids: readonly string[]): Promise<void> {
   await db.execute(sql`

@@ -12,7 +12,9 @@ import { recordActivity } from '../activity/store.ts';
 import { inTransaction } from '../platform/database/transaction.ts';
 import { AppError, invalidInput, notFound } from '../platform/error.ts';
 import { countApiTokens, insertApiToken, listApiTokens, revokeApiTokenRow } from './api-tokens-store.ts';
+import { requirePresence } from './second-factor.ts';
 import { requirePermission, type SessionContext } from './session.ts';
+import { isFreshByProvider } from './sessions-store.ts';
 import { lockAccount, requireUser } from './store.ts';
 import { hashOf } from './token-owners.ts';
 import { invalidToken } from './tokens.ts';
@@ -22,16 +24,21 @@ const SHOWN_CHARACTERS = API_TOKEN_PREFIX.length + 6;
 
 /**
  * Creates an API token of the caller.
- * @throws AppError `badRequest` for a role with more permissions than the caller's, or when there are too many;
- * `unauthorized` when the caller's sessions end at the same time
+ * @throws AppError `badRequest` for a role with more permissions than the caller's, a missing or wrong password or code,
+ * or when there are too many; `tooManyRequests` after too many wrong passwords or codes; `unauthorized` when the caller's sessions end at the same time
  */
 export async function createApiToken(
-  { app, actor, caller }: SessionContext,
-  { name, role = actor.role, expiresInDays }: CreateApiTokenInput,
+  ctx: SessionContext,
+  { name, role = ctx.actor.role, expiresInDays, password, code }: CreateApiTokenInput,
 ): Promise<CreatedApiToken> {
+  const { app, actor, caller } = ctx;
   if (!mayActAs(actor.role, role)) {
     throw invalidInput('role', `A token of the role ${role} would have permissions that your role does not`);
   }
+  // A user of the login provider has no password here, and has just proven there who they are.
+  const hasJustLoggedIn =
+    password === undefined && actor.session !== null && (await isFreshByProvider(app.db, actor.session.id));
+  if (!hasJustLoggedIn) await requirePresence(ctx, { password, code });
   const token = `${API_TOKEN_PREFIX}${randomBytes(32).toString('hex')}`;
   return inTransaction(app.db, async (tx) => {
     const { sessionEpoch } = await lockAccount(tx, actor.id);

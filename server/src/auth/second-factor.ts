@@ -1,12 +1,15 @@
 import type { Role } from '@gantry/contract/permissions';
 import {
   type ChangeSecondFactorInput,
+  type ConfirmSecondFactorInput,
+  type DisableSecondFactorInput,
   type SecondFactorState,
   WRONG_CODE,
 } from '@gantry/contract/second-factor';
 import { recordActivity } from '../activity/store.ts';
 import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
 import { AppError, invalidInput } from '../platform/error.ts';
+import { settleApiTokens } from './api-tokens-store.ts';
 import { beginCode, openSecret, useCode } from './check-code.ts';
 import { checkPassword } from './check-password.ts';
 import { noteFailedLogin } from './failed-logins.ts';
@@ -59,7 +62,10 @@ export async function startSecondFactor(
  * @throws AppError `badRequest` for a wrong code, or when none was started; `conflict` when it is active already;
  * `tooManyRequests` after too many failures
  */
-export async function confirmFirstCode(ctx: SessionContext, { code }: { code: string }) {
+export async function confirmFirstCode(
+  ctx: SessionContext,
+  { code, endApiTokens }: ConfirmSecondFactorInput,
+) {
   const { app, actor, caller } = ctx;
   const factor = await findSecondFactor(app.db, actor.id);
   if (!factor)
@@ -82,8 +88,9 @@ export async function confirmFirstCode(ctx: SessionContext, { code }: { code: st
     const epoch = await raiseEpoch(tx, actor.id);
     await keepOnly(tx, { id, userId: actor.id, epoch });
     if (!(await confirmSecondFactor(tx, factor, step))) throw alreadyEnabled();
-    await recordActivity(tx, actor.id, caller, 'auth.secondFactorEnabled');
-    return giveRecoveryCodes(tx, actor.id);
+    const { remainingApiTokens, details } = await settleApiTokens(tx, actor.id, endApiTokens);
+    await recordActivity(tx, actor.id, caller, 'auth.secondFactorEnabled', details);
+    return { ...(await giveRecoveryCodes(tx, actor.id)), remainingApiTokens };
   });
 }
 
@@ -106,14 +113,15 @@ export async function renewRecoveryCodes(ctx: SessionContext, input: ChangeSecon
  */
 export async function disableSecondFactor(
   ctx: SessionContext,
-  input: ChangeSecondFactorInput,
-): Promise<{ success: true }> {
+  input: DisableSecondFactorInput,
+): Promise<{ success: true; remainingApiTokens: number }> {
   const { app, actor, caller } = ctx;
   await requireBoth(ctx, input);
   return inTransaction(app.db, async (tx) => {
     if (!(await removeSecondFactor(tx, actor.id))) throw noSecondFactor();
-    await recordActivity(tx, actor.id, caller, 'auth.secondFactorDisabled');
-    return { success: true };
+    const { remainingApiTokens, details } = await settleApiTokens(tx, actor.id, input.endApiTokens);
+    await recordActivity(tx, actor.id, caller, 'auth.secondFactorDisabled', details);
+    return { success: true, remainingApiTokens };
   });
 }
 
@@ -127,6 +135,27 @@ async function requirePassword(ctx: SessionContext, password: string): Promise<v
   const { app, actor } = ctx;
   if (await checkPassword(ctx, actor.email, password, () => findLogin(app.db, actor.email))) return;
   throw invalidInput('password', 'The password is wrong: type the one that you log in with');
+}
+
+/**
+ * Requires proof that the user is present, and not merely the token of a session: the password and, if there is a second
+ * factor, a code.
+ * @throws AppError `badRequest` for a missing or wrong password or code; `tooManyRequests` after too many failures
+ */
+export async function requirePresence(
+  ctx: SessionContext,
+  { password, code }: { readonly password?: string | undefined; readonly code?: string | undefined },
+): Promise<void> {
+  if (password === undefined) throw invalidInput('password', 'Give your present password');
+  const factor = await findSecondFactor(ctx.app.db, ctx.actor.id);
+  if (!factor?.confirmedAt) return requirePassword(ctx, password);
+  if (code === undefined || plainCode(code) === '') {
+    throw invalidInput(
+      'code',
+      'You have a second factor: give the present code of your app, or a recovery code',
+    );
+  }
+  await requireBoth(ctx, { password, code });
 }
 
 async function requireBoth(

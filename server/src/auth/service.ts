@@ -5,6 +5,7 @@ import { recordActivity } from '../activity/store.ts';
 import type { Core, RequestContext } from '../platform/context.ts';
 import { inTransaction } from '../platform/database/transaction.ts';
 import { AppError, invalidInput, notFound } from '../platform/error.ts';
+import { settleApiTokens } from './api-tokens-store.ts';
 import { checkSecondFactor } from './check-code.ts';
 import { checkPassword } from './check-password.ts';
 import { requireUncommon } from './common-passwords.ts';
@@ -140,14 +141,14 @@ export async function revokeSession(
 }
 
 /**
- * Changes the caller's password. The current session continues, all others end.
+ * Changes the caller's password. The current session continues, all others end; API tokens end if the caller wishes.
  * @throws AppError `badRequest` when the current password is wrong or the new one is the same or a common one;
  * `tooManyRequests` after too many failures, which count together with failed logins
  */
 export async function changePassword(
   ctx: SessionContext,
-  { currentPassword, newPassword }: ChangePasswordInput,
-): Promise<{ success: true }> {
+  { currentPassword, newPassword, endApiTokens }: ChangePasswordInput,
+): Promise<{ success: true; remainingApiTokens: number }> {
   const { app, actor, caller } = ctx;
   const found = await checkPassword(ctx, actor.email, currentPassword, () => findLogin(app.db, actor.email));
   if (!found) throw wrongPassword();
@@ -161,8 +162,9 @@ export async function changePassword(
     const epoch = await replacePassword(tx, actor.id, { from: found.passwordHash, to: passwordHash });
     if (epoch === null) throw wrongPassword();
     await keepOnly(tx, { id, userId: actor.id, epoch });
-    await recordActivity(tx, actor.id, caller, 'auth.passwordChanged');
-    return { success: true };
+    const { remainingApiTokens, details } = await settleApiTokens(tx, actor.id, endApiTokens);
+    await recordActivity(tx, actor.id, caller, 'auth.passwordChanged', details);
+    return { success: true, remainingApiTokens };
   });
 }
 

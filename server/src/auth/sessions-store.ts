@@ -1,3 +1,4 @@
+import { FRESH_LOGIN_MINUTES } from '@gantry/contract/api-tokens';
 import type { Session } from '@gantry/contract/auth';
 import { isUuid } from '@gantry/contract/id';
 import type { Role } from '@gantry/contract/permissions';
@@ -117,6 +118,12 @@ export async function adoptToken(
   const [row] = await tx.select(sessionColumns).from(sessions).where(eq(sessions.id, tokenId));
   if (!row) throw new Error('The session that was just started does not exist');
   return row;
+}
+
+/** Whether the session began at the login provider a few minutes ago. */
+export async function isFreshByProvider(db: Executor, id: string): Promise<boolean> {
+  const isFresh = gt(sessions.startedAt, sql`now() - make_interval(mins => ${FRESH_LOGIN_MINUTES})`);
+  return (await db.$count(sessions, and(eq(sessions.id, id), eq(sessions.byProvider, true), isFresh))) > 0;
 }
 
 const isLive = and(isNull(sessions.endedAt), gt(sessions.expiresAt, sql`now()`));

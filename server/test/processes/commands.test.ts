@@ -84,7 +84,7 @@ describe('gantry admin', () => {
     const { id, role, email, password } = JSON.parse(created.out);
     expect({ role, email }).toEqual({ role: 'ADMIN', email: 'jane@example.org' });
     const token = await service.login(email, password);
-    const api = await service.ok('apiTokens.create', { name: 'Screens' }, { token });
+    const api = await service.ok('apiTokens.create', { name: 'Screens', password }, { token });
 
     const reset = await gantry(0, ['admin', 'reset-password', email]);
     expect(reset).toMatchObject({ code: 0, out: expect.stringContaining('that were revoked: 1') });
@@ -231,7 +231,8 @@ describe('gantry doctor', () => {
   it('sees messages on disk, backups, the store of pictures, second factors and tokens', async () => {
     const service = serviceAt(0);
     const token = await service.tokenFor('ADMIN');
-    const api = await service.ok('apiTokens.create', { name: 'Importer', expiresInDays: 3 }, { token });
+    const create = { name: 'Importer', expiresInDays: 3, password: ADMIN.password };
+    const api = await service.ok('apiTokens.create', create, { token });
     await service.ok('sensors.getAll', {}, { token: api.token });
     await eventually(
       () => service.ok('apiTokens.getAll', undefined, { token }),

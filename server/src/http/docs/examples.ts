@@ -16,7 +16,12 @@ export const examples: Readonly<Record<string, unknown>> = {
   'secondFactor.confirm': { code: '123456' },
   'secondFactor.renewRecoveryCodes': { password: 'Correct-horse-1', code: '123456' },
   'secondFactor.disable': { password: 'Correct-horse-1', code: '123456' },
-  'apiTokens.create': { name: 'Traffic model', role: 'VIEWER', expiresInDays: 90 },
+  'apiTokens.create': {
+    name: 'Traffic model',
+    role: 'VIEWER',
+    expiresInDays: 90,
+    password: 'Correct-horse-1',
+  },
   'apiTokens.getAll': {},
   'apiTokens.revoke': byId,
   'auth.getSessions': {},
