@@ -118,7 +118,7 @@ describe('stored keys of the former rules', () => {
     await store(Array.from({ length: 1_500 }, (_, n) => [`A·${n}`, `A·${n}`] as const));
     const client = await gantry.pool.connect();
     try {
-      await client.query('BEGIN; SELECT pg_advisory_xact_lock(4202632)');
+      await client.query('BEGIN; SELECT pg_advisory_xact_lock(4202633)');
       expect(await step()).toBe('elsewhere');
       await client.query('ROLLBACK');
     } finally {
@@ -155,13 +155,11 @@ describe('equal plates', () => {
     const forms = ['06 XYZ 99', '06.xyz.99', '۰۶ XYZ ٩٩', '０６／ＸＹＺ－９９', '06_XYZ−99'];
     for (const licensePlateNumber of forms)
       await gantry.ingest(apiKey, { eventType: 'PLATE_RECOGNITION', licensePlateNumber });
-    const alerts = await eventually(
+    // One vehicle at one sensor, so one alert, which counts the reads.
+    await eventually(
       () => gantry.ok('watchlist.getAlerts', { entryId: id }, { token: admin }),
-      ({ total }) => total >= forms.length,
+      ({ total, alerts }) => total === 1 && alerts[0].sightings === forms.length,
     );
-    expect(
-      alerts.alerts.map((alert: { licensePlateNumber: string }) => alert.licensePlateNumber).sort(),
-    ).toEqual([...forms].sort());
     const { repeatPlates } = await gantry.ok(
       'reports.getAnalytics',
       { repeatPlatesFrom: 2 },

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { MINUTE_MS } from '@gantry/contract/durations';
+import { lookalikeKey } from '@gantry/contract/plate';
 import { SAME_ALERT_MINUTES } from '@gantry/contract/watchlist';
 import type { Executor } from '../platform/database/transaction.ts';
 import { recordChanges } from '../realtime/changes-store.ts';
@@ -19,7 +20,6 @@ import {
   nameOfMatch,
   type Sighting,
 } from './alerts-store.ts';
-import { foldLookalikes } from './matching.ts';
 
 const SAME_ALERT_MS = SAME_ALERT_MINUTES * MINUTE_MS;
 
@@ -148,13 +148,13 @@ function matchOf({ entry, row }: Hit): Match {
   return { entryId: entry.id, eventId: row.id };
 }
 
-/** The entry, sensor and vehicle of a read. For a fuzzy entry, plates that cameras confuse are one vehicle. */
+/** The entry, sensor and vehicle of a read. For a fuzzy entry, plates that look alike are one vehicle. */
 function keysOf({ entry, row }: Hit): Pick<KnownAlert, 'entryId' | 'sensorId' | 'vehicleKey'> {
   const key = row.plateKey ?? '';
   return {
     entryId: entry.id,
     sensorId: row.sensorId,
-    vehicleKey: entry.fuzzy ? foldLookalikes(key) : key,
+    vehicleKey: entry.fuzzy ? lookalikeKey(key) : key,
   };
 }
 

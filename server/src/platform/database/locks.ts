@@ -32,7 +32,7 @@ export const locks = {
   /** Held by the transaction that opens missing incidents. */
   repair: 4_202_631,
   /** Held by the transaction that renews keys of plates. */
-  plateKeys: 4_202_632,
+  plateKeys: 4_202_633,
 } as const;
 
 /** Limits how long statements of the transaction wait for a lock, in milliseconds. */
