@@ -3,7 +3,14 @@ import { isUuid } from '@gantry/contract/id';
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { firstIdAt, keyedEventId, MAX_ID_TIME, newEventId, timeOfId } from '../src/events/id.ts';
+import {
+  firstIdAt,
+  keyedEventId,
+  MAX_ID_TIME,
+  newEventId,
+  newIdInOrder,
+  timeOfId,
+} from '../src/events/id.ts';
 import { createTestDatabase } from './harness.ts';
 
 const anyTime = fc.oneof(
@@ -16,7 +23,7 @@ describe('an event id', () => {
   it('is a UUID of version 7 that begins with the time of the event', () => {
     fc.assert(
       fc.property(anyTime, anyKey, (time, key) => {
-        for (const id of [newEventId(time), keyedEventId(time, randomUUID(), key)]) {
+        for (const id of [newEventId(time), newIdInOrder(time), keyedEventId(time, randomUUID(), key)]) {
           expect(isUuid(id)).toBe(true);
           expect(id[14]).toBe('7');
           expect('89ab').toContain(id[19]);
@@ -30,6 +37,14 @@ describe('an event id', () => {
   it('is different each time, even for the same time', () => {
     const ids = Array.from({ length: 20_000 }, () => newEventId(Date.UTC(2026, 0, 1)));
     expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it('is in the order of receipt within a millisecond, where that is asked for', () => {
+    const times = Array.from({ length: 30_000 }, (_, n) => Date.UTC(2026, 0, 1) + Math.floor(n / 10_000));
+    const ids = times.map(newIdInOrder);
+    expect(ids).toEqual([...ids].sort());
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(newIdInOrder(0).slice(14)).not.toBe(newIdInOrder(1).slice(14));
   });
 
   it('is determined by sensor, key and time, and changes with each of them', () => {

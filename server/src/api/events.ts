@@ -223,7 +223,7 @@ export const eventsRouter = router({
     .meta({
       summary: 'Delete an event permanently',
       notes:
-        'An event under a legal hold cannot be deleted: CONFLICT names the user who set the hold and the reason.',
+        'What has not been sent of it to webhooks is not sent. An event under a legal hold cannot be deleted: CONFLICT names the user who set the hold and the reason.',
     })
     .input(byId)
     .output(succeeded)

@@ -59,15 +59,35 @@ export async function removeEvent(tx: Executor, id: string): Promise<boolean> {
 }
 
 /**
+ * Maximum wait for the follow-up of an event that is in progress, in milliseconds: longer than it takes before it is
+ * given up. Nobody waits for this transaction meanwhile.
+ */
+const FOLLOW_UP_WAIT_MS = 8_000;
+
+/** Waits for the follow-up of an event, or prevents it, and withdraws the deliveries of it that were not sent yet. */
+async function endFollowUp(tx: Transaction, id: string): Promise<void> {
+  const refusal = 'Incidents, alerts or deliveries of the event are being made: try again in a moment';
+  const end = async (): Promise<void> => {
+    await tx.execute(sql`DELETE FROM events_to_follow_up WHERE event_id = ${id}::uuid`);
+    // Plan: webhook_deliveries_due, which contains only deliveries that wait.
+    await tx.execute(sql`
+      DELETE FROM webhook_deliveries WHERE status = 'PENDING' AND kind IN ('event.ingested', 'event.violation')
+        AND strpos(body, ${`"id":"${id.toLowerCase()}"`}) > 0`);
+  };
+  await withShortWaits(tx, refusal, end, FOLLOW_UP_WAIT_MS);
+}
+
+/**
  * Removes an event for a user, as if it had never been stored, and remembers that, so that its device does not store it
- * again.
+ * again. What waits to be sent of it is not sent.
  * @returns whether it existed
  * @throws AppError `unavailable` when retention, or somebody else, holds it for too long
  */
 export async function removeEventForGood(tx: Transaction, id: string): Promise<boolean> {
   if (!isUuid(id)) return false;
   const refusal =
-    'The event cannot be deleted while other events of its month are being removed: try again in a minute';
+    'The event cannot be deleted now, because work on other events of its month takes long: try again in a moment';
+  await endFollowUp(tx, id);
   const existed = await withShortWaits(tx, refusal, async () => {
     await rememberDeletion(tx, id);
     return removeEvent(tx, id);

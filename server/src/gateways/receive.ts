@@ -1,6 +1,6 @@
 import { formatNamed } from '../connections/formats.ts';
 import { type StoredPart, splitBody } from '../connections/split-body.ts';
-import { newEventId } from '../events/id.ts';
+import { newIdInOrder } from '../events/id.ts';
 import { isBadRow } from '../platform/database/failure.ts';
 import { databaseAway, isOutage } from '../platform/database/outage.ts';
 import type { Database } from '../platform/database/pool.ts';
@@ -117,7 +117,7 @@ export function createReceiver(
   return {
     store: storeOrRefuse,
     async receive(incoming) {
-      const id = newEventId(incoming.receivedAt);
+      const id = newIdInOrder(incoming.receivedAt);
       try {
         await storeOrRefuse(id, incoming);
       } catch (error) {

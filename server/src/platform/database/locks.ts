@@ -50,14 +50,16 @@ const CALL_WAIT_MS = 2_000;
  * Runs statements for the call of a user that may have to wait for a lock, and limits their waits and those of later
  * statements of the transaction.
  * @param refusal what to tell the user who would have to wait for longer
- * @throws AppError `unavailable` when a wait exceeds two seconds
+ * @param ms the maximum wait, in milliseconds
+ * @throws AppError `unavailable` when a wait exceeds it
  */
 export async function withShortWaits<Result>(
   tx: Transaction,
   refusal: string,
   work: () => Promise<Result>,
+  ms = CALL_WAIT_MS,
 ): Promise<Result> {
-  await waitForLocksAtMost(tx, CALL_WAIT_MS);
+  await waitForLocksAtMost(tx, ms);
   try {
     return await work();
   } catch (error) {
