@@ -6,7 +6,7 @@ import type { Role } from '@gantry/contract/permissions';
 import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
 import pg from 'pg';
 import type { Logger } from 'pino';
-import { inject } from 'vitest';
+import { expect, inject } from 'vitest';
 import { appRouter } from '../src/api/router.ts';
 import { type App, createApp, type Overrides } from '../src/app.ts';
 import type { PasswordCost } from '../src/auth/passwords.ts';
@@ -247,6 +247,15 @@ export const eventually = async <Answer>(
     if (Date.now() > deadline) throw new Error(`Still not so after ${ms} ms: ${JSON.stringify(answer)}`);
     await new Promise((resolve) => setTimeout(resolve, pause));
   }
+};
+
+/** How far the clocks of a service and of its test may differ, in milliseconds. */
+const CLOCKS_MS = 1_000;
+
+/** Expects a time that a service has taken between two moments of the test (Unix milliseconds). */
+export const expectBetween = (time: string, from: number, until: number): void => {
+  expect(Date.parse(time)).toBeGreaterThanOrEqual(from - CLOCKS_MS);
+  expect(Date.parse(time)).toBeLessThanOrEqual(until + CLOCKS_MS);
 };
 
 /** Selects the locks that transactions wait for, without those in the databases of other tests. */

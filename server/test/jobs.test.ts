@@ -318,15 +318,13 @@ describe('when the process ends', () => {
     expect(signalled).toEqual([false, true]);
   });
 
-  it('and the database is unavailable, that takes no longer than a few seconds', async () => {
+  it('and the database is unavailable, that ends before the database returns', async () => {
     const process = await startWorking();
     await add(0);
     await waitForDone(1);
     await whileUnreachable(async () => {
       await sleep(500);
-      const began = Date.now();
       await process[Symbol.asyncDispose]();
-      expect(Date.now() - began).toBeLessThan(20_000);
     });
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { hidePlates } from '../src/events/hidden-plates.ts';
 import { replacePlates } from '../src/events/plates-in-texts.ts';
+import { processorMs } from './processor-time.ts';
 
 describe('plates in texts', () => {
   it.each([
@@ -18,14 +19,12 @@ describe('plates in texts', () => {
     expect(replacePlates(plates, '-')(text)).toBe(shown);
   });
 
-  it('are found in a time that does not grow with their number and length', () => {
+  it('are found in a time that does not grow with their number and length', async () => {
     const events = Array.from({ length: 100 }, (_, at) => ({
       licensePlateNumber: `${'A'.repeat(47)}${100 + at}`,
       description: 'A'.repeat(10_000),
     }));
-    const began = performance.now();
-    hidePlates({ events });
     // A search for each plate at each place takes minutes.
-    expect(performance.now() - began).toBeLessThan(10_000);
+    expect(await processorMs(() => hidePlates({ events }))).toBeLessThan(10_000);
   });
 });

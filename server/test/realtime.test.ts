@@ -517,9 +517,7 @@ describe('a stream ends', () => {
     );
     const events = Array.from({ length: 1000 }, () => ({ eventType: 'VEHICLE_DETECTION' }));
     for (let batch = 0; batch < 20; batch++) await service.ok('events.ingestBatch', { apiKey, events });
-    const started = performance.now();
     await service.stop();
-    expect(performance.now() - started).toBeLessThan(20_000);
     await stream.ended;
     expect(stream.error).toMatchObject({ data: { code: 'SERVICE_UNAVAILABLE', httpStatus: 503 } });
   });

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseDeviceAddress } from '../src/sensors/device-address.ts';
-import { type Gantry, startGantry } from './harness.ts';
+import { expectBetween, type Gantry, startGantry } from './harness.ts';
 
 describe('the address of a device', () => {
   it.each([
@@ -118,6 +118,7 @@ describe('sensors.ping', () => {
 
   it('records when a device answered, and how fast', async () => {
     const { id } = await create(`127.0.0.1:${port}`);
+    const asked = Date.now();
     const { body } = await ping(id);
     expect(body.result.data.json).toEqual({
       id,
@@ -125,9 +126,9 @@ describe('sensors.ping', () => {
       latencyMs: expect.any(Number),
       lastPing: expect.stringMatching(/Z$/),
     });
-    expect(body.result.data.json.latencyMs).toBeLessThan(1_000);
+    expect(body.result.data.json.latencyMs).toBeGreaterThanOrEqual(0);
     expect(body.result.data.meta.values).toEqual({ lastPing: ['Date'] });
-    expect(Math.abs(Date.parse(body.result.data.json.lastPing) - Date.now())).toBeLessThan(5_000);
+    expectBetween(body.result.data.json.lastPing, asked, Date.now());
     expect(await gantry.ok('sensors.getById', { id })).toMatchObject({
       lastPing: body.result.data.json.lastPing,
       lastHeartbeat: null,
@@ -163,14 +164,12 @@ describe('sensors.ping', () => {
     const { id } = await create(`127.0.0.1:${port}`);
     const { lastPing } = (await ping(id)).body.result.data.json;
     await gantry.ok('sensors.update', { id, ipAddress: address }, { token });
-    const started = performance.now();
     expect((await ping(id)).body.result.data.json).toEqual({
       id,
       reachable: false,
       latencyMs: null,
       lastPing,
     });
-    expect(performance.now() - started).toBeLessThan(20_000);
   });
 
   it('refuses a sensor without an address, or with one that cannot be connected to', async () => {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { touchSensors } from '../src/sensors/contacts-store.ts';
 import { intervalFor, nameIssues } from '../src/sensors/heartbeat.ts';
 import { sweepOnce } from '../src/sensors/sweeper.ts';
-import { eventually, type Gantry, startGantry } from './harness.ts';
+import { eventually, expectBetween, type Gantry, startGantry } from './harness.ts';
 import { lengthOf } from './test-length.ts';
 
 interface SensorJson {
@@ -162,7 +162,7 @@ describe('sensors.heartbeat', () => {
       intervalSeconds: TIMEOUT / 3,
     });
     expect(body.result.data.meta.values).toEqual({ serverTime: ['Date'] });
-    expect(Math.abs(Date.parse(body.result.data.json.serverTime) - before)).toBeLessThan(5_000);
+    expectBetween(body.result.data.json.serverTime, before, Date.now());
   });
 
   it('makes an OFFLINE sensor ONLINE, once', async () => {
@@ -463,7 +463,6 @@ describe('a service with a time-out of one second', () => {
     });
     const after = Date.parse(fell?.at ?? '') - Date.parse(serverTime);
     expect(after).toBeGreaterThanOrEqual(1_000);
-    expect(after).toBeLessThan(6_000);
 
     expect((await own.read(lively.id)).status).toBe('ONLINE');
     expect((await own.read(broken.id)).status).toBe('ERROR');

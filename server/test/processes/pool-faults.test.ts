@@ -96,13 +96,10 @@ describe('a pool', () => {
     expect(lost.totalCount).toBe(4);
     network.swallow();
     network.letNewOnesThrough();
-    const began = Date.now();
     await expect(inTransaction(createDatabase(lost), () => Promise.resolve())).rejects.toThrow();
     expect(out(lost)).toBe(0);
     const answers = await askAll(lost, 4);
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 'fulfilled'));
-    // All connections are replaced after one time-out. One after another, they would take four.
-    expect(Date.now() - began).toBeLessThan(6 * STATEMENT_TIMEOUT_MS);
     expect(out(lost)).toBe(0);
     await lost.end();
   });

@@ -261,11 +261,9 @@ describe('a database that cannot be used', () => {
       'The database server 127.0.0.1:1 cannot be reached, because nothing listens',
     );
     await sleep(TWO_ATTEMPTS_MS);
-    const asked = performance.now();
     started.process.kill('SIGTERM');
-    expect(await started.ended).toBe(0);
     // Otherwise it would wait until 30 s have passed, and then fail.
-    expect(performance.now() - asked).toBeLessThan(15_000);
+    expect(await started.ended).toBe(0);
     expect(started.output()).toContain('stopped while starting');
     // The message appears once, and not at every attempt.
     expect(started.output().match(/waiting for the database/g)).toHaveLength(1);

@@ -46,9 +46,7 @@ describe.runIf(isLong)('a service that stops while its database does not answer'
       const answer = service
         .call('events.ingest', { apiKey, eventType: 'VEHICLE_DETECTION' })
         .catch(() => null);
-      const asked = performance.now();
       expect(await service.stop()).toBe(1);
-      expect(performance.now() - asked).toBeLessThan(42_000);
       expect(service.output()).toMatch(
         /because it took too long|took longer than 38 s to stop and were killed/,
       );
@@ -67,11 +65,9 @@ describe('a server that closes', () => {
     const socket = connect((server.server.address() as AddressInfo).port, '127.0.0.1');
     await accepted;
     const ended = once(socket.resume(), 'close');
-    const asked = performance.now();
-    await closeServer(server);
+    // Otherwise it would take the hour after which all connections are closed.
+    await closeServer(server, 3_600_000);
     await ended;
-    // Otherwise it takes the 18 s after which all connections are closed.
-    expect(performance.now() - asked).toBeLessThan(10_000);
   });
 
   it('does not wait for a client whose request never ends', async () => {
@@ -85,9 +81,8 @@ describe('a server that closes', () => {
       'POST /trpc/events.ingest HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 90\r\n\r\n{',
     );
     await once(server.server, 'request');
-    const asked = performance.now();
+    // Otherwise it would not end, because a request may now take any time to arrive.
+    server.server.requestTimeout = 0;
     await closeServer(server, 300);
-    // Otherwise it takes the 30 s that a request may take to arrive.
-    expect(performance.now() - asked).toBeLessThan(15_000);
   });
 });
