@@ -9,6 +9,7 @@ import {
   readFile,
   readlink,
   realpath,
+  rename,
   rm,
   stat,
   symlink,
@@ -16,7 +17,7 @@ import {
 } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { getPriority, tmpdir, totalmem } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Pool } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -28,7 +29,7 @@ import {
   type EmbeddedDatabase,
   startEmbeddedDatabase,
 } from '../../src/platform/database/embedded/embedded.ts';
-import { findDatabaseHome, SHARED_HOME } from '../../src/platform/database/embedded/home.ts';
+import { FORMER_HOME, findDatabaseHome, SHARED_HOME } from '../../src/platform/database/embedded/home.ts';
 import { isServerOf, readLock } from '../../src/platform/database/embedded/lock.ts';
 import { lowerPriority } from '../../src/platform/database/embedded/priority.ts';
 import { createDatabase, createPool } from '../../src/platform/database/pool.ts';
@@ -553,10 +554,10 @@ describe.runIf(isRoot)('for root', () => {
     const first = await start();
     const home = await kept();
     cleanups.push(() => rm(home, { recursive: true, force: true }));
-    expect(home).toMatch(/^\/var\/lib\/gantry\/[\w-]+-closed-data-[0-9a-f]{12}$/);
-    expect(
-      lines.filter((line) => line.includes('/var/lib/gantry') && line.includes('cannot enter')),
-    ).toHaveLength(1);
+    expect(home).toMatch(/^\/var\/lib\/gantry-postgresql\/[\w-]+-closed-data-[0-9a-f]{12}$/);
+    expect(lines.filter((line) => line.includes(SHARED_HOME) && line.includes('cannot enter'))).toHaveLength(
+      1,
+    );
     await ask(first.connectionString, 'CREATE TABLE kept AS SELECT 42 AS n');
     await stop(first);
 
@@ -567,6 +568,33 @@ describe.runIf(isRoot)('for root', () => {
 
     await rm(home, { recursive: true });
     await expect(start()).rejects.toThrow(/is a link to the database, which is gone. Restore it/);
+  });
+
+  it('a database in the folder of the Debian package is moved to a folder of its own, with its data', async () => {
+    const first = await start();
+    const home = await kept();
+    const former = join(FORMER_HOME, basename(home));
+    for (const path of [home, former]) cleanups.push(() => rm(path, { recursive: true, force: true }));
+    await ask(first.connectionString, 'CREATE TABLE kept AS SELECT 42 AS n');
+    await stop(first);
+    // As version 0.1 left it.
+    await mkdir(FORMER_HOME, { recursive: true });
+    await rename(home, former);
+    await rm(join(dataDir, 'postgres'));
+    await symlink(join(former, 'postgres'), join(dataDir, 'postgres'));
+
+    const second = await start();
+    expect(await kept()).toBe(home);
+    expect(await ask(second.connectionString, 'SELECT n FROM kept')).toEqual([42]);
+    expect(lines.filter((line) => line.includes(`was moved from ${former} to ${home}`))).toHaveLength(1);
+    await stop(second);
+
+    // A move that was interrupted before the link was replaced.
+    await rm(join(dataDir, 'postgres'));
+    await symlink(join(former, 'postgres'), join(dataDir, 'postgres'));
+    const third = await start();
+    expect(await ask(third.connectionString, 'SELECT n FROM kept')).toEqual([42]);
+    await stop(third);
   });
 
   it('a database that its user can no longer reach is not replaced by an empty one', async () => {

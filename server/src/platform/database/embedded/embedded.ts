@@ -15,6 +15,7 @@ import {
   EmbeddedDatabaseError,
   findDatabaseHome,
   makeSharedFolder,
+  moveFormerDatabase,
   SHARED_HOME,
 } from './home.ts';
 import { findFreePort } from './port.ts';
@@ -65,6 +66,7 @@ export async function startEmbeddedDatabase(options: {
   const { log, signal } = options;
   await makeDataFolder(options.dataDir);
   const dataDir = await realpath(options.dataDir);
+  await moveFormerDatabase(dataDir, log);
   const home = await findDatabaseHome(dataDir);
   const claim = home.isOutside ? await openOutside(home, dataDir, log) : undefined;
   try {

@@ -1,10 +1,16 @@
 import { createHash } from 'node:crypto';
-import { chmod, lstat, mkdir, readFile, realpath, stat } from 'node:fs/promises';
+import { chmod, lstat, mkdir, readFile, readlink, realpath, rename, stat, symlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { ignoreErrno } from '../../errno.ts';
+import { hasErrno, ignoreErrno } from '../../errno.ts';
 
-/** The folder for a service run by root whose data folder PostgreSQL's user cannot reach. */
-export const SHARED_HOME = '/var/lib/gantry';
+/**
+ * The folder for a service run by root whose data folder PostgreSQL's user cannot reach. `/var/lib/gantry` is the data folder
+ * of the Debian package.
+ */
+export const SHARED_HOME = '/var/lib/gantry-postgresql';
+
+/** The folder that version 0.1 used instead of SHARED_HOME. */
+export const FORMER_HOME = '/var/lib/gantry';
 
 /** PostgreSQL refuses to run as root. Ordinary systems have these users, the preferred one first. */
 const UNPRIVILEGED_USERS = ['postgres', 'nobody'];
@@ -25,7 +31,7 @@ export interface Account {
 export interface DatabaseHome {
   readonly cluster: string;
   readonly exists: boolean;
-  /** Whether it is in /var/lib/gantry instead of the data folder. */
+  /** Whether it is in SHARED_HOME or FORMER_HOME instead of the data folder. */
   readonly isOutside: boolean;
   /** Undefined for the user of this process. */
   readonly account: Account | undefined;
@@ -33,7 +39,7 @@ export interface DatabaseHome {
 
 /**
  * Finds the location of the database of a data folder. It is `<dataDir>/postgres`, which may be a link. A new
- * database is created in /var/lib/gantry, in a folder named after the data folder's path, only if the service runs as
+ * database is created in SHARED_HOME, in a folder named after the data folder's path, only if the service runs as
  * root and PostgreSQL's user cannot enter the data folder.
  * @throws {EmbeddedDatabaseError} when there is a database that cannot be used, or when the service runs as root and no
  * other user can run PostgreSQL
@@ -45,14 +51,55 @@ export async function findDatabaseHome(dataDir: string): Promise<DatabaseHome> {
   if (process.getuid?.() !== 0)
     return { cluster: inside, exists: false, isOutside: false, account: undefined };
   const outside = join(SHARED_HOME, nameAfter(folder), 'postgres');
-  if (await isPresent(outside)) return describeExisting(outside, folder);
+  for (const home of [SHARED_HOME, FORMER_HOME]) {
+    const present = join(home, nameAfter(folder), 'postgres');
+    if (await isPresent(present)) return describeExisting(present, folder);
+  }
   const account = await findUnprivilegedAccount();
   const isOutside = !(await canEnter(account, folder));
   return { cluster: isOutside ? outside : inside, exists: false, isOutside, account };
 }
 
 /**
- * Creates /var/lib/gantry, or a folder in it, and lets every user pass through, regardless of the umask.
+ * Moves the database of a data folder from FORMER_HOME to SHARED_HOME, unless a server runs on it. The data folder's link to
+ * it is replaced, also where an earlier move was interrupted. Does nothing for users other than root.
+ */
+export async function moveFormerDatabase(dataDir: string, log: (line: string) => void): Promise<void> {
+  if (process.getuid?.() !== 0) return;
+  const link = join(dataDir, 'postgres');
+  const target = await ignoreErrno(readlink(link), 'ENOENT', 'EINVAL');
+  const former = dirname(target ?? join(FORMER_HOME, nameAfter(await realpath(dataDir)), 'postgres'));
+  if (dirname(former) !== FORMER_HOME) return;
+  const moved = join(SHARED_HOME, basename(former));
+  if (await isPresent(join(former, 'postgres'))) {
+    if ((await isServerRunning(join(former, 'postgres'))) || (await isPresent(moved))) return;
+    await makeSharedFolder(SHARED_HOME);
+    // Left in its place where that is a file system of its own.
+    await ignoreErrno(rename(former, moved), 'EXDEV');
+  }
+  if ((await isPresent(join(former, 'postgres'))) || !(await isPresent(join(moved, 'postgres')))) return;
+  const draft = `${link}.${process.pid}`;
+  await symlink(join(moved, 'postgres'), draft);
+  await rename(draft, link);
+  log(
+    `The database was moved from ${former} to ${moved}, because ${FORMER_HOME} belongs to the Debian package`,
+  );
+}
+
+/** Whether the process of the cluster's postmaster.pid exists. */
+async function isServerRunning(cluster: string): Promise<boolean> {
+  const text = await ignoreErrno(readFile(join(cluster, 'postmaster.pid'), 'utf8'), 'ENOENT');
+  const pid = Number(text?.split('\n')[0]);
+  if (!(pid > 0)) return false;
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return !hasErrno(error, 'ESRCH');
+  }
+}
+
+/**
+ * Creates SHARED_HOME, or a folder in it, and lets every user pass through, regardless of the umask.
  * @throws {EmbeddedDatabaseError} when it cannot be written
  */
 export async function makeSharedFolder(path: string): Promise<void> {
@@ -101,7 +148,8 @@ async function describeExisting(path: string, dataDir: string): Promise<Database
   }
   const account = await findRunner(cluster);
   const exists = await isPresent(join(cluster, 'PG_VERSION'));
-  const isOutside = dirname(cluster) !== dataDir && cluster.startsWith(`${SHARED_HOME}/`);
+  const isOutside =
+    dirname(cluster) !== dataDir && [SHARED_HOME, FORMER_HOME].includes(dirname(dirname(cluster)));
   return { cluster, exists, isOutside, account };
 }
 
