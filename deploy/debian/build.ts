@@ -13,7 +13,8 @@ const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: '
 const architecture = architectures[process.arch];
 if (!architecture) throw new Error(`There is no Debian package for ${process.arch}`);
 
-const debVersion = process.env.DEB_VERSION ?? version;
+/** Debian puts `~` before what makes a version older than the release: `0.2.0~git20261126t2145.2ec4c71`. */
+const debVersion = process.env.DEB_VERSION ?? version.replace('-', '~');
 const here = join(root, 'deploy/debian');
 const stage = join(root, 'dist/deb');
 const lib = join(stage, 'usr/lib/gantry');
@@ -24,7 +25,7 @@ const run = (program: string, args: readonly string[], cwd = root): void => {
 };
 const put = (from: string, to: string, mode: string): void => run('install', ['-D', '-m', mode, from, to]);
 
-const tarball = join(root, `dist/npm/gantry-${version}.tgz`);
+const tarball = join(root, `dist/npm/gantry-service-${version}.tgz`);
 if (!existsSync(tarball)) run(process.execPath, ['--import', 'tsx', 'deploy/npm/pack.ts']);
 
 rmSync(stage, { recursive: true, force: true });
@@ -46,6 +47,18 @@ run(
 );
 put(join(lib, 'node_modules/node-own/bin/node'), join(lib, 'bin/node'), '0755');
 put(join(lib, 'node_modules/node-own/LICENSE'), join(doc, 'LICENSE.node'), '0644');
+const deb = `gantry_${debVersion}_${architecture}.deb`;
+const sbom = execFileSync(
+  'npm',
+  ['sbom', '--omit=peer', '--sbom-format=cyclonedx', '--sbom-type=application'],
+  {
+    cwd: lib,
+    maxBuffer: 64 * 1024 * 1024,
+  },
+);
+mkdirSync(doc, { recursive: true });
+writeFileSync(join(doc, 'sbom.cdx.json'), sbom);
+writeFileSync(join(root, 'dist', deb.replace(/deb$/, 'cdx.json')), sbom);
 for (const name of ['node-own', '.bin']) rmSync(join(lib, 'node_modules', name), { recursive: true });
 for (const name of ['package.json', 'package-lock.json', 'node_modules/.package-lock.json'])
   rmSync(join(lib, name));
@@ -87,7 +100,6 @@ Description: traffic management service
  and the command gantry.
 `,
 );
-const deb = `gantry_${debVersion}_${architecture}.deb`;
 run('chmod', ['-R', 'u=rwX,go=rX', join(stage, 'usr')]);
 run('dpkg-deb', ['--root-owner-group', '-Zgzip', '-z6', '--build', stage, join(root, 'dist', deb)]);
 rmSync(stage, { recursive: true });

@@ -8,7 +8,7 @@ if [ "$1" = demo ]; then
     echo 'gantry: run the demo without sudo, in a folder of your own: PORT=4001 gantry demo' >&2
     exit 1
   fi
-  gantry --enable-source-maps /usr/lib/gantry/node_modules/gantry/server/bin/gantry.cjs "$@"
+  gantry --enable-source-maps /usr/lib/gantry/node_modules/@gantry/service/server/bin/gantry.cjs "$@"
 fi
 if [ "$(id -u)" = 0 ]; then
   exec setpriv --reuid=gantry --regid=gantry --init-groups env HOME=/var/lib/gantry "$0" "$@"
@@ -30,4 +30,4 @@ if [ -e /etc/gantry/gantry.env ]; then
   done </etc/gantry/gantry.env
 fi
 gantry --enable-source-maps \
-  /usr/lib/gantry/node_modules/gantry/server/bin/gantry.cjs "$@"
+  /usr/lib/gantry/node_modules/@gantry/service/server/bin/gantry.cjs "$@"

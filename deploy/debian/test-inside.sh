@@ -35,7 +35,10 @@ dpkg -i /package.deb
 getent passwd gantry
 [ "$(stat -c '%U %a' /var/lib/gantry)" = 'gantry 750' ] || fail 'the data folder'
 [ "$(stat -c '%U %G %a' /etc/gantry/gantry.env)" = 'root gantry 640' ] || fail 'the settings'
-gantry --version
+before="$(gantry --version)"
+case "$before" in *"$(dpkg-query -f '${Version}' -W gantry | tr '~' -)"*commit*) ;; *) fail "the version is $before" ;; esac
+grep -q '"bomFormat": *"CycloneDX"' /usr/share/doc/gantry/sbom.cdx.json || fail 'the SBOM'
+if grep -qi scarf /usr/share/doc/gantry/sbom.cdx.json; then fail 'it contains a package that reports installations'; fi
 [ -s /usr/share/doc/gantry/upgrading.md ] || fail 'the documents'
 [ ! -e /usr/lib/gantry/node_modules/typescript ] || fail 'the package contains a compiler'
 
@@ -86,7 +89,10 @@ stop
 
 say 'a changed setting, and the upgrade'
 printf 'ORGANIZATION="City 1"\nADMIN_PASSWORD=Ab1#Ab1#Ab1\n' >>/etc/gantry/gantry.env
-dpkg -i /newer.deb
+apt-get install --yes --no-install-recommends /newer.deb
+after="$(gantry --version)"
+[ "$after" != "$before" ] || fail 'the upgrade changed nothing'
+case "$after" in *.upgrade*) ;; *) fail "after the upgrade, the version is $after" ;; esac
 grep -q 'ORGANIZATION="City 1"' /etc/gantry/gantry.env || fail 'the upgrade changed the settings'
 start
 curl -sf -G "$url/trpc/events.getById" --data-urlencode "input={\"json\":{\"id\":\"$event\"}}" -H "authorization: Bearer $token" | grep -q "$event" || fail 'the event is gone'
@@ -144,6 +150,13 @@ if gantry demo 2>/tmp/refused; then fail 'the demo ran as root'; fi
 grep -q 'without sudo' /tmp/refused || fail "refused with: $(cat /tmp/refused)"
 
 say 'purge'
-dpkg -P gantry
+# As version 0.1 left the database of a checkout that root started.
+mkdir -p /var/lib/gantry/root-city-data-0123456789ab/postgres
+dpkg -P gantry | tee /tmp/advice
+grep -qx "  rm -r '/var/lib/gantry/postgres'" /tmp/advice || fail 'the advice does not name the data'
+if grep -q 'rm.*root-city-data' /tmp/advice; then fail 'the advice deletes what is not of the package'; fi
+sed -n "s/^  rm -r/rm -r/p" /tmp/advice >/tmp/deletion
 [ ! -e /etc/gantry ] || fail 'purge left the settings'
 [ -d /var/lib/gantry/postgres ] || fail 'purge deleted the data'
+sh /tmp/deletion
+[ "$(ls -A /var/lib/gantry)" = root-city-data-0123456789ab ] || fail "after the advice: $(ls -A /var/lib/gantry)"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Installs, starts, backs up, restores elsewhere, upgrades, removes and purges the package in a fresh Debian, by hand or before a release:
-#   sudo deploy/debian/test.sh dist/gantry_0.1.0_amd64.deb
+#   sudo deploy/debian/test.sh dist/gantry_<version>_amd64.deb
 # Needs root, debootstrap, and a mirror of Debian (MIRROR; by default that of this machine). There is no systemd in the new root:
 # the command of ExecStart is run as the unit would run it, and the unit itself is checked by systemd-analyze.
 # BASE names a folder made by an earlier debootstrap, which is copied.
@@ -26,6 +26,11 @@ say 'a newer version of the package, for the upgrade'
 dpkg-deb -R "$deb" "$work/newer"
 version="$(dpkg-deb -f "$deb" Version)"
 sed -i "s/^Version: .*/Version: $version+upgrade/" "$work/newer/DEBIAN/control"
+# Changed content, which is a part of what the program prints.
+build="$work/newer/usr/lib/gantry/node_modules/@gantry/service/server/dist/version.json"
+sed -i 's/"version":"\([^"]*\)"/"version":"\1.upgrade"/' "$build"
+grep -q upgrade "$build"
+[ -s "$work/newer/usr/share/doc/gantry/sbom.cdx.json" ]
 dpkg-deb -Zgzip -z1 --root-owner-group -b "$work/newer" "$root/newer.deb" >/dev/null
 rm -rf "$work/newer"
 cp "$deb" "$root/package.deb"

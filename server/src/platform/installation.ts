@@ -4,16 +4,35 @@ import { fileURLToPath } from 'node:url';
 /** The folder `server`: the nearest one above this file, or above the built one in `server/dist`, with a manifest. */
 const server = findServer(new URL('.', import.meta.url));
 
-const manifest: unknown = JSON.parse(readFileSync(new URL('package.json', server), 'utf8'));
+/** What server/version.js says of this build. A program that runs from source before any build knows its version only. */
+interface Build {
+  readonly version: string;
+  readonly commit?: string | null;
+  /** When the commit was made, as ISO 8601. */
+  readonly date?: string | null;
+}
 
-/** The version of this service and its API. */
-export const version = String((manifest as { version: string }).version);
+const built = new URL('dist/version.json', server);
+const build = JSON.parse(
+  readFileSync(existsSync(built) ? built : new URL('package.json', server), 'utf8'),
+) as Build;
+
+/** The version of this service and its API, with the time and the commit of the build: `0.2.0-git20261126t2145.2ec4c71`. */
+export const { version } = build;
+
+/** The version, the commit and its date, in one line. */
+export const longVersion = build.commit
+  ? `${version} (commit ${build.commit} of ${String(build.date).slice(0, 10)})`
+  : version;
 
 /** The folder with the migrations of the schema. */
 export const migrationsFolder = new URL('migrations/', server);
 
 /** The folder with the built console (`npm run build:console`). */
 export const consoleFolder = fileURLToPath(new URL('../console/dist/', server));
+
+/** The files of Swagger UI that the page of the API's documents loads, copied by server/build.js. */
+export const documentsFolder = new URL('dist/docs/', server);
 
 /** The program of the thread that writes reports: always the built one, even if the service runs from source. */
 export const reportWorker = new URL('dist/report-worker.js', server);

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { version } from '../platform/installation.ts';
+import { longVersion } from '../platform/installation.ts';
 import { untilSignalled } from '../platform/process/stop-signals.ts';
 import { addAdmin } from './commands/admin.ts';
 import { addBackup } from './commands/backup.ts';
@@ -24,7 +24,7 @@ const ONLY_OUTPUT = [...LONG_RUNNING, 'export'];
 
 const program = new Command('gantry')
   .description('Gantry, a traffic management service: runs it, and looks after an installation.')
-  .version(version)
+  .version(longVersion)
   .addHelpText(
     'after',
     `
