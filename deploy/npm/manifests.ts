@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
@@ -17,7 +18,10 @@ interface Manifest {
 const read = (folder: string): Manifest =>
   JSON.parse(readFileSync(`${root}${folder}/package.json`, 'utf8')) as Manifest;
 
-export const { version } = read('server');
+const build = execFileSync(process.execPath, [`${root}server/version.js`], { encoding: 'utf8' });
+
+/** The version of the packages: npm ignores what follows `+`, and refuses packages whose dependencies differ in it. */
+export const version = (JSON.parse(build) as Manifest).version.replace(/\+.*/, '');
 
 const common = {
   version,
@@ -32,6 +36,12 @@ function dependenciesOf(...folders: readonly string[]): Versions {
   const others = Object.entries(all).filter(([name]) => !name.startsWith('@gantry/'));
   return Object.fromEntries(others.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
+
+/** Packages of which the build of the service contains what it needs. */
+const BUILT_IN = ['@fastify/swagger-ui'];
+
+const without = (names: readonly string[], versions: Versions): Versions =>
+  Object.fromEntries(Object.entries(versions).filter(([name]) => !names.includes(name)));
 
 /**
  * The exact version of a package that only other packages depend on. npm ignores the overrides of an installed package,
@@ -61,18 +71,21 @@ export const manifests = {
     files: ['dist'],
     dependencies: { '@gantry/contract': version, ...dependenciesOf('client') },
   },
-  gantry: {
-    name: 'gantry',
+  service: {
+    name: '@gantry/service',
     description:
       'Traffic management service: roadside sensors, the events and violations they report, and the people who act on them.',
     ...common,
     bin: { gantry: './server/bin/gantry.cjs' },
     files: ['server', 'console', 'THIRD-PARTY-NOTICES.md'],
     // Later versions of light-my-request need packages that do not run on Node.js 20.
-    dependencies: { ...dependenciesOf('server', 'simulator', 'client'), ...pinned('light-my-request') },
+    dependencies: {
+      ...without(BUILT_IN, dependenciesOf('server', 'simulator', 'client')),
+      ...pinned('light-my-request'),
+    },
   },
-  'gantry-edge': {
-    name: 'gantry-edge',
+  edge: {
+    name: '@gantry/edge',
     description: 'Keeps the events of a roadside device on disk and sends them to Gantry, each exactly once.',
     ...common,
     bin: { 'gantry-edge': './dist/gantry-edge.js' },

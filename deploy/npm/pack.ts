@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
@@ -11,7 +12,12 @@ const out = join(root, 'dist/npm');
 const compiled = join(out, 'compiled');
 
 const run = (program: string, args: readonly string[], cwd = root): string =>
-  execFileSync(program, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
+  execFileSync(program, args, {
+    cwd,
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
 
 /** An import of a source file in a declaration. It is replaced, because the packages do not contain the sources. */
 const SOURCE = /((?:from |import\()['"])(\.[^'"]+)\.ts(['"])/g;
@@ -74,18 +80,18 @@ const contents: Readonly<Record<PackageName, (folder: string) => unknown>> = {
     const messages = readFileSync(join(compiled, 'server/src/rpc/messages.d.ts'), 'utf8');
     writeFileSync(join(dist, 'messages.d.ts'), messages.replaceAll(SOURCE, '$1$2.js$3'));
   },
-  async gantry(folder) {
+  async service(folder) {
     await import(pathToFileURL(join(root, 'server/build.js')).href);
     await import(pathToFileURL(join(root, 'console/build.js')).href);
     // The folders are the same as in the repository, because the programs find files by relative paths.
     for (const path of ['server/bin', 'server/dist', 'server/migrations', 'console/dist']) {
       cpSync(join(root, path), join(folder, path), { recursive: true });
     }
-    const { name, version, type } = { name: '@gantry/server', ...pick(manifests.gantry) };
+    const { name, version, type } = { name: '@gantry/server', ...pick(manifests.service) };
     writeFileSync(join(folder, 'server/package.json'), JSON.stringify({ name, version, type }));
     cpSync(join(root, 'THIRD-PARTY-NOTICES.md'), join(folder, 'THIRD-PARTY-NOTICES.md'));
   },
-  'gantry-edge': (folder) =>
+  edge: (folder) =>
     build({
       absWorkingDir: root,
       entryPoints: { 'gantry-edge': 'edge/src/main.ts' },
@@ -115,6 +121,36 @@ function readmeOf(name: PackageName): string {
   return readme + guide.replace(/^# .*\n/, '').replaceAll(/\[([^\]]+)\]\(\.\.\/[^)]+\)/g, '$1');
 }
 
+/** The SBOM (CycloneDX) of a package and everything that npm installs with it. */
+function sbomOf(tarball: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'gantry-sbom-'));
+  try {
+    writeFileSync(join(folder, 'package.json'), '{ "private": true }');
+    // The client needs the contract, which is made before it and is in no registry.
+    const tarballs = readdirSync(out).filter(
+      (name) => name === tarball || name.startsWith('gantry-contract-'),
+    );
+    const needed = tarball.startsWith('gantry-client-') ? tarballs : [tarball];
+    const options = ['--package-lock-only', '--omit=peer', '--no-audit', '--no-fund', '--loglevel=error'];
+    run(
+      'npm',
+      [
+        'install',
+        ...options,
+        ...needed.filter((name) => name.endsWith('.tgz')).map((name) => join(out, name)),
+      ],
+      folder,
+    );
+    return run(
+      'npm',
+      ['sbom', '--package-lock-only', '--omit=peer', '--sbom-format=cyclonedx', '--sbom-type=application'],
+      folder,
+    );
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
 rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
 compile();
@@ -126,6 +162,8 @@ for (const name of Object.keys(manifests) as PackageName[]) {
   cpSync(join(root, 'LICENSE'), join(folder, 'LICENSE'));
   writeFileSync(join(folder, 'README.md'), readmeOf(name));
   const made = run('npm', ['pack', '--silent', '--pack-destination', out], folder).trim();
-  process.stdout.write(`dist/npm/${made.split('\n').at(-1)}\n`);
+  const tarball = made.split('\n').at(-1) ?? '';
+  writeFileSync(join(out, tarball.replace(/tgz$/, 'cdx.json')), sbomOf(tarball));
+  process.stdout.write(`dist/npm/${tarball}\n`);
 }
 rmSync(compiled, { recursive: true });

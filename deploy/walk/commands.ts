@@ -6,14 +6,15 @@ export interface Walk {
   readonly commands: readonly string[];
 }
 
+/** How a command begins: settings of its environment, and one of the programs that the documents name. */
 const START =
-  /^(?:npm (?:ci|run|start|test|install)|npx|gantry|promtool|apt|docker|helm|git|sudo|systemctl|pmtiles)(?: |$)/;
+  /^(?:[A-Z_]+=(?:"[^"]*"|<[^>]*>|\S*) )*(?:npm (?:ci|run|start|test|install|uninstall)|npx|node|node_modules\/\.bin\/[\w-]+|radar-reader|gantry|gantry-edge|promtool|apt|docker|helm|git|sudo|systemctl|pmtiles|openssl|sha256sum|chown|sysctl|deploy\/\S+\.sh)(?: |$)/;
 
 /** Finds the commands of a page in Markdown: those in blocks of code without a language, and those in the text. */
 export function commandsOf(page: string): Walk {
   const session: { command: string; output: string }[] = [];
   const commands = new Set<string>();
-  for (const [, block = ''] of page.matchAll(/^```\n([\s\S]*?)^```$/gm)) {
+  for (const [, block = ''] of page.matchAll(/^```(?:sh|bash|console)?\n([\s\S]*?)^```$/gm)) {
     if (!block.startsWith('$ ')) {
       for (const line of block.split('\n')) if (START.test(line)) commands.add(withoutRemark(line));
       continue;

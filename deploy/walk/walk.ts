@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,14 +8,16 @@ import { root } from '../npm/manifests.ts';
 import { commandsOf } from './commands.ts';
 import { PAGES, WAYS } from './ways.ts';
 
-// npm run walk:docs runs the commands that README.md and the pages on running it tell their readers to enter, with a data
-// folder of its own. It exits with 1 if a command fails, or if ways.ts does not say how a command is tried.
+// npm run walk:docs runs the commands that the documents of the repository tell their readers to enter, with a data folder of
+// its own; those that install packages, in a project that is empty at first. It exits with 1 if a command fails, or if ways.ts does not say how a command is tried.
 
 const LONGEST_MS = 300_000;
 
 const folder = mkdtempSync(join(tmpdir(), 'gantry-walk-'));
 const environment = { ...process.env, DATA_DIR: join(folder, 'data'), PORT: '0', LOG_LEVEL: 'warn' };
 const failures: string[] = [];
+/** An empty project of a user, beside the files of the packages. */
+const project = join(folder, 'project');
 
 const say = (outcome: string, command: string, more = ''): void => {
   process.stdout.write(`${outcome.padEnd(7)} ${command.replaceAll(/\s+/g, ' ').slice(0, 100)}${more}\n`);
@@ -23,9 +25,9 @@ const say = (outcome: string, command: string, more = ''): void => {
 };
 
 /** Starts the service with a command. @returns its URL, its output, and a function that stops it and returns whether it exited with 0 */
-async function serve(command: string) {
+async function serve(command: string, cwd: string = root) {
   const child = spawn('bash', ['-c', `exec ${command}`], {
-    cwd: root,
+    cwd,
     env: environment,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -73,16 +75,18 @@ function runSession(
   }
 }
 
+const wayOf = (command: string) => WAYS.find(([pattern]) => pattern.test(command))?.[1];
+
 async function walkCommand(command: string): Promise<void> {
-  const way = WAYS.find(([pattern]) => pattern.test(command))?.[1];
+  const way = wayOf(command);
   if (!way) return say('FAILED', command, ' (add to deploy/walk/ways.ts how it is tried)');
   if (way.how === 'skip') return say('skipped', command, `: ${way.why}`);
   // The dependencies are already installed, and installing them again would disturb other programs that use this folder.
-  const real = (way.how === 'run' && way.instead ? way.instead : command)
-    .replace(/^npm ci && /, '')
-    .replace(/^(npx )?gantry /, 'node server/bin/gantry.cjs ');
+  const real = ('instead' in way && way.instead ? way.instead : command)
+    .replace(/^npm ci(?: --omit=dev)? && /, '')
+    .replace(/^gantry /, 'node server/bin/gantry.cjs ');
   if (way.how === 'serve') {
-    const service = await serve(real);
+    const service = await serve(real, way.inProject ? project : root);
     const isReady = service.url !== '' && (await fetch(`${service.url}/ready`)).ok;
     const hasStopped = await service.stop();
     return say(
@@ -92,12 +96,12 @@ async function walkCommand(command: string): Promise<void> {
     );
   }
   const { status, stdout, stderr } = spawnSync('bash', ['-c', real], {
-    cwd: root,
+    cwd: way.how === 'project' ? project : root,
     env: environment,
     encoding: 'utf8',
     timeout: LONGEST_MS,
   });
-  const isExpected = (way.codes ?? [0]).includes(status ?? -1);
+  const isExpected = (('codes' in way && way.codes) || [0]).includes(status ?? -1);
   say(
     isExpected ? 'passed' : 'FAILED',
     command,
@@ -110,7 +114,19 @@ try {
   const service = await serve('npm start');
   for (const { page, session } of walks) if (session.length > 0) runSession(page, session, service.url);
   if (!(await service.stop())) say('FAILED', 'npm start', ' (it did not shut down cleanly)');
-  for (const command of new Set(walks.flatMap(({ commands }) => commands))) await walkCommand(command);
+  const commands = [...new Set(walks.flatMap((walk) => walk.commands))];
+  const isInProject = (command: string): boolean => {
+    const way = wayOf(command);
+    return way?.how === 'project' || (way?.how === 'serve' && way.inProject === true);
+  };
+  for (const command of commands.filter((each) => !isInProject(each))) await walkCommand(command);
+  mkdirSync(project);
+  for (const name of readdirSync(join(root, 'dist/npm')).filter((each) => each.endsWith('.tgz')))
+    cpSync(join(root, 'dist/npm', name), join(project, name));
+  const inProject = commands.filter(isInProject);
+  const isInstallation = (command: string): boolean => command.startsWith('npm install');
+  for (const command of inProject.filter(isInstallation)) await walkCommand(command);
+  for (const command of inProject.filter((each) => !isInstallation(each))) await walkCommand(command);
 } finally {
   rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 }
