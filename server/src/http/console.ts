@@ -1,9 +1,10 @@
-import { access } from 'node:fs/promises';
-import { join } from 'node:path';
+import { access, readdir } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import helmet from '@fastify/helmet';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
+import { hasErrno } from '../platform/errno.ts';
 import { answerFileFailures } from './file-failures.ts';
 
 const YEAR_MS = 31_536_000_000;
@@ -12,6 +13,22 @@ const YEAR_MS = 31_536_000_000;
 const PLAIN_PATH = /^(?:[^./\\\p{Cc}][^/\\\p{Cc}]*\/)*[^./\\\p{Cc}][^/\\\p{Cc}]*$/u;
 
 const HTML = /\btext\/html\b/i;
+
+/** The start page while the console is being built, which loads itself again. */
+const BEING_BUILT = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <meta http-equiv="refresh" content="2" />
+    <title>Gantry</title>
+  </head>
+  <body>
+    <h1>The console is being built</h1>
+    <p>This page shows it as soon as it is ready. The API is described at <a href="/docs">/docs</a>.</p>
+  </body>
+</html>
+`;
 
 /** The start page while the console has not been built. */
 const NOT_BUILT = `<!doctype html>
@@ -37,7 +54,10 @@ const NOT_BUILT = `<!doctype html>
 export async function serveConsole(server: FastifyInstance, folder: string, log: Logger): Promise<void> {
   const index = join(folder, 'index.html');
   const isBuilt = (): Promise<boolean> => access(index).then(...asBoolean);
-  if (!(await isBuilt())) log.warn({ folder }, 'the console has not been built: run npm run build:console');
+  if (!(await isBuilt())) {
+    if (await isBeingBuilt(folder)) log.info({ folder }, 'the console is being built');
+    else log.warn({ folder }, 'the console has not been built: run npm run build:console');
+  }
 
   await server.register(async (pages) => {
     await pages.register(helmet, {
@@ -79,6 +99,8 @@ export async function serveConsole(server: FastifyInstance, folder: string, log:
       await reply.helmet();
       reply.header('cache-control', 'no-cache');
       if (await isBuilt()) return sendCompressed(reply, 'index.html');
+      if (await isBeingBuilt(folder))
+        return reply.code(503).header('retry-after', '2').type('text/html; charset=utf-8').send(BEING_BUILT);
       return reply.type('text/html; charset=utf-8').send(NOT_BUILT);
     };
     const sendAsset = async (reply: FastifyReply, path: string) => {
@@ -98,6 +120,20 @@ export async function serveConsole(server: FastifyInstance, folder: string, log:
       return HTML.test(request.headers.accept ?? '') ? sendPage(reply) : reply.callNotFound();
     };
     pages.route({ method: ['GET', 'HEAD'], url: '/*', handler: serve });
+  });
+}
+
+/** Whether a process of console/build.js is at work: it keeps its output in `<folder>.<process number>` until it is complete. */
+async function isBeingBuilt(folder: string): Promise<boolean> {
+  const names = await readdir(dirname(folder)).catch((): string[] => []);
+  return names.some((name) => {
+    const [, pid] = /^\.(\d+)$/.exec(name.slice(basename(folder).length)) ?? [];
+    if (pid === undefined || !name.startsWith(basename(folder))) return false;
+    try {
+      return process.kill(Number(pid), 0);
+    } catch (error) {
+      return hasErrno(error, 'EPERM');
+    }
   });
 }
 

@@ -1,12 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
 import helmet from '@fastify/helmet';
 import type { AnyTRPCRouter } from '@trpc/server';
 import type { FastifyInstance } from 'fastify';
+import { documentsFolder } from '../../platform/installation.ts';
 import { describeOpenApi } from './openapi.ts';
-
-const swaggerFolder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
 
 /** The files of Swagger UI that the page needs. */
 const FILES = {
@@ -66,7 +63,7 @@ export async function serveDocuments(server: FastifyInstance, router: AnyTRPCRou
       strictTransportSecurity: false,
     });
     for (const [name, type] of Object.entries(FILES)) {
-      const file = await readFile(join(swaggerFolder, name));
+      const file = await readFile(new URL(name, documentsFolder));
       pages.get(`/docs/files/${name}`, (_request, reply) => reply.type(type).send(file));
     }
     for (const path of ['/docs', '/docs/']) {
