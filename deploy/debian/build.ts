@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root, version } from '../npm/manifests.ts';
+import { describeInstallation } from '../npm/sbom.ts';
 
 // Makes dist/gantry_<version>_<architecture>.deb from the npm package: the service with its dependencies in /usr/lib/gantry,
 // and Node.js, because that of Debian 12 is too old. DEB_VERSION replaces the version, for testing upgrades.
@@ -30,7 +31,7 @@ if (!existsSync(tarball)) run(process.execPath, ['--import', 'tsx', 'deploy/npm/
 
 rmSync(stage, { recursive: true, force: true });
 mkdirSync(lib, { recursive: true });
-writeFileSync(join(lib, 'package.json'), '{ "private": true }');
+writeFileSync(join(lib, 'package.json'), JSON.stringify({ name: 'gantry-debian', version, private: true }));
 run(
   'npm',
   [
@@ -48,14 +49,7 @@ run(
 put(join(lib, 'node_modules/node-own/bin/node'), join(lib, 'bin/node'), '0755');
 put(join(lib, 'node_modules/node-own/LICENSE'), join(doc, 'LICENSE.node'), '0644');
 const deb = `gantry_${debVersion}_${architecture}.deb`;
-const sbom = execFileSync(
-  'npm',
-  ['sbom', '--omit=peer', '--sbom-format=cyclonedx', '--sbom-type=application'],
-  {
-    cwd: lib,
-    maxBuffer: 64 * 1024 * 1024,
-  },
-);
+const sbom = describeInstallation(lib);
 mkdirSync(doc, { recursive: true });
 writeFileSync(join(doc, 'sbom.cdx.json'), sbom);
 writeFileSync(join(root, 'dist', deb.replace(/deb$/, 'cdx.json')), sbom);

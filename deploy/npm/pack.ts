@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
-import { manifests, type PackageName, root } from './manifests.ts';
+import { manifests, type PackageName, root, version } from './manifests.ts';
+import { describeInstallation } from './sbom.ts';
 
 // Makes dist/npm/*.tgz: the packages that are published, in plain JavaScript, with types.
 
@@ -123,9 +124,15 @@ function readmeOf(name: PackageName): string {
 
 /** The SBOM (CycloneDX) of a package and everything that npm installs with it. */
 function sbomOf(tarball: string): string {
-  const folder = mkdtempSync(join(tmpdir(), 'gantry-sbom-'));
+  const temporary = mkdtempSync(join(tmpdir(), 'gantry-sbom-'));
+  const folder = join(temporary, 'installation');
+  mkdirSync(folder);
   try {
-    writeFileSync(join(folder, 'package.json'), '{ "private": true }');
+    // npm describes an installation, which must have a name and a version.
+    writeFileSync(
+      join(folder, 'package.json'),
+      JSON.stringify({ name: 'installation', version, private: true }),
+    );
     // The client needs the contract, which is made before it and is in no registry.
     const tarballs = readdirSync(out).filter(
       (name) => name === tarball || name.startsWith('gantry-contract-'),
@@ -141,13 +148,9 @@ function sbomOf(tarball: string): string {
       ],
       folder,
     );
-    return run(
-      'npm',
-      ['sbom', '--package-lock-only', '--omit=peer', '--sbom-format=cyclonedx', '--sbom-type=application'],
-      folder,
-    );
+    return describeInstallation(folder, '--package-lock-only');
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(temporary, { recursive: true, force: true });
   }
 }
 
