@@ -144,6 +144,34 @@ describe('a recorder', () => {
     expect(await discoveries(recorder.id)).toEqual([]);
   });
 
+  it('is named as such when two cameras of Frigate report over a connection without sensors', async () => {
+    const made = await connect(gantry, 'frigate');
+    const sentBy = async (camera: string, id: string) => {
+      const after = {
+        id,
+        camera,
+        label: 'car',
+        start_time: Date.now() / 1_000,
+        recognized_license_plate: 'AB123',
+      };
+      await sendJson(gantry, pathOf(made.url), { type: 'end', before: {}, after });
+    };
+    await sentBy('gate', '1700170460.1-a');
+    await sentBy('gate', '1700170461.1-b');
+    await eventually(
+      () => processed(gantry, made.id),
+      (messages) => messages.every(({ status }) => status === 'STORED'),
+    );
+    expect(await discoveries(made.id)).toEqual([]);
+    await sentBy('driveway', '1700170462.1-c');
+    const [last] = await eventually(
+      () => processed(gantry, made.id),
+      ([newest]) => newest?.status === 'STORED' && newest.reason !== null,
+    );
+    expect(last?.reason).toMatch(/device driveway is not the only one.*options\.sensors/);
+    expect((await discoveries(made.id)).map(({ device }) => device).sort()).toEqual(['driveway', 'gate']);
+  });
+
   it('has a device registered once, when two users do it at once', async () => {
     const recorder = await connect(gantry, 'hikvision', { options: { sensors: {} } });
     await seen(recorder, '1', 'W1');

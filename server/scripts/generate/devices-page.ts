@@ -16,14 +16,14 @@ const NOTHING = 'Nothing';
 const SUPPORT: Readonly<Record<DeviceFormat, Support>> = {
   hikvision: {
     reads:
-      'ANPR with pictures, TFS violations, AID incidents, vehicle detection, and the answer of a plate query, as multipart, bare XML or JSON, with any namespace. `videoloss` and inactive alarms are signs of life. TPS figures do not become events.',
+      'ANPR with pictures, TFS violations, AID incidents, vehicle detection, and the answer of a plate query, as multipart, bare XML or JSON, with any namespace. If the end of a message is missing, a whole recognition in it is used, with a warning. `videoloss` and inactive alarms are signs of life. TPS figures do not become events.',
     captured:
       'ANPR of DeepinView V5.8, field detection of a recorder, the plate query, the multipart framing',
     documented: 'TFS, AID, the JSON variant',
   },
   dahua: {
     reads:
-      'EventHttpUpload and EventAutoUpload with pictures after the text, lines of snapManager and eventManager, notifyEventStream, and ITSAPI with its three fixed paths; also Intelbras. `RealUTC` is preferred to `UTC`, which is local time. The text of an object is a plate only if the object is one; that of a vehicle is its brand.',
+      'EventHttpUpload and EventAutoUpload with pictures after the text, lines of snapManager and eventManager (`Events[0]…`, `ReturnEvents[0]…`), notifyEventStream, and ITSAPI with its three fixed paths, with or without `Picture`; also Intelbras. `RealUTC` is preferred to `UTC`, which is local time. The text of an object is a plate only if the object is one; that of a vehicle is its brand.',
     captured: 'notifyEventStream, snapManager, KeepAlive and DeviceInfo',
     documented: 'TollgateInfo, the framing of EventHttpUpload',
   },
@@ -58,7 +58,8 @@ const SUPPORT: Readonly<Record<DeviceFormat, Support>> = {
     documented: 'Everything',
   },
   'unifi-protect': {
-    reads: 'Webhooks of the Alarm Manager; several triggers about one vehicle become one event.',
+    reads:
+      'Webhooks of the Alarm Manager; several triggers about one vehicle become one event. Events of the API and its smart tracks, as bridges forward them.',
     captured: 'An alarm with a plate, an event of the private API',
     documented: 'Custom headers',
   },
@@ -70,7 +71,7 @@ const SUPPORT: Readonly<Record<DeviceFormat, Support>> = {
   },
   milesight: {
     reads:
-      'Plates with attributes and violations, as JSON by POST, or as a query by GET, which may contain only the plate. Counts do not become events. Local time needs the time zone of the connection.',
+      'Plates with attributes and violations, as JSON by POST, or as a query by GET, which may contain only the plate. Counts do not become events, nor the entrance of a region by anything but a vehicle. Local time needs the time zone of the connection.',
     captured: NOTHING,
     documented: 'Everything',
   },
@@ -120,7 +121,7 @@ const SUPPORT: Readonly<Record<DeviceFormat, Support>> = {
   },
   datex2: {
     reads:
-      'DATEX II 2 and 3 in XML, SOAP and JSON: situations become incidents. Measured data does not become events.',
+      'DATEX II 2 and 3 in XML, SOAP and JSON: situations become incidents, with all values of their public comments. An unknown severity counts as MEDIUM, and is named with the message. Measured data does not become events.',
     captured:
       'Situations and measured data of Finland, France and the Netherlands, the official JSON example',
     documented: 'SOAP push',
@@ -199,7 +200,8 @@ configuration of the device. In the steps below, \`TOKEN\`, \`USER\` and \`PASSW
   receipt, without those that waited in a buffer. 30 s is a warning, 5 minutes an error; whole hours point to a wrong time zone or daylight
   saving time. It also counts the events whose times could not be used. \`gantry doctor\` names these sensors.
 - **Recorders.** One recorder may report for many cameras: \`options.sensors\` assigns channels, MAC addresses, serial numbers or names to
-  sensors. A device that is not assigned is listed as a discovery. One call makes it a sensor and processes the messages that it has already sent.
+  sensors. A device that is not assigned is listed as a discovery, as are two cameras of Frigate, UniFi Protect and others on one
+  connection without this option. One call makes it a sensor and processes the messages that it has already sent.
 - **Figures about several vehicles** are kept as messages. They do not become events, and do not affect V85 or violations.
 - **An unreliable link:** [gantry-edge](../edge/README.md) stores messages next to the device until they can be sent.
 - **Before you connect a device:** \`npm run gateway -- try <format> <file>\` prints the events that a captured body would become.

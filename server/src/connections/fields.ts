@@ -5,7 +5,8 @@ import { remembered } from './remembered.ts';
 import { elementsNamed, asJson as jsonOf } from './xml.ts';
 
 /** The spellings of "not recognised" in attributes such as the color of a vehicle, in lower case. */
-const UNKNOWN = /^(?:unknown?|unkown|none|null|undefined|undetected|n\/a|[-/?\s]*)$/;
+const UNKNOWN =
+  /^(?:unknown?|unkown|unidentified|unrecogni[sz]ed|none|nil|null|undefined|undetected|n\/a|not[ _-]?(?:available|applicable|detected|recogni[sz]ed|known|set)|unbekannt|inconnue?|desconocid[oa]|desconhecid[oa]|bilinmiyor|غير معروف|未知|未识别|无|[-/?*.\s]*)$/;
 
 /** Maximum number of vehicles in a message, which no device exceeds, unless its format has another limit. */
 const MAX_ITEMS = 100;
@@ -34,6 +35,11 @@ export function fieldText(value: unknown, ...paths: string[]): string | null {
     if (text !== null) return text;
   }
   return null;
+}
+
+/** The text, unless it is only a number: the code of a country, a make or a color, whose meaning the maker does not publish. */
+export function nameOnly(text: string | null): string | null {
+  return text !== null && /^[-+]?\d+$/.test(text) ? null : text;
 }
 
 /** As `fieldText`, but null for every spelling of "unknown". Without paths, the value itself is meant. */

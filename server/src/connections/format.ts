@@ -120,6 +120,11 @@ export interface Format {
    * different events, even with the same key; otherwise the same key is the same event within a message, too.
    */
   readonly keysMayRepeat?: boolean;
+  /**
+   * Whether the first name in `Report.device` is that of the camera, so that reports with different ones are of different
+   * cameras. Two cameras on a connection without `options.sensors` are named with their messages, and as discoveries.
+   */
+  readonly namesCamera?: boolean;
   /** Paths that devices of this format use regardless of the configured address; their credentials identify them. */
   readonly fixedPaths?: readonly string[];
   /**

@@ -78,6 +78,11 @@ export function notAssigned(device: string): string {
   return `The device ${device} is not assigned to a sensor`;
 }
 
+/** The sentence about a device that is one of several of a connection whose events all belong to one sensor. */
+export function oneOfSeveral(device: string): string {
+  return `The device ${device} is not the only one of this connection: assign each to a sensor in options.sensors, otherwise all their events belong to one`;
+}
+
 /** Devices vary the case of their names, and the blanks around them, between messages. */
 function folded(name: string): string {
   return name.trim().toLowerCase();

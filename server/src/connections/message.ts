@@ -14,8 +14,15 @@ export type Content =
   | { readonly kind: 'text'; readonly text: string }
   /** `address` is the address at which the image is served: `/images/<sha256>`. */
   | { readonly kind: 'picture'; readonly address: string }
-  /** It cannot be parsed; `reason` is a sentence. */
-  | { readonly kind: 'unreadable'; readonly reason: string };
+  /**
+   * It cannot be parsed; `reason` is a sentence. `whole` is what an incomplete document contains before its end is missing,
+   * without any value that may be cut: formats may use it where they know that nothing of a vehicle is missing.
+   */
+  | {
+      readonly kind: 'unreadable';
+      readonly reason: string;
+      readonly whole?: Extract<Content, { readonly kind: 'json' | 'xml' }>;
+    };
 
 /** One part of a multipart body, one field of a form, or the whole of any other body. */
 export interface MessagePart {

@@ -28,10 +28,11 @@ export interface SplitMultipart {
  * @param contentType the header of the request, with the boundary
  * @throws UnreadableMultipart without a boundary, without a delimiter, or with more than 100 parts
  */
-export async function splitMultipart(contentType: string, body: Buffer): Promise<SplitMultipart> {
+export async function splitMultipart(contentType: string, given: Buffer): Promise<SplitMultipart> {
   const declared = /;\s*boundary\s*=\s*(?:"([^"]+)"|([^\s;"]+))/i.exec(contentType);
-  const delimiter = boundaryOf(declared?.[1] ?? declared?.[2], body);
+  const delimiter = boundaryOf(declared?.[1] ?? declared?.[2], given);
   if (delimiter === undefined) throw new UnreadableMultipart('The Content-Type multipart has no boundary');
+  const body = withCrlf(withoutPartOf(`\n--${delimiter}--`, given), delimiter);
   // Counted first, because the parser cannot be stopped in the middle of a body.
   if (occurrences(body, `--${delimiter}`) > MAX_PARTS + 1) {
     throw new UnreadableMultipart(`The body has more than ${MAX_PARTS} parts`);
@@ -64,7 +65,52 @@ export async function splitMultipart(contentType: string, body: Buffer): Promise
  */
 function boundaryOf(declared: string | undefined, body: Buffer): string | undefined {
   if (declared !== undefined && body.includes(`--${declared}`)) return declared;
-  return /^\s*--([^\r\n]{1,70})\r\n/.exec(body.toString('latin1', 0, 100))?.[1] ?? declared;
+  return /^\s*--([^\r\n]{1,70})\r?\n/.exec(body.toString('latin1', 0, 100))?.[1] ?? declared;
+}
+
+/**
+ * Whether a body is multipart, whatever its declared type: it begins with a delimiter, which occurs again, and a header.
+ */
+export function isMultipart(body: Buffer): boolean {
+  const found = /^\s{0,10}--([^\r\n]{1,70})\r?\n[A-Za-z-]{1,50}:/.exec(body.toString('latin1', 0, 200));
+  return found?.[1] !== undefined && occurrences(body, `--${found[1]}`) > 1;
+}
+
+/** The body without the beginning of the last delimiter, at which a device with a wrong Content-Length cuts it. */
+function withoutPartOf(end: string, body: Buffer): Buffer {
+  if (body.includes(end)) return body;
+  for (let length = end.length - 1; length > 4; length--) {
+    if (!body.subarray(-length).equals(Buffer.from(end.slice(0, length)))) continue;
+    const hasReturn = body.at(-length - 1) === 0x0d;
+    return body.subarray(0, hasReturn ? -length - 1 : -length);
+  }
+  return body;
+}
+
+/** The body with CRLF around its delimiters and headers, in which some devices write LF alone. */
+function withCrlf(body: Buffer, delimiter: string): Buffer {
+  const mark = `--${delimiter}`;
+  if (!body.includes(`${mark}\n`) && body.includes('\r\n\r\n')) return body;
+  const parts: Buffer[] = [];
+  let at = body.indexOf(mark);
+  while (at !== -1) {
+    const next = body.indexOf(`\n${mark}`, at + mark.length);
+    const part = body.subarray(at + mark.length, next === -1 ? body.length : next);
+    const end = part.indexOf('\n\n');
+    const isLast = part.toString('latin1', 0, 2) === '--';
+    parts.push(
+      isLast || end === -1
+        ? Buffer.concat([Buffer.from(mark), part])
+        : Buffer.concat([
+            Buffer.from(mark + part.toString('latin1', 0, end).replace(/\r?\n/g, '\r\n')),
+            Buffer.from('\r\n\r\n'),
+            part.subarray(end + 2),
+          ]),
+      Buffer.from(next === -1 ? '' : '\r\n'),
+    );
+    at = next === -1 ? -1 : next + 1;
+  }
+  return Buffer.concat(parts);
 }
 
 function occurrences(body: Buffer, text: string): number {

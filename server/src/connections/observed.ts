@@ -1,11 +1,11 @@
 import type { EventType } from '@gantry/contract/events';
 
 /**
- * The spellings of "no plate was read" in the messages of all makers, without blanks, `_` and `-`, in lower case. No country
+ * The spellings of "no plate was read" in the messages of all makers, without blanks, `_` and dashes, in lower case. No country
  * issues a plate of zeros only.
  */
 const NO_PLATE =
-  /^(?:unknown?|unkown|none|null|noplates?|noplatenumber|not(?:detected|defined|found|read|recogni[sz]ed)|unread|unlicensed|n\/a|无车牌|无牌车?|0+|[/*?.]*)$/;
+  /^(?:unknown?|unkown|none|nil|null|undefined|no(?:license|licence|number)?plates?(?:number|found|detected|recogni[sz]ed|read|visible)?|noread|(?:plate)?not(?:detected|defined|found|read|recogni[sz]ed|available|visible)|unread|unreadable|unrecogni[sz]ed|unlicensed|empty|n\/a|无车牌|无牌车?|未识别|未知|无|0+|[/*?.]*)$/;
 
 /**
  * The plate as the device wrote it, trimmed; null for an empty text, every spelling of "no plate", and a text with
@@ -15,7 +15,7 @@ export function plateOf(value: unknown): string | null {
   if (typeof value !== 'string' && typeof value !== 'number') return null;
   const plate = String(value).trim();
   if (plate.includes('\ufffd')) return null;
-  return NO_PLATE.test(plate.toLowerCase().replaceAll(/[\s_-]/g, '')) ? null : plate;
+  return NO_PLATE.test(plate.toLowerCase().replaceAll(/[\s_\p{Pd}]/gu, '')) ? null : plate;
 }
 
 /** A number from a number or a text such as `093`; null for anything else. */

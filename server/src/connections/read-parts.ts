@@ -39,14 +39,25 @@ function xmlContent(text: string): Content {
   try {
     return { kind: 'xml', root: parseXml(text) };
   } catch (error) {
-    if (error instanceof UnreadableXml) return { kind: 'unreadable', reason: error.message };
+    if (error instanceof UnreadableXml) {
+      const { message: reason, whole } = error;
+      return { kind: 'unreadable', reason, ...(whole && { whole: { kind: 'xml', root: whole } }) };
+    }
     throw error;
   }
 }
 
 function jsonContent(text: string): Content {
   const value = parseJson(text) ?? parseLines(text) ?? parseJson(text.replaceAll(CONTROLS, ' '));
-  if (value === null) return { kind: 'unreadable', reason: 'The JSON is invalid or incomplete' };
+  if (value === null) {
+    const whole = parseWithoutEnd(text);
+    const isUsable = whole !== null && excessOf(whole) === null;
+    return {
+      kind: 'unreadable',
+      reason: 'The JSON is invalid or incomplete',
+      ...(isUsable && { whole: { kind: 'json', value: whole } }),
+    };
+  }
   const reason = excessOf(value);
   return reason === null ? { kind: 'json', value } : { kind: 'unreadable', reason };
 }
@@ -58,6 +69,19 @@ function parseJson(text: string): unknown {
   } catch {
     return null;
   }
+}
+
+/** The brackets that may be missing at the end of an incomplete JSON text. */
+const ENDS = ['}', ']', '}}', ']}', '}]', '}}}', '}]}', ']}}'];
+
+/** The value of a JSON text of which only closing brackets are missing; null for any other. */
+function parseWithoutEnd(text: string): unknown {
+  if (!/[}\]"]$/.test(text.slice(-50).trimEnd())) return null;
+  for (const end of ENDS) {
+    const value = parseJson(text + end);
+    if (value !== null) return value;
+  }
+  return null;
 }
 
 /** The values of JSON lines as an array; null when a line is not JSON. */

@@ -1,7 +1,7 @@
 import { imageLengthOf, mediaTypeOf } from '../images/pixel-size.ts';
 import { addressOfImage, type Picture, readPicture } from '../images/read-image.ts';
 import { replaceImages } from './embedded-images.ts';
-import { type RawPart, splitMultipart, UnreadableMultipart } from './multipart.ts';
+import { isMultipart, type RawPart, splitMultipart, UnreadableMultipart } from './multipart.ts';
 
 /** One part of a body as it is stored: exactly one of `text`, `base64` and `picture` is not null. */
 export interface StoredPart {
@@ -108,7 +108,7 @@ function asWhole(contentType: string | null): StoredPart {
 
 async function rawPartsOf(contentType: string | null, body: Buffer, flaws: string[]): Promise<RawPart[]> {
   const type = contentType ?? '';
-  if (/^\s*multipart\//i.test(type)) {
+  if (/^\s*multipart\//i.test(type) || isMultipart(body)) {
     const { parts, isIncomplete } = await splitMultipart(type, body);
     if (isIncomplete) flaws.push('The multipart body is incomplete');
     return parts;

@@ -1,6 +1,6 @@
-import { knownText } from './fields.ts';
+import { knownText, nameOnly } from './fields.ts';
 import type { ObservedEvent } from './format.ts';
-import { namesOf } from './json-values.ts';
+import { namesOf, textOf } from './json-values.ts';
 import { type Confidence, kindOf, numberOf, type Observed, plateOf } from './observed.ts';
 import { remembered } from './remembered.ts';
 
@@ -36,9 +36,46 @@ export function vehicleEvent(seen: SeenVehicle): ObservedEvent {
     severity: seen.severity ?? null,
     location: seen.location ?? null,
     images: [...new Set(seen.images ?? [])],
-    tags: namesOf(...seen.tags),
-    metadata: withValues({ ...(plate === null ? null : seen.confidence), ...seen.metadata, speedLimit }),
+    tags: namesOf(...seen.tags.map((tag) => knownText(textOf(tag)))),
+    metadata: withValues({
+      ...(plate === null ? null : seen.confidence),
+      ...describing(seen.metadata),
+      speedLimit,
+    }),
   };
+}
+
+/** The keys of metadata that hold names, of which a number is only a code. */
+const NAMES = ['country', 'countryName', 'region', 'make', 'color', 'plateColor'] as const;
+/** The keys of metadata for which devices send words such as "none". */
+const ATTRIBUTES = [
+  ...NAMES,
+  'model',
+  'plateType',
+  'direction',
+  'vehicleClass',
+  'listName',
+  'listMode',
+] as const;
+
+/** The metadata without attributes that are unknown, with codes in place of names under keys of their own. */
+function describing(metadata: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const result: Record<string, unknown> = { ...metadata };
+  for (const key of ATTRIBUTES) {
+    const given = metadata[key];
+    if (typeof given !== 'string' && typeof given !== 'number') continue;
+    const text = knownText(given);
+    result[key] = text === null ? null : typeof given === 'string' ? text : given;
+  }
+  for (const key of NAMES) {
+    const text = textOf(result[key]);
+    if (text === null || nameOnly(text) !== null) continue;
+    result[key] = null;
+    if (Number(text) !== 0) result[`${key}Code`] ??= text;
+  }
+  const { box } = metadata;
+  if (Object.values(Object(box)).every((each) => numberOf(each) === 0)) result.box = null;
+  return result;
 }
 
 /** The entries whose values are not null or empty. */
@@ -63,8 +100,8 @@ export function imageAddresses(...values: readonly unknown[]): string[] {
 /** `allow` or `block` for the names that makers give to such lists of plates; null for any other. */
 export function listTag(name: string | null): string | null {
   if (name === null) return null;
-  if (/white|allow|red.?list|temporary/i.test(name)) return 'allow';
-  return /black|block|deny|stolen|wanted/i.test(name) ? 'block' : null;
+  if (/white|allow|permit|red.?list|temporary|白名单|红名单/i.test(name)) return 'allow';
+  return /black|block|den(?:y|ied|ial)|stolen|wanted|黑名单/i.test(name) ? 'block' : null;
 }
 
 function isEmpty(value: unknown): boolean {

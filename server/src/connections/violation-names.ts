@@ -13,6 +13,15 @@ const NAMES: readonly (readonly [RegExp, string])[] = [
   [/u.?turn|turn.?round|掉头/i, 'ILLEGAL_TURN'],
 ];
 
+/** What cameras send in the fields of violations for a vehicle that violates nothing, in lower case without blanks. */
+const NO_VIOLATION =
+  /^(?:0+|no|not?violations?|nothing|none|normal|normaldriving|legal|compliant|ok|false|anpr|checkpoint|正常|正常行驶|无违章|无违法|无)$/;
+
+/** The text of a violation; null for the spellings of "none". */
+export function violationIn(text: string | null): string | null {
+  return text === null || NO_VIOLATION.test(text.toLowerCase().replaceAll(/[\s_-]/g, '')) ? null : text;
+}
+
 /**
  * The usual name for a maker's name of a violation, such as `SPEEDING` for `TrafficOverSpeed`; the maker's name if there
  * is none. Violations with usual names can be counted across makers.

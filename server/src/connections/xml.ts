@@ -15,6 +15,14 @@ interface OpenElement {
 /** An XML document that is not accepted. The message is a sentence for users. */
 export class UnreadableXml extends Error {
   override name = 'UnreadableXml';
+
+  /** Of a document that is incomplete: its root, with those of its children that are complete. */
+  readonly whole: XmlElement | null;
+
+  constructor(message: string, whole: XmlElement | null = null) {
+    super(message);
+    this.whole = whole;
+  }
 }
 
 /**
@@ -50,7 +58,10 @@ export function parseXml(text: string): XmlElement {
       onclosetag(name, isImplied) {
         // An empty element (`<a/>`) is closed by the tag that opens it.
         if (isImplied && parser.endIndex !== endOfLastTag)
-          throw new UnreadableXml(`The XML is incomplete: the element ${name} is not closed`);
+          throw new UnreadableXml(
+            `The XML is incomplete: the element ${name} is not closed`,
+            open[0] && { ...open[0], text: '' },
+          );
         const closed = open.pop();
         if (!closed) return;
         const element = { ...closed, text: closed.text.trim() };

@@ -1,11 +1,13 @@
 import type { MessageStatus } from '@gantry/contract/connections';
 import pLimit from 'p-limit';
 import type { Reading } from '../connections/format.ts';
+import { formatNamed } from '../connections/formats.ts';
 import {
   assignedSensor,
   discoveredName,
   interpret,
   notAssigned,
+  oneOfSeveral,
   reasonOf,
   statusWithoutReports,
 } from '../connections/interpret.ts';
@@ -55,6 +57,32 @@ export function createTakeMessage(
     return notAssigned(device);
   };
 
+  /** The first camera that was seen of each connection without `options.sensors`. */
+  const firstCameras = new Map<string, string>();
+
+  /** Lists the cameras of a connection that should name a sensor for each; null if there is only one. */
+  const severalCameras = async (
+    connection: KnownConnection,
+    message: ClaimedMessage,
+    names: readonly string[],
+  ): Promise<string | null> => {
+    const camera = discoveredName(names);
+    if (
+      connection.options.sensors !== undefined ||
+      camera === '' ||
+      !formatNamed(connection.format).namesCamera
+    )
+      return null;
+    const first = firstCameras.get(connection.id) ?? camera;
+    firstCameras.set(connection.id, first);
+    if (first.toLowerCase() === camera.toLowerCase()) return null;
+    const { id: connectionId } = connection;
+    for (const device of [first, camera]) {
+      await noteDiscovery(db, { connectionId, device, at: message.receivedAt });
+    }
+    return oneOfSeveral(camera);
+  };
+
   /** Evaluates a mapping. @throws Error when that is not possible now: the message is tried again */
   const map: MapInput = async (expression, input) => {
     const outcome = await app.mapper.map(expression, input);
@@ -86,6 +114,7 @@ export function createTakeMessage(
     { connection, message, contactAt }: Taken,
     reports: Reading['reports'],
     held: PassageKey[],
+    warnings: Set<string>,
   ): Promise<Promise<ReportOutcome>[]> => {
     const started: Promise<ReportOutcome>[] = [];
     const atOnce = pLimit(MOST_REPORTS_AT_ONCE);
@@ -97,6 +126,8 @@ export function createTakeMessage(
         continue;
       }
       app.lastContacts.recordByConnection(sensorId, contactAt);
+      const warning = await severalCameras(connection, message, report.device);
+      if (warning !== null) warnings.add(warning);
       const dated = () => dates.date(connection, message, { report, index, sensorId });
       if (report.passage) {
         const outcome = await passages.hold(await dated());
@@ -128,8 +159,9 @@ export function createTakeMessage(
       const verdict = await takeStatus(taken, reading);
       return async () => verdict;
     }
-    const started = await takeReports(taken, reading.reports, held);
-    return async () => verdictOf(await Promise.all(started), [reading.note, ...message.flaws]);
+    const warnings = new Set<string>();
+    const started = await takeReports(taken, reading.reports, held, warnings);
+    return async () => verdictOf(await Promise.all(started), [reading.note, ...warnings, ...message.flaws]);
   };
 }
 

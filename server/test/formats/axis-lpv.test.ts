@@ -67,6 +67,13 @@ const multipart = (parts: readonly [string, string, Buffer | string][]): Buffer 
     Buffer.from('--X--\r\n'),
   ]);
 
+const MODES = [
+  ['none', ['axis']],
+  ['None', ['axis']],
+  ['Blacklist', ['axis', 'block']],
+  ['allow', ['axis', 'allow']],
+] as const;
+
 const car = (more: object): string =>
   JSON.stringify({
     carID: '7',
@@ -77,6 +84,11 @@ const car = (more: object): string =>
   });
 
 describe('AXIS License Plate Verifier', () => {
+  it.each(MODES)('the list mode %s has the tags %j', async (plateListMode, tags) => {
+    const { reports } = await readBody(axisLpv, car({ plateListMode, plateList: 'None' }));
+    expect(reports[0]?.event.tags).toEqual(tags);
+  });
+
   it.each(Object.entries(files))('%s', async (file, expected) => {
     const { is, reports } = await readPayload(axisLpv, file);
     expect({ is, count: reports.length }).toEqual({ is: 'reports', count: 1 });

@@ -101,6 +101,29 @@ describe('Dahua', () => {
     expect(inShort(await readBody(dahua, 'Code=VideoLoss;action=Start;index=0'))).toEqual(['status']);
   });
 
+  it('reads a recognition of ITSAPI without the wrapper Picture', async () => {
+    const bare = {
+      Plate: { IsExist: true, PlateNumber: 'ABC1D23', Confidence: 90 },
+      Vehicle: { VehicleSign: 'Fiat', VehicleType: 'SaloonCar' },
+      SnapInfo: { AccurateTime: '2026-02-10 09:30:45.123', DeviceID: 'camera_01', LanNo: 1 },
+    };
+    const sent = { zone: 'America/Sao_Paulo', path: '/NotificationInfo/TollgateInfo' };
+    const [wrapped, alone] = [await first(tollgate(bare), sent), await first(JSON.stringify(bare), sent)];
+    expect(alone).toMatchObject({
+      key: 'camera_01/2026-02-10 09:30:45.123/ABC1D23/',
+      event: { licensePlateNumber: 'ABC1D23', metadata: { confidence: 0.9, make: 'Fiat' } },
+    });
+    expect({ ...alone, event: { ...alone?.event, metadata: null } }).toEqual({
+      ...wrapped,
+      event: { ...wrapped?.event, metadata: null },
+    });
+  });
+
+  it.each(['ReturnEvents', 'returnEvents', 'Events'])('reads lines that begin with %s', async (name) => {
+    const body = (await devicePayload(PARKING)).toString().replaceAll('Events[', `${name}[`);
+    expect((await first(body))?.event.licensePlateNumber).toBe('鄂A06654');
+  });
+
   const toyota = { ObjectType: 'Vehicle', Text: 'Toyota', SubText: 'Corolla', Category: 'SaloonCar' };
   const lines = `Events[0].Code=CrossLineDetection
 Events[0].Object.ObjectType=Vehicle

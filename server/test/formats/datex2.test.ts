@@ -84,6 +84,19 @@ describe('a situation', () => {
   it.each([
     ['VehicleObstruction', '<vehicleObstructionType>brokenDownVehicle</vehicleObstructionType>', 'BREAKDOWN'],
     ['VehicleObstruction', '<vehicleObstructionType>slowVehicle</vehicleObstructionType>', 'OBSTRUCTION'],
+    ['VehicleObstruction', '<vehicleObstructionType>damagedVehicle</vehicleObstructionType>', 'BREAKDOWN'],
+    [
+      'VehicleObstruction',
+      '<vehicleObstructionType>other</vehicleObstructionType><obstructingVehicle><vehicleCharacteristics><vehicleType>crashCushionLorry</vehicleType><vehicleUsage>roadMaintenance</vehicleUsage></vehicleCharacteristics></obstructingVehicle>',
+      'OBSTRUCTION',
+    ],
+    ['VehicleObstruction', '<vehicleObstructionType>crashCushion</vehicleObstructionType>', 'OBSTRUCTION'],
+    [
+      'VehicleObstruction',
+      '<vehicleObstructionType>slowMovingMaintenanceVehicle</vehicleObstructionType>',
+      'OBSTRUCTION',
+    ],
+    ['VehicleObstruction', '', 'OBSTRUCTION'],
     [
       'VehicleObstruction',
       '<vehicleObstructionType>vehicleOnWrongCarriageway</vehicleObstructionType>',
@@ -118,6 +131,79 @@ describe('a situation', () => {
   ])('has a place: %#', async (fields) => {
     const { reports } = await readBody(datex2, record('Accident', fields));
     expect(reports[0]?.event.location).toEqual({ latitude: 52.5, longitude: 13.4 });
+  });
+
+  const comment = (...values: string[]) =>
+    `<generalPublicComment><comment><values>${values.join('')}</values></comment></generalPublicComment>`;
+
+  it.each([
+    [
+      'lines of the United Kingdom',
+      comment(
+        '<value lang="en">Location : The M25 clockwise exit J10.</value>',
+        '<value lang="en">Reason : Roadworks.</value>',
+        '<value lang="en">Lane Closures : Lanes 1 and 2 are closed.</value>',
+      ),
+      'Location : The M25 clockwise exit J10.\nReason : Roadworks.\nLane Closures : Lanes 1 and 2 are closed.',
+    ],
+    [
+      'several languages, in several comments',
+      comment('<value lang="fi">Tie suljettu</value>', '<value lang="sv">Vägen avstängd</value>') +
+        comment('<value lang="fi">Kiertotie</value>', '<value lang="fi">Tie suljettu</value>'),
+      'Tie suljettu\nVägen avstängd\nKiertotie',
+    ],
+    ['an empty value', comment('<value lang="nl"/>', '<value lang="nl">Ongeval</value>'), 'Ongeval'],
+    ['no value', comment('<value lang="de"/>'), 'Accident'],
+  ])('is described by all values of its comments: %s', async (_, fields, description) => {
+    const { reports } = await readBody(datex2, record('Accident', fields));
+    expect(reports[0]?.event.description).toBe(description);
+  });
+
+  it.each([
+    {
+      value: [
+        { lang: 'en', value: 'Closed' },
+        { lang: 'fr', value: 'Fermé' },
+      ],
+    },
+    [
+      { lang: 'en', value: 'Closed' },
+      { lang: 'fr', value: 'Fermé' },
+    ],
+  ])('is described by all values of its comments in JSON: %#', async (values) => {
+    const sitAccident = { _id: 'A', generalPublicComment: [{ comment: { values } }] };
+    const situation = [{ situationRecord: [{ sitAccident }] }];
+    const { reports } = await readBody(
+      datex2,
+      JSON.stringify({ payload: { sitSituationPublication: { situation } } }),
+    );
+    expect(reports[0]?.event.description).toBe('Closed\nFermé');
+  });
+
+  it.each([
+    ['<severity>High</severity>', 'HIGH', /^$/],
+    ['<severity>unknown</severity>', 'LOW', /severity unknown is none of .*, so LOW is used/],
+    ['<severity>catastrophic</severity>', 'LOW', /severity catastrophic is none of .*, so LOW is used/],
+  ])('with %s and a situation of LOW is %s, and an unknown word is named', async (fields, severity, note) => {
+    const reading = await readBody(datex2, record('Accident', fields));
+    expect(reading.reports[0]?.event.severity).toBe(severity);
+    expect(reading.note ?? '').toMatch(note);
+  });
+
+  it.each([
+    ['unknown', 'MEDIUM', /severity unknown is none of highest, high, medium, low, lowest, none/],
+    ['catastrophic', 'MEDIUM', /severity catastrophic is none of/],
+    ['none', 'LOW', null],
+  ])('whose only severity is %s has %s, and an unknown one is named', async (word, severity, note) => {
+    const body = record('Accident', '').replace('>low<', `>${word}<`);
+    const reading = await readBody(datex2, body);
+    expect(reading.reports[0]?.event).toMatchObject({ severity, metadata: { severityRaw: word } });
+    expect(reading.note ?? '').toMatch(note ?? /^$/);
+  });
+
+  it('without a severity is MEDIUM, and nothing is named', async () => {
+    const { reports, note } = await readPayload(datex2, 'datex2-v3-situation-accident.json');
+    expect([reports[0]?.event.severity, note]).toEqual(['MEDIUM', null]);
   });
 
   it('that has ended is not an incident', async () => {

@@ -10,9 +10,9 @@ const VIOLATION = {
   occurredAt: Date.UTC(2021, 2, 11, 10, 21, 2),
   event: {
     eventType: 'TRAFFIC_VIOLATION',
-    violationType: '11',
+    violationType: 'TrafficViolation',
     images: ['https://www.google.com/'],
-    metadata: { vendor: 'fiware', reportId: '182', titleCode: '11', device: '4' },
+    metadata: { vendor: 'fiware', reportId: '182', titleCode: '11', violationCode: '11', device: '4' },
   },
 };
 const ACCIDENT = {

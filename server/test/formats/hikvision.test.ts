@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { hikvision } from '../../src/connections/formats/hikvision.ts';
 import { jpeg, png } from '../pictures.ts';
 import { addressOf, expectCalm, inShort, multipartBody } from './bodies.ts';
-import { readBody, readPayload } from './reading.ts';
+import { devicePayload, readBody, readPayload } from './reading.ts';
 
 const NAMESPACES = [
   'http://www.hikvision.com/ver20/XMLSchema',
@@ -52,7 +52,7 @@ describe('Hikvision', () => {
             lane: '1',
             confidence: 0.92,
             confidenceRaw: '92',
-            country: '7',
+            countryCode: '7',
             color: 'black',
             makeCode: 1036,
             listName: 'otherList',
@@ -125,6 +125,116 @@ describe('Hikvision', () => {
     }
   });
 
+  it('takes the number of a country, and the word for no violation, for neither', async () => {
+    const found = await first(
+      anpr(
+        '<country>3</country><licensePlate>A1</licensePlate><illegalInfo><illegalCode>1</illegalCode><illegalName>Normal</illegalName></illegalInfo>',
+      ),
+    );
+    expect(found?.event).toMatchObject({ eventType: 'PLATE_RECOGNITION', violationType: null });
+    expect(found?.event.metadata).toMatchObject({ countryCode: '3' });
+    expect(found?.event.metadata).not.toHaveProperty('country');
+    expect(found?.event.metadata).not.toHaveProperty('violationName');
+  });
+
+  it.each(['unknown', 'N/A', 'None', 'not available', '未知', '0', '--'])(
+    'takes the word %j for no attribute of a vehicle',
+    async (word) => {
+      const found = await first(
+        anpr(
+          `<country>${word}</country><licensePlate>A1</licensePlate><plateColor>${word}</plateColor><region>${word}</region><vehicleInfo><color>${word}</color><vehicleLogo>${word}</vehicleLogo></vehicleInfo>`,
+        ),
+      );
+      const { raw: _, ...known } = found?.event.metadata ?? {};
+      for (const name of ['country', 'plateColor', 'region', 'color', 'make', 'countryCode', 'colorCode']) {
+        expect(known).not.toHaveProperty(name);
+      }
+    },
+  );
+
+  it.each(['Normal', 'none', 'No Violation', 'checkPoint', '无违章', '0'])(
+    'takes the word %j for no violation',
+    async (word) => {
+      const block = `<licensePlate>A1</licensePlate><illegalInfo><illegalCode>7</illegalCode><illegalName>${word}</illegalName></illegalInfo>`;
+      for (const body of [anpr(block), alert('TFS', `<TFS>${block}</TFS>`)]) {
+        const found = await first(body);
+        expect([found?.event.eventType, found?.event.violationType]).toEqual(['PLATE_RECOGNITION', null]);
+      }
+    },
+  );
+
+  it.each([1, 10, 27, 34])(
+    'accepts a message without its last %d bytes, whose recognition is whole',
+    async (missing) => {
+      const whole = await devicePayload('hikvision-anpr-deepinview-v58.xml');
+      const text = whole.toString().trimEnd();
+      const { reports, note } = await readBody(hikvision, text.slice(0, -missing));
+      expect(reports[0]?.event.licensePlateNumber).toBe('WX1234A');
+      expect(note).toMatch(/incomplete.*, but the recognition in it is whole$/);
+    },
+  );
+
+  it('refuses a message that ends within its recognition', async () => {
+    const text = (await devicePayload('hikvision-anpr-deepinview-v58.xml')).toString();
+    for (const end of ['</ANPR>', '</licensePlate>', '234A']) {
+      const { is, reports } = await readBody(hikvision, text.slice(0, text.indexOf(end)));
+      expect([is, reports]).toEqual(['unreadable', []]);
+    }
+  });
+
+  it('accepts JSON of which closing brackets are missing, and no other incomplete one', async () => {
+    const json = JSON.stringify({
+      EventNotificationAlert: { eventType: 'ANPR', ANPR: { licensePlate: 'A1234', lane: 17 } },
+    });
+    for (const missing of [1, 2]) {
+      const { reports, note } = await readBody(hikvision, json.slice(0, -missing));
+      expect([reports[0]?.event.licensePlateNumber, note]).toEqual([
+        'A1234',
+        expect.stringMatching(/whole$/),
+      ]);
+    }
+    for (const missing of [4, 5, 15]) {
+      expect((await readBody(hikvision, json.slice(0, -missing))).reports).toEqual([]);
+    }
+  });
+
+  it.each([
+    null,
+    'text/plain',
+    'application/xml',
+    'application/octet-stream',
+    'multipart/form-data; boundary=boundary',
+  ])(
+    'reads a multipart body of the type %s, with CRLF and with LF, also when its end is missing',
+    async (contentType) => {
+      const picture = jpeg({ comment: 'scene' });
+      const xml = (await devicePayload('hikvision-anpr-deepinview-v58.xml')).toString().trimEnd();
+      for (const newline of ['\r\n', '\n']) {
+        const part = (name: string, type: string) =>
+          [
+            '--boundary',
+            `Content-Disposition: form-data; name="${name}"; filename="${name}"`,
+            `Content-Type: ${type}`,
+            '',
+            '',
+          ].join(newline);
+        const body = Buffer.concat([
+          Buffer.from(
+            part('anpr.xml', 'text/xml') + xml + newline + part('detectionPicture.jpg', 'image/jpeg'),
+          ),
+          picture,
+          Buffer.from(`${newline}--boundary--${newline}`),
+        ]);
+        for (const end of [body.length, body.length - 6]) {
+          const { reports } = await readBody(hikvision, body.subarray(0, end), { contentType });
+          expect(reports.map(({ event }) => [event.licensePlateNumber, event.images])).toEqual([
+            ['WX1234A', [addressOf(picture)]],
+          ]);
+        }
+      }
+    },
+  );
+
   it('takes inactive alarms and the loss of video as signs of life', async () => {
     const inactive = alert('videoloss', '').replace('>active<', '>inactive<');
     expect(await readBody(hikvision, inactive)).toMatchObject({
@@ -144,6 +254,15 @@ describe('Hikvision', () => {
     ['\ufffd\ufffdA06654', null],
     ['无车牌', null],
     ['--', null],
+    ['–', null],
+    ['NOPLATE', null],
+    ['No license plate', null],
+    ['no_plate_detected', null],
+    ['Unreadable', null],
+    ['N/A', null],
+    ['未识别', null],
+    ['NO 123', 'NO 123'],
+    ['NA 4', 'NA 4'],
     ['', null],
   ])('reads the plate %j as %j', async (text, plate) => {
     const found = await first(anpr(`<licensePlate>${text}</licensePlate>`));

@@ -119,6 +119,20 @@ describe('Milesight', () => {
     expect([found?.eventType, found?.vehicleSpeed, found?.violationType]).toEqual(expected);
   });
 
+  it.each([
+    ['a vehicle', { object_type: 'Vehicle' }, 'reports', 'VEHICLE_DETECTION'],
+    ['a vehicle with attributes', { vehicle_type: 'Truck', plate: '' }, 'reports', 'VEHICLE_DETECTION'],
+    ['a plate', { plate: 'MS12345' }, 'reports', 'PLATE_RECOGNITION'],
+    ['a person', { object_type: 'Human', full_image: 'x' }, 'nothing', undefined],
+    ['what it does not say', { full_image: 'x', plate: '-' }, 'nothing', undefined],
+  ])('takes for the entrance of a region by %s what it is', async (_, fields, is, type) => {
+    for (const event of ['Region Entrance', 'Region Exiting', 'Line Crossing', 'Advanced Motion Detection']) {
+      const body = { event, device: 'Gate 1', time: '2023-09-15 06:19:57', region: 1, ...fields };
+      const reading = await readBody(milesight, JSON.stringify(body));
+      expect([event, reading.is, reading.reports[0]?.event.eventType]).toEqual([event, is, type]);
+    }
+  });
+
   it('creates no events from counts, parking spaces and forms without a plate', async () => {
     const kinds = [
       { event: 'vehicle counting', device: 'Gate 1', 'All-Car': 3 },

@@ -46,7 +46,7 @@ const single = {
     occurredAt: 1630695989342,
     event: {
       licensePlateNumber: '2BH375',
-      tags: ['openalpr', 'unnamed', 'Blacklist'],
+      tags: ['openalpr', 'unnamed', 'block'],
       images: [],
       metadata: { listName: 'blacklist', listType: 'Blacklist', alert: 'test', year: '2010-2014' },
     },

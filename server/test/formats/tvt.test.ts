@@ -124,6 +124,16 @@ describe('TVT', () => {
     }
   });
 
+  it('takes the corners of a target as numbers for its box, and no box of zeros', async () => {
+    const rect = (...corners: number[]) =>
+      `<rect>${['x1', 'y1', 'x2', 'y2'].map((name, at) => `<${name} type="uint32">${corners[at]}</${name}>`).join('')}</rect>`;
+    const time = '<currentTime>1732045234</currentTime>';
+    const boxOf = async (...corners: number[]) =>
+      (await first(camera(time, 'A1', rect(...corners))))?.event.metadata?.box;
+    expect(await boxOf(100, 200, 300, 400)).toEqual({ x1: 100, y1: 200, x2: 300, y2: 400 });
+    expect(await boxOf(0, 0, 0, 0)).toBeUndefined();
+  });
+
   it('reports vehicles among targets, and illegal parking', async () => {
     const at = '2026-02-26T21:23:11.308Z';
     expect(inShort(await readBody(tvt, targets('lineCrossing', 'car', 'person', 'motor')))).toEqual([

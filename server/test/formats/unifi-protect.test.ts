@@ -139,6 +139,58 @@ describe('UniFi Protect', () => {
     },
   );
 
+  it('reads the answer of smartDetectTrack: one report for each vehicle, with the best plate', async () => {
+    const at = (id: string, timestamp: number, more: object) => ({
+      id,
+      timestamp,
+      level: 80,
+      coord: [1, 2, 3, 4],
+      ...more,
+    });
+    const track = {
+      id: '6921b7b903ac',
+      camera: 'dcb7b0d1318653f056420d16',
+      event: 'f1d59512b03f',
+      payload: [
+        at('t1', 1763817386500, {
+          objectType: 'vehicle',
+          zones: [2],
+          attributes: { vehicleType: { val: 'car', confidence: 92 }, color: { val: 'white' } },
+        }),
+        at('t1', 1763817385975, {
+          objectType: 'vehicle',
+          licensePlate: { name: 'WWH12', confidenceLevel: 61 },
+        }),
+        at('t1', 1763817387000, {
+          objectType: 'licensePlate',
+          licensePlate: { name: 'WWH123', confidenceLevel: 88 },
+        }),
+        at('t2', 1763817388000, { objectType: 'vehicle' }),
+        at('t3', 1763817388000, { objectType: 'person' }),
+      ],
+    };
+    const { reports } = await readBody(unifiProtect, JSON.stringify(track));
+    expect(reports).toMatchObject([
+      {
+        key: 'f1d59512b03f|t1',
+        device: ['dcb7b0d1318653f056420d16'],
+        occurredAt: 1763817385975,
+        event: {
+          eventType: 'PLATE_RECOGNITION',
+          licensePlateNumber: 'WWH123',
+          vehicleType: 'car',
+          metadata: { confidence: 0.88, color: 'white', box: [1, 2, 3, 4] },
+        },
+      },
+      { key: 'f1d59512b03f|t2', event: { eventType: 'VEHICLE_DETECTION', licensePlateNumber: null } },
+    ]);
+    const person = { ...track, payload: [at('t3', 1763817388000, { objectType: 'person' })] };
+    expect(await readBody(unifiProtect, JSON.stringify(person))).toMatchObject({
+      is: 'nothing',
+      reports: [],
+    });
+  });
+
   it('takes no plate from a detection that is not about plates', async () => {
     const vehicle = { type: 'vehicle', group: { matchedName: 'GARAGE' } };
     const { reports } = await readBody(

@@ -26,6 +26,7 @@ export const axisAoa: Format = {
   transports: ['mqtt', 'http'],
   authentication: ['mqtt'],
   repeats: true,
+  namesCamera: true,
   topics: ['axis/+/event/tns:axis/CameraApplicationPlatform/ObjectAnalytics/#', 'axis/+/connection'],
   read,
   instructions: ({ url, username, password }) => [

@@ -9,7 +9,7 @@ import type { DeviceMessage } from '../message.ts';
 import { jsonValues, notRead, picturesOf, textsOf } from '../message-content.ts';
 import { confidenceOf, plateOf, speedOf } from '../observed.ts';
 import { reportKey } from '../report-key.ts';
-import { imageAddresses, positionOf, vehicleEvent } from '../vehicle-event.ts';
+import { imageAddresses, listTag, positionOf, vehicleEvent } from '../vehicle-event.ts';
 
 /**
  * LOST is sent 10 s after the last recognition by default. A camera that is set to send only NEW never reports that a
@@ -116,7 +116,7 @@ function reportOf(car: unknown, { pictures, context, receivedAt }: Surroundings)
       tags: [
         'axis',
         field('sensorProviderID'),
-        field('plateListMode', 'listMode'),
+        listTag(textOf(field('plateListMode', 'listMode'))) ?? field('plateListMode', 'listMode'),
         field('plateList', 'listName'),
       ],
       metadata: {

@@ -21,6 +21,7 @@ export const codeproject: Format = {
   transports: ['http'],
   authentication: ['header'],
   repeats: false,
+  namesCamera: true,
   read,
   instructions: ({ url, token }) => [
     'Open Blue Iris, the settings of the camera, tab Alerts, On alert, and add the action Web request or MQTT.',

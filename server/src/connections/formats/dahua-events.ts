@@ -4,7 +4,7 @@ import { addressesIn, anyText, fieldAt, fieldList, fieldText, knownText } from '
 import type { ObservedEvent, PartOfPassage, ReadingContext, Report } from '../format.ts';
 import { type Confidence, confidenceOf, measured, numberOf, plateOf, speedOf } from '../observed.ts';
 import { listTag, positionOf, vehicleEvent } from '../vehicle-event.ts';
-import { violationNamed } from '../violation-names.ts';
+import { violationIn, violationNamed } from '../violation-names.ts';
 
 /** An event whose data is in one object. */
 export interface DahuaEvent {
@@ -53,7 +53,7 @@ export function eventReport(
     plate,
     isIncident: incidentType !== undefined,
     severity: severity ?? null,
-    description: violationIn(data, 'TrafficCar/ViolationDesc') ?? (incidentType ? code : null),
+    description: violationAt(data, 'TrafficCar/ViolationDesc') ?? (incidentType ? code : null),
     isBeltMissing: belts.some((seat) => /^without/i.test(seat.belt)),
     violation: violationOf(code, data, belts),
     speed: speedFrom(data, options.speedUnit),
@@ -230,21 +230,17 @@ function seatsOf(data: unknown): Seat[] {
   });
 }
 
-/** Texts that are not violations, although cameras that only read plates send them as such. */
-const NO_VIOLATION = /^(?:anpr|normal|正常|0+)$/i;
-
 function violationCodeOf(data: unknown): string | null {
-  return violationIn(data, 'TrafficCar/ViolationCode', 'ViolationCode');
+  return violationAt(data, 'TrafficCar/ViolationCode', 'ViolationCode');
 }
 
 function violationTextOf(data: unknown): string | null {
   const texts = ['TrafficCar/ViolationName', 'TrafficCar/ViolationDesc', 'ViolationName', 'ViolationDesc'];
-  return texts.map((path) => violationIn(data, path)).find((each) => each !== null) ?? null;
+  return texts.map((path) => violationAt(data, path)).find((each) => each !== null) ?? null;
 }
 
-function violationIn(data: unknown, ...paths: string[]): string | null {
-  const text = knownText(data, ...paths);
-  return text === null || NO_VIOLATION.test(text) ? null : text;
+function violationAt(data: unknown, ...paths: string[]): string | null {
+  return violationIn(knownText(data, ...paths));
 }
 
 function violationOf(code: string, data: unknown, seats: readonly Seat[]): string | null {

@@ -4,15 +4,24 @@ import { type Reading, type ReadingContext, type Report, without } from '../form
 import { namesOf } from '../json-values.ts';
 import { confidenceOf, plateOf, speedOf } from '../observed.ts';
 import { positionOf, vehicleEvent } from '../vehicle-event.ts';
-import { violationNamed } from '../violation-names.ts';
+import { violationIn, violationNamed } from '../violation-names.ts';
 
 /** Whether the value is a message of ITSAPI: a recognition, a heartbeat, or a description of the device. */
 export function isItsapi(value: unknown): boolean {
-  return (
-    typeof fieldAt(value, 'Picture') === 'object' ||
-    isKeepAlive(value) ||
-    fieldText(value, 'DeviceModel') !== null
+  return pictureOf(value) !== null || isKeepAlive(value) || fieldText(value, 'DeviceModel') !== null;
+}
+
+/** What the message says of a vehicle: in `Picture`, or without that wrapper. */
+function pictureOf(value: unknown): unknown {
+  const picture = fieldAt(value, 'Picture');
+  if (typeof picture === 'object' && picture !== null) return picture;
+  const isEvent = ['Code', 'Events', 'Data', 'TrafficCar', 'EventBaseInfo', 'params'].some(
+    (name) => fieldAt(value, name) !== undefined,
   );
+  const has = (name: string) => typeof fieldAt(value, name) === 'object';
+  const others = ['Vehicle', 'NormalPic', 'VehiclePic', 'CutoutPic'];
+  const isBare = has('SnapInfo') || (has('Plate') && others.some(has));
+  return isBare && !isEvent ? value : null;
 }
 
 function isKeepAlive(value: unknown): boolean {
@@ -26,10 +35,8 @@ export function readItsapi(
   context: ReadingContext,
 ): Reading {
   const reports = values.flatMap((value) => {
-    const picture = fieldAt(value, 'Picture');
-    return typeof picture === 'object' && picture !== null
-      ? [tollgateReport(value, picture, pictures, context)]
-      : [];
+    const picture = pictureOf(value);
+    return picture === null ? [] : [tollgateReport(value, picture, pictures, context)];
   });
   if (reports.length > 0) return { reports, is: 'reports', note: null };
   const [value] = values;
@@ -66,8 +73,8 @@ function tollgateReport(
       plate,
       isBeltMissing: belts.some((belt) => /^without/i.test(belt ?? '')),
       violation:
-        code !== null && violation && !/^(?:anpr|normal|0+)$/i.test(violation)
-          ? violationNamed(violation)
+        violationIn(code) !== null && violationIn(violation) !== null
+          ? violationNamed(violation ?? '')
           : null,
       speed: speedOf(anyText(picture, 'Speed', 'VehicleSpeed'), options.speedUnit),
       speedLimit: speedOf(anyText(picture, 'SpeedLimit', 'UpperSpeedLimit'), options.speedUnit),

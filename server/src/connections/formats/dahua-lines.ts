@@ -6,10 +6,13 @@ const MAX_LINES = 5_000;
 const MAX_INDEX = 200;
 const MAX_STEPS = 12;
 
+/** A line about an event; the answers to requests have names such as `ReturnEvents`. */
+const EVENT_LINE = /^\s*(?:Return)?Events(\[\d{1,3}\][\w[\].-]*)\s?=(.*)$/i;
+
 type Branch = Record<string, unknown>;
 
 /**
- * The values of a text of lines: `Events[0].TrafficCar.Lane=1` as a tree, and `Code=X;action=Y;index=0;data={…}` as an
+ * The values of a text of lines: `Events[0].TrafficCar.Lane=1` or `ReturnEvents[0].…` as a tree, and `Code=X;action=Y;index=0;data={…}` as an
  * event. Empty when the text has neither.
  */
 export function valuesOfLines(text: string): unknown[] {
@@ -22,8 +25,8 @@ export function valuesOfLines(text: string): unknown[] {
   const root: Branch = Object.create(null);
   let found = 0;
   for (const line of text.split(/\r?\n/, MAX_LINES)) {
-    const pair = /^\s*(Events\[\d{1,3}\][\w[\].-]*)=(.*)$/.exec(line);
-    if (pair && place(root, pair[1] ?? '', pair[2]?.trim() ?? '')) found++;
+    const pair = EVENT_LINE.exec(line);
+    if (pair && place(root, `Events${pair[1]}`, pair[2]?.trim() ?? '')) found++;
   }
   return found > 0 ? [asArrays(root)] : [];
 }

@@ -81,7 +81,7 @@ function hasHeartbeat(parts: readonly MessagePart[]): boolean {
 function eventsIn(value: unknown): DahuaEvent[] {
   return itemsOf(value)
     .flatMap((each) => {
-      const lists = [fieldList(each, 'Events'), fieldList(each, 'params/eventList')].flat();
+      const lists = ['Events', 'ReturnEvents', 'params/eventList'].flatMap((path) => fieldList(each, path));
       return lists.length > 0 ? lists : [each];
     })
     .flatMap(eventOf);

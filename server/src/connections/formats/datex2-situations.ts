@@ -14,15 +14,13 @@ import { allUnder, idOf, type Json, listOf, typed, versionOf, wordOf } from './d
 const INCIDENTS: readonly (readonly [RegExp, IncidentType])[] = [
   [/^Accident$/, 'COLLISION'],
   [/Works$|^Roadworks$/i, 'ROADWORKS'],
-  [/^VehicleObstruction$/, 'BREAKDOWN'],
   [/^AbnormalTraffic$/, 'CONGESTION'],
   [/^(?:PoorEnvironmentConditions|WeatherRelatedRoadConditions|EnvironmentalObstruction)$/, 'WEATHER'],
   [/Obstruction$|^NonWeatherRelatedRoadConditions$/, 'OBSTRUCTION'],
 ];
 
-/** Vehicles that block a road without being broken down. */
-const BLOCKS =
-  /^(?:abnormalLoad|convoy|slow|overHeight|highSpeed|military|salting|snow|vehicleStuck|obstruction)/i;
+/** The obstructing vehicles that are broken down. Others, such as convoys and the vehicles of road works, are not. */
+const BROKEN_DOWN = /^(?:brokenDown|abandonedVehicle|damagedVehicle|vehicleInDifficulty)/i;
 
 const SEVERITIES: Readonly<Record<string, ObservedEvent['severity']>> = {
   highest: 'CRITICAL',
@@ -48,9 +46,8 @@ export function situationsIn(
     return records.map(({ type, fields }): Found => {
       if (hasEnded(fields)) return { is: 'nothing', note: 'A situation has ended or was cancelled' };
       const incidentType = incidentTypeOf(type, fields) ?? cause;
-      return {
-        report: reportOf({ type, fields, situation, publication: publication.fields, incidentType }, context),
-      };
+      const record = { type, fields, situation, publication: publication.fields, incidentType };
+      return { report: reportOf(record, context), warning: severityIn(record).warning };
     });
   });
 }
@@ -58,8 +55,8 @@ export function situationsIn(
 function incidentTypeOf(type: string, fields: Json): IncidentType | null {
   const kind = wordOf(fields.vehicleObstructionType ?? fields.abnormalTrafficType) ?? '';
   if (/wrong(?:Carriageway|Way)|wrongDirection/i.test(kind)) return 'WRONG_WAY_DRIVER';
-  const found = INCIDENTS.find(([pattern]) => pattern.test(type))?.[1] ?? null;
-  return found === 'BREAKDOWN' && BLOCKS.test(kind) ? 'OBSTRUCTION' : found;
+  if (type === 'VehicleObstruction' && BROKEN_DOWN.test(kind)) return 'BREAKDOWN';
+  return INCIDENTS.find(([pattern]) => pattern.test(type))?.[1] ?? null;
 }
 
 function hasEnded(fields: Json): boolean {
@@ -87,7 +84,7 @@ function reportOf(record: SituationRecord, { zone }: ReadingContext): Report {
   );
   const id = idOf(fields);
   const version = versionOf(fields) ?? time;
-  const severity = wordOf(fields.severity) ?? wordOf(situation.overallSeverity);
+  const { severity, word } = severityIn(record);
   const validity = objectOf(fields.validity);
   const period = objectOf(validity.validityTimeSpecification);
   const kind = kindIn(fields);
@@ -100,7 +97,7 @@ function reportOf(record: SituationRecord, { zone }: ReadingContext): Report {
     event: {
       ...kindOf({ isIncident: true }),
       description: commentIn(fields) ?? spoken(type, kind),
-      severity: SEVERITIES[severity ?? ''] ?? null,
+      severity,
       location: placeIn(fields),
       vehicleType: wordOf(
         allUnder(fields, 'obstructingVehicle').flatMap((each) => allUnder(each, 'vehicleCharacteristics'))[0]
@@ -115,7 +112,7 @@ function reportOf(record: SituationRecord, { zone }: ReadingContext): Report {
         record: id,
         version: versionOf(fields),
         situation: idOf(situation),
-        severityRaw: severity,
+        severityRaw: word,
         validityStatus: wordOf(validity.validityStatus),
         validFrom: wordOf(period.overallStartTime),
         validUntil: wordOf(period.overallEndTime),
@@ -136,18 +133,35 @@ function kindIn(fields: Json): string | null {
   return name === undefined ? null : wordOf(fields[name]);
 }
 
-/** The comments for the public, in the first language of each. */
+/** The severity of a record without a known one. */
+const USUAL_SEVERITY = 'MEDIUM';
+
+/** The severity of a record, otherwise of its situation, with the sender's word for it; a warning if that is not known. */
+function severityIn({ fields, situation }: SituationRecord) {
+  const words = [wordOf(fields.severity), wordOf(situation.overallSeverity)].filter((each) => each !== null);
+  const isKnown = (each: string): boolean => SEVERITIES[each.toLowerCase()] !== undefined;
+  const word = words.find(isKnown) ?? words[0] ?? null;
+  const severity = SEVERITIES[word?.toLowerCase() ?? ''];
+  const strange = words.find((each) => !isKnown(each))?.slice(0, 50);
+  const warning =
+    strange === undefined
+      ? null
+      : `The severity ${strange} is none of ${Object.keys(SEVERITIES).join(', ')}, so ${severity ?? USUAL_SEVERITY} is used`;
+  return { severity: severity ?? USUAL_SEVERITY, word, warning } as const;
+}
+
+/** The comments for the public, a line for each, with all their values: of several lines, and in all languages. */
 function commentIn(fields: Json): string | null {
-  const comments = listOf(fields.generalPublicComment).map((each) => {
-    const { values } = objectOf(objectOf(each).comment);
-    return wordOf(objectOf(values).value ?? values);
-  });
-  return (
-    comments
-      .filter((text) => text !== null)
-      .join('\n')
-      .trim() || null
-  );
+  const texts = listOf(fields.generalPublicComment).flatMap((each) => valuesIn(objectOf(each).comment));
+  return [...new Set(texts)].join('\n') || null;
+}
+
+/** The texts of a multilingual string: `{values: {value}}`, `{values}`, `{value}`, or lists of these. */
+function valuesIn(given: unknown): string[] {
+  if (Array.isArray(given)) return given.flatMap(valuesIn);
+  if (typeof given !== 'object' || given === null) return namesOf(given);
+  const { values, value, '#text': text } = given as Json;
+  return valuesIn(values ?? value ?? text ?? null);
 }
 
 /** A description from the names of the type and the kind: "Accident: accident involving heavy lorries" for example. */

@@ -1,11 +1,13 @@
 import type { IncidentType } from '@gantry/contract/incidents';
 import { reportedTime } from '../device-time.ts';
+import { nameOnly } from '../fields.ts';
 import type { ConnectionValues, Format, ReadingContext, Report } from '../format.ts';
 import { without } from '../format.ts';
 import { type Found, readingOfAll } from '../gathered.ts';
 import { placeOfGeoJson } from '../geo-json.ts';
 import { arrayOf, namesOf, objectOf, textOf } from '../json-values.ts';
 import { confidenceOf, kindOf, numberOf, plateOf, speedOf } from '../observed.ts';
+import { violationIn, violationNamed } from '../violation-names.ts';
 import { type Entity, entitiesOf } from './ngsi.ts';
 
 /** Models of figures about the vehicles of an interval. */
@@ -119,7 +121,9 @@ function vehicleOf(entity: Entity, plate: string | null, context: ReadingContext
     speedIn(entity, ['speed', 'vehicleSpeed', 'averageVehicleSpeed', 'averageSpeed'], context) ??
     speedOf(seen.speed, context.options.speedUnit);
   const speedLimit = speedIn(entity, ['speedLimit', 'maximumAllowedSpeed'], context);
-  const violation = isViolation ? (code ?? 'TrafficViolation') : null;
+  // A number is the sender's code of the violation, and remains in the metadata.
+  const name = violationIn(nameOnly(code));
+  const violation = isViolation ? (name ? violationNamed(name) : 'TrafficViolation') : null;
   const origin = originOf(entity, context);
   return {
     ...origin,
@@ -134,6 +138,7 @@ function vehicleOf(entity: Entity, plate: string | null, context: ReadingContext
         speedLimit,
         reportId: textOf(values.reportId),
         titleCode: textOf(values.titleCode),
+        violationCode: name === null ? code : null,
         ...descriptionOf(seen),
       }),
     },

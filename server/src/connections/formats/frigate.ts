@@ -33,6 +33,7 @@ export const frigate: Format = {
   transports: ['mqtt', 'http'],
   authentication: ['mqtt', 'header'],
   repeats: false,
+  namesCamera: true,
   topics: [
     'frigate/events',
     'frigate/tracked_object_update',

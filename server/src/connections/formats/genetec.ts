@@ -22,6 +22,7 @@ export const genetec: Format = {
   authentication: ['basic'],
   // Whether a Sharp camera resends after an error is not confirmed.
   repeats: false,
+  namesCamera: true,
   read,
   instructions: ({ url, username, password }) => [
     'Log on to the Sharp Portal of the camera, and open Configuration, Extension.',

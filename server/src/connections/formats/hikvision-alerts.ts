@@ -3,7 +3,7 @@ import { anyText, fieldAt, fieldText, knownText, objectsIn } from '../fields.ts'
 import type { ObservedEvent, ReadingContext, Report } from '../format.ts';
 import { confidenceOf, numberOf, plateOf, speedOf } from '../observed.ts';
 import { listTag, positionOf, type SeenVehicle, vehicleEvent } from '../vehicle-event.ts';
-import { violationNamed } from '../violation-names.ts';
+import { violationIn, violationNamed } from '../violation-names.ts';
 
 /** An alert, as the functions that make reports of it take it. */
 export interface Source {
@@ -30,11 +30,11 @@ export function plateReport(source: Source, anpr: unknown, context: ReadingConte
 
 /** A violation recorded by traffic enforcement (TFS). */
 export function violationReport(source: Source, tfs: unknown, context: ReadingContext): Report {
-  const name = knownText(tfs, 'illegalTrafficEvent', 'illegalInfo/illegalName');
+  // The event checkPoint is recorded for every vehicle, so it is not a violation.
+  const name = violationIn(knownText(tfs, 'illegalTrafficEvent', 'illegalInfo/illegalName'));
   return report(source, tfs, context, {
     plate: anyText(tfs, 'licensePlate', 'plateNumber', 'plateNo', 'plate'),
-    // The event checkPoint is recorded for every vehicle, so it is not a violation.
-    violation: name === null || /^checkpoint$/i.test(name) ? violationOf(tfs) : violationNamed(name),
+    violation: name === null ? violationOf(tfs) : violationNamed(name),
     vehicleType: anyText(tfs, 'vehicleType'),
     speed: speedOf(anyText(tfs, 'vehicleSpeed', 'speed'), context.options.speedUnit),
   });
@@ -121,7 +121,7 @@ function report(
         color: anyText(fieldAt(block, 'vehicleInfo'), 'color', 'vehicleColor'),
         listName: list,
         violationCode: codeOf(block),
-        violationName: knownText(block, 'illegalInfo/illegalName', 'illegalTrafficEvent'),
+        violationName: violationIn(knownText(block, 'illegalInfo/illegalName', 'illegalTrafficEvent')),
         box: objectsIn(block)
           .map((each) => fieldAt(each, 'plateRect'))
           .find((each) => each !== undefined),
@@ -169,8 +169,9 @@ function codeOf(block: unknown): string | null {
 function violationOf(block: unknown): string | null {
   const isYes = (name: string) => /^yes$/i.test(fieldText(block, name) ?? '');
   const code = codeOf(block);
-  const name = knownText(block, 'illegalInfo/illegalName', 'illegalInfo/illegalDescription');
-  if (code !== null && !/^(?:normal|正常)$/i.test(name ?? '')) return violationNamed(name ?? code);
+  const name = fieldText(block, 'illegalInfo/illegalName', 'illegalInfo/illegalDescription');
+  if (code !== null && (name === null || violationIn(name) !== null))
+    return violationNamed(knownText(name) ?? code);
   if (isYes('uphone') || isYes('playMobilePhone')) return 'PHONE_USE';
   const isMotorcycle = /wheel|motor|unknown|^$/i.test(fieldText(block, 'vehicleType') ?? '');
   if (isMotorcycle && /^no$/i.test(fieldText(block, 'helmet') ?? '')) return 'NO_HELMET';

@@ -76,7 +76,9 @@ function read({ parts }: DeviceMessage, context: ReadingContext): Reading {
   const readings = alerts.map(({ alert, pictures }) => readAlert(alert, pictures, context));
   const reports = readings.flatMap((each) => each.reports);
   if (reports.length > 0) {
-    return { reports, is: 'reports', note: readings.find(({ note }) => note !== null)?.note ?? null };
+    const cut = parts.find((part) => part.content.kind === 'unreadable' && alertsIn(part).length > 0);
+    const note = cut && `${unreadableReason([cut], '')}, but the recognition in it is whole`;
+    return { reports, is: 'reports', note: note ?? readings.find((each) => each.note)?.note ?? null };
   }
   return readings.find((each) => each.is !== 'nothing') ?? (readings[0] as Reading);
 }
@@ -98,8 +100,13 @@ function alertsOf(parts: readonly MessagePart[]): Alert[] {
   });
 }
 
+/** The alerts of a part. If its end is missing, those count of which a recognition is whole. */
 function alertsIn(part: MessagePart): readonly unknown[] {
   const { content } = part;
+  if (content.kind === 'unreadable') {
+    const whole = content.whole ? alertsIn({ ...part, content: content.whole }) : [];
+    return whole.filter((alert) => fieldAt(alert, 'ANPR') !== undefined);
+  }
   // Cameras upload the same content to an FTP server, without the alert around it.
   if (content.kind === 'xml') {
     return itemsOf(

@@ -15,7 +15,7 @@ import { namesOf } from '../json-values.ts';
 import type { DeviceMessage } from '../message.ts';
 import { fractionOrPercent, plateOf, speedOf } from '../observed.ts';
 import { positionOf, vehicleEvent } from '../vehicle-event.ts';
-import { violationNamed } from '../violation-names.ts';
+import { violationIn, violationNamed } from '../violation-names.ts';
 
 /** What the numbers in `event_type` mean; 75008 is a vehicle without a violation. */
 const VIOLATIONS: Readonly<Record<string, string>> = {
@@ -107,7 +107,7 @@ function reportOf(
   const stream = find('stream_id', 'camera_id', 'device_id');
   const time = find('timestamp', 'time', 'event_time');
   const type = eventTypeOf(message, vehicle);
-  const named = knownText(vehicle, 'violation_type', 'violation');
+  const named = violationIn(knownText(vehicle, 'violation_type', 'violation'));
   const vehicleType = knownText(vehicle, 'vehicle_type', 'vehicle_type_name');
   const isCode = vehicleType !== null && /^-?\d+$/.test(vehicleType);
   const plate = plateOf(fieldText(vehicle, 'license_plate_id', 'license_plate', 'plate_number'));

@@ -14,7 +14,7 @@ import { fieldsOf } from '../lenient-keys.ts';
 import type { DeviceMessage } from '../message.ts';
 import { fractionOrPercent, plateOf, speedOf } from '../observed.ts';
 import { listTag, vehicleEvent, withValues } from '../vehicle-event.ts';
-import { violationNamed } from '../violation-names.ts';
+import { violationIn, violationNamed } from '../violation-names.ts';
 
 /** Milesight's plate readers: HTTP notifications of recognitions, lists, attributes, violations and counts. */
 export const milesight: Format = {
@@ -39,6 +39,19 @@ export const milesight: Format = {
 
 /** The keys of counts of vehicles, as `fieldAt` compares them. */
 const COUNTS = ['All-Car', 'All-Motorcycle', 'All-Non-motor', 'Small Vehicle'];
+
+/** Events that any object causes, such as `Region Entrance`; what it is stands in one of the fields of `TARGETS`. */
+const ZONE_EVENT = /region|intrusion|entrance|exit|line|loiter|motion|object/i;
+const TARGETS = [
+  'object_type',
+  'target_type',
+  'detection_target',
+  'detect_target',
+  'target',
+  'object',
+  'class',
+];
+const VEHICLE = /vehicle|\b(?:car|truck|bus|van|motor(?:bike|cycle)|lorry|suv)\b/i;
 
 function read({ parts }: DeviceMessage, context: ReadingContext): Reading {
   const isQuery = parts.every(({ name, content }) => name !== null && content.kind === 'text');
@@ -73,6 +86,16 @@ function readOne(value: unknown, context: ReadingContext, isQuery: boolean): Rea
   if (/parking/i.test(kind) && plateOf(fieldText(value, 'plate')) === null) {
     return without('status', 'The state of parking spaces is not recorded', device);
   }
+  if (ZONE_EVENT.test(kind) && plateOf(fieldText(value, 'plate', 'license_plate')) === null) {
+    const target = knownText(value, ...TARGETS) ?? knownText(value, 'vehicle_type') ?? '';
+    return VEHICLE.test(target)
+      ? { reports: [reportOf(value, device, context)], is: 'reports', note: null }
+      : without(
+          'nothing',
+          `${kind} by ${target === '' ? 'an unknown object' : target} is not recorded`,
+          device,
+        );
+  }
   const known = [
     'plate',
     'license_plate',
@@ -92,7 +115,7 @@ function reportOf(value: unknown, device: readonly string[], { zone, options }: 
   const plate = plateOf(fieldText(value, 'plate', 'license_plate', 'plate_number'));
   const name = fieldText(value, 'device');
   const time = fieldText(value, 'time_msec', 'time', 'timestamp');
-  const violation = knownText(value, 'violation_type', 'violation');
+  const violation = violationIn(knownText(value, 'violation_type', 'violation'));
   const list = knownText(value, 'list_type', 'type', 'plate_list');
   const image = (field: string) => addressesIn(fieldAt(value, field));
   return {

@@ -6,7 +6,7 @@ import type { DeviceMessage } from '../message.ts';
 import { jsonValues, notRead, picturesOf } from '../message-content.ts';
 import { confidenceOf, plateOf } from '../observed.ts';
 import { reportKey } from '../report-key.ts';
-import { imageAddresses, positionOf, vehicleEvent } from '../vehicle-event.ts';
+import { imageAddresses, listTag, positionOf, vehicleEvent } from '../vehicle-event.ts';
 import {
   about,
   appearance,
@@ -39,6 +39,7 @@ export const openalpr: Format = {
   authentication: ['body'],
   // The agent has a queue on disk; whether it resends after an error is not confirmed.
   repeats: false,
+  namesCamera: true,
   read,
   instructions: ({ url, token }) => [
     'Linux: open /etc/openalpr/alprd.conf. Windows: open the configuration of the Rekor Scout agent.',
@@ -154,7 +155,11 @@ function groupOf(group: Json, body: Json, { pictures, zone }: Surroundings): Rep
       location: positionOf(group.gps_latitude, group.gps_longitude),
       images: imageAddresses(group.vehicle_crop_jpeg, best.plate_crop_jpeg, group.overview_jpeg, ...pictures),
       confidence: confidenceOf(group.best_confidence ?? best.confidence, 100),
-      tags: ['openalpr', nameOf(body) ?? nameOf(group), list ?? body.alert_list],
+      tags: [
+        'openalpr',
+        nameOf(body) ?? nameOf(group),
+        listTag(list) ?? listTag(textOf(body.alert_list)) ?? list ?? body.alert_list,
+      ],
       metadata: {
         ...about(group),
         device: deviceOf(body)[0] ?? deviceOf(group)[0],

@@ -19,6 +19,7 @@ export const platerecognizer: Format = {
   authentication: ['header'],
   // Stream repeats with webhook_caching; Snapshot does not, and removes a hook that answers with errors.
   repeats: false,
+  namesCamera: true,
   read,
   instructions: ({ url, token }) => [
     'Stream: open config.ini, and in the section [webhooks] add a target, for example [[gantry]].',

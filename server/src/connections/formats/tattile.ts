@@ -15,7 +15,7 @@ import { namesOf } from '../json-values.ts';
 import type { DeviceMessage } from '../message.ts';
 import { confidenceOf, plateOf, speedOf } from '../observed.ts';
 import { listTag, positionOf, vehicleEvent, withValues } from '../vehicle-event.ts';
-import { violationNamed } from '../violation-names.ts';
+import { violationIn, violationNamed } from '../violation-names.ts';
 
 /** Tattile's plate readers: a message of the fields that were chosen in the camera, in XML or JSON. */
 export const tattile: Format = {
@@ -63,8 +63,7 @@ function reportOf(message: unknown, pictures: readonly string[], { zone, options
     fieldText(message, 'DEVICE_NAME', 'NETBIOSNAME'),
   ];
   const [date, time] = [fieldText(message, 'DATE'), fieldText(message, 'TIME')];
-  const violation = knownText(message, 'VIOLATION', 'VIOLATION_TYPE', 'INFRACTION');
-  const isViolation = violation !== null && !/^(?:0+|no|false|none)$/i.test(violation);
+  const violation = violationIn(knownText(message, 'VIOLATION', 'VIOLATION_TYPE', 'INFRACTION'));
   const list = knownText(message, 'LIST_NAME', 'LIST', 'LIST_TYPE');
   const transit = fieldText(message, 'TRANSIT_ID', 'ID_TRANSIT');
   const lane = fieldText(message, 'LANE_ID');
@@ -75,7 +74,7 @@ function reportOf(message: unknown, pictures: readonly string[], { zone, options
     ...timeOf(date, time, zone),
     event: vehicleEvent({
       plate,
-      violation: isViolation ? violationNamed(violation) : null,
+      violation: violation && violationNamed(violation),
       // Whether the speed is measured depends on the camera. Its unit is not documented: that of the connection is assumed.
       speed: speedOf(fieldText(message, 'SPEED', 'VEHICLE_SPEED'), options.speedUnit),
       speedLimit: speedOf(fieldText(message, 'SPEED_LIMIT'), options.speedUnit),

@@ -150,7 +150,7 @@ function report(
         model: knownText(item, 'carAttribute/model', 'carAttr/model', 'model'),
         color: knownText(item, 'carAttribute/color', 'carAttr/color', 'carColor'),
         listName: list,
-        box: fieldAt(item, 'rect') ?? fieldAt(event, 'rect'),
+        box: boxOf(item) ?? boxOf(event),
         raw: config,
       },
     }),
@@ -163,6 +163,17 @@ function confidenceIn(item: unknown): Confidence | null {
   return hundredths === null
     ? confidenceOf(fieldText(item, 'PlateConfidence', 'licensePlateAttribute/confidence', 'confidence'), 100)
     : confidenceOf(hundredths / 100, 100);
+}
+
+/** The corners of the rectangle of a target or event; null where all are 0, as in events about a line. */
+function boxOf(item: unknown): Readonly<Record<string, number>> | null {
+  const rect = ['rect', 'targetImageData/rect', 'vsdInfo/rect']
+    .map((path) => fieldAt(item, path))
+    .find(Boolean);
+  const corners = ['x1', 'y1', 'x2', 'y2'].map((name) => [name, numberOf(fieldText(rect, name))] as const);
+  return corners.every(([, at]) => !at)
+    ? null
+    : Object.fromEntries(corners.flatMap(([name, at]) => (at === null ? [] : [[name, at]])));
 }
 
 function typeOfTarget(item: unknown): string | null {

@@ -1,6 +1,6 @@
 import { epochTime, reportedTime, type Zone } from '../device-time.ts';
 import type { Format, Reading, ReadingContext, Report } from '../format.ts';
-import { without } from '../format.ts';
+import { MAX_VEHICLES, TooManyVehicles, without } from '../format.ts';
 import { arrayOf, namesOf, objectOf, textOf, valueAt } from '../json-values.ts';
 import type { DeviceMessage } from '../message.ts';
 import { jsonValues, notRead, picturesOf } from '../message-content.ts';
@@ -20,6 +20,7 @@ export const unifiProtect: Format = {
   transports: ['http'],
   authentication: ['header'],
   repeats: false,
+  namesCamera: true,
   read,
   instructions: ({ url, token }) => [
     'Open UniFi Protect, Alarm Manager, and create an alarm.',
@@ -49,6 +50,7 @@ interface Surroundings {
 
 function readingOf(body: Json, from: Surroundings): Reading | null {
   if (body.alarm !== undefined) return alarmOf(body, objectOf(body.alarm), from);
+  if (Array.isArray(body.payload)) return trackOf(body, body.payload.map(objectOf), from);
   const event = objectOf(body.item ?? body);
   return event.smartDetectTypes === undefined ? null : detectionOf(event, from);
 }
@@ -187,6 +189,71 @@ function detectionOf(event: Json, from: Surroundings): Reading {
     reports: vehicles.map((vehicle, index) => detectedVehicle(event, vehicle, index, from)),
     is: 'reports',
     note: null,
+  };
+}
+
+/**
+ * The answer of `events/<id>/smartDetectTrack`: the positions of the objects of an event, several for each object. Every
+ * vehicle is one report, at the time of its first position, with the plate that was read best.
+ */
+function trackOf(body: Json, items: readonly Json[], from: Surroundings): Reading | null {
+  const kindOf = (item: Json): string => textOf(item.objectType ?? item.type) ?? '';
+  if (!items.some((item) => kindOf(item) !== '')) return null;
+  const tracks = new Map<string, Json[]>();
+  for (const item of items) {
+    if (!/vehicle|licensePlate/i.test(kindOf(item)) && item.licensePlate === undefined) continue;
+    const id = textOf(item.trackerId ?? item.objectId ?? item.id) ?? '';
+    tracks.set(id, [...(tracks.get(id) ?? []), item]);
+  }
+  if (tracks.size === 0) {
+    return without('nothing', 'The track is not about vehicles', namesOf(body.camera));
+  }
+  if (tracks.size > MAX_VEHICLES) throw new TooManyVehicles();
+  return {
+    reports: [...tracks].map(([id, positions]) => trackedVehicle(body, id, positions, from)),
+    is: 'reports',
+    note: null,
+  };
+}
+
+function trackedVehicle(
+  body: Json,
+  id: string,
+  positions: readonly Json[],
+  { pictures, zone }: Surroundings,
+): Report {
+  const reads = positions.flatMap(({ licensePlate }) => {
+    const { name, plate, confidence, confidenceLevel } = objectOf(licensePlate);
+    const read = plateAmong(namesOf(licensePlate, name, plate)).plate;
+    const sureness = confidenceOf(confidence ?? confidenceLevel, 100);
+    return read === null ? [] : [{ plate: read, confidence: sureness }];
+  });
+  const best = reads.sort((a, b) => (b.confidence?.confidence ?? 0) - (a.confidence?.confidence ?? 0))[0];
+  const [first = {}] = [...positions].sort((a, b) => Number(a.timestamp) - Number(b.timestamp));
+  const attribute = (name: string) =>
+    positions.map((each) => textOf(valueAt(each, `attributes.${name}.val`))).find((each) => each !== null);
+  const eventId = textOf(body.event) ?? textOf(body.id);
+  return {
+    key: eventId === null ? null : reportKey(eventId, id),
+    device: namesOf(body.camera, body.device),
+    ...reportedTime(zone, ['timestamp', first.timestamp]),
+    event: vehicleEvent({
+      plate: best?.plate,
+      confidence: best?.confidence ?? null,
+      vehicleType: attribute('vehicleType'),
+      images: pictures,
+      tags: ['unifi'],
+      metadata: {
+        vendor: 'unifi-protect',
+        device: textOf(body.camera),
+        eventId,
+        color: attribute('color'),
+        zones: first.zones ?? first.zoneIds,
+        box: first.coord,
+        positions: positions.length,
+        raw: body,
+      },
+    }),
   };
 }
 

@@ -8,6 +8,7 @@ import {
   fieldText,
   itemsOf,
   knownText,
+  nameOnly,
   objectsIn,
   picturesOf,
   unreadableReason,
@@ -18,7 +19,7 @@ import { namesOf } from '../json-values.ts';
 import type { DeviceMessage } from '../message.ts';
 import { confidenceOf, plateOf, speedOf } from '../observed.ts';
 import { listTag, vehicleEvent } from '../vehicle-event.ts';
-import { violationNamed } from '../violation-names.ts';
+import { violationIn, violationNamed } from '../violation-names.ts';
 
 const LIST = 'VehicleInfoList';
 
@@ -93,8 +94,9 @@ function reportOf(
   const make = knownText(attributes, 'VehicleBrandName', 'Brand', 'VehicleBrand');
   const passed =
     fieldText(vehicle, 'PassTime', 'CaptureTime', 'AppearTime') ?? anyText(message, 'CaptureTime');
-  const violation = knownText(vehicle, 'ViolationType', 'ViolationName', 'PeccancyType', 'IllegalType');
-  const isViolation = violation !== null && !/^0+$/.test(violation);
+  const violation = violationIn(
+    knownText(vehicle, 'ViolationType', 'ViolationName', 'PeccancyType', 'IllegalType'),
+  );
   const device = namesOfDevice(message);
   const reference = anyText(message, 'RelatedID', 'RecordID', 'Seq', 'NotificationSeq');
   const time = passed ?? anyText(message, 'TimeStamp', 'Time');
@@ -115,7 +117,7 @@ function reportOf(
     event: vehicleEvent({
       plate,
       isBeltMissing: belts.some((belt) => /^(?:no|without.*|unfastened|off)$/i.test(belt ?? '')),
-      violation: isViolation ? violationNamed(violation) : null,
+      violation: violation && violationNamed(violation),
       speed: speedOf(
         fieldText(attributes, 'SpeedValue', 'Speed') ?? fieldText(vehicle, 'Speed'),
         options.speedUnit,
@@ -142,7 +144,7 @@ function reportOf(
         color: nameOnly(color),
         colorCode: nameOnly(color) === null ? color : null,
         vehicleTypeCode: nameOnly(type) === null ? type : null,
-        violationName: isViolation ? violation : null,
+        violationName: violation,
         listName: list,
         box: fieldText(vehicle, 'Position'),
         raw: message,
@@ -160,10 +162,6 @@ function imagesOf(message: unknown, vehicle: unknown): string[] {
       .filter((image) => fieldText(image, 'Index') === index)
       .flatMap(addressesIn),
   );
-}
-
-function nameOnly(text: string | null): string | null {
-  return text !== null && /^-?\d+$/.test(text) ? null : text;
 }
 
 function namesOfDevice(message: unknown): string[] {

@@ -21,6 +21,7 @@ export const verkada: Format = {
   authentication: ['hmac'],
   // Verkada repeats a message once, within 2 seconds, which is too early if the database is unavailable.
   repeats: false,
+  namesCamera: true,
   read,
   instructions: ({ url, password }) => [
     'Open Verkada Command, All Products, Admin, API & Integrations, Webhooks, and press Add.',
