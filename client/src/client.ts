@@ -91,7 +91,8 @@ const tellErrors: TRPCLink<AppRouter> =
 /** Creates a client of the service at an address. */
 export function createGantryClient(options: string | URL | GantryClientOptions): GantryClient {
   const settings = typeof options === 'string' || options instanceof URL ? { url: options } : options;
-  const base = String(settings.url).replace(/\/+$/, '');
+  let base = String(settings.url);
+  while (base.endsWith('/')) base = base.slice(0, -1);
   let token = settings.token ?? null;
 
   const fetch = settings.fetch ?? globalThis.fetch;

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listMessages, replayMessages } from '../src/connections/messages-store.ts';
 import { removeOldDeviceData } from '../src/connections/removal.ts';
+import { claimMessages } from '../src/gateways/messages-store.ts';
 import { pageOfImages } from '../src/images/orphans-store.ts';
 import { createDatabase } from '../src/platform/database/pool.ts';
 import { inTransaction } from '../src/platform/database/transaction.ts';
@@ -83,6 +84,74 @@ describe('a mapping that was stopped several times', () => {
     const options = { mapping: '{"plate": body.plate}' };
     await gantry.ok('connections.update', { id: made.id, options }, { token });
     await eventually(statuses, ([newest]) => newest === 'STORED');
+  });
+});
+
+describe('a message that blocks or ends the process', () => {
+  /** Stores the message as a process leaves it that began to process it that often without a result. */
+  const leave = (id: string, unfinished: number) =>
+    gantry.pool.query(
+      `UPDATE device_messages SET status = 'RECEIVED', event_ids = '{}', unfinished = $2, due_at = now() WHERE id = $1`,
+      [id, unfinished],
+    );
+  const stored = async () => {
+    const made = await connect(gantry, 'gantry');
+    await sendJson(gantry, pathOf(made.url), keyedEvent());
+    const [message] = await eventually(
+      () => processed(gantry, made.id),
+      ([only]) => only?.status === 'STORED',
+    );
+    return { connection: made.id, id: message?.id ?? '' };
+  };
+
+  it('is given up after three attempts, with the reason, until it is processed again', async () => {
+    const { connection, id } = await stored();
+    await leave(id, 3);
+    const [given] = await eventually(
+      () => messagesOf(gantry, connection),
+      ([only]) => only?.status === 'FAILED',
+    );
+    expect(given?.reason).toBe('The service began to process it 3 times and was blocked or ended each time');
+    await gantry.ok('connections.replay', { messageId: id }, { token });
+    await eventually(
+      () => messagesOf(gantry, connection),
+      ([only]) => only?.status === 'DUPLICATE' || only?.status === 'STORED',
+    );
+  });
+
+  it('is tried up to three times, and an attempt with a result counts from zero again', async () => {
+    const { connection, id } = await stored();
+    await leave(id, 2);
+    await eventually(
+      () => messagesOf(gantry, connection),
+      ([only]) => only?.status === 'DUPLICATE' || only?.status === 'STORED',
+    );
+    const { rows } = await gantry.pool.query('SELECT unfinished FROM device_messages WHERE id = $1', [id]);
+    expect(rows).toEqual([{ unfinished: 0 }]);
+  });
+
+  it('is claimed alone, so that no other message is suspected', async () => {
+    const first = await stored();
+    const others = await Promise.all([stored(), stored()]);
+    const claim = () =>
+      inTransaction(gantry.app.context.db, async (tx) => {
+        await tx.execute('UPDATE device_messages SET due_at = NULL WHERE due_at IS NOT NULL');
+        const due = [first, ...others].map(({ id }) => id);
+        await tx.execute(`UPDATE device_messages SET due_at = now() - interval '1 hour', unfinished = 0
+          WHERE id = ANY ('{${due}}')`);
+        await tx.execute(`UPDATE device_messages SET unfinished = 1 WHERE id = '${others[0]?.id}'`);
+        const rounds: number[] = [];
+        for (const _ of due) {
+          const claimed = await claimMessages(tx, { most: 100, mostBytes: 1e6, leaseMs: 60_000 });
+          rounds.push(claimed.length);
+        }
+        await tx.execute('UPDATE device_messages SET due_at = NULL');
+        return rounds;
+      });
+    const rounds = await claim();
+    expect(rounds.reduce((sum, each) => sum + each, 0)).toBe(3);
+    expect(rounds).toContain(1);
+    expect(Math.max(...rounds)).toBeLessThan(3);
   });
 });
 

@@ -3,5 +3,11 @@
  * than letters and digits at both ends, so that `Password1!` is as common as `password1`.
  */
 export function commonKeyOf(password: string): string {
-  return password.toLowerCase().replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, '');
+  const characters = [...password.toLowerCase()];
+  const first = characters.findIndex(isLetterOrDigit);
+  return first === -1 ? '' : characters.slice(first, characters.findLastIndex(isLetterOrDigit) + 1).join('');
+}
+
+function isLetterOrDigit(character: string): boolean {
+  return /[\p{L}\p{N}]/u.test(character);
 }

@@ -132,7 +132,7 @@ export async function replayMessages(
   const contains = (text: string): SQL => sql`strpos(reason, ${text}) > 0`;
   const { rows } = await tx.execute<{ count: number; oldest: string | null }>(sql`
     WITH replayed AS (
-      UPDATE device_messages SET status = 'RECEIVED', reason = NULL, due_at = now(), claim = claim + 1, failures = 0,
+      UPDATE device_messages SET status = 'RECEIVED', reason = NULL, due_at = now(), claim = claim + 1, failures = 0, unfinished = 0,
         changed_by = pg_current_xact_id()
       WHERE id IN (
         SELECT id FROM device_messages WHERE connection_id = ${connectionId}::uuid AND status <> 'RECEIVED'

@@ -145,7 +145,7 @@ function isWatched(value: Members): boolean {
 /** The reason why a message of a device was refused, without the values that a mapping read in the message. */
 function withoutMappedValues(reason: string): string {
   return reason.replace(
-    /(The mapping failed[^:]*|The result of the mapping is invalid): .*/s,
+    /(The mapping failed[^:]{0,200}|The result of the mapping is invalid): .*/s,
     `$1: ${HIDDEN_PLATE}`,
   );
 }

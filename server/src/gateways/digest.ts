@@ -62,13 +62,27 @@ export interface DigestAnswer {
   readonly qop: { readonly nc: string; readonly cnonce: string } | null;
 }
 
-const MEMBER = /([a-z]+\*?)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,]+))\s*(?:,|$)/gi;
+/** Maximum length of a Digest header, in characters. Those of devices have a few hundred, and the URL counts twice. */
+const MAX_DIGEST_LENGTH = 8_000;
 
-/** The members of a Digest header; null when one is missing or not supported. */
+/** One member, at the position where the last one ended: the name, and a value in quotes or without. */
+const MEMBER = /[\s,]*([a-z]{1,30}\*?)[^\S\n]{0,9}=[^\S\n]{0,9}(?:"((?:[^"\\]|\\.)*)"|([^\s,"]*))/iy;
+
+/**
+ * The members of a Digest header; null when it is too long, cannot be read to its end, or when a member is missing or not
+ * supported.
+ */
 export function parseDigest(text: string): DigestAnswer | null {
+  if (text.length > MAX_DIGEST_LENGTH) return null;
   const members = new Map<string, string>();
-  for (const [, name = '', quoted, plain] of text.matchAll(MEMBER)) {
-    members.set(name.toLowerCase(), quoted === undefined ? (plain ?? '') : quoted.replace(/\\(.)/g, '$1'));
+  const rest = text.trim().replace(/,$/, '');
+  MEMBER.lastIndex = 0;
+  for (let end = 0; end < rest.length; end = MEMBER.lastIndex) {
+    // A sticky expression looks for nothing further on, so that all of them together take linear time.
+    const [, name = '', quoted, plain] = MEMBER.exec(rest) ?? [];
+    if (name === '') return null;
+    const value = quoted === undefined ? plain : quoted.replaceAll(/\\(.)/g, '$1');
+    if (value !== '' || quoted !== undefined) members.set(name.toLowerCase(), value ?? '');
   }
   const of = (name: string): string | undefined => members.get(name);
   const [username, nonce, uri, response] = [of('username'), of('nonce'), of('uri'), of('response')];

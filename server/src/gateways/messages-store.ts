@@ -51,10 +51,11 @@ const INSERT = `
     columns,
     columns.map((_, index) => `$${index + 1}`),
   )}), stored AS (
-    INSERT INTO device_messages (${namesOf(columns)}, status, due_at)
+    INSERT INTO device_messages (${namesOf(columns)}, status, due_at, unfinished)
     SELECT given.*, CASE WHEN reason IS NULL THEN 'RECEIVED' ELSE 'REFUSED' END,
       CASE WHEN reason IS NOT NULL THEN NULL WHEN id = ANY ($${columns.length + 2}::uuid[]) THEN now()
-        ELSE now() + $${columns.length + 1}::float8 * interval '1 millisecond' END
+        ELSE now() + $${columns.length + 1}::float8 * interval '1 millisecond' END,
+      (reason IS NULL AND id <> ALL ($${columns.length + 2}::uuid[]))::int
     FROM given
     ON CONFLICT (id) DO NOTHING
     RETURNING id
@@ -104,10 +105,13 @@ export interface ClaimedMessage {
   readonly flaws: readonly string[];
   readonly claim: number;
   readonly failures: number;
+  /** How often a process had begun to process it since it last had a result, without this time. */
+  readonly unfinished: number;
 }
 
 /**
- * Claims the messages that have been due for longest.
+ * Claims the messages that have been due for longest. A message that a process began to process without a result is
+ * claimed alone: if it blocks or ends this process, too, no other message seems to have done so.
  * @param mostBytes maximum size of their bodies together; a larger message is claimed alone
  * @returns the messages in the order in which they arrived
  */
@@ -130,15 +134,21 @@ export async function claimMessages(
     flaws: string;
     claim: number;
     failures: number;
+    unfinished: number;
   }>(sql`
-    UPDATE device_messages SET claim = claim + 1, due_at = now() + ${leaseMs}::float8 * interval '1 millisecond'
+    UPDATE device_messages SET claim = claim + 1, unfinished = unfinished + 1,
+      due_at = now() + ${leaseMs}::float8 * interval '1 millisecond'
     WHERE id = ANY (ARRAY(
       SELECT id FROM (
-        SELECT id, sum(bytes) OVER (ORDER BY due_at, id) - bytes AS bytes_before, bytes FROM (
-          SELECT id, due_at, bytes FROM device_messages WHERE due_at <= now() ORDER BY due_at, id LIMIT ${most}
-          FOR NO KEY UPDATE SKIP LOCKED) AS due) AS due
-      WHERE bytes_before = 0 OR bytes_before + bytes <= ${mostBytes}))
-    RETURNING id, connection_id, received_at, method, path, topic, parts, flaws, claim, failures`);
+        SELECT id, bytes, row_number() OVER earlier AS place, sum(bytes) OVER earlier AS bytes_so_far,
+          bool_or(unfinished > 0) OVER earlier AS is_suspect
+        FROM (
+          SELECT id, due_at, bytes, unfinished FROM device_messages WHERE due_at <= now() ORDER BY due_at, id
+          LIMIT ${most} FOR NO KEY UPDATE SKIP LOCKED) AS due
+        WINDOW earlier AS (ORDER BY due_at, id)) AS due
+      WHERE place = 1 OR (NOT is_suspect AND bytes_so_far <= ${mostBytes})))
+    RETURNING id, connection_id, received_at, method, path, topic, parts, flaws, claim, failures,
+      unfinished - 1 AS unfinished`);
   return rows
     .map((row) => ({
       ...row,
@@ -160,6 +170,22 @@ export async function extendLeases(
   // The rows are locked in the order of their ids, as they are for results.
   await db.execute(sql`
     UPDATE device_messages SET due_at = now() + ${leaseMs}::float8 * interval '1 millisecond'
+    WHERE due_at IS NOT NULL AND id = ANY (ARRAY(
+      SELECT message.id FROM jsonb_to_recordset(${JSON.stringify(given)}::jsonb) AS given (id uuid, claim int)
+      JOIN device_messages AS message USING (id, claim) ORDER BY id FOR NO KEY UPDATE OF message))`);
+}
+
+/**
+ * Hands back messages that this process did not begin to process, except those that another process has claimed meanwhile.
+ * They are due at once.
+ */
+export async function handBack(
+  db: Executor,
+  messages: readonly Pick<ClaimedMessage, 'id' | 'claim'>[],
+): Promise<void> {
+  const given = messages.map(({ id, claim }) => ({ id, claim }));
+  await db.execute(sql`
+    UPDATE device_messages SET due_at = now(), unfinished = greatest(unfinished - 1, 0)
     WHERE due_at IS NOT NULL AND id = ANY (ARRAY(
       SELECT message.id FROM jsonb_to_recordset(${JSON.stringify(given)}::jsonb) AS given (id uuid, claim int)
       JOIN device_messages AS message USING (id, claim) ORDER BY id FOR NO KEY UPDATE OF message))`);
@@ -197,7 +223,7 @@ export async function recordResults(db: Executor, results: readonly MessageResul
     ), changed AS (
       UPDATE device_messages AS message SET status = given.status, reason = given.reason,
         event_ids = given.event_ids, due_at = now() + given.retry_ms * interval '1 millisecond',
-        failures = message.failures + (given.status = 'FAILED')::int, changed_by = pg_current_xact_id()
+        failures = message.failures + (given.status = 'FAILED')::int, unfinished = 0, changed_by = pg_current_xact_id()
       FROM locked AS given WHERE message.id = given.id
       RETURNING message.connection_id
     )

@@ -6,12 +6,12 @@ import type { GatewayApp } from './context.ts';
 import { createReportDates } from './date-reports.ts';
 import { createLanes } from './lanes.ts';
 import { createLeases } from './leases.ts';
-import { type ClaimedMessage, claimMessages, type MessageResult } from './messages-store.ts';
+import { type ClaimedMessage, claimMessages, handBack, type MessageResult } from './messages-store.ts';
 import { createPassages, type ResultWithPassages } from './passages.ts';
 import type { PassageKey } from './passages-store.ts';
 import { createTakeMessage } from './take-message.ts';
 
-/** Converts stored messages to events. Disposing finishes those in progress; the others are left until their leases end. */
+/** Converts stored messages to events. Disposing finishes those in progress, and hands back the others. */
 export interface Processor extends AsyncDisposable {
   /** Whether it can take another message of the connection now; those that it does not take are left to the sweep. */
   hasRoom(connectionId: string): boolean;
@@ -40,6 +40,8 @@ const CLAIMED_BYTES = 32 * 1024 * 1024;
 
 /** After this many failures a message is not tried again, and is processed only by a replay. */
 const MOST_FAILURES = 12;
+/** After this many attempts without a result, of which each blocked or ended the process, a message is not tried again. */
+const MAX_UNFINISHED = 3;
 const FIRST_RETRY_MS = 2_000;
 const LONGEST_RETRY_MS = 600_000;
 
@@ -54,6 +56,8 @@ export function createProcessor(app: GatewayApp, db: Database): Processor {
   /** Messages of a connection are read in the order of their arrival. */
   const inLane = createLanes(1);
   const working = new Set<Promise<void>>();
+  /** Messages whose turn came when the service was stopping. */
+  const notBegun: ClaimedMessage[] = [];
   let waitingChars = 0;
   const waitingOf = new Map<string, { messages: number; chars: number }>();
   let isEnding = false;
@@ -83,15 +87,22 @@ export function createProcessor(app: GatewayApp, db: Database): Processor {
     };
   };
 
+  const givenUp = ({ id, claim }: ClaimedMessage): MessageResult => {
+    log.error({ messageId: id }, 'a message of a device blocked or ended the process several times');
+    const reason = `The service began to process it ${MAX_UNFINISHED} times and was blocked or ended each time`;
+    return { id, claim, status: 'FAILED', reason, eventIds: [], retryMs: null };
+  };
+
   const perform = async (message: ClaimedMessage): Promise<void> => {
-    let result: MessageResult;
     const held: PassageKey[] = [];
-    try {
+    const attempt = async (): Promise<MessageResult> => {
       const finish = await inLane(message.connectionId, () => take(message, held));
-      result = { id: message.id, claim: message.claim, ...(await finish()), retryMs: null };
-    } catch (error) {
-      result = failed(message, error);
-    }
+      return { id: message.id, claim: message.claim, ...(await finish()), retryMs: null };
+    };
+    const result =
+      message.unfinished >= MAX_UNFINISHED
+        ? givenUp(message)
+        : await attempt().catch((error: unknown) => failed(message, error));
     leases.release(message);
     // An extension that came after the result would postpone the next attempt.
     await leases.settled();
@@ -103,7 +114,8 @@ export function createProcessor(app: GatewayApp, db: Database): Processor {
   const track = (message: ClaimedMessage): Promise<void> => {
     leases.keep(message);
     const unlessEnding = async (): Promise<void> => {
-      if (!isEnding) await perform(message);
+      if (isEnding) notBegun.push(message);
+      else await perform(message);
     };
     // Only a message whose turn has come in its connection takes one of the slots.
     const work: Promise<void> = shares(message.connectionId, () => slots(unlessEnding))
@@ -165,6 +177,11 @@ export function createProcessor(app: GatewayApp, db: Database): Processor {
       isEnding = true;
       await Promise.all(working);
       leases[Symbol.dispose]();
+      if (notBegun.length > 0) {
+        await handBack(db, notBegun).catch((err: unknown) =>
+          log.warn({ err, messages: notBegun.length }, 'messages were not handed back'),
+        );
+      }
       await results[Symbol.asyncDispose]();
       await dates[Symbol.asyncDispose]();
     },

@@ -96,7 +96,7 @@ export function createReceiver(
     if (refusal !== null) {
       app.metrics.deviceMessages.inc({ format: connection.format, outcome: 'REFUSED' });
     } else if (isNew && isTaken) {
-      processor.accept({ ...message, connectionId: connection.id, claim: 0, failures: 0 });
+      processor.accept({ ...message, connectionId: connection.id, claim: 0, failures: 0, unfinished: 0 });
     }
   };
 

@@ -76,7 +76,9 @@ function tokenOf(query: string): { readonly token: string | null; readonly rest:
 }
 
 function formatsAt(path: string): DeviceFormat[] {
-  const wanted = path.replace(/\/+$/, '').toLowerCase();
+  let end = path.length;
+  while (path[end - 1] === '/') end--;
+  const wanted = path.slice(0, end).toLowerCase();
   return allFormats
     .filter(({ fixedPaths = [] }) => fixedPaths.some((each) => each.toLowerCase() === wanted))
     .map(({ name }) => name);

@@ -37,7 +37,7 @@ const NO_ADDRESS =
  * only if it contains nothing but base64.
  */
 const REFERENCE_MAX = 2048;
-const ONLY_BASE64 = /^[A-Za-z0-9+/\s]+={0,2}\s*$/;
+const ONLY_BASE64 = /^[A-Za-z0-9+/\s]+={0,2}$/;
 
 const ONE_OF_THREE = 'send a JPEG, PNG or WebP image in base64, or its address';
 
@@ -107,7 +107,7 @@ export function hashesOfServed(addresses: readonly string[]): string[] {
 function isImageData(value: string): boolean {
   return (
     DATA_URL.test(value) ||
-    (IMAGE_BASE64.test(value) && (value.length > REFERENCE_MAX || ONLY_BASE64.test(value)))
+    (IMAGE_BASE64.test(value) && (value.length > REFERENCE_MAX || ONLY_BASE64.test(value.trimEnd())))
   );
 }
 

@@ -23,11 +23,11 @@ const MOST_MESSAGE = 4_000;
 /** Secrets that are recognizable by their form: a last resort for messages of libraries. */
 const SECRETS: readonly (readonly [RegExp, string])[] = [
   [/(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])/gi, '[64 hexadecimal digits]'],
-  [/\beyJ[\w-]+\.[\w-]+(?:\.[\w-]*)?/g, '[token]'],
+  [/(?<![\w-])eyJ[\w-]+\.[\w-]+(?:\.[\w-]*)?/g, '[token]'],
   [/\$argon2[\w$=,+/.-]+/g, '[password hash]'],
   [/\bwhsec_[\w+/=-]+/g, '[secret]'],
   [/(\/\/)[^/\s:@]*:[^/\s@]*@/g, '$1[credentials]@'],
-  [/[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g, '[e-mail address]'],
+  [/[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+/g, '[e-mail address]'],
   // Node repeats the beginning of an argument of the wrong type.
   [/(\. Received )[\s\S]*/, '$1[value]'],
 ];

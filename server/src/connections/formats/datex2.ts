@@ -8,7 +8,7 @@ import { allUnder, idOf, type Json, listOf, typed, wordOf } from './datex2-json.
 import { situationsIn } from './datex2-situations.ts';
 
 /** Publications that are neither situations nor measurements. */
-const OTHERS = /(\w*(?:SiteTable|PredefinedLocations|Vms|VMS|Parking|Energy|Facilit)\w*)/;
+const OTHERS = /(\w{0,100}(?:SiteTable|PredefinedLocations|Vms|VMS|Parking|Energy|Facilit)\w{0,100})/;
 
 /** What a supplier that pushes over SOAP expects (exchange of version 2; from its documentation, unverified). */
 const ACKNOWLEDGEMENT =

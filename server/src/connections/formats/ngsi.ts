@@ -67,5 +67,7 @@ function plain(attribute: unknown): unknown {
 }
 
 function localName(name: string): string {
-  return /^https?:/.test(name) ? (/[^/#]+$/.exec(name)?.[0] ?? name) : name;
+  if (!/^https?:/.test(name)) return name;
+  const local = name.slice(Math.max(name.lastIndexOf('/'), name.lastIndexOf('#')) + 1);
+  return local === '' ? name : local;
 }

@@ -67,7 +67,7 @@ export const ops243: Format = {
 function foundInText(text: string, context: ReadingContext): Found[] {
   const samples: (Sample | null)[] = [];
   for (const line of text.split(/[\r\n]+/)) {
-    for (const frame of line.split(/\s+(?=A[+-])/)) samples.push(sampleOfFrame(frame.trim(), context));
+    for (const frame of line.split(/\s(?=A[+-])/)) samples.push(sampleOfFrame(frame.trim(), context));
   }
   const read = samples.filter((each) => each !== null);
   if (read.length === 0) return [{ is: 'unreadable', note: 'The message has no line of a radar' }];

@@ -94,7 +94,7 @@ function reportOf(
   const thing = objectOf(stream.Thing);
   const link = textOf(observation['Datastream@iot.navigationLink']);
   const streamName =
-    textOf(stream['@iot.id']) ?? /Datastreams\(([^)]+)\)/.exec(topic ?? link ?? '')?.[1] ?? null;
+    textOf(stream['@iot.id']) ?? /Datastreams\(([^()]{1,200})\)/.exec(topic ?? link ?? '')?.[1] ?? null;
   const id = textOf(observation['@iot.id']);
   const place =
     placeOfGeoJson(valueAt(observation, 'FeatureOfInterest.feature')) ??

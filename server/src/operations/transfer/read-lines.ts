@@ -11,7 +11,7 @@ export type ReadLine =
 /** The columns of a CSV file that contain JSON. */
 const JSON_COLUMNS = ['location', 'metadata', 'images', 'tags'];
 
-const NUMBER = /^\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?\s*$/i;
+const NUMBER = /^\s*[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?\s*$/i;
 
 /** Reads the events of a file, with those that cannot be read as flaws. @throws Error when the file itself cannot be read */
 export function readLines(input: Readable, format: TransferFormat): AsyncGenerator<ReadLine> {

@@ -89,7 +89,7 @@ export async function readMigrations(folder: URL): Promise<Migration[]> {
 export async function tablesOfMigrations(folder: URL): Promise<ReadonlySet<string>> {
   const files = await readMigrations(folder);
   const created = files.flatMap(({ sql }) => [
-    ...sql.matchAll(/^\s*CREATE (?:UNLOGGED )?TABLE (?:IF NOT EXISTS )?([a-z_][a-z0-9_]*)/gim),
+    ...sql.matchAll(/^[ \t]*CREATE (?:UNLOGGED )?TABLE (?:IF NOT EXISTS )?([a-z_][a-z0-9_]*)/gim),
   ]);
   return new Set(created.map(([, name = '']) => name));
 }
