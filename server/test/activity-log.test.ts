@@ -54,6 +54,17 @@ describe('the activity log', () => {
     expect([total, pageCount]).toEqual([2, 1]);
   });
 
+  it('finds who looked up a plate or put it on the watchlist, in whatever form', async () => {
+    const reason = 'Audit of plates';
+    await gantry.ok('events.getAll', { licensePlateNumber: '41·QRS·7', reason }, { token: operator });
+    const watched = { pattern: '٤١ qrs 7', reason, priority: 'LOW' };
+    await gantry.ok('watchlist.create', watched, { token: admin });
+    await gantry.ok('events.getAll', { licensePlateNumber: '41 QRS 77', reason }, { token: operator });
+    for (const about of ['41 QRS 7', '41.qrs.7', '４１ＱＲＳ７'])
+      expect(await actionsOf({ about })).toEqual(['watchlist.create', 'events.lookUpPlate']);
+    expect(await actionsOf({ about: '41 QRS' })).toEqual([]);
+  });
+
   it('is filtered by user, action and time, page by page', async () => {
     const { id: userId } = await gantry.ok('auth.me', undefined, { token: operator });
     const ids = await Promise.all([1, 2, 3].map(() => gantry.ingest(apiKey)));

@@ -4,12 +4,15 @@ import { eventually, type Gantry, startGantry } from './harness.ts';
 import { answer, type Receiver, startReceiver } from './webhook-receiver.ts';
 
 let receiver: Receiver;
+let busy: Receiver;
 let gantry: Gantry;
 let token: string;
 let apiKey: string;
 beforeAll(async () => {
   receiver = await startReceiver(answer(200));
-  gantry = await startGantry({ config: { WEBHOOK_ALLOW_HOSTS: `localhost, ${receiver.host}` } });
+  busy = await startReceiver(answer(503));
+  const hosts = `localhost, ${receiver.host}, ${busy.host}`;
+  gantry = await startGantry({ config: { WEBHOOK_ALLOW_HOSTS: hosts } });
   token = await gantry.tokenFor('ADMIN');
   apiKey = await gantry.registerSensor();
   await gantry.ok('webhooks.create', { url: receiver.url, kinds: ['event.ingested'] }, { token });
@@ -17,6 +20,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await gantry?.stop();
   await receiver?.[Symbol.asyncDispose]();
+  await busy?.[Symbol.asyncDispose]();
 });
 
 const bodiesOf = async (ids: readonly string[]) => {
@@ -121,7 +125,6 @@ describe('an event that is deleted after its commit and before its follow-up', (
   });
 
   it('is not sent again to a webhook that could not receive it', async () => {
-    await using busy = await startReceiver(answer(503));
     await gantry.ok(
       'webhooks.create',
       { url: busy.url, kinds: ['event.ingested', 'event.violation'] },

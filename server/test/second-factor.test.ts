@@ -100,7 +100,7 @@ describe('a role that requires a second factor', () => {
   });
 
   it('ends API tokens with its setting up and its removal if the user wishes', async () => {
-    const { token } = await newUser('FIELD');
+    const { token } = await newUser('VIEWER');
     const create = async (input: object = {}) =>
       (await gantry.ok('apiTokens.create', { name: 'Screens', password, ...input }, { token })).token;
     const works = async (api: string) =>

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { isUuid } from '@gantry/contract/id';
 import type { Page } from '@gantry/contract/page';
+import { plateKey } from '@gantry/contract/plate';
 import type { Activity, ActivityLogInput } from '@gantry/contract/users';
 import { count, desc, eq, type SQL, sql } from 'drizzle-orm';
 import type { Caller } from '../platform/context.ts';
@@ -111,7 +112,7 @@ export async function listActivityLog(
   input: ActivityLogInput,
   interval: Interval,
 ): Promise<Page<ActivityRow>> {
-  const wanted = conditions(input, interval);
+  const wanted = conditions(input, interval, await plateSpellings(db, input.about));
   // Plan: activity_pkey from its end, or activity_of_user.
   const { rows } = await db.execute<ActivityRow & Record<string, unknown>>(sql`
     SELECT ${COLUMNS} FROM activity WHERE ${wanted} ORDER BY id DESC LIMIT ${input.take} OFFSET ${input.skip}`);
@@ -121,7 +122,22 @@ export async function listActivityLog(
   return { items: rows, total: counted[0]?.total ?? 0 };
 }
 
-function conditions({ userId, action, about }: ActivityLogInput, { from, until }: Interval): SQL {
+/** The plates and patterns in the log that are the same as a text. Only the contract can compare plates. */
+async function plateSpellings(db: Executor, about: string | undefined): Promise<string[]> {
+  const key = about === undefined || isUuid(about) || about.includes('@') ? '' : plateKey(about);
+  if (key === '') return [];
+  const { rows } = await db.execute<{ plate: string }>(sql`
+    SELECT DISTINCT coalesce(details ->> 'plate', details ->> 'pattern') AS plate FROM activity
+    WHERE (starts_with(action, 'watchlist.') OR action = 'events.lookUpPlate') AND details ?| ARRAY['plate', 'pattern']`);
+  return rows.flatMap(({ plate }) => (plateKey(plate) === key ? [plate] : []));
+}
+
+/** @param spellings further texts for `about` */
+function conditions(
+  { userId, action, about }: ActivityLogInput,
+  { from, until }: Interval,
+  spellings: readonly string[],
+): SQL {
   const wanted = [sql`true`];
   if (userId !== undefined) wanted.push(isUuid(userId) ? sql`user_id = ${userId}::uuid` : sql`false`);
   if (action !== undefined) {
@@ -129,7 +145,8 @@ function conditions({ userId, action, about }: ActivityLogInput, { from, until }
   }
   if (about !== undefined) {
     wanted.push(
-      sql`EXISTS (SELECT FROM jsonb_each_text(details) AS detail WHERE lower(detail.value) = lower(${about}))`,
+      sql`EXISTS (SELECT FROM jsonb_each_text(details) AS detail
+        WHERE lower(detail.value) = lower(${about}) OR detail.value = ANY (${sql.param(spellings)}::text[]))`,
     );
   }
   if (from !== Number.NEGATIVE_INFINITY) wanted.push(sql`at >= ${moment(from)}`);
