@@ -141,6 +141,7 @@ describe('the steps to a cluster', () => {
       'saved_views',
       'schema_migrations',
       'second_factors',
+      'sensor_clocks',
       'sensor_places',
       'sensor_status_history',
       'sensor_watch',
