@@ -139,7 +139,8 @@ CREATE TABLE device_messages (
   due_at timestamp(3) with time zone,
   claim integer NOT NULL DEFAULT 0,
   failures integer NOT NULL DEFAULT 0,
-  changed_by xid8 NOT NULL DEFAULT pg_current_xact_id()
+  changed_by xid8 NOT NULL DEFAULT pg_current_xact_id(),
+  headers text
 );
 
 CREATE TABLE device_passages (

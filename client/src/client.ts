@@ -66,6 +66,9 @@ const UNBATCHED = new Set([
   'sensors.heartbeat',
 ]);
 
+/** Queries that are sent with POST, because their inputs may be too long for a URL. */
+const POSTED = new Set(['connections.tryReading']);
+
 /** Maximum length of the URL of a batch of queries, in characters. Many proxies refuse more than 8 KB. */
 const MAX_URL_LENGTH = 8000;
 
@@ -127,7 +130,12 @@ export function createGantryClient(options: string | URL | GantryClientOptions):
     EventSource,
     eventSourceOptions: { fetch: streamFetch },
   });
-  const calls = splitLink<AppRouter>({ condition: goesAlone, true: httpLink(link), false: batchLink });
+  const single = splitLink<AppRouter>({
+    condition: ({ path }) => POSTED.has(path),
+    true: httpLink({ ...link, methodOverride: 'POST' }),
+    false: httpLink(link),
+  });
+  const calls = splitLink<AppRouter>({ condition: goesAlone, true: single, false: batchLink });
   const split = splitLink<AppRouter>({
     condition: ({ type }) => type === 'subscription',
     true: streamLink,
@@ -169,14 +177,26 @@ export function createGantryClient(options: string | URL | GantryClientOptions):
 
 /** Serializes a value, without superjson's annotation of objects that occur more than once, which the service does not need. */
 function serialize(value: unknown) {
+  requireDates(value, 'input');
   const { json, meta } = superjson.serialize(value);
   if (!meta?.values) return { json };
   return { json, meta: { values: meta.values, v: meta.v } };
 }
 
+/** @throws RangeError for a Date that is not a time, which JSON would turn into null */
+function requireDates(value: unknown, path: string): void {
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return;
+  if (value instanceof Date) {
+    if (Number.isNaN(value.getTime())) throw new RangeError(`${path} is an invalid Date`);
+    return;
+  }
+  for (const [name, each] of Object.entries(value)) requireDates(each, `${path}.${name}`);
+}
+
 function goesAlone({ path, type, input }: Operation): boolean {
   return (
     UNBATCHED.has(path) ||
+    POSTED.has(path) ||
     (type === 'query' &&
       new TextEncoder().encode(JSON.stringify(serialize(input))).length > MAX_BATCHED_INPUT)
   );

@@ -62,7 +62,7 @@ export type EventDetail = z.infer<typeof eventDetail>;
 export const IMAGE_REFERENCE_MAX = 2048;
 
 /** The beginning of a JPEG, PNG or WebP file in base64, alone or in a data: URL. */
-const IMAGE_DATA = /^(?:data:image\/(?:jpeg|png|webp);base64,)?(?:\/9j\/|iVBORw0KGgo|UklGR)/;
+const IMAGE_DATA = /^(?:data:[^,]{0,200},\s{0,10})?(?:\/9j\/|iVBORw0KGgo|UklGR)/;
 
 const image = z
   .string()
@@ -87,7 +87,7 @@ const eventFields = {
     .nullish()
     .transform((value) => value ?? [])
     .describe(
-      'JPEG, PNG or WebP pictures in base64, alone or as `data:` URLs, or addresses of at most 2048 characters.',
+      'JPEG, PNG or WebP pictures in base64, alone or as `data:` URLs, or addresses of at most 2048 characters. The bytes determine the format, whatever type the URL names. A truncated picture is stored, and named in `warnings`.',
     ),
   tags: z
     .array(trimmedText(100, 1))
@@ -143,11 +143,13 @@ export const ingestInput = z
 /** An event of a batch. */
 export const batchEvent = z.object({ ...eventFields, strict }).refine(keyNeedsTime, KEY_NEEDS_TIME);
 
-/** Fields of an event that were ignored. */
+/** Fields of an event that were ignored, and values that were not stored as they were sent. */
 const warnings = z
   .array(z.object({ path: z.string(), message: z.string() }))
   .optional()
-  .describe('The unknown fields of the event, which were ignored, at most 20. Absent if there are none.');
+  .describe(
+    'The unknown fields of the event, which were ignored, truncated pictures, integers that lost digits, and a timestamp that is null; at most 20. Absent if there are none.',
+  );
 export const ingestOutput = z.object({ success: z.literal(true), eventId: z.string(), warnings });
 
 /** Maximum number of events in one `events.ingestBatch`. */

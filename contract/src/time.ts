@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 const ISO =
-  /^(\d{4})-(\d{2})-(\d{2})(?:[T ]([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:[.,]\d{1,9})?)?(?:Z|[+-](?:0\d|1[0-4]):?[0-5]\d)?)?$/i;
+  /^(\d{4})-(\d{2})-(\d{2})(?:[T ]([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:[.,]\d{1,9})?)?(?:Z|[+\-\u2212](?:0\d|1[0-4])(?::?[0-5]\d)?)?)?$/i;
 
 /** Whether the text is an ISO 8601 date (`2026-01-31`) or date and time, with or without an offset. */
 export function isIsoTime(value: string): boolean {

@@ -29,6 +29,70 @@ beforeAll(async () => {
 afterAll(() => gantry.stop());
 
 describe('a mapping', () => {
+  it('sees the headers of its messages without secrets, also when they are tried and replayed', async () => {
+    const options = { mapping: '{"plate": headers.`x-plate`, "description": $string(headers)}' };
+    const made = await connect(gantry, 'mapped', { options });
+    const headers = {
+      'X-Plate': 'HD 1',
+      'X-Forwarded-Uri': `/gateway/mapped/${made.token}`,
+      'X-Api-Key': 'a',
+      Cookie: 'b=c',
+      'X-Auth-Token': 'd',
+    };
+    await sendJson(gantry, pathOf(made.url), {}, headers);
+    const [message] = await processed(gantry, made.id);
+    const stored = await eventOf(gantry, message?.eventIds[0]);
+    expect(stored.licensePlateNumber).toBe('HD 1');
+    const seen = JSON.parse(stored.description);
+    expect(seen).toMatchObject({ 'content-type': 'application/json', 'x-plate': 'HD 1' });
+    for (const name of ['x-forwarded-uri', 'x-api-key', 'cookie', 'x-auth-token', 'authorization']) {
+      expect(seen).not.toHaveProperty(name);
+    }
+    expect(await gantry.ok('connections.tryReading', { id: made.id }, { token })).toMatchObject({
+      events: [{ licensePlateNumber: 'HD 1' }],
+    });
+  });
+
+  it('of 19,000 characters is tried with POST', async () => {
+    const made = await connect(gantry, 'mapped');
+    await sendJson(gantry, pathOf(made.url), { lp: 'LONG 1' });
+    await processed(gantry, made.id);
+    const mapping = `{"plate": body.lp} /* ${'ä'.repeat(18_900)} */`;
+    const answer = await gantry.fetch('/trpc/connections.tryReading', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+      body: JSON.stringify({ json: { id: made.id, options: { mapping } } }),
+    });
+    expect(answer.status).toBe(200);
+    expect(answer.body.result.data.json.events).toMatchObject([{ licensePlateNumber: 'LONG 1' }]);
+    // Other queries are refused with POST, as before.
+    const other = await gantry.fetch('/trpc/connections.getAll', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+      body: '{"json": {}}',
+    });
+    expect(other.status).toBe(405);
+  });
+
+  it('names keys that are not known and paths without a value, in the message and when it is tried', async () => {
+    const options = {
+      mapping: '{"plate": body.lp, "speed": body.kmhh, "colour": "red", "severity": "urgent"}',
+    };
+    const made = await connect(gantry, 'mapped', { options });
+    await sendJson(gantry, pathOf(made.url), { lp: 'NM 1', kmh: 5 });
+    const [message] = await processed(gantry, made.id);
+    expect(message?.status).toBe('STORED');
+    const tried = await gantry.ok('connections.tryReading', { id: made.id }, { token });
+    for (const reason of [message?.reason, tried.reason]) {
+      expect(reason).toContain('speed has no value, because the message has none at body.kmhh');
+      expect(reason).toContain('not known and were ignored: colour');
+      expect(reason).toContain('severity "urgent" was left out');
+    }
+    await gantry.ok('connections.update', { id: made.id, options: { mapping: '{}' } }, { token });
+    await sendJson(gantry, pathOf(made.url), { lp: 'NM 2' });
+    expect((await processed(gantry, made.id, 2))[0]).toMatchObject({ status: 'REFUSED', eventIds: [] });
+  });
+
   it('is tried on the last message, compiled before it is saved, and applied by replay', async () => {
     const made = await connect(gantry, 'mapped');
     await sendJson(gantry, pathOf(made.url), { car: { no: 'XY 99', kmh: 61 } });

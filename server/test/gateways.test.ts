@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { deviceFormats } from '@gantry/contract/values';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { devicePayload } from './formats/reading.ts';
@@ -8,6 +9,7 @@ import {
   event,
   eventOf,
   keyedEvent,
+  messagesOf,
   newSensor,
   pathOf,
   processed,
@@ -323,14 +325,112 @@ describe('a message of a device', () => {
       expect((await send(gantry, path, body, { 'content-type': type })).status).toBe(200);
     }
     const gzip = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
-    expect((await send(gantry, path, Buffer.from([0x1f, 0x8b, 8, 0]), gzip)).status).toBe(200);
-    const messages = await processed(gantry, made.id, bodies.length + 1);
+    expect((await send(gantry, path, Buffer.from([0x1f, 0x8b, 8, 0]), gzip)).status).toBe(400);
+    const messages = await processed(gantry, made.id, bodies.length);
     for (const { status, reason } of messages) {
       expect(['REFUSED', 'IGNORED']).toContain(status);
       expect(reason).not.toBeNull();
     }
-    expect(messages[0]).toMatchObject({ status: 'REFUSED', reason: expect.stringContaining('compressed') });
     expect(await gantry.count('events')).toBe(before);
+  });
+
+  it.each([
+    ['gzip', gzipSync],
+    ['x-gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['deflate', deflateRawSync],
+    ['BR', brotliCompressSync],
+    ['', gzipSync],
+  ])('may be compressed with %s', async (encoding, compress) => {
+    const made = await connect(gantry, 'gantry');
+    const body = compress(Buffer.from(JSON.stringify(event({ description: 'x'.repeat(9_000_000 / 1_000) }))));
+    const headers = { 'content-type': 'application/json', ...(encoding && { 'content-encoding': encoding }) };
+    expect((await send(gantry, pathOf(made.url), body, headers)).status).toBe(200);
+    const [message] = await processed(gantry, made.id);
+    expect(message?.status).toBe('STORED');
+    const detail = await gantry.ok('connections.getMessage', { id: message?.id }, { token });
+    expect(JSON.parse(detail.parts[0].text)).toMatchObject(event());
+  });
+
+  it('that is too large without its compression, damaged, or compressed otherwise is refused before it is stored', async () => {
+    const made = await connect(gantry, 'hikvision');
+    const path = pathOf(made.url);
+    const blanks = Buffer.alloc(11 * 1024 * 1024, ' ');
+    for (const [encoding, body, status] of [
+      ['gzip', gzipSync(blanks), 413],
+      ['br', brotliCompressSync(blanks), 413],
+      ['deflate', deflateSync(blanks), 413],
+      ['gzip', gzipSync(Buffer.from('<a/>')).subarray(0, 15), 400],
+      ['br', Buffer.from('<a/>'), 400],
+      ['zstd', Buffer.from('<a/>'), 415],
+      ['gzip, br', Buffer.from('<a/>'), 415],
+      ['constructor', Buffer.from('<a/>'), 415],
+    ] as const) {
+      const answer = await send(gantry, path, body, { 'content-encoding': encoding });
+      expect(answer.status, encoding).toBe(status);
+      if (status === 415) expect(answer.headers.get('accept-encoding')).toBe('gzip, deflate, br');
+    }
+    expect(await gantry.count(`device_messages WHERE connection_id = '${made.id}'`)).toBe(0);
+  });
+
+  it('with too many elements or values is refused with 413 before it is stored', async () => {
+    const made = await connect(gantry, 'hikvision');
+    for (const body of [
+      `<a>${'<b/>'.repeat(500_001)}</a>`,
+      `{"a": "\\",[", "b": [${'0,'.repeat(1_000_001)}0]}`,
+    ]) {
+      expect((await send(gantry, pathOf(made.url), body)).status).toBe(413);
+    }
+    expect(await gantry.count(`device_messages WHERE connection_id = '${made.id}'`)).toBe(0);
+  });
+
+  it('of 3 MB of XML with 100,000 elements becomes its events', async () => {
+    const made = await connect(gantry, 'datex2');
+    const record = (n: number) =>
+      `<situation id="S${n}"><overallSeverity>low</overallSeverity><situationRecord id="R${n}" version="1" xsi:type="Accident"><situationRecordCreationTime>2026-03-01T10:00:00Z</situationRecordCreationTime>${'<other><a>1</a><b>2</b></other>'.repeat(30)}</situationRecord></situation>`;
+    const records = Array.from({ length: 1_100 }, (_, n) => record(n)).join('');
+    const body = `<d2LogicalModel xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"><payloadPublication xsi:type="SituationPublication">${records}</payloadPublication></d2LogicalModel>`;
+    expect(body.match(/<\w/g)?.length).toBeGreaterThan(100_000);
+    expect(
+      (await send(gantry, pathOf(made.url), gzipSync(body), { 'content-encoding': 'gzip' })).status,
+    ).toBe(200);
+    const [message] = await eventually(
+      () => messagesOf(gantry, made.id),
+      ([only]) => only !== undefined && only.status !== 'RECEIVED',
+    );
+    expect(message).toMatchObject({ status: 'STORED' });
+    expect(message?.eventIds).toHaveLength(1_100);
+  });
+
+  it.each(['gantry', 'mapped', 'fiware', 'datex2', 'sensorthings'])(
+    'of the format %s that cannot be read is answered 400, and stored with the reason',
+    async (format) => {
+      const options = format === 'mapped' ? { mapping: 'body' } : {};
+      const made = await connect(gantry, format, { options });
+      const answer = await send(gantry, pathOf(made.url), '{"eventType": ', {
+        'content-type': 'application/json',
+      });
+      expect(answer.status).toBe(400);
+      expect(answer.body).toContain('The JSON is invalid or incomplete');
+      expect(await processed(gantry, made.id)).toMatchObject([
+        { status: 'REFUSED', reason: 'The JSON is invalid or incomplete' },
+      ]);
+    },
+  );
+
+  it('of the format gantry without a valid event is answered 400 with what is wrong', async () => {
+    const made = await connect(gantry, 'gantry');
+    const answer = await sendJson(gantry, pathOf(made.url), [
+      event({ vehicleSpeed: -1 }),
+      { eventType: 'FAX' },
+    ]);
+    expect(answer.status).toBe(400);
+    expect(answer.body).toMatch(/2 events are invalid: events.0: vehicleSpeed: .*; events.1: eventType: /);
+    expect((await sendJson(gantry, pathOf(made.url), [event(), event({ vehicleSpeed: -1 })])).status).toBe(
+      200,
+    );
+    const batch = { 'content-type': 'application/vnd.gantry.edge+json' };
+    expect((await send(gantry, pathOf(made.url), '[{"at": "soon"}]', batch)).status).toBe(400);
   });
 
   it('over 10 MB is refused with 413', async () => {

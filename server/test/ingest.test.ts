@@ -187,6 +187,42 @@ describe('events.ingest', () => {
     expect(Object.keys(event).sort()).toEqual(DETAIL_KEYS);
   });
 
+  it('warns of values that are not stored as they were sent', async () => {
+    const metadata = {
+      id: 2 ** 53 + 2,
+      list: [{ n: -1.2e19 }],
+      big: 1e300,
+      ok: 2 ** 53 - 1,
+    };
+    const { status, body } = await send({ metadata, timestamp: null });
+    expect(status).toBe(200);
+    const message = expect.stringMatching(/^This integer has more digits than a number holds/);
+    expect(body.result.data.json.warnings).toEqual([
+      { path: 'timestamp', message: expect.stringContaining('the event has the time of receipt') },
+      { path: 'metadata.id', message },
+      { path: 'metadata.list.0.n', message },
+    ]);
+    expect(Object.keys((await send({ metadata: { ok: 1.5 } })).body.result.data.json)).toEqual([
+      'success',
+      'eventId',
+    ]);
+  });
+
+  it('accepts every offset of ISO 8601', async () => {
+    for (const [timestamp, expected] of [
+      ['2026-01-31T08:15:00+01', '2026-01-31T07:15:00.000Z'],
+      ['2026-01-31T08:15:00,123-0330', '2026-01-31T11:45:00.123Z'],
+      ['2026-01-31T08:15-03', '2026-01-31T11:15:00.000Z'],
+    ] as const) {
+      expect(new Date((await ingest({ timestamp })).timestamp).toISOString()).toBe(expected);
+    }
+  });
+
+  it('refuses a Date that is none', async () => {
+    const { status } = await send({ timestamp: null }, { values: { timestamp: ['Date'] } });
+    expect(status).toBe(400);
+  });
+
   it('stores plates of every script unchanged', async () => {
     for (const plate of ['МО 77 АВ', '品川 500 さ 20-46', '١٢٣ د ب', "O'N-1_%\\*"]) {
       expect((await ingest({ licensePlateNumber: plate })).licensePlateNumber).toBe(plate);

@@ -14,7 +14,7 @@ const INPUT = { body: { a: 1 } };
 const map = (expression: string, input: unknown = INPUT) => mapper.map(expression, input);
 
 const LOOP = '($f := function($n) { $f($n + 1) }; $f(0))';
-const STOPPED = { refusal: 'The mapping took more than 0.2 s and was stopped' };
+const STOPPED = { refusal: 'The mapping took more than 0.2 s of processor time and was stopped' };
 const TOO_LARGE = /is larger than 1 MB$|too long|maximum sequence length|Invalid string length|was stopped$/;
 
 describe('a mapping', () => {
@@ -42,8 +42,10 @@ describe('a mapping', () => {
     else expect(found).toMatch(expected);
   });
 
-  it('that loops is stopped after a second', async () => {
-    expect(await map(LOOP)).toEqual({ refusal: 'The mapping took more than 1 s and was stopped' });
+  it('that loops is stopped after a second of processor time', async () => {
+    expect(await map(LOOP)).toEqual({
+      refusal: 'The mapping took more than 1 s of processor time and was stopped',
+    });
     expect(await map('body.a')).toEqual({ value: 1 });
   });
 
@@ -56,6 +58,65 @@ describe('a mapping', () => {
   ])('that %s is stopped', async (_, expression) => {
     expect(await hasty.map(expression, INPUT)).toEqual(STOPPED);
     expect(await hasty.map('body.a', INPUT)).toEqual({ value: 1 });
+  });
+
+  it.each([
+    ['$time("20/11/2026 14:51", "dd/MM/yyyy HH:mm")', '2026-11-20T13:51:00.000Z'],
+    ['$time("20/11/2026 14:51", "dd/MM/yyyy HH:mm", "Asia/Tokyo")', '2026-11-20T05:51:00.000Z'],
+    ['$time("20/11/2026 14:51", "dd/MM/yyyy HH:mm", "utc+3")', '2026-11-20T11:51:00.000Z'],
+    ['$time("2026-11-20T14:51:24 +0300", "yyyy-MM-ddTHH:mm:ss ZZZ")', '2026-11-20T11:51:24.000Z'],
+    ['$time("Nov 20 26, 2:51 PM", "MMM d yy, h:mm a")', '2026-11-20T13:51:00.000Z'],
+    ['$time(1795175484)', '2026-11-20T11:51:24.000Z'],
+    ['$time("20.11.2026 14:51:24", null, "Europe/Istanbul")', '2026-11-20T11:51:24.000Z'],
+    ['$time(body.nothing, "dd/MM/yyyy")', undefined],
+    // The night in which clocks are set forward, and the one in which they are set back, received at 01:30 UTC.
+    ['$time("29/03/2026 02:30", "dd/MM/yyyy HH:mm")', '2026-03-29T01:30:00.000Z'],
+    ['$time("25/10/2026 02:30", "dd/MM/yyyy HH:mm")', '2026-10-25T01:30:00.000Z'],
+    ['$time("25/10/2026 02:59", "dd/MM/yyyy HH:mm")', '2026-10-25T00:59:00.000Z'],
+  ])('reads times: %s', async (expression, expected) => {
+    const zone = { name: 'Europe/Berlin', receivedAt: Date.UTC(2026, 9, 25, 1, 30) };
+    const received = /2026-11|11\/2026|Nov|1795|20.11/.test(expression)
+      ? Date.UTC(2026, 10, 21)
+      : zone.receivedAt;
+    expect(await mapper.map(expression, INPUT, { ...zone, receivedAt: received })).toEqual({
+      value: expected,
+    });
+  });
+
+  it.each([
+    [
+      '$time("x", "YYYY-MM-DD")',
+      /^The mapping failed at character \d+: \$time: "YYYY" in the pattern "YYYY-MM-DD" is not known: use yyyy, MM, dd/,
+    ],
+    ['$time("x", "HH:mm")', /needs a year, a month and a day/],
+    ['$time("x", 5)', /the pattern must be a text such as/],
+    ['$time("x", "dd.MM.yyyy \'at HH:mm")', /has a quote that is not closed/],
+    [
+      '$time("x", "dd.MM.yyyy", "Mars/Olympus")',
+      /\$time: "Mars\/Olympus" is not a time zone: use a name such as Europe\/Berlin/,
+    ],
+  ])('is refused with a wrong pattern or zone: %s', async (expression, expected) => {
+    expect(await map(expression)).toEqual({ refusal: expect.stringMatching(expected) });
+  });
+
+  it('names what it cannot read in the message', async () => {
+    expect(await map('{"time": $time("31/12/2026", "yyyy-MM-dd")}')).toEqual({
+      value: {},
+      flaws: ['$time: "31/12/2026" does not fit the pattern "yyyy-MM-dd": 2026-01-31 would'],
+    });
+    expect(await map('{"plate": body.a, "time": body.tiem, "speed": body.x.y, "key": $sum(body.z)}')).toEqual(
+      {
+        value: { plate: 1 },
+        flaws: [
+          'time has no value, because the message has none at body.tiem',
+          'speed has no value, because the message has none at body.x.y',
+        ],
+      },
+    );
+    expect(await map('[1..2].{"a": $, "b": nothing}')).toMatchObject({
+      flaws: ['b has no value, because the message has none at nothing'],
+    });
+    expect(await map('body.a = 1 ? {"a": 1} : {"b": nothing}')).toEqual({ value: { a: 1 } });
   });
 
   it.each([

@@ -64,17 +64,47 @@ describe('the body of a device', () => {
     expect(xml.contents[0]).toMatchObject({ root: { children: [{ text: address }, { text: address }] } });
   });
 
-  it('keeps a truncated image unchanged, and reports it', async () => {
+  it('keeps a truncated image as it arrived, and says so', async () => {
     const image = jpeg({ comment: 'x'.repeat(200) });
     const cut = image.subarray(0, image.length - 2);
-    const { parts, pictures, flaws, contents } = await contentsOf(
+    const { pictures, flaws, contents } = await contentsOf(
       'application/json',
       JSON.stringify({ image: cut.toString('base64') }),
     );
-    expect(pictures).toEqual([]);
-    expect(flaws).toEqual(['A picture in the message is truncated and was left out']);
-    expect(contents[0]).toEqual({ kind: 'json', value: { image: '' } });
-    expect(parts[1]?.base64).toBe(cut.toString('base64'));
+    expect(pictures).toMatchObject([{ bytes: cut }]);
+    expect(flaws).toEqual(['A picture in the message is truncated']);
+    expect(contents[0]).toEqual({ kind: 'json', value: { image: `/images/${pictures[0]?.sha256}` } });
+  });
+
+  it.each([
+    'image/jpg',
+    'image/pjpeg',
+    'image/jpeg;charset=utf-8',
+    '',
+    'application/octet-stream',
+    'image\\/jpeg',
+  ])('takes an image out of a data: URL with the type %j', async (type) => {
+    const image = jpeg({ comment: 'x'.repeat(200) });
+    const { pictures, contents } = await contentsOf(
+      'application/json',
+      `{"image": "data:${type};base64,${image.toString('base64')}"}`,
+    );
+    expect(pictures).toMatchObject([{ bytes: image, mediaType: 'image/jpeg' }]);
+    expect(contents[0]).toEqual({ kind: 'json', value: { image: `/images/${pictures[0]?.sha256}` } });
+  });
+
+  it('keeps all digits of integers that a number cannot hold, as texts', async () => {
+    const text =
+      '{"id": 9007199254740993, "t": 1795175484123456, "n": [-12345678901234567890, 1.2345678901234567, 1e20], "s": "12345678901234567890 \\" 12345678901234567890"}';
+    expect((await contentsOf('application/json', text)).contents[0]).toEqual({
+      kind: 'json',
+      value: {
+        id: '9007199254740993',
+        t: 1_795_175_484_123_456,
+        n: ['-12345678901234567890', 1.2345678901234567, 1e20],
+        s: '12345678901234567890 " 12345678901234567890',
+      },
+    });
   });
 
   it('may be JSON followed by images', async () => {

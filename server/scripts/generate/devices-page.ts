@@ -181,7 +181,10 @@ configuration of the device. In the steps below, \`TOKEN\`, \`USER\` and \`PASSW
   Digest), by a header (\`x-api-key\`, \`Authorization: Bearer\` or \`Token\`), by the signature of the body (Verkada), or by a key in the body
   (OpenALPR). On fixed paths, the user name identifies the connection.
 - **The answer.** 200, or the answer that the maker of the device documents, as soon as the message is stored unchanged, whatever its content.
-  401 or 404 for an unknown sender, 413 above 10 MB, and 503 while the database is unavailable. If a device does not resend messages, its
+  401 or 404 for an unknown sender, 413 above 10 MB, 500,000 elements of XML or 1,000,000 values of JSON, 415 for a compression other than
+  gzip, deflate and br (10 MB without it), 400 if it is damaged, and 503 while the database is unavailable. Programs that send Gantry JSON, FIWARE,
+  DATEX II, SensorThings or a mapped format are answered 400 if nothing of a body can be read; it is stored with the reason. Cameras take
+  any error for an outage, so they get 200 and the reason stands in the messages of the connection (status REFUSED). If a device does not resend messages, its
   message is written to disk first, and to the database when it is available again.
 - **Repetitions.** A message becomes one event, however often it arrives. If a device sends neither a time nor an id, an equal message within
   60 seconds counts as a repetition; for radars within 5.

@@ -149,9 +149,10 @@ export const connectionsRouter = router({
   tryReading: allowed('manageSensors')
     .meta({
       question: true,
+      alsoPost: true,
       summary: 'Show what a message of a connection would become, perhaps with other options',
       notes:
-        'Nothing is stored. Without `messageId`, it is the last message. Of several reports about one vehicle, each is shown as an event.',
+        'Nothing is stored. Without `messageId`, it is the last message. Of several reports about one vehicle, each is shown as an event. `reason` names keys of a mapping that are not known, values that cannot be used and paths without a value. Call it with POST if a mapping is too long for an address.',
     })
     .input(tryInput)
     .output(tryOutput)

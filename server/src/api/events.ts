@@ -1,4 +1,4 @@
-import type { InputIssue } from '@gantry/contract/errors';
+import { type InputIssue, MAX_ISSUES } from '@gantry/contract/errors';
 import {
   batchEvent,
   event,
@@ -40,7 +40,7 @@ import { deleteEvent, lookUpEvents, markAsArchived, markAsProcessed } from '../e
 import { getEvent } from '../events/store.ts';
 import { findIncidentIdsOf } from '../incidents/store.ts';
 import { ingestEvent } from '../ingest/pipeline.ts';
-import { refuseUnknown, unknownFields } from '../ingest/unknown-fields.ts';
+import { changedValues, refuseUnknown, unknownFields } from '../ingest/unknown-fields.ts';
 import { unavailable } from '../platform/error.ts';
 import { resolveInterval } from '../platform/time.ts';
 import { failureOf, inputFailure } from '../rpc/errors.ts';
@@ -52,13 +52,23 @@ import { noteRefusedDevice } from './device-refusals.ts';
 import { eventBatches } from './event-batches.ts';
 import { allowed, device, open, router, signedIn } from './procedures.ts';
 
-/** Finds the unknown fields of an event and counts such events. @throws AppError `badRequest` for any if `isStrict` */
+/**
+ * Finds the unknown fields of an event, and values that change, and counts events with unknown fields.
+ * @throws AppError `badRequest` for an unknown field if `isStrict`
+ */
 function noteUnknown({ metrics }: AppContext, given: unknown, isStrict: boolean): readonly InputIssue[] {
   const fields = unknownFields(given);
-  if (fields.length === 0) return fields;
+  const changed = changedValues(given);
+  if (fields.length === 0) return changed;
   metrics.eventsWithUnknownFields.inc();
   if (isStrict) throw refuseUnknown(fields);
-  return fields;
+  return [...fields, ...changed];
+}
+
+/** The warnings of an answer, which has none if there is nothing to warn of. */
+function warningsOf(...found: readonly (readonly InputIssue[])[]): { warnings?: InputIssue[] } {
+  const warnings = found.flat().slice(0, MAX_ISSUES);
+  return warnings.length > 0 ? { warnings } : {};
 }
 
 /** One event of a batch, validated and stored separately, so that an invalid event does not affect the others. */
@@ -71,9 +81,9 @@ async function ingestItem(
   const parsed = batchEvent.safeParse(item);
   try {
     if (!parsed.success) throw inputFailure(parsed.error);
-    const warnings = noteUnknown(ctx.app, item, isStrict || parsed.data.strict === true);
-    const ingested = await ingestEvent(ctx, parsed.data, noteLag);
-    return warnings.length === 0 ? ingested : { ...ingested, warnings: [...warnings] };
+    const unknown = noteUnknown(ctx.app, item, isStrict || parsed.data.strict === true);
+    const { eventId, duplicate, warnings } = await ingestEvent(ctx, parsed.data, noteLag);
+    return { eventId, duplicate, ...warningsOf(unknown, warnings) };
   } catch (error) {
     const { body, unexpected } = failureOf(error);
     if (unexpected)
@@ -99,10 +109,9 @@ export const eventsRouter = router({
     .output(ingestOutput)
     .mutation(async ({ ctx, input }) => {
       ctx.app.eventRates.take(ctx.sensor, 1);
-      const warnings = noteUnknown(ctx.app, ctx.given, input.strict === true);
-      const { eventId } = await ingestEvent(ctx, input);
-      if (warnings.length === 0) return { success: true as const, eventId };
-      return { success: true as const, eventId, warnings: [...warnings] };
+      const unknown = noteUnknown(ctx.app, ctx.given, input.strict === true);
+      const { eventId, warnings } = await ingestEvent(ctx, input);
+      return { success: true as const, eventId, ...warningsOf(unknown, warnings) };
     }),
 
   ingestBatch: device

@@ -1,5 +1,6 @@
 /** The beginning of a JPEG, PNG or WebP file in base64. JSON may write `/` as `\/`. */
-const BEGINNING = /(?:data:image\\?\/[\w.+-]+;base64,)?(?:\\?\/9j\\?\/|iVBORw0KGgo|UklGR)/g;
+const BEGINNING =
+  /(?:data:[\w.+/\\-]{0,60}(?:;[\w.+=-]{1,60}){0,3};base64,)?(?:\\?\/9j\\?\/|iVBORw0KGgo|UklGR)/g;
 
 /** Minimum length of an image in base64, in characters. Shorter runs are not images. */
 const MIN_LENGTH = 100;

@@ -125,6 +125,14 @@ export interface Format {
    * cameras. Two cameras on a connection without `options.sensors` are named with their messages, and as discoveries.
    */
   readonly namesCamera?: boolean;
+  /**
+   * For formats whose senders are programs that act on an error: why a message will not be read, as a sentence, with which
+   * it is answered 400 after it was stored; null if it will. Cameras take any error for an outage, so for them only the
+   * connection shows what was refused.
+   */
+  refusalOf?(message: DeviceMessage): string | null;
+  /** Whether messages are read with their HTTP headers. */
+  readonly readsHeaders?: boolean;
   /** Paths that devices of this format use regardless of the configured address; their credentials identify them. */
   readonly fixedPaths?: readonly string[];
   /**

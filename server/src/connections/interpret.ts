@@ -12,6 +12,7 @@ import type { KnownConnection } from './store.ts';
 export interface Interpretable {
   readonly path: string;
   readonly topic: string | null;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Unix milliseconds */
   readonly receivedAt: number;
   readonly parts: readonly StoredPart[];
@@ -27,10 +28,10 @@ export type ReadingRules = Pick<KnownConnection, 'format' | 'timeZone' | 'option
  */
 export async function interpret(
   { format, timeZone, options }: ReadingRules,
-  { parts, path, topic, receivedAt }: Interpretable,
+  { parts, path, topic, headers, receivedAt }: Interpretable,
   { zone, map }: { readonly zone: string; readonly map: MapInput },
 ): Promise<Reading> {
-  const message = { parts: readParts(parts), path, topic, receivedAt };
+  const message = { parts: readParts(parts), path, topic, headers, receivedAt };
   return readMessage(format, message, { options, zone: timeZone ?? zone, map });
 }
 

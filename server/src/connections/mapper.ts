@@ -1,14 +1,21 @@
+import type { DeviceZone, Zone } from './device-time.ts';
 import { MAPPING_LIMITS, type MappingAnswer, type MappingJob } from './mapping-messages.ts';
 import { type MappingProcess, startMappingProcess } from './mapping-process.ts';
 
 /**
- * The result of a mapping, undefined if it has none; or why it failed, as a sentence. `isTemporary` says that the mapping
+ * The result of a mapping, undefined if it has none, and what it could not read in the message, as sentences; or why it
+ * failed, as a sentence. `isTemporary` says that the mapping
  * is to be tried again later.
  */
-export type Mapped = { readonly value: unknown } | { readonly refusal: string; readonly isTemporary?: true };
+export type Mapped =
+  | { readonly value: unknown; readonly flaws?: readonly string[] }
+  | { readonly refusal: string; readonly isTemporary?: true };
 
-/** Evaluates a JSONata expression within limits of time and memory. */
-export type MapInput = (expression: string, input: unknown) => Promise<Mapped>;
+/**
+ * Evaluates a JSONata expression within limits of processor time and memory.
+ * @param zone of the local times that `$time` reads; by default UTC
+ */
+export type MapInput = (expression: string, input: unknown, zone?: Zone) => Promise<Mapped>;
 
 /** Evaluates the expressions of users in a separate process, which starts with the first one. */
 export interface Mapper extends Disposable {
@@ -29,6 +36,8 @@ const MAX_STOPS = 3;
 const PAUSE_MS = 30_000;
 /** Maximum number of expressions whose stops are counted. */
 const MAX_REMEMBERED = 1_000;
+/** The zone of expressions that are evaluated without a message. No time is ahead of it. */
+const UTC: DeviceZone = { name: 'utc', receivedAt: 8.64e15 };
 const PAUSED = `The mapping was stopped ${MAX_STOPS} times in a row and is tried again after ${PAUSE_MS / 1000} s`;
 
 interface Waiting extends MappingJob {
@@ -90,7 +99,11 @@ export function createMapper(start: () => MappingProcess = startMappingProcess):
     process ??= start();
     const current = process;
     try {
-      const { answer, hasEnded } = await current.run({ expression: job.expression, input: job.input });
+      const { answer, hasEnded } = await current.run({
+        expression: job.expression,
+        input: job.input,
+        zone: job.zone,
+      });
       if (hasEnded && process === current) process = null;
       if (!isCheck) note(job.expression, 'refusal' in answer && /was stopped$/.test(answer.refusal));
       return answer;
@@ -111,30 +124,32 @@ export function createMapper(start: () => MappingProcess = startMappingProcess):
     isRunning = false;
   };
 
-  const ask = (expression: string, input: string | null): Promise<MappingAnswer> =>
+  const ask = (expression: string, input: string | null, zone: DeviceZone = UTC): Promise<MappingAnswer> =>
     new Promise((resolve, reject) => {
       if (isDisposed || waits >= MAX_WAITING) {
         reject(new Error(isDisposed ? 'mappings have ended' : 'too many mappings are waiting'));
         return;
       }
       const jobs = waiting.get(expression) ?? [];
-      jobs.push({ expression, input, resolve, reject });
+      jobs.push({ expression, input, zone, resolve, reject });
       waiting.set(expression, jobs);
       waits++;
       void run();
     });
 
   return {
-    async map(expression, input) {
+    async map(expression, input, zone = UTC) {
       const json = JSON.stringify(input);
       if (json.length > MAPPING_LIMITS.inputMax) {
         return {
           refusal: `The message is too large for a mapping: more than ${MAPPING_LIMITS.inputMax / 1e6} MB`,
         };
       }
-      const answer = await ask(expression, json);
+      const known = typeof zone === 'string' ? { ...UTC, name: zone } : zone;
+      const answer = await ask(expression, json, known);
       if ('refusal' in answer) return answer.refusal === PAUSED ? { ...answer, isTemporary: true } : answer;
-      return { value: answer.result === null ? undefined : JSON.parse(answer.result) };
+      const value: unknown = answer.result === null ? undefined : JSON.parse(answer.result);
+      return answer.flaws.length > 0 ? { value, flaws: answer.flaws } : { value };
     },
     async check(expression) {
       const answer = await ask(expression, null);

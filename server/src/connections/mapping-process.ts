@@ -4,6 +4,7 @@ import {
   MAPPING_LIMITS,
   type MappingAnswer,
   type MappingJob,
+  OUT_OF_TIME,
   READY,
   type TimeLimits,
   tookMoreThan,
@@ -32,7 +33,7 @@ export interface MappingProcess {
  * @param limits of one evaluation; tests have shorter ones
  */
 export function startMappingProcess({ timeMs, killMs }: TimeLimits = MAPPING_LIMITS): MappingProcess {
-  const child = fork(mappingProgram, [String(timeMs)], {
+  const child = fork(mappingProgram, [String(timeMs), String(killMs)], {
     env: {},
     execArgv: [
       `--max-old-space-size=${MAPPING_LIMITS.heapMb}`,
@@ -52,14 +53,15 @@ export function startMappingProcess({ timeMs, killMs }: TimeLimits = MAPPING_LIM
     async run(job) {
       await ready;
       hold(child, true);
-      const received = nextMessage(child, killMs);
+      const received = nextMessage(child, MAPPING_LIMITS.silentMs);
       child.send(job, () => undefined);
       const { answer, end } = await received;
       hold(child, false);
       if (answer !== undefined) return { answer: answer as MappingAnswer, hasEnded: false };
+      if (end === OUT_OF_TIME) return { answer: { refusal: tookMoreThan(timeMs) }, hasEnded: true };
       if (end === 'late') {
         child.kill('SIGKILL');
-        return { answer: { refusal: tookMoreThan(timeMs) }, hasEnded: true };
+        throw new Error('the mapping process does not answer');
       }
       if (!OUT_OF_MEMORY.includes(end ?? '')) throw new Error(`the mapping process ended with ${end}`);
       return { answer: { refusal: TOO_MUCH_MEMORY }, hasEnded: true };

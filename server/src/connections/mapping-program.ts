@@ -1,13 +1,16 @@
 import { Worker } from 'node:worker_threads';
 import jsonata from 'jsonata';
 import { LRUCache } from 'lru-cache';
+import { keysWithoutValue } from './mapping-keys.ts';
 import {
   MAPPING_LIMITS,
   type MappingAnswer,
   type MappingJob,
+  OUT_OF_TIME,
   READY,
   tookMoreThan,
 } from './mapping-messages.ts';
+import { timeFunction } from './mapping-time.ts';
 
 // The program of the process that evaluates mappings: server/dist/mapping-program.js. It has no environment variables,
 // cannot compile code from strings, and ends with its parent.
@@ -18,11 +21,13 @@ const MAX_CALLS = 500;
 const MAX_ITEMS = 100_000;
 /** Maximum length of a text that one function call creates, `$pad` for example, in characters. */
 const MAX_TEXT = 1_000_000;
+/** Maximum number of sentences about what an expression could not read. */
+const MAX_FLAWS = 10;
 /** Deeper results are refused, because everything that reads them is recursive. */
 const MAX_DEPTH = 50;
 
 const { resultMax } = MAPPING_LIMITS;
-const timeMs = Number(process.argv[2]);
+const [timeMs = 0, killMs = 0] = process.argv.slice(2).map(Number);
 const TOO_LARGE = `The result of the mapping is larger than ${resultMax / 1e6} MB`;
 
 /** A result that is not accepted; the message is a sentence. */
@@ -34,7 +39,8 @@ function compile(expression: string): jsonata.Expression {
   const known = compiled.get(expression);
   if (known) return known;
   try {
-    const made = jsonata(expression, { timeout: timeMs, stack: MAX_CALLS, sequence: MAX_ITEMS });
+    const made = jsonata(expression, { stack: MAX_CALLS, sequence: MAX_ITEMS });
+    made.assign(Symbol.for('jsonata.__evaluate_entry') as never, limitTime);
     compiled.set(expression, made);
     return made;
   } catch (error) {
@@ -42,17 +48,43 @@ function compile(expression: string): jsonata.Expression {
   }
 }
 
-async function answerTo({ expression, input }: MappingJob): Promise<MappingAnswer> {
+/**
+ * When the evaluation began, in milliseconds of processor time of this process, plus 1; 0 while there is none. The watch
+ * (`startWatch`) reads it.
+ */
+const begun = new Int32Array(new SharedArrayBuffer(4));
+
+function processorMs(): number {
+  const { user, system } = process.cpuUsage();
+  return Math.floor((user + system) / 1_000);
+}
+
+let evaluations = 0;
+
+/** Called by JSONata before each part of an expression. Reading the processor time takes longer than most of them. */
+function limitTime(): void {
+  if (++evaluations % 64 === 0 && processorMs() - (Atomics.load(begun, 0) - 1) > timeMs) {
+    throw new Refused(tookMoreThan(timeMs));
+  }
+}
+
+async function answerTo({ expression, input, zone }: MappingJob): Promise<MappingAnswer> {
+  Atomics.store(begun, 0, processorMs() + 1);
+  Atomics.notify(begun, 0);
   try {
     const made = compile(expression);
-    if (input === null) return { result: null };
-    const result: unknown = await made.evaluate(JSON.parse(input), {});
+    if (input === null) return { result: null, flaws: [] };
+    const flaws: string[] = [];
+    const bindings = { time: timeFunction(zone, (flaw) => flaws.length < MAX_FLAWS && flaws.push(flaw)) };
+    const result: unknown = await made.evaluate(JSON.parse(input), bindings);
     measure(result);
     const json = JSON.stringify(result) ?? null;
     if (json !== null && json.length > resultMax) throw new Refused(TOO_LARGE);
-    return { result: json };
+    return { result: json, flaws: [...flaws, ...keysWithoutValue(made.ast(), result)] };
   } catch (error) {
     return { refusal: error instanceof Refused ? error.message : sentenceOf('failed', error) };
+  } finally {
+    Atomics.store(begun, 0, 0);
   }
 }
 
@@ -97,18 +129,30 @@ interface Failure {
 
 function sentenceOf(what: string, failure: unknown): string {
   const { message, position, code, error } = failure as Failure;
-  if (code === 'D3121' && error) return sentenceOf(what, error);
-  if (code === 'D1012') return tookMoreThan(timeMs);
+  if (code === 'D3121' && error) return error instanceof Refused ? error.message : sentenceOf(what, error);
   const where = typeof position === 'number' ? ` at character ${position}` : '';
   return `The mapping ${what}${where}: ${String(message).slice(0, 500)}`;
 }
 
-/** Ends the process when its parent has ended, also during an evaluation, in which `disconnect` is not received. */
-function endWithParent(): void {
+/**
+ * Ends the process when its parent has ended, also during an evaluation, in which `disconnect` is not received, and when
+ * an evaluation has taken too much processor time.
+ */
+function startWatch(): void {
   new Worker(
-    `const parent = process.ppid;
-    setInterval(() => process.ppid === parent || process.kill(process.pid, 'SIGKILL'), 1000);`,
-    { eval: true, resourceLimits: { maxOldGenerationSizeMb: 8 } },
+    `const { begun, parent, killMs, signal } = require('node:worker_threads').workerData;
+    const processorMs = () => { const { user, system } = process.cpuUsage(); return (user + system) / 1000; };
+    for (;;) {
+      if (process.ppid !== parent) process.kill(process.pid, 'SIGKILL');
+      const since = Atomics.load(begun, 0);
+      if (since !== 0 && processorMs() - since > killMs) process.kill(process.pid, signal);
+      Atomics.wait(begun, 0, since, since === 0 ? 1000 : 50);
+    }`,
+    {
+      eval: true,
+      resourceLimits: { maxOldGenerationSizeMb: 8 },
+      workerData: { begun, parent: process.ppid, killMs, signal: OUT_OF_TIME },
+    },
   ).unref();
   process.on('disconnect', () => process.exit());
 }
@@ -118,7 +162,7 @@ String.prototype.repeat = function limited(this: string, count: number) {
   if (this.length * count > MAX_TEXT) throw new RangeError('The text is too long');
   return repeat.call(this, count);
 };
-endWithParent();
+startWatch();
 process.on('message', (job) => {
   void answerTo(job as MappingJob).then((answer) => process.send?.(answer));
 });

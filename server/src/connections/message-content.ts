@@ -41,3 +41,9 @@ export function notRead(message: DeviceMessage, expected: string): Reading {
     ? without('nothing', 'The message is empty')
     : without('nothing', `The message is not ${expected}`);
 }
+
+/** Why no part of a message can be read, as a sentence; null if one can. */
+export function refusalOfContent({ parts }: DeviceMessage): string | null {
+  const reasons = parts.map(({ content }) => (content.kind === 'unreadable' ? content.reason : null));
+  return reasons.includes(null) ? null : (reasons[0] ?? null);
+}

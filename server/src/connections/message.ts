@@ -42,6 +42,8 @@ export interface DeviceMessage {
   readonly path: string;
   /** The MQTT topic; null for HTTP. */
   readonly topic: string | null;
+  /** The HTTP headers that mappings may see (`headersForMappings`); absent for other formats and for MQTT. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Unix milliseconds */
   readonly receivedAt: number;
 }

@@ -68,6 +68,7 @@ export interface MessageToRead {
   readonly receivedAt: number;
   readonly path: string;
   readonly topic: string | null;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly parts: readonly StoredPart[];
   readonly flaws: readonly string[];
 }
@@ -88,10 +89,11 @@ export async function findMessageToRead(
     received_at: string;
     path: string;
     topic: string | null;
+    headers: string | null;
     parts: string;
     flaws: string;
   }>(sql`
-    SELECT id, received_at, path, topic, parts, flaws FROM device_messages
+    SELECT id, received_at, path, topic, headers, parts, flaws FROM device_messages
     WHERE connection_id = ${connectionId}::uuid AND ${id === null ? sql`true` : sql`id = ${id}::uuid`}
     ORDER BY id DESC LIMIT 1`);
   const [row] = rows;
@@ -100,6 +102,7 @@ export async function findMessageToRead(
     ...row,
     connectionId,
     receivedAt: new Date(row.received_at).getTime(),
+    headers: row.headers === null ? undefined : (JSON.parse(row.headers) as Record<string, string>),
     parts: JSON.parse(row.parts) as StoredPart[],
     flaws: JSON.parse(row.flaws) as string[],
   };

@@ -33,13 +33,42 @@ export function measured(value: unknown): number | null {
 }
 
 const KM_PER_MILE = 1.609344;
+const KM_PER_NAUTICAL_MILE = 1.852;
+const KM_PER_HOUR_AND_FOOT = 1.09728;
 
-/** A measured speed in km/h, rounded to hundredths; null when it was not measured. */
+/** The factors to km/h of the units of speed as devices write them, in lower case and without blanks. */
+const SPEED_UNITS: ReadonlyMap<string, number> = new Map(
+  (
+    [
+      ['km/h kmh kph kmph km/hr km/hour km/u км/ч km/sa km/saat كم/س كم/ساعة', 1],
+      ['mph mi/h mi/hr miles/h miles/hour', KM_PER_MILE],
+      ['m/s mps m/sec meters/s metres/s м/с', 3.6],
+      ['kn kt kts kts. knot knots', KM_PER_NAUTICAL_MILE],
+      ['ft/s fps ft/sec', KM_PER_HOUR_AND_FOOT],
+    ] as const
+  ).flatMap(([names, factor]) => names.split(' ').map((name): [string, number] => [name, factor])),
+);
+
+const SPEED_WITH_UNIT = /^([+-]?\d[\d.,]*)([^\d.,].*)$/;
+const SPEED_MAX_LENGTH = 50;
+
+/**
+ * A measured speed in km/h, rounded to hundredths; null when it was not measured. A text may name its unit: `54 km/h`.
+ * @param unit of a value that does not name it
+ */
 export function speedOf(value: unknown, unit: 'km/h' | 'mph' | 'm/s' = 'km/h'): number | null {
-  const speed = measured(value);
-  if (speed === null) return null;
-  const factor = { 'km/h': 1, mph: KM_PER_MILE, 'm/s': 3.6 }[unit];
-  return Math.round(speed * factor * 100) / 100;
+  const { number, named } = numberWithUnit(value);
+  const speed = measured(number);
+  const factor = SPEED_UNITS.get(named ?? unit);
+  return speed === null || factor === undefined ? null : Math.round(speed * factor * 100) / 100;
+}
+
+function numberWithUnit(value: unknown): { readonly number: unknown; readonly named?: string } {
+  if (typeof value !== 'string' || value.length > SPEED_MAX_LENGTH) return { number: value };
+  const found = SPEED_WITH_UNIT.exec(value.toLowerCase().replaceAll(/\s/g, ''));
+  // 1e3 is a number without a unit.
+  if (!found || numberOf(value) !== null) return { number: value };
+  return { number: found[1], named: found[2] ?? '' };
 }
 
 /**

@@ -46,17 +46,16 @@ export async function splitBody(contentType: string | null, body: Buffer): Promi
       if (taken === MAX_PICTURES + 1) flaws.push(`The body has more than ${MAX_PICTURES} pictures`);
       return null;
     }
+    const mediaType = mediaTypeOf(bytes);
+    const isTruncated = mediaType !== null && imageLengthOf(bytes, mediaType) === null;
     try {
-      const mediaType = mediaTypeOf(bytes);
-      if (mediaType && imageLengthOf(bytes, mediaType) === null) {
-        flaws.push(`${name} is truncated and was left out`);
-        return null;
-      }
       const picture = readPicture(bytes, name);
       pictures.set(picture.sha256, picture);
+      if (isTruncated) flaws.push(`${name} is truncated`);
       return addressOfImage(picture.sha256);
     } catch (error) {
-      flaws.push(`${name} was left out: ${error instanceof Error ? error.message : 'it is not an image'}`);
+      const reason = error instanceof Error ? error.message : 'it is not an image';
+      flaws.push(isTruncated ? `${name} is truncated and was left out` : `${name} was left out: ${reason}`);
       return null;
     }
   };

@@ -120,8 +120,8 @@ export async function refusalOfMapping(
   let refusal: string | null = null;
   await interpret({ ...known, options }, message, {
     zone: app.settings.current().timezone,
-    map: async (expression, input) => {
-      const mapped = await app.mapper.map(expression, input);
+    map: async (expression, input, zone) => {
+      const mapped = await app.mapper.map(expression, input, zone);
       if ('refusal' in mapped && !(isUnchanged && mapped.isTemporary)) refusal = mapped.refusal;
       return mapped;
     },

@@ -3,7 +3,7 @@ import type { XmlElement } from './message.ts';
 
 /** Deeper documents are refused, because everything that reads them is recursive. */
 const MAX_DEPTH = 100;
-const MAX_ELEMENTS = 50_000;
+export const MAX_ELEMENTS = 500_000;
 
 interface OpenElement {
   readonly name: string;

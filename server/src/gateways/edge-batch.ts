@@ -2,6 +2,7 @@ import { HOUR_MS } from '@gantry/contract/durations';
 import { z } from 'zod';
 import { keyedEventId } from '../events/id.ts';
 import { MAX_AHEAD_MS } from '../events/time-bounds.ts';
+import { AppError } from '../platform/error.ts';
 import { EDGE, type Incoming } from './incoming.ts';
 import type { Receiver } from './receive.ts';
 
@@ -28,6 +29,7 @@ function timeOfMessage(at: number, now: number): number {
  * @param now Unix milliseconds; messages of a buffer whose clock is ahead count as received at this time
  * @param take deducts the messages after the first one from the allowance of the connection
  * @returns false when the body is not such a batch
+ * @throws AppError `badRequest` for a batch that is invalid
  * @throws AppError `unavailable` when they cannot be stored now; `tooManyRequests` when there are too many
  */
 export async function receiveEdgeBatch(
@@ -37,7 +39,10 @@ export async function receiveEdgeBatch(
 ): Promise<boolean> {
   if (!EDGE_BATCH.test(incoming.contentType ?? '')) return false;
   const messages = batch.safeParse(parse(incoming.body));
-  if (!messages.success) return false;
+  if (!messages.success) {
+    const [issue] = messages.error.issues;
+    throw new AppError('badRequest', `The batch is invalid: ${issue?.path.join('.')}: ${issue?.message}`);
+  }
   if (messages.data.length > 1) take(messages.data.length - 1);
   await Promise.all(
     messages.data.map(({ at, key, text }) => {
@@ -47,6 +52,7 @@ export async function receiveEdgeBatch(
       return receiver.store(id, {
         ...incoming,
         method: EDGE,
+        headers: undefined,
         receivedAt,
         contentType: null,
         body: Buffer.from(text),

@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import pLimit from 'p-limit';
 import type { DeviceAnswer } from '../connections/format.ts';
 import { formatNamed } from '../connections/formats.ts';
+import { excessOfBody } from '../connections/read-parts.ts';
 import type { KnownConnection } from '../connections/store.ts';
 import { AppError } from '../platform/error.ts';
 import { createBodyReader, drain } from '../rpc/body.ts';
@@ -12,6 +14,8 @@ import type { DigestNonces } from './digest.ts';
 import { receiveEdgeBatch } from './edge-batch.ts';
 import type { Guesses } from './guesses.ts';
 import { challenge, type Identified, identifyByHead } from './identify.ts';
+import { headersForMappings } from './incoming.ts';
+import { ACCEPTED_ENCODINGS, inflated, isCompressed } from './inflate.ts';
 import type { ConnectionLimits } from './limits.ts';
 import type { Missed } from './missed.ts';
 import type { Receiver } from './receive.ts';
@@ -36,6 +40,9 @@ export interface HttpDoorParts {
 
 const METHODS = ['POST', 'PUT', 'GET'];
 
+/** Maximum number of bodies in memory that were compressed; the others wait. Each may have 10 MB. */
+const MAX_INFLATED = 4;
+
 /** An answer other than that of a format. */
 class Refusal extends Error {
   readonly status: number;
@@ -51,6 +58,7 @@ class Refusal extends Error {
 export function createHttpDoor(parts: HttpDoorParts): HttpDoor {
   const { app, receiver, nonces, guesses, limits, missed, callerOf } = parts;
   const bodies = createBodyReader();
+  const inflating = pLimit(MAX_INFLATED);
 
   const send = (
     { response, format }: Exchange,
@@ -134,25 +142,50 @@ export function createHttpDoor(parts: HttpDoorParts): HttpDoor {
     if (!METHODS.includes(method)) {
       throw new Refusal(405, 'Send messages with POST', { allow: METHODS.join(', ') });
     }
-    const { connection, body } = await admit(exchange, target);
+    const { connection, body: sent } = await admit(exchange, target);
+    const encoding = request.headers['content-encoding'] ?? null;
+    if (!isCompressed(encoding, sent)) return takeBody(exchange, target, connection, sent);
+    await inflating(async () => {
+      const found = await inflated(encoding, sent);
+      if ('status' in found) {
+        throw new Refusal(
+          found.status,
+          found.reason,
+          found.status === 415 ? { 'accept-encoding': ACCEPTED_ENCODINGS } : {},
+        );
+      }
+      await takeBody(exchange, target, connection, found.body);
+    });
+  };
+
+  /** Stores a body, and answers. @throws Refusal of a body that cannot be read, if the sender can act on it */
+  const takeBody = async (
+    exchange: Exchange,
+    target: GatewayTarget,
+    connection: KnownConnection,
+    body: Buffer,
+  ): Promise<void> => {
+    const { request } = exchange;
+    const excess = excessOfBody(body);
+    if (excess !== null) throw new Refusal(413, excess);
     const isQuery = body.length === 0 && target.query !== '';
     const incoming = {
       connection,
       receivedAt: app.clock.now(),
-      method,
+      method: request.method ?? '',
       path: target.path,
       topic: null,
       contentType: isQuery ? 'application/x-www-form-urlencoded' : (request.headers['content-type'] ?? null),
-      encoding: request.headers['content-encoding'] ?? null,
+      encoding: null,
+      headers: formatNamed(connection.format).readsHeaders ? headersForMappings(request.headers) : undefined,
       body: isQuery ? Buffer.from(target.query) : body,
     };
-    if (
-      !(await receiveEdgeBatch(receiver, incoming, {
-        now: app.clock.now(),
-        take: (more) => limits.take(connection, more),
-      }))
-    )
-      await receiver.receive(incoming);
+    const isEdgeBatch = await receiveEdgeBatch(receiver, incoming, {
+      now: app.clock.now(),
+      take: (more) => limits.take(connection, more),
+    });
+    const refusal = isEdgeBatch ? null : await receiver.receive(incoming);
+    if (refusal !== null) throw new Refusal(400, `The message was stored, but cannot be read: ${refusal}`);
     const { status = 200, ...rest } = formatNamed(connection.format).answer?.(target.path) ?? {};
     send(exchange, status, rest);
   };
@@ -195,6 +228,11 @@ export function createHttpDoor(parts: HttpDoorParts): HttpDoor {
       const seconds = Math.ceil(error.retryAfterSeconds ?? 1);
       if (connection) missed.note(connection, 'limited');
       reply(429, error.message, { 'retry-after': String(seconds) });
+      return;
+    }
+    if (error instanceof AppError && error.kind === 'badRequest') {
+      noteRefusal(exchange, { status: 400, message: error.message, headers: {} });
+      reply(400, error.message);
       return;
     }
     if (error instanceof WireError && error.code === 'PAYLOAD_TOO_LARGE') {

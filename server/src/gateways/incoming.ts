@@ -1,3 +1,5 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { isToken } from '../connections/secrets.ts';
 import type { KnownConnection } from '../connections/store.ts';
 
 /** The method of messages of `gantry-edge`. */
@@ -16,5 +18,24 @@ export interface Incoming {
   readonly contentType: string | null;
   /** The Content-Encoding header; null for none. */
   readonly encoding: string | null;
+  /** The HTTP headers that the format reads; absent if it reads none. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly body: Buffer;
+}
+
+/** Names of headers that contain secrets of the sender, or none of its data. */
+const NOT_SHOWN =
+  /auth|cookie|token|secret|passw|credential|signature|session|jwt|api-?key|^(?:key|connection|host|expect|te|upgrade|content-length|transfer-encoding|keep-alive)$/;
+const MAX_HEADERS = 50;
+const MAX_HEADER_LENGTH = 1_000;
+
+/** The headers of a request that a mapping may see: their names in lower case, without secrets. */
+export function headersForMappings(headers: IncomingHttpHeaders): Record<string, string> {
+  const shown = Object.entries(headers).flatMap(([name, value]) => {
+    const text = Array.isArray(value) ? value.join(', ') : (value ?? '');
+    // The address of the connection, which contains its token, may be in a header of a proxy.
+    if (NOT_SHOWN.test(name) || text.split(/[^\w-]+/).some(isToken)) return [];
+    return [[name, text.slice(0, MAX_HEADER_LENGTH).replaceAll('\0', '').toWellFormed()]];
+  });
+  return Object.fromEntries(shown.slice(0, MAX_HEADERS));
 }

@@ -24,6 +24,8 @@ export interface NewMessage {
   readonly partsJson: string;
   /** JSON of sentences. */
   readonly flawsJson: string;
+  /** JSON of the headers that the format reads; null if it reads none. */
+  readonly headersJson: string | null;
   /** For a message that is not processed: why. */
   readonly refusal: string | null;
   /** Whether this process works on it as soon as it is stored. */
@@ -43,6 +45,7 @@ const columns: readonly Column<NewMessage>[] = [
   double('bytes', ({ bytes }) => bytes, 'bytes::integer'),
   text('parts', ({ partsJson }) => partsJson),
   text('flaws', ({ flawsJson }) => flawsJson),
+  text('headers', ({ headersJson }) => headersJson),
   text('reason', ({ refusal }) => refusal),
 ];
 
@@ -101,6 +104,7 @@ export interface ClaimedMessage {
   readonly method: string;
   readonly path: string;
   readonly topic: string | null;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly parts: readonly StoredPart[];
   readonly flaws: readonly string[];
   readonly claim: number;
@@ -130,6 +134,7 @@ export async function claimMessages(
     method: string;
     path: string;
     topic: string | null;
+    headers: string | null;
     parts: string;
     flaws: string;
     claim: number;
@@ -147,13 +152,14 @@ export async function claimMessages(
           LIMIT ${most} FOR NO KEY UPDATE SKIP LOCKED) AS due
         WINDOW earlier AS (ORDER BY due_at, id)) AS due
       WHERE place = 1 OR (NOT is_suspect AND bytes_so_far <= ${mostBytes})))
-    RETURNING id, connection_id, received_at, method, path, topic, parts, flaws, claim, failures,
+    RETURNING id, connection_id, received_at, method, path, topic, headers, parts, flaws, claim, failures,
       unfinished - 1 AS unfinished`);
   return rows
     .map((row) => ({
       ...row,
       connectionId: row.connection_id,
       receivedAt: new Date(row.received_at).getTime(),
+      headers: row.headers === null ? undefined : (JSON.parse(row.headers) as Record<string, string>),
       parts: JSON.parse(row.parts) as StoredPart[],
       flaws: JSON.parse(row.flaws) as string[],
     }))

@@ -1,4 +1,5 @@
 import { formatNamed } from '../connections/formats.ts';
+import { readParts } from '../connections/read-parts.ts';
 import { type StoredPart, splitBody } from '../connections/split-body.ts';
 import { newIdInOrder } from '../events/id.ts';
 import { isBadRow } from '../platform/database/failure.ts';
@@ -8,6 +9,7 @@ import { AppError } from '../platform/error.ts';
 import { createGroups } from '../platform/groups.ts';
 import type { GatewayApp } from './context.ts';
 import type { Incoming } from './incoming.ts';
+import { isCompressed } from './inflate.ts';
 import { createLanes } from './lanes.ts';
 import { insertMessages, type NewMessage } from './messages-store.ts';
 import type { Missed } from './missed.ts';
@@ -18,12 +20,13 @@ import type { Spool } from './spool.ts';
 export interface Receiver extends AsyncDisposable {
   /**
    * Resolves when the message is stored; it is interpreted afterwards.
+   * @returns why it will not be read, as a sentence; null if it will
    * @throws AppError `unavailable` when it cannot be stored now. A message of a device that does not send again is then
    * kept on disk, if there is space, and is stored later.
    */
-  receive(incoming: Incoming): Promise<void>;
+  receive(incoming: Incoming): Promise<string | null>;
   /** Stores a message that is kept elsewhere until then, once for each id. @throws AppError `unavailable` as `receive` does */
-  store(id: string, incoming: Incoming): Promise<void>;
+  store(id: string, incoming: Incoming): Promise<string | null>;
 }
 
 /** After the database was found to be unavailable, messages are refused at once for this long, in milliseconds. */
@@ -57,16 +60,18 @@ export function createReceiver(
 
   /** Resolves when the message has its place in a group; the property `written` resolves when that group is stored. */
   const prepare = async (id: string, incoming: Incoming) => {
-    const { connection, receivedAt, method, contentType, topic, body } = incoming;
-    const refusal = refusalOf(incoming);
+    const { connection, receivedAt, method, contentType, topic, headers, body } = incoming;
+    const compressed = refusalOfCompressed(incoming);
     const { parts, pictures, flaws } =
-      refusal === null
+      compressed === null
         ? await splitBody(contentType, body)
         : { parts: [whole(contentType, body)], pictures: [], flaws: [] };
     // The images are stored before the message, so that no message lacks its images.
     const putImages =
       pictures.length === 0 ? [] : await app.images.keepForMessage({ messageId: id, pictures });
     const path = storable(incoming.path, MAX_PATH);
+    const { refusalOf } = formatNamed(connection.format);
+    const refusal = compressed ?? refusalOf?.({ parts: readParts(parts), path, topic, receivedAt }) ?? null;
     const isTaken = refusal === null && processor.hasRoom(connection.id);
     const written = groups.add({
       id,
@@ -79,14 +84,20 @@ export function createReceiver(
       bytes: body.length,
       partsJson: JSON.stringify(parts),
       flawsJson: JSON.stringify(flaws),
+      headersJson: headers === undefined ? null : JSON.stringify(headers),
       refusal,
       isTaken,
       putImages,
     });
-    return { written, isTaken, refusal, message: { id, receivedAt, method, path, topic, parts, flaws } };
+    return {
+      written,
+      isTaken,
+      refusal,
+      message: { id, receivedAt, method, path, topic, headers, parts, flaws },
+    };
   };
 
-  const store = async (id: string, incoming: Incoming): Promise<void> => {
+  const store = async (id: string, incoming: Incoming): Promise<string | null> => {
     const { connection, method } = incoming;
     const begin = () => prepare(id, incoming);
     // Several messages of a broker are stored at the same time, but their order counts.
@@ -98,14 +109,15 @@ export function createReceiver(
     } else if (isNew && isTaken) {
       processor.accept({ ...message, connectionId: connection.id, claim: 0, failures: 0, unfinished: 0 });
     }
+    return refusal;
   };
 
   let awayUntil = Number.NEGATIVE_INFINITY;
 
-  const storeOrRefuse = async (id: string, incoming: Incoming): Promise<void> => {
+  const storeOrRefuse = async (id: string, incoming: Incoming): Promise<string | null> => {
     if (performance.now() < awayUntil) throw databaseAway();
     try {
-      await lanes(incoming.connection.id, () => store(id, incoming));
+      return await lanes(incoming.connection.id, () => store(id, incoming));
     } catch (error) {
       // A message that the database refuses will not be stored later either.
       if (!isOutage(error) || isBadRow(error)) throw error;
@@ -119,7 +131,7 @@ export function createReceiver(
     async receive(incoming) {
       const id = newIdInOrder(incoming.receivedAt);
       try {
-        await storeOrRefuse(id, incoming);
+        return await storeOrRefuse(id, incoming);
       } catch (error) {
         const isAway = error instanceof AppError && error.kind === 'unavailable';
         if (isAway && !formatNamed(incoming.connection.format).repeats) {
@@ -133,16 +145,9 @@ export function createReceiver(
   };
 }
 
-/** Why a body is not interpreted; null if it is. */
-function refusalOf({ encoding, body }: Incoming): string | null {
-  const isCompressed = (encoding !== null && !/^\s*identity\s*$/i.test(encoding)) || isGzip(body);
-  return isCompressed && body.length > 0
-    ? 'The body is compressed: switch compression off in the device'
-    : null;
-}
-
-function isGzip(body: Buffer): boolean {
-  return body[0] === 0x1f && body[1] === 0x8b;
+/** Why a body is not read that is compressed, which is removed only over HTTP; null if it is not compressed. */
+function refusalOfCompressed({ encoding, body }: Incoming): string | null {
+  return isCompressed(encoding, body) ? 'The body is compressed: switch compression off in the device' : null;
 }
 
 function whole(contentType: string | null, body: Buffer): StoredPart {

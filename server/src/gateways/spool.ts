@@ -22,7 +22,7 @@ export interface Spool {
    * Stores all messages, the oldest first, until one cannot be stored now.
    * @param isOver whether to finish
    */
-  play(store: (id: string, incoming: Incoming) => Promise<void>, isOver: () => boolean): Promise<void>;
+  play(store: (id: string, incoming: Incoming) => Promise<unknown>, isOver: () => boolean): Promise<void>;
 }
 
 export interface SpoolOptions {
@@ -123,7 +123,7 @@ export function createSpool({ folder, mostBytes, log, report }: SpoolOptions): S
 
   const playOne = async (
     path: string,
-    store: (id: string, incoming: Incoming) => Promise<void>,
+    store: (id: string, incoming: Incoming) => Promise<unknown>,
   ): Promise<'stored' | 'waits' | 'aside'> => {
     const found = await read(path);
     if (found === 'gone') return 'aside';

@@ -84,8 +84,8 @@ export function createTakeMessage(
   };
 
   /** Evaluates a mapping. @throws Error when that is not possible now: the message is tried again */
-  const map: MapInput = async (expression, input) => {
-    const outcome = await app.mapper.map(expression, input);
+  const map: MapInput = async (expression, input, zone) => {
+    const outcome = await app.mapper.map(expression, input, zone);
     if ('refusal' in outcome && outcome.isTemporary) throw new Error(outcome.refusal);
     return outcome;
   };

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { invalidInput } from '../platform/error.ts';
-import { type MediaType, mediaTypeOf, type PixelSize, pixelSizeOf } from './pixel-size.ts';
+import { imageLengthOf, type MediaType, mediaTypeOf, type PixelSize, pixelSizeOf } from './pixel-size.ts';
 
 /** An image as sent by a device, after validation. */
 export interface Picture extends PixelSize {
@@ -15,7 +15,8 @@ const MAX_PIXELS = 50_000_000;
 const MAX_SIDE = 20_000;
 
 const DATA_URL = /^data:/i;
-const IMAGE_URL = /^data:image\/(jpeg|png|webp);base64,/i;
+/** The type is not read, because devices write `image/jpg`, `image/pjpeg`, parameters or none: the bytes determine it. */
+const IMAGE_URL = /^data:[^,]{0,200};base64,\s{0,10}/i;
 
 /** The first characters of the three formats in base64. */
 const IMAGE_BASE64 = /^(?:\/9j\/|iVBORw0KGgo|UklGR)/;
@@ -55,15 +56,7 @@ export function readImage(value: string, path: string): Picture | null {
   if (!url && DATA_URL.test(value)) throw invalidInput(path, `This is not an image: ${ONE_OF_THREE}`);
   const bytes = decodeBase64(url ? value.slice(url[0].length) : value);
   if (!bytes) throw invalidInput(path, 'The image is not valid base64');
-  const picture = readPicture(bytes, path);
-  const [, subtype] = url ?? [];
-  if (subtype !== undefined && claimedType(subtype) !== picture.mediaType) {
-    throw invalidInput(
-      path,
-      `The image claims to be ${claimedType(subtype)}, but its bytes are ${picture.mediaType}`,
-    );
-  }
-  return picture;
+  return readPicture(bytes, path);
 }
 
 /**
@@ -85,6 +78,11 @@ export function readPicture(bytes: Buffer, path: string): Picture {
     );
   }
   return { sha256: hash('sha256', bytes, 'hex'), mediaType, width, height, bytes };
+}
+
+/** Whether the end of an image is missing. */
+export function isTruncated({ bytes, mediaType }: Picture): boolean {
+  return imageLengthOf(bytes, mediaType) === null;
 }
 
 /** @throws AppError `badRequest` for a text that is not an address */
@@ -117,8 +115,4 @@ function decodeBase64(text: string): Buffer | null {
   if (bytes.length === Buffer.byteLength(text, 'base64')) return bytes;
   const dense = text.replace(/\s+/g, '');
   return dense.length < text.length ? decodeBase64(dense) : null;
-}
-
-function claimedType(subtype: string) {
-  return `image/${subtype.toLowerCase()}`;
 }

@@ -1,9 +1,11 @@
+import type { InputIssue } from '@gantry/contract/errors';
 import type { ReportedEvent } from '@gantry/contract/events';
 import type { EventRow } from '../events/event-row.ts';
 import { picturesTookTooLong } from '../images/images.ts';
 import {
   addressOfImage,
   hashesOfServed,
+  isTruncated,
   type Picture,
   readImage,
   requireAddress,
@@ -29,6 +31,8 @@ type IngestContext = DeviceContext<
 export interface Ingested {
   readonly eventId: string;
   readonly duplicate: boolean;
+  /** What was stored although it is not whole. */
+  readonly warnings: readonly InputIssue[];
 }
 
 interface WithPictures {
@@ -37,6 +41,7 @@ interface WithPictures {
   readonly pictures: readonly Picture[];
   /** The hashes of the images to which the event refers by the addresses at which this service serves them. */
   readonly served: readonly string[];
+  readonly warnings: readonly InputIssue[];
 }
 
 /**
@@ -56,8 +61,10 @@ export async function ingestEvent(
   reported: ReportedEvent,
   noteLag: (lag: ReportLag) => void = (lag) => app.sensorClocks.recordReport(sensor.id, lag),
 ): Promise<Ingested> {
-  const { event, pictures, served } =
-    reported.images.length === 0 ? { event: reported, pictures: [], served: [] } : takeOutPictures(reported);
+  const { event, pictures, served, warnings } =
+    reported.images.length === 0
+      ? { event: reported, pictures: [], served: [], warnings: [] }
+      : takeOutPictures(reported);
   const { timezone } = app.settings.current();
   const former = app.settings.formerZones();
   const dated =
@@ -90,7 +97,7 @@ export async function ingestEvent(
   if (outcome === 'stored' && timestamp !== undefined && !occursTwice(timestamp, timezone)) {
     noteLag({ arrivedAt: now, lagMs: now - row.time });
   }
-  return { eventId, duplicate: outcome === 'duplicate' };
+  return { eventId, duplicate: outcome === 'duplicate', warnings };
 }
 
 /**
@@ -150,6 +157,11 @@ function takeOutPictures(event: ReportedEvent): WithPictures {
     event: { ...event, images },
     pictures: read.flatMap(({ picture }) => picture ?? []),
     served: hashesOfServed(addresses),
+    warnings: read.flatMap(({ picture }, at) =>
+      picture && isTruncated(picture)
+        ? [{ path: `images.${at}`, message: 'The image is truncated, and is stored as it was sent' }]
+        : [],
+    ),
   };
 }
 

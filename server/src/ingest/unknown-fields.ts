@@ -26,6 +26,29 @@ export function unknownFields(given: unknown): readonly InputIssue[] {
     : found;
 }
 
+const LOST_DIGITS =
+  'This integer has more digits than a number holds, so that the last ones changed: send it as a text';
+const NULL_TIME = 'null was taken for no timestamp, so that the event has the time of receipt';
+
+/** The values of an event as it was sent that are not stored as they were meant, at most `MAX_ISSUES`. */
+export function changedValues(given: unknown): readonly InputIssue[] {
+  if (typeof given !== 'object' || given === null) return NONE;
+  const { timestamp, metadata } = given as { timestamp?: unknown; metadata?: unknown };
+  const issues: InputIssue[] = timestamp === null ? [{ path: 'timestamp', message: NULL_TIME }] : [];
+  const visit = (value: unknown, path: string): void => {
+    if (issues.length >= MAX_ISSUES) return;
+    if (typeof value === 'number') {
+      // Larger numbers are written with an exponent, and are not meant to be exact.
+      const isLong = Number.isInteger(value) && !Number.isSafeInteger(value) && Math.abs(value) < 1e21;
+      if (isLong) issues.push({ path: path.slice(0, NAME_MAX).toWellFormed(), message: LOST_DIGITS });
+    } else if (typeof value === 'object' && value !== null) {
+      for (const [name, each] of Object.entries(value)) visit(each, `${path}.${name}`);
+    }
+  };
+  visit(metadata, 'metadata');
+  return issues.length > 0 ? issues : NONE;
+}
+
 // A loop over the names allocates nothing for an event without unknown fields.
 function unknownIn(
   value: object,

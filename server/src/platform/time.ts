@@ -44,7 +44,7 @@ export function resolveTime(iso: string, zone: string): number {
   );
 }
 
-const TO_THE_MINUTE = /[T ]\d{2}:\d{2}(?:Z|[+-]\d{2}:?\d{2})?$/i;
+const TO_THE_MINUTE = /[T ]\d{2}:\d{2}(?:Z|[+\-\u2212]\d{2}(?::?\d{2})?)?$/i;
 const HAS_FRACTION = /[.,]\d/;
 
 /**
@@ -69,13 +69,14 @@ function withinYears(moment: number): number {
   return Math.min(Math.max(moment, EARLIEST), LATEST);
 }
 
-/** The text in the form for Date.parse: `T` before the time, a dot before the fraction, a colon in the offset. */
+/** The text in the form for Date.parse: `T` before the time, a dot before the fraction, hours and minutes in the offset. */
 function normalize(iso: string): string {
   return iso
     .toUpperCase()
     .replace(' ', 'T')
     .replace(',', '.')
-    .replace(/([+-]\d{2})(\d{2})$/, '$1:$2');
+    .replace('\u2212', '-')
+    .replace(/(:[\d.]*[+-]\d{2})(?::?(\d{2}))?$/, (_, hours, minutes = '00') => `${hours}:${minutes}`);
 }
 
 /** Whether an ISO text without an offset denotes two times, because clocks in the zone were set back between them. */

@@ -91,7 +91,7 @@ export function createDispatcher<App extends Core>(
       const hint = call.path.includes(',') ? ': to call several, add batch=1 to the query' : '';
       throw new WireError('NOT_FOUND', `There is no procedure "${shown(call.path)}"${hint}`);
     }
-    const { type } = procedure;
+    const { type, alsoPost } = procedure;
     if (type === 'subscription' && call.method === 'query') {
       throw new WireError(
         'METHOD_NOT_SUPPORTED',
@@ -99,10 +99,10 @@ export function createDispatcher<App extends Core>(
         { headers: { allow: 'GET' } },
       );
     }
-    if (type !== call.method) {
+    if (type !== call.method && !(alsoPost && call.method === 'mutation')) {
       const method = type === 'mutation' ? httpMethod.mutation : httpMethod.query;
       throw new WireError('METHOD_NOT_SUPPORTED', `Call ${call.path} with ${method}`, {
-        headers: { allow: method },
+        headers: { allow: alsoPost ? 'GET, POST' : method },
       });
     }
     return procedure;

@@ -49,6 +49,8 @@ export interface ProcedureMeta<App = Core> {
   notes?: string;
   /** Called with the error of a call that failed, and with the context, which lacks the guard's fields if the guard failed. */
   failed?: (ctx: RequestContext<App>, path: string, error: unknown) => void;
+  /** Whether a query may also be called with POST, because its input may be too long for an address. */
+  alsoPost?: boolean;
   /** Its weight in a batch, 1 by default; see MAX_BATCH_WEIGHT. */
   weight?: number;
   /** The schema of the messages of a subscription. */

@@ -31,6 +31,8 @@ export interface Prepared<App> {
    * those of their events.
    */
   readonly ignored: (given: unknown) => readonly string[];
+  /** Whether a query may also be called with POST. */
+  readonly alsoPost: boolean;
   /** Its weight in a batch. */
   readonly weight: number;
   /** Only runs the guard. */
@@ -84,6 +86,7 @@ export function prepare<App extends Core>(path: string, procedure: AnyTRPCProced
   };
 
   return {
+    alsoPost: definition.meta?.alsoPost ?? false,
     weight: definition.meta?.weight ?? 1,
     ignored: (given) => (personal ? unknownInput(personal, given) : NONE),
     run: async (ctx, readInput, { signal = NEVER, refusesUnknown = false } = {}) => {

@@ -80,6 +80,77 @@ describe('a message with a mapping', () => {
     });
   });
 
+  it.each([
+    ['"54 km/h"', 54],
+    ['"54,5 km/h"', 54.5],
+    ['"20 mph"', 32.19],
+    ['"15 m/s"', 54],
+    ['"30 kn"', 55.56],
+    ['"30 Knots"', 55.56],
+    ['"10 ft/s"', 10.97],
+    ['"93"', 93],
+    ['"1e2"', 100],
+    ['"0 km/h"', null],
+    ['"-5 mph"', null],
+    ['"54 parsecs"', null],
+  ])('has the speed %s in km/h', async (speed, expected) => {
+    const { reports } = await read(`{"plate": "X", "speed": ${speed}, "speedLimit": ${speed}}`, '{}');
+    expect(reports[0]?.event.vehicleSpeed).toBe(expected);
+    expect(reports[0]?.event.metadata?.speedLimit ?? null).toBe(expected);
+  });
+
+  it.each([
+    '{"lat": 52.5, "lng": 13.4}',
+    '{"Lat": "52.5", "Lon": "13,4"}',
+    '{"latitude": 52.5, "long": 13.4}',
+    '{"type": "Point", "coordinates": [13.4, 52.5]}',
+    '{"geometry": {"type": "Point", "coordinates": [13.4, 52.5]}}',
+    '"52.5, 13.4"',
+    '"geo:52.5,13.4;u=10"',
+  ])('has the location %s', async (location) => {
+    const { reports, note } = await read(`{"plate": "X", "location": ${location}}`, '{}');
+    expect(reports[0]?.event.location).toEqual({ latitude: 52.5, longitude: 13.4 });
+    expect(note).toBeNull();
+  });
+
+  it.each([
+    ['"severity": "urgent"', 'severity "urgent" was left out: use LOW, MEDIUM, HIGH, CRITICAL'],
+    ['"speed": "fast"', 'speed "fast" is not a speed: use a number, or a text such as "54 km/h"'],
+    ['"speedLimit": "54 parsecs"', 'speedLimit "54 parsecs" is not a speed'],
+    ['"location": [13.4, 52.5]', 'location [13.4,52.5] was left out: use {"latitude"'],
+    ['"location": {"lat": 99, "lng": 13}', 'location {"lat":99,"lng":13} was left out'],
+    ['"plat": "X", "colour": "red"', 'these keys are not known and were ignored: plat, colour'],
+    ['"confidence": "high"', 'confidence "high" was left out'],
+    ['"vehicleType": {"id": 1}', 'vehicleType {"id":1} was left out: use a text'],
+    ['"metadata": "x"', 'metadata "x" was left out: use an object'],
+    ['"tags": [{"a": 1}]', 'tags [{"a":1}] has entries that are not texts'],
+    ['"time": body.tiem', 'time has no value, because the message has none at body.tiem'],
+  ])('that sets %s says what is not used, and is an event nevertheless', async (given, expected) => {
+    const { reports, note } = await read(`{"plate": "AB 1", ${given}}`, '{}');
+    expect(reports).toHaveLength(1);
+    expect(note).toContain(expected);
+  });
+
+  it.each(['{}', '{"plate": body.plat}', '{"plat": "AB 1"}', '[{}, {}]'])(
+    'that makes only %s makes no event',
+    async (mapping) => {
+      const { reports, is, note } = await read(mapping, '{"plate": "AB 1"}');
+      expect({ reports, is }).toEqual({ reports: [], is: 'unreadable' });
+      expect(note).toMatch(
+        /has none of its keys: use at least one of plate|only keys that are not known \(plat\)/,
+      );
+    },
+  );
+
+  it('has the time of receipt, and says so, if $time cannot read its time', async () => {
+    const { reports, note } = await read(
+      '{"plate": "X", "time": $time(body.t, "dd/MM/yyyy")}',
+      '{"t": "n/a"}',
+    );
+    expect(reports[0]).toMatchObject({ occurredAt: null, timeFlaw: expect.stringContaining('does not fit') });
+    expect(note).toContain('"n/a" does not fit the pattern "dd/MM/yyyy": 31/01/2026 would');
+  });
+
   it('may hold several events, of which an invalid one does not affect the others', async () => {
     const { reports, is, note } = await read(
       'body.({"plate": $, "type": $ = "C" ? "CAR" : "plate_recognition"})',

@@ -2,6 +2,7 @@ import { reportedTime } from '../device-time.ts';
 import { type ConnectionValues, type Format, type ReadingContext, type Report, without } from '../format.ts';
 import { type Found, readingOfAll } from '../gathered.ts';
 import { namesOf, objectOf, valueAt } from '../json-values.ts';
+import { refusalOfContent } from '../message-content.ts';
 import { kindOf, numberOf, plateOf, speedOf } from '../observed.ts';
 import { asJson } from '../xml.ts';
 import { allUnder, idOf, type Json, listOf, typed, wordOf } from './datex2-json.ts';
@@ -28,6 +29,7 @@ export const datex2: Format = {
   transports: ['http'],
   authentication: ['basic', 'header'],
   repeats: true,
+  refusalOf: refusalOfContent,
   read({ parts }, context) {
     const unreadable = parts.find(({ content }) => content.kind === 'unreadable')?.content;
     if (unreadable?.kind === 'unreadable') return without('unreadable', unreadable.reason);

@@ -6,6 +6,7 @@ import { without } from '../format.ts';
 import { type Found, readingOfAll } from '../gathered.ts';
 import { placeOfGeoJson } from '../geo-json.ts';
 import { arrayOf, namesOf, objectOf, textOf } from '../json-values.ts';
+import { refusalOfContent } from '../message-content.ts';
 import { confidenceOf, kindOf, numberOf, plateOf, speedOf } from '../observed.ts';
 import { violationIn, violationNamed } from '../violation-names.ts';
 import { type Entity, entitiesOf } from './ngsi.ts';
@@ -65,6 +66,7 @@ export const fiware: Format = {
   authentication: ['header', 'basic'],
   // Orion counts a failed notification and does not send it again.
   repeats: false,
+  refusalOf: refusalOfContent,
   read({ parts }, context) {
     const unreadable = parts.find(({ content }) => content.kind === 'unreadable')?.content;
     if (unreadable?.kind === 'unreadable') return without('unreadable', unreadable.reason);

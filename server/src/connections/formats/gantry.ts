@@ -1,6 +1,13 @@
 import { reportedEvent } from '@gantry/contract/events';
 import { reportedTime, type Zone } from '../device-time.ts';
-import { type ConnectionValues, type Format, type Reading, type Report, without } from '../format.ts';
+import {
+  type ConnectionValues,
+  type Format,
+  type Reading,
+  type ReadingContext,
+  type Report,
+  without,
+} from '../format.ts';
 import { namesOf, objectOf, textOf } from '../json-values.ts';
 import type { DeviceMessage } from '../message.ts';
 
@@ -14,31 +21,14 @@ export const gantry: Format = {
   transports: ['http', 'mqtt'],
   authentication: ['basic', 'header', 'mqtt'],
   repeats: true,
+  refusalOf: (message) => {
+    const reading = read(message, { zone: 'utc' });
+    return reading.is === 'unreadable' ? reading.note : null;
+  },
   // As for `events.ingest`, a report without an idempotencyKey is another event each time.
   repetitionMs: 0,
   topics: ['gantry/{deviceId}/events', 'gantry/{deviceId}/heartbeat'],
-  read(message, { zone }) {
-    const device = deviceOf(message);
-    if (/(?:^|\/)heartbeat$/.test(message.topic ?? message.path))
-      return without('heartbeat', 'A heartbeat', device);
-    const pictures = message.parts.flatMap(({ content }) =>
-      content.kind === 'picture' ? [content.address] : [],
-    );
-    const items = message.parts.flatMap(({ content }) =>
-      content.kind === 'json' ? itemsOf(content.value) : [],
-    );
-    if (items.length === 0) return withoutEvents(message);
-    const read = items.map((item) => reportOf(item, device, zone));
-    const reports = read.filter((each) => typeof each !== 'string');
-    const [only] = reports;
-    if (only && items.length === 1 && pictures.length > 0) {
-      const event = { ...only.event, images: [...new Set([...(only.event.images ?? []), ...pictures])] };
-      return { reports: [{ ...only, event }], is: 'reports', note: null };
-    }
-    const flaws = read.flatMap((each, at) => (typeof each === 'string' ? `events.${at}: ${each}` : []));
-    if (reports.length === 0) return without('unreadable', noteOf(flaws), device);
-    return { reports, is: 'reports', note: flaws.length === 0 ? null : noteOf(flaws) };
-  },
+  read,
   instructions: ({ url, token, username, password }: ConnectionValues) => [
     `Send each event as JSON with POST to ${url}, with the fields of events.ingest but without apiKey: {"eventType": "SPEED_DETECTION", "vehicleSpeed": 62, "timestamp": "2026-01-31T08:15:00Z", "idempotencyKey": "42"}.`,
     'Several events may be sent as an array, or as {"events": [...]}. An invalid one does not affect the others.',
@@ -49,6 +39,29 @@ export const gantry: Format = {
     'Repeat with growing pauses, and not before Retry-After if it is given, after 408, 429, 502, 503 and 504 and when there is no answer; do not repeat after any other answer.',
   ],
 };
+
+function read(message: DeviceMessage, { zone }: Pick<ReadingContext, 'zone'>): Reading {
+  const device = deviceOf(message);
+  if (/(?:^|\/)heartbeat$/.test(message.topic ?? message.path))
+    return without('heartbeat', 'A heartbeat', device);
+  const pictures = message.parts.flatMap(({ content }) =>
+    content.kind === 'picture' ? [content.address] : [],
+  );
+  const items = message.parts.flatMap(({ content }) =>
+    content.kind === 'json' ? itemsOf(content.value) : [],
+  );
+  if (items.length === 0) return withoutEvents(message);
+  const found = items.map((item) => reportOf(item, device, zone));
+  const reports = found.filter((each) => typeof each !== 'string');
+  const [only] = reports;
+  if (only && items.length === 1 && pictures.length > 0) {
+    const event = { ...only.event, images: [...new Set([...(only.event.images ?? []), ...pictures])] };
+    return { reports: [{ ...only, event }], is: 'reports', note: null };
+  }
+  const flaws = found.flatMap((each, at) => (typeof each === 'string' ? `events.${at}: ${each}` : []));
+  if (reports.length === 0) return without('unreadable', noteOf(flaws), device);
+  return { reports, is: 'reports', note: flaws.length === 0 ? null : noteOf(flaws) };
+}
 
 function deviceOf({ topic }: DeviceMessage): string[] {
   return namesOf(topic?.split('/').at(-2));

@@ -4,6 +4,7 @@ import { type Found, readingOfAll } from '../gathered.ts';
 import { placeOfGeoJson } from '../geo-json.ts';
 import { arrayOf, namesOf, objectOf, textOf, valueAt } from '../json-values.ts';
 import type { DeviceMessage } from '../message.ts';
+import { refusalOfContent } from '../message-content.ts';
 import { kindOf, numberOf, plateOf, speedOf } from '../observed.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -23,6 +24,7 @@ export const sensorthings: Format = {
   transports: ['http', 'mqtt'],
   authentication: ['basic', 'header', 'mqtt'],
   repeats: false,
+  refusalOf: refusalOfContent,
   read(message, context) {
     const unreadable = message.parts.find(({ content }) => content.kind === 'unreadable')?.content;
     if (unreadable?.kind === 'unreadable') return without('unreadable', unreadable.reason);
