@@ -352,7 +352,8 @@ CREATE TABLE incidents (
   backlog boolean NOT NULL DEFAULT false,
   last_event_at timestamp(3) with time zone,
   reported_type text COLLATE "C",
-  reported_severity smallint
+  reported_severity smallint,
+  source_key text COLLATE "C"
 );
 
 CREATE TABLE legal_holds (

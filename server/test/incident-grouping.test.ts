@@ -91,6 +91,7 @@ describe('grouping', () => {
           id: `${String(minute).padStart(4, '0')}-${n}`,
           sensorId,
           type,
+          sourceKey: null,
           time: minute * MINUTE,
         }));
         const open = known.map(({ sensorId, type, minute }, n) => ({
@@ -99,6 +100,7 @@ describe('grouping', () => {
           // A person has changed the type of every second one.
           type: n % 2 ? ('BREAKDOWN' as const) : type,
           reportedType: type,
+          sourceKey: null,
           openedAt: minute * MINUTE,
           lastEventAt: minute * MINUTE,
         }));
@@ -113,6 +115,7 @@ describe('grouping', () => {
             id,
             sensorId,
             reportedType: type,
+            sourceKey: null,
             openedAt: time,
           })),
         ];

@@ -197,6 +197,37 @@ describe('an event of type INCIDENT', () => {
     expect((await detail(incidents[0].id)).eventCount).toBe(2);
   });
 
+  it('of a source with a key updates the open incident of that key, whenever it happens', async () => {
+    const sensor = await addSensor({ name: 'M25' });
+    const version = (record: string, at: number, fields: object) =>
+      ingest(sensor.apiKey, at, {
+        violationType: 'ROADWORKS',
+        ...fields,
+        metadata: { incidentKey: record, record },
+      });
+    await version('A', NOON, { description: 'Lane 1 is closed.', severity: 'LOW' });
+    await version('B', NOON + 1000, { description: 'Another place', severity: 'LOW' });
+    await version('A', NOON + 60 * MINUTE, { description: 'Lanes 1 and 2 are closed.', severity: 'LOW' });
+    await version('A', NOON + 120 * MINUTE, { description: 'The road is closed.', severity: 'CRITICAL' });
+    // A version that arrives late does not bring back what it said.
+    await version('A', NOON + 30 * MINUTE, { description: 'Lane 2 is closed.', severity: 'LOW' });
+    const incidents = await incidentsOf(sensor.id);
+    expect(incidents).toMatchObject([
+      { description: 'The road is closed.', severity: 'CRITICAL', type: 'ROADWORKS' },
+      { description: 'Another place', severity: 'LOW' },
+    ]);
+    const { eventCount, timeline } = await detail(incidents[0].id);
+    expect(eventCount).toBe(4);
+    expect(
+      timeline.flatMap(({ action, details }: { action: string; details: { description?: object } }) =>
+        action === 'update' ? [details.description] : [],
+      ),
+    ).toEqual([
+      { from: 'Lane 1 is closed.', to: 'Lanes 1 and 2 are closed.' },
+      { from: 'Lanes 1 and 2 are closed.', to: 'The road is closed.' },
+    ]);
+  });
+
   it('joins the incident whose type a person has changed since', async () => {
     const sensor = await addSensor();
     await ingest(sensor.apiKey, NOON, { description: 'Smoke' });

@@ -35,6 +35,28 @@ export function incidentTypeOf(report: Report): IncidentType {
   return typeNamed(report.violationType) ?? typeNamed(metadataOf(report).incidentType) ?? 'OTHER';
 }
 
+/** The longest key of a source, in characters. */
+const SOURCE_KEY_MAX = 200;
+
+/**
+ * The key under which the source of an event reports on one incident, however often and long: `metadata.incidentKey`.
+ * Null if it has none.
+ */
+export function sourceKeyOf(report: Report): string | null {
+  const { incidentKey } = metadataOf(report);
+  return typeof incidentKey === 'string' && incidentKey !== '' ? incidentKey.slice(0, SOURCE_KEY_MAX) : null;
+}
+
+/**
+ * Whether an event is a later version of the report with its key, and not another report on the same incident, which
+ * names its own record.
+ */
+export function isLaterVersion(report: Report): boolean {
+  const { record } = metadataOf(report);
+  const key = sourceKeyOf(report);
+  return key !== null && (typeof record !== 'string' || record === key);
+}
+
 /** The longest title that the contract allows, in characters. */
 const TITLE_MAX = 200;
 
@@ -90,6 +112,10 @@ function typeNamed(name: unknown): IncidentType | undefined {
   return typeof name === 'string' ? typesByName.get(name.trim().toUpperCase()) : undefined;
 }
 
-function metadataOf({ metadataJson }: Report): { incidentType?: unknown } {
+function metadataOf({ metadataJson }: Report): {
+  incidentType?: unknown;
+  incidentKey?: unknown;
+  record?: unknown;
+} {
   return metadataJson === null ? {} : JSON.parse(metadataJson);
 }

@@ -14,6 +14,8 @@ export interface OpenIncident {
   readonly type: IncidentType;
   /** The type of its events, which stays when a person changes that of the incident; null if it has none. */
   readonly reportedType: IncidentType | null;
+  /** The key under which its source reports on it (`sourceKeyOf`); null if it has none. */
+  readonly sourceKey: string | null;
   /** Unix milliseconds. */
   readonly openedAt: number;
   /** The time of its latest event, otherwise of its opening; Unix milliseconds. */
@@ -24,6 +26,7 @@ interface Report {
   readonly id: string;
   readonly sensorId: string;
   readonly type: IncidentType;
+  readonly sourceKey: string | null;
   /** Unix milliseconds. */
   readonly time: number;
 }
@@ -37,7 +40,8 @@ export interface Grouping<Row> {
 /**
  * Processes the events in the order of their time. An event belongs to an open incident of its sensor and type if it
  * happened less than 15 minutes before the opening of the incident, less than 15 minutes after its latest event, or in
- * between, however long the incident has been open. Any other event opens a new incident.
+ * between, however long the incident has been open. An event with the key of a source belongs to the open incident of
+ * that key alone, whenever it happened. Any other event opens a new incident.
  */
 export function groupByIncident<Row extends Report>(
   rows: readonly Row[],
@@ -66,12 +70,13 @@ export function groupByIncident<Row extends Report>(
     }
     const incidentId = newId();
     opening.push({ incidentId, row });
-    const { sensorId, type, time } = row;
+    const { sensorId, type, sourceKey, time } = row;
     incidents.push({
       id: incidentId,
       sensorId,
       type,
       reportedType: type,
+      sourceKey,
       openedAt: time,
       lastEventAt: time,
     });
@@ -81,9 +86,10 @@ export function groupByIncident<Row extends Report>(
 
 /** Whether the event belongs to the incident. */
 function takesIn(
-  { type, reportedType, openedAt, lastEventAt }: OpenIncident,
-  { type: ofEvent, time }: Pick<Report, 'type' | 'time'>,
+  { type, reportedType, sourceKey, openedAt, lastEventAt }: OpenIncident,
+  { type: ofEvent, sourceKey: keyOfEvent, time }: Pick<Report, 'type' | 'sourceKey' | 'time'>,
 ): boolean {
+  if (sourceKey !== null || keyOfEvent !== null) return sourceKey === keyOfEvent;
   return (
     (ofEvent === type || ofEvent === reportedType) &&
     time > openedAt - SAME_INCIDENT_MS &&
@@ -92,7 +98,10 @@ function takesIn(
 }
 
 /** The index of the incident that accepts the event; of several, the one that was opened nearest to it. */
-function placeOf(incidents: readonly OpenIncident[], event: Pick<Report, 'type' | 'time'>): number {
+function placeOf(
+  incidents: readonly OpenIncident[],
+  event: Pick<Report, 'type' | 'sourceKey' | 'time'>,
+): number {
   let best = -1;
   let distance = Number.POSITIVE_INFINITY;
   for (const [place, incident] of incidents.entries()) {

@@ -6,7 +6,7 @@ import { rankOf } from '../events/severity.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { type Outbox, publish } from '../realtime/publish.ts';
 import { findNames } from '../users/names-store.ts';
-import { incidentTypeOf, nameOf as nameOfEvent, titleOf } from './from-event.ts';
+import { incidentTypeOf, isLaterVersion, nameOf as nameOfEvent, sourceKeyOf, titleOf } from './from-event.ts';
 import { groupByIncident } from './grouping.ts';
 import {
   attachToOpenIncidents,
@@ -25,13 +25,13 @@ import {
 } from './store.ts';
 import { recordTimeline } from './timeline-store.ts';
 
-type Report = EventRow & { readonly type: IncidentType };
+type Report = EventRow & { readonly type: IncidentType; readonly sourceKey: string | null };
 type Assigned = { readonly incidentId: string; readonly row: Report };
 
 /**
  * Opens incidents for new events of type INCIDENT, in the transaction that follows them up. An event joins an open
  * incident of its sensor and type that is close enough in time (`groupByIncident`), and raises its severity if it is
- * more severe. Transactions that concern the same sensor run one after another here, so that together they open at most
+ * more severe. An event with the key of a source joins the open incident of that key alone. Transactions that concern the same sensor run one after another here, so that together they open at most
  * one incident of a type.
  */
 export async function openIncidents(
@@ -41,12 +41,13 @@ export async function openIncidents(
 ): Promise<void> {
   const reports = rows
     .filter(({ eventType }) => eventType === 'INCIDENT')
-    .map((row): Report => ({ ...row, type: incidentTypeOf(row) }));
+    .map((row): Report => ({ ...row, type: incidentTypeOf(row), sourceKey: sourceKeyOf(row) }));
   if (reports.length === 0) return;
   const sensorIds = [...new Set(reports.map(({ sensorId }) => sensorId))];
   await lockIncidentsOf(tx, sensorIds);
   const times = reports.map(({ time }) => time);
-  const known = await lockOpenIncidents(tx, sensorIds, Math.min(...times), Math.max(...times));
+  const keys = reports.flatMap(({ sourceKey }) => sourceKey ?? []);
+  const known = await lockOpenIncidents(tx, sensorIds, Math.min(...times), Math.max(...times), keys);
   const { opening, attached } = groupByIncident(reports, known, randomUUID);
 
   const opened = await open(tx, opening);
@@ -66,7 +67,7 @@ export async function openIncidents(
   // An incident that receives several events at once is published once.
   const changes = [
     ...opened.map((row) => changed('create', row)),
-    ...joined.map(({ row, isRaised }) => changed(isRaised ? 'update' : 'attachEvent', row)),
+    ...joined.map(({ row, isChanged }) => changed(isChanged ? 'update' : 'attachEvent', row)),
   ];
   await publish(
     app,
@@ -95,6 +96,7 @@ async function incidentsOf(tx: Executor, opening: readonly Assigned[]): Promise<
       severity: severityOf(row),
       reportedType: type,
       reportedSeverity: severityOf(row),
+      sourceKey: row.sourceKey,
       location: coordinatesOf(row, ofSensors),
       locationId: row.locationId,
       sensorId: row.sensorId,
@@ -112,7 +114,15 @@ function joiningEventOf({ incidentId, row }: Assigned): JoiningEvent {
   const { id: eventId, type, description } = row;
   const title =
     nameOfEvent(type, row) === null ? null : titleOf(type, row, row.locationName ?? row.sensorName);
-  return { incidentId, eventId, type, severity: severityOf(row), title, description };
+  return {
+    incidentId,
+    eventId,
+    type,
+    severity: severityOf(row),
+    title,
+    description,
+    isLaterVersion: isLaterVersion(row),
+  };
 }
 
 function attachmentsOf(assigned: readonly Assigned[]): Attachment[] {

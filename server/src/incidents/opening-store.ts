@@ -33,12 +33,14 @@ const LOCK_OPEN = prepare<OpenIncident & Record<string, unknown>>(
   'lock-open-incidents',
   sql`
     SELECT id, sensor_id AS "sensorId", type, reported_type AS "reportedType",
+      source_key AS "sourceKey",
       (extract(epoch FROM opened_at) * 1000)::double precision AS "openedAt",
       (extract(epoch FROM coalesce(last_event_at, opened_at)) * 1000)::double precision AS "lastEventAt"
     FROM incidents
     WHERE sensor_id = ANY (${sql.placeholder('sensorIds')})
-      AND coalesce(last_event_at, opened_at) >= ${sql.placeholder('first')}::timestamptz
-      AND opened_at <= ${sql.placeholder('last')}::timestamptz
+      AND (coalesce(last_event_at, opened_at) >= ${sql.placeholder('first')}::timestamptz
+          AND opened_at <= ${sql.placeholder('last')}::timestamptz
+        OR source_key = ANY (${sql.placeholder('sourceKeys')}::text[]))
       AND status IN ('OPEN', 'ACKNOWLEDGED', 'IN_PROGRESS')
     ORDER BY id
     FOR NO KEY UPDATE`,
@@ -46,18 +48,20 @@ const LOCK_OPEN = prepare<OpenIncident & Record<string, unknown>>(
 
 /**
  * Locks the incidents of these sensors that are neither resolved nor closed and may accept an event between `first` and
- * `last` (Unix milliseconds). Their status cannot change until the transaction ends.
+ * `last` (Unix milliseconds), or one with one of the keys of sources. Their status cannot change until the transaction ends.
  */
 export function lockOpenIncidents(
   tx: Executor,
   sensorIds: readonly string[],
   first: number,
   last: number,
+  sourceKeys: readonly string[],
 ): Promise<OpenIncident[]> {
   return LOCK_OPEN(tx, {
     sensorIds: uuidArray(sensorIds, (id) => id),
     first: new Date(first - SAME_INCIDENT_MS).toISOString(),
     last: new Date(last + SAME_INCIDENT_MS).toISOString(),
+    sourceKeys: textArray(sourceKeys, (key) => key),
   });
 }
 
@@ -82,6 +86,8 @@ export interface JoiningEvent extends Attachment {
   /** null: the event does not say what happened. */
   readonly title: string | null;
   readonly description: string | null;
+  /** Whether its description replaces that of the incident, however severe it is. */
+  readonly isLaterVersion: boolean;
 }
 
 const SEVERITIES = sql.raw(`ARRAY[${severity.options.map((value) => `'${value}'`).join(', ')}]`);
@@ -101,20 +107,23 @@ const ATTACH = prepare(
     WITH given AS (
       SELECT * FROM unnest(${sql.placeholder('incidentIds')}::uuid[], ${sql.placeholder('eventIds')}::uuid[],
           ${sql.placeholder('types')}::text[], ${sql.placeholder('severities')}::smallint[],
-          ${sql.placeholder('titles')}::text[], ${sql.placeholder('descriptions')}::text[])
-        WITH ORDINALITY AS given (incident_id, event_id, type, severity, title, description, position)
+          ${sql.placeholder('titles')}::text[], ${sql.placeholder('descriptions')}::text[],
+          ${sql.placeholder('laterVersions')}::text[]::boolean[])
+        WITH ORDINALITY AS given (incident_id, event_id, type, severity, title, description, is_later, position)
     ), worst AS (
       SELECT DISTINCT ON (incident_id) * FROM given ORDER BY incident_id, severity DESC, position
     ), judged AS MATERIALIZED (
       SELECT before.id, before.severity, before.title, before.description, worst.event_id, worst.type AS of_events,
-        worst.severity AS of_worst, raises,
+        worst.severity AS of_worst, raises, raises OR changes AS is_changed,
         CASE WHEN raises AND worst.title IS NOT NULL AND ${isUntouched('title')}
           THEN worst.title ELSE before.title END AS new_title,
-        CASE WHEN raises AND worst.description IS NOT NULL AND ${isUntouched('description')}
+        CASE WHEN (raises OR changes) AND worst.description IS NOT NULL AND ${isUntouched('description')}
           THEN worst.description ELSE before.description END AS new_description
       FROM worst JOIN ${incidents} AS before ON before.id = incident_id
         CROSS JOIN LATERAL (
-          SELECT worst.severity > before.severity AND worst.severity > coalesce(before.reported_severity, 0) AS raises
+          SELECT worst.severity > before.severity AND worst.severity > coalesce(before.reported_severity, 0) AS raises,
+            worst.is_later AND worst.description IS DISTINCT FROM before.description
+              AND event_time(worst.event_id) >= coalesce(before.last_event_at, before.opened_at) AS changes
         ) AS judgement
     ), grown AS (
       UPDATE ${incidents} SET updated_at = ${moment}, last_event_at = greatest(last_event_at, opened_at, latest),
@@ -124,7 +133,7 @@ const ATTACH = prepare(
       FROM judged JOIN (SELECT incident_id, max(event_time(event_id)) AS latest FROM given GROUP BY incident_id) AS taken
         ON taken.incident_id = judged.id
       WHERE incidents.id = judged.id
-      RETURNING incidents.*, raises
+      RETURNING incidents.*, is_changed
     ), attached AS (
       INSERT INTO incident_events (incident_id, event_id) SELECT incident_id, event_id FROM given
       ON CONFLICT DO NOTHING
@@ -136,10 +145,10 @@ const ATTACH = prepare(
         FROM given
         UNION ALL
         SELECT id, NULL, 'update', jsonb_build_object('eventId', event_id)
-          || ${fromTo('severity', sql`(${SEVERITIES})[severity]`, sql`(${SEVERITIES})[of_worst]`)}
+          || ${fromTo('severity', sql`(${SEVERITIES})[severity]`, sql`(${SEVERITIES})[CASE WHEN raises THEN of_worst ELSE severity END]`)}
           || ${fromTo('title', sql`title`, sql`new_title`)}
           || ${fromTo('description', sql`description`, sql`new_description`)}
-        FROM judged WHERE raises
+        FROM judged WHERE is_changed
       ) AS entries JOIN grown ON grown.id = incident_id
       ORDER BY position NULLS LAST
     )
@@ -156,14 +165,14 @@ function fromTo(field: string, from: SQL, to: SQL): SQL {
 export interface JoinedIncident {
   /** After the change. */
   readonly row: IncidentRow;
-  /** Whether an event raised its severity. */
-  readonly isRaised: boolean;
+  /** Whether an event raised its severity or, as a later version of a report, changed its description. */
+  readonly isChanged: boolean;
 }
 
 /**
  * Attaches events to open incidents, which are locked, and records it. An event that is more severe than the incident
  * and all its events before raises the severity of the incident and gives it its title and description, except for what
- * a person has written.
+ * a person has written. So does the description of a later version of a report.
  */
 export async function attachToOpenIncidents(
   tx: Executor,
@@ -177,6 +186,7 @@ export async function attachToOpenIncidents(
     severities: smallintArray(events, ({ severity }) => severity),
     titles: textArray(events, ({ title }) => title),
     descriptions: textArray(events, ({ description }) => description),
+    laterVersions: textArray(events, (event) => String(event.isLaterVersion)),
   });
-  return grown.map((row) => ({ row: readIncident(row), isRaised: row.raises === true }));
+  return grown.map((row) => ({ row: readIncident(row), isChanged: row.is_changed === true }));
 }

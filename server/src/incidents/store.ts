@@ -34,7 +34,7 @@ export function readIncident(row: Readonly<Record<string, unknown>>): IncidentRo
 
 /** An incident as the API returns it. */
 export function incidentOf(
-  { lastEventAt: _, reportedType: _type, reportedSeverity: _severity, ...row }: IncidentRow,
+  { lastEventAt: _, reportedType: _type, reportedSeverity: _severity, sourceKey: _key, ...row }: IncidentRow,
   nameOf: NameOf,
 ): Incident {
   return {

@@ -13,6 +13,7 @@ describe('the payloads of DATEX II', () => {
       ['GUID5047012302/1', 'RoadOrCarriagewayOrLaneManagement', 'ROADWORKS'],
       ['GUID5047012303/1', 'ReroutingManagement', 'ROADWORKS'],
     ]);
+    expect(reports.map(({ event }) => event.metadata?.incidentKey)).toEqual(Array(3).fill('GUID5047012301'));
     expect(reports[0]).toMatchObject({
       occurredAt: Date.UTC(2026, 6, 14, 14, 4, 2, 57),
       event: {

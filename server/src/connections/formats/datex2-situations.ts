@@ -42,11 +42,23 @@ export function situationsIn(
 ): Found[] {
   return allUnder(body, 'situation').flatMap((situation) => {
     const records = listOf(situation.situationRecord).map((record) => typed(objectOf(record)));
-    const cause = records.map(({ type, fields }) => incidentTypeOf(type, fields)).find(Boolean) ?? 'OTHER';
+    const causing = records.find(({ type, fields }) => incidentTypeOf(type, fields) !== null) ?? records[0];
+    const cause = (causing && incidentTypeOf(causing.type, causing.fields)) ?? 'OTHER';
     return records.map(({ type, fields }): Found => {
       if (hasEnded(fields)) return { is: 'nothing', note: 'A situation has ended or was cancelled' };
-      const incidentType = incidentTypeOf(type, fields) ?? cause;
-      const record = { type, fields, situation, publication: publication.fields, incidentType };
+      const own = incidentTypeOf(type, fields);
+      const incidentType = own ?? cause;
+      // Measures, such as a diversion, belong to the incident of their cause.
+      const incidentKey = idOf(own === null && causing ? causing.fields : fields);
+      const record = {
+        type,
+        fields,
+        causing: causing?.fields ?? fields,
+        situation,
+        publication: publication.fields,
+        incidentType,
+        incidentKey,
+      };
       return { report: reportOf(record, context), warning: severityIn(record).warning };
     });
   });
@@ -69,13 +81,17 @@ function hasEnded(fields: Json): boolean {
 interface SituationRecord {
   readonly type: string;
   readonly fields: Json;
+  /** The record that determines what the situation is. */
+  readonly causing: Json;
   readonly situation: Json;
   readonly publication: Json;
   readonly incidentType: IncidentType;
+  /** The id of the record that all versions and records of the incident have in common. */
+  readonly incidentKey: string | null;
 }
 
 function reportOf(record: SituationRecord, { zone }: ReadingContext): Report {
-  const { type, fields, situation, publication, incidentType } = record;
+  const { type, fields, situation, publication, incidentType, incidentKey } = record;
   const time = wordOf(
     fields.situationRecordObservationTime ??
       fields.situationRecordVersionTime ??
@@ -107,6 +123,7 @@ function reportOf(record: SituationRecord, { zone }: ReadingContext): Report {
       metadata: {
         vendor: 'datex2',
         incidentType,
+        incidentKey,
         recordType: type,
         kind,
         record: id,
@@ -136,9 +153,11 @@ function kindIn(fields: Json): string | null {
 /** The severity of a record without a known one. */
 const USUAL_SEVERITY = 'MEDIUM';
 
-/** The severity of a record, otherwise of its situation, with the sender's word for it; a warning if that is not known. */
-function severityIn({ fields, situation }: SituationRecord) {
-  const words = [wordOf(fields.severity), wordOf(situation.overallSeverity)].filter((each) => each !== null);
+/** The severity of a record, otherwise of its situation or of the record that causes it, with the sender's word for it; a warning if that is not known. */
+function severityIn({ fields, situation, causing }: SituationRecord) {
+  const words = [fields.severity, situation.overallSeverity, causing.severity]
+    .map(wordOf)
+    .filter((each) => each !== null);
   const isKnown = (each: string): boolean => SEVERITIES[each.toLowerCase()] !== undefined;
   const word = words.find(isKnown) ?? words[0] ?? null;
   const severity = SEVERITIES[word?.toLowerCase() ?? ''];

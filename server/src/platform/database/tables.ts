@@ -198,6 +198,7 @@ export const incidents = pgTable('incidents', {
   lastEventAt: moment('last_event_at'),
   reportedType: text('reported_type').$type<IncidentType>(),
   reportedSeverity: smallint('reported_severity'),
+  sourceKey: text('source_key'),
 });
 
 export const incidentEvents = pgTable('incident_events', {
