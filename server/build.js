@@ -106,6 +106,7 @@ async function make() {
         'report-worker': 'server/src/reports/worker.ts',
         'mapping-program': 'server/src/connections/mapping-program.ts',
         'backup-program': 'server/src/operations/backup/program.ts',
+        'watchdog-thread': 'server/src/platform/process/watchdog-thread.ts',
       },
     }),
     build({

@@ -38,6 +38,7 @@ import { TIMINGS, type Timings } from './platform/timings.ts';
 import { startRealtime } from './realtime/start.ts';
 import { startReports } from './reports/start.ts';
 import { startRetention } from './retention/schedule.ts';
+import { createBodyReader } from './rpc/body.ts';
 import { startSensors } from './sensors/start.ts';
 import { getTimezoneSettings, listFormerTimezones } from './system/store.ts';
 import { startFoldingTraffic } from './traffic/fold.ts';
@@ -245,11 +246,18 @@ async function compose(
   };
   const firstAdministrator = await createFirstAdministrator(context);
 
-  const gateways = startGateways(foundation, context, secret);
+  const bodies = createBodyReader();
+  const gateways = startGateways(foundation, context, secret, bodies);
   await startMqtt(foundation, context, gateways.receiver, secret);
-  const server = await createServer(context, appRouter, undefined, undefined, overrides.consoleFolder, [
-    gateways.http,
-  ]);
+  const server = await createServer(
+    context,
+    appRouter,
+    undefined,
+    undefined,
+    overrides.consoleFolder,
+    [gateways.http],
+    bodies,
+  );
   resources.onClose(() => closeServer(server));
   // Closed first, because open streams would delay the end of the server.
   resources.use(realtime.realtime);

@@ -94,6 +94,21 @@ const expectNothingThere = (answer: { status: number; headers: Headers; body: un
 };
 
 describe('a page of the console', () => {
+  it.each<Record<string, string>>([{ accept: '*/*' }, { accept: 'text/*' }, {}])(
+    'at the address of the service itself is what tools get that accept %j, and nothing elsewhere',
+    async (headers) => {
+      const { status, headers: sent } = await raw('/', headers);
+      expect(status).toBe(200);
+      expect(sent['content-type']).toBe('text/html; charset=utf-8');
+      expect((await raw('/?from=mail', headers)).status).toBe(200);
+      expect((await raw('/sensor', headers)).status).toBe(404);
+    },
+  );
+
+  it('is not what a program gets that accepts only JSON', async () => {
+    expect((await raw('/', { accept: 'application/json' })).status).toBe(404);
+  });
+
   it.each([
     '/',
     '/events',
@@ -130,7 +145,6 @@ describe('a page of the console', () => {
 
   it('is returned to clients that accept HTML, for addresses without a dot', async () => {
     for (const accept of ['*/*', 'application/json', '']) {
-      expectNothingThere(await gantry.fetch('/', { headers: { accept } }));
       expectNothingThere(await gantry.fetch('/events', { headers: { accept } }));
     }
     expectNothingThere(await page('/events.json'));

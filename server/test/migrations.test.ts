@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { locks } from '../src/platform/database/locks.ts';
 import { migrate } from '../src/platform/database/migrate.ts';
 import type { MigrationLog } from '../src/platform/database/migration-locks.ts';
 import { createTestDatabase, eventually } from './harness.ts';
@@ -67,6 +68,27 @@ describe('a migration in a database with a time limit of statements', () => {
     await (await connect()).query(`ALTER DATABASE "${name}" SET statement_timeout = '100ms'`);
     await expect((await connect()).query('SELECT pg_sleep(0.5)')).rejects.toThrow('statement timeout');
     expect(await apply('0002-slow.sql', 'SELECT pg_sleep(0.5)')).toEqual(['0002-slow.sql']);
+  });
+});
+
+describe('a start while another process applies migrations', () => {
+  it('says in the log that it waits, and for whom', async () => {
+    const other = await connect();
+    await other.query('SELECT pg_advisory_lock($1)', [locks.migration]);
+    const applied = apply('0002-other.sql', 'CREATE TABLE others ()');
+    await eventually(
+      async () => lines,
+      (found) => found.length > 0,
+    );
+    expect(lines).toEqual([
+      {
+        level: 'info',
+        message: 'waiting for another process, which brings the database schema up to date',
+        detail: { holders: expect.stringMatching(/^pid \d+ \(somebody, user \w+, since .*Z\)$/) },
+      },
+    ]);
+    await other.query('SELECT pg_advisory_unlock($1)', [locks.migration]);
+    expect(await applied).toEqual(['0002-other.sql']);
   });
 });
 

@@ -99,3 +99,46 @@ describe('the example alerts and the dashboard', () => {
     },
   );
 });
+
+describe('the metrics', () => {
+  const statusOf = async (config: Record<string, string>, headers: Record<string, string> = {}) => {
+    await using guarded = await startGantry({ config });
+    const { status, headers: sent } = await guarded.fetch('/metrics', { headers });
+    expect((await guarded.fetch('/live')).status).toBe(200);
+    return { status, challenge: sent.get('www-authenticate') };
+  };
+  const METRICS_TOKEN = 'only-for-the-metrics';
+
+  it.each([
+    ['everybody, unless a setting says otherwise', {}, {}, 200],
+    ['nobody without the token', { METRICS_TOKEN }, {}, 401],
+    ['nobody with another token', { METRICS_TOKEN }, { authorization: 'Bearer only-for-the-metric' }, 401],
+    ['those with the token', { METRICS_TOKEN }, { authorization: `Bearer ${METRICS_TOKEN}` }, 200],
+    ['those at an address of the list', { METRICS_ALLOW_FROM: '10.0.0.0/8,127.0.0.1' }, {}, 200],
+    ['nobody at another address', { METRICS_ALLOW_FROM: '10.0.0.0/8' }, {}, 403],
+    [
+      'those with the token at another address',
+      { METRICS_TOKEN, METRICS_ALLOW_FROM: '10.0.0.0/8' },
+      { authorization: `Bearer ${METRICS_TOKEN}` },
+      200,
+    ],
+    [
+      'nobody who only says to be at an address of the list',
+      { METRICS_ALLOW_FROM: '10.0.0.0/8' },
+      { 'x-forwarded-for': '10.0.0.1' },
+      403,
+    ],
+    [
+      'those of whom a trusted proxy says so',
+      { METRICS_ALLOW_FROM: '10.0.0.0/8', TRUSTED_PROXIES: '127.0.0.1' },
+      { 'x-forwarded-for': '10.0.0.1' },
+      200,
+    ],
+  ] as [string, Record<string, string>, Record<string, string>, number][])(
+    'can be read by %s',
+    async (_, config, headers, status) => {
+      const answer = await statusOf(config, headers);
+      expect(answer).toEqual({ status, challenge: status === 401 ? 'Bearer' : null });
+    },
+  );
+});

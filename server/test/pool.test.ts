@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -109,6 +109,46 @@ describe('a server that refuses connections', () => {
     server.close();
     expect(logged).toEqual([expect.stringMatching(explanation)]);
   });
+});
+
+describe('a pooler that ignores parameters of its connections', () => {
+  /** The first message of a connection without some of its parameters, as PgBouncer passes it with ignore_startup_parameters. */
+  const without = (startup: Buffer, ignored: readonly string[]): Buffer => {
+    const words = startup.toString('utf8', 8).split('\0');
+    const pairs = words.flatMap((name, at) => (at % 2 === 0 && name !== '' ? [[name, words[at + 1]]] : []));
+    const kept = pairs.filter(([name]) => !ignored.includes(name ?? ''));
+    const body = Buffer.from(`${kept.flat().join('\0')}\0\0`);
+    const head = Buffer.from(startup.subarray(0, 8));
+    head.writeInt32BE(8 + body.length);
+    return Buffer.concat([head, body]);
+  };
+
+  it.each([['statement_timeout', 'options'], ['options'], ['statement_timeout']])(
+    'is recognized before the service starts: %s',
+    async (...ignored) => {
+      const target = new URL(database.url);
+      const server = createServer((near) => {
+        const far = connect(Number(target.port), target.hostname);
+        for (const socket of [near, far]) socket.on('error', () => undefined);
+        near.once('data', (startup) => {
+          far.write(without(startup, ignored));
+          near.pipe(far);
+        });
+        far.pipe(near);
+      }).listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const pooler = new URL(database.url);
+      pooler.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const options = { allowUnsafe: true, log: pino({ level: 'silent' }) };
+      const waiting = waitForDatabase(pooler.href, options);
+      await expect(waiting).rejects.toThrow(UnsuitableDatabase);
+      await expect(waiting).rejects.toThrow(
+        /refuses a parameter of the connection, as poolers such as PgBouncer do: name the PostgreSQL server itself/,
+      );
+      server.close();
+      await waitForDatabase(database.url, options);
+    },
+  );
 });
 
 describe('a server that asks for a password', () => {

@@ -97,7 +97,7 @@ describe('sensors.ping', () => {
   let device: Server;
   let port: number;
   beforeAll(async () => {
-    gantry = await startGantry();
+    gantry = await startGantry({ config: { PING_ALLOW_HOSTS: '127.0.0.1,localhost' } });
     token = await gantry.tokenFor('OPERATOR');
     device = createServer((socket) => socket.on('error', () => undefined)).listen(0, '127.0.0.1');
     await once(device, 'listening');
@@ -158,7 +158,6 @@ describe('sensors.ping', () => {
     'no-such-host.invalid',
     'no-such-host.invalid:80',
     '255.255.255.255',
-    'fe80::1%nowhere',
     '999.999.1.1',
   ])('reports in time that %s does not answer, and keeps the time of the last answer', async (address) => {
     const { id } = await create(`127.0.0.1:${port}`);
@@ -184,4 +183,67 @@ describe('sensors.ping', () => {
       expect(answer.body.error.json.message).toContain(address);
     }
   });
+});
+
+describe('sensors.ping to the machine of the service or its link', () => {
+  let gantry: Gantry;
+  let token: string;
+  beforeAll(async () => {
+    gantry = await startGantry({ config: { PING_ALLOW_HOSTS: '127.0.0.7:8080,[::1]' } });
+    token = await gantry.tokenFor('OPERATOR');
+  });
+  afterAll(() => gantry.stop());
+
+  const ping = async (ipAddress: string) => {
+    const sensor = { name: 'Camera', deviceId: randomUUID(), type: 'CAMERA', ipAddress };
+    const { id } = await gantry.ok('sensors.create', sensor, { token });
+    return gantry.call('sensors.ping', { id }, { token });
+  };
+
+  it.each([
+    '127.0.0.1',
+    '127.0.0.1:5432',
+    '127.8.9.10',
+    'localhost',
+    'localhost:22',
+    '0.0.0.0',
+    '0.0.0.0:80',
+    '2130706433',
+    '0x7f000001',
+    '0177.0.0.1',
+    '127.1',
+    '::',
+    '[::ffff:127.0.0.1]:80',
+    '::ffff:7f00:1',
+    '::ffff:0:127.0.0.1',
+    '64:ff9b::127.0.0.1',
+    '::127.0.0.1',
+    '169.254.169.254',
+    '169.254.1.1:80',
+    '::ffff:169.254.169.254',
+    'fe80::1',
+    'fe80::1%eth0',
+    '[febf::1]:80',
+    'fd00:ec2::254',
+    '168.63.129.16',
+    '127.0.0.7:8081',
+    '127.0.0.7',
+  ])('is refused for %s, with the setting that allows it', async (address) => {
+    const { status, body } = await ping(address);
+    expect(status).toBe(400);
+    expect(body.error.json.message).toContain(`"${address}" leads to the machine of this service`);
+    expect(body.error.json.message).toContain('PING_ALLOW_HOSTS');
+  });
+
+  it.each(['127.0.0.7:8080', '::1', '[::1]:80', '[0:0::1]:80'])(
+    'is made to %s, which is allowed',
+    async (address) => {
+      expect((await ping(address)).status).toBe(200);
+    },
+  );
+
+  it('is made to devices in private networks', async () => {
+    for (const address of ['10.255.255.1:9', '192.168.255.254:9', 'fd12:3456::1'])
+      expect((await ping(address)).status, address).toBe(200);
+  }, 60_000);
 });

@@ -1,8 +1,9 @@
+import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { open, router } from '../src/api/procedures.ts';
-import { mostConnections } from '../src/http/connections.ts';
+import { mostConnections, mostConnectionsOfAddress } from '../src/http/connections.ts';
 import { closeServer, createServer } from '../src/http/server.ts';
 import { ANSWER_LIMITS, type AnswerLimits } from '../src/rpc/answer-room.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
@@ -182,6 +183,67 @@ describe('connections', () => {
       () => gantry.call('system.health').catch(() => null),
       (answer) => answer?.status === 200,
     );
+  });
+
+  it('of one address have a share, which is counted when it is exceeded; others are accepted', async () => {
+    await using shared = await startGantry({
+      config: { MAX_CONNECTIONS: '32', MAX_CONNECTIONS_PER_ADDRESS: '6', HOST: '0.0.0.0' },
+    });
+    const port = Number(new URL(shared.url).port);
+    const open = (localAddress: string): Socket => {
+      const socket = connect({ port, host: '127.0.0.1', localAddress });
+      sockets.push(socket.on('error', () => undefined).resume());
+      return socket;
+    };
+    const sockets: Socket[] = [];
+    try {
+      for (let n = 0; n < 12; n++) open('127.0.0.2');
+      await eventually(
+        async () => sockets.filter(({ destroyed }) => destroyed).length,
+        (closed) => closed === 6,
+      );
+      // Another address is answered, also when it asks for what was refused.
+      const { status, body } = await shared.fetch('/metrics');
+      expect(status).toBe(200);
+      expect(body).toContain('gantry_refused_connections_total{limit="address"} 6');
+      for (const socket of sockets) socket.destroy();
+      // Ended connections no longer count.
+      const next = await eventually(
+        async () => {
+          const socket = open('127.0.0.2');
+          await once(socket.end('GET /live HTTP/1.0\r\n\r\n'), 'close');
+          return socket.bytesRead;
+        },
+        (bytes) => bytes > 0,
+      );
+      expect(next).toBeGreaterThan(0);
+    } finally {
+      for (const socket of sockets) socket.destroy();
+    }
+  });
+
+  it('of a trusted proxy are not limited by its address', async () => {
+    await using proxied = await startGantry({
+      config: { MAX_CONNECTIONS_PER_ADDRESS: '2', TRUSTED_PROXIES: '127.0.0.1' },
+    });
+    const port = Number(new URL(proxied.url).port);
+    const sockets = Array.from({ length: 8 }, () => connect(port, '127.0.0.1').on('error', () => undefined));
+    for (const socket of sockets) {
+      socket.write('GET /live HTTP/1.1\r\nHost: x\r\n\r\n');
+      const [answer] = await once(socket, 'data');
+      expect(String(answer)).toMatch(/^HTTP\/1\.1 200 /);
+    }
+    for (const socket of sockets) socket.destroy();
+  });
+
+  it.each([
+    [undefined, 10_000, 2_500],
+    [undefined, 768, 192],
+    [undefined, 20, 16],
+    [100, 10_000, 100],
+    [20_000, 10_000, 10_000],
+  ])('of one address may be %s of %d: %d', (wanted, most, ofAddress) => {
+    expect(mostConnectionsOfAddress(wanted, most)).toBe(ofAddress);
   });
 
   it.each([

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { Agent, get, METHODS } from 'node:http';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Gantry, startGantry } from './harness.ts';
 import { requestRaw, sendRaw } from './raw-http.ts';
@@ -301,5 +302,45 @@ describe('a connection', () => {
 
   it('that expects something unknown is answered normally', async () => {
     expect(await statuses(`${GET}Connection: close\r\nExpect: miracles\r\n\r\n`)).toEqual([200]);
+  });
+});
+
+describe('a connection that its client closes on its side after the request', () => {
+  const halfClosed = async (request: string): Promise<string> => {
+    const { hostname, port } = new URL(gantry.url);
+    const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
+    let answer = '';
+    socket.on('data', (chunk) => (answer += chunk));
+    socket.end(request);
+    await once(socket, 'close');
+    return answer;
+  };
+  const body = '{"json":{"email":"nobody@example.org","password":"wrong-password-1"}}';
+
+  it.each([
+    ['a query', 'GET /trpc/system.health HTTP/1.1\r\nHost: x\r\n\r\n', 200],
+    ['a page', 'GET /live HTTP/1.1\r\nHost: x\r\n\r\n', 200],
+    ['a resource', 'GET /v1/sensors HTTP/1.1\r\nHost: x\r\n\r\n', 200],
+    ['a message of a device', 'POST /gateway/hikvision HTTP/1.1\r\nHost: x\r\n\r\n', 401],
+    [
+      'a mutation, which takes a while',
+      `POST /trpc/auth.login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+      401,
+    ],
+  ])('is answered: %s', async (_, sent, status) => {
+    expect(await halfClosed(sent)).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+  });
+
+  it('ends a stream, whose client has usually left', async () => {
+    const token = await gantry.tokenFor('ADMIN');
+    const { hostname, port } = new URL(gantry.url);
+    const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
+    socket.write(
+      `GET /trpc/events.onIngested HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\nAuthorization: Bearer ${token}\r\n\r\n`,
+    );
+    await once(socket, 'data');
+    socket.resume();
+    socket.end();
+    await once(socket, 'close');
   });
 });

@@ -9,6 +9,7 @@ import { z } from 'zod';
 import { open, router } from '../src/api/procedures.ts';
 import { appRouter } from '../src/api/router.ts';
 import { closeServer, createServer } from '../src/http/server.ts';
+import { connect as connectDevice, pathOf } from './gateway-calls.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 import { processorMs } from './processor-time.ts';
 import { requestRaw, sendRaw } from './raw-http.ts';
@@ -211,19 +212,22 @@ describe('a body that is expensive to check', () => {
 });
 
 describe('too many large bodies at once', () => {
-  it('are refused with Retry-After, and no longer count when they are done', async () => {
+  it('of all forms together are refused with Retry-After, and no longer count when they are done', async () => {
     const size = 10_000_000;
-    const head = `POST /trpc/auth.login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${size}\r\n\r\n`;
+    const device = await connectDevice(gantry, 'gantry');
+    const paths = ['/trpc/auth.login', '/v1/sensors', pathOf(device.url)];
+    const head = (n: number): string =>
+      `POST ${paths[n % paths.length]} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${size}\r\n\r\n`;
     const { hostname, port } = new URL(gantry.url);
     let answers = '';
     // Each sends all but the last byte of a body, and so occupies memory. Together they leave no room for one of them.
-    const senders = Array.from({ length: 14 }, () => {
+    const senders = Array.from({ length: 14 }, (_, n) => {
       const socket = connect(Number(port), hostname);
       socket.on('error', () => undefined);
       socket.on('data', (chunk: Buffer) => {
         answers += chunk;
       });
-      socket.write(head);
+      socket.write(head(n));
       socket.write(Buffer.alloc(size - 1, ' '));
       return socket;
     });

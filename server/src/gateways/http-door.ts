@@ -5,7 +5,7 @@ import { formatNamed } from '../connections/formats.ts';
 import { excessOfBody } from '../connections/read-parts.ts';
 import type { KnownConnection } from '../connections/store.ts';
 import { AppError } from '../platform/error.ts';
-import { createBodyReader, drain } from '../rpc/body.ts';
+import { type BodyReader, drain } from '../rpc/body.ts';
 import type { CallerOf } from '../rpc/caller.ts';
 import { WireError } from '../rpc/errors.ts';
 import { identifyByBody, isWronglySigned, mayBeInBody } from './body-identity.ts';
@@ -30,6 +30,7 @@ export interface HttpDoor {
 
 export interface HttpDoorParts {
   readonly app: GatewayApp;
+  readonly bodies: BodyReader;
   readonly receiver: Receiver;
   readonly nonces: DigestNonces;
   readonly guesses: Guesses;
@@ -56,8 +57,7 @@ class Refusal extends Error {
 }
 
 export function createHttpDoor(parts: HttpDoorParts): HttpDoor {
-  const { app, receiver, nonces, guesses, limits, missed, callerOf } = parts;
-  const bodies = createBodyReader();
+  const { app, bodies, receiver, nonces, guesses, limits, missed, callerOf } = parts;
   const inflating = pLimit(MAX_INFLATED);
 
   const send = (

@@ -4,6 +4,7 @@ import { isOutage } from '../platform/database/outage.ts';
 import { startPeriodic } from '../platform/periodic.ts';
 import { spoolFolderOf } from '../platform/spool-folder.ts';
 import type { Foundation } from '../platform/start.ts';
+import type { BodyReader } from '../rpc/body.ts';
 import { createCallerOf } from '../rpc/caller.ts';
 import type { GatewayApp } from './context.ts';
 import { createDigestNonces } from './digest.ts';
@@ -31,11 +32,13 @@ const NONCES_IN_MEMORY = 10_000;
  * Starts everything that receives, processes and removes messages of devices.
  * @param app the services of all modules
  * @param secret signs nonces; the same in all processes and after a restart
+ * @param bodies reads the bodies of requests, as for the rest of the service
  */
 export function startGateways(
   { resources }: Pick<Foundation, 'resources'>,
   app: GatewayApp,
   secret: string,
+  bodies: BodyReader,
 ): Gateways {
   const { config, log, timings, clock, metrics, gateways: db } = app;
 
@@ -102,6 +105,7 @@ export function startGateways(
   );
   const http = createHttpDoor({
     app,
+    bodies,
     receiver,
     nonces,
     guesses: createGuesses(),

@@ -14,6 +14,9 @@ const PLAIN_PATH = /^(?:[^./\\\p{Cc}][^/\\\p{Cc}]*\/)*[^./\\\p{Cc}][^/\\\p{Cc}]*
 
 const HTML = /\btext\/html\b/i;
 
+/** What tools such as curl accept, or say nothing. They get the start page, but no page at an address that may be misspelt. */
+const ANYTHING = /^$|\*\/\*|\btext\/\*/;
+
 /** The start page while the console is being built, which loads itself again. */
 const BEING_BUILT = `<!doctype html>
 <html lang="en">
@@ -117,7 +120,9 @@ export async function serveConsole(server: FastifyInstance, folder: string, log:
       const path = request.params['*'];
       const name = path.slice(path.lastIndexOf('/') + 1);
       if (path.startsWith('assets/') || name.includes('.')) return sendAsset(reply, path);
-      return HTML.test(request.headers.accept ?? '') ? sendPage(reply) : reply.callNotFound();
+      const { accept = '' } = request.headers;
+      const isAccepted = HTML.test(accept) || (path === '' && ANYTHING.test(accept));
+      return isAccepted ? sendPage(reply) : reply.callNotFound();
     };
     pages.route({ method: ['GET', 'HEAD'], url: '/*', handler: serve });
   });

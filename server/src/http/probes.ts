@@ -1,9 +1,16 @@
-import type { FastifyInstance } from 'fastify';
+import { hash, timingSafeEqual } from 'node:crypto';
+import proxyAddress from '@fastify/proxy-addr';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Config } from '../platform/config.ts';
 import type { Core } from '../platform/context.ts';
+import type { CallerOf } from '../rpc/caller.ts';
+import { WireError } from '../rpc/errors.ts';
 import { examineHealth } from '../system/service.ts';
 
 /** Serves the probes: whether the process is alive, whether it is ready, and its metrics. */
-export function serveProbes(server: FastifyInstance, app: Core): void {
+export function serveProbes(server: FastifyInstance, app: Core, callerOf: CallerOf): void {
+  const requireMetricsAccess = createMetricsAccess(app.config, callerOf);
+
   server.get('/live', () => ({ status: 'live' }));
 
   server.get('/ready', async (_request, reply) => {
@@ -15,8 +22,36 @@ export function serveProbes(server: FastifyInstance, app: Core): void {
     return reply.code(ready ? 200 : 503).send(answer);
   });
 
-  server.get('/metrics', async (_request, reply) => {
+  server.get('/metrics', async (request, reply) => {
+    requireMetricsAccess(request);
     reply.header('content-type', app.metrics.registry.contentType);
     return app.metrics.render();
   });
+}
+
+/**
+ * Checks who may read the metrics, which tell how much traffic there is and which procedures are called.
+ * @returns a function that throws WireError UNAUTHORIZED or FORBIDDEN
+ */
+function createMetricsAccess(
+  { METRICS_TOKEN, METRICS_ALLOW_FROM }: Config,
+  callerOf: CallerOf,
+): (request: FastifyRequest) => void {
+  if (METRICS_TOKEN === undefined && METRICS_ALLOW_FROM.length === 0) return () => undefined;
+  const isAllowed = proxyAddress.compile([...METRICS_ALLOW_FROM]);
+  return ({ raw, id }) => {
+    const { address, authorization } = callerOf(raw, id);
+    if (isAllowed(address, 0)) return;
+    if (METRICS_TOKEN === undefined)
+      throw new WireError('FORBIDDEN', 'The metrics cannot be read from this address');
+    if (authorization !== null && isSame(authorization, `Bearer ${METRICS_TOKEN}`)) return;
+    throw new WireError('UNAUTHORIZED', 'The metrics require a token: Authorization: Bearer …', {
+      headers: { 'www-authenticate': 'Bearer' },
+    });
+  };
+}
+
+/** Compares two texts in a time that does not depend on how much of them is equal. */
+function isSame(given: string, expected: string): boolean {
+  return timingSafeEqual(hash('sha256', given, 'buffer'), hash('sha256', expected, 'buffer'));
 }

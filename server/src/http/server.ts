@@ -7,6 +7,7 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
+import proxyAddress from '@fastify/proxy-addr';
 import { REQUEST_TIMEOUT_MS } from '@gantry/contract/envelope';
 import type { AnyTRPCRouter } from '@trpc/server';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
@@ -18,8 +19,9 @@ import { openFilesLimit } from '../platform/process/processes.ts';
 import type { RealtimeServices } from '../realtime/start.ts';
 import type { ReportServices } from '../reports/start.ts';
 import { ANSWER_LIMITS } from '../rpc/answer-room.ts';
-import { drain } from '../rpc/body.ts';
+import { createBodyReader, drain } from '../rpc/body.ts';
 import { createCallerOf } from '../rpc/caller.ts';
+import { createDispatcher } from '../rpc/dispatch.ts';
 import { failureOf, WireError } from '../rpc/errors.ts';
 import { createHandler, type Handler, JSON_TYPE } from '../rpc/handler.ts';
 import {
@@ -32,7 +34,13 @@ import {
 import { allowOrigins } from '../rpc/origins.ts';
 import { trpcTarget } from '../rpc/request.ts';
 import { refuseConnection, takeOverFromNode } from './connection.ts';
-import { closeUnused, followConnections, limitConnections, mostConnections } from './connections.ts';
+import {
+  closeUnused,
+  followConnections,
+  limitConnections,
+  mostConnections,
+  mostConnectionsOfAddress,
+} from './connections.ts';
 import { serveConsole } from './console.ts';
 import { serveDocuments } from './docs/page.ts';
 import { serveImageFiles } from './image-files.ts';
@@ -62,6 +70,7 @@ export interface Door {
  * @param timeoutMs time limit for receiving a request, and again for answering it, in milliseconds
  * @param pagesFolder the folder with the built console
  * @param doors handle the requests that they accept, before all others except preflights
+ * @param bodies reads the bodies of requests; the doors must share it
  */
 export async function createServer(
   app: ServedApp,
@@ -70,6 +79,7 @@ export async function createServer(
   limits = ANSWER_LIMITS,
   pagesFolder = consoleFolder,
   doors: readonly Door[] = [],
+  bodies = createBodyReader(),
 ): Promise<FastifyInstance> {
   const allowed = allowOrigins(app.config.WEB_ORIGIN, app.config.PREVIEW_ORIGINS);
   const callerOf = createCallerOf(app.config.TRUSTED_PROXIES, app.log);
@@ -82,10 +92,13 @@ export async function createServer(
       'fewer connections are accepted than MAX_CONNECTIONS allows, because of the limit on open files',
     );
   }
+  const mostOfAddress = mostConnectionsOfAddress(app.config.MAX_CONNECTIONS_PER_ADDRESS, most);
+  const isProxy = proxyAddress.compile([...app.config.TRUSTED_PROXIES]);
   let closing = false;
   const isClosing = () => closing;
+  const dispatcher = createDispatcher(router, app, { timeoutMs, limits });
   const ending = app.realtime.ending;
-  const calls = { router, app, timeoutMs, limits, allowed, callerOf, isClosing, ending };
+  const calls = { router, app, bodies, dispatcher, limits, allowed, callerOf, isClosing, ending };
   const trpc = createHandler(calls);
   const allDoors = [createRestDoor(calls), ...doors];
 
@@ -102,7 +115,7 @@ export async function createServer(
         door.handle(request, response);
       });
       http.timeout = timeoutMs + app.timings.stalledMs;
-      limitConnections(http, most, app.log);
+      limitConnections(http, { most, mostOfAddress, isProxy: (address) => isProxy(address, 0) }, app);
       followConnections(http);
       return http;
     },
@@ -148,7 +161,7 @@ export async function createServer(
     return reply.code(204).send();
   });
 
-  serveProbes(server, app);
+  serveProbes(server, app, callerOf);
   serveReportFiles(server, app, callerOf);
   serveImageFiles(server, app, callerOf);
   if (app.oidc) serveOidc(server, app, callerOf);
@@ -220,6 +233,8 @@ function createHttp(
       else fastify(request, response);
     },
   );
+  // A client may close its side once it has sent a request, as simple devices and scripts do, and still read the answer.
+  Object.assign(http, { httpAllowHalfOpen: true });
   takeOverFromNode(http);
   return http;
 }

@@ -27,6 +27,11 @@ export const configKeys = {
     .describe(
       'Maximum number of client connections to one process; further ones are closed at once. The limit is lower if the system allows a process fewer open files.',
     ),
+  MAX_CONNECTIONS_PER_ADDRESS: number(1, 1_000_000)
+    .optional()
+    .describe(
+      'Maximum number of connections to one process from one IPv4 address, or one network of 64 bits of IPv6; further ones are closed at once. Unset: a quarter of the maximum number of connections. It does not apply to `TRUSTED_PROXIES`. Raise it if many users or devices share an address.',
+    ),
   WORKERS: number(1, 64)
     .default(1)
     .describe(
@@ -225,17 +230,9 @@ export const configKeys = {
     .describe(
       'Whether a search for a plate requires a `reason`, which is recorded in the activity log. It applies to lists, streams, reports, schedules and webhooks that filter by a plate.',
     ),
-  TRUSTED_PROXIES: z
-    .string()
-    .default('')
-    .transform(list)
-    .refine((proxies) => proxies.every(isAddressOrNetwork), {
-      error: ({ input }) =>
-        `must be addresses or networks such as 10.0.0.7 or 10.0.0.0/8, separated by commas, not ${(input as string[]).find((proxy) => !isAddressOrNetwork(proxy))}`,
-    })
-    .describe(
-      'Addresses or networks (CIDR) of reverse proxies whose `X-Forwarded-For` header is trusted, separated by commas.',
-    ),
+  TRUSTED_PROXIES: networks().describe(
+    'Addresses or networks (CIDR) of reverse proxies whose `X-Forwarded-For` header is trusted, separated by commas.',
+  ),
   FEATURES: z
     .string()
     .default(switchableFeatures.join(','))
@@ -250,18 +247,23 @@ export const configKeys = {
     .describe(
       'Enabled features, separated by commas. Procedures of disabled features answer FORBIDDEN, as do reports on their data, whose schedules wait until the feature is enabled; their flags in the system settings are false.',
     ),
-  WEBHOOK_ALLOW_HOSTS: z
+  WEBHOOK_ALLOW_HOSTS: hosts().describe(
+    'Hosts inside your network (`host` or `host:port`), separated by commas, to which webhooks may be sent. All other loopback, private and link-local addresses are refused.',
+  ),
+  PING_ALLOW_HOSTS: hosts().describe(
+    'Hosts on the machine of the service or its own link (`host` or `host:port`), separated by commas, to which `sensors.ping` may connect. All other loopback and link-local addresses are refused, also behind names.',
+  ),
+  METRICS_TOKEN: z
     .string()
-    .default('')
-    .transform(list)
-    .transform((hosts) => hosts.map(parseAllowedHost))
-    .refine(
-      (hosts): hosts is string[] => !hosts.includes(null),
-      'must be hosts such as intranet.example.org or 10.0.0.7:8080, separated by commas',
-    )
+    .min(16, 'must have at least 16 characters')
+    .max(500, 'must have at most 500 characters')
+    .optional()
     .describe(
-      'Hosts inside your network (`host` or `host:port`), separated by commas, to which webhooks may be sent. All other loopback, private and link-local addresses are refused.',
+      'Token that a request for `/metrics` must present (`Authorization: Bearer …`), unless it comes from `METRICS_ALLOW_FROM`. Unset, with `METRICS_ALLOW_FROM` empty: everybody can read the metrics.',
     ),
+  METRICS_ALLOW_FROM: networks().describe(
+    'Addresses or networks (CIDR) from which `/metrics` can be read, separated by commas. From others it can be read with the `METRICS_TOKEN`, or not at all if that is unset.',
+  ),
   S3_BUCKET: z
     .string()
     .regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'must be the name of a bucket, such as gantry-images')
@@ -466,6 +468,31 @@ function origin(such: string) {
       message: `must be ${such}, without a path or the default port${instead}`,
     });
   });
+}
+
+/** Addresses or networks, separated by commas. */
+function networks() {
+  return z
+    .string()
+    .default('')
+    .transform(list)
+    .refine((given) => given.every(isAddressOrNetwork), {
+      error: ({ input }) =>
+        `must be addresses or networks such as 10.0.0.7 or 10.0.0.0/8, separated by commas, not ${(input as string[]).find((each) => !isAddressOrNetwork(each))}`,
+    });
+}
+
+/** Hosts, with or without a port, separated by commas, in the form for comparison. */
+function hosts() {
+  return z
+    .string()
+    .default('')
+    .transform(list)
+    .transform((given) => given.map(parseAllowedHost))
+    .refine(
+      (given): given is string[] => !given.includes(null),
+      'must be hosts such as intranet.example.org or 10.0.0.7:8080, separated by commas',
+    );
 }
 
 function isAddressOrNetwork(value: string): boolean {

@@ -43,6 +43,9 @@ export const mappingProgram = new URL('dist/mapping-program.js', server);
 /** The program of the process that makes a backup: always the built one, as above. */
 export const backupProgram = new URL('dist/backup-program.js', server);
 
+/** The program of the thread that watches the event loop: always the built one, as above. */
+export const watchdogThread = new URL('dist/watchdog-thread.js', server);
+
 /** The program of the service itself: always the built one, as above. */
 export const mainProgram = new URL('dist/main.js', server);
 

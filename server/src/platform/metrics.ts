@@ -29,6 +29,8 @@ export interface Metrics {
   readonly databaseOutages: Counter;
   /** Log records about an outage that were only counted. */
   readonly unloggedMessages: Counter;
+  /** Connections of clients that were closed at once, by the limit that was reached. */
+  readonly refusedConnections: Counter<'limit'>;
   readonly sensors: Gauge<'status'>;
   readonly sensorClocks: Gauge<'state'>;
   readonly deliveries: Gauge<'state'>;
@@ -165,6 +167,12 @@ export function createMetrics(siblings: Siblings | null = null): Metrics {
     unloggedMessages: new Counter({
       name: 'gantry_unlogged_messages_total',
       help: 'Log messages about an outage of the database that were only counted',
+      registers,
+    }),
+    refusedConnections: new Counter({
+      name: 'gantry_refused_connections_total',
+      help: 'Connections of clients that were closed at once, because too many were open: to the process, or from one address',
+      labelNames: ['limit'],
       registers,
     }),
     sensors: new Gauge({

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import type { Logger } from 'pino';
 import { createApp, createAppOfWorkers, type Service } from '../app.ts';
@@ -9,6 +10,7 @@ import { loadConfig } from '../platform/load-config.ts';
 import { createLog } from '../platform/log.ts';
 import { stopDeadlineMs } from '../platform/process/stop-deadline.ts';
 import { untilSignalled } from '../platform/process/stop-signals.ts';
+import { startWatchdog } from '../platform/process/watchdog.ts';
 import { logWelcome, welcome } from '../system/welcome.ts';
 
 function print(line: string): void {
@@ -127,6 +129,20 @@ function keepRequestsYoung(): void {
   setFlagsFromString('--no-allocation-site-pretenuring');
 }
 
+/** Ends this process if its event loop is blocked. Only the first process of the service notifies systemd. */
+function watch(config: Config, log: Logger, primary: Primary | null): void {
+  const { PATH = '', NOTIFY_SOCKET, WATCHDOG_USEC } = process.env;
+  startWatchdog({
+    log,
+    logLevel: config.LOG_LEVEL,
+    databaseFolder: config.DATABASE_URL ? null : join(config.DATA_DIR, 'postgres'),
+    notified:
+      primary === null && NOTIFY_SOCKET && WATCHDOG_USEC
+        ? { socket: NOTIFY_SOCKET, withinMicroseconds: Number(WATCHDOG_USEC), path: PATH }
+        : null,
+  });
+}
+
 async function run(): Promise<void> {
   keepRequestsYoung();
   const config = loadConfig();
@@ -134,6 +150,7 @@ async function run(): Promise<void> {
   endOnUncaught(log);
   logWarnings(log);
   const primary = joinPrimary(process.env[WORKER_NUMBER]);
+  watch(config, log, primary);
   // Registered before anything starts, so that a signal during the start is not lost.
   const asked = untilAskedToStop(primary);
   const stopping = new AbortController();

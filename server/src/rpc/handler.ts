@@ -6,9 +6,9 @@ import type { AnyTRPCRouter } from '@trpc/server';
 import type { Core, RequestContext } from '../platform/context.ts';
 import { type AnswerLimits, bytesOf, limitReading } from './answer-room.ts';
 import { LINES_TYPE, streamLines } from './batch-lines.ts';
-import { createBodyReader, drain } from './body.ts';
+import { type BodyReader, drain } from './body.ts';
 import type { CallerOf } from './caller.ts';
-import { type Answer, createDispatcher } from './dispatch.ts';
+import type { Answer, Dispatcher } from './dispatch.ts';
 import { failureOf } from './errors.ts';
 import { sendTexts } from './event-stream.ts';
 import { commonHeaders, headersForOrigin, requireOneHost } from './headers.ts';
@@ -34,8 +34,10 @@ export type Handler = (request: IncomingMessage, response: ServerResponse, targe
 export interface HandlerOptions<App> {
   readonly router: AnyTRPCRouter;
   readonly app: App;
-  /** Time limit of a call, in milliseconds. */
-  readonly timeoutMs: number;
+  /** All forms of requests share it, so that their bodies are limited together. */
+  readonly bodies: BodyReader;
+  /** Both forms of the API share it, so that their answers are limited together. */
+  readonly dispatcher: Dispatcher<App>;
   readonly limits: AnswerLimits;
   readonly allowed: OriginCheck;
   readonly callerOf: CallerOf;
@@ -50,11 +52,9 @@ export interface HandlerOptions<App> {
  * Fastify took 8.
  */
 export function createHandler<App extends Core>(options: HandlerOptions<App>): Handler {
-  const { router, app, allowed, callerOf, isClosing } = options;
-  const dispatcher = createDispatcher(router, app, options);
+  const { router, app, bodies, dispatcher, allowed, callerOf, isClosing } = options;
   const subscriptions = subscriptionsOf(router);
   const about = router._def._config.sse?.client ?? {};
-  const bodies = createBodyReader();
 
   /** The common headers. While the service is stopping, it also makes the connection end with the answer. */
   const beginOf = ({ request, response, requestId }: Exchange): string[] => {

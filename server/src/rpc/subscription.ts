@@ -50,6 +50,17 @@ export interface Subscribing {
   readonly call: Call;
 }
 
+/**
+ * Closes the stream when the client closes its side of the connection. Such a client can still read an answer, but has
+ * usually left, which would otherwise be noticed with the second message that is sent to it.
+ */
+function closeWithClient({ socket }: IncomingMessage, response: ServerResponse): void {
+  const close = () => response.destroy();
+  if (socket.readableEnded) close();
+  socket.once('end', close);
+  response.once('close', () => socket.off('end', close));
+}
+
 /** Opens a subscription. @returns its server-sent events, of which a refusal is one as well */
 export async function openSubscription<App extends Core>(
   dispatcher: Dispatcher<App>,
@@ -75,6 +86,7 @@ export function subscribe<App extends Core>(
 ): Promise<AsyncIterable<unknown>> {
   const left = new AbortController();
   response.once('close', () => left.abort());
+  closeWithClient(request, response);
   closeWhenStuck(response, ending, ctx.app.timings.farewellMs);
   const input = () => withLastEventId(call.input(), lastEventIdOf(request, target));
   return dispatcher.subscribe(ctx, { ...call, input }, left.signal);

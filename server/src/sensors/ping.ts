@@ -1,6 +1,6 @@
 import type { ActorContext } from '../platform/context.ts';
 import { AppError } from '../platform/error.ts';
-import { checkConnection } from './check-connection.ts';
+import { checkConnection, OwnAddress } from './check-connection.ts';
 import { parseDeviceAddress } from './device-address.ts';
 import { getSensor, setLastPing } from './store.ts';
 
@@ -14,7 +14,7 @@ export interface PingAnswer {
 
 /**
  * Checks whether the device's address answers; takes less than 5 seconds.
- * @throws AppError `notFound`; `badRequest` when the sensor has no address, or none that can be connected to
+ * @throws AppError `notFound`; `badRequest` when the sensor has no address, or none that may be connected to
  */
 export async function pingSensor({ app }: ActorContext, id: string): Promise<PingAnswer> {
   const sensor = await getSensor(app.db, id);
@@ -28,7 +28,13 @@ export async function pingSensor({ app }: ActorContext, id: string): Promise<Pin
       `The sensor's ipAddress "${sensor.ipAddress}" cannot be connected to: set it to a host name or an IP address, followed by :port if necessary`,
     );
   }
-  const latency = await checkConnection(address);
+  const latency = await checkConnection(address, app.config.PING_ALLOW_HOSTS).catch((error: unknown) => {
+    if (!(error instanceof OwnAddress)) throw error;
+    throw new AppError(
+      'badRequest',
+      `The sensor's ipAddress "${sensor.ipAddress}" leads to the machine of this service or its own link (loopback, link-local), and not to a device: set it to the address of the device. PING_ALLOW_HOSTS can make exceptions`,
+    );
+  });
   if (latency === null)
     return { id: sensor.id, reachable: false, latencyMs: null, lastPing: sensor.lastPing };
   const { lastPing } = await setLastPing(app.db, sensor.id);

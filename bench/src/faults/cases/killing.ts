@@ -1,9 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { BenchmarkFailed } from '../../failure.ts';
 import type { Fault } from '../fault.ts';
 import { signalTree } from '../processes.ts';
 
 /** Time after which a supervisor would restart the service, in milliseconds. */
 const SUPERVISOR_MS = 500;
+
+/** Loaded into the service: SIGUSR2 blocks its event loop for as long as it lives. */
+const BLOCKING = `data:text/javascript,process.on('SIGUSR2',()=>{const a=new%20Int32Array(new%20SharedArrayBuffer(4));for(;;)Atomics.wait(a,0,0,20)})`;
+
+/** Within which a service with a blocked event loop ends, in milliseconds. */
+const BLOCKED_MS = 30_000;
 
 export const killing: readonly Fault[] = [
   {
@@ -78,6 +85,24 @@ export const killing: readonly Fault[] = [
       target.signal('SIGSTOP');
       await sleep(50_000);
       target.signal('SIGCONT');
+    },
+  },
+  {
+    name: 'blocked-loop',
+    title: 'event loop of the service blocked for ever, and restarted by its supervisor',
+    recoversWithin: 10,
+    isQuick: false,
+    options: { nodeArguments: ['--import', BLOCKING] },
+    async run({ target }) {
+      target.signal('SIGUSR2');
+      const deadline = performance.now() + BLOCKED_MS;
+      while (target.pid !== null) {
+        if (performance.now() > deadline)
+          throw new BenchmarkFailed('The service with a blocked event loop did not end by itself');
+        await sleep(50);
+      }
+      await sleep(SUPERVISOR_MS);
+      await target.start();
     },
   },
 ];

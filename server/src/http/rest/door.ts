@@ -3,8 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import type { Core, RequestContext } from '../../platform/context.ts';
 import { limitReading } from '../../rpc/answer-room.ts';
-import { createBodyReader, drain } from '../../rpc/body.ts';
-import { type Answer, type Call, createDispatcher } from '../../rpc/dispatch.ts';
+import { drain } from '../../rpc/body.ts';
+import type { Answer, Call } from '../../rpc/dispatch.ts';
 import { failureOf, WireError } from '../../rpc/errors.ts';
 import { sendTexts, writePlainFrames } from '../../rpc/event-stream.ts';
 import { type HandlerOptions, JSON_TYPE } from '../../rpc/handler.ts';
@@ -39,9 +39,7 @@ type Headers = Readonly<Record<string, string>>;
 
 /** Creates the handler of the REST form of the API. It calls the same procedures as /trpc, in the same way. */
 export function createRestDoor<App extends Core>(options: HandlerOptions<App>): RestDoor {
-  const { router, app, allowed, callerOf, isClosing } = options;
-  const dispatcher = createDispatcher(router, app, options);
-  const bodies = createBodyReader();
+  const { router, app, bodies, dispatcher, allowed, callerOf, isClosing } = options;
   const documents = new Map<string, ProcedureDocument | null>();
 
   // Described on first use: describing all takes a good part of a second.

@@ -4,6 +4,8 @@ import type { FirstAdministrator } from '../../users/first-administrator.ts';
 
 /** Messages of a worker. */
 export type FromWorker =
+  /** Its event loop turns. Sent with each beat (`BEAT_MS`). */
+  | { readonly type: 'beat' }
   | { readonly type: 'prepared' }
   | {
       readonly type: 'listening';

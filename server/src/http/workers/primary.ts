@@ -2,6 +2,7 @@ import cluster from 'node:cluster';
 import { EventEmitter, once } from 'node:events';
 import { unavailable } from '../../platform/error.ts';
 import type { Siblings } from '../../platform/metrics.ts';
+import { BEAT_MS } from '../../platform/process/watchdog.ts';
 import type { FromPrimary, FromWorker } from './messages.ts';
 import { PendingRequests } from './questions.ts';
 import type { Listening } from './worker-process.ts';
@@ -54,6 +55,8 @@ export function joinPrimary(number: string | undefined): Primary | null {
       }
     }
   });
+
+  setInterval(() => send({ type: 'beat' }), BEAT_MS).unref();
 
   return {
     number: Number(number),

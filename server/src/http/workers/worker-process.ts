@@ -26,6 +26,8 @@ export interface WorkerProcess {
   readonly listening: Promise<Listening | null>;
   /** Whether it serves requests now. */
   readonly isServing: boolean;
+  /** Counts one more beat of this process, and returns how many there were since the last sign of life of the worker; 0 while it loads. */
+  countBeat(): number;
   /** Resolves when it has ended, with its exit code or the signal or error that ended it. */
   readonly ended: Promise<string>;
   /** Lets it listen, once it is prepared. */
@@ -56,12 +58,16 @@ export function startWorkerProcess(
   // A message to a worker that is gone is lost; its end is reported separately.
   const send = (message: FromPrimary): boolean => worker.send(message, () => undefined);
 
+  let silentBeats: number | null = null;
   let isServing = false;
   void ended.then(() => {
     isServing = false;
   });
   worker.on('message', (message: FromWorker) => {
+    silentBeats = 0;
     switch (message.type) {
+      case 'beat':
+        break;
       case 'prepared':
         messages.emit('prepared');
         break;
@@ -86,6 +92,10 @@ export function startWorkerProcess(
     listening: unlessEnded(listening),
     get isServing() {
       return isServing;
+    },
+    countBeat() {
+      if (silentBeats !== null) silentBeats++;
+      return silentBeats ?? 0;
     },
     ended,
     letListen: () => send({ type: 'listen' }),

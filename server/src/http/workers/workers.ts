@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { ignoreErrno } from '../../platform/errno.ts';
+import { BEAT_MS, MAX_SILENT_BEATS } from '../../platform/process/watchdog.ts';
 import type { FirstAdministrator } from '../../users/first-administrator.ts';
 import { joinMetrics } from './join-metrics.ts';
 import { type Listening, startWorkerProcess, type WorkerProcess } from './worker-process.ts';
@@ -12,6 +13,9 @@ const LONG_ENOUGH_MS = 30_000;
 
 /** Workers are killed this long before this process ends itself, in milliseconds. */
 const KILLED_BEFORE_MS = 2_000;
+
+/** A worker ends itself when its event loop is blocked, and logs where. The others, such as a stopped one, are killed later. */
+const MAX_SILENT_BEATS_OF_WORKER = MAX_SILENT_BEATS + 4;
 
 /** The environment variable that contains the number of a worker. */
 export const WORKER_NUMBER = 'GANTRY_WORKER';
@@ -44,6 +48,22 @@ export function createWorkers({ count, environment, stopDeadlineMs, log }: Worke
   const alive = new Set<WorkerProcess>();
   const kept: Promise<void>[] = [];
   let firstAdministrator: FirstAdministrator | null = null;
+  /** The number of workers that were killed while they were asked to stop. */
+  let killed = 0;
+
+  const kill = (worker: WorkerProcess): void => {
+    if (ending.signal.aborted) killed++;
+    worker.kill();
+  };
+
+  // Beats of this process are counted, not time: a machine that was suspended does not kill its workers.
+  const watching = setInterval(() => {
+    for (const worker of alive) {
+      if (worker.countBeat() !== MAX_SILENT_BEATS_OF_WORKER) continue;
+      log.error({ process: worker.pid }, 'a worker does not turn its event loop and is killed');
+      kill(worker);
+    }
+  }, BEAT_MS).unref();
 
   const gatherMetrics = async (): Promise<string> => {
     const serving = [...alive].filter(({ isServing }) => isServing);
@@ -113,16 +133,15 @@ export function createWorkers({ count, environment, stopDeadlineMs, log }: Worke
     async [Symbol.asyncDispose]() {
       ending.abort();
       for (const worker of alive) worker.askToStop();
-      let killed = 0;
       const deadline = setTimeout(() => {
-        killed = alive.size;
-        for (const worker of alive) worker.kill();
+        for (const worker of alive) kill(worker);
       }, stopMs);
       await Promise.all([...kept, ...[...alive].map(({ ended }) => ended)]);
       clearTimeout(deadline);
+      clearInterval(watching);
       if (killed > 0)
         throw new Error(
-          `${killed} worker processes took longer than ${stopMs / 1_000} s to stop and were killed.`,
+          `${killed} worker processes did not stop within ${stopMs / 1_000} s, or did not respond, and were killed.`,
         );
     },
   };

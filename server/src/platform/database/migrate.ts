@@ -51,7 +51,7 @@ export async function migrate(
   signal?.addEventListener('abort', interrupt, { once: true });
   try {
     signal?.throwIfAborted();
-    await client.query('SELECT pg_advisory_lock($1)', [locks.migration]);
+    await waitForTurn(client, log);
     const due = await pending(client, migrations);
     if (due.length > 0) {
       const observer = await connect(connectionString);
@@ -72,6 +72,28 @@ export async function migrate(
     signal?.removeEventListener('abort', interrupt);
     await client.end();
   }
+}
+
+// Without their statements, which may contain values that do not belong in a log.
+const HOLDERS = `
+  SELECT format('pid %s (%s, user %s, since %s)', pid, coalesce(nullif(application_name, ''), 'no name'), usename,
+    to_char(backend_start AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')) AS holder
+  FROM pg_locks JOIN pg_stat_activity USING (pid)
+  WHERE locktype = 'advisory' AND granted AND classid = 0 AND objid = $1 AND objsubid = 1
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+
+/** Takes the lock of migrations. If another process has it, the log says so. */
+async function waitForTurn(client: pg.Client, log: MigrationLog): Promise<void> {
+  const taken = await client.query<{ taken: boolean }>('SELECT pg_try_advisory_lock($1) AS taken', [
+    locks.migration,
+  ]);
+  if (taken.rows[0]?.taken) return;
+  const { rows } = await client.query<{ holder: string }>(HOLDERS, [locks.migration]);
+  log.info(
+    { holders: rows.map(({ holder }) => holder).join(', ') },
+    'waiting for another process, which brings the database schema up to date',
+  );
+  await client.query('SELECT pg_advisory_lock($1)', [locks.migration]);
 }
 
 /** The migrations in a folder, in order. */

@@ -11,10 +11,13 @@ interface Address {
 const refusedOptions = ({ server }: Address): string =>
   `The database server ${server} refuses a setting in the options of DATABASE_URL: correct it`;
 
+/** A pooler between the service and the server refuses what the service sets in its sessions, or leaves it out. */
+const refusedParameter = ({ server }: Address): string =>
+  `${server} refuses a parameter of the connection, as poolers such as PgBouncer do: name the PostgreSQL server itself in DATABASE_URL`;
+
 /** What each SQLSTATE of a refused connection means, and what to do. */
 const REFUSED: Readonly<Record<string, (address: Address) => string>> = {
-  '08P01': ({ server }) =>
-    `${server} refuses a parameter of the connection, as poolers such as PgBouncer do: name the PostgreSQL server itself in DATABASE_URL`,
+  '08P01': refusedParameter,
   // An invalid value, a syntax error, an unknown setting, and a setting that only a restart can change.
   '22023': refusedOptions,
   '42601': refusedOptions,
@@ -45,6 +48,11 @@ const UNREACHABLE: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such socket',
   EACCES: 'this user may not open the socket',
 };
+
+/** Why a connection cannot be used on which a parameter that was sent is not in force, as a sentence that says what to do. */
+export function explainIgnoredParameter(connectionString: string): string {
+  return refusedParameter(describeAddress(connectionString));
+}
 
 /** Why no connection to the database can be made, as a sentence that says what to do; null for other errors. */
 export function explainRefusal(error: unknown, connectionString: string): string | null {

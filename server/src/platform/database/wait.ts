@@ -1,10 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { safeText } from '../describe-error.ts';
 import { clientSettings, describeAddress } from './address.ts';
 import { isConnectionRefused, isDatabaseAway } from './failure.ts';
 import { STATEMENT_TIMEOUT_MS } from './pool.ts';
-import { explainRefusal } from './refusals.ts';
+import { explainIgnoredParameter, explainRefusal } from './refusals.ts';
 import { Client } from './tls-files.ts';
 
 const PATIENCE_MS = 30_000;
@@ -78,6 +79,16 @@ interface Rights {
   readonly owner: string | null;
 }
 
+interface Found extends Rights {
+  readonly version: number;
+  /** Settings for durability that are off. */
+  readonly off: string[];
+  readonly encoding: string;
+  /** The settings of the connection that are in force. */
+  readonly session: string | null;
+  readonly statement_timeout: number;
+}
+
 /** @throws UnsuitableDatabase when the role may not do what the service needs */
 function requireRights({ role, database, standby, read_only, schema, may_create, owner }: Rights): void {
   if (standby) {
@@ -125,19 +136,24 @@ function requireDurable(off: readonly string[], { allowUnsafe, log }: WaitOption
 }
 
 async function check(connectionString: string, options: WaitOptions): Promise<void> {
+  const session = randomUUID();
   const client = new Client(
     clientSettings(connectionString, {
       connectionTimeoutMillis: 5_000,
-      // As on the connections that are opened later, so that a pooler that refuses this setting is detected here.
+      // As on the connections that are opened later, so that a pooler that refuses these settings, or ignores them, is
+      // detected here. No setting of the server or the role equals the one of this session.
       statement_timeout: STATEMENT_TIMEOUT_MS,
+      options: `-c gantry.session=${session}`,
     }),
   );
   // Statements on it fail with the same error.
   client.on('error', () => undefined);
   await client.connect();
   try {
-    const { rows } = await client.query<{ version: number; off: string[]; encoding: string } & Rights>(
-      `SELECT current_setting('server_version_num')::int AS version,
+    const { rows } = await client.query<Found>(
+      `SELECT current_setting('gantry.session', true) AS session,
+        (SELECT setting::int FROM pg_settings WHERE name = 'statement_timeout') AS statement_timeout,
+        current_setting('server_version_num')::int AS version,
         ARRAY(SELECT name FROM unnest($1::text[]) AS name WHERE current_setting(name) = 'off') AS off,
         current_setting('server_encoding') AS encoding,
         current_user AS role, current_database() AS database, pg_is_in_recovery() AS standby,
@@ -148,6 +164,8 @@ async function check(connectionString: string, options: WaitOptions): Promise<vo
       [DURABILITY],
     );
     const [server] = rows;
+    if (server && (server.session !== session || server.statement_timeout !== STATEMENT_TIMEOUT_MS))
+      throw new UnsuitableDatabase(explainIgnoredParameter(connectionString));
     if (!server || server.version < 150_000)
       throw new UnsuitableDatabase(
         `Gantry needs PostgreSQL 15 or newer, and the server ${describeAddress(connectionString).server} is older: update it, or name another one in DATABASE_URL`,
