@@ -148,7 +148,7 @@ function sbomOf(tarball: string): string {
       ],
       folder,
     );
-    return describeInstallation(folder, '--package-lock-only');
+    return describeInstallation(folder);
   } finally {
     rmSync(temporary, { recursive: true, force: true });
   }
