@@ -80,7 +80,7 @@ beforeAll(async () => {
   planted.incidentId = incidents[0].id;
   const { alerts } = await eventually(
     () => gantry.ok('watchlist.getAlerts', {}, { token: admin }),
-    ({ total }) => total === 3,
+    ({ alerts: [alert] }) => alert?.sightings === 3,
   );
   planted.alertId = alerts[0].id;
   planted.image = (await gantry.ok('events.getById', { id: planted.eventId }, { token: admin })).images[0];

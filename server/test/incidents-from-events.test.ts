@@ -8,7 +8,7 @@ import type { EventRow } from '../src/events/event-row.ts';
 import { openIncidents } from '../src/incidents/open-from-events.ts';
 import { enrich } from '../src/ingest/enrich.ts';
 import { inTransaction } from '../src/platform/database/transaction.ts';
-import { Caller, type Gantry, startGantry } from './harness.ts';
+import { Caller, eventually, type Gantry, startGantry } from './harness.ts';
 
 const MINUTE = 60_000;
 const NOON = Date.UTC(2026, 5, 1, 12);
@@ -425,7 +425,11 @@ describe('a thousand of them in one batch', () => {
       report(NOON + n * 6_000 + (n < 500 ? 0 : 20 * MINUTE)),
     );
     await gantry.ok('events.ingestBatch', { apiKey: sensor.apiKey, events });
-    const incidents = await incidentsOf(sensor.id);
+    // An answer waits for a second at most.
+    const incidents = await eventually(
+      () => incidentsOf(sensor.id),
+      ({ length }) => length > 0,
+    );
     expect(
       incidents.map(({ openedAt }: { openedAt: string }) => (Date.parse(openedAt) - NOON) / MINUTE),
     ).toEqual([0, 70]);
