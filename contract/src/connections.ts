@@ -107,6 +107,48 @@ export const connectionSecrets = z.object({
   instructions: z.array(z.string()).describe('What to enter in the device, step by step.'),
 });
 
+/** The address of the service as devices reach it, such as `http://10.0.0.5:4000`. */
+export const deviceOrigin = trimmedText(60, 1)
+  .refine((value) => {
+    const written = URL.canParse(value) ? new URL(value) : null;
+    return written !== null && /^https?:$/.test(written.protocol) && written.origin === value;
+  }, 'Use an address such as http://10.0.0.5:4000, without a path or the default port')
+  .describe(
+    'The address of the service as the device reaches it, such as http://10.0.0.5:4000. Default: the setting GATEWAY_URL, or else HTTP and the host to which the request was sent.',
+  );
+
+export const deviceAddresses = z.object({
+  addresses: z
+    .array(
+      z.object({
+        origin: z.string(),
+        isLoopback: z.boolean().describe('Only programs on the machine of the service reach it.'),
+      }),
+    )
+    .describe(
+      'The addresses under which devices may reach the service, the most likely first: only GATEWAY_URL if it is set; otherwise the host of the request, and the addresses of the machine of the service.',
+    ),
+  listensLocally: z
+    .boolean()
+    .describe(
+      'The service listens only on the loopback address of its machine (setting HOST), so devices reach it only through a proxy.',
+    ),
+});
+export type DeviceAddresses = z.infer<typeof deviceAddresses>;
+
+export const instructionsInput = z.object({ id, origin: deviceOrigin.optional() });
+export type InstructionsInput = z.infer<typeof instructionsInput>;
+
+/** The steps for a device without the secrets of its connection, which the service does not know any more. */
+export const connectionSteps = z.object({
+  url: z.string().describe('The address for the device, with asterisks in place of the token.'),
+  username: z.string(),
+  instructions: z
+    .array(z.string())
+    .describe('What to enter in the device, step by step, with asterisks in place of the secrets.'),
+});
+export type ConnectionSteps = z.infer<typeof connectionSteps>;
+
 /** The formats that the service reads, in the order in which they are offered. */
 export const formatsList = z.object({
   formats: z.array(
@@ -123,6 +165,7 @@ export const createConnectionInput = z.object({
   format: deviceFormat,
   timeZone: timeZone.optional(),
   options: connectionOptions.default({}),
+  origin: deviceOrigin.optional(),
 });
 export type CreateConnectionInput = z.infer<typeof createConnectionInput>;
 

@@ -47,6 +47,39 @@ describe('a connection', () => {
     ).toBe(true);
   });
 
+  it('has the address that is chosen for it, and refuses what is not the address of a service', async () => {
+    const { addresses, listensLocally } = await gantry.ok('connections.getAddresses', undefined, { token });
+    expect(listensLocally).toBe(true);
+    expect(addresses).toContainEqual({ origin: gantry.url, isLoopback: true });
+    const loopback = addresses.map(({ isLoopback }: { isLoopback: boolean }) => isLoopback);
+    expect(loopback).toEqual([...loopback].sort((one, other) => Number(one) - Number(other)));
+    const made = await connect(gantry, 'hikvision', { origin: 'https://gantry.example:8443' });
+    expect(made.url).toBe(`https://gantry.example:8443/gateway/hikvision/${made.token}`);
+    expect(made.instructions.join('\n')).toContain('gantry.example');
+    for (const origin of ['http://10.0.0.5/path', 'ftp://10.0.0.5', '10.0.0.5:4000', 'http://10.0.0.5:80']) {
+      const refusal = await gantry.refusal(
+        'connections.create',
+        { sensorId: made.sensorId, format: 'hikvision', origin },
+        { token },
+      );
+      expect(refusal).toMatchObject({ status: 400, data: { issues: [{ path: 'origin' }] } });
+    }
+  });
+
+  it.each(deviceFormats)('of the format %s shows its steps again, without its secrets', async (format) => {
+    const made = await connect(gantry, format);
+    const shown = await gantry.ok(
+      'connections.getInstructions',
+      { id: made.id, origin: 'http://10.0.0.5:4000' },
+      { token },
+    );
+    expect(shown.instructions).toHaveLength(made.instructions.length);
+    expect(shown.url).toMatch(/^http:\/\/10\.0\.0\.5:4000\//);
+    const text = JSON.stringify(shown);
+    for (const secret of [made.token, made.password]) expect(text).not.toContain(secret);
+    expect(text).toContain('********');
+  });
+
   it('shows its secrets once, and stores hashes of them', async () => {
     const made = await connect(gantry, 'hikvision');
     const shown = JSON.stringify([

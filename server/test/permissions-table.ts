@@ -61,6 +61,8 @@ export const mayCall = {
   'connections.create': sensors,
   'connections.getAll': sensors,
   'connections.getById': sensors,
+  'connections.getAddresses': sensors,
+  'connections.getInstructions': sensors,
   'connections.update': sensors,
   'connections.rotate': sensors,
   'connections.delete': sensors,

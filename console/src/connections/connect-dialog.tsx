@@ -7,6 +7,7 @@ import { FormDialog } from '../form/form-dialog.tsx';
 import { api, service } from '../service/service.ts';
 import { Select } from '../ui/select.tsx';
 import { MappingField, OptionFields, readOptions } from './option-fields.tsx';
+import { OriginField } from './origin-field.tsx';
 import { SecretsDialog } from './secrets.tsx';
 import { useFormats } from './use-formats.ts';
 
@@ -23,11 +24,13 @@ export function ConnectDialog({
   const { formats } = useFormats();
   const [format, setFormat] = useState<DeviceFormat>('hikvision');
   const form = useForm({
+    keep: `new connection ${sensorId}`,
     read: (entered) => ({
       sensorId,
       format,
       ...(entered.text('timeZone') !== '' && { timeZone: entered.text('timeZone') }),
       options: readOptions(entered),
+      origin: entered.text('origin') || undefined,
     }),
     save: (input) => api.connections.create.mutate(input),
     onSuccess: () => void client.invalidateQueries({ queryKey: service.connections.pathKey() }),
@@ -39,10 +42,12 @@ export function ConnectDialog({
     <FormDialog title={t('connect.title')} form={form} onClose={onClose} action={t('connect.action')}>
       <Select
         label={t('format')}
+        name="format"
         value={format}
         options={formats.map(({ name, label }) => ({ value: name, label }))}
         onChange={setFormat}
       />
+      <OriginField error={form.errorOf('origin')} />
       {format === 'mapped' && <MappingField errorOf={form.errorOf} />}
       <OptionFields
         hasTopics={formats.some(({ name, transports }) => name === format && transports.includes('mqtt'))}

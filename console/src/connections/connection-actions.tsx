@@ -9,9 +9,9 @@ import { Button } from '../ui/button.tsx';
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx';
 import { useNotices } from '../undo/undo.tsx';
 import { EditConnectionDialog } from './edit-dialog.tsx';
-import { SecretsDialog } from './secrets.tsx';
+import { SecretsDialog, StepsDialog } from './secrets.tsx';
 
-type Asked = 'edit' | 'rotate' | 'delete' | null;
+type Asked = 'edit' | 'steps' | 'rotate' | 'delete' | null;
 
 /** The actions for a connection: replay refused messages, edit, replace the secrets, delete. */
 export function ConnectionActions({ connection }: { readonly connection: Connection }) {
@@ -41,6 +41,9 @@ export function ConnectionActions({ connection }: { readonly connection: Connect
       <Button icon="edit" onClick={() => setAsked('edit')}>
         {t('edit.action')}
       </Button>
+      <Button icon="list" onClick={() => setAsked('steps')}>
+        {t('secrets.show')}
+      </Button>
       <Button icon="key" onClick={() => setAsked('rotate')}>
         {t('rotate.action')}
       </Button>
@@ -48,6 +51,7 @@ export function ConnectionActions({ connection }: { readonly connection: Connect
         {t('common:dialog.delete')}
       </Button>
       {asked === 'edit' && <EditConnectionDialog connection={connection} onClose={close} />}
+      {asked === 'steps' && <StepsDialog id={id} onClose={close} />}
       {asked === 'rotate' && (
         <ConfirmDialog
           title={t('rotate.title')}

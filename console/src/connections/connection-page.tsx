@@ -37,6 +37,7 @@ function OneConnection() {
   return (
     <>
       <PageHeader
+        subject={connection && `${sensor.data?.name ?? ''} · ${labelOf(connection.format)}`}
         title={
           <>
             <Link to="/sensors/$sensorId" params={{ sensorId }} aria-label={t('back')} className={backLook}>

@@ -73,6 +73,7 @@ function RegisterDialog({
   const client = useQueryClient();
   const { say } = useNotices();
   const form = useForm({
+    keep: `device ${discovery.id}`,
     read: (entered) => {
       const sensorId = entered.text('sensorId');
       return { id: discovery.id, ...(sensorId === '' ? { name: entered.text('name') } : { sensorId }) };

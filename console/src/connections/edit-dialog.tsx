@@ -30,6 +30,7 @@ export function EditConnectionDialog({
   const seen = useRef(given);
   const { id, format } = connection;
   const form = useForm({
+    keep: `connection ${given.id}`,
     read: (entered) => ({
       timeZone: changesOf(connection, { timeZone: entered.textOrNull('timeZone') }),
       options: changesOf(connection.options, readOptions(entered, connection.options)),

@@ -1,8 +1,55 @@
 import type { CreatedConnection } from '@gantry/contract/connections';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { Failure } from '../service/failure.tsx';
+import { service } from '../service/service.ts';
 import { Button } from '../ui/button.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
+import { OriginField } from './origin-field.tsx';
+
+/** The steps in the device, which makers describe in English. */
+function Steps({ steps }: { readonly steps: readonly string[] }) {
+  const { t } = useTranslation('connections');
+  return (
+    <>
+      <h3 className="font-semibold">{t('secrets.steps')}</h3>
+      <ol dir="ltr" lang="en" className="ms-5 flex list-decimal flex-col gap-1.5">
+        {steps.map((step) => (
+          <li key={step} className="wrap-anywhere">
+            {step}
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}
+
+/** The steps for the device of an existing connection, without its secrets. */
+export function StepsDialog({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
+  const { t } = useTranslation(['connections', 'common']);
+  const [origin, setOrigin] = useState<string | undefined>();
+  const usual = useQuery(service.connections.getAddresses.queryOptions()).data?.addresses[0]?.origin;
+  const input = { id, origin: origin ?? usual };
+  const { data, error, refetch } = useQuery({
+    ...service.connections.getInstructions.queryOptions(input),
+    enabled: input.origin !== undefined,
+    placeholderData: keepPreviousData,
+    retry: false,
+  });
+  return (
+    <Dialog title={t('secrets.steps')} open width="wide" onClose={onClose}>
+      <p>{t('secrets.hidden')}</p>
+      <OriginField onChange={setOrigin} />
+      {error && <Failure error={error} onRetry={() => void refetch()} />}
+      {data && <Steps steps={data.instructions} />}
+      <div className="flex justify-end">
+        <Button onClick={onClose}>{t('common:dialog.close')}</Button>
+      </div>
+    </Dialog>
+  );
+}
 
 /** The values to enter in the device, which are shown only once, and the steps to set it up. */
 export function SecretsDialog({
@@ -34,14 +81,7 @@ export function SecretsDialog({
           </div>
         ))}
       </dl>
-      <h3 className="font-semibold">{t('secrets.steps')}</h3>
-      <ol dir="ltr" lang="en" className="ms-5 flex list-decimal flex-col gap-1.5">
-        {connection.instructions.map((step) => (
-          <li key={step} className="wrap-anywhere">
-            {step}
-          </li>
-        ))}
-      </ol>
+      <Steps steps={connection.instructions} />
       <div className="flex justify-end">
         <Button kind="primary" onClick={onClose}>
           {t('secrets.done')}

@@ -1,11 +1,14 @@
 import {
   connection,
+  connectionSteps,
   connectionsPage,
   createConnectionInput,
   createdConnection,
+  deviceAddresses,
   discoveriesPage,
   followMessagesInput,
   formatsList,
+  instructionsInput,
   listConnectionsInput,
   listDiscoveriesInput,
   listMessagesInput,
@@ -23,6 +26,7 @@ import {
 import { byId } from '@gantry/contract/id';
 import { pageCount } from '@gantry/contract/page';
 import { z } from 'zod';
+import { addressesForDevices } from '../connections/address.ts';
 import { listDiscoveries } from '../connections/discoveries-store.ts';
 import { followMessages } from '../connections/follow-messages.ts';
 import { formats } from '../connections/formats.ts';
@@ -31,6 +35,7 @@ import { registerDiscovery } from '../connections/register.ts';
 import {
   createConnection,
   deleteConnection,
+  getInstructions,
   replay,
   rotateSecrets,
   updateConnection,
@@ -84,6 +89,20 @@ export const connectionsRouter = router({
     .input(byId)
     .output(connection)
     .query(async ({ ctx, input }) => connectionView(ctx.app, await getConnection(ctx.app.db, input.id))),
+
+  getAddresses: allowed('manageSensors')
+    .meta({ summary: 'List the addresses under which devices may reach the service' })
+    .output(deviceAddresses)
+    .query(({ ctx }) => addressesForDevices(ctx.app.config, ctx.caller)),
+
+  getInstructions: allowed('manageSensors')
+    .meta({
+      summary: 'Get the steps for the device of a connection again, without its secrets',
+      notes: 'The secrets are shown once, when the connection is created or they are rotated.',
+    })
+    .input(instructionsInput)
+    .output(connectionSteps)
+    .query(({ ctx, input }) => getInstructions(ctx, input)),
 
   update: allowed('manageSensors')
     .meta({

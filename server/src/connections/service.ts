@@ -1,8 +1,10 @@
 import type {
   Connection,
   ConnectionOptions,
+  ConnectionSteps,
   CreateConnectionInput,
   CreatedConnection,
+  InstructionsInput,
   ReplayInput,
   ReplayOutput,
   UpdateConnectionInput,
@@ -49,12 +51,12 @@ export type ConnectionContext = ActorContext<
  */
 export async function createConnection(
   ctx: ConnectionContext,
-  { sensorId, format, timeZone, options }: CreateConnectionInput,
+  { sensorId, format, timeZone, options, origin }: CreateConnectionInput,
 ): Promise<CreatedConnection> {
   const { actor, caller } = ctx;
   if (options.mapping !== undefined) requireSeesPlates(ctx);
   const secrets = newSecrets();
-  const shown = showOnce(ctx, format, secrets);
+  const shown = showOnce(ctx, format, secrets, origin);
   requireTimeZone(timeZone);
   await requireMapping(ctx.app, format, options, null);
   return changeConnection(ctx, async (tx) => {
@@ -169,10 +171,26 @@ function signs(format: FormatName): boolean {
   return formatNamed(format).authentication.includes('hmac');
 }
 
-function showOnce({ app, caller }: ConnectionContext, format: FormatName, secrets: Secrets) {
-  const url = addressFor(format, secrets.token, app.config.GATEWAY_URL, caller);
+function showOnce(ctx: ConnectionContext, format: FormatName, secrets: Secrets, origin?: string) {
+  const { app, caller } = ctx;
+  const usual = app.config.GATEWAY_URL ?? `http://${caller.host ?? 'localhost'}`;
+  const url = addressFor(format, secrets.token, origin ?? usual);
   const values = { ...secrets, url };
   return { ...values, instructions: [...formatNamed(format).instructions(values)] };
+}
+
+/** Stands for secrets, which are stored as hashes. */
+const HIDDEN = '********';
+
+/** The steps for the device of a connection, without its secrets. @throws AppError `notFound` */
+export async function getInstructions(
+  ctx: ConnectionContext,
+  { id, origin }: InstructionsInput,
+): Promise<ConnectionSteps> {
+  const { format, username } = await getConnection(ctx.app.db, id);
+  const hidden = { username, password: HIDDEN, token: HIDDEN };
+  const { url, instructions } = showOnce(ctx, format, hidden, origin);
+  return { url, username, instructions };
 }
 
 function requireTimeZone(zone: string | null | undefined): void {
