@@ -63,6 +63,12 @@ export const analytics = z.object({
       archived: compared,
     })
     .describe('Compared with the period of the same length that ends where this one starts.'),
+  firstEventAt: z
+    .date()
+    .nullable()
+    .describe(
+      'The time of the earliest event that is kept. If it is after the start of the previous period, that period was recorded only in part.',
+    ),
   series: z
     .array(
       z.object({
@@ -104,7 +110,7 @@ export const analytics = z.object({
   hourOfWeek: z
     .array(
       z.object({
-        weekday: z.number().describe('1 Monday … 7 Sunday'),
+        weekday: z.number().describe('0 = Sunday … 6 = Saturday, as in every procedure.'),
         hours: z.array(count).describe('Remaining events in each of the 24 local hours of the day.'),
       }),
     )

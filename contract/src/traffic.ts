@@ -136,7 +136,7 @@ export const hourOfWeek = z.object({
   days: z
     .array(
       z.object({
-        weekday: z.number().describe('1 Monday … 7 Sunday'),
+        weekday: z.number().describe('0 = Sunday … 6 = Saturday, as in every procedure.'),
         hours: z.array(
           z.object({
             hour: z.number().describe('0 … 23, local'),

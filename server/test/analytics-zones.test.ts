@@ -48,9 +48,9 @@ describe('analytics in a time zone whose hours do not begin with those of UTC', 
       [1, 0],
       [2, 1],
     ]);
-    const weekday = new Date(`${day}T00:00:00Z`).getUTCDay() || 7;
-    expect(said.hourOfWeek[weekday - 1].hours[0]).toBe(2);
-    expect(said.hourOfWeek[(weekday + 5) % 7].hours[23]).toBe(1);
+    const weekday = new Date(`${day}T00:00:00Z`).getUTCDay();
+    expect(said.hourOfWeek[weekday].hours[0]).toBe(2);
+    expect(said.hourOfWeek[(weekday + 6) % 7].hours[23]).toBe(1);
   });
 });
 

@@ -43,6 +43,8 @@ describe('the analytics of a simulated month', () => {
     const { passages } = month;
     expect(said).toMatchObject({ timezone: ZONE, interval: 'day', total: passages.length, archived: 0 });
     expect([Date.parse(said.start), Date.parse(said.end)]).toEqual([month.from, month.until]);
+    const first = Math.min(...passages.map(({ time }) => time));
+    expect(Date.parse(said.firstEventAt)).toBe(first);
     // The fields of events.getStats have always been part of the answer.
     const stats = await gantry.ok('events.getStats', MONTH, { token });
     expect(said).toMatchObject(stats);
@@ -79,7 +81,7 @@ describe('the analytics of a simulated month', () => {
     ]);
     const byHour = countBy(passages, ({ time }) => {
       const { weekday, hour } = DateTime.fromMillis(time, { zone: ZONE });
-      return weekday * 24 + hour;
+      return (weekday % 7) * 24 + hour;
     });
     for (const { weekday, hours } of said.hourOfWeek)
       expect(hours).toEqual(Array.from({ length: 24 }, (_, hour) => byHour.get(weekday * 24 + hour) ?? 0));

@@ -239,11 +239,12 @@ describe('a simulated month', () => {
 
   it('has the expected week', async () => {
     const { days } = await ask('getHourOfWeek', { locationId: month.locationId, ...MONTH });
-    expect(days.map(({ weekday }: { weekday: number }) => weekday)).toEqual([1, 2, 3, 4, 5, 6, 7]);
+    expect(days.map(({ weekday }: { weekday: number }) => weekday)).toEqual([0, 1, 2, 3, 4, 5, 6]);
     const passed = new Map<string, number>();
     for (const { time } of vehicles()) {
       const { weekday, hour } = DateTime.fromMillis(time, { zone: ZONE });
-      passed.set(`${weekday} ${hour}`, (passed.get(`${weekday} ${hour}`) ?? 0) + 1);
+      const key = `${weekday % 7} ${hour}`;
+      passed.set(key, (passed.get(key) ?? 0) + 1);
     }
     for (const { weekday, hours } of days) {
       expect(hours).toHaveLength(24);

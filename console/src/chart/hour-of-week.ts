@@ -4,17 +4,17 @@ import type { Look } from './look.ts';
 import type { ChartTable } from './table.ts';
 import { tooltipOf } from './tooltip.ts';
 
-const MONDAY = Date.UTC(2024, 0, 1);
+const SUNDAY = Date.UTC(2024, 0, 7);
 
 /**
- * The days of the week in the order of the service's settings, with short names; `weekday` is 1 (Monday) to 7 (Sunday).
+ * The days of the week in the order of the service's settings, with short names; `weekday` is 0 (Sunday) to 6 (Saturday).
  * @param firstDayOfWeek 0 (Sunday) to 6 (Saturday)
  */
 export function weekdaysFrom(firstDayOfWeek: number, language: string): { weekday: number; name: string }[] {
   const names = new Intl.DateTimeFormat(language, { weekday: 'short', timeZone: 'UTC' });
   return Array.from({ length: 7 }, (_, at) => {
-    const weekday = ((firstDayOfWeek + 6 + at) % 7) + 1;
-    return { weekday, name: names.format(new Date(MONDAY + (weekday - 1) * DAY_MS)) };
+    const weekday = (firstDayOfWeek + at) % 7;
+    return { weekday, name: names.format(new Date(SUNDAY + weekday * DAY_MS)) };
   });
 }
 
@@ -92,7 +92,12 @@ export function hourOfWeek({ days, figureOf, format, moreOf, texts, digits }: Ho
         type: 'heatmap',
         itemStyle: { borderColor: look.surface, borderWidth: 1 },
         emphasis: { itemStyle: { borderColor: look.text, borderWidth: 2 } },
-        data: cells.map(({ hour, y, value }) => [hour, y, value ?? '-']),
+        // The visual map leaves zero out of its range if it is the only value; the colour of the legend is given to it.
+        data: cells.map(({ hour, y, value }) =>
+          value === 0
+            ? { value: [hour, y, 0], visualMap: false, itemStyle: { color: look.line } }
+            : [hour, y, value ?? '-'],
+        ),
       },
     ],
   });

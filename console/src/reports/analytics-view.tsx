@@ -66,7 +66,7 @@ export function AnalyticsView({ analytics, days }: AnalyticsViewProps) {
         </p>
       )}
       <div className="min-w-0 xl:col-span-2">
-        <Totals totals={analytics.totals} />
+        <Totals analytics={analytics} />
       </div>
       {total === 0 && (
         <div className="xl:col-span-2">

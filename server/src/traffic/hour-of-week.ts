@@ -29,7 +29,7 @@ export async function getHourOfWeek(
     const isGap = speeds.volume === 0 && (completeness.shares[n] ?? 0) === 0;
     if (!isOver || isGap) continue;
     const { weekday, hour } = DateTime.fromMillis(bounds[n] ?? 0, { zone });
-    cells[(weekday - 1) * 24 + hour]?.push(speeds);
+    cells[(weekday % 7) * 24 + hour]?.push(speeds);
   }
   const described = cells.map((hours, n) => {
     const speeds = sumOfSpeeds(hours);
@@ -42,9 +42,9 @@ export async function getHourOfWeek(
   });
   return {
     timezone: zone,
-    days: [1, 2, 3, 4, 5, 6, 7].map((weekday) => ({
+    days: [0, 1, 2, 3, 4, 5, 6].map((weekday) => ({
       weekday,
-      hours: described.slice((weekday - 1) * 24, weekday * 24),
+      hours: described.slice(weekday * 24, (weekday + 1) * 24),
     })),
   };
 }

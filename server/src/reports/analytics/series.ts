@@ -64,10 +64,10 @@ export function seriesOf(
 
 /** Counts of hours by the hour of the local week. */
 export function weekOf(hours: readonly HourRow[], zone: string): Analytics['hourOfWeek'] {
-  const week = [1, 2, 3, 4, 5, 6, 7].map((weekday) => ({ weekday, hours: new Array<number>(24).fill(0) }));
+  const week = [0, 1, 2, 3, 4, 5, 6].map((weekday) => ({ weekday, hours: new Array<number>(24).fill(0) }));
   for (const { hour, total } of hours) {
     const local = DateTime.fromMillis(hour, { zone });
-    const day = week[local.weekday - 1];
+    const day = week[local.weekday % 7];
     if (day) day.hours[local.hour] = (day.hours[local.hour] ?? 0) + total;
   }
   return week;

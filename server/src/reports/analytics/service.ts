@@ -11,6 +11,7 @@ import { countByLocalHour } from './local-hours.ts';
 import { lastEventsOf, minutesOf, seriesOf, usualInterval, weekOf } from './series.ts';
 import {
   countEvents,
+  findFirstEventTime,
   getProcessingTime,
   listRepeatPlates,
   listTopLocations,
@@ -34,15 +35,17 @@ export async function getAnalytics(
   const range = rangeOf(input, timezone, clock.now());
   const interval = input.interval ?? usualInterval(range);
   const previous = { from: range.from - (range.until - range.from), until: range.from };
-  const [now, before, hours, removed, topSensors, topLocations, processingTime] = await Promise.all([
-    countEvents(db, range),
-    countEvents(db, previous),
-    countByLocalHour(db, range, timezone),
-    listRemovedEvents(db, { from: previous.from, until: range.until }),
-    listTopSensors(db, range),
-    listTopLocations(db, range),
-    getProcessingTime(db, range),
-  ]);
+  const [now, before, firstEventAt, hours, removed, topSensors, topLocations, processingTime] =
+    await Promise.all([
+      countEvents(db, range),
+      countEvents(db, previous),
+      findFirstEventTime(db),
+      countByLocalHour(db, range, timezone),
+      listRemovedEvents(db, { from: previous.from, until: range.until }),
+      listTopSensors(db, range),
+      listTopLocations(db, range),
+      getProcessingTime(db, range),
+    ]);
   const keptSince = Math.max(0, ...removed.map(({ until }) => until).filter((until) => until > range.from));
   const recent = lastEventsOf(hours, range, EVENTS_FOR_PLATES);
   const plates = await listRepeatPlates(db, recent, input.repeatPlatesFrom);
@@ -54,6 +57,7 @@ export async function getAnalytics(
     interval,
     keptSince: keptSince === 0 ? null : new Date(keptSince),
     totals: totalsOf(now, before, (concern) => isRemovedWithin(removed, previous, concern)),
+    firstEventAt,
     series: seriesOf(hours, range, interval, { timezone, firstDayOfWeek }, (point, concern) =>
       isRemovedWithin(removed, point, concern),
     ),

@@ -3,7 +3,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import { totalsKeys } from '../../events/counts/keys.ts';
 import { countedByPeriod, countedEvents, idWithin } from '../../events/counts/totals.ts';
 import { violationCondition } from '../../events/counts/violations.ts';
-import { firstIdAt } from '../../events/id.ts';
+import { firstIdAt, timeOfId } from '../../events/id.ts';
 import { moment } from '../../platform/database/moment.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import type { Interval } from '../../platform/time.ts';
@@ -30,6 +30,13 @@ export async function countEvents(db: Executor, interval: Interval): Promise<Cou
     SELECT ${totalsKeys}, sum(n)::bigint AS n
     FROM ${countedEvents(interval)} GROUP BY 1, 2, 3, 4, 5, 6 HAVING sum(n) <> 0`);
   return rows;
+}
+
+/** The time of the earliest event that is kept; null if there is none. */
+export async function findFirstEventTime(db: Executor): Promise<Date | null> {
+  // Plan: events_pkey, partition by partition until one has an event.
+  const { rows } = await db.execute<{ id: string }>(sql`SELECT id FROM events ORDER BY id LIMIT 1`);
+  return rows[0] ? new Date(timeOfId(rows[0].id)) : null;
 }
 
 /** The number of events of an hour of UTC, or of a part of one. */
