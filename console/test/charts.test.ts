@@ -182,4 +182,27 @@ describe('the file of a chart', () => {
       ].join('\r\n')}\r\n`,
     );
   });
+
+  it('is written for Excel in countries with a decimal comma by choice, and keeps texts that look like numbers', () => {
+    const texts = ['007', '12E34', '1e5', '3-4', '12:30', '=1+1', '34 ABC 12', 'E34', '٠٠٧'];
+    const rows = texts.map((text) => [text]);
+    const excel = { separator: ';', hasMark: false, keepsTexts: true } as const;
+    const file = csvOf({ columns: [{ header: 'Plate', kind: 'text' }], rows }, 'UTC', ['Facts'], excel);
+    const kept = (text: string) => `"=""${text}"""`;
+    expect(file.split('\r\n')).toEqual([
+      'Plate',
+      ...texts.slice(0, 5).map(kept),
+      "'=1+1",
+      '34 ABC 12',
+      'E34',
+      kept('٠٠٧'),
+      '# Facts',
+      '',
+    ]);
+    const both = ['A', 'B'].map((header) => ({ header, kind: 'text' as const }));
+    const marked = { separator: ';', hasMark: true, keepsTexts: false } as const;
+    expect(csvOf({ columns: both, rows: [['x', '007']] }, 'UTC', ['Facts'], marked)).toBe(
+      '\uFEFFA;B\r\nx;007\r\n# Facts;\r\n',
+    );
+  });
 });

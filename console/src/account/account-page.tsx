@@ -8,6 +8,7 @@ import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { LinkButton } from '../ui/link-button.tsx';
 import { Facts, Panel } from '../ui/panel.tsx';
+import { CsvPanel } from './csv-panel.tsx';
 import { SecondFactorPanel } from './second-factor-panel.tsx';
 import { TokensPanel } from './tokens-panel.tsx';
 
@@ -41,6 +42,7 @@ export function AccountPage() {
           {isMissing && <SecondFactorPanel />}
           <IdentityPanel />
           {!isMissing && <SecondFactorPanel />}
+          {!isMissing && <CsvPanel />}
           {!isMissing && <TokensPanel className="lg:col-span-2" />}
         </div>
       </div>

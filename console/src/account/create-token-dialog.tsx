@@ -27,6 +27,7 @@ export function CreateTokenDialog({ onClose }: { readonly onClose: () => void })
   const hasProvider = Boolean(methods?.oidc);
   const hasFactor = useQuery(service.secondFactor.getState.queryOptions()).data?.enabled ?? false;
   const form = useForm({
+    keep: 'new token',
     read: (entered) => ({
       name: entered.text('name'),
       role: entered.text('role') as Role,

@@ -13,6 +13,7 @@ export function DisableDialog({ onClose }: { readonly onClose: () => void }) {
   const { say } = useNotices();
   const withRemaining = useWithRemaining();
   const form = useForm({
+    keep: null,
     read: (entered) => ({
       password: entered.exact('password'),
       code: entered.text('code'),

@@ -28,6 +28,7 @@ export function EnrolDialog({ onClose, onEnrolled }: EnrolDialogProps) {
   const { t } = useTranslation('account');
   const [started, setStarted] = useState<Started | null>(null);
   const form = useForm({
+    keep: null,
     read: (entered) => ({ password: entered.exact('password') }),
     save: (input) => api.secondFactor.start.mutate(input),
     onSuccess: setStarted,
@@ -50,6 +51,7 @@ function ConfirmDialog({ started, onClose, onEnrolled }: ConfirmDialogProps) {
   const { say } = useNotices();
   const withRemaining = useWithRemaining();
   const form = useForm({
+    keep: null,
     read: (entered) => ({ code: entered.text('code'), endApiTokens: entered.checked(END_TOKENS) }),
     save: (input) => api.secondFactor.confirm.mutate(input),
     onSuccess: ({ remainingApiTokens }) => {

@@ -10,6 +10,7 @@ import { RecoveryCodes } from './recovery-codes.tsx';
 export function RenewDialog({ onClose }: { readonly onClose: () => void }) {
   const { t } = useTranslation('account');
   const form = useForm({
+    keep: null,
     read: (entered) => ({ password: entered.exact('password'), code: entered.text('code') }),
     save: (input) => api.secondFactor.renewRecoveryCodes.mutate(input),
   });

@@ -4,6 +4,7 @@ import { saveFile } from '../service/files.ts';
 import { UnbrokenDays } from '../time/unbroken-days.tsx';
 import { Button } from '../ui/button.tsx';
 import { csvOf } from './csv.ts';
+import { csvChoice } from './csv-choice.ts';
 import { fileNameOf } from './file-name.ts';
 import type { ChartTable } from './table.ts';
 import type { ZoneNote } from './use-zone-note.ts';
@@ -32,7 +33,7 @@ export function CardFrame({ title, subject, n, table, zone, commands, children }
   const counted = t('n', { n });
   const save = () => {
     const facts = [title, subject, t('zoneFact', { zone: zone.text }), counted];
-    const csv = new Blob([csvOf(table, zone.zone, facts)], { type: 'text/csv;charset=utf-8' });
+    const csv = new Blob([csvOf(table, zone.zone, facts, csvChoice())], { type: 'text/csv;charset=utf-8' });
     saveFile(csv, `${fileNameOf(title, subject)}.csv`);
   };
   return (

@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { csvChoice } from '../chart/csv-choice.ts';
 import { fileNameOf } from '../chart/file-name.ts';
 import type { Filter, FilterValues } from '../filters/filter.ts';
 import { saveFile } from '../service/files.ts';
@@ -40,7 +41,7 @@ export function ExportButton<Row>(props: ExportButtonProps<Row>) {
         count < found.total
           ? t('export.cut', { n: number(MOST_ROWS), total: number(found.total) })
           : t('export.rows', { count, n: number(count) });
-      const file = csvOfRows(columns, found.rows, zone, [...facts, said]);
+      const file = csvOfRows(columns, found.rows, zone, [...facts, said], csvChoice());
       saveFile(new Blob([file], { type: 'text/csv;charset=utf-8' }), `${fileNameOf(title)}.csv`);
       return said;
     },

@@ -1,4 +1,4 @@
-import { csvOf } from '../chart/csv.ts';
+import { type CsvChoice, csvOf } from '../chart/csv.ts';
 import type { Cell } from '../chart/table.ts';
 import type { Filter, FilterValues } from '../filters/filter.ts';
 import type { Pages } from './pages.ts';
@@ -52,6 +52,7 @@ export function csvOfRows<Row>(
   rows: readonly Row[],
   zone: string,
   facts: readonly string[],
+  choice?: CsvChoice,
 ): string {
   const written = columns.flatMap(({ header, csv }) => (csv ? [{ header, csv }] : []));
   return csvOf(
@@ -61,6 +62,7 @@ export function csvOfRows<Row>(
     },
     zone,
     facts,
+    choice,
   );
 }
 
