@@ -4,6 +4,7 @@ import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { useTranslation } from 'react-i18next';
+import { keptInput } from './form/kept.ts';
 import { directionOf, startLocale } from './locale/locale.ts';
 import { router } from './routes.tsx';
 import { queryClient } from './service/queries.ts';
@@ -28,7 +29,7 @@ function Console() {
 }
 
 applyTheme();
-await startLocale();
+await Promise.all([startLocale(), keptInput.start().catch(() => undefined)]);
 const root = document.getElementById('root');
 if (root) {
   createRoot(root).render(

@@ -1,5 +1,6 @@
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useKept } from '../form/use-kept.ts';
 import { useNeedsReason } from '../session/plates.tsx';
 import { Button } from '../ui/button.tsx';
 import { Field } from '../ui/field.tsx';
@@ -14,18 +15,24 @@ interface PlateReasonProps {
 export function PlateReason({ reason, onReason }: PlateReasonProps) {
   const { t } = useTranslation('events');
   const [text, setText] = useState(reason ?? '');
+  const kept = useKept('reason for plates');
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (text.trim()) onReason(text.trim());
   };
   return (
-    <form onSubmit={submit} className="flex flex-wrap items-center gap-2 border-b bg-surface px-3 py-1.5">
+    <form
+      ref={kept.ref}
+      onSubmit={submit}
+      className="flex flex-wrap items-center gap-2 border-b bg-surface px-3 py-1.5"
+    >
       <Icon name="key" className="text-muted" />
       <span className="text-muted">
         {t(reason === undefined ? 'plateReason.recorded' : 'plateReason.withReason')}
       </span>
       <Field
         label={t('plateReason.label')}
+        name="reason"
         placeholder={t('plateReason.label')}
         hideLabel
         value={text}
@@ -57,13 +64,14 @@ export function PlateQuestion({ plate, onAnswer }: PlateQuestionProps) {
   const needsReason = useNeedsReason();
   const [askedAt] = useState(() => performance.now());
   const answer = () => onAnswer(reason || null);
+  const kept = useKept(`reason for ${plate}`);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     // Ignores the Enter key that submitted the plate and is still held down: it was not meant for this form.
     if (performance.now() - askedAt > DELIBERATE_MS) answer();
   };
   return (
-    <form onSubmit={submit} className="mx-auto flex w-full max-w-xl flex-col gap-3 px-4 py-12">
+    <form ref={kept.ref} onSubmit={submit} className="mx-auto flex w-full max-w-xl flex-col gap-3 px-4 py-12">
       <p className="flex items-center gap-2 text-lg font-semibold">
         <Icon name="key" className="text-muted" />
         <span className="min-w-0">
@@ -73,6 +81,7 @@ export function PlateQuestion({ plate, onAnswer }: PlateQuestionProps) {
       <p className="text-muted">{t('plateReason.held')}</p>
       <Field
         label={t('plateReason.label')}
+        name="reason"
         value={text}
         maxLength={500}
         onChange={(event) => setText(event.target.value)}
@@ -85,7 +94,12 @@ export function PlateQuestion({ plate, onAnswer }: PlateQuestionProps) {
         icon="search"
         className="self-start"
         // A pointer click is accepted at once. The click that Enter triggers has `detail` 0 and is left to `submit`.
-        onClick={({ detail }) => detail > 0 && (reason || !needsReason) && answer()}
+        onClick={(event) => {
+          if (event.detail === 0 || (needsReason && !reason)) return;
+          // Otherwise the browser would submit a form that is no longer on the page.
+          event.preventDefault();
+          answer();
+        }}
       >
         {t(reason || needsReason ? 'plateReason.search' : 'plateReason.without')}
       </Button>

@@ -1,4 +1,7 @@
-import { useUser } from '../session/session.ts';
+import { useTranslation } from 'react-i18next';
+import { currentSession } from '../session/session.ts';
+import { useNotices } from '../undo/undo.tsx';
+import { keptInput } from './kept.ts';
 
 /** A note that has not been sent. */
 export interface Draft {
@@ -6,37 +9,75 @@ export interface Draft {
   readonly photos: readonly Blob[];
 }
 
-/** By the ids of the user and of the object that the note belongs to. */
-const drafts = new Map<string, Draft>();
+const keyOf = (about: string): string => `note ${about}`;
+
+/** The next user of the tab must not get the pictures of the one before. */
+const ownKeyOf = (about: string): string => `${currentSession()?.user.id} ${keyOf(about)}`;
+
+/** The pictures of notes as this tab knows them, by user and key; those that a reload has left in the storage are read first. */
+const photosOf = new Map<string, readonly Blob[]>();
 
 const listeners = new Set<(key: string) => void>();
 
-/** The unsent notes of the user, by the id of their object. They are kept in this tab while other pages are shown. */
+/**
+ * The unsent notes of the user, by the id of their object. They are kept in this browser until they are sent, also while
+ * other pages are shown and if the page is reloaded.
+ */
 export function useDrafts() {
-  const { id: userId } = useUser();
-  const keyOf = (about: string) => `${userId} ${about}`;
+  const { t } = useTranslation('common');
+  const { say } = useNotices();
+  const get = (about: string): Draft | undefined => {
+    const { note } = keptInput.read(keyOf(about))?.values ?? {};
+    const photos = photosOf.get(ownKeyOf(about)) ?? [];
+    return note === undefined && photos.length === 0 ? undefined : { note: note ?? '', photos };
+  };
+  const keep = (about: string, { note, photos }: Partial<Draft>) => {
+    const key = keyOf(about);
+    const failed = () => say(t('kept.full'));
+    if (photos !== undefined) {
+      photosOf.set(ownKeyOf(about), photos);
+      void keptInput.writeFiles(key, photos).catch(failed);
+    }
+    if (note === undefined) return;
+    try {
+      if (note === '' && !photosOf.get(ownKeyOf(about))?.length) keptInput.remove(key);
+      else keptInput.write(key, { values: { note } });
+    } catch {
+      failed();
+    }
+  };
   return {
-    get: (about: string): Draft | undefined => drafts.get(keyOf(about)),
-    keep: (about: string, changes: Partial<Draft>) =>
-      void drafts.set(keyOf(about), { note: '', photos: [], ...drafts.get(keyOf(about)), ...changes }),
+    get,
+    keep,
     /** Puts a note that could not be sent back before what was written meanwhile. */
     putBack(about: string, { note, photos }: Draft): void {
-      const written = drafts.get(keyOf(about));
-      drafts.set(keyOf(about), {
+      const written = get(about);
+      keep(about, {
         note: [note, written?.note].filter(Boolean).join('\n'),
         photos: [...photos, ...(written?.photos ?? [])],
       });
       for (const listener of listeners) listener(keyOf(about));
     },
     /**
-     * Calls `listener` when the note about an object is put back.
+     * Calls `listener` when the note about an object is put back, and when its pictures have been read after a reload.
      * @returns a function that unsubscribes
      */
     onPutBack(about: string, listener: () => void): () => void {
-      const heard = (key: string) => key === keyOf(about) && listener();
+      const key = keyOf(about);
+      const heard = (changed: string) => changed === key && listener();
       listeners.add(heard);
+      const ownKey = ownKeyOf(about);
+      if (!photosOf.has(ownKey))
+        void keptInput.readFiles(key).then((photos) => {
+          if (photos.length === 0 || photosOf.get(ownKey)?.length) return;
+          photosOf.set(ownKey, photos);
+          heard(key);
+        });
       return () => listeners.delete(heard);
     },
-    forget: (about: string) => void drafts.delete(keyOf(about)),
+    forget(about: string): void {
+      photosOf.delete(ownKeyOf(about));
+      keptInput.remove(keyOf(about));
+    },
   };
 }

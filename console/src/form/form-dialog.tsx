@@ -9,7 +9,7 @@ import { ChangedMeanwhile } from './seen.ts';
 
 interface FormDialogProps {
   readonly title: string;
-  readonly form: Pick<ReturnType<typeof useForm>, 'submit' | 'failure' | 'isSaving'>;
+  readonly form: Pick<ReturnType<typeof useForm>, 'ref' | 'submit' | 'failure' | 'isSaving'>;
   readonly onClose: () => void;
   readonly children: ReactNode;
   /** The label of the submit button; default: Save. */
@@ -27,7 +27,7 @@ export function FormDialog({ title, form, onClose, children, action, width, fail
     form.failure && (isOvertaken ? <Faster error={form.failure} /> : <Failure error={form.failure} />);
   return (
     <Dialog title={title} open onClose={onClose} {...(width && { width })}>
-      <form onSubmit={form.submit} className="flex flex-col gap-3">
+      <form ref={form.ref} onSubmit={form.submit} className="flex flex-col gap-3">
         {children}
         {failure || failed}
         <div className="flex flex-wrap justify-end gap-2">

@@ -3,6 +3,7 @@ import { type UseMutationOptions, useMutation } from '@tanstack/react-query';
 import { type FormEvent, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ChangedMeanwhile } from './seen.ts';
+import { useKept } from './use-kept.ts';
 
 /** The values entered into a form, by field name. Leading and trailing white space is removed, except by `exact`. */
 export interface Entered {
@@ -18,6 +19,11 @@ export interface Entered {
 }
 
 interface FormOptions<Input, Result> extends Pick<UseMutationOptions<Result, Error, Input>, 'onSuccess'> {
+  /**
+   * The form and its object, such as `location <id>`: what is entered survives a reload under this name. null for a
+   * form that has only secrets.
+   */
+  readonly keep: string | null;
   /** Builds the input of the request. */
   readonly read: (entered: Entered) => Input;
   readonly save: (input: Input) => Promise<Result>;
@@ -30,21 +36,26 @@ interface FormOptions<Input, Result> extends Pick<UseMutationOptions<Result, Err
  * (`ChangedMeanwhile`); the first of these fields gets the focus. Any other failure is returned as `failure`.
  *
  *     const form = useForm({
+ *       keep: 'new location',
  *       read: (entered) => ({ name: entered.text('name'), speedLimit: entered.numberOrNull('speedLimit') }),
  *       save: (input) => api.locations.create.mutate(input),
  *       onSuccess: close,
  *     });
- *     <form onSubmit={form.submit} className="flex flex-col gap-3">
+ *     <form ref={form.ref} onSubmit={form.submit} className="flex flex-col gap-3">
  *       <Field label={t('name')} name="name" error={form.errorOf('name')} required />
  *       {form.failure && <Failure error={form.failure} />}
  *       <Button kind="primary" type="submit" disabled={form.isSaving}>{t('save')}</Button>
  *     </form>
  */
-export function useForm<Input, Result>({ read, save, onSuccess }: FormOptions<Input, Result>) {
+export function useForm<Input, Result>({ keep, read, save, onSuccess }: FormOptions<Input, Result>) {
   const element = useRef<HTMLFormElement | null>(null);
+  const { ref, forget } = useKept(keep);
   const call = useMutation<Result, Error, Input>({
     mutationFn: save,
-    ...(onSuccess && { onSuccess }),
+    onSuccess: (...result) => {
+      forget();
+      return onSuccess?.(...result);
+    },
   });
   const { t } = useTranslation('common');
   const form = element.current;
@@ -73,6 +84,7 @@ export function useForm<Input, Result>({ read, save, onSuccess }: FormOptions<In
   // If the form has no field for one of the issues, the failure is shown as a whole.
   const isShown = issues.length > 0 && form !== null && issues.every(({ path }) => fieldOf(form, path));
   return {
+    ref,
     submit(event: FormEvent<HTMLFormElement>) {
       event.preventDefault();
       element.current = event.currentTarget;

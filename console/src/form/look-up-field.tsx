@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { LookUp } from '../filters/look-up.tsx';
 import { Button } from '../ui/button.tsx';
 import type { Option } from '../ui/select.tsx';
+import { useKeptField } from './use-kept.ts';
 
 interface LookUpFieldProps {
   readonly label: string;
@@ -19,6 +20,7 @@ interface LookUpFieldProps {
 export function LookUpField({ label, name, defaultValue, find, nameOf, error }: LookUpFieldProps) {
   const { t } = useTranslation('common');
   const [id, setId] = useState(defaultValue);
+  const hidden = useKeptField(id ?? '', (kept) => setId(kept || null));
   const { data } = useQuery({
     queryKey: ['filter', name, id],
     queryFn: () => nameOf(id ?? ''),
@@ -28,7 +30,7 @@ export function LookUpField({ label, name, defaultValue, find, nameOf, error }: 
   });
   return (
     <div className="flex flex-col gap-1">
-      <input type="hidden" name={name} value={id ?? ''} />
+      <input ref={hidden} type="hidden" data-kept name={name} value={id ?? ''} />
       {id === null ? (
         <LookUp label={label} find={find} onChoose={setId} />
       ) : (

@@ -25,6 +25,7 @@ export function AttachDialog({ incident, onClose }: AttachDialogProps) {
   const { say } = useNotices();
   const refresh = useRefreshIncidents();
   const form = useForm({
+    keep: `attach ${incident.id}`,
     read: (entered) => ({ id: incident.id, eventId: eventIdOf(entered.text('eventId')) }),
     save: (input) => api.incidents.attachEvent.mutate(input),
     onSuccess: () => {
@@ -35,7 +36,7 @@ export function AttachDialog({ incident, onClose }: AttachDialogProps) {
   });
   return (
     <Dialog title={t('actions.attachEvent')} open onClose={onClose}>
-      <form onSubmit={form.submit} className="flex flex-col gap-3">
+      <form ref={form.ref} onSubmit={form.submit} className="flex flex-col gap-3">
         <Field
           label={t('attach.label')}
           name="eventId"

@@ -8,6 +8,7 @@ import { Button } from '../ui/button.tsx';
 import { classes } from '../ui/classes.ts';
 import { Icon } from '../ui/icon.tsx';
 import { useAllowed } from './allowed.ts';
+import { useIncidentTitle } from './title.ts';
 import type { IncidentCommands } from './use-commands.tsx';
 
 /** The actions that a card may offer; it shows the first that is allowed. */
@@ -24,7 +25,8 @@ interface CardProps {
 export function Card({ incident, isActive, onMove, commands }: CardProps) {
   const { t } = useTranslation('incidents');
   const allowed = useAllowed();
-  const { id, title, severity, assignedTo, openedAt } = incident;
+  const { id, title, type, severity, assignedTo, openedAt } = incident;
+  const titleOf = useIncidentTitle();
   const next = NEXT.find((action) => allowed(incident, action));
   return (
     <li
@@ -44,7 +46,7 @@ export function Card({ incident, isActive, onMove, commands }: CardProps) {
         className="font-medium after:absolute after:inset-0"
       >
         <bdi className="line-clamp-2">
-          <UnbrokenDays text={title} />
+          <UnbrokenDays text={titleOf({ title, type })} />
         </bdi>
       </Link>
       <div className="flex items-center gap-3 text-sm">

@@ -5,10 +5,12 @@ import { IncidentStatusBadge } from '../status/incident-status.tsx';
 import { SeverityBadge } from '../status/severity.tsx';
 import type { Column } from '../table/data-table.tsx';
 import { Moment } from '../time/moment.tsx';
+import { useIncidentTitle } from './title.ts';
 
 /** The columns of the list of incidents. */
 export function useIncidentColumns(): readonly Column<Incident>[] {
   const { t } = useTranslation(['incidents', 'common']);
+  const titleOf = useIncidentTitle();
   return useMemo(
     () => [
       {
@@ -31,7 +33,7 @@ export function useIncidentColumns(): readonly Column<Incident>[] {
         id: 'title',
         header: t('fields.title'),
         csv: ({ title }) => title,
-        cell: ({ title }) => <bdi>{title}</bdi>,
+        cell: (incident) => <bdi>{titleOf(incident)}</bdi>,
       },
       {
         id: 'type',
@@ -73,6 +75,6 @@ export function useIncidentColumns(): readonly Column<Incident>[] {
         cell: ({ updatedAt }) => <Moment at={updatedAt} as="ago" />,
       },
     ],
-    [t],
+    [t, titleOf],
   );
 }

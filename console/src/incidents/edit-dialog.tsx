@@ -30,6 +30,7 @@ export function EditDialog({
   const { id } = incident;
   const [seenAt, setSeenAt] = useState({ before: incident.updatedAt, now: incident.updatedAt });
   const form = useForm({
+    keep: `incident ${id}`,
     read: (entered) => changesOf(incident, readFacts(entered)),
     save: async (changes) => {
       try {

@@ -22,6 +22,7 @@ import { IncidentActions } from './incident-actions.tsx';
 import { IncidentSides } from './incident-sides.tsx';
 import { NoteComposer } from './note-composer.tsx';
 import { Timeline } from './timeline.tsx';
+import { useIncidentTitle } from './title.ts';
 import { useIncidentCommands, useIncidentKeys } from './use-commands.tsx';
 
 /** The page of one incident: its details, timeline, attached events, and actions. */
@@ -46,6 +47,7 @@ export function IncidentPage() {
 function Incident({ incident }: { readonly incident: IncidentDetail }) {
   const { t } = useTranslation(['incidents', 'common']);
   const commands = useIncidentCommands();
+  const title = useIncidentTitle()(incident);
   const note = useRef<HTMLTextAreaElement>(null);
   const back = useBack();
   useShortcuts([{ keys: 'Escape', label: t('back'), scope: 'page', run: back }]);
@@ -53,11 +55,12 @@ function Incident({ incident }: { readonly incident: IncidentDetail }) {
   return (
     <>
       <PageHeader
+        subject={title}
         title={
           <span className="flex min-w-0 items-center gap-2">
             <Button kind="quiet" icon="previous" iconOnly aria-label={t('back')} onClick={back} />
             <bdi className="line-clamp-2">
-              <UnbrokenDays text={incident.title} />
+              <UnbrokenDays text={title} />
             </bdi>
           </span>
         }

@@ -58,6 +58,7 @@ function NewIncidentForm({ facts, eventId, onClose, onCreated }: NewIncidentForm
   const [initial] = useState(facts);
   const [isAttached, setAttached] = useState(true);
   const form = useForm({
+    keep: `new incident ${eventId ?? ''}`,
     read: (entered) => ({
       ...readFacts(entered),
       assignedTo: entered.checked('toMe') ? user.id : null,
@@ -71,11 +72,12 @@ function NewIncidentForm({ facts, eventId, onClose, onCreated }: NewIncidentForm
     },
   });
   return (
-    <form onSubmit={form.submit} className="flex flex-col gap-3">
+    <form ref={form.ref} onSubmit={form.submit} className="flex flex-col gap-3">
       {eventId !== undefined && (
         <label className="flex items-center gap-2 rounded-md border p-2">
           <input
             type="checkbox"
+            name="attach"
             checked={isAttached}
             onChange={() => setAttached(!isAttached)}
             className="size-4 accent-accent"

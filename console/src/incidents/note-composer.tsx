@@ -39,8 +39,13 @@ export function NoteComposer({ incident, area }: NoteComposerProps) {
     };
   }, []);
   const keep = (changes: Partial<Draft>) => drafts.keep(incident.id, changes);
+  const isUnchanged = useRef(true);
   // biome-ignore lint/correctness/useExhaustiveDependencies: saves the draft only when the pictures change
-  useEffect(() => keep({ photos: photos.list.map(({ file }) => file) }), [photos.list]);
+  useEffect(() => {
+    // The pictures of before a reload are read later, and must not be replaced by none.
+    if (!isUnchanged.current) keep({ photos: photos.list.map(({ file }) => file) });
+    isUnchanged.current = false;
+  }, [photos.list]);
   const showDraft = () => {
     const draft = drafts.get(incident.id);
     if (area.current) area.current.value = draft?.note ?? '';
@@ -49,6 +54,7 @@ export function NoteComposer({ incident, area }: NoteComposerProps) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: `showDraft` reads the draft at the time of the call
   useEffect(() => drafts.onPutBack(incident.id, showDraft), [incident.id]);
   const form = useForm({
+    keep: null,
     read: (entered) => ({ id: incident.id, note: entered.text('note') }),
     save: async (input) => {
       const sent = drafts.get(incident.id);

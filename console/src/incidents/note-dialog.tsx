@@ -13,7 +13,7 @@ import { useNotices } from '../undo/undo.tsx';
 import type { Move } from './allowed.ts';
 import { Conflict } from './conflict.tsx';
 import { PhotoPicker } from './photos/photo-picker.tsx';
-import { usePhotos } from './photos/use-photos.ts';
+import { useKeptPhotos, usePhotos } from './photos/use-photos.ts';
 import { useRefreshIncidents } from './use-actions.ts';
 
 interface NoteDialogProps {
@@ -31,9 +31,12 @@ export function NoteDialog({ incident, action, onClose }: NoteDialogProps) {
   // Set after a conflict if the user chooses to save the text as a note instead.
   const asNote = useRef(false);
   const done = () => (asNote.current ? 'addNote' : action);
+  const about = `${action} ${incident.id}`;
   const photos = usePhotos();
+  useKeptPhotos(about, photos);
   const element = useRef<HTMLFormElement>(null);
   const form = useForm({
+    keep: about,
     read: (entered) => ({ id: incident.id, note: entered.text('note') }),
     save: async (input) => {
       const step = done();

@@ -1,7 +1,7 @@
 import { incidentStatuses, incidentTypes, severities } from '@gantry/contract/values';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Filter } from '../filters/filter.ts';
+import { dateFilters, type Filter } from '../filters/filter.ts';
 import { findAssignees } from '../people/people.ts';
 import { api } from '../service/service.ts';
 
@@ -73,8 +73,7 @@ export function useIncidentFilters(): readonly Filter[] {
         find: findLocations,
         nameOf: nameOfLocation,
       },
-      { kind: 'moment', name: 'startDate', label: t('filters.from') },
-      { kind: 'moment', name: 'endDate', label: t('filters.until') },
+      ...dateFilters(t('filters.from'), t('filters.until')),
     ];
   }, [t]);
 }

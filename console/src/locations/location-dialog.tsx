@@ -27,6 +27,7 @@ export function LocationDialog({ location: given, onClose }: LocationDialogProps
   const navigate = useNavigate();
   const { say } = useNotices();
   const form = useForm({
+    keep: given ? `location ${given.id}` : 'new location',
     read,
     save: async (entered) => {
       if (!location) return api.locations.create.mutate(entered);

@@ -44,6 +44,7 @@ function LocationView({ location }: { readonly location: Location }) {
   return (
     <>
       <PageHeader
+        subject={name}
         title={
           <>
             <Link to="/locations" aria-label={t('back')} className={backLook}>

@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useForm } from '../form/form.ts';
 import { FormDialog } from '../form/form-dialog.tsx';
+import { KeptState } from '../form/kept-state.tsx';
 import { rangeOfPreset } from '../range/days.ts';
 import { RangePicker } from '../range/range-picker.tsx';
 import { api, service } from '../service/service.ts';
@@ -22,6 +23,7 @@ export function GenerateDialog({ today, onClose }: { readonly today: string; rea
   const [content, setContent] = useState<Content>({ kind: 'VIOLATIONS', format: 'PDF', filters: {} });
   const [range, setRange] = useState(() => rangeOfPreset('last7', today));
   const form = useForm({
+    keep: 'new report',
     read: (entered): GenerateReportInput => ({
       kind: content.kind,
       format: content.format,
@@ -44,7 +46,9 @@ export function GenerateDialog({ today, onClose }: { readonly today: string; rea
       action={t('generate.generate')}
       width="wide"
     >
+      <KeptState name="content" value={content} onRestore={setContent} />
       <ContentFields content={content} onChange={setContent} errorOf={form.errorOf} />
+      <KeptState name="range" value={range} onRestore={setRange} />
       <RangePicker range={range} today={today} onChange={setRange} label={t('generate.days')} />
       <p className="text-sm text-muted">
         {t('generate.zone')} <bdi>{zone}</bdi>

@@ -1,11 +1,12 @@
 import { permissionNames } from '@gantry/contract/permissions';
-import { Link } from '@tanstack/react-router';
+import { Link, useLocation } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useMay } from '../session/may.ts';
 import { PlatesHidden } from '../session/plates.tsx';
 import { NotAllowed } from '../shell/page-failure.tsx';
 import { PageHeader } from '../shell/page-header.tsx';
+import { useTitle } from '../shell/title.ts';
 import { partLook } from '../ui/part-look.ts';
 
 const parts = [
@@ -23,6 +24,9 @@ interface ReportsFrameProps {
 /** The header of the reports pages, with links to the three parts. */
 export function ReportsFrame({ commands, children }: ReportsFrameProps) {
   const { t } = useTranslation('reports');
+  const path = useLocation({ select: ({ pathname }) => pathname });
+  const part = parts.find(({ to }) => to === path);
+  useTitle('part', part && t(`parts.${part.name}`));
   if (!useMay('viewReports')) return <NotAllowed permission={permissionNames.viewReports} />;
   return (
     <>

@@ -6,6 +6,7 @@ import { useTranslation } from 'react-i18next';
 import { changesOf } from '../form/changes.ts';
 import { useForm } from '../form/form.ts';
 import { FormDialog } from '../form/form-dialog.tsx';
+import { KeptState } from '../form/kept-state.tsx';
 import { useSeen } from '../form/seen.ts';
 import { api, service } from '../service/service.ts';
 import { PlateReasonField } from '../session/plates.tsx';
@@ -49,6 +50,7 @@ export function ScheduleDialog({ schedule: given, onClose }: ScheduleDialogProps
       : NEW,
   );
   const form = useForm({
+    keep: given ? `schedule ${given.id}` : 'new schedule',
     read: (entered): CreateScheduleInput => {
       const field = dayFieldOf[when.every];
       return {
@@ -82,6 +84,7 @@ export function ScheduleDialog({ schedule: given, onClose }: ScheduleDialogProps
       onClose={onClose}
       width="wide"
     >
+      <KeptState name="content" value={content} onRestore={setContent} />
       <ContentFields
         content={content}
         onChange={setContent}
@@ -89,6 +92,7 @@ export function ScheduleDialog({ schedule: given, onClose }: ScheduleDialogProps
         isKindFixed={schedule !== undefined}
       />
       {Boolean(content.filters.licensePlateNumber) && <PlateReasonField error={form.errorOf('reason')} />}
+      <KeptState name="when" value={when} onRestore={setWhen} />
       <WhenFields when={when} onChange={setWhen} />
       <p className="text-sm text-muted">
         {t('schedules.covers')} {t('generate.zone')} <bdi>{zone}</bdi>

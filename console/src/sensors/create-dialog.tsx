@@ -16,6 +16,7 @@ export function CreateSensorDialog({ onClose }: { readonly onClose: () => void }
   const { t } = useTranslation(['sensors', 'common']);
   const client = useQueryClient();
   const form = useForm({
+    keep: 'new sensor',
     read: (entered) => ({
       ...readSensor(entered),
       ...readHeartbeats(entered),

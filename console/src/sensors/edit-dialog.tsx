@@ -24,6 +24,7 @@ export function EditSensorDialog({
     api.sensors.getById.query({ id: sensor.id }),
   );
   const form = useForm({
+    keep: `sensor ${sensor.id}`,
     read: (entered) => ({
       ...changesOf(before, { ...readSensor(entered), status: entered.text('status') as Sensor['status'] }),
       ...(entered.text('requiredHeartbeats') && readHeartbeats(entered)),

@@ -45,6 +45,7 @@ function SensorView({ sensor }: { readonly sensor: Sensor }) {
   return (
     <>
       <PageHeader
+        subject={name}
         title={
           <>
             <Link to="/sensors" aria-label={t('back')} className={backLook}>

@@ -1,7 +1,8 @@
 import type { SessionUser } from '@gantry/contract/auth';
 import { useMutation } from '@tanstack/react-query';
+import { keptInput } from '../form/kept.ts';
 import { api } from '../service/service.ts';
-import { keepSession } from './session.ts';
+import { currentSession, keepSession } from './session.ts';
 
 interface Credentials {
   readonly email: string;
@@ -23,6 +24,8 @@ export function useSignIn(onSignedIn: (user: SessionUser) => void) {
 
 /** Signs out at the service, and in this browser even if the service cannot be reached. */
 export async function signOut(): Promise<void> {
+  const userId = currentSession()?.user.id;
   await api.auth.logout.mutate().catch(() => undefined);
   keepSession(null);
+  if (userId !== undefined) await keptInput.removeAllOf(userId);
 }

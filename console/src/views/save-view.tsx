@@ -1,5 +1,6 @@
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useKept } from '../form/use-kept.ts';
 import { Failure } from '../service/failure.tsx';
 import { useUser } from '../session/session.ts';
 import { Button } from '../ui/button.tsx';
@@ -19,15 +20,17 @@ export function SaveView({ search, create, onClose }: SaveViewProps) {
   const mayShare = useUser().role !== 'VIEWER';
   const [name, setName] = useState('');
   const [shared, setShared] = useState(false);
+  const kept = useKept('new view');
   const submit = (event: FormEvent) => {
     event.preventDefault();
     create.mutate({ name, search, shared }, { onSuccess: onClose });
   };
   return (
     <Dialog title={t('saveTitle')} open onClose={onClose}>
-      <form onSubmit={submit} className="flex flex-col gap-3">
+      <form ref={kept.ref} onSubmit={submit} className="flex flex-col gap-3">
         <Field
           label={t('name')}
+          name="name"
           value={name}
           onChange={(event) => setName(event.target.value)}
           maxLength={100}
@@ -38,6 +41,7 @@ export function SaveView({ search, create, onClose }: SaveViewProps) {
           <label className="flex items-center gap-2 pointer-coarse:min-h-11">
             <input
               type="checkbox"
+              name="shared"
               checked={shared}
               onChange={(event) => setShared(event.target.checked)}
               className="size-4 accent-accent"

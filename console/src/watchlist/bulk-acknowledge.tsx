@@ -2,6 +2,7 @@ import type { ListAlertsInput, WatchlistAlert } from '@gantry/contract/watchlist
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { isConflict, useFasterText } from '../conflict/faster.tsx';
+import { useKept } from '../form/use-kept.ts';
 import { sentenceOf } from '../service/failure.tsx';
 import { Button } from '../ui/button.tsx';
 import { Field } from '../ui/field.tsx';
@@ -19,6 +20,7 @@ export function BulkAcknowledge({ input, rows, selection }: BulkAcknowledgeProps
   const fasterText = useFasterText();
   const [allBeside, setAllBeside] = useState<ReadonlySet<string> | null>(null);
   const { run, start, cancel, forget } = useBulkAcknowledge();
+  const kept = useKept('acknowledge alerts');
   const { selected } = selection;
   // `all` applies until the selection changes. Every change, including the reset for another query, creates a new set.
   const all = allBeside === selected;
@@ -71,7 +73,7 @@ export function BulkAcknowledge({ input, rows, selection }: BulkAcknowledgeProps
           </Button>
         </div>
       ) : (
-        <form onSubmit={submit} className="flex flex-wrap items-center gap-2">
+        <form ref={kept.ref} onSubmit={submit} className="flex flex-wrap items-center gap-2">
           <span role="status" className="figures font-medium">
             {all ? t('bulk.all') : t('bulk.selected', { count: selected.size, n: n(selected.size) })}
           </span>

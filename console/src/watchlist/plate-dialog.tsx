@@ -7,6 +7,7 @@ import { useTranslation } from 'react-i18next';
 import { Faster, isConflict, useFasterText } from '../conflict/faster.tsx';
 import { ChoiceField } from '../form/choice-field.tsx';
 import { type Entered, useForm } from '../form/form.ts';
+import { FormDateField } from '../form/form-date-field.tsx';
 import { Failure } from '../service/failure.tsx';
 import { api, service } from '../service/service.ts';
 import { useMay } from '../session/may.ts';
@@ -70,6 +71,7 @@ export function PlateDialog({ entry, onClose }: PlateDialogProps) {
   });
   const refresh = () => client.invalidateQueries({ queryKey: service.watchlist.getAll.pathKey() });
   const form = useForm({
+    keep: entry ? `watched plate ${entry.id}` : 'new watched plate',
     read: readPlate,
     save: async (after) => {
       if (!entry) return api.watchlist.create.mutate(after);
@@ -107,7 +109,7 @@ export function PlateDialog({ entry, onClose }: PlateDialogProps) {
   }
   return (
     <Dialog title={entry ? entry.pattern : t('plates.new')} open onClose={onClose} width="wide">
-      <form onSubmit={form.submit}>
+      <form ref={form.ref} onSubmit={form.submit}>
         <fieldset disabled={!mayManage} className="grid gap-3 sm:grid-cols-2">
           <Field
             label={t('fields.pattern')}
@@ -135,18 +137,16 @@ export function PlateDialog({ entry, onClose }: PlateDialogProps) {
             maxLength={500}
             required
           />
-          <Field
+          <FormDateField
             label={t('fields.validFrom')}
             name="validFrom"
-            type="date"
             defaultValue={before.validFrom ?? ''}
             hint={t('plates.zone', { zone: settings.timezone })}
             error={form.errorOf('validFrom')}
           />
-          <Field
+          <FormDateField
             label={t('fields.validUntil')}
             name="validUntil"
-            type="date"
             defaultValue={before.validUntil ?? ''}
             hint={t('plates.untilHint')}
             error={form.errorOf('validUntil')}

@@ -1,6 +1,6 @@
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Filter } from '../../filters/filter.ts';
+import { dateFilters, type Filter } from '../../filters/filter.ts';
 import { api } from '../../service/service.ts';
 import { nameOf } from '../users/refresh.ts';
 import { actions, nouns } from './actions.ts';
@@ -35,8 +35,7 @@ export function useActivityFilters(): readonly Filter[] {
         ]),
       },
       { kind: 'text', name: 'about', label: t('activity.about'), hint: t('activity.aboutHint') },
-      { kind: 'moment', name: 'startDate', label: t('activity.from') },
-      { kind: 'moment', name: 'endDate', label: t('activity.until') },
+      ...dateFilters(t('activity.from'), t('activity.until')),
     ],
     [t, actionName],
   );

@@ -3,6 +3,7 @@ import { MAX_HELD_EVENTS } from '@gantry/contract/values';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useForm } from '../../form/form.ts';
+import { FormDateField } from '../../form/form-date-field.tsx';
 import { FormDialog } from '../../form/form-dialog.tsx';
 import { api } from '../../service/service.ts';
 import { useTimeSettings } from '../../time/zone.ts';
@@ -24,6 +25,7 @@ export function HoldDialog({ onClose, onSet }: HoldDialogProps) {
   const { timezone } = useTimeSettings();
   const [by, setBy] = useState<'range' | 'ids'>('range');
   const form = useForm({
+    keep: 'new hold',
     read: (entered) => ({
       reason: entered.text('reason'),
       ids: idsOf(entered.text('eventIds')),
@@ -66,6 +68,7 @@ export function HoldDialog({ onClose, onSet }: HoldDialogProps) {
       />
       <Select
         label={t('holds.which')}
+        name="which"
         value={by}
         options={[
           { value: 'range', label: t('holds.ofRange') },
@@ -76,18 +79,19 @@ export function HoldDialog({ onClose, onSet }: HoldDialogProps) {
       {by === 'range' ? (
         <>
           <div className="grid gap-3 sm:grid-cols-2">
-            <Field
+            <FormDateField
               label={t('activity.from')}
               name="startDate"
-              type="datetime-local"
+              withTime
               error={form.errorOf('startDate')}
               required
             />
-            <Field
+            <FormDateField
               label={t('activity.until')}
               hint={t('holds.zone', { zone: timezone })}
               name="endDate"
-              type="datetime-local"
+              withTime
+              isEnd
               error={form.errorOf('endDate')}
               required
             />

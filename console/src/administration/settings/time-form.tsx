@@ -5,7 +5,9 @@ import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { LookUp } from '../../filters/look-up.tsx';
 import { changesOf } from '../../form/changes.ts';
+import { KeptState } from '../../form/kept-state.tsx';
 import { ChangedMeanwhile, changedByOthers } from '../../form/seen.ts';
+import { useKept } from '../../form/use-kept.ts';
 import { Failure } from '../../service/failure.tsx';
 import { queryClient } from '../../service/queries.ts';
 import { api, service } from '../../service/service.ts';
@@ -28,6 +30,7 @@ export function TimeForm({ settings }: { readonly settings: TimezoneSettings }) 
   const { say } = useNotices();
   // Only the user's own changes, so that saving does not revert what another user has changed in the meantime.
   const [chosen, setChosen] = useState<Partial<TimezoneSettings>>({});
+  const kept = useKept('time settings');
   const [asks, setAsks] = useState(false);
   const wanted = { ...settings, ...chosen };
   const changes = changesOf(settings, chosen);
@@ -41,6 +44,7 @@ export function TimeForm({ settings }: { readonly settings: TimezoneSettings }) 
     const { settings: saved } = await api.system.timezone.updateTimezoneSettings.mutate(changes);
     show(saved);
     setChosen({});
+    kept.forget();
   };
   const done = () => {
     setAsks(false);
@@ -56,9 +60,10 @@ export function TimeForm({ settings }: { readonly settings: TimezoneSettings }) 
   };
   const dayName = new Intl.DateTimeFormat(i18n.language, { weekday: 'long', timeZone: 'UTC' });
   return (
-    <form onSubmit={submit} className="grid items-start gap-4 lg:grid-cols-2">
+    <form ref={kept.ref} onSubmit={submit} className="grid items-start gap-4 lg:grid-cols-2">
       <Panel title={t('settings.time')}>
         <div className="flex flex-col gap-3">
+          <KeptState name="chosen" value={chosen} onRestore={setChosen} />
           <p>
             <span className="text-muted">{t('settings.zone')}</span>{' '}
             <bdi className="font-medium">{wanted.timezone}</bdi>

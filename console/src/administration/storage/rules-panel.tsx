@@ -35,6 +35,7 @@ function RulesForm({ rules }: { readonly rules: RetentionSettings }) {
   const when = useWhen();
   const [wanted, setWanted] = useState<RetentionInput | null>(null);
   const form = useForm({
+    keep: 'retention',
     read: (entered): RetentionInput => ({
       events: readEventRules(entered),
       images: readRule(entered, 'images'),
@@ -49,7 +50,7 @@ function RulesForm({ rules }: { readonly rules: RetentionSettings }) {
     },
   });
   return (
-    <form onSubmit={form.submit} className="flex flex-col gap-3">
+    <form ref={form.ref} onSubmit={form.submit} className="flex flex-col gap-3">
       <p className="text-muted">{t('retention.text')}</p>
       <EventRules rules={rules.events} errorOf={form.errorOf} />
       {(['images', 'reports', 'activity', 'traffic'] as const).map((name) => (

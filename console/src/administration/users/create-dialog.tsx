@@ -22,6 +22,7 @@ export function CreateDialog({ onClose, onCreated }: CreateDialogProps) {
   const { say } = useNotices();
   const [role, setRole] = useState<Role>('VIEWER');
   const form = useForm({
+    keep: 'new user',
     read: (entered) => ({
       email: entered.text('email'),
       password: entered.exact('password'),

@@ -22,6 +22,7 @@ export function EditDialog({ user: given, onClose }: EditDialogProps) {
   const { t } = useTranslation(['administration', 'common']);
   const { say } = useNotices();
   const form = useForm({
+    keep: `user ${given.id}`,
     read: (entered) =>
       changesOf(user, {
         firstName: entered.text('firstName'),

@@ -22,6 +22,7 @@ export function ResetDialog({ user, onClose }: ResetDialogProps) {
   const [how, setHow] = useState<'generated' | 'entered'>('generated');
   const name = nameOf(user);
   const form = useForm({
+    keep: null,
     read: (entered) => ({
       userId: user.id,
       ...(how === 'entered' && { newPassword: entered.exact('newPassword') }),
@@ -47,7 +48,7 @@ export function ResetDialog({ user, onClose }: ResetDialogProps) {
   }
   return (
     <Dialog title={t('users.reset')} open onClose={onClose}>
-      <form onSubmit={form.submit} className="flex flex-col gap-3">
+      <form ref={form.ref} onSubmit={form.submit} className="flex flex-col gap-3">
         <p>
           <bdi>{t('users.resetText', { name })}</bdi>
         </p>

@@ -50,6 +50,7 @@ export function WebhookDialog({ webhook: given, onClose, onSaved }: WebhookDialo
   const { t } = useTranslation(['administration', 'common']);
   const kindName = useKindName();
   const form = useForm({
+    keep: given ? `webhook ${given.id}` : 'new webhook',
     read,
     save: async ({ reason, ...input }) => {
       if (webhook) {

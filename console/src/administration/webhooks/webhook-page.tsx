@@ -27,6 +27,7 @@ export function WebhookPage() {
   return (
     <>
       <PageHeader
+        subject={webhook?.description ?? webhook?.url}
         title={
           <span className="flex min-w-0 items-center gap-2">
             <Link to="/administration/webhooks" className="text-accent underline">

@@ -5,6 +5,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRouter } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useKept } from '../../form/use-kept.ts';
 import { Failure } from '../../service/failure.tsx';
 import { api } from '../../service/service.ts';
 import { Button } from '../../ui/button.tsx';
@@ -31,6 +32,7 @@ export function IncidentDialog({ event, onClose, onCreated }: IncidentDialogProp
   const [title, setTitle] = useState(`${what}${where === null ? '' : ` – ${where}`}`.slice(0, 200));
   const [type, setType] = useState<IncidentType>(typeOf(event));
   const [severity, setSeverity] = useState<Severity>(event.severity ?? 'MEDIUM');
+  const kept = useKept(`new incident of ${event.id}`);
   const create = useMutation({
     mutationFn: async () => {
       // The coordinates are part of the full event but not of its row; the location is that of the sensor.
@@ -61,9 +63,10 @@ export function IncidentDialog({ event, onClose, onCreated }: IncidentDialogProp
   };
   return (
     <Dialog title={t('incident.title')} open onClose={onClose}>
-      <form onSubmit={submit} className="flex flex-col gap-3">
+      <form ref={kept.ref} onSubmit={submit} className="flex flex-col gap-3">
         <Field
           label={t('incident.name')}
+          name="title"
           value={title}
           onChange={(changed) => setTitle(changed.target.value)}
           maxLength={200}
@@ -73,12 +76,14 @@ export function IncidentDialog({ event, onClose, onCreated }: IncidentDialogProp
         <div className="grid grid-cols-2 gap-3">
           <Select
             label={t('incident.type')}
+            name="type"
             value={type}
             onChange={setType}
             options={incidentTypes.map((value) => ({ value, label: common(`incidentTypes.${value}`) }))}
           />
           <Select
             label={t('fields.severity')}
+            name="severity"
             value={severity}
             onChange={setSeverity}
             options={severities.map((value) => ({ value, label: common(`severity.${value}`) }))}

@@ -1,5 +1,6 @@
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useKept } from '../../form/use-kept.ts';
 import { createStored } from '../../preferences/stored.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -24,6 +25,7 @@ interface RejectDialogProps {
 export function RejectDialog({ open, what, onClose, onReject }: RejectDialogProps) {
   const { t } = useTranslation('events');
   const [reason, setReason] = useState('');
+  const kept = useKept(`reject ${what}`);
   const latest = latestReasons.use();
   const common = [t('reject.common.unreadable'), t('reject.common.false'), t('reject.common.duplicate')];
   const offered = [...new Set([...latest, ...common])].slice(0, KEPT);
@@ -40,9 +42,10 @@ export function RejectDialog({ open, what, onClose, onReject }: RejectDialogProp
   };
   return (
     <Dialog title={t('reject.title', { what })} open={open} onClose={onClose}>
-      <form onSubmit={submit} className="flex flex-col gap-3">
+      <form ref={kept.ref} onSubmit={submit} className="flex flex-col gap-3">
         <Field
           label={t('reject.reason')}
+          name="reason"
           value={reason}
           onChange={(event) => setReason(event.target.value)}
           maxLength={500}

@@ -1,7 +1,10 @@
 import { MAX_NOTE_IMAGES } from '@gantry/contract/values';
 import { useEffect, useRef, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { keptInput } from '../../form/kept.ts';
 import { api } from '../../service/service.ts';
 import { uploading } from '../../service/uploading.ts';
+import { useNotices } from '../../undo/undo.tsx';
 import { dataUrlOf, scaleDown } from './scale-down.ts';
 
 /** A picture to be sent. */
@@ -93,4 +96,24 @@ function photoOf(file: Blob): Photo {
 
 function release(photos: readonly Photo[]): void {
   for (const { address } of photos) URL.revokeObjectURL(address);
+}
+
+/** Keeps the pictures of a form with what is entered into it (`useKept`), until it is sent or cancelled. */
+export function useKeptPhotos(about: string, { list, replace }: Photos): void {
+  const { t } = useTranslation('common');
+  const { say } = useNotices();
+  const isRead = useRef(false);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the kept pictures are read once
+  useEffect(() => {
+    void keptInput.readFiles(about).then((files) => {
+      isRead.current = true;
+      if (files.length > 0) replace(files);
+    });
+  }, [about]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: stores the pictures only when they change
+  useEffect(() => {
+    if (!isRead.current) return;
+    const files = list.map(({ file }) => file);
+    void keptInput.writeFiles(about, files).catch(() => say(t('kept.full')));
+  }, [list]);
 }
