@@ -167,7 +167,7 @@ test('a backup is made, and the installation is examined', async ({ openAs }) =>
   // Relative times are updated only periodically. A backup after the latest update must still be shown as past.
   expect(await latest.textContent()).toMatch(/^(now|.* ago)/);
 
-  await page.getByRole('link', { name: 'Examination' }).click();
+  await page.getByRole('link', { name: 'Diagnostics' }).click();
   await expect(page.getByRole('list', { name: 'Should be considered' })).toContainText('ADMIN_PASSWORD');
   await expect(page.getByText('What to do:').first()).toBeVisible();
   await page.getByRole('button', { name: 'Check again' }).click();

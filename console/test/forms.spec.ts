@@ -54,7 +54,7 @@ test.describe('what is entered survives a reload', () => {
 
   test('as a form in a dialog, until it is cancelled, and without its passwords', async ({ openAs }) => {
     const page = await openAs('ADMIN', '/administration/users');
-    const open = () => page.getByRole('button', { name: 'Create user' }).first().click();
+    const open = () => page.getByRole('button', { name: 'Add user' }).first().click();
     await open();
     await page.getByLabel('E-mail').fill('half@example.org');
     await page.getByLabel('First password').fill('Secret-Horse-7-Battery');
@@ -86,7 +86,7 @@ test.describe('what is entered survives a reload', () => {
     await expect(page.getByLabel('Title')).toHaveValue('Lorry on its side');
     await expect(page.getByLabel('Severity')).toHaveValue('CRITICAL');
     await expect(page.getByText(name, { exact: true })).toBeVisible();
-    await page.getByRole('button', { name: 'Create' }).last().click();
+    await page.getByRole('button', { name: 'Open incident' }).click();
     await expect(page.getByRole('heading', { name: 'Lorry on its side' })).toBeVisible();
     await expect.poll(async () => (await stored(page)).texts).toEqual([]);
   });

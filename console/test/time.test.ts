@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { createEnteredTimes } from '../src/time/entered.ts';
 import { createTimeFormat } from '../src/time/format.ts';
 
 const SETTINGS = {
@@ -33,5 +34,67 @@ describe('a moment', () => {
     const arabic = createTimeFormat('UTC', 'ar', SETTINGS);
     expect(arabic.dateTime(new Date('2026-01-02T03:04:05Z'))).toBe('02.01.2026 03:04:05');
     expect(berlin.ago(new Date(0), 125_000)).toBe('2 min. ago');
+  });
+});
+
+describe('a time that is entered', () => {
+  const from = createEnteredTimes(SETTINGS, { withTime: true });
+  const until = createEnteredTimes(SETTINGS, { withTime: true, isEnd: true });
+  const american = createEnteredTimes(
+    { ...SETTINGS, timezone: 'America/New_York', dateFormat: 'MM/DD/YYYY', use24HourFormat: false },
+    { withTime: true },
+  );
+
+  it.each([
+    ['26.11.2026', ['2026-11-26']],
+    ['26.11.2026 14:00', ['2026-11-26T14:00']],
+    ['26.11.2026 14', ['2026-11-26T14:00']],
+    ['26/11/2026 2 pm', ['2026-11-26T14:00']],
+    ['2026-11-26T14:05', ['2026-11-26T14:05']],
+    ['٢٦.١١.٢٠٢٦ ١٤:٠٠', ['2026-11-26T14:00']],
+    ['31.11.2026', undefined],
+    ['26.11.26', undefined],
+    ['26.11.2026 25:00', undefined],
+    ['26.11.2026 14:60', undefined],
+    ['26.11.2026 13 pm', undefined],
+    ['tomorrow', undefined],
+    // On 2026-03-29 the clocks of Berlin go from 02:00 to 03:00, and on 2026-10-25 from 03:00 back to 02:00.
+    ['29.03.2026 02:30', []],
+    ['29.03.2026 03:00', ['2026-03-29T03:00']],
+    ['25.10.2026 02:30', ['2026-10-25T02:30+02:00', '2026-10-25T02:30+01:00']],
+    ['25.10.2026 03:00', ['2026-10-25T03:00']],
+  ])('as %s is read as %j', (text, expected) => {
+    expect(from.read(text)).toEqual(expected);
+  });
+
+  it.each([
+    ['26.11.2026 15:00', ['2026-11-26T14:59']],
+    ['26.11.2026 24:00', ['2026-11-26T23:59']],
+    ['26.11.2026 23:59', ['2026-11-26T23:59']],
+    ['25.10.2026 03:00', ['2026-10-25T02:59+01:00']],
+    ['25.10.2026 02:00', ['2026-10-25T02:59+02:00', '2026-10-25T01:59']],
+    ['29.03.2026 03:00', ['2026-03-29T01:59']],
+  ])('as the end %s of a range ends with %j', (text, expected) => {
+    expect(until.read(text)?.toSorted()).toEqual(expected.toSorted());
+  });
+
+  it.each([
+    '26.11.2026',
+    '26.11.2026 15:00',
+    '26.11.2026 24:00',
+    '29.03.2026 03:00',
+    '25.10.2026 03:00',
+    '25.10.2026 00:30',
+  ])('as the end %s is shown again as it was entered', (text) => {
+    for (const iso of until.read(text) ?? []) expect(until.show(iso)).toBe(text);
+  });
+
+  it('is shown in the format of the service, whatever the offset in the URL', () => {
+    expect(from.show('2026-11-26T12:00:00Z')).toBe('26.11.2026 13:00');
+    expect(from.show('2026-10-25T02:30+01:00')).toBe('25.10.2026 02:30');
+    expect(until.show('2026-11-26T12:00:30Z')).toBe('26.11.2026 13:00:30');
+    expect(american.show('2026-11-26T12:00:00Z')).toBe('11/26/2026 7:00 AM');
+    expect(american.read('11/12/2026 7:00 AM')).toEqual(['2026-11-12T07:00']);
+    expect(american.read('2026-11-12')).toEqual(['2026-11-12']);
   });
 });

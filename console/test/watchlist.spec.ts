@@ -43,11 +43,11 @@ test.describe('an alert', () => {
     const page = await openAs('OPERATOR', '/events');
     await expect(page.getByText('Live', { exact: true })).toBeVisible();
     const plate = await raise(service);
-    await expect(page).toHaveTitle('(1) Gantry');
+    await expect(page).toHaveTitle('(1) Events · Gantry');
     await page.getByRole('link', { name: '1 new alert' }).click();
     const row = page.getByRole('row').filter({ hasText: plate });
     await expect(row).toContainText('Open');
-    await expect(page).toHaveTitle('Gantry');
+    await expect(page).toHaveTitle('Alerts · Watchlist · Gantry');
     await page.setViewportSize({ width: 390, height: 900 });
     await expect(row.getByText(/^Plates \d/).filter({ visible: true })).toHaveCount(1);
     await expect(row.getByText(/^\d{4}-\d\d-\d\d /).filter({ visible: true })).toHaveCount(1);

@@ -32,7 +32,7 @@ export const newSensor = async (gantry: Caller, fields: object = {}): Promise<st
 export const connect = async (
   gantry: Caller,
   format: string,
-  input: { sensorId?: string; timeZone?: string; options?: object } = {},
+  input: { sensorId?: string; timeZone?: string; origin?: string; options?: object } = {},
 ): Promise<Created> => {
   const sensorId = input.sensorId ?? (await newSensor(gantry));
   return gantry.ok<Created>(

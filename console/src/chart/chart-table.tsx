@@ -20,7 +20,9 @@ export function ChartTable({ label, table }: { readonly label: string; readonly 
   const rest = rows.length - shown;
   const cell = (value: Cell, column: ChartColumn | undefined) => column && textOf(value, column);
   return (
-    <section
+    // biome-ignore lint/a11y/useSemanticElements: a named section would be a second landmark
+    <div
+      role="group"
       aria-label={label}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard
       tabIndex={0}
@@ -75,6 +77,6 @@ export function ChartTable({ label, table }: { readonly label: string; readonly 
           {t('moreRows', { count: rest, n: rest.toLocaleString(i18n.language) })}
         </Button>
       )}
-    </section>
+    </div>
   );
 }

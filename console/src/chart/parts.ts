@@ -25,7 +25,8 @@ export function legend(look: Look): LegendComponentOption {
   return {
     top: 0,
     left: 0,
-    type: 'scroll',
+    // A name that is cut in two is no name: the legend wraps instead of having pages.
+    type: 'plain',
     formatter: shortened,
     itemWidth: 22,
     // The height of a line of text, because a legend with several pages is clipped to this height.

@@ -1,10 +1,11 @@
 import type { Event } from '@gantry/contract/events';
 import { useSearch } from '@tanstack/react-router';
-import { useMemo } from 'react';
+import { useCallback, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { SeverityBadge } from '../status/severity.tsx';
 import type { Column } from '../table/data-table.tsx';
 import { Moment } from '../time/moment.tsx';
+import { useTime } from '../time/use-time.ts';
 import { useCodeNames } from './codes.ts';
 import { ReviewMark } from './triage/review-mark.tsx';
 import type { ReviewedEvent } from './triage/row-states.ts';
@@ -91,5 +92,23 @@ export function useReviewColumn(): Column<ReviewedEvent> {
       cell: (event) => <ReviewMark event={event} />,
     }),
     [t],
+  );
+}
+
+/** Names an event for screen readers: what happened, the plate and the time. */
+export function useEventName(): (event: Event) => string {
+  const { t } = useTranslation('events');
+  const names = useCodeNames();
+  const time = useTime();
+  return useCallback(
+    ({ eventType, violationType, licensePlateNumber, timestamp }) =>
+      [
+        violationType === null ? t(`types.${eventType}`) : names.violation(violationType),
+        licensePlateNumber,
+        time.dateTime(timestamp),
+      ]
+        .filter(Boolean)
+        .join(', '),
+    [t, names, time],
   );
 }

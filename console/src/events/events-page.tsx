@@ -12,7 +12,7 @@ import { useCursor } from '../table/use-cursor.ts';
 import { useSelection } from '../table/use-selection.ts';
 import { WithDefaultView } from '../views/with-default-view.tsx';
 import { BulkBar } from './bulk/bulk-bar.tsx';
-import { useEventColumns, useReviewColumn } from './columns.tsx';
+import { useEventColumns, useEventName, useReviewColumn } from './columns.tsx';
 import { OpenEvent } from './detail/open-event.tsx';
 import { NoEvents } from './empty.tsx';
 import { ExportButton } from './export/export-button.tsx';
@@ -52,6 +52,7 @@ function Events() {
   const states = useRowStates(pages.rows, pages.readAt);
   const triage = useTriage(states);
   const baseColumns = useEventColumns();
+  const nameOf = useEventName();
   const reviewColumn = useReviewColumn();
   const columns = useMemo(() => [...baseColumns, reviewColumn], [baseColumns, reviewColumn]);
 
@@ -125,6 +126,7 @@ function Events() {
               activeKey={openId ?? null}
               onActivate={open}
               selected={selection.selected}
+              nameOf={nameOf}
               {...(isOffered && { onSelect: selection.toggle, onSelectAll: selection.selectAll })}
               empty={<NoEvents isFiltered={isFiltered} onClear={() => void navigate({ search: {} })} />}
             />

@@ -1,7 +1,7 @@
-import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { FilterValues } from '../filters/filter.ts';
 import { FIRST_DAY } from '../range/days.ts';
+import { DateField } from '../time/date-field.tsx';
 import { useServiceTime } from '../time/use-time.ts';
 import type { EventFilters } from './search.ts';
 
@@ -15,9 +15,6 @@ export function JumpToDate({ input, onChange }: JumpToDateProps) {
   const { t } = useTranslation('events');
   // Days are in the service's time zone, even if the user displays times in UTC.
   const time = useServiceTime();
-  const value = input.endDate?.slice(0, 10) ?? '';
-  const [text, setText] = useState(value);
-  useEffect(() => setText(value), [value]);
   const jump = (day: string) => {
     if (!day) return onChange({ endDate: undefined });
     const { startDate } = input;
@@ -30,20 +27,14 @@ export function JumpToDate({ input, onChange }: JumpToDateProps) {
     });
   };
   return (
-    <label className="flex items-center gap-2 text-sm text-muted">
-      <span className="max-sm:sr-only">{t('jump')}</span>
-      <input
-        type="date"
-        value={text}
-        min={FIRST_DAY}
-        max={time.isoDay(new Date())}
-        onChange={({ target: { value: day, validity } }) => {
-          setText(day);
-          if (validity.valid) jump(day);
-        }}
-        onBlur={() => setText(value)}
-        className="min-h-8 rounded-md border border-line-strong bg-raised px-2 text-base text-text pointer-coarse:min-h-11"
-      />
-    </label>
+    <DateField
+      label={t('jump')}
+      isBeside
+      value={input.endDate?.slice(0, 10) ?? ''}
+      min={FIRST_DAY}
+      max={time.isoDay(new Date())}
+      onChange={jump}
+      className="w-40"
+    />
   );
 }

@@ -1,7 +1,7 @@
 import { eventTypes } from '@gantry/contract/values';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Filter } from '../filters/filter.ts';
+import { dateFilters, type Filter } from '../filters/filter.ts';
 import { api } from '../service/service.ts';
 import { useSeesPlates } from '../session/plates.tsx';
 import { findCodes, useCodeNames, vehicles, violations } from './codes.ts';
@@ -71,8 +71,7 @@ export function useEventFilters(): readonly Filter[] {
         },
         nameOf: async (name) => name,
       },
-      { kind: 'moment', name: 'startDate', label: t('filters.from') },
-      { kind: 'moment', name: 'endDate', label: t('filters.until') },
+      ...dateFilters(t('filters.from'), t('filters.until')),
       {
         kind: 'yesNo',
         name: 'processed',

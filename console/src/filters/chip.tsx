@@ -1,5 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
+import { createEnteredTimes } from '../time/entered.ts';
+import { useTimeSettings, useZone } from '../time/zone.ts';
 import { Icon } from '../ui/icon.tsx';
 import type { Filter } from './filter.ts';
 
@@ -37,6 +40,7 @@ export function Chip({ filter, value, onRemove }: ChipProps) {
 
 function ChipValue({ filter, value }: Pick<ChipProps, 'filter' | 'value'>) {
   const text = String(value);
+  if (filter.kind === 'moment') return <MomentValue iso={text} isEnd={filter.isEnd} />;
   if (filter.kind === 'lookUp') return <LookUpValue filter={filter} id={text} />;
   if (filter.kind === 'yesNo') return value === true ? filter.yes : filter.no;
   if (filter.kind === 'choice') return filter.options.find((option) => option.value === text)?.label ?? text;
@@ -50,11 +54,31 @@ function ChipValue({ filter, value }: Pick<ChipProps, 'filter' | 'value'>) {
 }
 
 function LookUpValue({ filter, id }: { readonly filter: Filter & { kind: 'lookUp' }; readonly id: string }) {
-  const { data } = useQuery({
+  const { data } = useQuery(nameQuery(filter, id));
+  return <bdi>{data ?? id}</bdi>;
+}
+
+/** Asks for the name of the item that a filter names by its id. */
+export function nameQuery(filter: Filter & { kind: 'lookUp' }, id: string) {
+  return {
     queryKey: ['filter', filter.name, id],
     queryFn: () => filter.nameOf(id),
     staleTime: 300_000,
     retry: false,
-  });
-  return <bdi>{data ?? id}</bdi>;
+  } as const;
+}
+
+/** A time as the field shows it, in the time zone of the service; its name is added if another one is shown elsewhere. */
+function MomentValue({ iso, isEnd }: { readonly iso: string; readonly isEnd: boolean }) {
+  const settings = useTimeSettings();
+  const zone = useZone();
+  const text = useMemo(
+    () => createEnteredTimes(settings, { withTime: true, isEnd }).show(iso),
+    [settings, isEnd, iso],
+  );
+  return (
+    <bdi dir="ltr" className="figures" title={`${text} ${settings.timezone}`}>
+      {zone === settings.timezone ? text : `${text} ${settings.timezone}`}
+    </bdi>
+  );
 }

@@ -1,14 +1,44 @@
+import { HOUR_MS } from '@gantry/contract/durations';
+import { useQueries } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import { rangeOfPreset } from '../range/days.ts';
+import { useToday } from '../range/use-today.ts';
+import { useTitle } from '../shell/title.ts';
 import { useShortcuts } from '../shortcuts/registry.tsx';
+import { createEnteredTimes } from '../time/entered.ts';
+import { useTimeSettings } from '../time/zone.ts';
 import { useAnchored } from '../ui/anchored.ts';
 import { Button } from '../ui/button.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
 import { Popover } from '../ui/popover.tsx';
 import { ViewsMenu } from '../views/views-menu.tsx';
-import { Chip } from './chip.tsx';
+import { Chip, nameQuery } from './chip.tsx';
 import type { Filter, FilterValues } from './filter.ts';
 import { FilterField } from './filter-field.tsx';
+
+/** The values of the filters for the title of the document. It contains no plates, because others may see it. */
+function useTitleOfFilters(set: readonly Filter[], values: FilterValues): string {
+  const found = useQueries({
+    queries: set.map((filter) => ({
+      ...(filter.kind === 'lookUp'
+        ? nameQuery(filter, String(values[filter.name]))
+        : { queryKey: ['filter'] }),
+      enabled: filter.kind === 'lookUp',
+    })),
+    combine: (results) => results.map(({ data }) => data),
+  });
+  const texts = set.map((filter, at) => {
+    const all = [values[filter.name]].flat();
+    if (filter.kind === 'lookUp') return found[at];
+    if (filter.kind !== 'choice' && filter.kind !== 'choices') return undefined;
+    return filter.options
+      .filter(({ value }) => all.includes(value))
+      .map(({ label }) => label)
+      .join(', ');
+  });
+  return texts.filter(Boolean).join(', ');
+}
 
 interface FilterBarProps {
   /** The name under which views of the page are saved; absent if the page has no views. */
@@ -26,6 +56,7 @@ export function FilterBar({ page, filters, values, onChange, children }: FilterB
   const { t } = useTranslation('common');
   const form = useAnchored();
   const set = filters.filter(({ name }) => values[name] !== undefined);
+  useTitle('filter', useTitleOfFilters(set, values));
   const clear = () => onChange(Object.fromEntries(set.map(({ name }) => [name, undefined])));
   useShortcuts([
     { keys: 'f', label: t('filters.open'), scope: 'page', run: () => form.setOpen(true) },
@@ -48,6 +79,7 @@ export function FilterBar({ page, filters, values, onChange, children }: FilterB
             onChange={(value) => onChange({ [filter.name]: value })}
           />
         ))}
+        {filters.some(({ kind }) => kind === 'moment') && <Periods onChange={onChange} />}
       </Popover>
       {set.map((filter) => (
         <Chip
@@ -70,5 +102,34 @@ export function FilterBar({ page, filters, values, onChange, children }: FilterB
         {page !== undefined && <ViewsMenu page={page} />}
       </div>
     </div>
+  );
+}
+
+const LATEST_HOURS = { lastHour: 1, last8Hours: 8, last24Hours: 24 } as const;
+
+/** Buttons that set the start and the end of the range to a period until now, or to a day of the service's time zone. */
+function Periods({ onChange }: Pick<FilterBarProps, 'onChange'>) {
+  const { t } = useTranslation('common');
+  const settings = useTimeSettings();
+  const today = useToday();
+  const since = (hours: number) => {
+    const { iso } = createEnteredTimes(settings, { withTime: true });
+    onChange({ startDate: iso(Date.now() - hours * HOUR_MS), endDate: undefined });
+  };
+  if (today === null) return null;
+  return (
+    <fieldset className="flex flex-wrap gap-2 sm:col-span-2">
+      <legend className="mb-1 text-sm text-muted">{t('date.presets')}</legend>
+      {(['lastHour', 'last8Hours', 'last24Hours'] as const).map((name) => (
+        <Button key={name} onClick={() => since(LATEST_HOURS[name])}>
+          {t(`date.${name}`)}
+        </Button>
+      ))}
+      {(['today', 'yesterday'] as const).map((name) => (
+        <Button key={name} onClick={() => onChange({ ...rangeOfPreset(name, today) })}>
+          {t(`date.${name}`)}
+        </Button>
+      ))}
+    </fieldset>
   );
 }

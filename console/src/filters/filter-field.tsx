@@ -1,5 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { FIRST_DAY } from '../range/days.ts';
+import { DateField } from '../time/date-field.tsx';
 import { Field } from '../ui/field.tsx';
 import { type Option, Select } from '../ui/select.tsx';
 import type { Filter } from './filter.ts';
@@ -44,16 +46,19 @@ export function FilterField({ filter, value, onChange }: FilterFieldProps) {
         />
       );
     case 'moment':
-      return <TextFilter {...{ filter, value, onChange }} type="date" />;
-    case 'text':
       return (
-        <TextFilter
-          {...{ filter, value, onChange }}
-          type="search"
-          hint={filter.hint}
-          onEnter={filter.onEnter}
+        <DateField
+          label={filter.label}
+          value={String(value ?? '')}
+          min={FIRST_DAY}
+          withTime
+          isEnd={filter.isEnd}
+          hint={filter.isEnd && t('date.until')}
+          onChange={(next) => onChange(next || undefined)}
         />
       );
+    case 'text':
+      return <TextFilter {...{ filter, value, onChange }} hint={filter.hint} onEnter={filter.onEnter} />;
     case 'lookUp':
       return <LookUp label={filter.label} find={filter.find} onChoose={onChange} />;
   }
@@ -100,11 +105,9 @@ function TextFilter({
   filter,
   value,
   onChange,
-  type,
   hint,
   onEnter = false,
 }: FilterFieldProps & {
-  readonly type: 'search' | 'date';
   readonly hint?: string | undefined;
   readonly onEnter?: boolean | undefined;
 }) {
@@ -127,9 +130,9 @@ function TextFilter({
   return (
     <Field
       label={filter.label}
-      type={type}
+      type="search"
       hint={hint}
-      value={type === 'date' ? text.slice(0, 10) : text}
+      value={text}
       maxLength={200}
       onChange={(event) => setText(event.target.value)}
       onBlur={commit}

@@ -8,8 +8,8 @@ export type Filter = { readonly name: string; readonly label: string } & (
   | { readonly kind: 'yesNo'; readonly yes: string; readonly no: string }
   /** With `onEnter` it is set on Enter or blur, not while the user types, because every search is recorded. */
   | { readonly kind: 'text'; readonly hint?: string; readonly onEnter?: boolean }
-  /** A day, or a day and a time, in the time zone of the service. */
-  | { readonly kind: 'moment' }
+  /** A day, or a day and a time, in the time zone of the service: the start or the end of a range. */
+  | { readonly kind: 'moment'; readonly isEnd: boolean }
   /** One of many items, found by part of its name. `nameOf` returns the name for an id. */
   | {
       readonly kind: 'lookUp';
@@ -20,3 +20,11 @@ export type Filter = { readonly name: string; readonly label: string } & (
 
 /** The values of the filters that are set, by name. */
 export type FilterValues = Readonly<Record<string, unknown>>;
+
+/** The start and the end of a range, `startDate` and `endDate`. */
+export function dateFilters(from: string, until: string): readonly Filter[] {
+  return [
+    { kind: 'moment', name: 'startDate', label: from, isEnd: false },
+    { kind: 'moment', name: 'endDate', label: until, isEnd: true },
+  ];
+}

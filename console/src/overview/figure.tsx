@@ -36,7 +36,12 @@ export function Figure({ name, value, error, note, to, search = {}, tone = 'calm
             tone === 'high' && 'text-high',
           )}
         >
-          {value ?? ' '}
+          {value ??
+            (error ? (
+              ' '
+            ) : (
+              <span className="inline-block h-6 w-20 animate-pulse rounded bg-hover motion-reduce:animate-none" />
+            ))}
         </strong>
         {note !== undefined && <span className="one-line text-sm text-muted">{note}</span>}
       </span>

@@ -33,13 +33,16 @@ function Events() {
   const number = useNumber();
   const time = useTime();
   const { since, total, perHour, error } = useLastDay();
+  const isToday = time.isoDay(since) === time.isoDay(new Date());
   if (total === null) return null;
   return (
     <Figure
       name={t('figures.events')}
       value={number(total)}
       error={error}
-      note={t('figures.since', { time: `\u2066${time.minute(since)}\u2069` })}
+      note={t('figures.since', {
+        time: `\u2066${isToday ? '' : `${time.date(since)} `}${time.minute(since)}\u2069`,
+      })}
       to="/events"
     >
       {perHour && <Sparkline label={t('figures.eventsPerHour')} values={perHour.map((hour) => hour.total)} />}

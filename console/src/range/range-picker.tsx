@@ -1,8 +1,7 @@
-import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useShortcuts } from '../shortcuts/registry.tsx';
+import { DateField } from '../time/date-field.tsx';
 import { Button } from '../ui/button.tsx';
-import { Field } from '../ui/field.tsx';
 import { Select } from '../ui/select.tsx';
 import {
   besides,
@@ -70,45 +69,25 @@ export function RangePicker({ range, today, onChange, label }: RangePickerProps)
         }}
       />
       <Button kind="plain" icon="previous" iconOnly aria-label={t('before')} onClick={() => go(-1)} />
-      <DayField
+      <DateField
+        className="w-40"
+        min={FIRST_DAY}
         label={t('from')}
         value={range.startDate}
-        onChange={(day) => onChange({ startDate: day, endDate: day > range.endDate ? day : range.endDate })}
+        onChange={(day) =>
+          day && onChange({ startDate: day, endDate: day > range.endDate ? day : range.endDate })
+        }
       />
-      <DayField
+      <DateField
+        className="w-40"
+        min={FIRST_DAY}
         label={t('until')}
         value={range.endDate}
         onChange={(day) =>
-          onChange({ startDate: day < range.startDate ? day : range.startDate, endDate: day })
+          day && onChange({ startDate: day < range.startDate ? day : range.startDate, endDate: day })
         }
       />
       <Button kind="plain" icon="next" iconOnly aria-label={t('after')} onClick={() => go(1)} />
     </div>
-  );
-}
-
-interface DayFieldProps {
-  readonly label: string;
-  readonly value: string;
-  readonly onChange: (day: string) => void;
-}
-
-function DayField({ label, value, onChange }: DayFieldProps) {
-  const [text, setText] = useState(value);
-  useEffect(() => setText(value), [value]);
-  return (
-    <Field
-      label={label}
-      type="date"
-      className="w-36"
-      value={text}
-      min={FIRST_DAY}
-      max="9000-12-31"
-      onChange={({ target: { value: day, validity } }) => {
-        setText(day);
-        if (day !== '' && validity.valid) onChange(day);
-      }}
-      onBlur={() => setText(value)}
-    />
   );
 }

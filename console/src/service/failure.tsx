@@ -21,10 +21,12 @@ export function sentenceOf(error: unknown): { sentence: string; requestId: strin
 interface FailureProps {
   readonly error: unknown;
   readonly onRetry?: () => void;
+  /** Leaves out the request id, because nobody has to look for the cause, such as of a wrong password. */
+  readonly isOrdinary?: boolean;
 }
 
 /** An error message in place of the result of a failed request. */
-export function Failure({ error, onRetry }: FailureProps) {
+export function Failure({ error, onRetry, isOrdinary = false }: FailureProps) {
   const { t } = useTranslation('common');
   const { sentence, requestId } = sentenceOf(error);
   return (
@@ -36,7 +38,7 @@ export function Failure({ error, onRetry }: FailureProps) {
         <Icon name="failure" className="mt-0.5 shrink-0 text-critical" />
         <bdi>{sentence}</bdi>
       </p>
-      {requestId !== undefined && (
+      {requestId !== undefined && !isOrdinary && (
         <p className="text-sm text-muted">
           {t('failure.requestId')} <bdi className="font-mono select-all">{requestId}</bdi>
         </p>

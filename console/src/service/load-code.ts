@@ -26,7 +26,17 @@ export function reloadOnce(error: unknown): void {
   location.reload();
 }
 
-async function untilServed(): Promise<void> {
+let waiting: Promise<void> | null = null;
+
+/** Waits until the files can be loaded. All parts that are waited for share one series of checks. */
+function untilServed(): Promise<void> {
+  waiting ??= checkUntilServed().finally(() => {
+    waiting = null;
+  });
+  return waiting;
+}
+
+async function checkUntilServed(): Promise<void> {
   while (!(await isServed())) await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
 }
 

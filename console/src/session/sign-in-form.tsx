@@ -19,6 +19,7 @@ export function SignInForm({ email, onSignedIn }: SignInFormProps) {
   const { t } = useTranslation('session');
   const signIn = useSignIn(onSignedIn);
   const said = signIn.error instanceof GantryError ? signIn.error.message : null;
+  const [isShown, setShown] = useState(false);
   const [asksCode, setAsksCode] = useState(false);
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -47,16 +48,28 @@ export function SignInForm({ email, onSignedIn }: SignInFormProps) {
       <Field
         label={t('password')}
         name="password"
-        type="password"
+        type={isShown ? 'text' : 'password'}
         autoComplete="current-password"
         autoFocus={email !== undefined}
         required
       />
+      <label className="flex min-h-8 items-center gap-2 text-sm pointer-coarse:min-h-11">
+        <input
+          type="checkbox"
+          checked={isShown}
+          onChange={(event) => setShown(event.target.checked)}
+          className="size-4 accent-accent"
+        />
+        {t('showPassword')}
+      </label>
       {asksCode && (
         <CodeField hint={t('code.hint')} error={said === WRONG_CODE ? said : undefined} autoFocus />
       )}
       {signIn.error && said !== SECOND_FACTOR_REQUIRED && said !== WRONG_CODE && (
-        <Failure error={signIn.error} />
+        <Failure
+          error={signIn.error}
+          isOrdinary={signIn.error instanceof GantryError && signIn.error.code === 'UNAUTHORIZED'}
+        />
       )}
       <Button kind="primary" type="submit" disabled={signIn.isPending}>
         {t('signIn')}

@@ -1,6 +1,9 @@
 import { Navigate, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { type Language, languages, setLanguage } from '../locale/locale.ts';
+import { useTitle } from '../shell/title.ts';
+import { Select } from '../ui/select.tsx';
 import { hasOidcAnswer } from './oidc.ts';
 import { OidcLogin, OidcReturn } from './oidc-login.tsx';
 import { useSession } from './session.ts';
@@ -8,7 +11,8 @@ import { SignInForm } from './sign-in-form.tsx';
 
 /** The sign-in page. After the sign-in, it redirects to the page that the user wanted to open. */
 export function SignInPage() {
-  const { t } = useTranslation('session');
+  const { t, i18n } = useTranslation('session');
+  useTitle('page', t('signIn'));
   const session = useSession();
   const navigate = useNavigate();
   const { to = '/' } = useSearch({ from: '/sign-in' });
@@ -29,6 +33,12 @@ export function SignInPage() {
         <OidcReturn onSignedIn={enter} />
         <SignInForm onSignedIn={() => enter(to)} />
         <OidcLogin to={to} />
+        <Select
+          label={t('language')}
+          value={i18n.language as Language}
+          options={Object.entries(languages).map(([value, label]) => ({ value: value as Language, label }))}
+          onChange={setLanguage}
+        />
       </div>
     </main>
   );

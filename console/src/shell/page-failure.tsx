@@ -2,6 +2,7 @@ import { Link, useRouter } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { Failure } from '../service/failure.tsx';
 import { Empty } from '../ui/empty.tsx';
+import { useTitle } from './title.ts';
 
 /** Shown in place of a page that failed to load or render. */
 export function PageFailure({ error, reset }: { readonly error: unknown; readonly reset: () => void }) {
@@ -20,6 +21,7 @@ export function PageFailure({ error, reset }: { readonly error: unknown; readonl
 /** Shown for a URL that matches no page. */
 export function NotFound() {
   const { t } = useTranslation('shell');
+  useTitle('item', t('notFound.title'));
   return (
     <Empty
       icon="help"

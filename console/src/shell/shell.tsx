@@ -5,15 +5,19 @@ import { DroppedNotice } from '../address/dropped-notice.tsx';
 import { useFollowing } from '../live/use-live.ts';
 import { useFactorMissing } from '../session/factor-missing.ts';
 import { useKeepAlive } from '../session/keep-alive.ts';
-import { useSession } from '../session/session.ts';
+import { useSession, useUser } from '../session/session.ts';
 import { SessionEnded } from '../session/session-ended.tsx';
 import { useShortcuts } from '../shortcuts/registry.tsx';
 import { ShortcutSheet } from '../shortcuts/sheet.tsx';
+import { Moment } from '../time/moment.tsx';
+import { useNow } from '../time/use-time.ts';
 import { classes } from '../ui/classes.ts';
 import { FocusTip } from '../ui/focus-tip.tsx';
 import { AlertWatch } from '../watchlist/alert-watch.tsx';
 import { ConnectionBanner, useIsStale } from './connection-dot.tsx';
 import { Navigation } from './navigation.tsx';
+import { pages } from './pages.ts';
+import { useTitle } from './title.ts';
 import { TopBar } from './top-bar.tsx';
 import { usePagesOfUser } from './use-pages.ts';
 
@@ -37,6 +41,7 @@ function SignedInShell() {
   useKeepAlive();
   useGoTo();
   useFactorFirst();
+  usePageTitle();
   return (
     <div className={classes('flex h-dvh flex-col print:block print:h-auto', kiosk && 'text-lg')}>
       <a
@@ -57,6 +62,7 @@ function SignedInShell() {
             isStale && 'stale',
           )}
         >
+          <PrintHead />
           <DroppedNotice />
           <Outlet />
         </main>
@@ -66,6 +72,30 @@ function SignedInShell() {
       <SessionEnded />
       <FocusTip />
     </div>
+  );
+}
+
+/** On paper, what names the service, the user and the time of printing. */
+function PrintHead() {
+  const user = useUser();
+  const now = useNow(60_000);
+  return (
+    <p className="hidden gap-x-3 border-b px-4 py-2 text-sm text-muted print:flex">
+      <span className="grow font-semibold">Gantry</span>
+      <bdi>{`${user.firstName} ${user.lastName}`}</bdi>
+      <Moment at={new Date(now)} />
+    </p>
+  );
+}
+
+/** Names the page in the title of the document as the navigation names it. */
+function usePageTitle(): void {
+  const { t } = useTranslation('shell');
+  const path = useLocation({ select: ({ pathname }) => pathname });
+  const page = pages.find(({ to }) => path === to || (to !== '/' && path.startsWith(`${to}/`)));
+  useTitle(
+    'page',
+    page ? t(`pages.${page.name}`) : path.startsWith('/account') ? t('user.account') : undefined,
   );
 }
 

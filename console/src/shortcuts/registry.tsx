@@ -80,6 +80,17 @@ function isPress({ key, target }: KeyboardEvent): boolean {
   );
 }
 
+/** Whether the key scrolls the focused area or moves within the focused control. Lists and the page itself give way. */
+function isScroll({ key, target }: KeyboardEvent): boolean {
+  return (
+    key.startsWith('Arrow') &&
+    target instanceof Element &&
+    target.closest(
+      '[tabindex="0"]:not([data-list]), [role="menu"], [role="listbox"], [role="tablist"], input[type="radio"]',
+    ) !== null
+  );
+}
+
 /**
  * Punctuation keys of shortcuts that produce other characters on keyboards of other scripts, by `KeyboardEvent.code` or
  * by the character that they produce.
@@ -109,7 +120,7 @@ export function ShortcutProvider({ children }: { readonly children: ReactNode })
     const onKey = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || isTaken(event.target))
         return;
-      if (event.defaultPrevented || isPress(event)) return;
+      if (event.defaultPrevented || isPress(event) || isScroll(event)) return;
       const key = nameOf(event);
       const sequence = first && event.timeStamp - first.at < SEQUENCE_MS ? `${first.key} ${key}` : null;
       const list = registry.inOrder();

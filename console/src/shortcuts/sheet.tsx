@@ -44,11 +44,13 @@ function Group({ title, shortcuts }: { readonly title: string; readonly shortcut
   );
 }
 
+const ARROWS = { Up: '↑', Down: '↓', Left: '←', Right: '→' } as const;
+
 /** A key as it is printed on the keyboard. */
 export function Key({ name }: { readonly name: string }) {
   return (
     <kbd className="rounded border border-line-strong bg-surface px-1.5 font-mono text-sm">
-      {name.replace('Shift+', '⇧ ').replace('Arrow', '')}
+      {name.replace('Shift+', '⇧ ').replace(/^Arrow(\w+)$/, (_, to: keyof typeof ARROWS) => ARROWS[to])}
     </kbd>
   );
 }

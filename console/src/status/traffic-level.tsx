@@ -6,7 +6,7 @@ import type { IconName } from '../ui/icon.tsx';
 /** The appearance of each traffic level. Free flow is the normal state. */
 export const levelLooks: Readonly<Record<TrafficLevel, { tone: Tone; icon: IconName }>> = {
   FREE: { tone: 'calm', icon: 'good' },
-  BUSY: { tone: 'medium', icon: 'medium' },
+  BUSY: { tone: 'medium', icon: 'busy' },
   CONGESTED: { tone: 'high', icon: 'high' },
   NO_DATA: { tone: 'low', icon: 'help' },
 };

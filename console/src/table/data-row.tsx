@@ -11,16 +11,18 @@ interface DataRowProps<Row extends object> {
   readonly isActive: boolean;
   readonly isSelected: boolean;
   readonly isSelectable: boolean;
+  readonly nameOf: ((row: Row) => string) | undefined;
   /** Must call the latest handler of the table, because a new function does not re-render the row. */
   readonly onActivate: (row: Row) => void;
   readonly onSelect: (row: Row, range: boolean) => void;
 }
 
 function Cells<Row extends object>(props: DataRowProps<Row>) {
-  const { row, columns, position, isActive, isSelected, isSelectable, onActivate, onSelect } = props;
+  const { row, columns, position, isActive, isSelected, isSelectable, nameOf, onActivate, onSelect } = props;
   return (
     <TableRow
       rowKey={row.id}
+      name={nameOf?.(row.original)}
       position={position}
       isActive={isActive}
       isSelected={isSelected}
@@ -54,5 +56,6 @@ export const DataRow = memo(
     one.position === other.position &&
     one.isActive === other.isActive &&
     one.isSelected === other.isSelected &&
-    one.isSelectable === other.isSelectable,
+    one.isSelectable === other.isSelectable &&
+    one.nameOf === other.nameOf,
 ) as typeof Cells;

@@ -24,6 +24,8 @@ interface DataTableProps<Row> {
   readonly activeKey?: string | null;
   readonly onActivate?: (row: Row) => void;
   readonly selected?: ReadonlySet<string>;
+  /** What a row shows, for the label of its checkbox; required if rows can be selected. */
+  readonly nameOf?: (row: Row) => string;
   /** @param range whether to select all rows from the last toggled one to this one */
   readonly onSelect?: (row: Row, range: boolean) => void;
   /** Ctrl+A, while the focus is inside the list. */
@@ -114,6 +116,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
         aria-label={label}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard
         tabIndex={0}
+        data-list
         onKeyDown={onKeyDown}
         className="@container min-h-0 grow overflow-auto contain-strict print:contain-none"
       >
@@ -153,6 +156,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
                 isActive={row.id === activeKey}
                 isSelected={selected?.has(row.id) ?? false}
                 isSelectable={onSelect !== undefined}
+                nameOf={props.nameOf}
                 onActivate={activate}
                 onSelect={select}
               />

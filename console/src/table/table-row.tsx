@@ -4,6 +4,8 @@ import { classes } from '../ui/classes.ts';
 
 interface TableRowProps {
   readonly rowKey: string;
+  /** What the row shows, in the label of its checkbox. */
+  readonly name: string | undefined;
   /** The row number in the whole table; the header row is 1. */
   readonly position: number;
   readonly isActive: boolean;
@@ -16,6 +18,7 @@ interface TableRowProps {
 /** A row, with a checkbox if rows can be selected. */
 export function TableRow({
   rowKey,
+  name,
   position,
   isActive,
   isSelected,
@@ -50,7 +53,7 @@ export function TableRow({
         >
           <input
             type="checkbox"
-            aria-label={t('table.select')}
+            aria-label={t('table.selectRow', { row: name })}
             checked={isSelected}
             className="block size-4 accent-accent"
             onClick={(event) => onSelect(event.shiftKey)}

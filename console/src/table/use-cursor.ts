@@ -10,7 +10,7 @@ interface CursorOptions<Row> {
 }
 
 /**
- * Moves a cursor through a list with `j` and `k`, and opens its row with Enter if `onOpen` is given.
+ * Moves a cursor through a list with `j` and `k` or the arrow keys, and opens its row with Enter if `onOpen` is given.
  * @returns the row at the cursor and its neighbours, its index (-1: none), and a function to move the cursor
  */
 export function useCursor<Row>({ rows, keyOf, activeKey, onMove, onOpen }: CursorOptions<Row>) {
@@ -22,6 +22,8 @@ export function useCursor<Row>({ rows, keyOf, activeKey, onMove, onOpen }: Curso
   };
   const active = rows[at];
   useShortcuts([
+    { keys: 'ArrowDown', label: t('table.next'), scope: 'page', run: () => moveTo(at + 1) },
+    { keys: 'ArrowUp', label: t('table.previous'), scope: 'page', run: () => moveTo(at - 1) },
     { keys: 'j', label: t('table.next'), scope: 'page', run: () => moveTo(at + 1) },
     { keys: 'k', label: t('table.previous'), scope: 'page', run: () => moveTo(at - 1) },
     ...(onOpen

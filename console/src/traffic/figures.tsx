@@ -1,3 +1,4 @@
+import { HOUR_MS } from '@gantry/contract/durations';
 import type { Flow } from '@gantry/contract/traffic';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -5,6 +6,7 @@ import { GAP, useCellText } from '../chart/use-cell-text.ts';
 import { UnbrokenDays } from '../time/unbroken-days.tsx';
 import { useServiceTime } from '../time/use-time.ts';
 import { Badge } from '../ui/badge.tsx';
+import { classes } from '../ui/classes.ts';
 import { type Figure, useFigures } from './use-figures.ts';
 
 interface FiguresProps {
@@ -24,6 +26,7 @@ export function Figures({ first, second, firstName, secondName }: FiguresProps) 
         <Tile key={figure.id} label={figure.label}>
           <FigureText figure={figure} flow={first} />
           {figure.id === 'v85' && <OverLimit flow={first} />}
+          {figure.id === 'v85' && <PartlyRecorded flow={first} />}
           {figure.id === 'peakHour' && <PeakTime flow={first} />}
         </Tile>
       ))}
@@ -62,12 +65,28 @@ function OverLimit({ flow: { v85, speedLimit } }: { readonly flow: Flow }) {
   );
 }
 
+/** Below this share of the time, percentiles may not stand for the whole range. */
+const ENOUGH = 0.8;
+
+/** A badge that is shown if much of the range was not recorded. */
+function PartlyRecorded({ flow: { v85, completeness } }: { readonly flow: Flow }) {
+  const { t, i18n } = useTranslation('traffic');
+  if (v85 === null || completeness >= ENOUGH) return null;
+  const share = new Intl.NumberFormat(i18n.language, { style: 'percent', maximumFractionDigits: 1 });
+  return (
+    <Badge tone="medium" icon="help">
+      {t('partlyRecorded', { share: share.format(completeness) })}
+    </Badge>
+  );
+}
+
 function PeakTime({ flow: { peakHour } }: { readonly flow: Flow }) {
   const time = useServiceTime();
   if (!peakHour) return null;
   return (
     <bdi dir="ltr" className="text-sm text-muted">
-      {time.date(peakHour.start)} {time.minute(peakHour.start)}
+      {time.date(peakHour.start)} {time.minute(peakHour.start)}–
+      {time.minute(new Date(peakHour.start.getTime() + HOUR_MS))}
     </bdi>
   );
 }
@@ -128,8 +147,16 @@ function Differences({ figures, first, second, firstName, secondName }: Differen
                 {figure.label}
                 {figure.unit && <span className="text-muted"> ({figure.unit})</span>}
               </th>
-              <td className={`${cell} font-medium`}>{textOf(figure.of(first), { header: '', ...figure })}</td>
-              <td className={cell}>{textOf(figure.of(second), { header: '', ...figure })}</td>
+              {[first, second].map((flow, at) => (
+                <td key={at === 0 ? 'first' : 'second'} className={classes(cell, at === 0 && 'font-medium')}>
+                  {textOf(figure.of(flow), { header: '', ...figure })}
+                  {figure.id === 'peakHour' && (
+                    <div className="font-normal">
+                      <PeakTime flow={flow} />
+                    </div>
+                  )}
+                </td>
+              ))}
               <td className={cell}>
                 <bdi dir="ltr">{differenceOf(figure)}</bdi>
               </td>

@@ -88,7 +88,7 @@ export function HistogramCard({
       ].sort((a, b) => a.at - b.at);
       const ends = [bins[0]?.from ?? 0, bins.at(-1)?.to ?? 1] as const;
       return {
-        grid: { ...grid, top: second ? 64 : 40, bottom: 20 },
+        grid: { ...grid, top: second ? 72 : 40, bottom: 20 },
         ...(second && { legend: legend(look) }),
         tooltip: tooltipOf(look, 'axis', (at, colorOf) => {
           const [speed, ...values] = table.rows[at] ?? [];
@@ -110,7 +110,7 @@ export function HistogramCard({
           ),
           { type: 'value', min: ends[0], max: ends[1], show: false },
         ],
-        yAxis: valueAxis(look, number),
+        yAxis: valueAxis(look, number, second ? t('histogram.share') : t('figures.volume')),
         series: [
           bars({ name: firstName, color: look.low, data: second ? share(0, first) : counts, look }),
           ...(second

@@ -20,6 +20,9 @@ const looks = {
   v95: { token: 'muted', dash: 'dashed', symbol: 'diamond', width: 1.5 },
 } as const;
 
+/** The colours of the second period or place of a comparison. */
+const others = { v50: 'medium', v85: 'good', v15: 'low', v95: 'muted' } as const;
+
 /**
  * The chart of V15, V50, V85 and V95 per interval: the speeds that 15, 50, 85 and 95 % of the vehicles did not exceed.
  * A comparison shows only V50 and V85, to limit the number of lines.
@@ -69,7 +72,7 @@ export function SpeedsCard({ view, from, until }: { view: FlowView; from: Date; 
         if (!second) return [own];
         const other = line({
           name: title(secondName),
-          color: look[token],
+          color: look[others[name]],
           data: valuesOf(pairs, 'second', one),
           dash: 'dashed',
           symbol: name === 'v85' ? 'emptyCircle' : 'emptyRect',
@@ -77,18 +80,18 @@ export function SpeedsCard({ view, from, until }: { view: FlowView; from: Date; 
         });
         return [own, other];
       });
-      const [head, ...others] = lines;
+      const [head, ...rest] = lines;
       const marked =
         limit === null
           ? []
           : [{ name: t('limit', { limit }), color: look.high, at: limit, dash: 'dashed' as const }];
       return {
-        grid,
+        grid: { ...grid, top: second ? 72 : 56 },
         legend: legend(look),
         tooltip: tooltip(look),
         xAxis: categoryAxis(look, labels, { isLabelled }),
-        yAxis: valueAxis(look, (value) => value.toLocaleString(i18n.language)),
-        series: head ? [{ ...head, markLine: marks(look, 'yAxis', marked) }, ...others] : [],
+        yAxis: valueAxis(look, (value) => value.toLocaleString(i18n.language), t('kmh')),
+        series: head ? [{ ...head, markLine: marks(look, 'yAxis', marked) }, ...rest] : [],
       };
     },
     [view, series, tooltip, time, i18n.language, t],

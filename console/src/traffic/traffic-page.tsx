@@ -52,7 +52,11 @@ function Traffic({ today }: { readonly today: string }) {
   };
   return (
     <>
-      <PageHeader title={t('title')} note={place && <bdi className="line-clamp-1">{name}</bdi>}>
+      <PageHeader
+        title={t('title')}
+        subject={place && name}
+        note={place && <bdi className="line-clamp-1">{name}</bdi>}
+      >
         {place && (
           <>
             <Select

@@ -43,6 +43,7 @@ export function useFigures(): readonly Figure[] {
         label: t('figures.peakHour'),
         of: ({ peakHour }) => peakHour?.volume ?? null,
         kind: 'number',
+        unit: t('perHour'),
       },
       {
         id: 'factor',

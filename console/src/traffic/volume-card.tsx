@@ -43,11 +43,14 @@ export function VolumeCard({ view, from, until }: { view: FlowView; from: Date; 
       const values = valuesOf(pairs, 'first', volume);
       const others = valuesOf(pairs, 'second', volume);
       return {
-        grid,
+        grid: { ...grid, top: second ? 72 : 56 },
         legend: legend(look),
         tooltip: tooltip(look),
         xAxis: [categoryAxis(look, labels, { isLabelled }), gapAxes(labels).x],
-        yAxis: [valueAxis(look, (value) => value.toLocaleString(i18n.language)), gapAxes(labels).y],
+        yAxis: [
+          valueAxis(look, (value) => value.toLocaleString(i18n.language), t('volume.axis')),
+          gapAxes(labels).y,
+        ],
         series: [
           bars({ name: title(firstName), color: look.low, data: values, look }),
           ...(second
@@ -62,7 +65,7 @@ export function VolumeCard({ view, from, until }: { view: FlowView; from: Date; 
         ],
       };
     },
-    [view, series, tooltip, time, i18n.language, chartText],
+    [view, series, tooltip, time, i18n.language, chartText, t],
   );
   return (
     <ChartCard

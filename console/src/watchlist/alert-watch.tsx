@@ -1,8 +1,9 @@
 import { Link, useSearch } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useLive } from '../live/use-live.ts';
 import { useMay } from '../session/may.ts';
+import { useTitleCount } from '../shell/title.ts';
 import { Icon } from '../ui/icon.tsx';
 import { isNewAlert, noteAnnounced, noteFollowing } from './announced.ts';
 import { soundAlert, useSpeaker } from './sound.ts';
@@ -35,9 +36,7 @@ function Watch() {
     setSaid(t('alerts.said', { severity, plate: kiosk ? '' : licensePlateNumber, place }));
     void soundAlert(id, priority);
   });
-  useEffect(() => {
-    document.title = count > 0 ? `(${count}) Gantry` : 'Gantry';
-  }, [count]);
+  useTitleCount(count);
   return (
     <p aria-live="assertive" className="sr-only">
       {said}

@@ -1,6 +1,6 @@
 import type { WatchlistAlert } from '@gantry/contract/watchlist';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useEffect, useRef } from 'react';
+import { useCallback, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { isInPlace } from '../address/pane.ts';
 import type { FilterValues } from '../filters/filter.ts';
@@ -14,6 +14,7 @@ import { NotOpened, useOpened } from '../table/opened.tsx';
 import { usePages } from '../table/pages.ts';
 import { useCursor } from '../table/use-cursor.ts';
 import { useSelection } from '../table/use-selection.ts';
+import { useTime } from '../time/use-time.ts';
 import { Button } from '../ui/button.tsx';
 import { Empty } from '../ui/empty.tsx';
 import { WithDefaultView } from '../views/with-default-view.tsx';
@@ -95,6 +96,12 @@ function AlertList() {
     { keys: 'n', label: t('alerts.note'), scope: 'page', run: () => note.current?.focus() },
   ]);
   useSeen();
+  const time = useTime();
+  const nameOf = useCallback(
+    ({ licensePlateNumber, createdAt }: WatchlistAlert) =>
+      `${licensePlateNumber}, ${time.dateTime(createdAt)}`,
+    [time],
+  );
   const isFiltered = filters.some(({ name }) => input[name as keyof typeof input] !== undefined);
   return (
     <>
@@ -119,6 +126,7 @@ function AlertList() {
             activeKey={openId ?? null}
             onActivate={({ id }) => change({ alert: id })}
             selected={selection.selected}
+            nameOf={nameOf}
             onSelect={selection.toggle}
             empty={
               isFiltered ? (

@@ -1,7 +1,7 @@
 import { severities } from '@gantry/contract/values';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Filter } from '../filters/filter.ts';
+import { dateFilters, type Filter } from '../filters/filter.ts';
 import { api } from '../service/service.ts';
 import { useSeesPlates } from '../session/plates.tsx';
 
@@ -49,8 +49,7 @@ export function useAlertFilters(): readonly Filter[] {
           return alerts[0]?.pattern ?? entryId;
         },
       },
-      { kind: 'moment', name: 'startDate', label: t('filters.from') },
-      { kind: 'moment', name: 'endDate', label: t('filters.until') },
+      ...dateFilters(t('filters.from'), t('filters.until')),
     ],
     [t, priority, seesPlates],
   );

@@ -18,6 +18,7 @@ export function WatchlistPage() {
   return (
     <>
       <PageHeader
+        subject={t(part === 'plates' ? 'plates.title' : 'alerts.title')}
         title={t('title')}
         note={
           <nav aria-label={t('title')} className="flex gap-1">

@@ -3,9 +3,11 @@ import { type ReactNode, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Failure } from '../../service/failure.tsx';
 import { service } from '../../service/service.ts';
+import { useTitle } from '../../shell/title.ts';
 import { useShortcuts } from '../../shortcuts/registry.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
+import { useCodeNames } from '../codes.ts';
 import { Facts as EventFacts } from './event-facts.tsx';
 import { History } from './history.tsx';
 import { Metadata } from './metadata.tsx';
@@ -26,6 +28,9 @@ interface EventPaneProps {
 export function EventPane({ id, onClose, onPrevious, onNext, children }: EventPaneProps) {
   const { t } = useTranslation('events');
   const { data: event, error, refetch } = useQuery(service.events.getById.queryOptions({ id }));
+  const names = useCodeNames();
+  const { violationType, eventType } = event ?? {};
+  useTitle('item', violationType ? names.violation(violationType) : eventType && t(`types.${eventType}`));
   const body = useRef<HTMLDivElement>(null);
   useShortcuts([{ keys: 'Escape', label: t('pane.close'), scope: 'page', run: onClose }]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the pane scrolls to the top when another event is opened
