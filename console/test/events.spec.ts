@@ -148,6 +148,55 @@ test.describe('triage', () => {
     await expect(row).not.toContainText('Archived');
   });
 
+  test('names the event whose decision failed, returns to it and repeats that one', async ({
+    service,
+    openAs,
+  }) => {
+    const { ids } = await report(service, 'FAILS', ['FAI 1', 'FAI 2', 'FAI 3']);
+    const page = await openAs('OPERATOR', '/events?violationType=FAILS&processed=false');
+    await expect(page.getByRole('row', { name: 'FAI 1' })).toBeVisible();
+    await page.route('**/trpc/events.review*', (route) => route.abort(), { times: 1 });
+    await page.keyboard.press('j');
+    await page.keyboard.press('1');
+    await expect(page.getByRole('heading', { name: 'FAI 2' })).toBeVisible();
+    const failure = page.getByText(/FAI 1.* was not confirmed\. Cannot reach/);
+    await expect(failure).toBeVisible();
+    await page.keyboard.press('j');
+    await expect(page.getByRole('heading', { name: 'FAI 3' })).toBeVisible();
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await expect(page.getByRole('heading', { name: 'FAI 1' })).toBeVisible();
+    await expect(failure).toHaveCount(0);
+    await expect(page.getByText('FAI 1 confirmed')).toBeVisible();
+    const { reviews } = await service.admin.api.events.getReviews.query({ eventIds: ids });
+    expect(reviews.map(({ eventId }) => ids.indexOf(eventId))).toEqual([0]);
+  });
+
+  test('shows beside the open event which rows are done, how many are left, and what z undoes', async ({
+    service,
+    openAs,
+  }) => {
+    await report(service, 'PROGRESS', numbered('PRG', 6));
+    const page = await openAs('OPERATOR', '/events?violationType=PROGRESS&processed=false', { width: 1280 });
+    const row = (plate: string) => page.getByRole('row', { name: plate });
+    await expect(row('PRG 105')).toBeVisible();
+    await page.keyboard.press('j');
+    for (const n of [0, 1, 2]) {
+      await expect(page.getByRole('heading', { name: `PRG 10${n}` })).toBeVisible();
+      await page.keyboard.press('1');
+      await expect(page.getByText(`PRG 10${n} confirmed`)).toBeVisible();
+    }
+    await expect(page.locator('main > header')).toContainText('done 3 · left 3');
+    // The narrow column is in view beside the pane; the column Review is not.
+    const mark = row('PRG 100').getByTitle('Confirmed', { exact: true });
+    await expect(mark).toBeInViewport();
+    await expect(row('PRG 104').getByTitle('Confirmed', { exact: true })).toHaveCount(0);
+    await expect(page.getByRole('button', { name: /^Undo/ })).toHaveCount(3);
+    await expect(page.getByRole('button', { name: 'Undo z' })).toHaveCount(1);
+    await page.keyboard.press('z');
+    await expect(page.locator('main > header')).toContainText('done 2 · left 4');
+    await expect(row('PRG 102').getByTitle('Confirmed', { exact: true })).toHaveCount(0);
+  });
+
   test('leaves the notice of a failure open, however many notices follow', async ({ service, openAs }) => {
     await report(service, 'NOTICES', numbered('NTC', 6));
     const page = await openAs('OPERATOR', '/events?violationType=NOTICES');

@@ -1,5 +1,7 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { expect, openAlone, test } from './fixtures.ts';
-import { type Ending, startService } from './service.ts';
+import { ADMIN, type Ending, PASSWORD, startService } from './service.ts';
 
 const ENDINGS: readonly Ending[] = ['process killed', 'all killed', 'all terminated'];
 
@@ -44,6 +46,65 @@ test.describe('the connection to the service', () => {
     expect(await first.getByText('Live', { exact: true }).isVisible()).toBe(true);
     await second.waitForTimeout(12_000);
     expect(await second.getByText('No connection', { exact: true }).isVisible()).toBe(true);
+  });
+
+  test('is lost at once when the browser is offline or a call fails, and comes back by itself', async ({
+    openAs,
+  }) => {
+    const page = await openAs('OPERATOR', '/sensors');
+    const live = page.getByText('Live', { exact: true });
+    await expect(live).toBeVisible();
+    await page.evaluate(() => dispatchEvent(new Event('offline')));
+    // The next message of the stream shows that only the browser's opinion was wrong.
+    expect(await page.getByText('No connection', { exact: true }).isVisible()).toBe(true);
+    await expect(live).toBeVisible();
+    await page.route('**/trpc/events.*', (route) => route.abort());
+    await page.keyboard.press('g');
+    await page.keyboard.press('e');
+    await expect(page.getByText('No connection', { exact: true })).toBeVisible();
+    await page.unroute('**/trpc/events.*');
+    await expect(live).toBeVisible();
+  });
+
+  test('is lost within ten seconds of silence on a connection that is dead but not closed', async ({
+    service,
+    browser,
+  }) => {
+    const { port } = new URL(service.url);
+    const pairs: [Socket, Socket][] = [];
+    let isDead = false;
+    // A link on which nothing passes any more, in either direction.
+    const proxy = createServer((near) => {
+      const far = connect(Number(port), '127.0.0.1');
+      pairs.push([near, far]);
+      for (const [from, to] of [
+        [near, far],
+        [far, near],
+      ] as const)
+        from.on('data', (data) => !isDead && to.write(data)).on('error', () => to.destroy());
+      near.on('close', () => far.destroy());
+    });
+    proxy.listen(0, '127.0.0.1');
+    await once(proxy, 'listening');
+    const { port: proxyPort } = proxy.address() as AddressInfo;
+    const context = await browser.newContext();
+    try {
+      const page = await context.newPage();
+      await page.goto(`http://127.0.0.1:${proxyPort}/`);
+      await page.getByLabel('E-mail').fill(ADMIN);
+      await page.getByLabel('Password').fill(PASSWORD);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      const live = page.getByText('Live', { exact: true });
+      await expect(live).toBeVisible();
+      isDead = true;
+      await expect(page.getByText('No connection', { exact: true })).toBeVisible({ timeout: 15_000 });
+      isDead = false;
+      await expect(live).toBeVisible({ timeout: 30_000 });
+    } finally {
+      await context.close();
+      proxy.close();
+      for (const [near, far] of pairs) for (const end of [near, far]) end.destroy();
+    }
   });
 
   test('misses nothing while the token is exchanged', async ({ service, openAs }) => {

@@ -51,7 +51,7 @@ test.describe('the overview', () => {
     await expectAccessible(page);
   });
 
-  test('counts what needs attention beyond what is listed, and leads to the alert', async ({
+  test('lists the most urgent first, and leads to the rest in the same order', async ({
     service,
     openAs,
   }) => {
@@ -59,45 +59,69 @@ test.describe('the overview', () => {
     for (let n = 1; n <= 7; n++)
       await api.incidents.create.mutate({ title: `Burst pipe ${n}`, type: 'OTHER', severity: 'CRITICAL' });
     await api.watchlist.create.mutate({ pattern: '06 ATT 1', reason: 'Stolen', priority: 'HIGH' });
-    const { apiKey } = await service.sensor();
-    await api.events.ingest.mutate({
-      apiKey,
-      eventType: 'PLATE_RECOGNITION',
-      licensePlateNumber: '06 ATT 1',
-    });
-    await expect.poll(async () => (await api.watchlist.getAlerts.query()).total).toBeGreaterThan(0);
+    for (let n = 1; n <= 9; n++) {
+      const { apiKey } = await service.sensor();
+      await api.events.ingest.mutate({
+        apiKey,
+        eventType: 'PLATE_RECOGNITION',
+        licensePlateNumber: '06 ATT 1',
+      });
+    }
+    await expect.poll(async () => (await api.watchlist.getAlerts.query()).total).toBeGreaterThan(8);
     const page = await openAs('OPERATOR', '/');
     const attention = page.getByRole('region', { name: 'Needs attention first' });
-    // The oldest alert comes first. It may be that of another test, which may acknowledge it in the meantime.
+    // Others may acknowledge alerts meanwhile, so the page and the service are compared repeatedly.
+    const open = ['OPEN', 'ACKNOWLEDGED', 'IN_PROGRESS'] as const;
     await expect(async () => {
-      const { alerts } = await api.watchlist.getAlerts.query({
-        acknowledged: false,
-        sortOrder: 'asc',
-        take: 1,
-      });
-      await attention.locator(`a[href*="${alerts[0]?.id}"]`).click({ timeout: 2_000 });
-      await expect(page.getByRole('complementary').first()).toContainText(alerts[0]?.reason ?? '');
-    }).toPass({ timeout: 20_000 });
-
-    await page.goBack();
-    const tile = page.getByRole('link', { name: /^Alerts waiting/ });
-    await expect(tile).toHaveAttribute('href', '/watchlist?acknowledged=false');
-    // Sensors of other tests may go offline in the meantime, so the page and the service are compared repeatedly.
-    await expect(async () => {
-      const totals = await Promise.all([
-        api.incidents.getAll.query({
-          status: ['OPEN', 'ACKNOWLEDGED', 'IN_PROGRESS'],
-          severity: 'CRITICAL',
-          take: 1,
-        }),
-        api.watchlist.getAlerts.query({ acknowledged: false, take: 1 }),
-        api.sensors.getAll.query({ status: 'OFFLINE', take: 1 }),
-        api.sensors.getAll.query({ status: 'ERROR', take: 1 }),
+      const [incidents, alerts] = await Promise.all([
+        api.incidents.getAll.query({ status: [...open], severity: ['CRITICAL', 'HIGH'], sortBy: 'priority' }),
+        api.watchlist.getAlerts.query({ acknowledged: false, sortBy: 'priority' }),
       ]);
-      const more = totals.reduce((sum, { total }) => sum + Math.max(0, total - 5), 0);
-      expect(more).toBeGreaterThanOrEqual(2);
-      await expect(attention).toContainText(`and ${more} more`, { timeout: 1_000 });
-    }).toPass({ timeout: 15_000 });
+      const hrefs = await attention
+        .getByRole('listitem')
+        .getByRole('link')
+        .evaluateAll((links) => links.map((link) => link.getAttribute('href') ?? ''));
+      const listed = incidents.incidents.filter(({ id }) => hrefs.some((href) => href.includes(id)));
+      // The most urgent ones, in the order of the service.
+      expect(listed).toEqual(incidents.incidents.slice(0, listed.length));
+      expect(hrefs).toHaveLength(8);
+      const more = incidents.total - listed.length;
+      const ofAlerts = alerts.alerts.filter(({ id }) => hrefs.some((href) => href.includes(id))).length;
+      if (more > 0) await expect(attention).toContainText(`${more} more incident`, { timeout: 1_000 });
+      await expect(attention).toContainText(`${alerts.total - ofAlerts} more alert`, { timeout: 1_000 });
+    }).toPass({ timeout: 20_000 });
+    const tile = page.getByRole('link', { name: /^Alerts waiting/ });
+    await expect(tile).toHaveAttribute('href', '/watchlist?acknowledged=false&sortBy=priority');
+    await attention.getByRole('link', { name: /more alert/ }).click();
+    await expect(page).toHaveURL(/\/watchlist\?acknowledged=false&sortBy=priority/);
+    await expect(page.getByRole('columnheader', { name: 'Priority' })).toHaveAttribute(
+      'aria-sort',
+      'descending',
+    );
+  });
+
+  test('puts a critical alert before older ones of low priority, and says the priority in words', async ({
+    service,
+    openAs,
+  }) => {
+    const { api } = service.admin;
+    const raise = async (pattern: string, priority: 'LOW' | 'CRITICAL') => {
+      await api.watchlist.create.mutate({ pattern, reason: 'Amber alert', priority });
+      const { apiKey } = await service.sensor({ name: `Gate ${pattern}` });
+      await api.events.ingest.mutate({ apiKey, eventType: 'PLATE_RECOGNITION', licensePlateNumber: pattern });
+    };
+    for (let n = 1; n <= 9; n++) await raise(`34 LOW ${n}`, 'LOW');
+    await raise('34 AMBER 1', 'CRITICAL');
+    const page = await openAs('OPERATOR', '/');
+    const attention = page.getByRole('region', { name: 'Needs attention first' });
+    const item = attention.getByRole('listitem').filter({ hasText: '34 AMBER 1' });
+    await expect(item).toContainText('Critical');
+    await item.click();
+    await expect(page.getByRole('complementary')).toContainText('Amber alert');
+    await page.goto(`${service.url}/?kiosk=1`);
+    const onWall = attention.getByRole('listitem').filter({ hasText: 'Gate 34 AMBER 1' });
+    await expect(onWall).toContainText('Critical');
+    await expect(attention).not.toContainText('Amber alert');
   });
 
   test('shows new events as they arrive; its wall display hides plates and the navigation', async ({

@@ -5,7 +5,7 @@ import type { TestService } from './service.ts';
 
 let made = 0;
 
-/** Adds a unique plate to the watchlist, and has a sensor read it `times` times. */
+/** Adds a unique plate to the watchlist, and has it read `times` times, each time by another sensor. */
 async function raise(service: TestService, times = 1, priority: Severity = 'CRITICAL'): Promise<string> {
   const plate = `WL${++made} ${1000 + made}`;
   await service.admin.api.watchlist.create.mutate({
@@ -13,8 +13,10 @@ async function raise(service: TestService, times = 1, priority: Severity = 'CRIT
     reason: 'Stolen, report 26-0042',
     priority,
   });
-  const { apiKey } = await service.sensor({ name: `Plates ${made}`, type: 'ANPR' });
-  for (let n = 0; n < times; n += 1) await read(service, apiKey, plate);
+  for (let n = 0; n < times; n += 1) {
+    const { apiKey } = await service.sensor({ name: `Plates ${made}`, type: 'ANPR' });
+    await read(service, apiKey, plate);
+  }
   return plate;
 }
 
@@ -44,7 +46,8 @@ test.describe('an alert', () => {
     await expect(page.getByText('Live', { exact: true })).toBeVisible();
     const plate = await raise(service);
     await expect(page).toHaveTitle('(1) Events · Gantry');
-    await page.getByRole('link', { name: '1 new alert' }).click();
+    await page.getByRole('button', { name: '1 new announcement' }).click();
+    await page.getByRole('menuitem', { name: 'Show all alerts' }).click();
     const row = page.getByRole('row').filter({ hasText: plate });
     await expect(row).toContainText('Open');
     await expect(page).toHaveTitle('Alerts · Watchlist · Gantry');
@@ -208,6 +211,43 @@ test.describe('an alert', () => {
   });
 });
 
+test('a read from a backlog is marked, plays no sound and can be filtered out; further reads are counted', async ({
+  service,
+  openAs,
+}) => {
+  const { api } = service.admin;
+  const page = await openAs('OPERATOR', '/watchlist');
+  await expect(page.getByText('Live', { exact: true })).toBeVisible();
+  const pattern = `BL ${Date.now() % 100_000}`;
+  const { id } = await api.watchlist.create.mutate({ pattern, reason: 'Stolen', priority: 'HIGH' });
+  const { apiKey } = await service.sensor({ name: 'Gate of the backlog', type: 'ANPR' });
+  const readAgo = (minutes: number) =>
+    api.events.ingest.mutate({
+      apiKey,
+      eventType: 'PLATE_RECOGNITION',
+      licensePlateNumber: pattern,
+      timestamp: new Date(Date.now() - minutes * 60_000).toISOString(),
+    });
+  await readAgo(3 * 24 * 60);
+  await readAgo(3 * 24 * 60 - 5);
+  const rows = page.getByRole('row').filter({ hasText: pattern });
+  await expect(rows).toContainText('From a backlog');
+  await expect(rows).toContainText('3 days ago');
+  await expect(rows).toContainText('× 2');
+  await expect(page.locator('[data-announcement=alert]')).toHaveCount(0);
+  await readAgo(0);
+  await expect(page.locator('[data-announcement=alert]')).toContainText(pattern);
+  await expect(rows).toHaveCount(2);
+  await page.goto(`${service.url}/watchlist?entryId=${id}&backlog=false`);
+  await expect(rows).toHaveCount(1);
+  await expect(rows).toContainText('Open');
+  await page.goto(`${service.url}/watchlist?entryId=${id}&backlog=true`);
+  await rows.getByRole('cell', { name: pattern }).first().click();
+  await expect(page.getByRole('complementary')).toContainText('more than 15 minutes late');
+  await expect(page.getByRole('complementary')).toContainText('Reads');
+  await expectAccessible(page);
+});
+
 test('the sound is off by default, and plays in one tab of the browser once it is switched on', async ({
   service,
   openAs,
@@ -284,7 +324,7 @@ test('an alert that was acknowledged before it was received counts as new once t
   );
   const page = await openAs('OPERATOR', '/events');
   await expect(page.getByText('Live', { exact: true })).toBeVisible();
-  const bell = page.getByRole('link', { name: /new alert/ });
+  const bell = page.getByRole('button', { name: /new announcement/ });
   await api.watchlist.acknowledgeAlert.mutate({ id: first });
   // The new alert comes after the acknowledgement in the stream.
   await raise(service);
@@ -294,6 +334,7 @@ test('an alert that was acknowledged before it was received counts as new once t
 
   // One that the user acknowledges has been seen.
   await bell.click();
+  await page.getByRole('menuitem', { name: 'Show all alerts' }).click();
   await expect(page.getByText(/^\d+ alerts$/)).toBeVisible();
   await page.getByRole('row').filter({ hasText: plates[1] }).getByRole('checkbox').click();
   await page
@@ -322,7 +363,7 @@ test('an alert whose acknowledgement is undone counts as new again if it was not
   await page.getByRole('heading', { level: 1 }).click();
   await expect(page.getByText('Live', { exact: true })).toBeVisible();
   const plate = await raise(service);
-  const bell = page.getByRole('link', { name: /new alert/ });
+  const bell = page.getByRole('button', { name: /new announcement/ });
   await expect(bell).toHaveText('1');
   await expect.poll(() => tones(page)).toBeGreaterThan(0);
   const heard = await tones(page);
@@ -338,6 +379,7 @@ test('an alert whose acknowledgement is undone counts as new again if it was not
   expect(await tones(page)).toBe(heard);
 
   await bell.click();
+  await page.getByRole('menuitem', { name: 'Show all alerts' }).click();
   const row = page.getByRole('row').filter({ hasText: plate });
   await expect(row).toContainText('Open');
   await page.keyboard.press('g');

@@ -6,8 +6,10 @@ import { SeverityBadge } from '../status/severity.tsx';
 import type { Column } from '../table/data-table.tsx';
 import { Moment } from '../time/moment.tsx';
 import { useTime } from '../time/use-time.ts';
+import { toneLetters } from '../ui/badge.tsx';
+import { Icon } from '../ui/icon.tsx';
 import { useCodeNames } from './codes.ts';
-import { ReviewMark } from './triage/review-mark.tsx';
+import { decisionLooks, ReviewMark } from './triage/review-mark.tsx';
 import type { ReviewedEvent } from './triage/row-states.ts';
 
 /** The columns of every list of events. */
@@ -77,6 +79,36 @@ export function useEventColumns(): readonly Column<Event>[] {
       },
     ],
     [t, kiosk, names],
+  );
+}
+
+/**
+ * A narrow column that marks the events that were reviewed, processed or archived. It stands in for the review column
+ * while the pane leaves no room for that.
+ */
+export function useMarkColumn(): Column<ReviewedEvent> {
+  const { t } = useTranslation('events');
+  return useMemo(
+    () => ({
+      id: 'mark',
+      header: t('fields.state'),
+      isHeaderHidden: true,
+      width: '2.25rem',
+      cell: ({ review, processed, archived }) => {
+        if (!review && !processed && !archived) return null;
+        const name = review
+          ? t(`decisions.${review.decision}`)
+          : t(processed ? 'state.processed' : 'state.archived');
+        const { icon, tone } = decisionLooks[review?.decision ?? 'CONFIRMED'];
+        return (
+          <span title={name} className={toneLetters[tone]}>
+            <Icon name={icon} size={15} />
+            <span className="sr-only">{name}</span>
+          </span>
+        );
+      },
+    }),
+    [t],
   );
 }
 

@@ -12,7 +12,7 @@ import { useCursor } from '../table/use-cursor.ts';
 import { useSelection } from '../table/use-selection.ts';
 import { WithDefaultView } from '../views/with-default-view.tsx';
 import { BulkBar } from './bulk/bulk-bar.tsx';
-import { useEventColumns, useEventName, useReviewColumn } from './columns.tsx';
+import { useEventColumns, useEventName, useMarkColumn, useReviewColumn } from './columns.tsx';
 import { OpenEvent } from './detail/open-event.tsx';
 import { NoEvents } from './empty.tsx';
 import { ExportButton } from './export/export-button.tsx';
@@ -50,11 +50,17 @@ function Events() {
   const seesPlates = useSeesPlates();
   const { pages, isHeld, reason, setReason } = useEventList(input);
   const states = useRowStates(pages.rows, pages.readAt);
-  const triage = useTriage(states);
+  const triage = useTriage(states, open);
   const baseColumns = useEventColumns();
   const nameOf = useEventName();
   const reviewColumn = useReviewColumn();
-  const columns = useMemo(() => [...baseColumns, reviewColumn], [baseColumns, reviewColumn]);
+  const markColumn = useMarkColumn();
+  const isPaneOpen = openId !== undefined;
+  const columns = useMemo(
+    () => [...(isPaneOpen ? [markColumn] : []), ...baseColumns, reviewColumn],
+    [isPaneOpen, markColumn, baseColumns, reviewColumn],
+  );
+  const progress = useProgress(pages, states.rows, input.processed === false);
 
   const cursor = useCursor({
     rows: states.rows,
@@ -85,7 +91,10 @@ function Events() {
         title={t('title')}
         note={
           pages.total !== null &&
-          t('total', { count: pages.total, n: pages.total.toLocaleString(i18n.language) })
+          [
+            t('total', { count: pages.total, n: pages.total.toLocaleString(i18n.language) }),
+            ...progress,
+          ].join(' · ')
         }
       >
         <NewerButton count={newer} onShow={() => void pages.restart()} />
@@ -127,6 +136,7 @@ function Events() {
               onActivate={open}
               selected={selection.selected}
               nameOf={nameOf}
+              isDone={isDone}
               {...(isOffered && { onSelect: selection.toggle, onSelectAll: selection.selectAll })}
               empty={<NoEvents isFiltered={isFiltered} onClear={() => void navigate({ search: {} })} />}
             />
@@ -145,4 +155,30 @@ function Events() {
       </div>
     </>
   );
+}
+
+const isDone = ({ processed, archived }: ReviewedEvent): boolean => processed || archived;
+
+/**
+ * How many of the listed events have been processed since they were read, and, if the list is of those that were not
+ * processed, how many are left.
+ */
+function useProgress(
+  { rows, total }: Pick<ReturnType<typeof useEventList>['pages'], 'rows' | 'total'>,
+  now: readonly ReviewedEvent[],
+  isOfOpen: boolean,
+): readonly string[] {
+  const { t, i18n } = useTranslation('events');
+  const done = useMemo(() => {
+    const open = new Set(
+      rows.filter(({ processed, archived }) => !processed && !archived).map(({ id }) => id),
+    );
+    return now.filter((row) => isDone(row) && open.has(row.id)).length;
+  }, [rows, now]);
+  if (done === 0 || total === null) return [];
+  const n = (value: number) => value.toLocaleString(i18n.language);
+  return [
+    t('triage.done', { n: n(done) }),
+    ...(isOfOpen ? [t('triage.left', { n: n(Math.max(0, total - done)) })] : []),
+  ];
 }

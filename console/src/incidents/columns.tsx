@@ -24,7 +24,8 @@ export function useIncidentColumns(): readonly Column<Incident>[] {
       {
         id: 'severity',
         header: t('fields.severity'),
-        sortBy: 'severity',
+        // Of one severity, those that nobody has acknowledged, then the oldest.
+        sortBy: 'priority',
         width: 'min(7rem, 28cqi)',
         csv: ({ severity }) => t(`common:severity.${severity}`),
         cell: ({ severity }) => <SeverityBadge severity={severity} />,

@@ -21,7 +21,7 @@ export const incidentsSearch = {
   search: text(200),
   startDate: moment,
   endDate: moment,
-  sortBy: oneOf(['openedAt', 'updatedAt', 'severity', 'status']),
+  sortBy: oneOf(['openedAt', 'updatedAt', 'severity', 'status', 'priority']),
   sortOrder: oneOf(sortOrders),
   /** The incident at the cursor. */
   incident: text(),

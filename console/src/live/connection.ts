@@ -20,6 +20,15 @@ export function setConnection(next: Connection): void {
   for (const listener of listeners) listener();
 }
 
+/**
+ * Records that the service cannot be reached. The next message of the stream records that it can.
+ * @param since when the connection broke, in milliseconds since 1970
+ */
+export function markBroken(since: number): void {
+  const { state, asOf, brokenSince } = connection;
+  if (state !== 'off') setConnection({ state: 'broken', asOf, brokenSince: brokenSince ?? since });
+}
+
 /** Sets the state to `off`. @returns a function that resets it */
 export function setStreamOff(): () => void {
   setConnection({ ...UNKNOWN, state: 'off' });

@@ -3,15 +3,15 @@ import type { AnyMessage } from '@gantry/contract/live';
 import { isFeatureOff } from '../service/features.ts';
 import { noticeRefusal, queryClient } from '../service/queries.ts';
 import { api, service } from '../service/service.ts';
-import { currentConnection, setConnection } from './connection.ts';
+import { currentConnection, markBroken, setConnection } from './connection.ts';
 
 // A browser opens at most six connections to a host, and a stream occupies one of them. So only one tab of a browser,
 // the one that holds a lock, opens the stream, and it forwards the messages to the others. Without the Web Locks API
 // each tab opens its own stream and forwards nothing.
 
 const NAME = 'gantry.live';
-/** The service sends a message every ten seconds; after this long without one the connection counts as broken. */
-const SILENCE_MS = 25_000;
+/** The service sends a message every four seconds; after this long without one the connection counts as broken. */
+const SILENCE_MS = 10_000;
 /** The delay before a stream that ended is opened again, in milliseconds. */
 const AGAIN_MS = 1_000;
 
@@ -61,20 +61,28 @@ export function startLive(signal: AbortSignal, position: Position): void {
   };
   channel?.addEventListener('message', ({ data }) => receive(data as Shared));
   const watch = setInterval(() => {
-    if (Date.now() - heardAt > SILENCE_MS) markBroken(heardAt);
+    if (Date.now() - heardAt <= SILENCE_MS) return;
+    markBroken(heardAt);
+    // The stream of a connection that is dead without having been closed never ends by itself.
+    heardAt = Date.now();
+    reopen();
   }, 1_000);
+  const lose = () => markBroken(Date.now());
+  addEventListener('offline', lose);
+  const again = () => reopen();
+  addEventListener('online', again);
   signal.addEventListener('abort', () => {
     clearInterval(watch);
+    removeEventListener('offline', lose);
+    removeEventListener('online', again);
     channel?.close();
   });
   if (!isElected) return void lead(share, position, signal);
   navigator.locks.request(NAME, { signal }, () => lead(share, position, signal)).catch(() => undefined);
 }
 
-function markBroken(since: number): void {
-  const { asOf, brokenSince } = currentConnection();
-  setConnection({ state: 'broken', asOf, brokenSince: brokenSince ?? since });
-}
+/** Ends the stream that this tab has open, if it has one, so that it is opened again. */
+let reopen: () => void = () => undefined;
 
 /**
  * Keeps a stream open until the signal aborts. If only the connection breaks, the client itself reconnects and resumes
@@ -99,10 +107,12 @@ async function lead(share: (shared: Shared) => void, position: Position, signal:
         },
         onComplete: resolve,
       });
-      signal.addEventListener('abort', () => {
+      const end = () => {
         subscription.unsubscribe();
         resolve();
-      });
+      };
+      reopen = end;
+      signal.addEventListener('abort', end);
     });
     if (!signal.aborted) await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
   }

@@ -1,6 +1,7 @@
 import 'i18next';
 import type account from '../account/locale/en.json';
 import type administration from '../administration/locale/en.json';
+import type announce from '../announce/locale/en.json';
 import type chart from '../chart/locale/en.json';
 import type common from '../common/locale/en.json';
 import type connections from '../connections/locale/en.json';
@@ -25,6 +26,7 @@ declare module 'i18next' {
     resources: {
       chart: typeof chart;
       account: typeof account;
+      announce: typeof announce;
       administration: typeof administration;
       common: typeof common;
       connections: typeof connections;

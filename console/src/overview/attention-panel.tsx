@@ -1,81 +1,155 @@
+import type { Severity } from '@gantry/contract/events';
+import { severities } from '@gantry/contract/values';
 import { Link, useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Failure } from '../service/failure.tsx';
-import { incidentLooks } from '../status/incident-status.tsx';
-import { statusLooks } from '../status/sensor-status.tsx';
+import { IncidentStatusBadge } from '../status/incident-status.tsx';
+import { SensorStatusBadge } from '../status/sensor-status.tsx';
+import { SeverityBadge } from '../status/severity.tsx';
 import { Moment } from '../time/moment.tsx';
-import { type Tone, toneLetters } from '../ui/badge.tsx';
-import { classes } from '../ui/classes.ts';
 import { Icon, type IconName } from '../ui/icon.tsx';
 import { Panel } from '../ui/panel.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { incidentPath } from './paths.ts';
-import { useCounts } from './use-counts.ts';
+import { OPEN, SHOWN, useCounts } from './use-counts.ts';
 
-/** What needs attention: critical incidents, alerts, failing and offline sensors, each with the oldest first. */
+/** Something that needs attention. */
+interface Item extends RowProps {
+  readonly id: string;
+  readonly kind: keyof ReturnType<typeof useCounts>['rows'];
+  readonly severity: Severity;
+  /** Whether somebody attends to it already. */
+  readonly isTaken: boolean;
+}
+
+/** The most severe first, then what nobody has acknowledged, then the oldest. */
+function byUrgency(one: Item, other: Item): number {
+  return (
+    severities.indexOf(other.severity) - severities.indexOf(one.severity) ||
+    Number(one.isTaken) - Number(other.isTaken) ||
+    one.at.getTime() - other.at.getTime()
+  );
+}
+
+/**
+ * What needs attention, the most urgent first: critical and high incidents, open alerts, failing sensors (as high) and
+ * sensors that are offline (as medium).
+ */
 export function AttentionPanel({ className }: { readonly className: string }) {
-  const { t } = useTranslation(['overview', 'common']);
-  const { kiosk } = useSearch({ from: '/shell/' });
-  const { rows, critical = 0, alerts, failing = 0, offline = 0, isPending, error, refetch } = useCounts();
-  const count = critical + (alerts ?? 0) + failing + offline;
-  const shown = rows.critical.length + rows.alerts.length + rows.failing.length + rows.offline.length;
+  const { t } = useTranslation('overview');
+  const counts = useCounts();
+  const { isPending, error, refetch } = counts;
+  const items = useItems(counts).sort(byUrgency).slice(0, SHOWN);
   return (
     <Panel title={t('attention.title')} isFull className={className}>
       {error && <Failure error={error} onRetry={refetch} />}
       {isPending && !error && <Skeleton rows={4} />}
-      {!isPending && !error && count === 0 && (
+      {!isPending && !error && items.length === 0 && (
         <p className="flex items-center gap-2 p-3 text-muted">
           <Icon name="good" /> {t('attention.nothing')}
         </p>
       )}
       <ul className="min-h-0 max-h-96 grow overflow-y-auto lg:max-h-none">
-        {rows.critical.map(({ id, title, openedAt, status }) => (
-          <Row key={id} to={incidentPath(id)} at={openedAt} icon="incident" tone="critical">
-            <bdi className="one-line min-w-0">{title}</bdi>
-            <Note icon={incidentLooks[status].icon}>{t(`common:incidentStatus.${status}`)}</Note>
-          </Row>
-        ))}
-        {rows.alerts.map(({ id, licensePlateNumber, reason, createdAt, priority }) => (
-          <Row
-            key={id}
-            to="/watchlist"
-            search={{ alert: id }}
-            at={createdAt}
-            icon="watchlist"
-            tone={priority === 'CRITICAL' ? 'critical' : 'high'}
-          >
-            {kiosk ? (
-              <span>{t('attention.alert')}</span>
-            ) : (
-              <bdi className="one-line font-mono">{licensePlateNumber}</bdi>
-            )}
-            {!kiosk && (
-              <Note>
-                <bdi>{reason}</bdi>
-              </Note>
-            )}
-          </Row>
-        ))}
-        {[...rows.failing, ...rows.offline].map(({ id, name, status, lastHeartbeat, createdAt }) => (
-          <Row
-            key={id}
-            to={`/sensors/${id}`}
-            at={lastHeartbeat ?? createdAt}
-            icon="sensor"
-            tone={statusLooks[status].tone}
-          >
-            <bdi className="one-line min-w-0">{name}</bdi>
-            <Note icon={statusLooks[status].icon}>{t(`common:sensorStatus.${status}`)}</Note>
-          </Row>
+        {items.map((item) => (
+          <Row key={`${item.kind} ${item.id}`} {...item} />
         ))}
       </ul>
-      {count > shown && (
-        <p className="border-t px-3 py-2 text-sm text-muted">
-          {t('attention.more', { count: count - shown })}
-        </p>
-      )}
+      <More counts={counts} items={items} />
     </Panel>
+  );
+}
+
+function useItems({ rows }: ReturnType<typeof useCounts>): Item[] {
+  const { t } = useTranslation('overview');
+  const { kiosk } = useSearch({ from: '/shell/' });
+  const ofSensor = (kind: 'failing' | 'offline', severity: Severity): Item[] =>
+    rows[kind].map(({ id, name, status, lastHeartbeat, createdAt }) => ({
+      id,
+      kind,
+      severity,
+      isTaken: false,
+      to: `/sensors/${id}`,
+      at: lastHeartbeat ?? createdAt,
+      icon: 'sensor',
+      title: name,
+      state: <SensorStatusBadge status={status} />,
+    }));
+  return [
+    ...rows.incidents.map(
+      ({ id, title, openedAt, status, severity }): Item => ({
+        id,
+        kind: 'incidents',
+        severity,
+        isTaken: status !== 'OPEN',
+        to: incidentPath(id),
+        at: openedAt,
+        icon: 'incident',
+        title,
+        state: (
+          <>
+            <SeverityBadge severity={severity} /> <IncidentStatusBadge status={status} />
+          </>
+        ),
+      }),
+    ),
+    ...rows.alerts.map(
+      ({ id, licensePlateNumber, reason, timestamp, priority, locationName, sensorName }): Item => ({
+        id,
+        kind: 'alerts',
+        severity: priority,
+        isTaken: false,
+        to: '/watchlist',
+        search: { alert: id },
+        at: timestamp,
+        icon: 'watchlist',
+        // A wall display does not disclose plates to passers-by, nor why they are watched.
+        title: kiosk ? t('attention.alert') : licensePlateNumber,
+        isPlate: !kiosk,
+        state: <SeverityBadge severity={priority} />,
+        note: [kiosk ? null : reason, locationName ?? sensorName].filter(Boolean).join(' · '),
+      }),
+    ),
+    ...ofSensor('failing', 'HIGH'),
+    ...ofSensor('offline', 'MEDIUM'),
+  ];
+}
+
+/** Links to the lists of what is not shown, which are sorted in the same way. */
+function More({
+  counts,
+  items,
+}: {
+  readonly counts: ReturnType<typeof useCounts>;
+  readonly items: readonly Item[];
+}) {
+  const { t } = useTranslation('overview');
+  const lists = {
+    alerts: { to: '/watchlist', search: { acknowledged: false, sortBy: 'priority' } },
+    incidents: { to: '/incidents', search: { view: 'list', status: [...OPEN], sortBy: 'priority' } },
+    failing: { to: '/sensors', search: { status: 'ERROR', sortBy: 'lastHeartbeat', sortOrder: 'asc' } },
+    offline: { to: '/sensors', search: { status: 'OFFLINE', sortBy: 'lastHeartbeat', sortOrder: 'asc' } },
+  } as const;
+  const left = (Object.keys(lists) as (keyof typeof lists)[])
+    .map((kind) => ({
+      kind,
+      count: (counts[kind] ?? 0) - items.filter((item) => item.kind === kind).length,
+    }))
+    .filter(({ count }) => count > 0);
+  if (left.length === 0) return null;
+  return (
+    <p className="flex flex-wrap gap-x-3 border-t px-3 py-1 text-sm">
+      {left.map(({ kind, count }) => (
+        <Link
+          key={kind}
+          to={lists[kind].to}
+          search={lists[kind].search as never}
+          className="inline-flex min-h-8 items-center text-accent underline pointer-coarse:min-h-11"
+        >
+          {t(`attention.more.${kind}`, { count })}
+        </Link>
+      ))}
+    </p>
   );
 }
 
@@ -84,12 +158,15 @@ interface RowProps {
   readonly search?: Readonly<Record<string, unknown>>;
   readonly at: Date;
   readonly icon: IconName;
-  readonly tone: Tone;
-  readonly children: ReactNode;
+  readonly title: string;
+  readonly isPlate?: boolean;
+  /** Its severity and status, in words. */
+  readonly state: ReactNode;
+  readonly note?: string;
 }
 
 /** An item with a relative time, linked to its page. */
-function Row({ to, search = {}, at, icon, tone, children }: RowProps) {
+function Row({ to, search = {}, at, icon, title, isPlate = false, state, note = '' }: RowProps) {
   return (
     <li className="border-b last:border-b-0">
       <Link
@@ -97,19 +174,16 @@ function Row({ to, search = {}, at, icon, tone, children }: RowProps) {
         search={search as never}
         className="flex min-h-11 items-start gap-2.5 px-3 py-1.5 hover:bg-hover"
       >
-        <Icon name={icon} className={classes('mt-0.5', toneLetters[tone])} />
-        <span className="flex min-w-0 grow flex-col">{children}</span>
+        <Icon name={icon} className="mt-0.5 text-muted" />
+        <span className="flex min-w-0 grow flex-col">
+          <bdi className={isPlate ? 'one-line font-mono' : 'one-line min-w-0'}>{title}</bdi>
+          <span className="flex min-w-0 items-center gap-2.5 text-sm text-muted">
+            {state}
+            <bdi className="one-line">{note}</bdi>
+          </span>
+        </span>
         <Moment at={at} as="ago" className="text-sm text-muted" />
       </Link>
     </li>
-  );
-}
-
-function Note({ icon, children }: { readonly icon?: IconName; readonly children: ReactNode }) {
-  return (
-    <span className="flex min-w-0 items-center gap-1 text-sm text-muted">
-      {icon && <Icon name={icon} size={13} />}
-      <span className="one-line">{children}</span>
-    </span>
   );
 }

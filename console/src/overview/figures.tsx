@@ -2,7 +2,6 @@ import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { service } from '../service/service.ts';
 import { SeverityBadge } from '../status/severity.tsx';
-import { Moment } from '../time/moment.tsx';
 import { useTime } from '../time/use-time.ts';
 import { Sparkline } from '../ui/sparkline.tsx';
 import { Figure } from './figure.tsx';
@@ -127,7 +126,7 @@ function Alerts() {
   const { t } = useTranslation('overview');
   const number = useNumber();
   const { alerts, rows, error } = useCounts();
-  const oldest = rows.alerts[0];
+  const urgent = rows.alerts[0];
   if (alerts === null) return null;
   return (
     <Figure
@@ -135,12 +134,12 @@ function Alerts() {
       value={number(alerts)}
       error={error}
       to="/watchlist"
-      search={{ acknowledged: false }}
+      search={{ acknowledged: false, sortBy: 'priority' }}
       tone={alerts ? 'high' : 'calm'}
     >
-      {oldest && (
+      {urgent && (
         <span className="text-sm text-muted">
-          {t('figures.oldest')} <Moment at={oldest.createdAt} as="ago" />
+          {t('figures.urgent')} <SeverityBadge severity={urgent.priority} />
         </span>
       )}
     </Figure>

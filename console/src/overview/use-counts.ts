@@ -3,8 +3,8 @@ import { isFeatureOff, useHasFeature } from '../service/features.ts';
 import { service } from '../service/service.ts';
 import { useMay } from '../session/may.ts';
 
-/** Maximum number of items shown of each kind. */
-const SHOWN = 5;
+/** Maximum number of items that are listed. As many of each kind are read, so that the most urgent of all are among them. */
+export const SHOWN = 8;
 
 const oldest = { sortBy: 'lastHeartbeat', sortOrder: 'asc', take: SHOWN } as const;
 
@@ -12,7 +12,7 @@ const oldest = { sortBy: 'lastHeartbeat', sortOrder: 'asc', take: SHOWN } as con
 export const OPEN = ['OPEN', 'ACKNOWLEDGED', 'IN_PROGRESS'] as const;
 
 /**
- * The items that need attention, oldest first per kind, and their number. The queries are batched in one request.
+ * The items that need attention, the most urgent first per kind, and their number. The queries are batched in one request.
  * @returns `alerts` is null if the user may not see them, or the watchlist is disabled
  */
 export function useCounts() {
@@ -21,18 +21,17 @@ export function useCounts() {
   const all = useQuery(service.sensors.getAll.queryOptions({ take: 1 }));
   const offline = useQuery(service.sensors.getAll.queryOptions({ status: 'OFFLINE', ...oldest }));
   const failing = useQuery(service.sensors.getAll.queryOptions({ status: 'ERROR', ...oldest }));
-  const critical = useQuery({
+  const incidents = useQuery({
     ...service.incidents.getAll.queryOptions({
       status: [...OPEN],
-      severity: 'CRITICAL',
-      sortBy: 'openedAt',
-      sortOrder: 'asc',
+      severity: ['CRITICAL', 'HIGH'],
+      sortBy: 'priority',
       take: SHOWN,
     }),
     enabled: hasIncidents,
   });
   const alerts = useQuery({
-    ...service.watchlist.getAlerts.queryOptions({ acknowledged: false, sortOrder: 'asc', take: SHOWN }),
+    ...service.watchlist.getAlerts.queryOptions({ acknowledged: false, sortBy: 'priority', take: SHOWN }),
     enabled: mayAlerts,
   });
   const hasAlerts = mayAlerts && !isFeatureOff(alerts.error, 'watchlist');
@@ -40,14 +39,14 @@ export function useCounts() {
     all,
     offline,
     failing,
-    ...(hasIncidents ? [critical] : []),
+    ...(hasIncidents ? [incidents] : []),
     ...(hasAlerts ? [alerts] : []),
   ];
   return {
     sensors: all.data?.total,
     offline: offline.data?.total,
     failing: failing.data?.total,
-    critical: critical.data?.total,
+    incidents: incidents.data?.total,
     alerts: hasAlerts ? alerts.data?.total : null,
     isPending: answers.some(({ isPending }) => isPending),
     error: answers.find(({ error, data }) => error && !data)?.error ?? null,
@@ -55,7 +54,7 @@ export function useCounts() {
       for (const { refetch } of answers) void refetch();
     },
     rows: {
-      critical: critical.data?.incidents ?? [],
+      incidents: incidents.data?.incidents ?? [],
       alerts: alerts.data?.alerts ?? [],
       failing: failing.data?.sensors ?? [],
       offline: offline.data?.sensors ?? [],

@@ -1,13 +1,26 @@
 import { createGantryClient } from '@gantry/client';
 import { createTRPCOptionsProxy } from '@trpc/tanstack-react-query';
+import { markBroken } from '../live/connection.ts';
 import { isSessionEnded, setSessionEnded } from '../session/ended.ts';
 import { setFactorMissing } from '../session/factor-missing.ts';
 import { currentSession, onSessionChange } from '../session/session.ts';
 import { serviceAddress } from './address.ts';
 import { queryClient } from './queries.ts';
 
+/** Calls the service. A call that does not reach it shows that the connection is broken, before the stream notices. */
+const reach: typeof fetch = async (input, init) => {
+  try {
+    return await fetch(input, init);
+  } catch (error) {
+    const isOurs =
+      init?.signal?.aborted && (init.signal.reason as Error | undefined)?.name !== 'TimeoutError';
+    if (!isOurs) markBroken(Date.now());
+    throw error;
+  }
+};
+
 /** The client of the service, with the token of the current session. */
-export const gantry = createGantryClient({ url: serviceAddress });
+export const gantry = createGantryClient({ url: serviceAddress, fetch: reach });
 
 let known = currentSession();
 gantry.setToken(known?.token ?? null);

@@ -2,6 +2,7 @@ import { Outlet, useLocation, useNavigate, useSearch } from '@tanstack/react-rou
 import { useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 import { DroppedNotice } from '../address/dropped-notice.tsx';
+import { Announcer } from '../announce/announcer.tsx';
 import { useFollowing } from '../live/use-live.ts';
 import { useFactorMissing } from '../session/factor-missing.ts';
 import { useKeepAlive } from '../session/keep-alive.ts';
@@ -68,6 +69,7 @@ function SignedInShell() {
         </main>
       </div>
       <AlertWatch />
+      <Announcer />
       <ShortcutSheet />
       <SessionEnded />
       <FocusTip />

@@ -1,12 +1,12 @@
 import { Link } from '@tanstack/react-router';
+import { Bell } from '../announce/announcer.tsx';
 import { Search } from '../search/search.tsx';
 import { useFactorMissing } from '../session/factor-missing.ts';
-import { AlertBell } from '../watchlist/alert-watch.tsx';
 import { Clock } from './clock.tsx';
 import { ConnectionDot } from './connection-dot.tsx';
 import { UserMenu } from './user-menu.tsx';
 
-/** The top bar: search, unseen alerts, clock, state of the connection, and user menu. */
+/** The top bar: search, unseen announcements, clock, state of the connection, and user menu. */
 export function TopBar() {
   const isRefused = useFactorMissing();
   return (
@@ -17,7 +17,7 @@ export function TopBar() {
       </Link>
       {!isRefused && <Search />}
       <div className="ms-auto flex items-center gap-3">
-        <AlertBell />
+        <Bell />
         <Clock />
         {!isRefused && <ConnectionDot />}
         <UserMenu />

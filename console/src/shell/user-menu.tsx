@@ -1,5 +1,6 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
+import { canNotify, setBrowserNotices, useBrowserNotices } from '../announce/browser-notices.ts';
 import { type Language, languages, setLanguage } from '../locale/locale.ts';
 import { useUser } from '../session/session.ts';
 import { signOut } from '../session/use-sign-in.ts';
@@ -13,6 +14,7 @@ export function UserMenu() {
   const user = useUser();
   const theme = useTheme();
   const navigate = useNavigate();
+  const notifies = useBrowserNotices();
   return (
     <Menu
       trigger={
@@ -36,6 +38,13 @@ export function UserMenu() {
           onSelect: () => setLanguage(code as Language),
         })),
         'line',
+        {
+          label: t('user.notifications'),
+          icon: 'alert',
+          checked: notifies,
+          disabled: !canNotify(),
+          onSelect: () => void setBrowserNotices(!notifies),
+        },
         { label: t('user.account'), icon: 'key', onSelect: () => void navigate({ to: '/account' }) },
         {
           label: t('user.sessions'),

@@ -9,6 +9,8 @@ export const features = tableFeatures({});
 export interface Column<Row> {
   readonly id: string;
   readonly header: string;
+  /** Whether the header is for screen readers only, because the column is too narrow for it. */
+  readonly isHeaderHidden?: boolean;
   readonly cell: (row: Row) => ReactNode;
   /** The value of the column in a CSV file; absent: the column is not exported. */
   readonly csv?: (row: Row) => Cell;

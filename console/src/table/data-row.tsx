@@ -12,13 +12,15 @@ interface DataRowProps<Row extends object> {
   readonly isSelected: boolean;
   readonly isSelectable: boolean;
   readonly nameOf: ((row: Row) => string) | undefined;
+  readonly isDone: boolean;
   /** Must call the latest handler of the table, because a new function does not re-render the row. */
   readonly onActivate: (row: Row) => void;
   readonly onSelect: (row: Row, range: boolean) => void;
 }
 
 function Cells<Row extends object>(props: DataRowProps<Row>) {
-  const { row, columns, position, isActive, isSelected, isSelectable, nameOf, onActivate, onSelect } = props;
+  const { row, columns, position, isActive, isSelected, isSelectable, nameOf, isDone, onActivate, onSelect } =
+    props;
   return (
     <TableRow
       rowKey={row.id}
@@ -26,6 +28,7 @@ function Cells<Row extends object>(props: DataRowProps<Row>) {
       position={position}
       isActive={isActive}
       isSelected={isSelected}
+      isDone={isDone}
       onActivate={() => onActivate(row.original)}
       onSelect={isSelectable ? (range) => onSelect(row.original, range) : undefined}
     >
@@ -57,5 +60,6 @@ export const DataRow = memo(
     one.isActive === other.isActive &&
     one.isSelected === other.isSelected &&
     one.isSelectable === other.isSelectable &&
-    one.nameOf === other.nameOf,
+    one.nameOf === other.nameOf &&
+    one.isDone === other.isDone,
 ) as typeof Cells;

@@ -26,6 +26,8 @@ interface DataTableProps<Row> {
   readonly selected?: ReadonlySet<string>;
   /** What a row shows, for the label of its checkbox; required if rows can be selected. */
   readonly nameOf?: (row: Row) => string;
+  /** Whether nothing is left to do about a row, whose text is muted then. */
+  readonly isDone?: (row: Row) => boolean;
   /** @param range whether to select all rows from the last toggled one to this one */
   readonly onSelect?: (row: Row, range: boolean) => void;
   /** Ctrl+A, while the focus is inside the list. */
@@ -157,6 +159,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
                 isSelected={selected?.has(row.id) ?? false}
                 isSelectable={onSelect !== undefined}
                 nameOf={props.nameOf}
+                isDone={props.isDone?.(row.original) ?? false}
                 onActivate={activate}
                 onSelect={select}
               />

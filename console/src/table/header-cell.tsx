@@ -19,7 +19,7 @@ interface HeaderCellProps<Row> {
 
 /** The header of a column, with a button if the column is sortable. */
 export function HeaderCell<Row>({ column, isFirst, isSelectable, sort, onSort }: HeaderCellProps<Row>) {
-  const { header, sortBy, isFigure } = column;
+  const { header, isHeaderHidden, sortBy, isFigure } = column;
   const isSorted = sort !== undefined && sortBy !== undefined && sort.by === sortBy;
   const turned = isSorted && sort.order === 'desc' ? 'asc' : 'desc';
   return (
@@ -43,7 +43,7 @@ export function HeaderCell<Row>({ column, isFirst, isSelectable, sort, onSort }:
           {isSorted && <Icon name={sort.order === 'asc' ? 'ascending' : 'descending'} size={14} />}
         </button>
       ) : (
-        <span className="one-line block">{header}</span>
+        <span className={isHeaderHidden ? 'sr-only' : 'one-line block'}>{header}</span>
       )}
     </th>
   );

@@ -10,6 +10,8 @@ interface TableRowProps {
   readonly position: number;
   readonly isActive: boolean;
   readonly isSelected: boolean;
+  /** Whether nothing is left to do about it; its text is muted. */
+  readonly isDone: boolean;
   readonly onActivate: () => void;
   readonly onSelect: ((range: boolean) => void) | undefined;
   readonly children: ReactNode;
@@ -22,6 +24,7 @@ export function TableRow({
   position,
   isActive,
   isSelected,
+  isDone,
   onActivate,
   onSelect,
   children,
@@ -45,6 +48,7 @@ export function TableRow({
         'h-[37px] cursor-default pointer-coarse:h-11',
         isActive ? 'bg-selected' : 'hover:bg-hover',
         isSelected && 'font-medium',
+        isDone && 'text-muted',
       )}
     >
       {onSelect && (

@@ -24,6 +24,8 @@ interface Notice {
   readonly text: string;
   readonly isFailure: boolean;
   readonly undo: (() => Promise<void>) | null;
+  /** Repeats the action that failed. */
+  readonly retry: (() => void) | null;
 }
 
 interface Notices {
@@ -33,6 +35,12 @@ interface Notices {
   say(text: string): void;
   /** Shows why something failed, until the user closes the notice. */
   sayFailure(error: unknown): void;
+  /**
+   * As `sayFailure`, for something that is out of view.
+   * @param what names the action and its object
+   * @param retry repeats the action; null if that makes no sense
+   */
+  sayFailureOf(what: string, error: unknown, retry: (() => void) | null): void;
 }
 
 const Context = createContext<Notices | null>(null);
@@ -61,18 +69,23 @@ export function NoticeProvider({ children }: { readonly children: ReactNode }) {
     [],
   );
   const add = useCallback(
-    (text: string, undo: Notice['undo'], isFailure: boolean) => {
+    (
+      text: string,
+      { undo = null, retry = null, isFailure = false }: Partial<Omit<Notice, 'id' | 'text'>>,
+    ) => {
       const id = next.current++;
-      setNotices((all) => withNotice(all, { id, text, undo, isFailure }));
+      setNotices((all) => withNotice(all, { id, text, undo, retry, isFailure }));
       if (!isFailure) setTimeout(() => close(id), UNDO_MS);
     },
     [close],
   );
   const value = useMemo<Notices>(
     () => ({
-      offerUndo: (text, undo) => add(text, undo, false),
-      say: (text) => add(text, null, false),
-      sayFailure: (error) => add(sentenceOf(error).sentence, null, true),
+      offerUndo: (text, undo) => add(text, { undo }),
+      say: (text) => add(text, {}),
+      sayFailure: (error) => add(sentenceOf(error).sentence, { isFailure: true }),
+      sayFailureOf: (what, error, retry) =>
+        add(`${what} ${sentenceOf(error).sentence}`, { retry, isFailure: true }),
     }),
     [add],
   );
@@ -101,7 +114,19 @@ export function NoticeProvider({ children }: { readonly children: ReactNode }) {
             <bdi className="line-clamp-3">{notice.text}</bdi>
             {notice.undo && (
               <Button kind="quiet" icon="undo" onClick={() => void undo(notice)}>
-                {t('undo.undo')} <Key name="z" />
+                {t('undo.undo')} {notice === latest && <Key name="z" />}
+              </Button>
+            )}
+            {notice.retry && (
+              <Button
+                kind="quiet"
+                icon="refresh"
+                onClick={() => {
+                  close(notice.id);
+                  notice.retry?.();
+                }}
+              >
+                {t('failure.retry')}
               </Button>
             )}
             <Button

@@ -11,6 +11,7 @@ import { useUser } from '../session/session.ts';
 import { useShortcuts } from '../shortcuts/registry.tsx';
 import { SeverityBadge } from '../status/severity.tsx';
 import { Moment } from '../time/moment.tsx';
+import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { Field } from '../ui/field.tsx';
 import type { Acknowledge } from './use-acknowledge.ts';
@@ -44,7 +45,7 @@ export function AlertAside({
 
 /** The details of an alert: the plate as read, the pattern, the reason, and the acknowledgement or the form for it. */
 export function AlertPane({ alert, area, acknowledge, onClose }: AlertPaneProps) {
-  const { t } = useTranslation(['watchlist', 'common']);
+  const { t, i18n } = useTranslation(['watchlist', 'common']);
   const { priority, licensePlateNumber, pattern, reason, timestamp, createdAt } = alert;
   const seesPlates = useSeesPlates();
   const user = useUser();
@@ -54,7 +55,14 @@ export function AlertPane({ alert, area, acknowledge, onClose }: AlertPaneProps)
     <AlertAside onClose={onClose}>
       <header className="flex items-start gap-2">
         <div className="min-w-0 grow">
-          <SeverityBadge severity={priority} />
+          <span className="flex flex-wrap items-center gap-3">
+            <SeverityBadge severity={priority} />
+            {alert.backlog && (
+              <Badge tone="low" icon="time" filled>
+                {t('alerts.backlog')}
+              </Badge>
+            )}
+          </span>
           <p className="mt-1 text-xl font-semibold">
             <bdi className="font-mono">{licensePlateNumber}</bdi>
           </p>
@@ -67,6 +75,7 @@ export function AlertPane({ alert, area, acknowledge, onClose }: AlertPaneProps)
       <p>
         <bdi>{reason}</bdi>
       </p>
+      {alert.backlog && <p className="text-muted">{t('alerts.backlogText')}</p>}
       <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-1">
         <Row name={t('fields.place')}>
           <bdi>{alert.locationName ?? t('none')}</bdi>
@@ -77,6 +86,14 @@ export function AlertPane({ alert, area, acknowledge, onClose }: AlertPaneProps)
         <Row name={t('fields.read')}>
           <Moment at={timestamp} />
         </Row>
+        {alert.sightings > 1 && (
+          <>
+            <Row name={t('fields.lastSeen')}>
+              <Moment at={alert.lastSeenAt} />
+            </Row>
+            <Row name={t('fields.sightings')}>{alert.sightings.toLocaleString(i18n.language)}</Row>
+          </>
+        )}
         <Row name={t('fields.raised')}>
           <Moment at={createdAt} />
         </Row>

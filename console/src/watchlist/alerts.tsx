@@ -39,8 +39,9 @@ export function Alerts() {
 function AlertList() {
   const { t, i18n } = useTranslation('watchlist');
   const search = useSearch({ from: '/shell/watchlist' });
-  const { alert: openId, acknowledged, priority, entryId, startDate, endDate, sortOrder } = search;
-  const input = { acknowledged, priority, entryId, startDate, endDate, sortOrder };
+  const { alert: openId, acknowledged, priority, backlog, entryId, startDate, endDate, sortOrder } = search;
+  const sortBy = search.sortBy === 'priority' ? search.sortBy : undefined;
+  const input = { acknowledged, priority, backlog, entryId, startDate, endDate, sortBy, sortOrder };
   const navigate = useNavigate({ from: '/watchlist' });
   const change = (values: FilterValues) =>
     void navigate({
@@ -52,7 +53,9 @@ function AlertList() {
   const saved: readonly ExportColumn<WatchlistAlert>[] = [
     ...useAlertColumns(false),
     { header: t('fields.sensor'), csv: ({ sensorName }) => sensorName },
-    { header: t('fields.read'), csv: ({ timestamp }) => timestamp },
+    { header: t('fields.sightings'), csv: ({ sightings }) => sightings },
+    { header: t('fields.lastSeen'), csv: ({ lastSeenAt }) => lastSeenAt },
+    { header: t('filters.arrival'), csv: ({ backlog }) => t(backlog ? 'alerts.backlog' : 'alerts.live') },
     { header: t('fields.acknowledgedBy'), csv: ({ acknowledgedBy }) => acknowledgedBy?.name ?? null },
     { header: t('fields.acknowledgedAt'), csv: ({ acknowledgedAt }) => acknowledgedAt },
     { header: t('fields.note'), csv: ({ note }) => note },
@@ -121,8 +124,10 @@ function AlertList() {
             columns={columns}
             pages={pages}
             keyOf={keyOf}
-            sort={{ by: 'createdAt', order: sortOrder ?? 'desc' }}
-            onSort={({ order }) => change({ sortOrder: order })}
+            sort={{ by: sortBy ?? 'createdAt', order: sortOrder ?? 'desc' }}
+            onSort={({ by, order }) =>
+              change({ sortBy: by === 'createdAt' ? undefined : by, sortOrder: order })
+            }
             activeKey={openId ?? null}
             onActivate={({ id }) => change({ alert: id })}
             selected={selection.selected}
@@ -158,9 +163,9 @@ function AlertList() {
 
 /** Marks all alerts as seen while the list is open in a visible tab. */
 function useSeen(): void {
-  const hasUnseen = useHasUnseen();
+  const hasUnseen = useHasUnseen('alert');
   useEffect(() => {
-    const see = () => document.visibilityState === 'visible' && hasUnseen && forgetUnseen();
+    const see = () => document.visibilityState === 'visible' && hasUnseen && forgetUnseen('alert');
     see();
     document.addEventListener('visibilitychange', see);
     return () => document.removeEventListener('visibilitychange', see);

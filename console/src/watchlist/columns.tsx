@@ -27,8 +27,17 @@ export function useAlertColumns(isNarrow: boolean): readonly Column<WatchlistAle
         cell: ({ createdAt }) => <Moment at={createdAt} />,
       },
       {
+        id: 'read',
+        header: t('fields.read'),
+        width: '11.5rem',
+        wideOnly: true,
+        csv: ({ timestamp }) => timestamp,
+        cell: ({ timestamp }) => <Moment at={timestamp} />,
+      },
+      {
         id: 'priority',
         header: t('fields.priority'),
+        sortBy: 'priority',
         width: '6.5rem',
         csv: ({ priority }) => t(`common:severity.${priority}`),
         cell: ({ priority }) => <SeverityBadge severity={priority} />,
@@ -38,9 +47,18 @@ export function useAlertColumns(isNarrow: boolean): readonly Column<WatchlistAle
         header: t('fields.plate'),
         width: 'min(8.5rem, 33cqi)',
         csv: ({ licensePlateNumber }) => licensePlateNumber,
-        cell: ({ licensePlateNumber, locationName, sensorName }) => (
+        cell: ({ licensePlateNumber, locationName, sensorName, sightings }) => (
           <>
             <bdi className="font-mono">{licensePlateNumber}</bdi>
+            {sightings > 1 && (
+              <span
+                className="figures ms-1.5 text-sm text-muted"
+                title={t('alerts.sightings', { count: sightings })}
+              >
+                <span aria-hidden="true" dir="ltr">{`× ${sightings}`}</span>
+                <span className="sr-only">{t('alerts.sightings', { count: sightings })}</span>
+              </span>
+            )}
             <SecondLine from="medium">
               <bdi>{locationName ?? sensorName}</bdi>
             </SecondLine>
@@ -74,24 +92,24 @@ export function useAlertColumns(isNarrow: boolean): readonly Column<WatchlistAle
         header: t('fields.state'),
         width: 'min(11rem, 67cqi - 6.5rem)',
         csv: ({ acknowledgedAt }) => t(acknowledgedAt ? 'alerts.acknowledged' : 'alerts.open'),
-        cell: ({ acknowledgedBy, acknowledgedAt, createdAt }) => (
+        cell: ({ acknowledgedBy, acknowledgedAt, timestamp, backlog }) => (
           <>
             {acknowledgedAt ? (
               <Badge tone="calm" icon="acknowledge">
                 <bdi className="one-line">{acknowledgedBy?.name ?? t('alerts.acknowledged')}</bdi>
               </Badge>
             ) : (
-              <Badge tone="high" icon="alert">
-                {t('alerts.open')}
+              <Badge tone={backlog ? 'low' : 'high'} icon={backlog ? 'time' : 'alert'}>
+                {t(backlog ? 'alerts.backlog' : 'alerts.open')}
                 <Moment
-                  at={createdAt}
+                  at={timestamp}
                   as="ago"
                   className="one-line ms-1 text-sm text-muted @max-[22rem]:hidden"
                 />
               </Badge>
             )}
             <SecondLine from="medium">
-              <Moment at={createdAt} />
+              <Moment at={timestamp} />
             </SecondLine>
           </>
         ),

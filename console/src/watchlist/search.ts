@@ -7,6 +7,7 @@ export const watchlistSearch = {
   part: oneOf(['plates']),
   priority: oneOf(severities),
   acknowledged: flag,
+  backlog: flag,
   entryId: text(),
   startDate: moment,
   endDate: moment,

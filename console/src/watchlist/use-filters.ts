@@ -34,6 +34,13 @@ export function useAlertFilters(): readonly Filter[] {
       },
       priority,
       {
+        kind: 'yesNo',
+        name: 'backlog',
+        label: t('filters.arrival'),
+        yes: t('alerts.backlog'),
+        no: t('alerts.live'),
+      },
+      {
         kind: 'lookUp',
         name: 'entryId',
         label: t('fields.pattern'),

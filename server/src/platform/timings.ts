@@ -91,7 +91,7 @@ export const TIMINGS: Timings = {
   upkeepMs: 60_000,
   renewPlateKeysMs: 3_600_000,
   readFeedMs: 1_000,
-  streamNoteMs: 10_000,
+  streamNoteMs: 4_000,
   refuseLoginMs: 500,
   checkSessionsMs: 2_000,
   probeListenerMs: 5_000,

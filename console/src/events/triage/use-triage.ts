@@ -20,8 +20,12 @@ const marksOf = {
 /**
  * Reviews and archives events, with optimistic updates and undo (`z`). A review never replaces one that the user has
  * not seen.
+ * @param open opens an event, to return to one whose decision failed
  */
-export function useTriage({ note, refresh }: Pick<RowStates, 'note' | 'refresh'>) {
+export function useTriage(
+  { note, refresh }: Pick<RowStates, 'note' | 'refresh'>,
+  open: (event: ReviewedEvent) => void,
+) {
   const { t } = useTranslation('events');
   const client = useQueryClient();
   const user = useUser();
@@ -34,11 +38,30 @@ export function useTriage({ note, refresh }: Pick<RowStates, 'note' | 'refresh'>
     void client.invalidateQueries({ queryKey: service.events.getHistory.queryKey({ id }) });
     void client.invalidateQueries({ queryKey: service.events.getById.queryKey({ id }) });
   };
-  /** @param before what the failed command had changed; another command may be changing the rest of the event */
-  const fail = async (error: unknown, id: string, before: Parameters<typeof note>[1]) => {
+  /**
+   * Names the event in the notice, because the user may have moved on to another one, and offers to repeat the command.
+   * @param before what the failed command had changed; another command may be changing the rest of the event
+   */
+  const fail = async (
+    error: unknown,
+    event: ReviewedEvent,
+    command: ReviewDecision | 'archived',
+    before: Parameters<typeof note>[1],
+    repeat: () => void,
+  ) => {
+    const { id } = event;
     note(id, before);
     const present = isConflict(error) ? await refresh(id).catch(() => null) : null;
-    notices.sayFailure(present ? new Error(fasterDecision(present)) : error);
+    const retry = () => {
+      open(event);
+      repeat();
+    };
+    const why = present ? new Error(fasterDecision(present)) : error;
+    notices.sayFailureOf(
+      t(`failed.${command}`, { event: placed(event) }),
+      why,
+      isConflict(error) ? null : retry,
+    );
     forget(id);
   };
 
@@ -60,7 +83,9 @@ export function useTriage({ note, refresh }: Pick<RowStates, 'note' | 'refresh'>
       });
     } catch (error) {
       const { review = null, processed, archived } = event;
-      await fail(error, id, { review, processed, ...(decision === 'REJECTED' && { archived }) });
+      underWay.current.delete(id);
+      const before = { review, processed, ...(decision === 'REJECTED' && { archived }) };
+      await fail(error, event, decision, before, () => void decide(event, decision, reason));
     } finally {
       underWay.current.delete(id);
     }
@@ -80,12 +105,18 @@ export function useTriage({ note, refresh }: Pick<RowStates, 'note' | 'refresh'>
         forget(id);
       });
     } catch (error) {
-      await fail(error, id, { archived: false });
+      await fail(error, event, 'archived', { archived: false }, () => void archive(event));
     }
   };
 
   const nameOf = ({ licensePlateNumber, eventType }: ReviewedEvent) =>
     licensePlateNumber ?? t(`types.${eventType}`);
+  /** The event with its place, for a notice that is read when another event is open. */
+  const placed = (event: ReviewedEvent) =>
+    [nameOf(event), event.locationName ?? event.sensorName]
+      .filter(Boolean)
+      .map((part) => `\u2068${part}\u2069`)
+      .join(' · ');
   return { decide, archive };
 }
 
