@@ -140,7 +140,8 @@ CREATE TABLE device_messages (
   claim integer NOT NULL DEFAULT 0,
   failures integer NOT NULL DEFAULT 0,
   changed_by xid8 NOT NULL DEFAULT pg_current_xact_id(),
-  headers text
+  headers text,
+  unfinished integer NOT NULL DEFAULT 0
 );
 
 CREATE TABLE device_passages (

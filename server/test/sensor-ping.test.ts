@@ -154,22 +154,20 @@ describe('sensors.ping', () => {
     expect((await ping((await create('127.0.0.1')).id)).body.result.data.json.reachable).toBe(true);
   });
 
-  it.each([
-    'no-such-host.invalid',
-    'no-such-host.invalid:80',
-    '255.255.255.255',
-    '999.999.1.1',
-  ])('reports in time that %s does not answer, and keeps the time of the last answer', async (address) => {
-    const { id } = await create(`127.0.0.1:${port}`);
-    const { lastPing } = (await ping(id)).body.result.data.json;
-    await gantry.ok('sensors.update', { id, ipAddress: address }, { token });
-    expect((await ping(id)).body.result.data.json).toEqual({
-      id,
-      reachable: false,
-      latencyMs: null,
-      lastPing,
-    });
-  });
+  it.each(['no-such-host.invalid', 'no-such-host.invalid:80', '255.255.255.255', '999.999.1.1'])(
+    'reports in time that %s does not answer, and keeps the time of the last answer',
+    async (address) => {
+      const { id } = await create(`127.0.0.1:${port}`);
+      const { lastPing } = (await ping(id)).body.result.data.json;
+      await gantry.ok('sensors.update', { id, ipAddress: address }, { token });
+      expect((await ping(id)).body.result.data.json).toEqual({
+        id,
+        reachable: false,
+        latencyMs: null,
+        lastPing,
+      });
+    },
+  );
 
   it('refuses a sensor without an address, or with one that cannot be connected to', async () => {
     const { status, body } = await ping((await create(null)).id);
