@@ -132,7 +132,6 @@ describe('the name of a procedure', () => {
 
 describe('an address outside of /trpc', () => {
   it.each([
-    'GET /',
     'GET /trpc',
     'POST /trpc',
     'GET //trpc/system.health',

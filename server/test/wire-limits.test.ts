@@ -234,11 +234,9 @@ describe('too many large bodies at once', () => {
     try {
       await eventually(
         async () => answers,
-        (text) => text.includes('}}}}'),
+        (text) => text.includes('again in a moment'),
       );
-      expect(answers).toMatch(
-        /^HTTP\/1\.1 503 .*retry-after: 1\r\n.*"SERVICE_UNAVAILABLE","httpStatus":503/s,
-      );
+      expect(answers).toMatch(/^HTTP\/1\.1 503 .*retry-after: 1\r\n/s);
       expect((await post('auth.login', '{"json":{}}')).status).toBe(400);
     } finally {
       for (const socket of senders) socket.destroy();
