@@ -1,4 +1,4 @@
-import { IGNORED_HEADER, ignoredPaths } from '@gantry/contract/envelope';
+import { IGNORED_HEADER, ignoredPaths } from '@gantry/contract/errors';
 import type { Answer } from './answer.ts';
 import { GantryError, secondsOf } from './error.ts';
 

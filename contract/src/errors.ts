@@ -30,3 +30,31 @@ export interface InputIssue {
 
 /** Maximum number of issues in one answer. */
 export const MAX_ISSUES = 20;
+
+/**
+ * Names, in an answer, the fields of the input that are unknown and were ignored: paths with dots, percent-encoded and
+ * separated by commas. In the answer to a batch, each begins with the position of its call.
+ */
+export const IGNORED_HEADER = 'x-gantry-ignored';
+
+/** Maximum length of the value of `IGNORED_HEADER`, in characters. Paths beyond it are left out. */
+const MAX_IGNORED_LENGTH = 2_000;
+
+/** The value of `IGNORED_HEADER` for some paths. */
+export function ignoredHeader(paths: readonly string[]): string {
+  let value = '';
+  for (const path of paths) {
+    const more = `${value === '' ? '' : ', '}${encodeURIComponent(path.toWellFormed())}`;
+    if (value.length + more.length > MAX_IGNORED_LENGTH) break;
+    value += more;
+  }
+  return value;
+}
+
+/** The paths that a value of `IGNORED_HEADER` names. */
+export function ignoredPaths(value: string): string[] {
+  return value
+    .split(',')
+    .map((path) => decodeURIComponent(path.trim()))
+    .filter((path) => path !== '');
+}

@@ -140,7 +140,7 @@ const isAfterStart = (event: EventJson, start: string): boolean =>
 const isBeforeEnd = (event: EventJson, end: string): boolean =>
   end.length === 10 ? localDay(event.timestamp) <= end : Date.parse(event.timestamp) <= Date.parse(end);
 
-const bare = (plate: string) => plate.replace(/[ -]/g, '').toUpperCase();
+const bare = (plate: string) => plate.replace(/[^\p{L}\p{N}*?]/gu, '').toUpperCase();
 const quote = (text: string) =>
   text.replace(/[^\p{L}\p{N}]/gu, (sign) => `\\u{${sign.codePointAt(0)?.toString(16)}}`);
 const fitsPlate = (plate: string | null, filter: string): boolean =>

@@ -123,6 +123,7 @@ const inputs = (): Partial<Record<ProcedurePath, Input>> => {
     'sensors.getById': { id: planted.sensorId },
     'sensors.getKeyInfo': { id: planted.sensorId },
     'sensors.getSignsOfLife': { id: planted.sensorId },
+    'sensors.getClock': { id: planted.sensorId },
     'sensors.getStatusHistory': { id: planted.sensorId },
     'locations.getById': { id: planted.locationId },
     'connections.getById': { id: connectionId },

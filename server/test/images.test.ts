@@ -178,7 +178,7 @@ describe('data that is not an image', () => {
       apiKey,
       events: [
         { eventType: 'VEHICLE_DETECTION', images: [dataUrl(png({ shade: 20 }), 'image/png')] },
-        { eventType: 'VEHICLE_DETECTION', images: [dataUrl(jpeg(), 'image/png')] },
+        { eventType: 'VEHICLE_DETECTION', images: [dataUrl(Buffer.from('GIF89a'), 'image/gif')] },
         { eventType: 'VEHICLE_DETECTION' },
       ],
     });

@@ -254,8 +254,8 @@ describe('a simulated month', () => {
         );
     }
     // Every Monday has a rush hour; on Friday the 20th there was no traffic.
-    expect(days[0].hours[17].hours).toBe(5);
-    expect(days[4].hours[17].hours).toBe(3);
+    expect(days[1].hours[17].hours).toBe(5);
+    expect(days[5].hours[17].hours).toBe(3);
   });
 
   it('has no hour of the week that has not ended', async () => {
@@ -264,7 +264,7 @@ describe('a simulated month', () => {
     const hoursAt = async (time: string) => {
       const now = DateTime.fromISO(`2026-03-09T${time}`, { zone: ZONE }).toMillis();
       const { days } = await getHourOfWeek({ db, settings, clock: { now: () => now } }, monday);
-      return days[0]?.hours.slice(16, 18).map(({ hours }) => hours);
+      return days[1]?.hours.slice(16, 18).map(({ hours }) => hours);
     };
     expect([await hoursAt('17:59:59'), await hoursAt('18:00')]).toEqual([
       [1, 0],

@@ -131,18 +131,15 @@ describe('the name of a procedure', () => {
 });
 
 describe('an address outside of /trpc', () => {
-  it.each([
-    'GET /trpc',
-    'POST /trpc',
-    'GET //trpc/system.health',
-    'GET /TRPC/system.health',
-    'POST /live',
-  ])('%s is answered like any other unknown address', async (line) => {
-    const { status, headers, body } = await request(line);
-    expect(status).toBe(404);
-    expect(body.error.json.data).toEqual({ code: 'NOT_FOUND', httpStatus: 404 });
-    expect(headers['x-request-id']).toMatch(UUID);
-  });
+  it.each(['GET /trpc', 'POST /trpc', 'GET //trpc/system.health', 'GET /TRPC/system.health', 'POST /live'])(
+    '%s is answered like any other unknown address',
+    async (line) => {
+      const { status, headers, body } = await request(line);
+      expect(status).toBe(404);
+      expect(body.error.json.data).toEqual({ code: 'NOT_FOUND', httpStatus: 404 });
+      expect(headers['x-request-id']).toMatch(UUID);
+    },
+  );
 });
 
 describe('the documents', () => {

@@ -24,7 +24,7 @@ export interface CsvChoice {
 export const USUAL_CSV: CsvChoice = { separator: ',', hasMark: true, keepsTexts: false };
 
 /** What Excel would turn into a number, a date or a time. It contains nothing that could end the quotes. */
-const LOOKS_LIKE_NUMBER = /^(?=.*\p{Nd})[\p{Nd}.,:/ \u00a0-]*(?:e[+-]?\p{Nd}+)?$/iu;
+const LOOKS_LIKE_NUMBER = /^[.,:/ \u00a0-]*\p{Nd}[\p{Nd}.,:/ \u00a0-]*(?:e[+-]?\p{Nd}+)?$/iu;
 
 /** Formats that yield days and times as in ISO 8601. */
 const ISO = { dateFormat: 'YYYY-MM-DD', use24HourFormat: true, firstDayOfWeek: 1 } as const;
@@ -59,6 +59,10 @@ export function csvOf(
   );
   const comments = facts
     .map((fact) => commentLine(fact.replaceAll(ISOLATES, ''), columns.length))
-    .map((line) => line.replace(/,+$/, (commas) => choice.separator.repeat(commas.length)));
+    .map((line) => {
+      let end = line.length;
+      while (line[end - 1] === ',') end--;
+      return line.slice(0, end) + choice.separator.repeat(line.length - end);
+    });
   return (choice.hasMark ? BYTE_ORDER_MARK : '') + [...lines, ...comments, ''].join('\r\n');
 }

@@ -125,7 +125,7 @@ export function createEnteredTimes(
       return `${plain.date(last)} ${isWhole ? plain.minute(last) : plain.time(last)}`;
     },
     read(text) {
-      const [, dayText = '', timeText] = /^([^\sT]+)(?:[\sT]+(.+))?$/i.exec(latin(text).trim()) ?? [];
+      const [, dayText = '', timeText] = /^([^\sT]+)(?:[\sT]+([^\sT].*))?$/i.exec(latin(text).trim()) ?? [];
       const day = readDay(dayText, settings.dateFormat);
       if (day === undefined) return undefined;
       if (timeText === undefined) return [day];

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import { type ErrorBody, IGNORED_HEADER, ignoredHeader } from '@gantry/contract/envelope';
-import type { ErrorCode } from '@gantry/contract/errors';
+import type { ErrorBody } from '@gantry/contract/envelope';
+import { type ErrorCode, IGNORED_HEADER, ignoredHeader } from '@gantry/contract/errors';
 import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
 import type { Counter, Histogram } from 'prom-client';
 import type { Core, RequestContext } from '../platform/context.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
-import { IGNORED_HEADER, ignoredHeader, ignoredPaths } from '@gantry/contract/envelope';
+import { IGNORED_HEADER, ignoredHeader, ignoredPaths } from '@gantry/contract/errors';
 import type { AnyTRPCRouter } from '@trpc/server';
 import type { Core, RequestContext } from '../platform/context.ts';
 import { type AnswerLimits, bytesOf, limitReading } from './answer-room.ts';

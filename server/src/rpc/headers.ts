@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { IGNORED_HEADER } from '@gantry/contract/envelope';
+import { IGNORED_HEADER } from '@gantry/contract/errors';
 import { WireError } from './errors.ts';
 import type { OriginCheck } from './origins.ts';
 

@@ -51,6 +51,7 @@ export const examples: Readonly<Record<string, unknown>> = {
   'connections.getAll': {},
   'connections.getById': byId,
   'connections.update': { id: ID, timeZone: 'Europe/Berlin' },
+  'connections.getInstructions': byId,
   'connections.rotate': byId,
   'connections.delete': byId,
   'connections.getMessages': { connectionId: ID },
