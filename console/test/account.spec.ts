@@ -18,7 +18,7 @@ test('a second factor is set up, asked for, replaced by a recovery code, and swi
   });
   const signIn = async () => {
     await page.getByLabel('E-mail address').fill(email);
-    await page.getByLabel('Password').fill(PASSWORD);
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   };
   const signOut = async () => {
@@ -30,10 +30,10 @@ test('a second factor is set up, asked for, replaced by a recovery code, and swi
   const panel = page.getByRole('region', { name: 'Second factor' });
   await panel.getByRole('button', { name: 'Set up' }).click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('Password').fill('Wrong-horse-1');
+  await dialog.getByLabel('Password', { exact: true }).fill('Wrong-horse-1');
   await dialog.getByRole('button', { name: 'Next' }).click();
   await expect(dialog.getByText('The password is wrong')).toBeVisible();
-  await dialog.getByLabel('Password').fill(PASSWORD);
+  await dialog.getByLabel('Password', { exact: true }).fill(PASSWORD);
   await dialog.getByRole('button', { name: 'Next' }).click();
   await expect(dialog.getByRole('img', { name: 'QR code' }).locator('path')).toHaveAttribute('d', /^M/);
   // Some phones cannot read codes that are light on dark.
@@ -59,7 +59,7 @@ test('a second factor is set up, asked for, replaced by a recovery code, and swi
   const code = page.getByLabel('Code', { exact: true });
   await expect(code).toBeFocused();
   await expect(code).toHaveAttribute('autocomplete', 'one-time-code');
-  await expect(page.getByLabel('Password')).toHaveValue(PASSWORD);
+  await expect(page.getByLabel('Password', { exact: true })).toHaveValue(PASSWORD);
   await expectAccessible(page);
   await code.fill('000000');
   await page.keyboard.press('Enter');
@@ -76,7 +76,7 @@ test('a second factor is set up, asked for, replaced by a recovery code, and swi
   await page.getByRole('menuitem', { name: 'Your account' }).click();
   await expect(panel).toContainText('9 left');
   await panel.getByRole('button', { name: 'Switch off' }).click();
-  await dialog.getByLabel('Password').fill(PASSWORD);
+  await dialog.getByLabel('Password', { exact: true }).fill(PASSWORD);
   await dialog.getByLabel('Code', { exact: true }).fill(second);
   await dialog.getByRole('button', { name: 'Switch off' }).click();
   await expect(panel.getByRole('button', { name: 'Set up' })).toBeVisible();
@@ -113,10 +113,10 @@ test('an API token is created, used by a program, and revoked', async ({ service
   await dialog.getByLabel('Name').fill('Night export');
   await expect(dialog.getByLabel('Role').getByRole('option', { name: 'Administrator' })).toHaveCount(0);
   await dialog.getByLabel('Role').selectOption('VIEWER');
-  await dialog.getByLabel('Password').fill('wrong');
+  await dialog.getByLabel('Password', { exact: true }).fill('wrong');
   await dialog.getByRole('button', { name: 'New token' }).click();
   await expect(dialog).toContainText('The password is wrong');
-  await dialog.getByLabel('Password').fill(PASSWORD);
+  await dialog.getByLabel('Password', { exact: true }).fill(PASSWORD);
   await dialog.getByRole('button', { name: 'New token' }).click();
   const token = await dialog.getByText(/^gantry_\w+/).innerText();
   const call = async () =>

@@ -129,7 +129,7 @@ test.describe('what is entered survives a reload', () => {
     await expect(page.getByLabel('Note', { exact: true })).toHaveValue('For my eyes only');
     await page.getByRole('button', { name: 'Account' }).click();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
-    await expect(page.getByLabel('Password')).toBeVisible();
+    await expect(page.getByLabel('Password', { exact: true })).toBeVisible();
     expect(await stored(page)).toEqual({ texts: [], files: 0 });
   });
 });

@@ -92,7 +92,7 @@ test.describe('the connection to the service', () => {
       const page = await context.newPage();
       await page.goto(`http://127.0.0.1:${proxyPort}/`);
       await page.getByLabel('E-mail').fill(ADMIN);
-      await page.getByLabel('Password').fill(PASSWORD);
+      await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
       await page.getByRole('button', { name: 'Sign in' }).click();
       const live = page.getByText('Live', { exact: true });
       await expect(live).toBeVisible();

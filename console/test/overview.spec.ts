@@ -11,7 +11,7 @@ test.describe('the overview', () => {
       const page = await context.newPage();
       await page.goto(fresh.url);
       await page.getByLabel('E-mail').fill(ADMIN);
-      await page.getByLabel('Password').fill(PASSWORD);
+      await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
       await page.getByRole('button', { name: 'Sign in' }).click();
       const steps = page.getByRole('region', { name: 'First steps' });
       await expect(steps).toContainText(`curl ${fresh.url}/trpc/events.ingest`);

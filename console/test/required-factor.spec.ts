@@ -15,7 +15,7 @@ test.afterAll(() => service?.stop());
 
 async function signIn(page: Page, role: Role): Promise<void> {
   await page.getByLabel('E-mail address').fill(await service.userOf(role));
-  await page.getByLabel('Password').fill(PASSWORD);
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
 }
 
@@ -61,7 +61,7 @@ test('a user who requires a second factor is sent to its setup, and then to the 
 
   await page.getByRole('button', { name: 'Set up' }).click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('Password').fill(PASSWORD);
+  await dialog.getByLabel('Password', { exact: true }).fill(PASSWORD);
   await dialog.getByRole('button', { name: 'Next' }).click();
   const secret = (await dialog.locator('code').innerText()).replaceAll(' ', '');
   await dialog.getByLabel('Code', { exact: true }).fill(codeOf(secret));

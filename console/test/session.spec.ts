@@ -9,11 +9,11 @@ test.describe('signing in', () => {
   }) => {
     await page.goto(`${service.url}/events?eventType=INCIDENT`);
     await page.getByLabel('E-mail address').fill(ADMIN);
-    await page.getByLabel('Password').fill('wrong-password-1');
+    await page.getByLabel('Password', { exact: true }).fill('wrong-password-1');
     await page.getByRole('button', { name: 'Sign in' }).click();
     await expect(page.getByRole('alert')).toContainText('Invalid credentials');
     await expect(page.getByRole('alert')).toContainText('Request id');
-    await page.getByLabel('Password').fill(PASSWORD);
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await expect(page).toHaveURL(`${service.url}/events?eventType=INCIDENT`);
     await expect(page.getByRole('heading', { name: 'Events' })).toBeVisible();
@@ -40,7 +40,7 @@ test.describe('a session that ends', () => {
     await endSession(page, service.url);
     const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
     await expect(dialog).toBeVisible({ timeout: 60_000 });
-    await dialog.getByLabel('Password').fill(PASSWORD);
+    await dialog.getByLabel('Password', { exact: true }).fill(PASSWORD);
     await dialog.getByRole('button', { name: 'Sign in', exact: true }).click();
     await expect(dialog).toBeHidden();
     await expect(typed).toHaveValue('half typed');
@@ -57,7 +57,7 @@ test.describe('a session that ends', () => {
     const [dialog, otherDialog] = [dialogIn(page), dialogIn(other)];
     for (const tab of [page, other]) await tab.reload();
     await expect(otherDialog).toBeVisible();
-    await dialog.getByLabel('Password').fill(PASSWORD);
+    await dialog.getByLabel('Password', { exact: true }).fill(PASSWORD);
     await dialog.getByRole('button', { name: 'Sign in', exact: true }).click();
     await expect(dialog).toBeHidden();
     await expect(otherDialog).toBeHidden();

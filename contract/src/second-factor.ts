@@ -54,22 +54,27 @@ export const startedSecondFactor = z.object({
 export const confirmSecondFactorInput = z.object({ code: secondFactorCode, endApiTokens });
 export type ConfirmSecondFactorInput = z.infer<typeof confirmSecondFactorInput>;
 
-export const recoveryCodes = z.object({
-  recoveryCodes: z
-    .array(z.string())
-    .describe('Each replaces a code of the app once. Shown only in this answer.'),
-});
+const codes = z
+  .array(z.string())
+  .describe('Each replaces a code of the app once. Shown only in this answer.');
 
-export const confirmedSecondFactor = recoveryCodes.extend({ remainingApiTokens });
+export const recoveryCodes = z.object({ recoveryCodes: codes });
+
+// Not made with extend(), whose calls keep zod in the console.
+export const confirmedSecondFactor = z.object({ recoveryCodes: codes, remainingApiTokens });
 
 export const changeSecondFactorInput = z.object({ password: currentPassword, code: secondFactorCode });
 export type ChangeSecondFactorInput = z.infer<typeof changeSecondFactorInput>;
 
-export const disableSecondFactorInput = changeSecondFactorInput.extend({ endApiTokens });
+export const disableSecondFactorInput = z.object({
+  password: currentPassword,
+  code: secondFactorCode,
+  endApiTokens,
+});
 export type DisableSecondFactorInput = z.infer<typeof disableSecondFactorInput>;
 
 export const secondFactorDone = z.object({ success: z.literal(true) });
 
-export const disabledSecondFactor = secondFactorDone.extend({ remainingApiTokens });
+export const disabledSecondFactor = z.object({ success: z.literal(true), remainingApiTokens });
 
 export const resetSecondFactorInput = z.object({ userId: id });
