@@ -148,7 +148,7 @@ describe('an allowed origin', () => {
     await gantry.pool.query('ALTER TABLE settings_away RENAME TO settings');
     expect(status).toBe(500);
     expect(headers['access-control-allow-origin']).toBe('http://localhost:3000');
-    expect(headers['access-control-expose-headers']).toBe('x-request-id, retry-after');
+    expect(headers['access-control-expose-headers']).toBe('x-request-id, retry-after, x-gantry-ignored');
   });
 });
 

@@ -228,16 +228,17 @@ describe('every procedure', () => {
     expect(named.filter((path) => !present.has(path))).toEqual([]);
   });
 
-  it.each(procedures.map(([path, { _def }]) => [path, _def.type] as const))(
+  it.each(procedures.map(([path, { _def }]) => [path, _def.type, _def.meta?.alsoPost === true] as const))(
     '%s answers the wrong method with 405 and the right one in Allow',
-    async (path, type) => {
+    async (path, type, alsoPost) => {
       const right = type === 'mutation' ? 'POST' : 'GET';
+      const allowed = alsoPost ? ['GET', 'POST'] : [right];
       for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].filter(
-        (each) => each !== right,
+        (each) => !allowed.includes(each),
       )) {
         const { status, headers, body } = await gantry.fetch(`/trpc/${path}`, { method });
         expect(status).toBe(405);
-        expect(headers.get('allow')).toBe(right);
+        expect(headers.get('allow')).toBe(allowed.join(', '));
         expect(body.error.json).toEqual({
           message: `Call ${path} with ${right}`,
           code: -32005,
