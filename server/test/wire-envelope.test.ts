@@ -213,7 +213,10 @@ describe('every answer', () => {
 
 describe('every procedure', () => {
   const procedures = Object.entries(
-    (appRouter as AnyTRPCRouter)._def.procedures as Record<string, { _def: { type: string } }>,
+    (appRouter as AnyTRPCRouter)._def.procedures as Record<
+      string,
+      { _def: { type: string; meta?: { alsoPost?: boolean } } }
+    >,
   );
 
   it('exists: all that the specification names, but reports and storage', () => {
