@@ -204,7 +204,11 @@ describe('users from whom plates are hidden', () => {
         true,
         expect.not.stringMatching(SPELLINGS),
       ]);
-      if (!/connections\.(?:getInstructions|getMessage|tryReading)$|updateSchedule|acknowledge|traffic/.test(path)) {
+      if (
+        !/connections\.(?:getInstructions|getMessage|tryReading)$|updateSchedule|acknowledge|traffic/.test(
+          path,
+        )
+      ) {
         expect([path, status, body]).toEqual([path, 200, expect.anything()]);
       }
     }
