@@ -8,13 +8,27 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { programPath } from '../../../server/test/build-programs.ts';
-import { eventually, type Gantry, startGantry } from '../../../server/test/harness.ts';
+import { eventually, expectBetween, type Gantry, startGantry } from '../../../server/test/harness.ts';
 
 const PROGRAM = programPath('edge');
 const hasPython = spawnSync('python3', ['--version']).status === 0;
 const scratch = await mkdtemp(join(tmpdir(), 'gantry-edge-'));
 let folders = 0;
 const newFolder = (): string => join(scratch, String(folders++));
+
+/** The bytes of the messages that the spool in this folder holds. A file that is removed meanwhile has none. */
+const spooledBytes = async (folder: string): Promise<number> => {
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.spool'));
+  const sizes = await Promise.all(
+    names.map((name) =>
+      stat(join(folder, name)).then(
+        ({ size }) => size,
+        () => 0,
+      ),
+    ),
+  );
+  return sizes.reduce((total, size) => total + size, 0);
+};
 
 const running: ChildProcess[] = [];
 const startEdge = (
@@ -281,13 +295,18 @@ describe('the edge buffer, with a service', () => {
     const set = join(scratch, 'clock-is-set');
     const unset = `import { existsSync } from 'node:fs';
       const now = Date.now; Date.now = () => existsSync(${JSON.stringify(set)}) ? now() : now() - ${start};`;
-    const edge = startEdge(['--connection', address, '--spool', newFolder()], {
+    const folder = newFolder();
+    const edge = startEdge(['--connection', address, '--spool', folder], {
       NODE_OPTIONS: `--import "data:text/javascript,${encodeURIComponent(unset)}"`,
     });
     edge.child.stdin.end(`${eventOf(1)}\n`);
     await eventually(
       async () => edge.log(),
       (log) => /the clock of this machine is not set; messages are kept/.test(log),
+    );
+    await eventually(
+      () => spooledBytes(folder),
+      (bytes) => bytes > 0,
     );
     const setAt = Date.now();
     await writeFile(set, '');
@@ -296,9 +315,7 @@ describe('the edge buffer, with a service', () => {
       async () => (await service.ok('events.getAll', { sensorId }, { token })).events,
       (all) => all.length === 1,
     );
-    const time = Date.parse(event.timestamp);
-    expect(time).toBeGreaterThanOrEqual(start);
-    expect(time).toBeLessThanOrEqual(setAt);
+    expectBetween(event.timestamp, start, setAt);
   });
 
   it('reads a serial line', async () => {
@@ -545,13 +562,10 @@ describe('the edge buffer, without a link', () => {
       (log) => log.includes('the disk cannot be used'),
     );
     // Sent messages are removed from the disk, so that there is room to store the progress again.
-    const spooled = async () =>
-      Promise.all(
-        (await readdir(folder))
-          .filter((name) => name.endsWith('.spool'))
-          .map(async (name) => (await stat(join(folder, name))).size),
-      );
-    expect(await eventually(spooled, (sizes) => sizes.every((size) => size === 0))).toEqual([0]);
+    await eventually(
+      () => spooledBytes(folder),
+      (bytes) => bytes === 0,
+    );
     await rm(join(folder, 'progress.json.new'), { recursive: true });
     await post(address, '{"metadata":{"n":3}}');
     await eventually(
