@@ -121,6 +121,50 @@ describe('a sender', () => {
   });
 });
 
+describe('the body of a sender that is not identified', () => {
+  const LARGE = Buffer.alloc(1_100_000, ' ');
+  const now = () => Math.floor(Date.now() / 1_000);
+  const signature = (body: Buffer, secret: string, seconds = now()) =>
+    `${seconds}|${createHmac('sha256', secret).update(body).update(`|${seconds}`).digest('hex')}`;
+
+  it.each([
+    ['verkada', { 'verkada-signature': signature(LARGE, 'wrong') }],
+    ['openalpr', {}],
+  ] as const)('is small, and that of one that is may be large: %s', async (format, headers) => {
+    const made = await connect(gantry, format);
+    const refused = await send(gantry, `/gateway/${format}`, LARGE, headers);
+    expect(refused.status).toBe(413);
+    expect(refused.body).toMatch(
+      /larger than \d+ bytes, the maximum for a sender that only its body/,
+    );
+    const taken = await send(gantry, pathOf(made.url), LARGE);
+    expect([200, 400]).toContain(taken.status);
+  });
+
+  it.each([
+    ['no signature', undefined],
+    ['one without form', 'v1=abc'],
+    ['an old one', signature(LARGE, 'wrong', 1_700_000_000)],
+  ])('is not read with %s, because it cannot identify the sender', async (_, value) => {
+    const headers = value === undefined ? {} : { 'verkada-signature': value };
+    expect((await send(gantry, '/gateway/verkada', LARGE, headers)).status).toBe(401);
+  });
+
+  it('is judged only as often as an address may guess, unless the sender is recognised', async () => {
+    await using other = await startGantry();
+    const made = await connect(other, 'verkada');
+    const body = await devicePayload('verkada-lpr-webhook.json');
+    const ask = async (secret: string) => {
+      const headers = { 'verkada-signature': signature(body, secret) };
+      return (await send(other, '/gateway/verkada', body, headers)).status;
+    };
+    for (let n = 0; n < 70; n++) expect(await ask(made.password)).toBe(200);
+    for (let n = 0; n < 60; n++) expect(await ask('wrong')).toBe(401);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => ask('wrong')));
+    expect(new Set(answers)).toEqual(new Set([429]));
+  });
+});
+
 describe('guesses', () => {
   it('are slowed down after many failures, and known devices behind the same address are not', async () => {
     await using other = await startGantry();

@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
 import { formatNamed } from '../connections/formats.ts';
 import { isToken } from '../connections/secrets.ts';
 import type { KnownConnection } from '../connections/store.ts';
@@ -15,12 +16,26 @@ const SIGNATURE = /^\s*(\d{9,11})\|([0-9a-f]{64})\s*$/i;
 /** The key in the body of OpenALPR: `"custom_data": {"API_KEY": "…"}`, also as JSON in a text. */
 const BODY_KEY = /\\?"(?:API_KEY|api_key|apiKey)\\?"\s*:\s*\\?"([1-9A-Za-z]{24})\\?"/;
 
-/** Whether a format of the target may identify the sender by the body. */
-export function mayBeInBody({ formats }: GatewayTarget): boolean {
-  return formats.some((format) => {
+/**
+ * Maximum size in bytes of a body that identifies its sender: a signature takes a hash of the body for each connection
+ * of its format, a key one search. Senders with the token in the address may send larger ones.
+ */
+const MAX_BYTES = { signature: 64 * 1024, key: 1024 * 1024 };
+
+/** How many signatures are computed before other requests have a turn. */
+const SIGNATURES_AT_ONCE = 32;
+
+/**
+ * Whether the body of a request without credentials in its head may identify the sender: the size up to which it may, in
+ * bytes; 0 if it cannot, so that it need not be read.
+ */
+export function identifyingBytes({ formats }: GatewayTarget, request: IncomingMessage, now: number): number {
+  const sizes = formats.map((format) => {
     const { authentication } = formatNamed(format);
-    return authentication.includes('hmac') || authentication.includes('body');
+    if (authentication.includes('hmac')) return freshSignature(request, now) ? MAX_BYTES.signature : 0;
+    return authentication.includes('body') ? MAX_BYTES.key : 0;
   });
+  return Math.max(0, ...sizes);
 }
 
 /** The sender of a request by its signature or by a key in its body; null when there is none. */
@@ -32,11 +47,12 @@ export async function identifyByBody(
 ): Promise<KnownConnection | null> {
   for (const format of formats) {
     const { authentication } = formatNamed(format);
-    if (authentication.includes('hmac')) {
-      const signer = app.connections
-        .ofFormat(format)
-        .find((connection) => isSigned(connection, request, body, app.clock.now()));
-      if (signer) return signer;
+    const signature = authentication.includes('hmac') ? freshSignature(request, app.clock.now()) : null;
+    if (signature) {
+      for (const [n, connection] of app.connections.ofFormat(format).entries()) {
+        if (n > 0 && n % SIGNATURES_AT_ONCE === 0) await setImmediate();
+        if (isSigned(connection, signature, body)) return connection;
+      }
     }
     if (authentication.includes('body')) {
       const key = BODY_KEY.exec(body.toString('latin1'))?.[1];
@@ -47,17 +63,24 @@ export async function identifyByBody(
   return null;
 }
 
-function isSigned(
-  { signingKey }: KnownConnection,
-  { headers }: IncomingMessage,
-  body: Buffer,
-  now: number,
-): boolean {
-  const [, seconds = '', signature = ''] = SIGNATURE.exec(String(headers['verkada-signature'] ?? '')) ?? [];
-  if (signingKey === null || seconds === '') return false;
-  if (Math.abs(now / 1_000 - Number(seconds)) > SIGNATURE_SECONDS) return false;
+interface Signature {
+  /** Unix seconds, as they were sent */
+  readonly seconds: string;
+  readonly hash: Buffer;
+}
+
+/** The signature of a request; null without one, or if it cannot be read or its time is not the present. */
+function freshSignature({ headers }: IncomingMessage, now: number): Signature | null {
+  const [, seconds, hash] = SIGNATURE.exec(String(headers['verkada-signature'] ?? '')) ?? [];
+  if (seconds === undefined || hash === undefined) return null;
+  if (Math.abs(now / 1_000 - Number(seconds)) > SIGNATURE_SECONDS) return null;
+  return { seconds, hash: Buffer.from(hash, 'hex') };
+}
+
+function isSigned({ signingKey }: KnownConnection, { seconds, hash }: Signature, body: Buffer): boolean {
+  if (signingKey === null) return false;
   const expected = createHmac('sha256', signingKey).update(body).update(`|${seconds}`).digest();
-  return timingSafeEqual(expected, Buffer.from(signature, 'hex'));
+  return timingSafeEqual(expected, hash);
 }
 
 /** Whether a request whose address identifies the sender has a wrong signature. */
@@ -67,9 +90,7 @@ export function isWronglySigned(
   body: Buffer,
   now: number,
 ): boolean {
-  return (
-    connection.signingKey !== null &&
-    request.headers['verkada-signature'] !== undefined &&
-    !isSigned(connection, request, body, now)
-  );
+  if (connection.signingKey === null || request.headers['verkada-signature'] === undefined) return false;
+  const signature = freshSignature(request, now);
+  return signature === null || !isSigned(connection, signature, body);
 }

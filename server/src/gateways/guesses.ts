@@ -6,6 +6,11 @@ import { subscriberOf } from '../auth/throttle.ts';
 export interface Guesses {
   /** Counts a wrong guess; resolves when it may be answered. @returns false if too many are waiting already */
   admit(address: string): Promise<boolean>;
+  /**
+   * Counts an attempt that takes work to judge, before that work.
+   * @returns what withdraws it, once the sender is recognised; null if the address has no guesses left in this minute
+   */
+  begin(address: string): Promise<(() => Promise<void>) | null>;
 }
 
 const WINDOW_SECONDS = 60;
@@ -25,14 +30,20 @@ export function createGuesses(delayMs = DELAY_MS): Guesses {
   const counts = new RateLimiterMemory({ points: AT_ONCE, duration: WINDOW_SECONDS });
   let delayed = 0;
 
+  /** @returns whether the address had a guess left */
+  const consume = async (address: string): Promise<boolean> => {
+    try {
+      await counts.consume(subscriberOf(address));
+      return true;
+    } catch (refusal) {
+      if (!(refusal instanceof RateLimiterRes)) throw refusal;
+      return false;
+    }
+  };
+
   return {
     async admit(address) {
-      try {
-        await counts.consume(subscriberOf(address));
-        return true;
-      } catch (refusal) {
-        if (!(refusal instanceof RateLimiterRes)) throw refusal;
-      }
+      if (await consume(address)) return true;
       if (delayed >= MOST_DELAYED) return false;
       delayed++;
       try {
@@ -41,6 +52,12 @@ export function createGuesses(delayMs = DELAY_MS): Guesses {
         delayed--;
       }
       return true;
+    },
+    async begin(address) {
+      if (!(await consume(address))) return null;
+      return async () => {
+        await counts.reward(subscriberOf(address));
+      };
     },
   };
 }

@@ -8,7 +8,7 @@ import { AppError } from '../platform/error.ts';
 import { type BodyReader, drain } from '../rpc/body.ts';
 import type { CallerOf } from '../rpc/caller.ts';
 import { WireError } from '../rpc/errors.ts';
-import { identifyByBody, isWronglySigned, mayBeInBody } from './body-identity.ts';
+import { identifyByBody, identifyingBytes, isWronglySigned } from './body-identity.ts';
 import type { GatewayApp } from './context.ts';
 import type { DigestNonces } from './digest.ts';
 import { receiveEdgeBatch } from './edge-batch.ts';
@@ -56,6 +56,8 @@ class Refusal extends Error {
   }
 }
 
+const tooManyUnknown = () => new Refusal(429, 'Too many unknown senders', { 'retry-after': '60' });
+
 export function createHttpDoor(parts: HttpDoorParts): HttpDoor {
   const { app, bodies, receiver, nonces, guesses, limits, missed, callerOf } = parts;
   const inflating = pLimit(MAX_INFLATED);
@@ -84,9 +86,7 @@ export function createHttpDoor(parts: HttpDoorParts): HttpDoor {
     { status, challenges, isGuess }: Exclude<Identified, { connection: KnownConnection }>,
   ): Promise<never> => {
     // A request without credentials is not a guess: the device asks how to authenticate.
-    if (isGuess && !(await guesses.admit(callerOf(request, '').address))) {
-      throw new Refusal(429, 'Too many unknown senders', { 'retry-after': '60' });
-    }
+    if (isGuess && !(await guesses.admit(callerOf(request, '').address))) throw tooManyUnknown();
     if (status === 404) throw new Refusal(404, 'There is no connection with this token');
     throw new Refusal(401, 'Unknown sender', challenges.length > 0 ? { 'www-authenticate': challenges } : {});
   };
@@ -110,7 +110,8 @@ export function createHttpDoor(parts: HttpDoorParts): HttpDoor {
     target: GatewayTarget,
   ): Promise<{ connection: KnownConnection; body: Buffer }> => {
     const { request, response } = exchange;
-    const read = async (): Promise<Buffer> => (await bodies.read(request, response)) ?? Buffer.alloc(0);
+    const read = async (most?: number): Promise<Buffer> =>
+      (await bodies.read(request, response, most)) ?? Buffer.alloc(0);
     const byHead = await identifyByHead(app, nonces, target, request);
     if (byHead && !('connection' in byHead)) return refuseUnknown(exchange, byHead);
     if (byHead) {
@@ -122,13 +123,19 @@ export function createHttpDoor(parts: HttpDoorParts): HttpDoor {
       }
       return { connection, body };
     }
-    const body = mayBeInBody(target) ? await read() : null;
-    const connection = body && (await identifyByBody(app, target, request, body));
-    if (body && connection) {
-      count(exchange, connection);
-      return { connection, body };
+    const most = identifyingBytes(target, request, app.clock.now());
+    if (most > 0) {
+      const withdraw = await guesses.begin(callerOf(request, '').address);
+      if (!withdraw) throw tooManyUnknown();
+      const body = await read(most);
+      const connection = await identifyByBody(app, target, request, body);
+      if (connection) {
+        await withdraw();
+        count(exchange, connection);
+        return { connection, body };
+      }
     }
-    return refuseUnknown(exchange, challenge(nonces, target, body !== null) as never);
+    return refuseUnknown(exchange, challenge(nonces, target, false) as never);
   };
 
   const answer = async (exchange: Exchange): Promise<void> => {

@@ -30,9 +30,10 @@ export function drain(request: IncomingMessage, response: ServerResponse): void 
 export interface BodyReader {
   /**
    * The whole body; null if the request has none.
-   * @throws WireError PAYLOAD_TOO_LARGE above 10 MB; SERVICE_UNAVAILABLE while too many large bodies are in flight
+   * @param most maximum size in bytes, 64 KiB to 10 MB, which is the default
+   * @throws WireError PAYLOAD_TOO_LARGE above it; SERVICE_UNAVAILABLE while too many large bodies are in flight
    */
-  read(request: IncomingMessage, response: ServerResponse): Promise<Buffer> | null;
+  read(request: IncomingMessage, response: ServerResponse, most?: number): Promise<Buffer> | null;
 }
 
 export function createBodyReader(): BodyReader {
@@ -47,7 +48,7 @@ export function createBodyReader(): BodyReader {
   };
 
   return {
-    read: (request, response) => {
+    read: (request, response, most = MAX_BODY_BYTES) => {
       if (!hasBody(request)) return null;
       if (announcesLittle(request)) return readSmall(request);
       return new Promise((resolve, reject) => {
@@ -74,7 +75,7 @@ export function createBodyReader(): BodyReader {
         const take = (chunk: Buffer): void => {
           size += chunk.length;
           const fresh = size <= SMALL_BYTES ? 0 : size - held;
-          if (size > MAX_BODY_BYTES) refuse(tooLarge());
+          if (size > most) refuse(tooLarge(most));
           else if (inFlight + fresh > MAX_IN_FLIGHT_BYTES) refuse(tooBusy());
           else {
             if (fresh > 0) hold(fresh);
@@ -82,8 +83,8 @@ export function createBodyReader(): BodyReader {
           }
         };
 
-        if (announcesTooMuch(request)) {
-          refuse(tooLarge());
+        if (declaredBytes(request) > most) {
+          refuse(tooLarge(most));
           return;
         }
         request.on('data', take);
@@ -98,10 +99,12 @@ export function createBodyReader(): BodyReader {
   };
 }
 
-function tooLarge(): WireError {
+function tooLarge(most: number): WireError {
   return new WireError(
     'PAYLOAD_TOO_LARGE',
-    `The request body is larger than 10 MB (${MAX_BODY_BYTES} bytes)`,
+    most < MAX_BODY_BYTES
+      ? `The request body is larger than ${most} bytes, the maximum for a sender that only its body can identify`
+      : `The request body is larger than 10 MB (${MAX_BODY_BYTES} bytes)`,
   );
 }
 
