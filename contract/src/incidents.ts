@@ -21,7 +21,7 @@ export type IncidentStatus = z.infer<typeof incidentStatus>;
 
 export const incidentAction = z.enum(incidentActions);
 
-/** Actions of users on an existing incident; `attachEvent` and `update` are also actions of the service itself. */
+/** Actions of users on an existing incident; `attachEvent`, `update` and `resolve` are also actions of the service itself. */
 export type IncidentAction = z.infer<typeof incidentAction>;
 
 /** Something that requires action by users. */
@@ -66,7 +66,7 @@ const timelineEntry = z.object({
   details: jsonObject
     .nullable()
     .describe(
-      'What the action changed. An `update` by nobody: an event (`eventId`) raised the severity. For a note with images: `images`, their addresses (`/images/<sha256>`).',
+      'What the action changed. An `update` by nobody: an event (`eventId`) raised the severity. A `resolve` by nobody: the source reported that it is over (`reason`: `ended` or `cancelled`). `reportedSeverity`: the source reported a lower severity, which does not lower that of the incident. For a note with images: `images`, their addresses (`/images/<sha256>`).',
     ),
 });
 export type IncidentTimelineEntry = z.infer<typeof timelineEntry>;

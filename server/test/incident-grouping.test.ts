@@ -92,6 +92,8 @@ describe('grouping', () => {
           sensorId,
           type,
           sourceKey: null,
+          ending: null,
+          isVersion: false,
           time: minute * MINUTE,
         }));
         const open = known.map(({ sensorId, type, minute }, n) => ({

@@ -228,6 +228,117 @@ describe('an event of type INCIDENT', () => {
     ]);
   });
 
+  describe('of a source with a key', () => {
+    const opened = async (fields: object = {}) => {
+      const sensor = await addSensor({ name: 'M25' });
+      const send = (minutes: number, metadata: object = {}, more: object = {}) =>
+        ingest(sensor.apiKey, NOON + minutes * MINUTE, {
+          violationType: 'ROADWORKS',
+          description: 'Lane 1 is closed.',
+          severity: 'HIGH',
+          ...more,
+          metadata: { incidentKey: 'A', record: 'A', ...metadata },
+        });
+      await send(0, {}, fields);
+      const [{ id }] = await incidentsOf(sensor.id);
+      return { sensor, id, send };
+    };
+
+    it.each(['ended', 'cancelled'])('that has %s resolves its incident, and says why', async (reason) => {
+      const { sensor, id, send } = await opened();
+      await act('acknowledge', { id });
+      await act('addNote', { id, note: 'Two cones are missing' });
+      const eventId = await send(30, { incidentEnd: reason });
+      const { timeline, ...incident } = await detail(id);
+      expect(incident).toMatchObject({
+        status: 'RESOLVED',
+        resolvedAt: incident.updatedAt,
+        closedAt: null,
+        eventCount: 2,
+      });
+      expect(timeline.slice(2)).toMatchObject([
+        { action: 'addNote', note: 'Two cones are missing' },
+        { action: 'attachEvent', from: 'ACKNOWLEDGED', to: 'ACKNOWLEDGED' },
+        { action: 'resolve', by: null, from: 'ACKNOWLEDGED', to: 'RESOLVED', details: { eventId, reason } },
+      ]);
+      const { rows } = await gantry.pool.query(
+        `SELECT body -> 'json' ->> 'action' AS action FROM changes WHERE topic = 'incidents'
+           AND body -> 'json' -> 'incident' ->> 'id' = $1 ORDER BY body -> 'json' ->> 'at'`,
+        [id],
+      );
+      expect(rows.at(-1)).toEqual({ action: 'resolve' });
+      // A later version opens another one.
+      await send(60);
+      expect(await incidentsOf(sensor.id)).toMatchObject([{ id, status: 'RESOLVED' }, { status: 'OPEN' }]);
+    });
+
+    it('that has ended changes no incident that a person has closed, and opens none', async () => {
+      const { sensor, id, send } = await opened();
+      for (const verb of ['acknowledge', 'start', 'resolve', 'close']) await act(verb, { id });
+      const before = await detail(id);
+      await send(30, { incidentEnd: 'ended' });
+      await send(31, { incidentKey: 'B', record: 'B', incidentEnd: 'ended' });
+      // Its incident shows that the others have been followed up.
+      await send(32, { incidentKey: 'C', record: 'C' });
+      expect(await incidentsOf(sensor.id)).toHaveLength(2);
+      expect(await detail(id)).toEqual(before);
+    });
+
+    it('is not resolved by the end of another record, or by an end that was overtaken', async () => {
+      const { id, send } = await opened();
+      await send(30, { record: 'diversion', incidentEnd: 'ended' });
+      await send(60);
+      await send(45, { incidentEnd: 'ended' });
+      expect(await detail(id)).toMatchObject({ status: 'OPEN', eventCount: 4 });
+    });
+
+    it('resolves and opens incidents in the order of the versions of a batch', async () => {
+      const sensor = await addSensor();
+      const metadata = { incidentKey: 'A', record: 'A' };
+      const events = [
+        report(NOON, { metadata }),
+        report(NOON + 1000, { metadata: { ...metadata, incidentEnd: 'ended' } }),
+        report(NOON + 2000, { metadata }),
+        report(NOON + 3000, { metadata: { ...metadata, incidentEnd: 'cancelled' } }),
+        report(NOON + 4000, { metadata }),
+      ];
+      await gantry.ok('events.ingestBatch', { apiKey: sensor.apiKey, events });
+      const statuses = (await incidentsOf(sensor.id)).map(({ status }: { status: string }) => status);
+      expect(statuses).toEqual(['RESOLVED', 'RESOLVED', 'OPEN']);
+    });
+
+    it('that becomes less severe does not lower the severity, and is noted when it changes', async () => {
+      const { id, send } = await opened();
+      await send(30, {}, { severity: 'LOW' });
+      await send(40, {}, { severity: 'LOW' });
+      await send(50, {}, { severity: 'CRITICAL' });
+      const { severity, timeline } = await detail(id);
+      expect(severity).toBe('CRITICAL');
+      const details = timeline.map(
+        ({ details: { eventId: _, ...rest } }: { details: object & { eventId: string } }) => rest,
+      );
+      expect(details).toEqual([
+        {},
+        { reportedSeverity: { from: 'HIGH', to: 'LOW' } },
+        {},
+        {},
+        { severity: { from: 'HIGH', to: 'CRITICAL' } },
+      ]);
+    });
+
+    it('makes a change of somebody who has not seen its end a conflict', async () => {
+      const { id, send } = await opened();
+      const { updatedAt } = await detail(id);
+      await send(1, { incidentEnd: 'ended' });
+      const change = { id, severity: 'LOW', expectedUpdatedAt: updatedAt };
+      const { status, body } = await gantry.call('incidents.update', change, { token });
+      expect({ status, message: body.error.json.message }).toEqual({
+        status: 409,
+        message: expect.stringMatching(/^An event resolved this incident at .*: reload it/),
+      });
+    });
+  });
+
   it('joins the incident whose type a person has changed since', async () => {
     const sensor = await addSensor();
     await ingest(sensor.apiKey, NOON, { description: 'Smoke' });

@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 
 type Entry = Pick<IncidentTimelineEntry, 'action' | 'details'>;
 
-/** The changes of a timeline entry: the old and new values of fields, and the attached events. */
+/** The changes of a timeline entry: the old and new values of fields, why it is over, and the attached events. */
 export function ChangeList({ action, details }: Entry) {
   const { t } = useTranslation('incidents');
   if (details === null) return null;
@@ -12,9 +12,11 @@ export function ChangeList({ action, details }: Entry) {
     (change): change is [FieldName, Change] => isField(change[0]) && isChange(change[1]),
   );
   const events = eventsOf(details);
-  if (changes.length === 0 && events.length === 0) return null;
+  const reason = details.reason === 'ended' || details.reason === 'cancelled' ? details.reason : null;
+  if (changes.length === 0 && events.length === 0 && reason === null) return null;
   return (
     <ul className="text-sm">
+      {reason && <li>{t(`over.${reason}`)}</li>}
       {changes.map(([name, { from, to }]) => (
         <li key={name} className="flex flex-wrap gap-x-2">
           <span className="text-muted">{t(`fields.${name}`)}</span>
@@ -46,6 +48,7 @@ const fieldNames = [
   'description',
   'type',
   'severity',
+  'reportedSeverity',
   'location',
   'locationId',
   'sensorId',
@@ -79,7 +82,8 @@ function Value({ name, value }: { readonly name: FieldName; readonly value: unkn
   const { t } = useTranslation(['incidents', 'common']);
   if (value === null || value === undefined || value === '') return <span>{t('none')}</span>;
   if (name === 'type') return <span>{t(`common:incidentTypes.${value as 'OTHER'}`)}</span>;
-  if (name === 'severity') return <span>{t(`common:severity.${value as 'LOW'}`)}</span>;
+  if (name === 'severity' || name === 'reportedSeverity')
+    return <span>{t(`common:severity.${value as 'LOW'}`)}</span>;
   if (typeof value === 'object') {
     const { latitude, longitude } = value as { latitude?: number; longitude?: number };
     return <bdi className="figures">{`${latitude}, ${longitude}`}</bdi>;

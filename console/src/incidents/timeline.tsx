@@ -4,7 +4,7 @@ import { Moment } from '../time/moment.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { TimelineItem } from './timeline-item.tsx';
 
-/** Groups entries that are shown as one: consecutive events attached by the service. */
+/** Groups entries that are shown as one: consecutive events attached by the service that say nothing else. */
 function grouped(entries: readonly IncidentTimelineEntry[]): readonly (readonly IncidentTimelineEntry[])[] {
   const groups: IncidentTimelineEntry[][] = [];
   for (const entry of entries) {
@@ -15,8 +15,8 @@ function grouped(entries: readonly IncidentTimelineEntry[]): readonly (readonly 
   return groups;
 }
 
-function isAttached({ action, by }: IncidentTimelineEntry): boolean {
-  return action === 'attachEvent' && by === null;
+function isAttached({ action, by, details }: IncidentTimelineEntry): boolean {
+  return action === 'attachEvent' && by === null && details?.reportedSeverity === undefined;
 }
 
 /** The timeline of an incident, the latest entry first. */

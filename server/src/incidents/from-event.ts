@@ -48,13 +48,23 @@ export function sourceKeyOf(report: Report): string | null {
 }
 
 /**
- * Whether an event is a later version of the report with its key, and not another report on the same incident, which
- * names its own record.
+ * Whether an event is a version of the report with its key, and not another report on the same incident, which names its
+ * own record.
  */
-export function isLaterVersion(report: Report): boolean {
+export function isVersionOfKey(report: Report): boolean {
   const { record } = metadataOf(report);
   const key = sourceKeyOf(report);
   return key !== null && (typeof record !== 'string' || record === key);
+}
+
+/** Why a source says that what it reported on is over. */
+export type Ending = 'ended' | 'cancelled';
+
+/** Whether the source of an event with a key says that what it reports on is over: `metadata.incidentEnd`. */
+export function endingOf(report: Report): Ending | null {
+  const { incidentEnd } = metadataOf(report);
+  const isOver = incidentEnd === 'ended' || incidentEnd === 'cancelled';
+  return isOver && sourceKeyOf(report) !== null ? incidentEnd : null;
 }
 
 /** The longest title that the contract allows, in characters. */
@@ -115,6 +125,7 @@ function typeNamed(name: unknown): IncidentType | undefined {
 function metadataOf({ metadataJson }: Report): {
   incidentType?: unknown;
   incidentKey?: unknown;
+  incidentEnd?: unknown;
   record?: unknown;
 } {
   return metadataJson === null ? {} : JSON.parse(metadataJson);

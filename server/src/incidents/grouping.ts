@@ -1,5 +1,6 @@
 import { MINUTE_MS } from '@gantry/contract/durations';
 import type { IncidentType } from '@gantry/contract/incidents';
+import type { Ending } from './from-event.ts';
 
 /**
  * An open incident accepts events of its sensor from this long before its opening until this long after its latest
@@ -27,21 +28,34 @@ interface Report {
   readonly sensorId: string;
   readonly type: IncidentType;
   readonly sourceKey: string | null;
+  /** Why its source says that what it reports on is over; null if it does not. */
+  readonly ending: Ending | null;
+  /** Whether it is a version of the report that the key names, and not another report on the same incident. */
+  readonly isVersion: boolean;
   /** Unix milliseconds. */
   readonly time: number;
 }
 
-/** The events that open an incident, and those that belong to an open one or to one opened by an earlier event. */
+/**
+ * The events that open an incident, and those that belong to an open one or to one opened by an earlier event. At most
+ * one event of an incident resolves it: its last.
+ */
 export interface Grouping<Row> {
   readonly opening: readonly { readonly incidentId: string; readonly row: Row }[];
-  readonly attached: readonly { readonly incidentId: string; readonly row: Row }[];
+  readonly attached: readonly {
+    readonly incidentId: string;
+    readonly row: Row;
+    readonly resolves: boolean;
+  }[];
 }
 
 /**
  * Processes the events in the order of their time. An event belongs to an open incident of its sensor and type if it
  * happened less than 15 minutes before the opening of the incident, less than 15 minutes after its latest event, or in
  * between, however long the incident has been open. An event with the key of a source belongs to the open incident of
- * that key alone, whenever it happened. Any other event opens a new incident.
+ * that key alone, whenever it happened. A version that says that what it reports on is over resolves its incident, if it
+ * is not older than the latest event of the incident, and opens none; a later version opens a new incident. Any other
+ * event opens a new incident.
  */
 export function groupByIncident<Row extends Report>(
   rows: readonly Row[],
@@ -57,17 +71,20 @@ export function groupByIncident<Row extends Report>(
   for (const incident of open) incidentsOf(incident.sensorId).push(incident);
 
   const opening: { incidentId: string; row: Row }[] = [];
-  const attached: { incidentId: string; row: Row }[] = [];
+  const attached: { incidentId: string; row: Row; resolves: boolean }[] = [];
   // Ids begin with the time.
   for (const row of [...rows].sort((a, b) => (a.id < b.id ? -1 : 1))) {
     const incidents = incidentsOf(row.sensorId);
     const place = placeOf(incidents, row);
     const own = incidents[place];
     if (own) {
-      attached.push({ incidentId: own.id, row });
-      incidents[place] = { ...own, lastEventAt: Math.max(own.lastEventAt, row.time) };
+      const resolves = row.ending !== null && row.isVersion && row.time >= own.lastEventAt;
+      attached.push({ incidentId: own.id, row, resolves });
+      if (resolves) incidents.splice(place, 1);
+      else incidents[place] = { ...own, lastEventAt: Math.max(own.lastEventAt, row.time) };
       continue;
     }
+    if (row.ending !== null) continue;
     const incidentId = newId();
     opening.push({ incidentId, row });
     const { sensorId, type, sourceKey, time } = row;

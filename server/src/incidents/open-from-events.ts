@@ -6,7 +6,15 @@ import { rankOf } from '../events/severity.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { type Outbox, publish } from '../realtime/publish.ts';
 import { findNames } from '../users/names-store.ts';
-import { incidentTypeOf, isLaterVersion, nameOf as nameOfEvent, sourceKeyOf, titleOf } from './from-event.ts';
+import {
+  type Ending,
+  endingOf,
+  incidentTypeOf,
+  isVersionOfKey,
+  nameOf as nameOfEvent,
+  sourceKeyOf,
+  titleOf,
+} from './from-event.ts';
 import { groupByIncident } from './grouping.ts';
 import {
   attachToOpenIncidents,
@@ -25,14 +33,21 @@ import {
 } from './store.ts';
 import { recordTimeline } from './timeline-store.ts';
 
-type Report = EventRow & { readonly type: IncidentType; readonly sourceKey: string | null };
+type Report = EventRow & {
+  readonly type: IncidentType;
+  readonly sourceKey: string | null;
+  readonly ending: Ending | null;
+  readonly isVersion: boolean;
+};
 type Assigned = { readonly incidentId: string; readonly row: Report };
 
 /**
  * Opens incidents for new events of type INCIDENT, in the transaction that follows them up. An event joins an open
  * incident of its sensor and type that is close enough in time (`groupByIncident`), and raises its severity if it is
- * more severe. An event with the key of a source joins the open incident of that key alone. Transactions that concern the same sensor run one after another here, so that together they open at most
- * one incident of a type.
+ * more severe. An event with the key of a source joins the open incident of that key alone, and resolves it if the source
+ * says that it is over. A later version that is less severe does not lower the severity, because what was sent out for the
+ * incident may still be needed; the timeline says so. Transactions that concern the same sensor run one after another
+ * here, so that together they open at most one incident of a type.
  */
 export async function openIncidents(
   app: { readonly outbox: Outbox },
@@ -41,7 +56,15 @@ export async function openIncidents(
 ): Promise<void> {
   const reports = rows
     .filter(({ eventType }) => eventType === 'INCIDENT')
-    .map((row): Report => ({ ...row, type: incidentTypeOf(row), sourceKey: sourceKeyOf(row) }));
+    .map(
+      (row): Report => ({
+        ...row,
+        type: incidentTypeOf(row),
+        sourceKey: sourceKeyOf(row),
+        ending: endingOf(row),
+        isVersion: isVersionOfKey(row),
+      }),
+    );
   if (reports.length === 0) return;
   const sensorIds = [...new Set(reports.map(({ sensorId }) => sensorId))];
   await lockIncidentsOf(tx, sensorIds);
@@ -67,7 +90,9 @@ export async function openIncidents(
   // An incident that receives several events at once is published once.
   const changes = [
     ...opened.map((row) => changed('create', row)),
-    ...joined.map(({ row, isChanged }) => changed(isChanged ? 'update' : 'attachEvent', row)),
+    ...joined.map(({ row, isChanged }) =>
+      changed(row.status === 'RESOLVED' ? 'resolve' : isChanged ? 'update' : 'attachEvent', row),
+    ),
   ];
   await publish(
     app,
@@ -110,8 +135,12 @@ function severityOf({ severity }: EventRow): number {
   return severity ?? rankOf('MEDIUM');
 }
 
-function joiningEventOf({ incidentId, row }: Assigned): JoiningEvent {
-  const { id: eventId, type, description } = row;
+function joiningEventOf({
+  incidentId,
+  row,
+  resolves,
+}: Assigned & { readonly resolves: boolean }): JoiningEvent {
+  const { id: eventId, type, description, isVersion, ending } = row;
   const title =
     nameOfEvent(type, row) === null ? null : titleOf(type, row, row.locationName ?? row.sensorName);
   return {
@@ -121,7 +150,8 @@ function joiningEventOf({ incidentId, row }: Assigned): JoiningEvent {
     severity: severityOf(row),
     title,
     description,
-    isLaterVersion: isLaterVersion(row),
+    isVersion,
+    ending: resolves ? ending : null,
   };
 }
 

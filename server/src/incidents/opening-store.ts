@@ -7,6 +7,7 @@ import { locks } from '../platform/database/locks.ts';
 import { prepare } from '../platform/database/prepared.ts';
 import { incidents, sensors } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';
+import type { Ending } from './from-event.ts';
 import { type OpenIncident, SAME_INCIDENT_MS } from './grouping.ts';
 import { type Attachment, type IncidentRow, moment, readIncident } from './store.ts';
 
@@ -87,7 +88,9 @@ export interface JoiningEvent extends Attachment {
   readonly title: string | null;
   readonly description: string | null;
   /** Whether its description replaces that of the incident, however severe it is. */
-  readonly isLaterVersion: boolean;
+  readonly isVersion: boolean;
+  /** If it resolves the incident, why; at most one event of an incident does. */
+  readonly ending: Ending | null;
 }
 
 const SEVERITIES = sql.raw(`ARRAY[${severity.options.map((value) => `'${value}'`).join(', ')}]`);
@@ -108,57 +111,79 @@ const ATTACH = prepare(
       SELECT * FROM unnest(${sql.placeholder('incidentIds')}::uuid[], ${sql.placeholder('eventIds')}::uuid[],
           ${sql.placeholder('types')}::text[], ${sql.placeholder('severities')}::smallint[],
           ${sql.placeholder('titles')}::text[], ${sql.placeholder('descriptions')}::text[],
-          ${sql.placeholder('laterVersions')}::text[]::boolean[])
-        WITH ORDINALITY AS given (incident_id, event_id, type, severity, title, description, is_later, position)
+          ${sql.placeholder('versions')}::text[]::boolean[], ${sql.placeholder('endings')}::text[])
+        WITH ORDINALITY
+        AS given (incident_id, event_id, type, severity, title, description, is_version, ending, position)
     ), worst AS (
       SELECT DISTINCT ON (incident_id) * FROM given ORDER BY incident_id, severity DESC, position
     ), judged AS MATERIALIZED (
       SELECT before.id, before.severity, before.title, before.description, worst.event_id, worst.type AS of_events,
-        worst.severity AS of_worst, raises, raises OR changes AS is_changed,
+        worst.severity AS of_worst, raises, raises OR changes AS is_changed, is_newest_version, before.status,
+        before.reported_severity, ended.ending, ended.event_id AS of_end,
         CASE WHEN raises AND worst.title IS NOT NULL AND ${isUntouched('title')}
           THEN worst.title ELSE before.title END AS new_title,
         CASE WHEN (raises OR changes) AND worst.description IS NOT NULL AND ${isUntouched('description')}
           THEN worst.description ELSE before.description END AS new_description
-      FROM worst JOIN ${incidents} AS before ON before.id = incident_id
+      FROM worst JOIN ${incidents} AS before ON before.id = worst.incident_id
+        LEFT JOIN given AS ended ON ended.incident_id = before.id AND ended.ending IS NOT NULL
+        CROSS JOIN LATERAL (
+          SELECT worst.is_version AND event_time(worst.event_id) >= coalesce(before.last_event_at, before.opened_at)
+            AS is_newest_version
+        ) AS version
         CROSS JOIN LATERAL (
           SELECT worst.severity > before.severity AND worst.severity > coalesce(before.reported_severity, 0) AS raises,
-            worst.is_later AND worst.description IS DISTINCT FROM before.description
-              AND event_time(worst.event_id) >= coalesce(before.last_event_at, before.opened_at) AS changes
+            is_newest_version AND worst.description IS DISTINCT FROM before.description AS changes
         ) AS judgement
     ), grown AS (
       UPDATE ${incidents} SET updated_at = ${moment}, last_event_at = greatest(last_event_at, opened_at, latest),
         severity = CASE WHEN raises THEN of_worst ELSE incidents.severity END, title = new_title,
-        description = new_description, reported_severity = greatest(reported_severity, of_worst),
-        reported_type = coalesce(reported_type, of_events)
+        description = new_description, reported_type = coalesce(reported_type, of_events),
+        reported_severity =
+          CASE WHEN is_newest_version THEN of_worst ELSE greatest(incidents.reported_severity, of_worst) END,
+        status = CASE WHEN ending IS NULL THEN incidents.status ELSE 'RESOLVED' END,
+        resolved_at = CASE WHEN ending IS NULL THEN resolved_at ELSE ${moment} END
       FROM judged JOIN (SELECT incident_id, max(event_time(event_id)) AS latest FROM given GROUP BY incident_id) AS taken
         ON taken.incident_id = judged.id
       WHERE incidents.id = judged.id
-      RETURNING incidents.*, is_changed
+      RETURNING incidents.*, is_changed, judged.status AS old_status
     ), attached AS (
       INSERT INTO incident_events (incident_id, event_id) SELECT incident_id, event_id FROM given
       ON CONFLICT DO NOTHING
     ), noted AS (
       INSERT INTO incident_timeline (incident_id, at, action, from_status, to_status, details)
-      SELECT id, updated_at, action, status, status, details
+      SELECT id, updated_at, action, old_status, CASE action WHEN 'resolve' THEN status ELSE old_status END, details
       FROM (
-        SELECT incident_id, position, 'attachEvent' AS action, jsonb_build_object('eventId', event_id) AS details
-        FROM given
+        SELECT incident_id, position, 'attachEvent' AS action, jsonb_build_object('eventId', given.event_id)
+          || CASE WHEN is_version AND is_newest_version AND given.severity < reported_severity
+            THEN ${change('reportedSeverity', nameOfSeverity(sql`reported_severity`), nameOfSeverity(sql`given.severity`))}
+            ELSE '{}' END AS details
+        FROM given JOIN judged ON judged.id = incident_id
         UNION ALL
         SELECT id, NULL, 'update', jsonb_build_object('eventId', event_id)
-          || ${fromTo('severity', sql`(${SEVERITIES})[severity]`, sql`(${SEVERITIES})[CASE WHEN raises THEN of_worst ELSE severity END]`)}
+          || ${fromTo('severity', nameOfSeverity(sql`severity`), nameOfSeverity(sql`CASE WHEN raises THEN of_worst ELSE severity END`))}
           || ${fromTo('title', sql`title`, sql`new_title`)}
           || ${fromTo('description', sql`description`, sql`new_description`)}
         FROM judged WHERE is_changed
+        UNION ALL
+        SELECT id, NULL, 'resolve', jsonb_build_object('eventId', of_end, 'reason', ending)
+        FROM judged WHERE ending IS NOT NULL
       ) AS entries JOIN grown ON grown.id = incident_id
-      ORDER BY position NULLS LAST
+      ORDER BY position NULLS LAST, action DESC
     )
     SELECT * FROM grown`,
 );
 
 /** The details of a change of a field in the timeline; an empty object if it did not change. */
 function fromTo(field: string, from: SQL, to: SQL): SQL {
-  return sql`CASE WHEN ${from} IS DISTINCT FROM ${to}
-            THEN jsonb_build_object(${sql.raw(`'${field}'`)}, jsonb_build_object('from', ${from}, 'to', ${to})) ELSE '{}' END`;
+  return sql`CASE WHEN ${from} IS DISTINCT FROM ${to} THEN ${change(field, from, to)} ELSE '{}' END`;
+}
+
+function change(field: string, from: SQL, to: SQL): SQL {
+  return sql`jsonb_build_object(${sql.raw(`'${field}'`)}, jsonb_build_object('from', ${from}, 'to', ${to}))`;
+}
+
+function nameOfSeverity(rank: SQL): SQL {
+  return sql`(${SEVERITIES})[${rank}]`;
 }
 
 /** An incident to which events were attached. */
@@ -172,7 +197,8 @@ export interface JoinedIncident {
 /**
  * Attaches events to open incidents, which are locked, and records it. An event that is more severe than the incident
  * and all its events before raises the severity of the incident and gives it its title and description, except for what
- * a person has written. So does the description of a later version of a report.
+ * a person has written. So does the description of a later version of a report, which may also end it: then the incident
+ * is resolved. That such a version is less severe than the one before is noted, and changes nothing else.
  */
 export async function attachToOpenIncidents(
   tx: Executor,
@@ -186,7 +212,8 @@ export async function attachToOpenIncidents(
     severities: smallintArray(events, ({ severity }) => severity),
     titles: textArray(events, ({ title }) => title),
     descriptions: textArray(events, ({ description }) => description),
-    laterVersions: textArray(events, (event) => String(event.isLaterVersion)),
+    versions: textArray(events, ({ isVersion }) => String(isVersion)),
+    endings: textArray(events, ({ ending }) => ending),
   });
   return grown.map((row) => ({ row: readIncident(row), isChanged: row.is_changed === true }));
 }

@@ -4,7 +4,7 @@ import {
   type IncidentTimelineEntry,
   MAX_INCIDENT_TIMELINE,
 } from '@gantry/contract/incidents';
-import { and, asc, desc, eq, gt, isNotNull, max, notInArray, or, type SQL, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, gt, inArray, isNotNull, max, notInArray, or, type SQL, sql } from 'drizzle-orm';
 import { incidentTimeline as timeline } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import type { NameOf } from '../users/names-store.ts';
@@ -134,13 +134,13 @@ export function timelineEntryOf(row: ReadRow, nameOf: NameOf): IncidentTimelineE
 }
 
 /**
- * The unseen entries of users, and of the service when an event raised the severity. Attached events and notes prevent
- * nothing.
+ * The unseen entries of users, and of the service when an event raised the severity or resolved the incident. Attached
+ * events and notes prevent nothing.
  */
 function unseenSteps(incidentId: string, unseen: Unseen): SQL | undefined {
   return and(
     eq(timeline.incidentId, incidentId),
-    or(isNotNull(timeline.userId), eq(timeline.action, 'update')),
+    or(isNotNull(timeline.userId), inArray(timeline.action, ['update', 'resolve'])),
     'since' in unseen
       ? and(notInArray(timeline.action, ['attachEvent', 'addNote']), gt(timeline.at, unseen.since))
       : and(

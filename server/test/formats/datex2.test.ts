@@ -207,9 +207,35 @@ describe('a situation', () => {
     expect([reports[0]?.event.severity, note]).toEqual(['MEDIUM', null]);
   });
 
-  it('that has ended is not an incident', async () => {
-    const ended = '<management><lifeCycleManagement><end>true</end></lifeCycleManagement></management>';
-    expect(await readBody(datex2, record('Accident', ended))).toMatchObject({ is: 'nothing', reports: [] });
+  const lifeCycle = (name: string, value: string) =>
+    `<management><lifeCycleManagement><${name}>${value}</${name}></lifeCycleManagement></management>`;
+  const validity = (status: string, until: string) =>
+    `<validity><validityStatus>${status}</validityStatus><validityTimeSpecification><overallEndTime>${until}</overallEndTime></validityTimeSpecification></validity>`;
+
+  it.each([
+    ['its end', lifeCycle('end', 'true'), 'ended'],
+    ['its cancellation', lifeCycle('cancel', 'true'), 'cancelled'],
+    ['no end', lifeCycle('end', 'false'), null],
+    ['a past period', validity('definedByValidityTimeSpec', '2026-06-01T12:00:00Z'), 'ended'],
+    [
+      'a past period in another zone',
+      validity('definedByValidityTimeSpec', '2026-06-01T14:30:00+02:00'),
+      null,
+    ],
+    ['a past period and that it is active', validity('active', '2026-06-01T12:00:00Z'), null],
+    ['no period', validity('definedByValidityTimeSpec', ''), null],
+  ])('that states %s reports it', async (_, fields, end) => {
+    const body = record('Accident', fields).replace(
+      '<sit:situation ',
+      '<com:publicationTime>2026-06-01T12:10:00Z</com:publicationTime><sit:situation ',
+    );
+    const { reports } = await readBody(datex2, body);
+    expect(reports).toMatchObject([
+      {
+        key: end === null ? 'R/2' : `R/2/${end}`,
+        event: { metadata: { incidentKey: 'R', incidentEnd: end } },
+      },
+    ]);
   });
 
   it('is the same in SOAP', async () => {

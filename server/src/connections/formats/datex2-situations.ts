@@ -1,5 +1,5 @@
 import type { IncidentType } from '@gantry/contract/incidents';
-import { reportedTime } from '../device-time.ts';
+import { isoTime, reportedTime, type Zone } from '../device-time.ts';
 import type { ObservedEvent, ReadingContext, Report } from '../format.ts';
 import type { Found } from '../gathered.ts';
 import { placeAt } from '../geo-json.ts';
@@ -45,7 +45,6 @@ export function situationsIn(
     const causing = records.find(({ type, fields }) => incidentTypeOf(type, fields) !== null) ?? records[0];
     const cause = (causing && incidentTypeOf(causing.type, causing.fields)) ?? 'OTHER';
     return records.map(({ type, fields }): Found => {
-      if (hasEnded(fields)) return { is: 'nothing', note: 'A situation has ended or was cancelled' };
       const own = incidentTypeOf(type, fields);
       const incidentType = own ?? cause;
       // Measures, such as a diversion, belong to the incident of their cause.
@@ -71,11 +70,22 @@ function incidentTypeOf(type: string, fields: Json): IncidentType | null {
   return INCIDENTS.find(([pattern]) => pattern.test(type))?.[1] ?? null;
 }
 
-function hasEnded(fields: Json): boolean {
+/**
+ * Whether the record says that what it reports is over: by its life cycle, or by a period that ended before the
+ * publication, unless the record is active or suspended regardless of its period.
+ */
+function endIn(fields: Json, publication: Json, zone: Zone): 'ended' | 'cancelled' | null {
   const { end, cancel } = objectOf(
     valueAt(fields, 'management.lifeCycleManagement') ?? fields.lifeCycleManagement,
   );
-  return [end, cancel].some((each) => each === true || wordOf(each) === 'true');
+  const isTrue = (each: unknown): boolean => each === true || wordOf(each) === 'true';
+  if (isTrue(cancel)) return 'cancelled';
+  if (isTrue(end)) return 'ended';
+  const { validityStatus, validityTimeSpecification } = objectOf(fields.validity);
+  if (wordOf(validityStatus) !== 'definedByValidityTimeSpec') return null;
+  const until = isoTime(wordOf(objectOf(validityTimeSpecification).overallEndTime), zone);
+  const published = isoTime(wordOf(publication.publicationTime), zone);
+  return until !== null && published !== null && until <= published ? 'ended' : null;
 }
 
 interface SituationRecord {
@@ -100,14 +110,16 @@ function reportOf(record: SituationRecord, { zone }: ReadingContext): Report {
   );
   const id = idOf(fields);
   const version = versionOf(fields) ?? time;
+  const end = endIn(fields, publication, zone);
   const { severity, word } = severityIn(record);
   const validity = objectOf(fields.validity);
   const period = objectOf(validity.validityTimeSpecification);
   const kind = kindIn(fields);
   const creator = objectOf(publication.publicationCreator);
   return {
-    // The id of the record, not that of the situation, whose records begin and end separately.
-    key: id === null ? null : `${id}/${version ?? ''}`.slice(0, 200),
+    // The id of the record, not that of the situation, whose records begin and end separately. A period may end without
+    // another version.
+    key: id === null ? null : [id, version ?? '', ...(end === null ? [] : [end])].join('/').slice(0, 200),
     device: namesOf(wordOf(creator.nationalIdentifier)),
     ...reportedTime(zone, ['situationRecord', time]),
     event: {
@@ -124,6 +136,7 @@ function reportOf(record: SituationRecord, { zone }: ReadingContext): Report {
         vendor: 'datex2',
         incidentType,
         incidentKey,
+        incidentEnd: end,
         recordType: type,
         kind,
         record: id,

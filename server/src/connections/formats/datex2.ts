@@ -49,7 +49,7 @@ export const datex2: Format = {
     `As the address of the client, give ${url}.`,
     `If the operator requires credentials, give the user name ${username} and the password ${password} (Basic), or the header "Authorization: Bearer ${token}".`,
     'Where only pull is offered, fetch the snapshot at intervals on a computer of your own, and send it unchanged: curl --compressed <snapshot> | curl --data-binary @- -H "Content-Type: application/xml" followed by the address.',
-    'Every version of a situation record becomes one event, however often it is sent. Later versions join the incident that the first one opened, as long as it is open, and raise its severity and change its description. Measured data and travel times are kept with the messages, but are not events.',
+    'Every version of a situation record becomes one event, however often it is sent. Later versions join the incident that the first one opened, as long as it is open, and raise its severity and change its description; a lower severity is only noted in its timeline. The end or cancellation of the record resolves it, and a version after that opens another. Measured data and travel times are kept with the messages, but are not events.',
   ],
 };
 

@@ -6,9 +6,10 @@ import type { Executor, Transaction } from '../../platform/database/transaction.
 import type { Outbox } from '../../realtime/publish.ts';
 import type { Check } from './check.ts';
 
-// An event of type INCIDENT belongs to an incident, unless it is still to be followed up. This takes several statements,
-// because events may be on other nodes than the other tables.
-const INCIDENT_EVENTS = sql`SELECT id, created_at FROM events WHERE event_type = 'INCIDENT'`;
+// An event of type INCIDENT belongs to an incident, unless it is still to be followed up or reports an end, which opens none.
+// This takes several statements, because events may be on other nodes than the other tables.
+const INCIDENT_EVENTS = sql`
+  SELECT id, created_at FROM events WHERE event_type = 'INCIDENT' AND metadata ->> 'incidentEnd' IS NULL`;
 const AT_ONCE = 5_000;
 
 async function pageOfIncidentEvents(db: Executor, after: string | null): Promise<string[]> {
