@@ -15,12 +15,17 @@ async function listed(page: Page, heading: string): Promise<string[]> {
     );
 }
 
-const ARROWS = new Set(['Up', 'Down', 'Left', 'Right']);
+const ARROWS: Record<string, string> = {
+  '↑': 'ArrowUp',
+  '↓': 'ArrowDown',
+  '←': 'ArrowLeft',
+  '→': 'ArrowRight',
+};
 
 /** Presses keys in the notation of the sheet: `g e` are two keys, `⇧ x` is x with Shift. */
 async function press(page: Page, keys: string): Promise<void> {
   if (keys.startsWith('⇧ ')) return page.keyboard.press(`Shift+${keys.slice(2).toUpperCase()}`);
-  for (const key of keys.split(' ')) await page.keyboard.press(ARROWS.has(key) ? `Arrow${key}` : key);
+  for (const key of keys.split(' ')) await page.keyboard.press(ARROWS[key] ?? key);
 }
 
 async function attempt(page: Page, service: TestService, made: Made, keys: string, one: Try) {
