@@ -67,9 +67,13 @@ export function startLive(signal: AbortSignal, position: Position): void {
     heardAt = Date.now();
     reopen();
   }, 1_000);
-  const lose = () => markBroken(Date.now());
-  addEventListener('offline', lose);
   const again = () => reopen();
+  // What the stream had received before tells nothing, only what a new one receives.
+  const lose = () => {
+    again();
+    share({ broken: Date.now() });
+  };
+  addEventListener('offline', lose);
   addEventListener('online', again);
   signal.addEventListener('abort', () => {
     clearInterval(watch);
