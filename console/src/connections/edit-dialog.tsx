@@ -90,6 +90,8 @@ export function EditConnectionDialog({
           </p>
           <pre
             dir="ltr"
+            // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard
+            tabIndex={0}
             className="max-h-60 overflow-auto font-mono text-sm wrap-anywhere whitespace-pre-wrap"
           >
             {JSON.stringify(attempt.data.events, null, 2)}

@@ -48,7 +48,7 @@ function Command({ text }: { readonly text: string }) {
       dir="ltr"
       className="my-2 flex items-start gap-2 rounded-md border bg-surface p-2 text-start text-text"
     >
-      <pre className="min-w-0 grow overflow-x-auto font-mono text-sm">{text}</pre>
+      <pre className="min-w-0 grow font-mono text-sm wrap-anywhere whitespace-pre-wrap">{text}</pre>
       <CopyButton iconOnly label={t('empty.copy')} text={text} />
     </div>
   );

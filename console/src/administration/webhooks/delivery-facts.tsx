@@ -38,6 +38,8 @@ export function DeliveryFacts({ delivery }: { readonly delivery: Delivery }) {
             <pre
               key="answer"
               dir="auto"
+              // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard
+              tabIndex={0}
               className="max-h-40 overflow-auto rounded border bg-bg p-2 font-mono text-sm break-all whitespace-pre-wrap"
             >
               {lastAnswer || t('deliveries.noText')}
