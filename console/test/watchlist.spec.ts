@@ -65,12 +65,15 @@ test.describe('an alert', () => {
     await page.keyboard.press('n');
     await page.keyboard.type('Patrol is informed');
     await page.keyboard.press('Control+Enter');
-    await expect(row).toContainText('Operator Tester');
-    await expect(page.getByRole('complementary')).toContainText('Patrol is informed');
+    const pane = page.getByRole('complementary');
+    await expect(pane).toContainText('Operator Tester');
+    await expect(pane).toContainText('Patrol is informed');
+    // The list shows only open alerts.
+    await expect(row).toHaveCount(0);
 
     await page.getByRole('button', { name: /^Undo/ }).click();
     await expect(row).toContainText('Open');
-    await expect(page.getByRole('complementary').getByRole('button', { name: 'Acknowledge' })).toBeEnabled();
+    await expect(pane.getByRole('button', { name: 'Acknowledge' })).toBeEnabled();
   });
 
   test('that another user acknowledged first names that user, and keeps the note', async ({
