@@ -367,8 +367,8 @@ test('an alert whose acknowledgement is undone counts as new again if it was not
     localStorage.setItem('gantry.watchlist.sound', JSON.stringify({ on: true, muted: [] })),
   );
   await page.reload();
-  await page.getByRole('heading', { level: 1 }).click();
   await expect(page.getByText('Live', { exact: true })).toBeVisible();
+  await page.getByRole('heading', { level: 1 }).click();
   const plate = await raise(service);
   const bell = page.getByRole('button', { name: /new announcement/ });
   await expect(bell).toHaveText('1');
