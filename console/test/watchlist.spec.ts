@@ -300,9 +300,9 @@ test('while the tone of an alert is playing, only a more urgent alert plays anot
     Object.defineProperty(BaseAudioContext.prototype, 'currentTime', { get: () => 1 });
   });
   await page.reload();
+  await expect(page.getByText('Live', { exact: true })).toBeVisible();
   await page.getByRole('heading', { level: 1 }).click();
   await expect(page.getByRole('button', { name: 'Sound on' })).toBeVisible();
-  await expect(page.getByText('Live', { exact: true })).toBeVisible();
   const heardAfter = async (priority: Severity) => {
     const plate = await raise(service, 1, priority);
     await expect(page.getByRole('row').filter({ hasText: plate })).toBeVisible();
