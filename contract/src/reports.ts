@@ -103,6 +103,12 @@ export const report = z.object({
   fileName: z.string().nullable().describe('null until the report is DONE, as are `size` and `url`.'),
   size: z.number().nullable().describe('Size of the file in bytes.'),
   error: z.string().nullable().describe('Why the report FAILED.'),
+  waitingFor: z
+    .object({ reason: z.enum(['COUNTS_OF_TRAFFIC']), events: z.number() })
+    .nullable()
+    .describe(
+      'Why a QUEUED report waits beyond its turn: the counts of traffic are behind by this number of events. It is generated once they have caught up, and after ten minutes in any case. null for every other report.',
+    ),
   url: z.string().nullable().describe('Where to download the file, with GET and the token.'),
 });
 export type Report = z.infer<typeof report>;

@@ -212,7 +212,13 @@ async function compose(
   const folding = createDatabase(pools.folding);
   resources.use(startFoldingCounts({ db: folding, log, timings }));
   resources.use(
-    startFoldingTraffic({ db: folding, log, now: core.clock.now, everyMs: timings.foldTrafficMs }),
+    startFoldingTraffic({
+      db: folding,
+      log,
+      now: core.clock.now,
+      everyMs: timings.foldTrafficMs,
+      noteUnfolded: (events) => core.metrics.unfoldedEvents.set(events),
+    }),
   );
   resources.use(
     startUpkeep({

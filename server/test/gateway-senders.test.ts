@@ -134,9 +134,7 @@ describe('the body of a sender that is not identified', () => {
     const made = await connect(gantry, format);
     const refused = await send(gantry, `/gateway/${format}`, LARGE, headers);
     expect(refused.status).toBe(413);
-    expect(refused.body).toMatch(
-      /larger than \d+ bytes, the maximum for a sender that only its body/,
-    );
+    expect(refused.body).toMatch(/larger than \d+ bytes, the maximum for a sender that only its body/);
     const taken = await send(gantry, pathOf(made.url), LARGE);
     expect([200, 400]).toContain(taken.status);
   });
@@ -146,7 +144,7 @@ describe('the body of a sender that is not identified', () => {
     ['one without form', 'v1=abc'],
     ['an old one', signature(LARGE, 'wrong', 1_700_000_000)],
   ])('is not read with %s, because it cannot identify the sender', async (_, value) => {
-    const headers = value === undefined ? {} : { 'verkada-signature': value };
+    const headers: Record<string, string> = value === undefined ? {} : { 'verkada-signature': value };
     expect((await send(gantry, '/gateway/verkada', LARGE, headers)).status).toBe(401);
   });
 

@@ -1,4 +1,5 @@
 import { writeFile } from 'node:fs/promises';
+import type { Report } from '@gantry/contract/reports';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { locks } from '../src/platform/database/locks.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
@@ -83,7 +84,7 @@ describe('a report of traffic after an import', () => {
     const range = { startDate: '2026-03-31', endDate: '2026-04-02' };
     const { rows } = await gantry.pool.query('SELECT id FROM sensors LIMIT 1');
     const folding = await gantry.pool.connect();
-    let report: () => Promise<{ status: string }>;
+    let report: () => Promise<Pick<Report, 'status' | 'waitingFor'>>;
     try {
       await folding.query('BEGIN');
       await folding.query('SELECT pg_advisory_xact_lock($1)', [locks.traffic]);
@@ -99,14 +100,26 @@ describe('a report of traffic after an import', () => {
         return () => gantry.ok('reports.getById', { id }, { token });
       };
       report = await ask('TRAFFIC');
-      await eventually(await ask('EVENTS'), ({ status }) => status === 'DONE', 15_000);
-      expect((await report()).status).toBe('QUEUED');
+      const other = await eventually(await ask('EVENTS'), ({ status }) => status === 'DONE', 15_000);
+      expect(other.waitingFor).toBeNull();
+      const unfolded = await gantry.pool.query(
+        'SELECT sum(cardinality(event_ids))::int AS events FROM traffic_unfolded',
+      );
+      const { events } = unfolded.rows[0];
+      const waitingFor = { reason: 'COUNTS_OF_TRAFFIC', events };
+      expect(await report()).toMatchObject({ status: 'QUEUED', waitingFor });
+      const { reports } = await gantry.ok('reports.getReports', { status: 'QUEUED' }, { token });
+      expect(reports).toMatchObject([{ kind: 'TRAFFIC', waitingFor }]);
+      await eventually(
+        () => fetch(`${gantry.url}/metrics`).then((response) => response.text()),
+        (text) => text.includes(`\ngantry_traffic_unfolded_events ${events}\n`),
+      );
     } finally {
       await folding.query('COMMIT');
       folding.release();
     }
-    const { status } = await eventually(report, (now) => !['QUEUED', 'RUNNING'].includes(now.status), 60_000);
-    expect(status).toBe('DONE');
+    const done = await eventually(report, (now) => !['QUEUED', 'RUNNING'].includes(now.status), 60_000);
+    expect(done).toMatchObject({ status: 'DONE', waitingFor: null });
     expect(await gantry.count('traffic_unfolded')).toBe(0);
   }, 90_000);
 });

@@ -20,7 +20,10 @@ export function isUnfinished({ status }: Pick<Report, 'status'>): boolean {
 /** The status of a report, with its progress, or why it failed. */
 export function ReportState({ report }: { readonly report: Report }) {
   const { t, i18n } = useTranslation('reports');
-  const { status, progress, error } = report;
+  const { status, progress, error, waitingFor } = report;
+  const waiting =
+    waitingFor &&
+    t('files.waitsForCounts', { n: new Intl.NumberFormat(i18n.language).format(waitingFor.events) });
   const share = new Intl.NumberFormat(i18n.language, { style: 'percent', maximumFractionDigits: 0 });
   return (
     <span className="flex items-center gap-2">
@@ -35,6 +38,11 @@ export function ReportState({ report }: { readonly report: Report }) {
           />
           <span className="figures text-sm text-muted">{share.format(progress)}</span>
         </>
+      )}
+      {waiting && (
+        <TipText tip={waiting} className="text-muted">
+          {waiting}
+        </TipText>
       )}
       {status === 'FAILED' && error !== null && (
         <TipText tip={error} className="text-muted">

@@ -32,6 +32,7 @@ export interface Metrics {
   /** Connections of clients that were closed at once, by the limit that was reached. */
   readonly refusedConnections: Counter<'limit'>;
   readonly sensors: Gauge<'status'>;
+  readonly unfoldedEvents: Gauge;
   readonly sensorClocks: Gauge<'state'>;
   readonly deliveries: Gauge<'state'>;
   /** Adds a metric of how the connections of these pools are used, which is read at each request for the metrics. */
@@ -179,6 +180,11 @@ export function createMetrics(siblings: Siblings | null = null): Metrics {
       name: 'gantry_sensors',
       help: 'Sensors of the installation by status; each process reports all of them',
       labelNames: ['status'],
+      registers,
+    }),
+    unfoldedEvents: new Gauge({
+      name: 'gantry_traffic_unfolded_events',
+      help: 'Events of the installation that the counts of traffic do not contain yet; each process reports all of them',
       registers,
     }),
     sensorClocks: new Gauge({

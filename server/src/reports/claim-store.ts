@@ -9,8 +9,16 @@ const MOST_ATTEMPTS = 5;
 
 const GIVEN_UP = `It could not be finished in ${MOST_ATTEMPTS} attempts; the log of the service has the cause`;
 
-/** How long reports of traffic wait until most events are folded: folding may fail, or an import may go on for longer. */
-const WAIT_FOR_FOLD = sql.raw(`interval '10 minutes'`);
+/**
+ * How long reports of traffic wait until most events are folded, in milliseconds: folding may fail, or an import may go on
+ * for longer.
+ */
+const WAIT_FOR_FOLD_MS = 600_000;
+
+/** Whether a report of traffic waits while many events are not folded. @param now Unix milliseconds */
+export function waitsForFold({ kind, status, createdAt }: ReportRow, now: number): boolean {
+  return kind === 'TRAFFIC' && status === 'QUEUED' && now - createdAt.getTime() < WAIT_FOR_FOLD_MS;
+}
 
 /** Whether a report of traffic is waiting. */
 export async function isTrafficQueued(db: Executor): Promise<boolean> {
@@ -25,7 +33,7 @@ export async function isTrafficQueued(db: Executor): Promise<boolean> {
  * @param isTrafficReady whether most events are folded; otherwise reports of traffic let others go first
  */
 export function claimReports(db: Executor, most: number, isTrafficReady: boolean): Promise<ReportRow[]> {
-  const isWaiting = sql`kind = 'TRAFFIC' AND created_at > now() - ${WAIT_FOR_FOLD}`;
+  const isWaiting = sql`kind = 'TRAFFIC' AND created_at > now() - ${WAIT_FOR_FOLD_MS} * interval '1 millisecond'`;
   const due = isTrafficReady ? sql`status = 'QUEUED'` : sql`status = 'QUEUED' AND NOT (${isWaiting})`;
   const ids = claimableIds(reports, { due, order: sql`created_at, id`, most });
   return db

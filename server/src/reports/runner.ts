@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Database } from '../platform/database/pool.ts';
 import { createJobRunner, type JobRunner } from '../platform/jobs/runner.ts';
-import { isMostFolded } from '../traffic/fold.ts';
+import { unfoldedBacklog } from '../traffic/fold.ts';
 import { claimReports, isTrafficQueued, noteProgress, releaseReport, settleReport } from './claim-store.ts';
 import type { ReportFiles } from './files.ts';
 import type { ReportRow } from './store.ts';
@@ -86,7 +86,7 @@ export function createReportRunner({ db, files, makeReport, log }: RunnerOptions
     log,
     failure: 'reports cannot be generated now; the next sweep will try again',
     claim: async (_, most) =>
-      claimReports(db, most, !(await isTrafficQueued(db)) || (await isMostFolded(db))),
+      claimReports(db, most, !(await isTrafficQueued(db)) || (await unfoldedBacklog(db)) === null),
     perform: make,
   });
 }

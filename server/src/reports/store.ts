@@ -6,7 +6,9 @@ import { channels, notify } from '../platform/database/notify.ts';
 import { reports } from '../platform/database/tables.ts';
 import type { Executor, Transaction } from '../platform/database/transaction.ts';
 import { AppError, notFound } from '../platform/error.ts';
+import { unfoldedBacklog } from '../traffic/fold.ts';
 import { findNames, type NameOf } from '../users/names-store.ts';
+import { waitsForFold } from './claim-store.ts';
 import { fileNameOf } from './file-name.ts';
 
 export type ReportRow = typeof reports.$inferSelect;
@@ -21,13 +23,19 @@ function urlOfFile(id: string): string {
   return `/reports/${id}/file`;
 }
 
-/** Rows as the API returns them, with the names of users. */
+/** Rows as the API returns them, with the names of users, and what reports of traffic wait for. */
 export async function showReports(db: Executor, rows: readonly ReportRow[]): Promise<Report[]> {
   const nameOf = await findNames(
     db,
     rows.map(({ createdBy }) => createdBy),
   );
-  return rows.map((row) => reportOf(row, nameOf));
+  const now = Date.now();
+  const backlog = rows.some((row) => waitsForFold(row, now)) ? await unfoldedBacklog(db) : null;
+  return rows.map((row) => ({
+    ...reportOf(row, nameOf),
+    waitingFor:
+      backlog !== null && waitsForFold(row, now) ? { reason: 'COUNTS_OF_TRAFFIC', events: backlog } : null,
+  }));
 }
 
 const unfinished = inArray(reports.status, ['QUEUED', 'RUNNING']);
@@ -127,7 +135,7 @@ export async function findKeysInUse(db: Executor, keys: readonly string[]): Prom
   return new Set(rows.flatMap(({ key }) => (key === null ? [] : [key])));
 }
 
-function reportOf(row: ReportRow, nameOf: NameOf): Report {
+function reportOf(row: ReportRow, nameOf: NameOf): Omit<Report, 'waitingFor'> {
   return {
     id: row.id,
     kind: row.kind,

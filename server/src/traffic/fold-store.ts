@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import { locks } from '../platform/database/locks.ts';
 import { moment } from '../platform/database/moment.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { inTransaction } from '../platform/database/transaction.ts';
+import { type Executor, inTransaction } from '../platform/database/transaction.ts';
 import { longerUntil } from './kept-store.ts';
 import { ALIVE_BIT, ORIGIN, passedIn } from './rollups-store.ts';
 
@@ -37,7 +37,7 @@ export async function foldTraffic(db: Database, limit: number): Promise<number> 
 }
 
 /** The number of events that are not folded yet. */
-export async function countUnfolded(db: Database): Promise<number> {
+export async function countUnfolded(db: Executor): Promise<number> {
   const { rows } = await db.execute<{ n: number }>(
     sql`SELECT coalesce(sum(cardinality(event_ids)), 0)::bigint AS n FROM traffic_unfolded`,
   );
