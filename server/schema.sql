@@ -421,7 +421,8 @@ CREATE TABLE report_schedules (
   created_by uuid NOT NULL,
   created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
   updated_at timestamp(3) with time zone NOT NULL DEFAULT now(),
-  hides_plates boolean NOT NULL DEFAULT false
+  hides_plates boolean NOT NULL DEFAULT false,
+  csv jsonb
 );
 
 CREATE TABLE reports (
@@ -446,7 +447,8 @@ CREATE TABLE reports (
   file_key text,
   size bigint,
   error text,
-  hides_plates boolean NOT NULL DEFAULT false
+  hides_plates boolean NOT NULL DEFAULT false,
+  csv jsonb
 );
 
 CREATE TABLE retention_removals (

@@ -1,3 +1,31 @@
+/** How a CSV file is written. */
+export interface CsvChoice {
+  /** Excel in countries with a decimal comma, such as Turkey and Germany, expects a semicolon. */
+  readonly separator: ',' | ';' | '\t';
+  /** Whether the file begins with a byte order mark, without which Excel reads an old encoding. */
+  readonly hasMark: boolean;
+  /**
+   * Whether texts that look like numbers, such as the plate 12E34 and the identifier 007, are written as `="007"`, which
+   * Excel shows as they are. Other readers take them literally.
+   */
+  readonly keepsTexts: boolean;
+}
+
+export const USUAL_CSV: CsvChoice = { separator: ',', hasMark: true, keepsTexts: false };
+
+/** The beginning of a file without which spreadsheets assume an old encoding. */
+export function markOf({ hasMark }: CsvChoice): string {
+  return hasMark ? '\uFEFF' : '';
+}
+
+/** What Excel would turn into a number, a date or a time. It contains nothing that could end the quotes. */
+const LOOKS_LIKE_NUMBER = /^[.,:/ \u00a0-]*\p{Nd}[\p{Nd}.,:/ \u00a0-]*(?:e[+-]?\p{Nd}+)?$/iu;
+
+/** A text as a cell, before quotes: guarded, or as a formula that yields the text if Excel is to keep it. */
+export function textCell(text: string, { keepsTexts }: CsvChoice): string {
+  return keepsTexts && LOOKS_LIKE_NUMBER.test(text) ? `="${text}"` : guardText(text);
+}
+
 /**
  * The beginning of a part of a text that a spreadsheet may treat as a formula. Quotes and blanks may precede the
  * sign, because some readers strip them; some also strip a tab or CR, or accept the full-width forms of the signs.
@@ -24,8 +52,10 @@ export function guardText(text: string): string {
  * A line that readers either skip as a comment or accept as a row: it has the same number of cells, and nothing in it
  * needs quotes, which would hide the `#`. The text is guarded as by `guardText`.
  */
-export function commentLine(text: string, columns: number): string {
-  return `# ${guardText(text.replaceAll(/\s+/g, ' ').replaceAll(',', ';').replaceAll('"', "'"))}${','.repeat(columns - 1)}`;
+export function commentLine(text: string, columns: number, { separator }: CsvChoice): string {
+  const line = text.replaceAll(/\s+/g, ' ').replaceAll('"', "'");
+  const plain = separator === ';' ? line.replaceAll(/ ?[,;] ?/g, ' | ') : line.replaceAll(',', ';');
+  return `# ${guardText(plain)}${separator.repeat(columns - 1)}`;
 }
 
 const GUARDED = new RegExp(`${PART}'(?='*${FORMULA})`, 'gu');

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { CsvChoice } from './csv-text.ts';
 import { eventType, lookUpReason, severity } from './events.ts';
 import { id, storedId } from './id.ts';
 import { incidentStatus, incidentType } from './incidents.ts';
@@ -69,6 +70,25 @@ interface Filtered {
 
 const reportFilters = reportFilterFields.describe(`Filters accepted by each kind. ${filtersNote}.`);
 
+const csv: z.ZodType<CsvChoice | null, CsvChoice | null> = z
+  .object({
+    separator: z
+      .enum([',', ';', '\t'])
+      .describe('Excel in countries with a decimal comma, such as Turkey and Germany, expects a semicolon.'),
+    hasMark: z
+      .boolean()
+      .describe('Whether the file begins with a byte order mark, without which Excel reads an old encoding.'),
+    keepsTexts: z
+      .boolean()
+      .describe(
+        'Whether texts that look like numbers, such as the plate 12E34 and the identifier 007, are written as `="007"`, which Excel shows as they are.',
+      ),
+  })
+  .nullable()
+  .describe(
+    'How a CSV file is written; null: separated by commas, with a byte order mark, texts as they are. Other formats ignore it.',
+  );
+
 export const generateReportInput = z
   .object({
     kind: reportKind,
@@ -80,6 +100,7 @@ export const generateReportInput = z
       "End, inclusive. A plain date is the end of that day in the service's time zone. At most five years after the start.",
     ),
     filters: reportFilters.prefault({}),
+    csv: csv.default(null),
     ...lookUpReason,
   })
   .superRefine(refuseFiltersOutOfPlace);
@@ -163,6 +184,7 @@ export const createScheduleInput = z
     kind: reportKind,
     format: reportFormat,
     filters: reportFilters.prefault({}),
+    csv: csv.default(null),
     every: when.every,
     hour: when.hour,
     weekday: when.weekday.default(null),
@@ -183,6 +205,7 @@ export const updateScheduleInput = z.object({
   id,
   format: reportFormat.optional(),
   filters: reportFilters.optional().describe(`Replaces the filters as a whole. ${filtersNote}.`),
+  csv: csv.optional(),
   every: when.every.optional(),
   hour: when.hour.optional(),
   weekday: when.weekday.optional(),
@@ -197,6 +220,7 @@ export const reportSchedule = z.object({
   kind: reportKind,
   format: reportFormat,
   filters: reportFilterFields,
+  csv,
   ...when,
   enabled: z.boolean(),
   timezone: z.string(),

@@ -203,6 +203,25 @@ describe('schedules', () => {
     });
   });
 
+  it('write CSV as they were told to', async () => {
+    const csv = { separator: ';', hasMark: false, keepsTexts: false };
+    const { id } = await create({ csv });
+    await gantry.pool.query('UPDATE report_schedules SET next_run_at = now() WHERE id = $1', [id]);
+    const [report] = await eventually(
+      () => reportsOf(id),
+      ([first]) => first?.status === 'DONE',
+      20_000,
+    );
+    const file = await fetch(`${gantry.url}${report.url}`, { headers: { authorization: `Bearer ${token}` } });
+    expect(Buffer.from(await file.arrayBuffer()).toString()).toMatch(/^[\w ]+;/);
+    const changed = await gantry.ok('reports.updateSchedule', { id, hour: 7 }, { token });
+    expect(changed).toMatchObject({ hour: 7, csv });
+    expect(await gantry.ok('reports.updateSchedule', { id, csv: null }, { token })).toMatchObject({
+      csv: null,
+    });
+    await gantry.ok('reports.deleteSchedule', { id }, { token });
+  });
+
   it('continue when a run is due for the second time, as after a clock was set back', async () => {
     const [{ id }, other] = [await create(), await create()];
     const makeDue = (schedule: string, ago: string) =>
@@ -292,6 +311,7 @@ describe('schedules', () => {
     ['a week without its day', { every: 'WEEKLY' }, 'weekday'],
     ['a month without its day', { every: 'MONTHLY' }, 'dayOfMonth'],
     ['an hour that no clock shows', { hour: 24 }, 'hour'],
+    ['an unknown separator', { csv: { separator: '|', hasMark: true, keepsTexts: false } }, 'separator'],
     ['a filter of another kind', { filters: { sensorType: 'RADAR' } }, 'sensorType'],
   ])('are refused with %s', async (_, input, field) => {
     const daily = { kind: 'DAILY_SUMMARY', format: 'CSV', every: 'DAILY', hour: 6 };

@@ -166,6 +166,36 @@ describe('a report of violations', () => {
     ]);
   });
 
+  it('is written for Excel in countries with a decimal comma, if asked', async () => {
+    const events = ['007', '12E34', 'W 7', '=1'].map((licensePlateNumber, n) => ({
+      eventType: 'TRAFFIC_VIOLATION',
+      timestamp: `2026-04-02T10:00:0${n}.000Z`,
+      violationType: 'A,B',
+      licensePlateNumber,
+    }));
+    const { apiKey } = await gantry.ok(
+      'sensors.create',
+      { name: 'Mast 8', deviceId: 'mast-8', type: 'CAMERA' },
+      { token },
+    );
+    await gantry.ok('events.ingestBatch', { apiKey, events });
+    const day = { startDate: '2026-04-02', endDate: '2026-04-02' };
+    const csv = { separator: ';', hasMark: false, keepsTexts: true };
+    const filters = { violationType: 'A,B' };
+    const bytes = await fetchFile(await generate({ ...day, filters, csv }));
+    const [head = '', ...lines] = new TextDecoder().decode(bytes).split('\r\n');
+    expect(head).toMatch(/^Time;/);
+    const column = head.split(';').indexOf('Plate');
+    expect(lines.slice(0, 4).map((line) => line.split(';')[column])).toEqual([
+      '"=""007"""',
+      '"=""12E34"""',
+      'W 7',
+      "'=1",
+    ]);
+    const ends = ';'.repeat(head.split(';').length - 1);
+    expect(lines).toContain(`# Filters: violationType = A | B${ends}`);
+  });
+
   it('has no cell in CSV that a spreadsheet treats as a formula', async () => {
     const { records } = readCsv((await violations('CSV')).bytes);
     expect(records.map((record) => record.Plate)).toEqual([

@@ -1,5 +1,5 @@
+import type { CsvChoice } from '@gantry/contract/csv-text';
 import { useTranslation } from 'react-i18next';
-import type { CsvChoice } from '../chart/csv.ts';
 import { setCsvChoice, useCsvChoice } from '../chart/csv-choice.ts';
 import { Panel } from '../ui/panel.tsx';
 import { Select } from '../ui/select.tsx';

@@ -1,6 +1,6 @@
+import { type CsvChoice, USUAL_CSV } from '@gantry/contract/csv-text';
 import i18next from 'i18next';
 import { createStored } from '../preferences/stored.ts';
-import { type CsvChoice, USUAL_CSV } from './csv.ts';
 
 const stored = createStored<CsvChoice | null>(
   'csv',

@@ -2,6 +2,7 @@ import type { GenerateReportInput } from '@gantry/contract/reports';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { csvChoice } from '../chart/csv-choice.ts';
 import { useForm } from '../form/form.ts';
 import { FormDialog } from '../form/form-dialog.tsx';
 import { KeptState } from '../form/kept-state.tsx';
@@ -29,6 +30,7 @@ export function GenerateDialog({ today, onClose }: { readonly today: string; rea
       format: content.format,
       ...range,
       filters: setFilters(content.filters),
+      csv: content.format === 'CSV' ? csvChoice() : null,
       reason: entered.text('reason') || undefined,
     }),
     save: (input) => api.reports.generate.mutate(input),

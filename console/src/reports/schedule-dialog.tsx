@@ -3,6 +3,7 @@ import { dayFieldOf } from '@gantry/contract/values';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { csvChoice } from '../chart/csv-choice.ts';
 import { changesOf } from '../form/changes.ts';
 import { useForm } from '../form/form.ts';
 import { FormDialog } from '../form/form-dialog.tsx';
@@ -57,6 +58,7 @@ export function ScheduleDialog({ schedule: given, onClose }: ScheduleDialogProps
         kind: content.kind,
         format: content.format,
         filters: setFilters(content.filters),
+        csv: content.format === 'CSV' ? (schedule?.csv ?? csvChoice()) : null,
         every: when.every,
         hour: when.hour,
         weekday: field === 'weekday' ? when.weekday : null,

@@ -1,4 +1,5 @@
-import { type CsvChoice, csvOf } from '../chart/csv.ts';
+import type { CsvChoice } from '@gantry/contract/csv-text';
+import { csvOf } from '../chart/csv.ts';
 import type { Cell } from '../chart/table.ts';
 import type { Filter, FilterValues } from '../filters/filter.ts';
 import type { Pages } from './pages.ts';

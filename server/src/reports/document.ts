@@ -1,3 +1,4 @@
+import type { CsvChoice } from '@gantry/contract/csv-text';
 import type { ReportFilters } from '@gantry/contract/reports';
 import type { TimezoneSettings } from '@gantry/contract/system';
 import type { Database } from '../platform/database/pool.ts';
@@ -108,6 +109,8 @@ export interface ReportDocument {
   readonly rows: AsyncIterable<readonly Row[]>;
   readonly count?: () => Promise<number | null>;
   readonly settings: TimezoneSettings;
+  /** How a CSV file is written; as usual by default. */
+  readonly csv?: CsvChoice;
   readonly summary: () => Promise<Summary>;
   readonly sections?: Omit<Sections, 'list'> & { readonly list: () => AsyncIterable<Section> };
 }

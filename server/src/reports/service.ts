@@ -45,7 +45,7 @@ export async function generateReport(ctx: ActorContext, input: GenerateReportInp
   const { app, actor, caller } = ctx;
   const settings = app.settings.current();
   const { from, until } = requireRange(input, settings.timezone);
-  const { kind, format, filters, startDate, endDate } = input;
+  const { kind, format, filters, csv, startDate, endDate } = input;
   requireReportKind(app.config, kind);
   requirePlateSearch(ctx, { ...filters, reason: input.reason });
   const range = { startsAt: new Date(from), endsAt: new Date(until) };
@@ -55,6 +55,7 @@ export async function generateReport(ctx: ActorContext, input: GenerateReportInp
       kind,
       format,
       filters,
+      csv,
       settings,
       createdBy: actor.id,
       hidesPlates: !actor.seesPlates,

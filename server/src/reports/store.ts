@@ -16,7 +16,7 @@ export type NewReport = Pick<
   ReportRow,
   'kind' | 'format' | 'filters' | 'startsAt' | 'endsAt' | 'settings' | 'createdBy'
 > &
-  Partial<Pick<ReportRow, 'scheduleId' | 'dueAt' | 'hidesPlates'>>;
+  Partial<Pick<ReportRow, 'scheduleId' | 'dueAt' | 'hidesPlates' | 'csv'>>;
 
 /** The address of the file of a report. */
 function urlOfFile(id: string): string {

@@ -36,6 +36,7 @@ export async function writeReport(
     columns,
     rows: watched(rows(db, scope), progress, signal, row.hidesPlates ? withoutPlates(columns) : asItIs),
     settings: row.settings,
+    ...(row.csv && { csv: row.csv }),
     ...(count && { count: () => count(db, scope) }),
     summary: () => summary(db, scope),
     ...(sections && { sections: { ...sections, list: () => sections.list(db, scope) } }),

@@ -1,4 +1,5 @@
 import type { Coordinates } from '@gantry/contract/coordinates';
+import type { CsvChoice } from '@gantry/contract/csv-text';
 import type { IncidentStatus, IncidentType } from '@gantry/contract/incidents';
 import type { Role } from '@gantry/contract/permissions';
 import type {
@@ -308,6 +309,7 @@ export const reports = pgTable('reports', {
   size: bigint('size', { mode: 'number' }),
   error: text('error'),
   hidesPlates: boolean('hides_plates').notNull().default(false),
+  csv: jsonb('csv').$type<CsvChoice>(),
 });
 
 export const reportSchedules = pgTable('report_schedules', {
@@ -327,4 +329,5 @@ export const reportSchedules = pgTable('report_schedules', {
   createdAt: moment('created_at').notNull().defaultNow(),
   updatedAt: moment('updated_at').notNull().defaultNow(),
   hidesPlates: boolean('hides_plates').notNull().default(false),
+  csv: jsonb('csv').$type<CsvChoice>(),
 });

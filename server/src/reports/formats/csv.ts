@@ -1,24 +1,24 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { commentLine, guardText } from '@gantry/contract/csv-text';
+import { type CsvChoice, commentLine, markOf, textCell, USUAL_CSV } from '@gantry/contract/csv-text';
 import { stringify } from 'csv-stringify/sync';
 import type { Cell, Column, ReportDocument, Row } from '../document.ts';
 import { createLocalTime, type LocalTime } from '../local-time.ts';
 import type { FileFormat } from './format.ts';
 
-/** Without it, spreadsheets assume an old encoding and corrupt all non-ASCII characters. */
-const BYTE_ORDER_MARK = '\uFEFF';
-
 const unitOf: Partial<Record<Column['type'], string>> = { seconds: ' (s)' };
 
 /** Beyond RFC 4180: separators of other readers, and what some readers trim or treat as a comment. */
-const QUOTED = /[\r\n;\t]|^[\s#]|\s$/;
+const QUOTED = /[\r\n,;\t]|^[\s#]|\s$/;
 
 /** Lines of CSV that every reader splits into the same cells. Texts are guarded against formulas, numbers are not. */
-export function csvLines(rows: readonly (readonly (string | number | null)[])[]): string {
+export function csvLines(
+  rows: readonly (readonly (string | number | null)[])[],
+  choice: CsvChoice = USUAL_CSV,
+): string {
   return stringify(
-    rows.map((row) => row.map((cell) => (typeof cell === 'string' ? guardText(cell) : cell))),
-    { record_delimiter: '\r\n', quoted_match: QUOTED },
+    rows.map((row) => row.map((cell) => (typeof cell === 'string' ? textCell(cell, choice) : cell))),
+    { delimiter: choice.separator, record_delimiter: '\r\n', quoted_match: QUOTED },
   );
 }
 
@@ -46,14 +46,18 @@ function cellOf(cell: Cell, { iso }: LocalTime): string | number | null {
 }
 
 async function* chunksOf(
-  { title, facts, columns, rows, settings }: ReportDocument,
+  { title, facts, columns, rows, settings, csv: choice = USUAL_CSV }: ReportDocument,
   count: (rows: number) => number,
 ): AsyncGenerator<string> {
   const local = createLocalTime(settings);
-  yield BYTE_ORDER_MARK + csvLines([columns.map(({ name, type }) => `${name}${unitOf[type] ?? ''}`)]);
+  yield markOf(choice) + csvLines([columns.map(({ name, type }) => `${name}${unitOf[type] ?? ''}`)], choice);
   for await (const part of rows) {
     count(part.length);
-    if (part.length > 0) yield csvLines(part.map((row: Row) => row.map((cell) => cellOf(cell, local))));
+    if (part.length > 0)
+      yield csvLines(
+        part.map((row: Row) => row.map((cell) => cellOf(cell, local))),
+        choice,
+      );
   }
   const total = count(0);
   const said = [
@@ -62,5 +66,5 @@ async function* chunksOf(
     `Rows: ${total}`,
     ...(total === 0 ? ['This range contains no data.'] : []),
   ];
-  yield said.map((text) => `${commentLine(text, columns.length)}\r\n`).join('');
+  yield said.map((text) => `${commentLine(text, columns.length, choice)}\r\n`).join('');
 }
