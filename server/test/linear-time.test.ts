@@ -3,11 +3,20 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { analyse } from 'scslre';
 import ts from 'typescript';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { z } from 'zod';
+import { appRouter } from '../src/api/router.ts';
 import { formats } from '../src/connections/formats.ts';
 import { parseDigest } from '../src/gateways/digest.ts';
+import { describeProcedures } from '../src/http/docs/procedures.ts';
+import type { JsonSchema } from '../src/http/docs/units.ts';
 import { describeError } from '../src/platform/describe-error.ts';
 import { devicePayload, readBody } from './formats/reading.ts';
+import { connect } from './gateway-calls.ts';
+import { type Gantry, startGantry } from './harness.ts';
+import { send } from './http-client.ts';
+import { processorMs } from './processor-time.ts';
+import { lengthOf } from './test-length.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -15,18 +24,18 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const LENGTH = 50_000;
 const UNITS = [
   ' ',
+  'a',
+  '1',
+  'a=',
+  '"',
+  '<',
+  '[',
   '\t',
   '\n',
   '\r\n',
   '\u00a0',
-  'a',
-  '1',
   '=',
-  'a=',
-  '"',
   '\\',
-  '<',
-  '[',
   '{',
   '(',
   '/',
@@ -45,19 +54,14 @@ const LONG = [...UNITS, 'A+', '//', 'a@', 'eyJ-', 'Datastreams(', 'plate ', '; b
   (unit) => unit.repeat(Math.ceil(LENGTH / unit.length)),
 );
 
+/** Those that are sent to a running service. */
+const SENT = LONG.slice(0, lengthOf({ gate: 7, full: LONG.length }));
+
 /**
  * The bound on the processor time of one message, in ms. Linear expressions take some milliseconds for it, and quadratic
  * ones several seconds.
  */
 const BOUND_MS = 2_000;
-
-/** The processor time of the main thread, in ms. */
-const processorTime = async (work: () => unknown): Promise<number> => {
-  const before = process.cpuUsage();
-  await work();
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1_000;
-};
 
 const sourceFiles = ['client', 'console', 'contract', 'edge', 'server', 'simulator'].flatMap((workspace) =>
   readdirSync(join(root, workspace, 'src'), { recursive: true, encoding: 'utf8' })
@@ -122,7 +126,7 @@ describe.each(formats.map((format) => [format.name, format] as const))('the form
     ]);
     for (const file of payloads) bodies.push((await devicePayload(file)).toString() + ' '.repeat(LENGTH));
     for (const body of bodies) {
-      const time = await processorTime(() => readBody(format, body).catch(() => undefined));
+      const time = await processorMs(() => readBody(format, body).catch(() => undefined));
       expect(time, JSON.stringify(body.slice(0, 60))).toBeLessThan(BOUND_MS);
     }
   }, 120_000);
@@ -132,8 +136,8 @@ describe('the Digest header', () => {
   it('is read in linear time', async () => {
     for (const long of LONG) {
       for (const header of [long, `username="${long}`, `username=${long}`, `a="b", ${long}`]) {
-        expect(await processorTime(() => parseDigest(header))).toBeLessThan(BOUND_MS);
-        expect(await processorTime(() => parseDigest(header.slice(0, 7_900)))).toBeLessThan(BOUND_MS);
+        expect(await processorMs(() => parseDigest(header))).toBeLessThan(BOUND_MS);
+        expect(await processorMs(() => parseDigest(header.slice(0, 7_900)))).toBeLessThan(BOUND_MS);
       }
     }
   });
@@ -156,7 +160,102 @@ describe('the Digest header', () => {
 describe('the description of an error', () => {
   it('is made in linear time', async () => {
     for (const long of LONG) {
-      expect(await processorTime(() => describeError(new Error(long)))).toBeLessThan(BOUND_MS);
+      expect(await processorMs(() => describeError(new Error(long)))).toBeLessThan(BOUND_MS);
     }
   });
+});
+
+const isSchema = (value: unknown): value is JsonSchema =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Values for a schema, each with the text in one of its fields, or, at the end, with the text in all of them. */
+const withText = (schema: JsonSchema, text: string): unknown[] => {
+  for (const choices of [schema.anyOf, schema.oneOf, schema.allOf]) {
+    if (Array.isArray(choices)) return choices.filter(isSchema).flatMap((each) => withText(each, text));
+  }
+  if (schema.type === 'string') return [text];
+  if (schema.type === 'array' && isSchema(schema.items))
+    return withText(schema.items, text).map((one) => [one]);
+  if (schema.type !== 'object') return [];
+  if (!isSchema(schema.properties)) return [{ [text.slice(0, 1_000)]: text }];
+  const fields = Object.entries(schema.properties).flatMap(([name, member]) =>
+    isSchema(member) ? withText(member, text).map((value) => ({ [name]: value })) : [],
+  );
+  return [...fields, Object.assign({}, ...fields)];
+};
+
+describe('a running service', () => {
+  let gantry: Gantry;
+  let authorization: string;
+  beforeAll(async () => {
+    gantry = await startGantry();
+    authorization = `Bearer ${await gantry.tokenFor('ADMIN')}`;
+  });
+  afterAll(() => gantry.stop());
+
+  const procedures = describeProcedures(appRouter).filter(({ input }) => input !== null);
+  const schemaOf = (path: string): z.ZodType => {
+    const defined = appRouter._def.procedures as unknown as Record<string, { _def: { inputs: z.ZodType[] } }>;
+    const [schema] = defined[path]?._def.inputs ?? [];
+    if (!schema) throw new Error(`${path} takes no input`);
+    return schema;
+  };
+
+  it.each(procedures.map(({ path, ...rest }) => [path, rest] as const))(
+    'reads every text field of %s in linear time',
+    async (path, { type, input }) => {
+      const schema = schemaOf(path);
+      for (const long of LONG) {
+        const values = withText(input ?? {}, long);
+        for (const value of values)
+          expect(await processorMs(() => schema.safeParse(value)), path).toBeLessThan(BOUND_MS);
+        if (type !== 'mutation' || !SENT.includes(long)) continue;
+        const body = JSON.stringify({ json: values.at(-1) ?? {} });
+        const headers = { 'content-type': 'application/json', authorization };
+        const time = await processorMs(() => send(`${gantry.url}/trpc/${path}`, 'POST', headers, body));
+        expect(time, path).toBeLessThan(BOUND_MS);
+      }
+    },
+    60_000,
+  );
+
+  it('reads every header in linear time', async () => {
+    const source = sourceFiles
+      .filter((name) => name.startsWith('server'))
+      .map((name) => readFileSync(join(root, name), 'utf8'))
+      .join('\n');
+    // Such as headers.origin, headers['x-api-key'] and headerOf(request, 'x-auth-key').
+    const inSource = /headers\.([a-z]+)\b|headers\['([a-z-]+)'\]|headerOf\(request, '([a-z-]+)'\)/g;
+    const read = new Set([...source.matchAll(inSource)].map(([, ...names]) => names.find(Boolean) ?? ''));
+    for (const one of ['authorization', 'content-type', 'verkada-signature', 'x-forwarded-for'])
+      expect(read).toContain(one);
+    // Those that Node.js reads.
+    for (const one of ['content-length', 'transfer-encoding', 'length', 'ts']) read.delete(one);
+
+    const device = new URL((await connect(gantry, 'mapped')).url).pathname;
+    const addresses = [
+      ['GET', '/'],
+      ['GET', '/trpc/system.health'],
+      ['GET', '/v1/sensors'],
+      ['POST', '/v1/events'],
+      ['POST', '/trpc/auth.login'],
+      ['POST', '/gateway/hikvision'],
+      ['POST', '/gateway/verkada'],
+      ['POST', device],
+    ] as const;
+    const texts = SENT.map((text) => text.slice(0, LENGTH)).filter((text) => /^[\t -~]*$/.test(text));
+    for (const name of read) {
+      for (const text of ['Digest ', 'Basic ', 'Bearer ', 'text/plain; a=', ''].flatMap((scheme) =>
+        scheme === '' || ['authorization', 'content-type'].includes(name)
+          ? texts.map((long) => `${scheme}${long}`)
+          : [],
+      )) {
+        for (const [method, path] of addresses) {
+          const body = method === 'POST' ? '{}' : undefined;
+          const time = await processorMs(() => send(`${gantry.url}${path}`, method, { [name]: text }, body));
+          expect(time, `${name} at ${path}`).toBeLessThan(BOUND_MS);
+        }
+      }
+    }
+  }, 120_000);
 });
