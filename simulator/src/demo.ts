@@ -15,6 +15,9 @@ import { type Fleet, prepareFleet } from './fleet.ts';
 import { sendHistory } from './history.ts';
 import { numberBetween } from './number-between.ts';
 import { readInitialPassword } from './password.ts';
+import { TIME_ZONE } from './places.ts';
+import { createRandom } from './random.ts';
+import { keepTrying } from './retry.ts';
 import { createScreen } from './screen.ts';
 import { assemble, type Crew, historyLine, logIn, runCrew, SimulationError, watch } from './simulation.ts';
 import { stopOnSignals } from './stop.ts';
@@ -24,8 +27,16 @@ const SEED = 7;
 const SENSORS = 12;
 
 /** Some 25,000 events in 30 days: enough for every page and chart, and fast to create. */
-const HISTORY_PACE = { rate: 0.0023, steady: false };
-const LIVE_PACE = { rate: 1, steady: false };
+const HISTORY_PACE = { rate: 0.0023, steady: false, images: true };
+const LIVE_PACE = { rate: 1, steady: false, images: true };
+
+/** The settings of a service where the places of the demo are. */
+const LOCAL_SETTINGS = {
+  timezone: TIME_ZONE,
+  use24HourFormat: false,
+  dateFormat: 'MM/DD/YYYY',
+  firstDayOfWeek: 0,
+} as const;
 
 const given = new Set(Object.keys(process.env));
 const { DATA_DIR } = process.env;
@@ -48,6 +59,20 @@ const adminEmail = process.env.ADMIN_EMAIL || 'admin@gantry.local';
 
 const screen = createScreen(process.stdout);
 const { signal, stop } = stopOnSignals();
+/** Whether the service has ended although nobody stopped the demo. */
+let endedByItself = false;
+
+/**
+ * Performs a step of the preparation, and repeats it as a whole after a temporary failure, such as SERVICE_UNAVAILABLE.
+ * @throws SimulationError when the demo is stopped meanwhile
+ */
+async function persist<Result>(step: () => Promise<Result>): Promise<Result> {
+  const random = createRandom(SEED);
+  const onRetry = (error: Error) => screen.say(`${error.message}. Trying again`);
+  const done = await keepTrying(async () => ({ result: await step() }), { signal, random, onRetry });
+  if (!done) throw new SimulationError('Stopped');
+  return done.result;
+}
 
 async function logInAsAdmin(url: string): Promise<Colleague> {
   const password = process.env.ADMIN_PASSWORD || (await readInitialPassword(dataDir));
@@ -96,24 +121,28 @@ async function prepare(
   const mark = created > 0 ? null : await readMark(dataDir);
   const from = Math.max(start, Math.min(mark ?? start, to));
   // The watchlist must exist before the history is sent, which raises the alerts.
-  if (features.watchlist) await ensureWatchlist(staff.operator.client.api, to);
+  if (features.watchlist) await persist(() => ensureWatchlist(staff.operator.client.api, to));
   if (from < to) {
     await sendHistory(crew.devices, { from, to }, HISTORY_PACE, (share) => {
       screen.show(historyLine(share, crew.tally));
     });
     screen.say(historyLine(1, crew.tally));
   }
-  if (!signal.aborted) await workThroughPast(staff, features, { from, to }, screen.say, signal);
+  if (!signal.aborted)
+    await persist(() => workThroughPast(staff, features, { from, to }, screen.say, signal));
   return { crew, from: to };
 }
 
 async function demonstrate({ url }: Service, historyDays: number): Promise<void> {
-  const admin = await logInAsAdmin(url);
-  const { logins, isNew } = await ensureDemoUsers(admin.client.api, dataDir);
-  const fleet = await prepareFleet(admin.client.api, SEED, SENSORS);
-  const staff = await gatherStaff(url, logins, admin);
+  const admin = await persist(() => logInAsAdmin(url));
+  const { api } = admin.client;
+  const { logins, isNew } = await persist(() => ensureDemoUsers(api, dataDir));
+  const fleet = await persist(() => prepareFleet(api, SEED, SENSORS));
+  if (fleet.created > 0)
+    await persist(() => api.system.timezone.updateTimezoneSettings.mutate(LOCAL_SETTINGS));
+  const staff = await persist(() => gatherStaff(url, logins, admin));
   try {
-    const features = await findFeatures(staff.operator.client.api);
+    const features = await persist(() => findFeatures(staff.operator.client.api));
     const { crew, from } = await prepare(url, fleet, staff, features, historyDays);
     if (signal.aborted) return;
     await writeMark(dataDir, from);
@@ -138,19 +167,20 @@ async function playDemo(program: readonly string[], { historyDays }: Options): P
   if (isBlockedPort(port)) {
     throw new SimulationError(`Browsers refuse to connect to port ${port}: choose another PORT for the demo`);
   }
-  const service = await startService({ program, env, host, port, signal });
-  let endedByItself = false;
+  const service = await startService({ program, env, host, port, dataDir, signal });
   void service.ended.then(() => {
     endedByItself = !signal.aborted;
     stop();
   });
   try {
     await demonstrate(service, historyDays);
+  } catch (error) {
+    if (!endedByItself) throw error;
   } finally {
     await service.stop();
+    screen.say(`The demo has stopped. Its data is kept in ${dataDir}`);
   }
-  screen.say(`The demo has stopped. Its data is kept in ${dataDir}`);
-  if (endedByItself) throw new SimulationError('The service ended by itself: see its messages above');
+  if (endedByItself) throw new SimulationError(`The service ended by itself: see ${service.log}`);
 }
 
 const command = new Command('gantry demo')
@@ -175,7 +205,7 @@ export async function run(args: readonly string[], program: readonly string[]): 
     process.exit(0);
   } catch (error) {
     screen.end();
-    if (signal.aborted && error instanceof SimulationError) process.exit(0);
+    if (signal.aborted && !endedByItself && error instanceof SimulationError) process.exit(0);
     if (!(error instanceof Error)) throw error;
     const isExplained = error instanceof SimulationError || error.name === 'GantryError';
     process.stderr.write(`${isExplained ? error.message : error.stack}\n`);

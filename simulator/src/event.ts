@@ -136,7 +136,7 @@ function speed(scene: Scene, photographed: boolean): EventInput {
   return {
     eventType: 'TRAFFIC_VIOLATION',
     violationType: 'SPEEDING',
-    description: `Exceeding maximum speed: ${mphOf(vehicleSpeed)} mph in a posted ${place.limitMph} mph zone`,
+    description: `Exceeding maximum speed: ${vehicleSpeed} km/h (${mphOf(vehicleSpeed)} mph) where ${limitKmh(place)} km/h (${place.limitMph} mph) is posted`,
     ...measured,
     ...(photographed && { licensePlateNumber }),
   };

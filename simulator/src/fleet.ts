@@ -80,7 +80,7 @@ async function ensureLocation(api: Api, place: Place): Promise<string> {
     address: addressOf(place),
     coordinates: { latitude, longitude },
     speedLimit: limitKmh(place),
-    description: `Posted limit ${place.limitMph} mph`,
+    description: `Posted limit ${limitKmh(place)} km/h (${place.limitMph} mph)`,
   });
   return created.id;
 }

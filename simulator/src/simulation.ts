@@ -15,7 +15,8 @@ export class SimulationError extends Error {
 
 /**
  * Logs in a user who may manage sensors.
- * @throws SimulationError when the service is unreachable, the login fails, or the user may not manage sensors
+ * @throws SimulationError when the service is unreachable, the login fails, or the user may not manage sensors;
+ * GantryError `SERVICE_UNAVAILABLE` when it cannot answer at the moment
  */
 export async function logIn(url: string, email: string, password: string): Promise<GantryClient> {
   const client = createGantryClient(url);
@@ -24,7 +25,7 @@ export async function logIn(url: string, email: string, password: string): Promi
     if (mayDo(role, 'manageSensors')) return client;
     throw new SimulationError(`${email} is ${role} and may not manage sensors: log in as ADMIN or OPERATOR`);
   } catch (error) {
-    if (!(error instanceof GantryError)) throw error;
+    if (!(error instanceof GantryError) || error.code === 'SERVICE_UNAVAILABLE') throw error;
     if (error.code === 'UNAUTHORIZED') {
       throw new SimulationError(
         `Cannot log in as ${email}: ${error.message}. Check the e-mail address and the password`,

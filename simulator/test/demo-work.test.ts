@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { createGantryClient } from '@gantry/client';
 import { DAY_MS } from '@gantry/contract/durations';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -30,6 +33,19 @@ beforeAll(async () => {
   apiKey = await gantry.registerSensor();
 });
 afterAll(() => gantry.stop());
+
+it('the control room waits for a service that cannot answer, instead of sending a stand-in', async () => {
+  const away = createServer((_, response) => {
+    const data = { code: 'SERVICE_UNAVAILABLE', httpStatus: 503 };
+    response.writeHead(503, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ error: { json: { message: 'In a moment', code: -32603, data } } }));
+  }).listen(0, '127.0.0.1');
+  await once(away, 'listening');
+  const logins = [{ email: 'operator@gantry.local', password: 'x', role: 'OPERATOR' as const }];
+  const gathering = gatherStaff(`http://127.0.0.1:${(away.address() as AddressInfo).port}`, logins, admin);
+  await expect(gathering).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+  away.close();
+});
 
 /** Reports an event that opens an incident in the past. @returns the id of the incident */
 const reportIncident = async (hoursAgo: number): Promise<string> => {

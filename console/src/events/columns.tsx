@@ -23,7 +23,7 @@ export function useEventColumns(): readonly Column<Event>[] {
         id: 'timestamp',
         header: t('fields.timestamp'),
         sortBy: 'timestamp',
-        width: '11.25rem',
+        width: '12.5rem',
         cell: ({ timestamp }) => <Moment at={timestamp} />,
       },
       {

@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SimulationError } from '../simulation.ts';
 
@@ -14,6 +16,8 @@ const STOP_DEADLINE_MS = 45_000;
 /** A service in a process of its own. */
 export interface Service {
   readonly url: string;
+  /** The file with what it writes. */
+  readonly log: string;
   /** Resolves when the process has ended, for any reason. */
   readonly ended: Promise<void>;
   stop(): Promise<void>;
@@ -26,15 +30,25 @@ export interface ServiceStart {
   readonly env: NodeJS.ProcessEnv;
   readonly host: string;
   readonly port: number;
+  /** The folder for its log. */
+  readonly dataDir: string;
   /** Interrupts the start. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Starts a service, and waits until it is ready.
+ * Starts a service, and waits until it is ready. What it writes goes to a file, so that it does not interrupt what the demo
+ * shows.
  * @throws SimulationError when the port is in use, the service ends or is not ready in time, or the signal is aborted
  */
-export async function startService({ program, env, host, port, signal }: ServiceStart): Promise<Service> {
+export async function startService({
+  program,
+  env,
+  host,
+  port,
+  dataDir,
+  signal,
+}: ServiceStart): Promise<Service> {
   const target = reachable(host);
   const url = `http://${target.includes(':') ? `[${target}]` : target}:${port}`;
   if (await isTaken(target, port)) {
@@ -42,12 +56,16 @@ export async function startService({ program, env, host, port, signal }: Service
       `Something is listening on ${url} already: stop it first, or choose another port with PORT`,
     );
   }
+  mkdirSync(dataDir, { recursive: true });
+  const log = join(dataDir, 'service.log');
+  const output = openSync(log, 'w', 0o600);
   // Detached, so that Ctrl-C in the terminal reaches only the simulator, which stops the service last.
   const child = spawn(process.execPath, program, {
     env,
-    stdio: ['ignore', 'inherit', 'inherit'],
+    stdio: ['ignore', output, output],
     detached: true,
   });
+  closeSync(output);
   const ended = once(child, 'exit').then(() => undefined);
   const isRunning = (): boolean => child.exitCode === null && child.signalCode === null;
   // The service must also be stopped when this process exits early.
@@ -70,14 +88,14 @@ export async function startService({ program, env, host, port, signal }: Service
     );
   const deadline = performance.now() + START_DEADLINE_MS;
   while (!(await isReady())) {
-    if (!isRunning()) throw new SimulationError('The service did not start: see its messages above');
+    if (!isRunning()) throw new SimulationError(`The service did not start:\n${readFileSync(log, 'utf8')}`);
     if (signal.aborted || performance.now() > deadline) {
       await stop();
-      throw new SimulationError(signal.aborted ? 'Stopped' : 'The service was not ready in time');
+      throw new SimulationError(signal.aborted ? 'Stopped' : `The service was not ready in time: see ${log}`);
     }
     await sleep(100);
   }
-  return { url, ended, stop };
+  return { url, log, ended, stop };
 }
 
 function isTaken(host: string, port: number): Promise<boolean> {

@@ -1,5 +1,6 @@
 import { createGantryClient, type GantryClient, GantryError } from '@gantry/client';
 import { mayDo, type Permission, type Role } from '@gantry/contract/permissions';
+import { isTemporary } from '../retry.ts';
 import type { DemoLogin } from './users.ts';
 
 /** A member of the control room who is logged in. */
@@ -24,6 +25,7 @@ const NEEDS: Readonly<Record<Part, Permission>> = { operator: 'manageWatchlist',
 /**
  * Logs in the sample users of the control room, so that their actions carry their names. Users who cannot log in any
  * more, or lack the permission, are replaced by `standIn`.
+ * @throws GantryError when the service cannot answer at the moment
  */
 export async function gatherStaff(
   url: string,
@@ -51,7 +53,7 @@ async function logInAs(url: string, { email, password }: DemoLogin, needs: Permi
     const { id, role } = await logInAgain();
     return mayDo(role, needs) ? { id, client, logInAgain } : null;
   } catch (error) {
-    if (error instanceof GantryError) return null;
+    if (error instanceof GantryError && !isTemporary(error)) return null;
     throw error;
   }
 }

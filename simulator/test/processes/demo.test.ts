@@ -63,6 +63,10 @@ it('the demo fills a service, allows logins, and restarts with its data', async 
   }
   expect((await stat(join(dataDir, 'demo-users'))).mode & 0o777).toBe(0o600);
 
+  // The log of the service is in a file of its own.
+  expect(demo.text()).not.toContain('{"level"');
+  expect((await stat(join(dataDir, 'service.log'))).size).toBeGreaterThan(0);
+
   const operator = createGantryClient(url);
   await operator.login(logins[0]?.email ?? '', logins[0]?.password ?? '');
   const { events, sensors } = operator.api;
@@ -73,6 +77,10 @@ it('the demo fills a service, allows logins, and restarts with its data', async 
   expect(stats.archived).toBeGreaterThan(lengthOf({ gate: 55, full: 300 }));
   expect(stats.processed).toBeGreaterThan(stats.archived);
   const [reviewed] = (await events.getAll.query({ processed: true, take: 1 })).events;
+  const { images } = await operator.api.storage.getStats.query();
+  expect(images.count).toBeGreaterThan(50);
+  const { timezone } = await operator.api.system.timezone.getTimezoneSettings.query();
+  expect(timezone).toBe('America/New_York');
   const { processedBy } = await events.getById.query({ id: reviewed?.id ?? '' });
   expect(processedBy?.name).toBe('Olivia Park');
 

@@ -15,7 +15,7 @@ describe('the images of a simulated fleet', () => {
   it('are small JPEGs, the same for the same seed and different for others', () => {
     const picture = photograph(createRandom(7));
     const bytes = Buffer.from(picture.replace('data:image/jpeg;base64,', ''), 'base64');
-    expect(decode(bytes)).toMatchObject({ width: 96, height: 54 });
+    expect(decode(bytes)).toMatchObject({ width: 288, height: 162 });
     expect(bytes.length).toBeLessThan(6_000);
     expect(photograph(createRandom(7))).toBe(picture);
     expect(photograph(createRandom(8))).not.toBe(picture);
@@ -64,6 +64,6 @@ describe('simulate --images', () => {
     const [address] = (await gantry.ok('events.getById', { id: rows[0].id }, { token })).images;
     const answer = await fetch(`${gantry.url}${address}`, { headers: { authorization: `Bearer ${token}` } });
     expect(answer.headers.get('content-type')).toBe('image/jpeg');
-    expect(decode(Buffer.from(await answer.arrayBuffer())).width).toBe(96);
+    expect(decode(Buffer.from(await answer.arrayBuffer())).width).toBe(288);
   });
 });
