@@ -16,8 +16,8 @@ import {
 import { getAnalytics } from '../reports/analytics/service.ts';
 import { createSchedule, deleteSchedule, updateSchedule } from '../reports/schedules.ts';
 import { listSchedules, showSchedules } from '../reports/schedules-store.ts';
-import { cancelReport, deleteReport, generateReport, viewReport } from '../reports/service.ts';
-import { listReports, showReports } from '../reports/store.ts';
+import { cancelReport, deleteReport, generateReport, showReports, viewReport } from '../reports/service.ts';
+import { listReports } from '../reports/store.ts';
 import { allowed, router } from './procedures.ts';
 
 const OWN =

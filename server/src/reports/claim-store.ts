@@ -1,4 +1,4 @@
-import { and, eq, sql } from 'drizzle-orm';
+import { and, eq, inArray, sql } from 'drizzle-orm';
 import { reports } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { claimableIds } from '../platform/jobs/claim.ts';
@@ -9,15 +9,31 @@ const MOST_ATTEMPTS = 5;
 
 const GIVEN_UP = `It could not be finished in ${MOST_ATTEMPTS} attempts; the log of the service has the cause`;
 
-/**
- * How long reports of traffic wait until most events are folded, in milliseconds: folding may fail, or an import may go on
- * for longer.
- */
-const WAIT_FOR_FOLD_MS = 600_000;
+/** How long reports of traffic wait until most events are folded: folding may fail, or an import may go on for longer. */
+const WAIT_FOR_FOLD = sql.raw(`interval '10 minutes'`);
 
-/** Whether a report of traffic waits while many events are not folded. @param now Unix milliseconds */
-export function waitsForFold({ kind, status, createdAt }: ReportRow, now: number): boolean {
-  return kind === 'TRAFFIC' && status === 'QUEUED' && now - createdAt.getTime() < WAIT_FOR_FOLD_MS;
+const mayWaitForFold = sql`kind = 'TRAFFIC' AND created_at > now() - ${WAIT_FOR_FOLD}`;
+
+/** The ids of those of the reports that wait while many events are not folded. */
+export async function findWaitingForFold(
+  db: Executor,
+  rows: readonly Pick<ReportRow, 'id' | 'kind' | 'status'>[],
+): Promise<ReadonlySet<string>> {
+  const queued = rows.filter(({ kind, status }) => kind === 'TRAFFIC' && status === 'QUEUED');
+  if (queued.length === 0) return new Set();
+  const found = await db
+    .select({ id: reports.id })
+    .from(reports)
+    .where(
+      and(
+        inArray(
+          reports.id,
+          queued.map(({ id }) => id),
+        ),
+        mayWaitForFold,
+      ),
+    );
+  return new Set(found.map(({ id }) => id));
 }
 
 /** Whether a report of traffic is waiting. */
@@ -33,8 +49,7 @@ export async function isTrafficQueued(db: Executor): Promise<boolean> {
  * @param isTrafficReady whether most events are folded; otherwise reports of traffic let others go first
  */
 export function claimReports(db: Executor, most: number, isTrafficReady: boolean): Promise<ReportRow[]> {
-  const isWaiting = sql`kind = 'TRAFFIC' AND created_at > now() - ${WAIT_FOR_FOLD_MS} * interval '1 millisecond'`;
-  const due = isTrafficReady ? sql`status = 'QUEUED'` : sql`status = 'QUEUED' AND NOT (${isWaiting})`;
+  const due = isTrafficReady ? sql`status = 'QUEUED'` : sql`status = 'QUEUED' AND NOT (${mayWaitForFold})`;
   const ids = claimableIds(reports, { due, order: sql`created_at, id`, most });
   return db
     .update(reports)

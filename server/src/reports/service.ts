@@ -4,10 +4,14 @@ import { recordActivity } from '../activity/store.ts';
 import { requirePlateSearch } from '../events/plate-access.ts';
 import { recordPlateLookUp } from '../events/service.ts';
 import type { Actor, ActorContext, Core } from '../platform/context.ts';
-import { inTransaction } from '../platform/database/transaction.ts';
+import { type Executor, inTransaction } from '../platform/database/transaction.ts';
 import { AppError } from '../platform/error.ts';
 import { requireRange } from '../platform/range.ts';
 import { requireReportKind } from '../system/features.ts';
+import { unfoldedBacklog } from '../traffic/fold.ts';
+import { findNames, type NameOf } from '../users/names-store.ts';
+import { findWaitingForFold } from './claim-store.ts';
+import { fileNameOf } from './file-name.ts';
 import type { ReportServices } from './start.ts';
 import {
   cancelReportRow,
@@ -16,7 +20,6 @@ import {
   insertReport,
   type ReportRow,
   requireQueueSpace,
-  showReports,
 } from './store.ts';
 
 /**
@@ -105,4 +108,47 @@ async function showOne({ app: { db } }: ActorContext, row: ReportRow): Promise<R
   const [shown] = await showReports(db, [row]);
   if (!shown) throw new Error('An existing report was not returned');
   return shown;
+}
+
+/** Reports as the API returns them, with the names of users, and what reports of traffic wait for. */
+export async function showReports(db: Executor, rows: readonly ReportRow[]): Promise<Report[]> {
+  const nameOf = await findNames(
+    db,
+    rows.map(({ createdBy }) => createdBy),
+  );
+  const waiting = await findWaitingForFold(db, rows);
+  const backlog = waiting.size === 0 ? null : await unfoldedBacklog(db);
+  return rows.map((row) => ({
+    ...reportOf(row, nameOf),
+    waitingFor:
+      backlog !== null && waiting.has(row.id) ? { reason: 'COUNTS_OF_TRAFFIC', events: backlog } : null,
+  }));
+}
+
+/** The address of the file of a report. */
+function urlOfFile(id: string): string {
+  return `/reports/${id}/file`;
+}
+
+function reportOf(row: ReportRow, nameOf: NameOf): Omit<Report, 'waitingFor'> {
+  return {
+    id: row.id,
+    kind: row.kind,
+    format: row.format,
+    status: row.status,
+    progress: row.progress,
+    rowCount: row.rowCount,
+    range: { startDate: row.startsAt, endDate: new Date(row.endsAt.getTime() - 1) },
+    filters: row.filters,
+    timezone: row.settings.timezone,
+    createdBy: nameOf(row.createdBy),
+    scheduleId: row.scheduleId,
+    createdAt: row.createdAt,
+    startedAt: row.startedAt,
+    finishedAt: row.finishedAt,
+    fileName: row.fileKey === null ? null : fileNameOf(row),
+    size: row.size,
+    error: row.error,
+    url: row.fileKey === null ? null : urlOfFile(row.id),
+  };
 }

@@ -1,15 +1,11 @@
 import { isUuid } from '@gantry/contract/id';
 import type { Page } from '@gantry/contract/page';
-import { type ListReportsInput, MAX_UNFINISHED_REPORTS, type Report } from '@gantry/contract/reports';
+import { type ListReportsInput, MAX_UNFINISHED_REPORTS } from '@gantry/contract/reports';
 import { and, count, desc, eq, inArray, sql } from 'drizzle-orm';
 import { channels, notify } from '../platform/database/notify.ts';
 import { reports } from '../platform/database/tables.ts';
 import type { Executor, Transaction } from '../platform/database/transaction.ts';
 import { AppError, notFound } from '../platform/error.ts';
-import { unfoldedBacklog } from '../traffic/fold.ts';
-import { findNames, type NameOf } from '../users/names-store.ts';
-import { waitsForFold } from './claim-store.ts';
-import { fileNameOf } from './file-name.ts';
 
 export type ReportRow = typeof reports.$inferSelect;
 export type NewReport = Pick<
@@ -17,26 +13,6 @@ export type NewReport = Pick<
   'kind' | 'format' | 'filters' | 'startsAt' | 'endsAt' | 'settings' | 'createdBy'
 > &
   Partial<Pick<ReportRow, 'scheduleId' | 'dueAt' | 'hidesPlates' | 'csv'>>;
-
-/** The address of the file of a report. */
-function urlOfFile(id: string): string {
-  return `/reports/${id}/file`;
-}
-
-/** Rows as the API returns them, with the names of users, and what reports of traffic wait for. */
-export async function showReports(db: Executor, rows: readonly ReportRow[]): Promise<Report[]> {
-  const nameOf = await findNames(
-    db,
-    rows.map(({ createdBy }) => createdBy),
-  );
-  const now = Date.now();
-  const backlog = rows.some((row) => waitsForFold(row, now)) ? await unfoldedBacklog(db) : null;
-  return rows.map((row) => ({
-    ...reportOf(row, nameOf),
-    waitingFor:
-      backlog !== null && waitsForFold(row, now) ? { reason: 'COUNTS_OF_TRAFFIC', events: backlog } : null,
-  }));
-}
 
 const unfinished = inArray(reports.status, ['QUEUED', 'RUNNING']);
 
@@ -133,27 +109,4 @@ export async function findKeysInUse(db: Executor, keys: readonly string[]): Prom
           .from(reports)
           .where(inArray(reports.fileKey, [...keys]));
   return new Set(rows.flatMap(({ key }) => (key === null ? [] : [key])));
-}
-
-function reportOf(row: ReportRow, nameOf: NameOf): Omit<Report, 'waitingFor'> {
-  return {
-    id: row.id,
-    kind: row.kind,
-    format: row.format,
-    status: row.status,
-    progress: row.progress,
-    rowCount: row.rowCount,
-    range: { startDate: row.startsAt, endDate: new Date(row.endsAt.getTime() - 1) },
-    filters: row.filters,
-    timezone: row.settings.timezone,
-    createdBy: nameOf(row.createdBy),
-    scheduleId: row.scheduleId,
-    createdAt: row.createdAt,
-    startedAt: row.startedAt,
-    finishedAt: row.finishedAt,
-    fileName: row.fileKey === null ? null : fileNameOf(row),
-    size: row.size,
-    error: row.error,
-    url: row.fileKey === null ? null : urlOfFile(row.id),
-  };
 }
