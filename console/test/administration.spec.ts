@@ -139,10 +139,14 @@ test('a delivery is shown as retried only once an attempt has failed', async ({ 
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}/slow`;
   const { id } = await api.webhooks.create.mutate({ url, kinds: ['incident.changed'] });
+  // The attempt ends after ten seconds, so the browser has loaded what it can before.
+  const page = await openAs('ADMIN', `/administration/webhooks/${id}`);
+  await page.goto(`${service.url}/administration/webhooks`);
+  const hook = page.getByRole('row').filter({ hasText: url });
+  await expect(hook).toBeVisible();
   const { deliveryId } = await api.webhooks.test.mutate({ id });
   await expect.poll(() => waiting.length).toBe(1);
-  const page = await openAs('ADMIN', '/administration/webhooks');
-  const hook = page.getByRole('row').filter({ hasText: url });
+  await page.reload();
   await expect(hook).toContainText('Pending');
   await page.goto(`${service.url}/administration/webhooks/${id}?delivery=${deliveryId}`);
   const shown = [page.getByRole('row').filter({ hasText: 'Test' }), page.getByRole('complementary')];
