@@ -48,6 +48,21 @@ export const incidentTypes = [
   'OTHER',
 ] as const;
 
+/**
+ * The names of the types in the titles of incidents that the service opens by itself, such as "Collision at Main
+ * Street". A client can translate such a title.
+ */
+export const incidentTypeNames: { readonly [Type in (typeof incidentTypes)[number]]: string } = {
+  COLLISION: 'Collision',
+  BREAKDOWN: 'Breakdown',
+  OBSTRUCTION: 'Obstruction',
+  ROADWORKS: 'Roadworks',
+  WEATHER: 'Weather',
+  CONGESTION: 'Congestion',
+  WRONG_WAY_DRIVER: 'Wrong-way driver',
+  OTHER: 'Incident',
+};
+
 /** In the order in which an incident goes through them. */
 export const incidentStatuses = ['OPEN', 'ACKNOWLEDGED', 'IN_PROGRESS', 'RESOLVED', 'CLOSED'] as const;
 

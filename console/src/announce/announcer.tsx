@@ -6,6 +6,7 @@ import { useTranslation } from 'react-i18next';
 import { useLive } from '../live/use-live.ts';
 import { useMay } from '../session/may.ts';
 import { useUser } from '../session/session.ts';
+import { useIncidentTitle } from '../status/incident-title.ts';
 import { SeverityBadge } from '../status/severity.tsx';
 import { Button } from '../ui/button.tsx';
 import { Icon, type IconName } from '../ui/icon.tsx';
@@ -117,17 +118,18 @@ export function Announcer() {
 function useIncidents(): void {
   const user = useUser();
   const may = useMay('manageIncidents');
+  const titleOf = useIncidentTitle();
   useLive((message) => {
     if (message.type !== 'incidents' || !may) return;
     const { action, incident, by, at } = message.change;
-    const { id, title, severity, status, assignedTo } = incident;
+    const { id, severity, status, assignedTo } = incident;
     const isOver = status === 'RESOLVED' || status === 'CLOSED';
     if (status !== 'OPEN') noteDone('incident', id);
     if (isOver || assignedTo?.id !== user.id) noteDone('assignment', id);
     const what = newsOf(message.change, user.id);
     if (what === null) return;
     const kind = what === 'assigned' ? 'assignment' : 'incident';
-    const told = { id, kind, severity, title } as const;
+    const told = { id, kind, severity, title: titleOf(incident) } as const;
     // An event that was late or a change that was missed is not new.
     if (incident.backlog && action === 'create' && by === null) return noteOpen(told);
     if (Date.now() - at.getTime() > OLD_MS) return noteOpen(told);

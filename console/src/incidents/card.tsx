@@ -1,6 +1,7 @@
 import type { Incident, IncidentAction } from '@gantry/contract/incidents';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
+import { useIncidentTitle } from '../status/incident-title.ts';
 import { SeverityBadge } from '../status/severity.tsx';
 import { Moment } from '../time/moment.tsx';
 import { UnbrokenDays } from '../time/unbroken-days.tsx';
@@ -8,7 +9,6 @@ import { Button } from '../ui/button.tsx';
 import { classes } from '../ui/classes.ts';
 import { Icon } from '../ui/icon.tsx';
 import { useAllowed } from './allowed.ts';
-import { useIncidentTitle } from './title.ts';
 import type { IncidentCommands } from './use-commands.tsx';
 
 /** The actions that a card may offer; it shows the first that is allowed. */

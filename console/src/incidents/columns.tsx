@@ -2,10 +2,10 @@ import type { Incident } from '@gantry/contract/incidents';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { IncidentStatusBadge } from '../status/incident-status.tsx';
+import { useIncidentTitle } from '../status/incident-title.ts';
 import { SeverityBadge } from '../status/severity.tsx';
 import type { Column } from '../table/data-table.tsx';
 import { Moment } from '../time/moment.tsx';
-import { useIncidentTitle } from './title.ts';
 
 /** The columns of the list of incidents. */
 export function useIncidentColumns(): readonly Column<Incident>[] {

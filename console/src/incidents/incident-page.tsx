@@ -12,6 +12,7 @@ import { NotAllowed } from '../shell/page-failure.tsx';
 import { PageHeader } from '../shell/page-header.tsx';
 import { useShortcuts } from '../shortcuts/registry.tsx';
 import { IncidentStatusBadge } from '../status/incident-status.tsx';
+import { useIncidentTitle } from '../status/incident-title.ts';
 import { SeverityBadge } from '../status/severity.tsx';
 import { UnbrokenDays } from '../time/unbroken-days.tsx';
 import { Button } from '../ui/button.tsx';
@@ -22,7 +23,6 @@ import { IncidentActions } from './incident-actions.tsx';
 import { IncidentSides } from './incident-sides.tsx';
 import { NoteComposer } from './note-composer.tsx';
 import { Timeline } from './timeline.tsx';
-import { useIncidentTitle } from './title.ts';
 import { useIncidentCommands, useIncidentKeys } from './use-commands.tsx';
 
 /** The page of one incident: its details, timeline, attached events, and actions. */

@@ -5,6 +5,7 @@ import { type Draft, useDrafts } from '../form/drafts.ts';
 import { useForm } from '../form/form.ts';
 import { sendWithKeys } from '../form/send-with-keys.ts';
 import { Failure, sentenceOf } from '../service/failure.tsx';
+import { useIncidentTitle } from '../status/incident-title.ts';
 import { Button } from '../ui/button.tsx';
 import { Field } from '../ui/field.tsx';
 import { useNotices } from '../undo/undo.tsx';
@@ -30,6 +31,7 @@ export function NoteComposer({ incident, area }: NoteComposerProps) {
   const refresh = useRefreshIncidents();
   const element = useRef<HTMLFormElement>(null);
   const drafts = useDrafts();
+  const titleOf = useIncidentTitle();
   const photos = usePhotos(drafts.get(incident.id)?.photos);
   const isShown = useRef(true);
   useEffect(() => {
@@ -66,7 +68,7 @@ export function NoteComposer({ incident, area }: NoteComposerProps) {
         drafts.putBack(incident.id, { photos: [], ...sent, note: input.note });
         if (!isShown.current) {
           const why = sentenceOf(error).sentence;
-          sayFailure(new Error(t('note.notAdded', { title: `\u2068${incident.title}\u2069`, why })));
+          sayFailure(new Error(t('note.notAdded', { title: `\u2068${titleOf(incident)}\u2069`, why })));
         }
         throw error;
       }

@@ -6,6 +6,7 @@ import { useForm } from '../form/form.ts';
 import { sendWithKeys } from '../form/send-with-keys.ts';
 import { Failure } from '../service/failure.tsx';
 import { api } from '../service/service.ts';
+import { useIncidentTitle } from '../status/incident-title.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Field } from '../ui/field.tsx';
@@ -26,6 +27,7 @@ interface NoteDialogProps {
 /** A form to add a note, or for the note of a change of state, which only reopening requires. */
 export function NoteDialog({ incident, action, onClose }: NoteDialogProps) {
   const { t } = useTranslation(['incidents', 'common']);
+  const titleOf = useIncidentTitle();
   const { say } = useNotices();
   const refresh = useRefreshIncidents();
   // Set after a conflict if the user chooses to save the text as a note instead.
@@ -53,7 +55,7 @@ export function NoteDialog({ incident, action, onClose }: NoteDialogProps) {
   const isNeeded = isLate || action === 'reopen' || action === 'addNote';
   return (
     <Dialog title={t(`actions.${action}`)} open onClose={onClose}>
-      <bdi className="line-clamp-2 text-muted">{incident.title}</bdi>
+      <bdi className="line-clamp-2 text-muted">{titleOf(incident)}</bdi>
       <form ref={element} onSubmit={form.submit} onKeyDown={sendWithKeys} className="flex flex-col gap-3">
         <Field
           label={action === 'reopen' ? t('note.reason') : isNeeded ? t('note.note') : t('note.optional')}

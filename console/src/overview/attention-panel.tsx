@@ -5,6 +5,7 @@ import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Failure } from '../service/failure.tsx';
 import { IncidentStatusBadge } from '../status/incident-status.tsx';
+import { useIncidentTitle } from '../status/incident-title.ts';
 import { SensorStatusBadge } from '../status/sensor-status.tsx';
 import { SeverityBadge } from '../status/severity.tsx';
 import { Moment } from '../time/moment.tsx';
@@ -63,6 +64,7 @@ export function AttentionPanel({ className }: { readonly className: string }) {
 function useItems({ rows }: ReturnType<typeof useCounts>): Item[] {
   const { t } = useTranslation('overview');
   const { kiosk } = useSearch({ from: '/shell/' });
+  const titleOf = useIncidentTitle();
   const ofSensor = (kind: 'failing' | 'offline', severity: Severity): Item[] =>
     rows[kind].map(({ id, name, status, lastHeartbeat, createdAt }) => ({
       id,
@@ -77,7 +79,7 @@ function useItems({ rows }: ReturnType<typeof useCounts>): Item[] {
     }));
   return [
     ...rows.incidents.map(
-      ({ id, title, openedAt, status, severity }): Item => ({
+      ({ id, title, type, openedAt, status, severity }): Item => ({
         id,
         kind: 'incidents',
         severity,
@@ -85,7 +87,7 @@ function useItems({ rows }: ReturnType<typeof useCounts>): Item[] {
         to: incidentPath(id),
         at: openedAt,
         icon: 'incident',
-        title,
+        title: titleOf({ title, type }),
         state: (
           <>
             <SeverityBadge severity={severity} /> <IncidentStatusBadge status={status} />

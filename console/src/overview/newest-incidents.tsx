@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { Failure } from '../service/failure.tsx';
 import { service } from '../service/service.ts';
 import { IncidentStatusBadge } from '../status/incident-status.tsx';
+import { useIncidentTitle } from '../status/incident-title.ts';
 import { SeverityBadge } from '../status/severity.tsx';
 import { Moment } from '../time/moment.tsx';
 import { Panel } from '../ui/panel.tsx';
@@ -15,6 +16,7 @@ const SHOWN = 8;
 /** The newest incidents. */
 export function NewestIncidents() {
   const { t } = useTranslation('overview');
+  const titleOf = useIncidentTitle();
   const all: string = '/incidents';
   const { data, error, refetch } = useQuery(service.incidents.getAll.queryOptions({ take: SHOWN }));
   return (
@@ -31,14 +33,14 @@ export function NewestIncidents() {
       {!error && !data && <Skeleton rows={SHOWN} />}
       {data?.total === 0 && <p className="p-3 text-muted">{t('newest.noIncidents')}</p>}
       <ul>
-        {data?.incidents.map(({ id, title, severity, status, openedAt }) => (
+        {data?.incidents.map(({ id, title, type, severity, status, openedAt }) => (
           <li key={id} className="border-b last:border-b-0">
             <Link
               to={incidentPath(id)}
               className="flex min-h-9 items-center gap-2 px-3 hover:bg-hover pointer-coarse:min-h-11"
             >
               <Moment at={openedAt} as="ago" className="text-muted" />
-              <bdi className="one-line min-w-0 grow">{title}</bdi>
+              <bdi className="one-line min-w-0 grow">{titleOf({ title, type })}</bdi>
               <SeverityBadge severity={severity} />
               <IncidentStatusBadge status={status} />
             </Link>

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { IncidentStatusBadge } from '../status/incident-status.tsx';
+import { useIncidentTitle } from '../status/incident-title.ts';
 import { SensorStatusBadge } from '../status/sensor-status.tsx';
 import { SeverityBadge } from '../status/severity.tsx';
 import { TrafficLevelBadge } from '../status/traffic-level.tsx';
@@ -11,6 +12,7 @@ import type { Place } from './use-places.ts';
 /** The traffic, incidents and sensors of a place, in a card over the corner of the map. */
 export function PlaceCard({ place, onClose }: { readonly place: Place; readonly onClose: () => void }) {
   const { t } = useTranslation(['overview', 'locations', 'common']);
+  const titleOf = useIncidentTitle();
   const { name, location, traffic, sensors, incidents } = place;
   return (
     <section
@@ -41,10 +43,10 @@ export function PlaceCard({ place, onClose }: { readonly place: Place; readonly 
         </p>
       )}
       <ul className="flex flex-col gap-1">
-        {incidents.map(({ id, title, severity, status }) => (
+        {incidents.map(({ id, title, type, severity, status }) => (
           <li key={id} className="flex flex-wrap items-center gap-x-2">
             <Link to={incidentPath(id)} className="one-line min-w-0 grow hover:underline">
-              <bdi>{title}</bdi>
+              <bdi>{titleOf({ title, type })}</bdi>
             </Link>
             <SeverityBadge severity={severity} />
             <IncidentStatusBadge status={status} />

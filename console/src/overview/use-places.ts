@@ -9,6 +9,7 @@ import { worstOf } from '../map/look.ts';
 import type { MapPoint } from '../map/point.ts';
 import { isFeatureOff } from '../service/features.ts';
 import { service } from '../service/service.ts';
+import { useIncidentTitle } from '../status/incident-title.ts';
 import { statusLooks } from '../status/sensor-status.tsx';
 import { levelLooks, levelText } from '../status/traffic-level.tsx';
 import type { Tone } from '../ui/badge.tsx';
@@ -34,6 +35,7 @@ const severityTones = { LOW: 'low', MEDIUM: 'medium', HIGH: 'high', CRITICAL: 'c
  */
 export function usePlaces(enabled: boolean) {
   const hasIncidents = useHasIncidents();
+  const titleOf = useIncidentTitle();
   const allLocations = useAllLocations(enabled);
   const traffic = useLiveTraffic(enabled).data;
   const allSensors = useQuery({ ...service.sensors.getAllSensors.queryOptions(), enabled });
@@ -87,12 +89,12 @@ export function usePlaces(enabled: boolean) {
       ...(incidentsAt.get(null) ?? []).map((incident) => ({
         ...single,
         id: incident.id,
-        name: incident.title,
+        name: titleOf(incident),
         coordinates: incident.location,
         incidents: [incident],
       })),
     ];
-  }, [isPending, locations, traffic, sensors, incidents]);
+  }, [isPending, locations, traffic, sensors, incidents, titleOf]);
   return {
     places,
     error: failed[0]?.error ?? null,

@@ -7,6 +7,7 @@ import { service } from '../service/service.ts';
 import { useSeesPlates } from '../session/plates.tsx';
 import { useUser } from '../session/session.ts';
 import { usePagesOfUser } from '../shell/use-pages.ts';
+import { useIncidentTitle } from '../status/incident-title.ts';
 import type { IconName } from '../ui/icon.tsx';
 
 /** A search result. */
@@ -33,6 +34,7 @@ const PLATE = /^[\p{L}\p{M}\p{N}\s\p{Pd}\p{Cf}*]{2,20}$/u;
 /** The results for a text, grouped by kind. Plates are not looked up until the user opens a result for them. */
 export function useResults(text: string): { groups: readonly FoundGroup[]; isSearching: boolean } {
   const { t } = useTranslation('search');
+  const titleOf = useIncidentTitle();
   const { t: shell } = useTranslation('shell');
   const { role } = useUser();
   const pages = usePagesOfUser();
@@ -84,9 +86,9 @@ export function useResults(text: string): { groups: readonly FoundGroup[]; isSea
     },
     {
       name: 'incidents',
-      items: (incidents.data?.incidents ?? []).map(({ id, title }) => ({
-        to: `/incidents/${id}`,
-        label: title,
+      items: (incidents.data?.incidents ?? []).map((incident) => ({
+        to: `/incidents/${incident.id}`,
+        label: titleOf(incident),
         icon: 'incident',
       })),
     },

@@ -1,5 +1,6 @@
 import { type IncidentType, incidentType } from '@gantry/contract/incidents';
 import { plateKey } from '@gantry/contract/plate';
+import { incidentTypeNames } from '@gantry/contract/values';
 
 /** The fields of an event that determine the type of its incident. */
 interface Report {
@@ -12,17 +13,6 @@ interface Described extends Report {
   readonly description: string | null;
   readonly plateKey: string | null;
 }
-
-const names: Record<IncidentType, string> = {
-  COLLISION: 'Collision',
-  BREAKDOWN: 'Breakdown',
-  OBSTRUCTION: 'Obstruction',
-  ROADWORKS: 'Roadworks',
-  WEATHER: 'Weather',
-  CONGESTION: 'Congestion',
-  WRONG_WAY_DRIVER: 'Wrong-way driver',
-  OTHER: 'Incident',
-};
 
 /** Names of types as devices report them, in capitals: those of the API and other common ones. */
 const typesByName: ReadonlyMap<string, IncidentType> = new Map([
@@ -72,7 +62,7 @@ const TITLE_MAX = 200;
 
 /** The title of an incident whose most severe event this is: "Collision at Main Street / 5th Avenue". */
 export function titleOf(type: IncidentType, event: Described, place: string): string {
-  return [...`${nameOf(type, event) ?? names[type]} at ${place}`].slice(0, TITLE_MAX).join('');
+  return [...`${nameOf(type, event) ?? incidentTypeNames[type]} at ${place}`].slice(0, TITLE_MAX).join('');
 }
 
 /**
@@ -80,7 +70,7 @@ export function titleOf(type: IncidentType, event: Described, place: string): st
  * gave the type. Null if it says nothing of it.
  */
 export function nameOf(type: IncidentType, event: Described): string | null {
-  if (type !== 'OTHER') return names[type];
+  if (type !== 'OTHER') return incidentTypeNames[type];
   return beginningOf(event) ?? wordsOf(event.violationType) ?? wordsOf(metadataOf(event).incidentType);
 }
 
