@@ -179,7 +179,7 @@ test('a location without coordinates is where its sensors are', async ({ service
   const { id: locationId } = await service.admin.api.locations.create.mutate({ name });
   await service.sensor({ locationId, coordinates: { latitude: 38.42, longitude: 27.14 } });
   const page = await openAs('VIEWER', '/?places=list');
-  await expect(page.getByRole('region', { name: 'Places' }).getByRole('button', { name })).toBeVisible();
+  await expect(page.getByRole('region', { name: 'Locations' }).getByRole('button', { name })).toBeVisible();
 });
 
 test('says that the places could not be read, and reads them again', async ({ service, openAs }) => {
@@ -195,7 +195,7 @@ test('says that the places could not be read, and reads them again', async ({ se
   await page.route(/locations\.getAll/, refuse);
   await page.route(/reports\.getAnalytics/, refuse);
   await page.goto(`${service.url}/?places=list`);
-  const places = page.getByRole('region', { name: 'Places' });
+  const places = page.getByRole('region', { name: 'Locations' });
   await expect(places.getByRole('alert')).toContainText('The service cannot be reached at the moment');
   expect(asked).toBeGreaterThan(2);
   await page.unroute(/locations\.getAll/);
@@ -213,7 +213,7 @@ test(unread, { tag: ['@long'] }, async ({ service, openAs }) => {
     route.fulfill({ status: 502, body: 'Bad gateway' }),
   );
   await page.goto(`${service.url}/?places=list`);
-  const places = page.getByRole('region', { name: 'Places' });
+  const places = page.getByRole('region', { name: 'Locations' });
   // The calls for the figures and then those for the places are tried four times each.
   await expect(places.getByRole('alert')).toContainText('The service cannot be reached at the moment', {
     timeout: 30_000,

@@ -96,7 +96,7 @@ test.describe('sensors', () => {
   test('one without an address shows none', async ({ service, openAs }) => {
     const { id } = await service.sensor({ name: 'Without an address', coordinates: ANKARA });
     const page = await openAs('VIEWER', `/sensors/${id}`);
-    const place = page.getByRole('region', { name: 'Place' });
+    const place = page.getByRole('region', { name: 'Location' });
     await expect(place).toContainText('Coordinates');
     await expect(place).not.toContainText('Address');
   });

@@ -120,7 +120,7 @@ test('features that are switched off are no failures: the pages leave them out, 
     await expect(page.getByText('Live updates are off')).toBeVisible();
     await expect(page.getByRole('alert')).toHaveCount(0);
     await expect(page.getByRole('region', { name: 'Newest incidents' })).toHaveCount(0);
-    for (const tile of ['Open incidents', 'Alerts waiting', /^since /])
+    for (const tile of ['Unresolved incidents', 'Alerts waiting', /^since /])
       await expect(page.getByText(tile)).toHaveCount(0);
     await page.getByRole('link', { name: 'Events', exact: true }).click();
     await expect(page.getByRole('row', { name: /06 POLL 1/ })).toBeVisible();
