@@ -45,7 +45,9 @@ class KeptInput {
       if (!kept || Date.now() - kept.at > MAX_AGE_MS) localStorage.removeItem(key);
       else if (owner !== tab && (open === null ? Date.now() - kept.at > HOUR_MS : !open.has(owner))) {
         const own = `${PREFIX}.${userId}.${tab}.${key.split('.').slice(4).join('.')}`;
-        if ((readRecord(own)?.at ?? 0) < kept.at) localStorage.setItem(own, JSON.stringify(kept));
+        // What was entered in this tab is never replaced. The owner may also be a tab that is being reloaded.
+        if (readRecord(own)) continue;
+        localStorage.setItem(own, JSON.stringify(kept));
         localStorage.removeItem(key);
       }
     }
