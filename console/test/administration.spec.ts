@@ -320,6 +320,7 @@ test.describe('axe finds nothing', () => {
     test(`in the administration, ${look.theme}, ${look.language}`, {
       tag: ['@long'],
     }, async ({ service, openAs }) => {
+      test.slow();
       const page = await openAs('ADMIN', '/account/sessions', look);
       await expect(page.getByRole('listitem').first()).toBeVisible();
       await expectAccessible(page);

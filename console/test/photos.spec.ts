@@ -42,7 +42,7 @@ test('a FIELD user adds photos to a note on a phone, also when the connection fa
   await camera.setInputFiles(photo('road.bmp'));
   await page
     .locator('input[type=file][multiple]')
-    .setInputFiles([photo('load.bmp', 60), photo('too.bmp', 30)]);
+    .setInputFiles([photo('load.bmp', 60), photo('too.bmp', 30, 600)]);
   await expect(page.getByRole('img', { name: 'Picture 3 of 3' })).toBeVisible();
   await page.getByRole('button', { name: 'Remove picture 3' }).click();
   await expect(page.getByRole('img', { name: 'Picture 2 of 2' })).toBeVisible();
