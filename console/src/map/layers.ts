@@ -88,6 +88,8 @@ export function pointLayers(color: Colors = tokenColor): LayerSpecification[] {
         'text-font': FONT,
         'text-size': 12,
         'text-allow-overlap': true,
+        // As far as the circle extends beyond the number, where no label may be placed.
+        'text-padding': 10,
       },
       paint: { 'text-color': color('text') },
     },
@@ -109,13 +111,17 @@ export function pointLayers(color: Colors = tokenColor): LayerSpecification[] {
       source: POINTS,
       filter: ['!', ['has', 'point_count']],
       layout: {
-        'text-field': ['get', 'mark'],
+        // A dot without a mark has an invisible one: labels keep clear of marks, but not of circles.
+        'text-field': ['case', ['==', ['get', 'mark'], ''], '○', ['get', 'mark']],
         'text-font': ['system-ui', 'bold'],
         'text-size': 12,
         'text-allow-overlap': true,
-        'text-ignore-placement': true,
+        'text-padding': 3,
       },
-      paint: { 'text-color': color('raised') },
+      paint: {
+        'text-color': color('raised'),
+        'text-opacity': ['case', ['==', ['get', 'mark'], ''], 0, 1],
+      },
     },
   ];
 }

@@ -3,7 +3,7 @@ import type { PointLook, Rank } from './point.ts';
 
 const ranks: Readonly<Record<Tone, Rank>> = { calm: 0, good: 0, low: 1, medium: 2, high: 3, critical: 4 };
 /** Normal states have no mark, so that others stand out without relying on colour. */
-const marks: Readonly<Record<Rank, string>> = { 0: '', 1: '–', 2: '~', 3: '×', 4: '!' };
+export const marks: Readonly<Record<Rank, string>> = { 0: '', 1: '–', 2: '~', 3: '×', 4: '!' };
 
 /** How a point of this tone is drawn on the map. */
 export function lookOf(tone: Tone, text: string): PointLook {

@@ -1,5 +1,6 @@
 import { Component, lazy, type ReactNode, Suspense } from 'react';
 import { loadCode } from '../service/load-code.ts';
+import { MapLegend } from './legend.tsx';
 import type { MapProps } from './point.ts';
 import { hasWebGl } from './web-gl.ts';
 
@@ -20,13 +21,19 @@ export function PlaceMap(props: MapProps) {
       <DotMap {...props} />
     </Suspense>
   );
-  if (!hasWebGl()) return simple;
   return (
-    <Otherwise show={simple}>
-      <Suspense fallback={placeholder}>
-        <VectorMap {...props} />
-      </Suspense>
-    </Otherwise>
+    <div className="relative h-full">
+      {hasWebGl() ? (
+        <Otherwise show={simple}>
+          <Suspense fallback={placeholder}>
+            <VectorMap {...props} />
+          </Suspense>
+        </Otherwise>
+      ) : (
+        simple
+      )}
+      <MapLegend {...props} />
+    </div>
   );
 }
 

@@ -1,7 +1,20 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useMemo, useRef } from 'react';
 import { classes } from '../ui/classes.ts';
-import { type MapPoint, rankColors, worstFirst } from './point.ts';
+import { type MapPoint, type PointLook, rankColors, worstFirst } from './point.ts';
+
+/** The dot of a point, as on the map. */
+export function Dot({ rank, mark }: Pick<PointLook, 'rank' | 'mark'>) {
+  return (
+    <span
+      aria-hidden="true"
+      className="grid size-4 shrink-0 place-items-center rounded-full text-xs leading-none font-bold text-raised forced-color-adjust-none"
+      style={{ background: `var(--${rankColors[rank]})` }}
+    >
+      {mark}
+    </span>
+  );
+}
 
 interface PointButtonProps {
   readonly point: MapPoint;
@@ -22,13 +35,7 @@ export function PointButton({ point, isSelected = false, onSelect }: PointButton
         isSelected && 'bg-selected',
       )}
     >
-      <span
-        aria-hidden="true"
-        className="grid size-4 shrink-0 place-items-center rounded-full text-xs leading-none font-bold text-raised forced-color-adjust-none"
-        style={{ background: `var(--${rankColors[look.rank]})` }}
-      >
-        {look.mark}
-      </span>
+      <Dot {...look} />
       <bdi className="one-line grow">{label}</bdi>
       <span className={classes('shrink-0 text-sm', look.rank === 0 && 'text-muted')}>{look.text}</span>
     </button>

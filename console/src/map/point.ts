@@ -62,6 +62,8 @@ export interface MapProps {
   readonly onSelect: (id: string) => void;
   /** The initial view: all points, or the surroundings of the selected one. */
   readonly fit?: 'all' | 'selected';
+  /** What the colours and marks mean, if the texts of the points say more than that. */
+  readonly legend?: Readonly<Record<Rank, string>>;
 }
 
 /** A bounding box: west, south, east, north, in degrees. */

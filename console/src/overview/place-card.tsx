@@ -39,7 +39,7 @@ export function PlaceCard({ place, onClose }: { readonly place: Place; readonly 
       {traffic && (
         <p className="figures flex flex-wrap gap-x-3">
           <TrafficLevelBadge level={traffic.level} volume={traffic.volume} />
-          {traffic.meanSpeed !== null && t('locations:speed', { speed: Math.round(traffic.meanSpeed) })}
+          {traffic.meanSpeed !== null && t('common:speed', { speed: Math.round(traffic.meanSpeed) })}
         </p>
       )}
       <ul className="flex flex-col gap-1">

@@ -21,7 +21,14 @@ export function PlacesPanel({ className }: { readonly className?: string }) {
   const selected = places.find(({ id }) => id === selectedId);
   const select = (id: string | undefined) =>
     void navigate({ search: (all) => ({ ...all, place: id }), replace: true });
-  const shown = { label: t('map.title'), points, selectedId, onSelect: select };
+  const legend = {
+    0: t('map.legend.0'),
+    1: t('map.legend.1'),
+    2: t('map.legend.2'),
+    3: t('map.legend.3'),
+    4: t('map.legend.4'),
+  };
+  const shown = { label: t('map.title'), points, selectedId, onSelect: select, legend };
   return (
     <Panel
       title={t('map.title')}
