@@ -14,7 +14,7 @@ const AGAIN_MS = 15_000;
 
 /** The panel with the latest events at a location. */
 export function EventsHere({ name }: { readonly name: string }) {
-  const { t, i18n } = useTranslation(['locations', 'events']);
+  const { t, i18n } = useTranslation(['locations', 'events', 'common']);
   const names = useCodeNames();
   const { data, error, refetch } = useQuery({
     ...service.events.getAll.queryOptions({ locationName: name, take: SHOWN }),
@@ -54,8 +54,10 @@ export function EventsHere({ name }: { readonly name: string }) {
                   )}
                 </span>
                 {vehicleSpeed !== null && (
-                  <span className="figures whitespace-nowrap text-muted" dir="ltr">
-                    {vehicleSpeed.toLocaleString(i18n.language, { maximumFractionDigits: 0 })} km/h
+                  <span className="figures whitespace-nowrap text-muted">
+                    {t('common:speed', {
+                      speed: vehicleSpeed.toLocaleString(i18n.language, { maximumFractionDigits: 0 }),
+                    })}
                   </span>
                 )}
                 {severity && <SeverityBadge severity={severity} filled={false} />}

@@ -19,7 +19,7 @@ const NONE: readonly Location[] = [];
 
 /** The map of the locations that match the search, with their traffic. */
 export function LocationsMap({ search, selectedId, onSelect }: LocationsMapProps) {
-  const { t } = useTranslation('locations');
+  const { t } = useTranslation(['locations', 'common']);
   const { data = NONE, error, refetch } = useAllLocations();
   const shown = useMemo(() => {
     // Matches the same locations as the service's search, which the list uses.
@@ -45,7 +45,7 @@ export function LocationsMap({ search, selectedId, onSelect }: LocationsMapProps
 }
 
 function SelectedLocation({ location: { id, name, address } }: { readonly location: Location }) {
-  const { t } = useTranslation('locations');
+  const { t } = useTranslation(['locations', 'common']);
   const { data } = useLiveTraffic();
   const traffic = data?.locations.find(({ locationId }) => locationId === id);
   return (
@@ -62,7 +62,7 @@ function SelectedLocation({ location: { id, name, address } }: { readonly locati
         <p className="flex flex-wrap gap-x-3">
           <TrafficLevelBadge level={traffic.level} volume={traffic.volume} />
           {traffic.meanSpeed !== null && (
-            <span className="figures">{t('speed', { speed: Math.round(traffic.meanSpeed) })}</span>
+            <span className="figures">{t('common:speed', { speed: Math.round(traffic.meanSpeed) })}</span>
           )}
         </p>
       )}

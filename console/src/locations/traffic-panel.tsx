@@ -14,13 +14,13 @@ const AGAIN_MS = 300_000;
 
 /** The panel with the current traffic at a location, and the hourly volume of the last 24 hours. */
 export function TrafficPanel({ location: { id } }: { readonly location: Location }) {
-  const { t, i18n } = useTranslation('locations');
+  const { t, i18n } = useTranslation(['locations', 'common']);
   const live = useLiveTraffic();
   const now = live.data?.locations.find(({ locationId }) => locationId === id);
   const speed = (value: number | null | undefined) =>
     value === null || value === undefined
       ? '–'
-      : t('speed', { speed: value.toLocaleString(i18n.language, { maximumFractionDigits: 0 }) });
+      : t('common:speed', { speed: value.toLocaleString(i18n.language, { maximumFractionDigits: 0 }) });
   return (
     <Panel title={t('traffic.title')}>
       {live.error && !live.data && <Failure error={live.error} onRetry={() => void live.refetch()} />}
@@ -49,7 +49,7 @@ function Figure({ name, children }: { readonly name: string; readonly children: 
 }
 
 function LastDay({ locationId }: { readonly locationId: string }) {
-  const { t, i18n } = useTranslation('locations');
+  const { t, i18n } = useTranslation(['locations', 'common']);
   const time = useTime();
   const now = useNow(60_000);
   // The range advances every hour. It ends at the next full hour, so that it includes the current one.

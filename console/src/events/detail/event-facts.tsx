@@ -11,7 +11,7 @@ import { Fact, Facts as FactList } from './section.tsx';
 
 /** The data of the event, as the sensor sent it. */
 export function Facts({ event }: { readonly event: EventDetail }) {
-  const { t, i18n } = useTranslation('events');
+  const { t, i18n } = useTranslation(['events', 'common']);
   const names = useCodeNames();
   const { licensePlateNumber: plate, vehicleSpeed, createdAt, timestamp } = event;
   const late = createdAt.getTime() - timestamp.getTime();
@@ -46,8 +46,10 @@ export function Facts({ event }: { readonly event: EventDetail }) {
         {plate !== null && <Plate plate={plate} />}
         {vehicleSpeed !== null && (
           <Fact name={t('fields.vehicleSpeed')}>
-            <span className="figures" dir="ltr">
-              {vehicleSpeed.toLocaleString(i18n.language, { maximumFractionDigits: 1 })} km/h
+            <span className="figures">
+              {t('common:speed', {
+                speed: vehicleSpeed.toLocaleString(i18n.language, { maximumFractionDigits: 1 }),
+              })}
             </span>
           </Fact>
         )}
