@@ -5,7 +5,7 @@ import { Dot } from './point-list.tsx';
 
 const ranks: readonly Rank[] = [4, 3, 2, 1, 0];
 
-/** What the colours and marks of the points on a map mean, as far as they occur. */
+/** What the colours and marks of the points on a map mean, as far as they occur. Stands below the map, to hide no point. */
 export function MapLegend({ points, legend }: Pick<MapProps, 'points' | 'legend'>) {
   const { t } = useTranslation('map');
   const entries = ranks.flatMap((rank) => {
@@ -17,7 +17,7 @@ export function MapLegend({ points, legend }: Pick<MapProps, 'points' | 'legend'
   return (
     <ul
       aria-label={t('legend')}
-      className="pointer-events-none absolute start-2 top-2 flex max-w-[60%] flex-col gap-0.5 rounded-md border bg-surface/90 px-2 py-1 text-sm"
+      className="flex shrink-0 flex-wrap gap-x-4 gap-y-0.5 border-t bg-surface px-2 py-1 text-sm"
     >
       {entries.map(({ rank, text }) => (
         <li key={rank} className="flex items-center gap-2">

@@ -22,16 +22,18 @@ export function PlaceMap(props: MapProps) {
     </Suspense>
   );
   return (
-    <div className="relative h-full">
-      {hasWebGl() ? (
-        <Otherwise show={simple}>
-          <Suspense fallback={placeholder}>
-            <VectorMap {...props} />
-          </Suspense>
-        </Otherwise>
-      ) : (
-        simple
-      )}
+    <div className="flex h-full flex-col">
+      <div className="min-h-0 grow">
+        {hasWebGl() ? (
+          <Otherwise show={simple}>
+            <Suspense fallback={placeholder}>
+              <VectorMap {...props} />
+            </Suspense>
+          </Otherwise>
+        ) : (
+          simple
+        )}
+      </div>
       <MapLegend {...props} />
     </div>
   );

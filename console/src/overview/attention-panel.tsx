@@ -96,7 +96,7 @@ function useItems({ rows }: ReturnType<typeof useCounts>): Item[] {
       }),
     ),
     ...rows.alerts.map(
-      ({ id, licensePlateNumber, reason, timestamp, priority, locationName, sensorName }): Item => ({
+      ({ id, licensePlateNumber, reason, timestamp, priority, locationName, sensorName, backlog }): Item => ({
         id,
         kind: 'alerts',
         severity: priority,
@@ -109,7 +109,9 @@ function useItems({ rows }: ReturnType<typeof useCounts>): Item[] {
         title: kiosk ? t('attention.alert') : licensePlateNumber,
         isPlate: !kiosk,
         state: <SeverityBadge severity={priority} />,
-        note: [kiosk ? null : reason, locationName ?? sensorName].filter(Boolean).join(' · '),
+        note: [backlog && t('attention.backlog'), kiosk ? null : reason, locationName ?? sensorName]
+          .filter(Boolean)
+          .join(' · '),
       }),
     ),
     ...ofSensor('failing', 'HIGH'),
@@ -178,7 +180,7 @@ function Row({ to, search = {}, at, icon, title, isPlate = false, state, note = 
       >
         <Icon name={icon} className="mt-0.5 text-muted" />
         <span className="flex min-w-0 grow flex-col">
-          <bdi className={isPlate ? 'one-line font-mono' : 'one-line min-w-0'}>{title}</bdi>
+          <bdi className={isPlate ? 'one-line font-mono' : 'line-clamp-2 wrap-anywhere'}>{title}</bdi>
           <span className="flex min-w-0 items-center gap-2.5 text-sm text-muted">
             {state}
             <bdi className="one-line">{note}</bdi>
