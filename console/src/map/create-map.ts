@@ -182,12 +182,15 @@ export function createMap(options: MapOptions): VectorMap {
           map.easeTo({ center: [point.longitude, point.latitude] });
       });
     },
-    show: ([west, south, east, north]) =>
-      void map.fitBounds([west, south, east, north], {
+    show([west, south, east, north]) {
+      // The legend below the map may have appeared with the points.
+      map.resize();
+      map.fitBounds([west, south, east, north], {
         padding: ROUND_POINTS,
         maxZoom: NEAR_ZOOM,
         animate: false,
-      }),
+      });
+    },
     applyColors(dark) {
       isDark = dark;
       whenReady(applyColors);
