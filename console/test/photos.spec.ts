@@ -11,7 +11,7 @@ const open = (service: TestService) =>
   });
 
 /** A picture of a road and the sky, as a BMP of the size of a photo from a phone, unless `width` is given. */
-function photo(name: string, shade = 90, width = 3_000) {
+function photo(name: string, shade = 90, width = 2_200) {
   const height = width / 2;
   const header = Buffer.alloc(54);
   header.write('BM', 0, 'latin1');
