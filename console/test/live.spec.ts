@@ -177,9 +177,9 @@ test.describe('the connection to the service', () => {
     await expect(second.getByRole('region', { name: 'Newest events' })).toContainText('BETWEEN TABS');
   });
 
-  test('is reported as lost within seconds however the service ends, and nothing is missing when it is back', async ({
-    browser,
-  }) => {
+  test('is reported as lost within seconds however the service ends, and nothing is missing when it is back', {
+    tag: '@long',
+  }, async ({ browser }) => {
     test.setTimeout(240_000);
     const service = await startService();
     const { apiKey } = await service.sensor();

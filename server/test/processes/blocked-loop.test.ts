@@ -8,6 +8,7 @@ import { afterAll, describe, expect, inject, it } from 'vitest';
 import { isAlive } from '../../src/platform/process/processes.ts';
 import { copyDataFolder } from '../data-folders.ts';
 import { createTestDatabase, eventually } from '../harness.ts';
+import { isLong } from '../test-length.ts';
 import {
   MAIN,
   type ServiceProcess,
@@ -127,7 +128,7 @@ describe('a service whose event loop is blocked', { timeout: TEST_MS }, () => {
     expect(await count()).toBe(before);
   });
 
-  it('goes on when it was only suspended for longer than a loop may be blocked', async () => {
+  it.runIf(isLong)('goes on when it was only suspended for longer than a loop may be blocked', async () => {
     const service = await start({ DATABASE_URL: database.url, DATA_DIR: join(scratch, randomUUID()) });
     service.process.kill('SIGSTOP');
     await sleep(TOO_LONG_MS);
@@ -160,7 +161,7 @@ describe('a service of several workers', { timeout: TEST_MS }, () => {
     expect(await service.stop()).toBe(0);
   });
 
-  it('ends with its workers although the first process cannot hear SIGTERM', async () => {
+  it.runIf(isLong)('ends with its workers although the first process cannot hear SIGTERM', async () => {
     const service = await start({ DATABASE_URL: database.url, DATA_DIR: join(scratch, 'w'), WORKERS: '2' });
     const workers = said(service, 'a worker serves').map(({ process: pid }) => pid ?? 0);
     process.kill(workers[0] ?? 0, 'SIGUSR2');
