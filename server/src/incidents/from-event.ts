@@ -28,33 +28,29 @@ export function incidentTypeOf(report: Report): IncidentType {
 /** The longest key of a source, in characters. */
 const SOURCE_KEY_MAX = 200;
 
-/**
- * The key under which the source of an event reports on one incident, however often and long: `metadata.incidentKey`.
- * Null if it has none.
- */
-export function sourceKeyOf(report: Report): string | null {
-  const { incidentKey } = metadataOf(report);
-  return typeof incidentKey === 'string' && incidentKey !== '' ? incidentKey.slice(0, SOURCE_KEY_MAX) : null;
+/** What the source of an event says of the incident that it reports on. */
+export interface Source {
+  /**
+   * The key under which the source reports on one incident, however often and long: `metadata.incidentKey`. Null if it
+   * has none.
+   */
+  readonly sourceKey: string | null;
+  /** Whether it is a version of the report with that key, and not another report, which names its own record. */
+  readonly isVersion: boolean;
+  /** Why what is reported with that key is over: `metadata.incidentEnd`. Null if it is not. */
+  readonly ending: 'ended' | 'cancelled' | null;
 }
 
-/**
- * Whether an event is a version of the report with its key, and not another report on the same incident, which names its
- * own record.
- */
-export function isVersionOfKey(report: Report): boolean {
-  const { record } = metadataOf(report);
-  const key = sourceKeyOf(report);
-  return key !== null && (typeof record !== 'string' || record === key);
-}
-
-/** Why a source says that what it reported on is over. */
-export type Ending = 'ended' | 'cancelled';
-
-/** Whether the source of an event with a key says that what it reports on is over: `metadata.incidentEnd`. */
-export function endingOf(report: Report): Ending | null {
-  const { incidentEnd } = metadataOf(report);
-  const isOver = incidentEnd === 'ended' || incidentEnd === 'cancelled';
-  return isOver && sourceKeyOf(report) !== null ? incidentEnd : null;
+export function sourceOf(report: Report): Source {
+  const { incidentKey, incidentEnd, record } = metadataOf(report);
+  if (typeof incidentKey !== 'string' || incidentKey === '')
+    return { sourceKey: null, isVersion: false, ending: null };
+  const sourceKey = incidentKey.slice(0, SOURCE_KEY_MAX);
+  return {
+    sourceKey,
+    isVersion: typeof record !== 'string' || record === sourceKey,
+    ending: incidentEnd === 'ended' || incidentEnd === 'cancelled' ? incidentEnd : null,
+  };
 }
 
 /** The longest title that the contract allows, in characters. */

@@ -1,6 +1,6 @@
 import { MINUTE_MS } from '@gantry/contract/durations';
 import type { IncidentType } from '@gantry/contract/incidents';
-import type { Ending } from './from-event.ts';
+import type { Source } from './from-event.ts';
 
 /**
  * An open incident accepts events of its sensor from this long before its opening until this long after its latest
@@ -23,15 +23,10 @@ export interface OpenIncident {
   readonly lastEventAt: number;
 }
 
-interface Report {
+interface Report extends Source {
   readonly id: string;
   readonly sensorId: string;
   readonly type: IncidentType;
-  readonly sourceKey: string | null;
-  /** Why its source says that what it reports on is over; null if it does not. */
-  readonly ending: Ending | null;
-  /** Whether it is a version of the report that the key names, and not another report on the same incident. */
-  readonly isVersion: boolean;
   /** Unix milliseconds. */
   readonly time: number;
 }

@@ -6,15 +6,7 @@ import { rankOf } from '../events/severity.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { type Outbox, publish } from '../realtime/publish.ts';
 import { findNames } from '../users/names-store.ts';
-import {
-  type Ending,
-  endingOf,
-  incidentTypeOf,
-  isVersionOfKey,
-  nameOf as nameOfEvent,
-  sourceKeyOf,
-  titleOf,
-} from './from-event.ts';
+import { incidentTypeOf, nameOf as nameOfEvent, type Source, sourceOf, titleOf } from './from-event.ts';
 import { groupByIncident } from './grouping.ts';
 import {
   attachToOpenIncidents,
@@ -33,12 +25,7 @@ import {
 } from './store.ts';
 import { recordTimeline } from './timeline-store.ts';
 
-type Report = EventRow & {
-  readonly type: IncidentType;
-  readonly sourceKey: string | null;
-  readonly ending: Ending | null;
-  readonly isVersion: boolean;
-};
+type Report = EventRow & Source & { readonly type: IncidentType };
 type Assigned = { readonly incidentId: string; readonly row: Report };
 
 /**
@@ -56,15 +43,7 @@ export async function openIncidents(
 ): Promise<void> {
   const reports = rows
     .filter(({ eventType }) => eventType === 'INCIDENT')
-    .map(
-      (row): Report => ({
-        ...row,
-        type: incidentTypeOf(row),
-        sourceKey: sourceKeyOf(row),
-        ending: endingOf(row),
-        isVersion: isVersionOfKey(row),
-      }),
-    );
+    .map((row): Report => ({ ...row, ...sourceOf(row), type: incidentTypeOf(row) }));
   if (reports.length === 0) return;
   const sensorIds = [...new Set(reports.map(({ sensorId }) => sensorId))];
   await lockIncidentsOf(tx, sensorIds);

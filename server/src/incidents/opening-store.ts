@@ -7,7 +7,7 @@ import { locks } from '../platform/database/locks.ts';
 import { prepare } from '../platform/database/prepared.ts';
 import { incidents, sensors } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';
-import type { Ending } from './from-event.ts';
+import type { Source } from './from-event.ts';
 import { type OpenIncident, SAME_INCIDENT_MS } from './grouping.ts';
 import { type Attachment, type IncidentRow, moment, readIncident } from './store.ts';
 
@@ -90,7 +90,7 @@ export interface JoiningEvent extends Attachment {
   /** Whether its description replaces that of the incident, however severe it is. */
   readonly isVersion: boolean;
   /** If it resolves the incident, why; at most one event of an incident does. */
-  readonly ending: Ending | null;
+  readonly ending: Source['ending'];
 }
 
 const SEVERITIES = sql.raw(`ARRAY[${severity.options.map((value) => `'${value}'`).join(', ')}]`);
