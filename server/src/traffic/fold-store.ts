@@ -23,8 +23,6 @@ const OF_ALL_TYPES = sql.raw('FILTER (WHERE vehicle_type IS NOT NULL AND n <> 0)
  * @returns the number of rows that were folded
  */
 export async function foldTraffic(db: Database, limit: number): Promise<number> {
-  const { rows: due } = await db.execute(sql`SELECT FROM traffic_unfolded LIMIT 1`);
-  if (due.length === 0) return 0;
   return inTransaction(db, async (tx) => {
     const { rows: locked } = await tx.execute<{ mine: boolean }>(
       sql`SELECT pg_try_advisory_xact_lock(${locks.traffic}) AS mine, set_config('synchronous_commit', 'off', true)`,

@@ -57,8 +57,9 @@ export function startFoldingTraffic({
     { everyMs, log, failure: 'traffic could not be folded now; the next run will try again' },
     async (isOver) => {
       while (!isOver()) {
-        noteUnfolded(await countUnfolded(db));
-        if ((await foldSome()).isAll) break;
+        const unfolded = await countUnfolded(db);
+        noteUnfolded(unfolded);
+        if (unfolded === 0 || (await foldSome()).isAll) break;
       }
       while (!isOver()) if (!(await foldQuarter(db, now() - QUARTER_AFTER_MS))) return;
     },
