@@ -5,7 +5,7 @@ import { formatNamed } from '../connections/formats.ts';
 import { excessOfBody } from '../connections/read-parts.ts';
 import type { KnownConnection } from '../connections/store.ts';
 import { AppError } from '../platform/error.ts';
-import { type BodyReader, drain } from '../rpc/body.ts';
+import { type BodyLimit, type BodyReader, drain } from '../rpc/body.ts';
 import type { CallerOf } from '../rpc/caller.ts';
 import { WireError } from '../rpc/errors.ts';
 import { identifyByBody, identifyingBytes, isWronglySigned } from './body-identity.ts';
@@ -110,8 +110,8 @@ export function createHttpDoor(parts: HttpDoorParts): HttpDoor {
     target: GatewayTarget,
   ): Promise<{ connection: KnownConnection; body: Buffer }> => {
     const { request, response } = exchange;
-    const read = async (most?: number): Promise<Buffer> =>
-      (await bodies.read(request, response, most)) ?? Buffer.alloc(0);
+    const read = async (limit?: BodyLimit): Promise<Buffer> =>
+      (await bodies.read(request, response, limit)) ?? Buffer.alloc(0);
     const byHead = await identifyByHead(app, nonces, target, request);
     if (byHead && !('connection' in byHead)) return refuseUnknown(exchange, byHead);
     if (byHead) {
@@ -123,11 +123,11 @@ export function createHttpDoor(parts: HttpDoorParts): HttpDoor {
       }
       return { connection, body };
     }
-    const most = identifyingBytes(target, request, app.clock.now());
-    if (most > 0) {
+    const bytes = identifyingBytes(target, request, app.clock.now());
+    if (bytes > 0) {
       const withdraw = await guesses.begin(callerOf(request, '').address);
       if (!withdraw) throw tooManyUnknown();
-      const body = await read(most);
+      const body = await read({ bytes, of: 'a sender that only its body can identify' });
       const connection = await identifyByBody(app, target, request, body);
       if (connection) {
         await withdraw();

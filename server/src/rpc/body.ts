@@ -26,14 +26,21 @@ export function drain(request: IncomingMessage, response: ServerResponse): void 
   request.once('end', () => (response.writableFinished ? close() : response.once('finish', close)));
 }
 
+/** A maximum size of a body, from 64 KiB up to 10 MB. */
+export interface BodyLimit {
+  readonly bytes: number;
+  /** Whom it concerns, for the error: "a sender that …". */
+  readonly of: string;
+}
+
 /** Reads request bodies and limits their total memory. */
 export interface BodyReader {
   /**
    * The whole body; null if the request has none.
-   * @param most maximum size in bytes, 64 KiB to 10 MB, which is the default
-   * @throws WireError PAYLOAD_TOO_LARGE above it; SERVICE_UNAVAILABLE while too many large bodies are in flight
+   * @param limit by default 10 MB
+   * @throws WireError PAYLOAD_TOO_LARGE above the limit; SERVICE_UNAVAILABLE while too many large bodies are in flight
    */
-  read(request: IncomingMessage, response: ServerResponse, most?: number): Promise<Buffer> | null;
+  read(request: IncomingMessage, response: ServerResponse, limit?: BodyLimit): Promise<Buffer> | null;
 }
 
 export function createBodyReader(): BodyReader {
@@ -48,7 +55,8 @@ export function createBodyReader(): BodyReader {
   };
 
   return {
-    read: (request, response, most = MAX_BODY_BYTES) => {
+    read: (request, response, limit) => {
+      const most = limit?.bytes ?? MAX_BODY_BYTES;
       if (!hasBody(request)) return null;
       if (announcesLittle(request)) return readSmall(request);
       return new Promise((resolve, reject) => {
@@ -75,7 +83,7 @@ export function createBodyReader(): BodyReader {
         const take = (chunk: Buffer): void => {
           size += chunk.length;
           const fresh = size <= SMALL_BYTES ? 0 : size - held;
-          if (size > most) refuse(tooLarge(most));
+          if (size > most) refuse(tooLarge(limit));
           else if (inFlight + fresh > MAX_IN_FLIGHT_BYTES) refuse(tooBusy());
           else {
             if (fresh > 0) hold(fresh);
@@ -84,7 +92,7 @@ export function createBodyReader(): BodyReader {
         };
 
         if (declaredBytes(request) > most) {
-          refuse(tooLarge(most));
+          refuse(tooLarge(limit));
           return;
         }
         request.on('data', take);
@@ -99,11 +107,11 @@ export function createBodyReader(): BodyReader {
   };
 }
 
-function tooLarge(most: number): WireError {
+function tooLarge(limit: BodyLimit | undefined): WireError {
   return new WireError(
     'PAYLOAD_TOO_LARGE',
-    most < MAX_BODY_BYTES
-      ? `The request body is larger than ${most} bytes, the maximum for a sender that only its body can identify`
+    limit
+      ? `The request body is larger than ${limit.bytes} bytes, the maximum for ${limit.of}`
       : `The request body is larger than 10 MB (${MAX_BODY_BYTES} bytes)`,
   );
 }
