@@ -1,15 +1,4 @@
-/** How a CSV file is written. */
-export interface CsvChoice {
-  /** Excel in countries with a decimal comma, such as Turkey and Germany, expects a semicolon. */
-  readonly separator: ',' | ';' | '\t';
-  /** Whether the file begins with a byte order mark, without which Excel reads an old encoding. */
-  readonly hasMark: boolean;
-  /**
-   * Whether texts that look like numbers, such as the plate 12E34 and the identifier 007, are written as `="007"`, which
-   * Excel shows as they are. Other readers take them literally.
-   */
-  readonly keepsTexts: boolean;
-}
+import type { CsvChoice } from './reports.ts';
 
 export const USUAL_CSV: CsvChoice = { separator: ',', hasMark: true, keepsTexts: false };
 

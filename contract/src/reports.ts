@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { CsvChoice } from './csv-text.ts';
 import { eventType, lookUpReason, severity } from './events.ts';
 import { id, storedId } from './id.ts';
 import { incidentStatus, incidentType } from './incidents.ts';
@@ -70,7 +69,7 @@ interface Filtered {
 
 const reportFilters = reportFilterFields.describe(`Filters accepted by each kind. ${filtersNote}.`);
 
-const csv: z.ZodType<CsvChoice | null, CsvChoice | null> = z
+const csv = z
   .object({
     separator: z
       .enum([',', ';', '\t'])
@@ -88,6 +87,9 @@ const csv: z.ZodType<CsvChoice | null, CsvChoice | null> = z
   .describe(
     'How a CSV file is written; null: separated by commas, with a byte order mark, texts as they are. Other formats ignore it.',
   );
+
+/** How a CSV file is written. */
+export type CsvChoice = NonNullable<z.infer<typeof csv>>;
 
 export const generateReportInput = z
   .object({

@@ -1,4 +1,4 @@
-import type { CsvChoice } from '@gantry/contract/csv-text';
+import type { CsvChoice } from '@gantry/contract/reports';
 import { useTranslation } from 'react-i18next';
 import { setCsvChoice, useCsvChoice } from '../chart/csv-choice.ts';
 import { Panel } from '../ui/panel.tsx';

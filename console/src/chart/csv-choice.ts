@@ -1,4 +1,5 @@
-import { type CsvChoice, USUAL_CSV } from '@gantry/contract/csv-text';
+import { USUAL_CSV } from '@gantry/contract/csv-text';
+import type { CsvChoice } from '@gantry/contract/reports';
 import i18next from 'i18next';
 import { createStored } from '../preferences/stored.ts';
 

@@ -1,4 +1,5 @@
-import { type CsvChoice, commentLine, markOf, textCell, USUAL_CSV } from '@gantry/contract/csv-text';
+import { commentLine, markOf, textCell, USUAL_CSV } from '@gantry/contract/csv-text';
+import type { CsvChoice } from '@gantry/contract/reports';
 import { createTimeFormat, type TimeFormat } from '../time/format.ts';
 import type { Cell, ChartTable } from './table.ts';
 

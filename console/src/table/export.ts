@@ -1,4 +1,4 @@
-import type { CsvChoice } from '@gantry/contract/csv-text';
+import type { CsvChoice } from '@gantry/contract/reports';
 import { csvOf } from '../chart/csv.ts';
 import type { Cell } from '../chart/table.ts';
 import type { Filter, FilterValues } from '../filters/filter.ts';

@@ -1,5 +1,4 @@
-import type { CsvChoice } from '@gantry/contract/csv-text';
-import type { ReportFilters } from '@gantry/contract/reports';
+import type { CsvChoice, ReportFilters } from '@gantry/contract/reports';
 import type { TimezoneSettings } from '@gantry/contract/system';
 import type { Database } from '../platform/database/pool.ts';
 import type { Interval } from '../platform/time.ts';

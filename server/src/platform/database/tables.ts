@@ -1,8 +1,8 @@
 import type { Coordinates } from '@gantry/contract/coordinates';
-import type { CsvChoice } from '@gantry/contract/csv-text';
 import type { IncidentStatus, IncidentType } from '@gantry/contract/incidents';
 import type { Role } from '@gantry/contract/permissions';
 import type {
+  CsvChoice,
   ReportFilters,
   ReportFormat,
   ReportKind,

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { type CsvChoice, commentLine, markOf, textCell, USUAL_CSV } from '@gantry/contract/csv-text';
+import { commentLine, markOf, textCell, USUAL_CSV } from '@gantry/contract/csv-text';
+import type { CsvChoice } from '@gantry/contract/reports';
 import { stringify } from 'csv-stringify/sync';
 import type { Cell, Column, ReportDocument, Row } from '../document.ts';
 import { createLocalTime, type LocalTime } from '../local-time.ts';
