@@ -272,6 +272,24 @@ describe('an event of type INCIDENT', () => {
       expect(await incidentsOf(sensor.id)).toMatchObject([{ id, status: 'RESOLVED' }, { status: 'OPEN' }]);
     });
 
+    it('that says nothing new leaves no change in the timeline', async () => {
+      const { id, send } = await opened();
+      await send(30, {}, { description: undefined });
+      await act('update', { id, description: 'Lanes 1 and 2' });
+      await send(40);
+      await send(50, { incidentEnd: 'ended' }, { description: undefined });
+      const { description, timeline } = await detail(id);
+      expect(description).toBe('Lanes 1 and 2');
+      expect(timeline.map(({ action }: { action: string }) => action)).toEqual([
+        'create',
+        'attachEvent',
+        'update',
+        'attachEvent',
+        'attachEvent',
+        'resolve',
+      ]);
+    });
+
     it('that has ended changes no incident that a person has closed, and opens none', async () => {
       const { sensor, id, send } = await opened();
       for (const verb of ['acknowledge', 'start', 'resolve', 'close']) await act(verb, { id });

@@ -118,12 +118,11 @@ const ATTACH = prepare(
       SELECT DISTINCT ON (incident_id) * FROM given ORDER BY incident_id, severity DESC, position
     ), judged AS MATERIALIZED (
       SELECT before.id, before.severity, before.title, before.description, worst.event_id, worst.type AS of_events,
-        worst.severity AS of_worst, raises, raises OR changes AS is_changed, is_newest_version, before.status,
+        worst.severity AS of_worst, raises, is_newest_version, before.status,
+        raises OR new_description IS DISTINCT FROM before.description AS is_changed, new_description,
         before.reported_severity, ended.ending, ended.event_id AS of_end,
         CASE WHEN raises AND worst.title IS NOT NULL AND ${isUntouched('title')}
-          THEN worst.title ELSE before.title END AS new_title,
-        CASE WHEN (raises OR changes) AND worst.description IS NOT NULL AND ${isUntouched('description')}
-          THEN worst.description ELSE before.description END AS new_description
+          THEN worst.title ELSE before.title END AS new_title
       FROM worst JOIN ${incidents} AS before ON before.id = worst.incident_id
         LEFT JOIN given AS ended ON ended.incident_id = before.id AND ended.ending IS NOT NULL
         CROSS JOIN LATERAL (
@@ -131,9 +130,12 @@ const ATTACH = prepare(
             AS is_newest_version
         ) AS version
         CROSS JOIN LATERAL (
-          SELECT worst.severity > before.severity AND worst.severity > coalesce(before.reported_severity, 0) AS raises,
-            is_newest_version AND worst.description IS DISTINCT FROM before.description AS changes
+          SELECT worst.severity > before.severity AND worst.severity > coalesce(before.reported_severity, 0) AS raises
         ) AS judgement
+        CROSS JOIN LATERAL (
+          SELECT CASE WHEN (raises OR is_newest_version) AND worst.description IS NOT NULL AND ${isUntouched('description')}
+            THEN worst.description ELSE before.description END AS new_description
+        ) AS described
     ), grown AS (
       UPDATE ${incidents} SET updated_at = ${moment}, last_event_at = greatest(last_event_at, opened_at, latest),
         severity = CASE WHEN raises THEN of_worst ELSE incidents.severity END, title = new_title,
