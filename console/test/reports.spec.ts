@@ -133,7 +133,7 @@ test.describe('reports', () => {
     await expect(field.getByText('It needs the permission View Reports.')).toBeVisible();
   });
 
-  test('show figures of the events, and are accessible', async ({ service, openAs }) => {
+  test('show figures of the events, and are accessible', { tag: '@long' }, async ({ service, openAs }) => {
     const { apiKey } = await service.sensor();
     await service.admin.api.events.ingest.mutate({
       apiKey,

@@ -92,7 +92,7 @@ test.describe('an address opens', () => {
     await expectNothing(page, `${service.url}/watchlist?part=plates&plate=no-such-plate`);
   });
 
-  test('a delivery and an entry of the activity log', async ({ service, openAs }) => {
+  test('a delivery and an entry of the activity log', { tag: '@long' }, async ({ service, openAs }) => {
     const { api } = service.admin;
     const { id } = await api.webhooks.create.mutate({
       url: 'http://127.0.0.1:9/nobody',

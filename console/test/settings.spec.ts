@@ -96,9 +96,9 @@ test('every page that would show plates states that they are hidden from the rol
   await admin.context().close();
 });
 
-test('features that are switched off are no failures: the pages leave them out, and ask again without a stream', async ({
-  browser,
-}) => {
+test('features that are switched off are no failures: the pages leave them out, and ask again without a stream', {
+  tag: '@long',
+}, async ({ browser }) => {
   test.slow();
   const limited = await startService({ FEATURES: 'locations,reports,traffic' });
   try {

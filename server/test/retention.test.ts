@@ -68,7 +68,7 @@ const ask = (procedure: string, input?: unknown) => gantry.ok(`storage.${procedu
 const RUN_MS = 60_000;
 /** More than this number of events are stored during the runs. */
 const ENOUGH = 200;
-const RUNS_UNDER_LOAD = lengthOf({ gate: 2, full: 4 });
+const RUNS_UNDER_LOAD = lengthOf({ gate: 1, full: 4 });
 
 /** Runs retention by hand and waits for its end. */
 const carryOut = async () => {

@@ -36,11 +36,10 @@ describe('the benchmarks from the command line', () => {
   });
   afterAll(() => server[Symbol.asyncDispose]());
 
-  it('measure ingestion, with a database of their own', { timeout: 180_000 }, async () => {
-    const seconds = String(lengthOf({ gate: 0.2, full: 0.4 }));
-    const few = ['--seconds', seconds, '--warmup', '0.05', '--rounds', '1', '--connections', '4'];
+  inLongRun('measure ingestion, with a database of their own', { timeout: 180_000 }, async () => {
+    const few = ['--seconds', '0.4', '--warmup', '0.05', '--rounds', '1', '--connections', '4'];
     // For each number of workers, the service is started once.
-    const workers = isLong ? [1, 2] : [1];
+    const workers = [1, 2];
     const load = ['--batch-connections', '2', '--workers', workers.join()];
     const { code, output, errors } = await bench('ingest', ...few, ...load, '--json');
     expect(code, errors).toBe(0);

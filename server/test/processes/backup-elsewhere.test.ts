@@ -13,6 +13,7 @@ import { copyDataFolder } from '../data-folders.ts';
 import { Caller, createTestDatabase, eventually } from '../harness.ts';
 import { suiteLog } from '../leaks.ts';
 import { dataUrl, png } from '../pictures.ts';
+import { isLong } from '../test-length.ts';
 import { runGantry } from './gantry-command.ts';
 import { spawnService, untilItServes } from './service-process.ts';
 
@@ -101,7 +102,7 @@ const killRestoreAt = async (step: string): Promise<string> => {
   return printed;
 };
 
-describe('a backup with two workers and pictures in S3', () => {
+describe.runIf(isLong)('a backup with two workers and pictures in S3', () => {
   it('is made while events arrive', async () => {
     const service = await untilItServes(spawnService(folder, source));
     const token = await service.tokenFor('ADMIN');
