@@ -92,6 +92,10 @@ test('the activity log shows users and actions, and links to the object', async 
   await expect(page).toHaveURL(/entry=/);
   await page.reload();
   await expect(pane).toContainText('Added a sensor');
+  const email = await service.userOf('ANALYST');
+  await page.goto(`${service.url}/administration/activity?action=users.create`);
+  await page.getByRole('row').filter({ hasText: email }).click();
+  await expect(pane.getByText('Analyst', { exact: true })).toBeVisible();
 });
 
 test('a webhook is added, tested and disabled; its secret is shown once', async ({ openAs }) => {

@@ -1,8 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { doctorSentences } from '@gantry/contract/doctor-sentences';
+import { incidentTypes } from '@gantry/contract/values';
+import i18next from 'i18next';
 import { describe, expect, it } from 'vitest';
 import { actions } from '../src/administration/activity/actions.ts';
+import { createCodeNames } from '../src/events/codes.ts';
 
 const SOURCES = join(import.meta.dirname, '../src');
 const LANGUAGES = ['en', 'tr', 'ar'] as const;
@@ -53,6 +56,25 @@ it('have a sentence for every finding of system.doctor; the English one is that 
     ([code, { finding, remedy }]) => [code, remedy === undefined ? { finding } : { finding, remedy }],
   );
   expect(read('administration', 'en').findings).toEqual(Object.fromEntries(ofService));
+});
+
+it.each(LANGUAGES)('label in %s the codes that events have', async (language) => {
+  const [events, common] = [read('events', language), read('common', language)];
+  const texts = i18next.createInstance();
+  await texts.init({ lng: language, resources: { [language]: { events, common } } });
+  const names = createCodeNames(texts.getFixedT(language, ['events', 'common']));
+  // The usual names to which the service brings the violations of all makers, and the types of incidents.
+  const source = readFileSync(join(SOURCES, '../../server/src/connections/violation-names.ts'), 'utf8');
+  const usual = [...source.matchAll(/, '([A-Z_]+)'\]/g)].map(([, name]) => name ?? '');
+  expect(usual.length).toBeGreaterThan(10);
+  const labels = { ...(events.violations as Texts), ...(common.incidentTypes as Texts) };
+  for (const code of [...usual, ...incidentTypes]) {
+    expect(names.violation(code)).toBe(labels[code]);
+    expect(names.violation(code.toLowerCase())).toBe(labels[code]);
+  }
+  expect(names.vehicle('car')).toBe((events.vehicles as Texts).CAR);
+  expect(names.violation('Own code 7')).toBe('Own code 7');
+  expect(names.vehicle('Tractor')).toBe('Tractor');
 });
 
 describe.each(rooms)('the texts of %s', (room) => {

@@ -1,9 +1,11 @@
+import { incidentTypes } from '@gantry/contract/values';
+import type { TFunction } from 'i18next';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Option } from '../ui/select.tsx';
 
-/** The violation codes that have a translation. Devices may send other codes. */
-export const violations = [
+/** The violations that have a translation. Devices may send other codes. */
+const violations = [
   'SPEEDING',
   'RED_LIGHT',
   'WRONG_WAY',
@@ -11,7 +13,14 @@ export const violations = [
   'PHONE_USE',
   'LANE_VIOLATION',
   'ILLEGAL_PARKING',
+  'ILLEGAL_TURN',
+  'LOW_SPEED',
+  'NO_HELMET',
+  'SMOKING',
 ] as const;
+
+/** The codes of violations that have a translation. An event that reports an incident has the type of the incident. */
+export const violationCodes = [...violations, ...incidentTypes] as const;
 
 /** The vehicle codes that have a translation. Devices may send other codes. */
 export const vehicles = ['CAR', 'SUV', 'VAN', 'TRUCK', 'BUS', 'MOTORCYCLE', 'BICYCLE'] as const;
@@ -21,16 +30,31 @@ export interface CodeNames {
   readonly vehicle: (code: string) => string;
 }
 
-/** The labels of the codes that devices send. A code without a translation is returned as it was sent. */
+/** The labels of the codes that devices send, in the language of the user. */
 export function useCodeNames(): CodeNames {
-  const { t } = useTranslation('events');
-  return useMemo(
-    () => ({
-      violation: (code) => (isOneOf(violations, code) ? t(`violations.${code}`) : code),
-      vehicle: (code) => (isOneOf(vehicles, code) ? t(`vehicles.${code}`) : code),
-    }),
-    [t],
-  );
+  const { t } = useTranslation(['events', 'common']);
+  return useMemo(() => createCodeNames(t), [t]);
+}
+
+/** Labels codes in upper or lower case. A code without a translation is returned as it was sent. */
+export function createCodeNames(t: TFunction<['events', 'common']>): CodeNames {
+  return {
+    violation(code) {
+      const known = knownOf(violationCodes, code);
+      if (known === undefined) return code;
+      return isOneOf(violations, known) ? t(`violations.${known}`) : t(`common:incidentTypes.${known}`);
+    },
+    vehicle(code) {
+      const known = knownOf(vehicles, code);
+      return known === undefined ? code : t(`vehicles.${known}`);
+    },
+  };
+}
+
+/** The code as the catalogue writes it. The service does not distinguish upper and lower case in codes either. */
+function knownOf<Code extends string>(codes: readonly Code[], sent: string): Code | undefined {
+  const code = sent.trim().toUpperCase();
+  return codes.find((each) => each === code);
 }
 
 /**

@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { dateFilters, type Filter } from '../filters/filter.ts';
 import { api } from '../service/service.ts';
 import { useSeesPlates } from '../session/plates.tsx';
-import { findCodes, useCodeNames, vehicles, violations } from './codes.ts';
+import { findCodes, useCodeNames, vehicles, violationCodes } from './codes.ts';
 
 /** The filters of the events page. The plate filter is left out for users who may not see plates. */
 export function useEventFilters(): readonly Filter[] {
@@ -23,7 +23,7 @@ export function useEventFilters(): readonly Filter[] {
         kind: 'lookUp',
         name: 'violationType',
         label: t('fields.violationType'),
-        find: async (part) => findCodes(violations, names.violation, part),
+        find: async (part) => findCodes(violationCodes, names.violation, part),
         nameOf: async (code) => names.violation(code),
       },
       ...(seesPlates

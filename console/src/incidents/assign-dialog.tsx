@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { LookUp } from '../filters/look-up.tsx';
 import { findAssignees, type Person } from '../people/people.ts';
 import { useUser } from '../session/session.ts';
+import { useIncidentTitle } from '../status/incident-title.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 
@@ -17,6 +18,7 @@ interface AssignDialogProps {
 export function AssignDialog({ incident, onAssign, onClose }: AssignDialogProps) {
   const { t } = useTranslation('incidents');
   const user = useUser();
+  const titleOf = useIncidentTitle();
   const choose = (to: Person | null) => {
     onClose();
     onAssign(to);
@@ -25,7 +27,7 @@ export function AssignDialog({ incident, onAssign, onClose }: AssignDialogProps)
   return (
     <Dialog title={t('actions.assign')} open onClose={onClose}>
       <p className="text-muted">
-        <bdi className="line-clamp-2">{incident.title}</bdi>
+        <bdi className="line-clamp-2">{titleOf(incident)}</bdi>
       </p>
       <div className="flex flex-wrap gap-2">
         <Button

@@ -1,5 +1,6 @@
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useCodeNames } from '../events/codes.ts';
 import { Failure } from '../service/failure.tsx';
 import { useServiceTime } from '../time/use-time.ts';
 import { classes } from '../ui/classes.ts';
@@ -40,6 +41,7 @@ export function PlaceView({ subject, other, traffic, otherTraffic, shows, vehicl
   const { t } = useTranslation('traffic');
   const time = useServiceTime();
   const vehicles = useVehicles();
+  const codes = useCodeNames();
   const name = usePlaceName(subject.place);
   const otherName = usePlaceName(other?.place ?? null);
   const { flow, speeds, week } = traffic;
@@ -47,7 +49,10 @@ export function PlaceView({ subject, other, traffic, otherTraffic, shows, vehicl
   const isSameTime = other !== null && daysText(other) === daysText(subject);
   const names = isSameTime ? [name, otherName] : [daysText(subject), other ? daysText(other) : ''];
   const [firstName = '', secondName = ''] = names.map(isolated);
-  const described = [name, daysText(subject), vehicleType ?? ''].filter(Boolean).map(isolated).join(', ');
+  const described = [name, daysText(subject), vehicleType ? codes.vehicle(vehicleType) : '']
+    .filter(Boolean)
+    .map(isolated)
+    .join(', ');
   const title = other ? t('comparison.subject', { first: described, second: secondName }) : described;
   const view = useMemo<FlowView | null>(
     () =>

@@ -1,4 +1,5 @@
 import { useTranslation } from 'react-i18next';
+import { useCodeNames } from '../../events/codes.ts';
 import { Moment } from '../../time/moment.tsx';
 import { Facts } from '../../ui/panel.tsx';
 
@@ -8,9 +9,15 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+interface DetailValueProps {
+  readonly name: string;
+  readonly value: unknown;
+}
+
 /** The value of a detail of an entry, of any type, as text. */
-export function DetailValue({ value }: { readonly value: unknown }) {
+export function DetailValue({ name, value }: DetailValueProps) {
   const { t, i18n } = useTranslation('administration');
+  const valueName = useValueName();
   if (value === null || value === undefined || value === '')
     return <span className="text-muted">{t('activity.empty')}</span>;
   if (typeof value === 'boolean') return value ? t('yes') : t('no');
@@ -19,13 +26,13 @@ export function DetailValue({ value }: { readonly value: unknown }) {
     return value.length === 0 ? (
       <span className="text-muted">{t('activity.empty')}</span>
     ) : value.every((each) => typeof each !== 'object') ? (
-      <bdi>{value.join(', ')}</bdi>
+      <bdi>{value.map((each) => valueName(name, String(each))).join(', ')}</bdi>
     ) : (
       <ul className="flex flex-col gap-1">
         {value.map((each, at) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the values of an entry never change
           <li key={at}>
-            <DetailValue value={each} />
+            <DetailValue name={name} value={each} />
           </li>
         ))}
       </ul>
@@ -34,14 +41,15 @@ export function DetailValue({ value }: { readonly value: unknown }) {
     if ('from' in value && 'to' in value && Object.keys(value).length === 2)
       return (
         <>
-          <DetailValue value={value.from} /> <span className="text-muted">{t('activity.became')}</span>{' '}
-          <DetailValue value={value.to} />
+          <DetailValue name={name} value={value.from} />{' '}
+          <span className="text-muted">{t('activity.became')}</span>{' '}
+          <DetailValue name={name} value={value.to} />
         </>
       );
     return <Details details={value} />;
   }
   const text = String(value);
-  return MOMENT.test(text) ? <Moment at={new Date(text)} /> : <bdi>{text}</bdi>;
+  return MOMENT.test(text) ? <Moment at={new Date(text)} /> : <bdi>{valueName(name, text)}</bdi>;
 }
 
 /** A list of details with their names and values. */
@@ -51,7 +59,7 @@ export function Details({ details }: { readonly details: Readonly<Record<string,
     <Facts
       facts={Object.entries(details).map(([name, value]) => [
         detailName(name),
-        <DetailValue key={name} value={value} />,
+        <DetailValue key={name} name={name} value={value} />,
       ])}
     />
   );
@@ -63,5 +71,29 @@ export function useDetailName(): (name: string) => string {
   return (name) => {
     const isKnown = /^\w+$/.test(name) && i18n.exists(`details.${name}`, { ns: 'administration' });
     return isKnown ? t(`details.${name}` as 'details.email') : name;
+  };
+}
+
+/** Where the display names of the values of a detail are. */
+const valueNames: Readonly<Record<string, string>> = {
+  role: 'shell:roles',
+  kind: 'reports:kinds',
+  eventType: 'events:types',
+  severity: 'common:severity',
+  minSeverity: 'common:severity',
+  sensorType: 'common:sensorTypes',
+  incidentType: 'common:incidentTypes',
+  incidentStatus: 'common:incidentStatus',
+};
+
+/** Returns the display name of the value of a detail; a value without one is returned as it was recorded. */
+function useValueName(): (name: string, value: string) => string {
+  const { t, i18n } = useTranslation();
+  const codes = useCodeNames();
+  return (name, value) => {
+    if (name === 'violationType') return codes.violation(value);
+    if (name === 'vehicleType') return codes.vehicle(value);
+    const key = `${valueNames[name]}.${value}`;
+    return /^\w+$/.test(value) && i18n.exists(key) ? t(key as 'loading') : value;
   };
 }

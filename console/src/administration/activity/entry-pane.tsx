@@ -52,7 +52,7 @@ export function EntryPane({ entry, onClose }: { readonly entry: Entry; readonly 
                     <bdi>{String(value)}</bdi>
                   </SubjectLink>
                 ) : (
-                  <DetailValue key={name} value={value} />
+                  <DetailValue key={name} name={name} value={value} />
                 ),
               ];
             })}

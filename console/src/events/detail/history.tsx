@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { Failure } from '../../service/failure.tsx';
 import { service } from '../../service/service.ts';
+import { useIncidentTitle } from '../../status/incident-title.ts';
 import { Moment } from '../../time/moment.tsx';
 import { Icon, type IconName } from '../../ui/icon.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
@@ -59,10 +60,11 @@ export function History({ id }: { readonly id: string }) {
 
 function IncidentName({ id }: { readonly id: string }) {
   const { t } = useTranslation('events');
+  const titleOf = useIncidentTitle();
   const { data } = useQuery({ ...service.incidents.getById.queryOptions({ id }), retry: false });
   return (
     <Link to={`/incidents/${id}` as string} className="min-w-0 text-accent underline">
-      {t('history.incident')} <bdi>{data?.title ?? id}</bdi>
+      {t('history.incident')} <bdi>{data ? titleOf(data) : id}</bdi>
     </Link>
   );
 }
