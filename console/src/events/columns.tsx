@@ -3,6 +3,7 @@ import { useSearch } from '@tanstack/react-router';
 import { useCallback, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { SeverityBadge } from '../status/severity.tsx';
+import { speedFigure } from '../status/speed.ts';
 import type { Column } from '../table/data-table.tsx';
 import { Moment } from '../time/moment.tsx';
 import { useTime } from '../time/use-time.ts';
@@ -14,7 +15,7 @@ import type { ReviewedEvent } from './triage/row-states.ts';
 
 /** The columns of every list of events. */
 export function useEventColumns(): readonly Column<Event>[] {
-  const { t } = useTranslation('events');
+  const { t, i18n } = useTranslation('events');
   const { kiosk } = useSearch({ from: '/shell' });
   const names = useCodeNames();
   return useMemo(
@@ -62,7 +63,7 @@ export function useEventColumns(): readonly Column<Event>[] {
         width: '5rem',
         isFigure: true,
         from: 'medium',
-        cell: ({ vehicleSpeed }) => vehicleSpeed !== null && Math.round(vehicleSpeed),
+        cell: ({ vehicleSpeed }) => vehicleSpeed !== null && speedFigure(vehicleSpeed, i18n.language),
       },
       {
         id: 'vehicle',
@@ -78,7 +79,7 @@ export function useEventColumns(): readonly Column<Event>[] {
         cell: ({ locationName, sensorName }) => <bdi>{locationName ?? sensorName}</bdi>,
       },
     ],
-    [t, kiosk, names],
+    [t, i18n.language, kiosk, names],
   );
 }
 

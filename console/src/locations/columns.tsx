@@ -2,6 +2,7 @@ import type { Location } from '@gantry/contract/locations';
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
+import { speedFigure } from '../status/speed.ts';
 import { TrafficLevelBadge } from '../status/traffic-level.tsx';
 import type { Column } from '../table/data-table.tsx';
 import { useLiveTraffic } from './all-locations.ts';
@@ -39,7 +40,10 @@ export function useLocationColumns(): readonly Column<Location>[] {
         width: '7rem',
         isFigure: true,
         wideOnly: true,
-        cell: ({ id }) => now.get(id)?.meanSpeed?.toLocaleString(i18n.language, { maximumFractionDigits: 0 }),
+        cell: ({ id }) => {
+          const speed = now.get(id)?.meanSpeed ?? null;
+          return speed !== null && speedFigure(speed, i18n.language);
+        },
       },
       {
         id: 'limit',

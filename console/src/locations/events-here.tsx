@@ -5,6 +5,7 @@ import { useCodeNames } from '../events/codes.ts';
 import { Failure } from '../service/failure.tsx';
 import { service } from '../service/service.ts';
 import { SeverityBadge } from '../status/severity.tsx';
+import { useSpeedText } from '../status/speed.ts';
 import { Moment } from '../time/moment.tsx';
 import { Panel } from '../ui/panel.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
@@ -14,8 +15,9 @@ const AGAIN_MS = 15_000;
 
 /** The panel with the latest events at a location. */
 export function EventsHere({ name }: { readonly name: string }) {
-  const { t, i18n } = useTranslation(['locations', 'events', 'common']);
+  const { t } = useTranslation(['locations', 'events']);
   const names = useCodeNames();
+  const speedText = useSpeedText();
   const { data, error, refetch } = useQuery({
     ...service.events.getAll.queryOptions({ locationName: name, take: SHOWN }),
     refetchInterval: AGAIN_MS,
@@ -54,11 +56,7 @@ export function EventsHere({ name }: { readonly name: string }) {
                   )}
                 </span>
                 {vehicleSpeed !== null && (
-                  <span className="figures whitespace-nowrap text-muted">
-                    {t('common:speed', {
-                      speed: vehicleSpeed.toLocaleString(i18n.language, { maximumFractionDigits: 0 }),
-                    })}
-                  </span>
+                  <span className="figures whitespace-nowrap text-muted">{speedText(vehicleSpeed)}</span>
                 )}
                 {severity && <SeverityBadge severity={severity} filled={false} />}
               </Link>

@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { PlacesMap, placeLink, SelectedPlace } from '../places/places-map.tsx';
+import { useSpeedText } from '../status/speed.ts';
 import { TrafficLevelBadge } from '../status/traffic-level.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { useAllLocations, useLiveTraffic } from './all-locations.ts';
@@ -45,7 +46,8 @@ export function LocationsMap({ search, selectedId, onSelect }: LocationsMapProps
 }
 
 function SelectedLocation({ location: { id, name, address } }: { readonly location: Location }) {
-  const { t } = useTranslation(['locations', 'common']);
+  const { t } = useTranslation('locations');
+  const speedText = useSpeedText();
   const { data } = useLiveTraffic();
   const traffic = data?.locations.find(({ locationId }) => locationId === id);
   return (
@@ -61,9 +63,7 @@ function SelectedLocation({ location: { id, name, address } }: { readonly locati
       {traffic && (
         <p className="flex flex-wrap gap-x-3">
           <TrafficLevelBadge level={traffic.level} volume={traffic.volume} />
-          {traffic.meanSpeed !== null && (
-            <span className="figures">{t('common:speed', { speed: Math.round(traffic.meanSpeed) })}</span>
-          )}
+          {traffic.meanSpeed !== null && <span className="figures">{speedText(traffic.meanSpeed)}</span>}
         </p>
       )}
     </SelectedPlace>

@@ -4,6 +4,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { Failure } from '../service/failure.tsx';
 import { service } from '../service/service.ts';
+import { useSpeedText } from '../status/speed.ts';
 import { TrafficLevelBadge } from '../status/traffic-level.tsx';
 import { useNow, useTime } from '../time/use-time.ts';
 import { Panel } from '../ui/panel.tsx';
@@ -17,10 +18,9 @@ export function TrafficPanel({ location: { id } }: { readonly location: Location
   const { t, i18n } = useTranslation(['locations', 'common']);
   const live = useLiveTraffic();
   const now = live.data?.locations.find(({ locationId }) => locationId === id);
+  const speedText = useSpeedText();
   const speed = (value: number | null | undefined) =>
-    value === null || value === undefined
-      ? '–'
-      : t('common:speed', { speed: value.toLocaleString(i18n.language, { maximumFractionDigits: 0 }) });
+    value === null || value === undefined ? '–' : speedText(value);
   return (
     <Panel title={t('traffic.title')}>
       {live.error && !live.data && <Failure error={live.error} onRetry={() => void live.refetch()} />}

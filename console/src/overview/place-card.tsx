@@ -4,6 +4,7 @@ import { IncidentStatusBadge } from '../status/incident-status.tsx';
 import { useIncidentTitle } from '../status/incident-title.ts';
 import { SensorStatusBadge } from '../status/sensor-status.tsx';
 import { SeverityBadge } from '../status/severity.tsx';
+import { useSpeedText } from '../status/speed.ts';
 import { TrafficLevelBadge } from '../status/traffic-level.tsx';
 import { Button } from '../ui/button.tsx';
 import { incidentPath } from './paths.ts';
@@ -13,6 +14,7 @@ import type { Place } from './use-places.ts';
 export function PlaceCard({ place, onClose }: { readonly place: Place; readonly onClose: () => void }) {
   const { t } = useTranslation(['overview', 'locations', 'common']);
   const titleOf = useIncidentTitle();
+  const speedText = useSpeedText();
   const { name, location, traffic, sensors, incidents } = place;
   return (
     <section
@@ -39,7 +41,7 @@ export function PlaceCard({ place, onClose }: { readonly place: Place; readonly 
       {traffic && (
         <p className="figures flex flex-wrap gap-x-3">
           <TrafficLevelBadge level={traffic.level} volume={traffic.volume} />
-          {traffic.meanSpeed !== null && t('common:speed', { speed: Math.round(traffic.meanSpeed) })}
+          {traffic.meanSpeed !== null && speedText(traffic.meanSpeed)}
         </p>
       )}
       <ul className="flex flex-col gap-1">

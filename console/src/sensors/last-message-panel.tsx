@@ -5,6 +5,7 @@ import { useCodeNames } from '../events/codes.ts';
 import { Failure } from '../service/failure.tsx';
 import { service } from '../service/service.ts';
 import { SeverityBadge } from '../status/severity.tsx';
+import { useSpeedText } from '../status/speed.ts';
 import { Moment } from '../time/moment.tsx';
 import { Facts, Panel } from '../ui/panel.tsx';
 
@@ -13,7 +14,8 @@ const AGAIN_MS = 15_000;
 
 /** The panel with the latest event of a sensor. */
 export function LastMessagePanel({ sensorId }: { readonly sensorId: string }) {
-  const { t, i18n } = useTranslation(['sensors', 'events']);
+  const { t } = useTranslation(['sensors', 'events']);
+  const speedText = useSpeedText();
   const names = useCodeNames();
   const { data, error, refetch } = useQuery({
     ...service.events.getAll.queryOptions({ sensorId, take: 1 }),
@@ -47,7 +49,10 @@ export function LastMessagePanel({ sensorId }: { readonly sensorId: string }) {
               t('events:fields.plate'),
               event.licensePlateNumber && <bdi className="font-mono">{event.licensePlateNumber}</bdi>,
             ],
-            [t('events:fields.speed'), event.vehicleSpeed?.toLocaleString(i18n.language)],
+            [
+              t('events:fields.vehicleSpeed'),
+              event.vehicleSpeed === null ? null : speedText(event.vehicleSpeed, 1),
+            ],
             [
               t('events:fields.vehicleType'),
               event.vehicleType && <bdi>{names.vehicle(event.vehicleType)}</bdi>,

@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { useSeesPlates } from '../../session/plates.tsx';
 import { SeverityBadge } from '../../status/severity.tsx';
+import { useSpeedText } from '../../status/speed.ts';
 import { Moment } from '../../time/moment.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { useCodeNames } from '../codes.ts';
@@ -11,8 +12,9 @@ import { Fact, Facts as FactList } from './section.tsx';
 
 /** The data of the event, as the sensor sent it. */
 export function Facts({ event }: { readonly event: EventDetail }) {
-  const { t, i18n } = useTranslation(['events', 'common']);
+  const { t } = useTranslation('events');
   const names = useCodeNames();
+  const speedText = useSpeedText();
   const { licensePlateNumber: plate, vehicleSpeed, createdAt, timestamp } = event;
   const late = createdAt.getTime() - timestamp.getTime();
   return (
@@ -46,11 +48,7 @@ export function Facts({ event }: { readonly event: EventDetail }) {
         {plate !== null && <Plate plate={plate} />}
         {vehicleSpeed !== null && (
           <Fact name={t('fields.vehicleSpeed')}>
-            <span className="figures">
-              {t('common:speed', {
-                speed: vehicleSpeed.toLocaleString(i18n.language, { maximumFractionDigits: 1 }),
-              })}
-            </span>
+            <span className="figures">{speedText(vehicleSpeed, 1)}</span>
           </Fact>
         )}
         {event.vehicleType !== null && (
