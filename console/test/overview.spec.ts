@@ -169,6 +169,34 @@ test.describe('the overview', () => {
     await expect(events).not.toContainText('06 STORY 7');
     await expect(page.getByRole('navigation')).toHaveCount(0);
     await expectAccessible(page);
+    // Nobody can scroll a wall display, so no list ends with a part of a row.
+    for (let n = 0; n < 8; n++) {
+      await service.admin.api.incidents.create.mutate({
+        title: `Row ${n}`,
+        type: 'OTHER',
+        severity: 'CRITICAL',
+      });
+      await passAt(third.apiKey);
+    }
+    for (const size of [
+      { width: 1440, height: 900 },
+      { width: 1920, height: 1080 },
+    ]) {
+      await page.setViewportSize(size);
+      for (const name of ['Needs attention first', 'Newest events', 'Newest incidents']) {
+        const list = page.getByRole('region', { name }).locator('ul');
+        await expect(list.locator('> li[inert]').first()).toBeAttached();
+        const ends = await list.evaluate((element) => ({
+          list: element.getBoundingClientRect().bottom,
+          page: innerHeight,
+          rows: [...element.querySelectorAll(':scope > li:not([inert])')].map(
+            (row) => row.getBoundingClientRect().bottom,
+          ),
+        }));
+        expect(ends.rows.length).toBeGreaterThan(1);
+        expect(Math.max(...ends.rows)).toBeLessThanOrEqual(Math.min(ends.list, ends.page) + 0.5);
+      }
+    }
     await page.getByRole('link', { name: 'Leave the wall display' }).click();
     await expect(page.getByRole('navigation')).toBeVisible();
   });

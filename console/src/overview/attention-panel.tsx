@@ -1,7 +1,7 @@
 import type { Severity } from '@gantry/contract/events';
 import { severities } from '@gantry/contract/values';
 import { Link, useSearch } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Failure } from '../service/failure.tsx';
 import { IncidentStatusBadge } from '../status/incident-status.tsx';
@@ -13,6 +13,7 @@ import { Icon, type IconName } from '../ui/icon.tsx';
 import { Panel } from '../ui/panel.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { incidentPath } from './paths.ts';
+import { RowList } from './row-list.tsx';
 import { OPEN, SHOWN, useCounts } from './use-counts.ts';
 
 /** Something that needs attention. */
@@ -40,6 +41,8 @@ function byUrgency(one: Item, other: Item): number {
 export function AttentionPanel({ className }: { readonly className: string }) {
   const { t } = useTranslation('overview');
   const counts = useCounts();
+  const { kiosk } = useSearch({ from: '/shell/' });
+  const [fitting, setFitting] = useState(SHOWN);
   const { isPending, error, refetch } = counts;
   const items = useItems(counts).sort(byUrgency).slice(0, SHOWN);
   return (
@@ -51,12 +54,16 @@ export function AttentionPanel({ className }: { readonly className: string }) {
           <Icon name="good" /> {t('attention.nothing')}
         </p>
       )}
-      <ul className="min-h-0 max-h-96 grow overflow-y-auto lg:max-h-none">
+      <RowList
+        isWall={kiosk === 1}
+        onFit={setFitting}
+        className="min-h-0 max-h-96 grow overflow-y-auto lg:max-h-none"
+      >
         {items.map((item) => (
           <Row key={`${item.kind} ${item.id}`} {...item} />
         ))}
-      </ul>
-      <More counts={counts} items={items} />
+      </RowList>
+      <More counts={counts} items={items.slice(0, fitting)} />
     </Panel>
   );
 }

@@ -5,6 +5,7 @@ import { SeverityBadge } from '../status/severity.tsx';
 import { Moment } from '../time/moment.tsx';
 import { Panel } from '../ui/panel.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
+import { RowList } from './row-list.tsx';
 import { SHOWN, useNewestEvents } from './use-newest-events.ts';
 
 /** The newest events, updated live. Updates pause while the list is hovered or focused, except on the wall display. */
@@ -28,7 +29,7 @@ export function NewestEvents() {
       {error && !events && <Failure error={error} onRetry={refetch} />}
       {!error && !events && <Skeleton rows={SHOWN} />}
       {events?.length === 0 && <p className="p-3 text-muted">{t('newest.noEvents')}</p>}
-      <ul {...hold}>
+      <RowList isWall={kiosk === 1} {...hold}>
         {events?.map((event) => (
           <li key={event.id} className="border-b last:border-b-0">
             <Link
@@ -52,7 +53,7 @@ export function NewestEvents() {
             </Link>
           </li>
         ))}
-      </ul>
+      </RowList>
     </Panel>
   );
 }

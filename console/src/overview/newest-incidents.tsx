@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { Link, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { Failure } from '../service/failure.tsx';
 import { service } from '../service/service.ts';
@@ -10,12 +10,14 @@ import { Moment } from '../time/moment.tsx';
 import { Panel } from '../ui/panel.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { incidentPath } from './paths.ts';
+import { RowList } from './row-list.tsx';
 
 const SHOWN = 8;
 
 /** The newest incidents. */
 export function NewestIncidents() {
   const { t } = useTranslation('overview');
+  const { kiosk } = useSearch({ from: '/shell/' });
   const titleOf = useIncidentTitle();
   const all: string = '/incidents';
   const { data, error, refetch } = useQuery(service.incidents.getAll.queryOptions({ take: SHOWN }));
@@ -32,7 +34,7 @@ export function NewestIncidents() {
       {error && !data && <Failure error={error} onRetry={() => void refetch()} />}
       {!error && !data && <Skeleton rows={SHOWN} />}
       {data?.total === 0 && <p className="p-3 text-muted">{t('newest.noIncidents')}</p>}
-      <ul>
+      <RowList isWall={kiosk === 1}>
         {data?.incidents.map(({ id, title, type, severity, status, openedAt }) => (
           <li key={id} className="border-b last:border-b-0">
             <Link
@@ -46,7 +48,7 @@ export function NewestIncidents() {
             </Link>
           </li>
         ))}
-      </ul>
+      </RowList>
     </Panel>
   );
 }

@@ -52,7 +52,7 @@ function Content({ isWall }: { readonly isWall: boolean }) {
       <div
         className={classes(
           'grid gap-3 lg:grid-cols-[2fr_1fr]',
-          isWall && 'lg:min-h-60 lg:grow lg:basis-0 lg:grid-rows-[minmax(0,1fr)]',
+          isWall && 'lg:min-h-48 lg:grow lg:basis-0 lg:grid-rows-[minmax(0,1fr)]',
         )}
       >
         <PlacesPanel className={isWall ? 'h-[50vh] lg:h-auto' : 'h-[50vh] min-h-80'} />
@@ -61,7 +61,7 @@ function Content({ isWall }: { readonly isWall: boolean }) {
       <div
         className={classes(
           'grid gap-3 lg:grid-cols-2',
-          isWall && 'lg:h-[26vh] lg:shrink-0 lg:*:overflow-hidden',
+          isWall && 'lg:h-[27vh] lg:shrink-0 lg:*:overflow-hidden',
         )}
       >
         <NewestEvents />
