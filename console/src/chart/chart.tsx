@@ -8,8 +8,8 @@ import type { ChartOption, ECharts } from './echarts.ts';
 import { type Look, readLook } from './look.ts';
 import { useKeyboardTips } from './use-keyboard-tips.ts';
 
-/** Device pixels per CSS pixel of a printed chart. */
-const PRINT_SCALE = 2;
+/** The size of a printed chart in CSS pixels, about half as wide as the paper, and the device pixels of each of them. */
+const PRINT = { width: 340, height: 240, pixelRatio: 2 };
 
 interface ChartProps {
   /** What the chart shows, for screen readers. The figures are in the table of the card. */
@@ -68,11 +68,14 @@ export function Chart({ label, draw, handle, className = 'h-72' }: ChartProps) {
     return copyForPrint({
       drawing: chart.getZr().painter.getViewportRoot(),
       container: chart.getDom(),
+      look: 'block h-auto w-full',
       draw() {
+        chart.resize(PRINT);
         paint(readLook('light'));
-        const copy = chart.renderToCanvas({ pixelRatio: PRINT_SCALE });
+        const copy = chart.renderToCanvas({ pixelRatio: PRINT.pixelRatio });
         // The library sets a size in pixels.
         copy.removeAttribute('style');
+        chart.resize({ width: 'auto', height: 'auto' });
         paint(readLook());
         return copy;
       },
@@ -100,7 +103,7 @@ export function Chart({ label, draw, handle, className = 'h-72' }: ChartProps) {
         onBlur={tips.hide}
         dir="ltr"
         className={classes(
-          'relative w-full min-w-0',
+          'relative w-full min-w-0 print:h-auto',
           className,
           isWaiting && 'animate-pulse rounded bg-hover',
         )}

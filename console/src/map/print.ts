@@ -10,6 +10,7 @@ export function makePrintable(map: MapLibre): () => void {
   return copyForPrint({
     drawing,
     container: map.getContainer(),
+    look: 'absolute inset-0 size-full object-contain object-left',
     draw() {
       // The canvas can be read only in the task that has drawn it.
       map.redraw();

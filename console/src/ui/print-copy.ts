@@ -1,17 +1,19 @@
 interface PrintCopy {
   /** The element with the drawing, which is not displayed in print. */
   readonly drawing: HTMLElement;
-  /** The positioned element that the copy fills. */
+  /** The positioned element to which the copy is added. */
   readonly container: HTMLElement;
   /** Returns the copy. Called right before the page is printed. */
   readonly draw: () => HTMLCanvasElement;
+  /** How the copy is placed in the container, as classes. */
+  readonly look: string;
 }
 
 /**
  * Replaces a drawing with a copy while the page is printed.
  * @returns a function that removes the copy and the event listeners
  */
-export function copyForPrint({ drawing, container, draw }: PrintCopy): () => void {
+export function copyForPrint({ drawing, container, draw, look }: PrintCopy): () => void {
   let copy: HTMLCanvasElement | null = null;
   const remove = () => {
     copy?.remove();
@@ -21,7 +23,7 @@ export function copyForPrint({ drawing, container, draw }: PrintCopy): () => voi
   const add = () => {
     remove();
     copy = draw();
-    copy.className = 'absolute inset-0 size-full object-contain object-left';
+    copy.className = look;
     // Not by a style, because the library of the charts sets `display` when the size changes.
     drawing.hidden = true;
     container.append(copy);
