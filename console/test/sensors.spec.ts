@@ -226,6 +226,7 @@ test.describe('sensors', () => {
     await page.goto(`${service.url}/sensors?view=map`);
     await expect(page.getByText('this browser offers no WebGL')).toBeVisible();
     await expect(page.locator('svg circle').first()).toBeVisible();
+    await expect(page.locator('svg text').filter({ hasText: 'Dotted one' })).toBeVisible();
     await expectAccessible(page);
   });
 
