@@ -30,6 +30,13 @@ describe('a moment', () => {
     expect(twelve.minute(new Date('2026-01-01T12:05:00Z'))).toBe('12:05 PM');
   });
 
+  it.each(['en', 'tr', 'ar'])('has the clock of the service in %s', (language) => {
+    const moment = new Date('2026-01-02T15:04:05Z');
+    const twelve = { ...SETTINGS, use24HourFormat: false };
+    expect(createTimeFormat('UTC', language, SETTINGS).dateTime(moment)).toBe('02.01.2026 15:04:05');
+    expect(createTimeFormat('UTC', language, twelve).time(moment)).toBe('3:04:05 PM');
+  });
+
   it('has Western digits in Arabic, too, and relative times in the language', () => {
     const arabic = createTimeFormat('UTC', 'ar', SETTINGS);
     expect(arabic.dateTime(new Date('2026-01-02T03:04:05Z'))).toBe('02.01.2026 03:04:05');
