@@ -9,9 +9,9 @@ import { chromiumPath } from '../test/chromium.ts';
 import { type Picture, picturesOf } from './pages.ts';
 import { prepare } from './prepare.ts';
 
-// Takes the pictures in docs/screenshots: every page in both themes, of a demo that it starts with a folder of its own, or of
-// the one at GANTRY_URL whose administrator's password is in ADMIN_PASSWORD. The demo has the same places, devices and
-// vehicles each time; its times are those of the day.
+// Takes the pictures in docs/screenshots, of a demo that it starts with a folder of its own, or of the one at GANTRY_URL
+// whose administrator's password is in ADMIN_PASSWORD. The demo has the same places, devices and vehicles each time; its
+// times are those of the day.
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const FOLDER = join(ROOT, 'docs/screenshots');
@@ -44,17 +44,11 @@ async function takeAll(): Promise<void> {
     executablePath: chromiumPath,
     args: ['--no-sandbox', '--enable-unsafe-swiftshader'],
   });
-  for (const theme of ['dark', 'light'] as const) {
-    const session = { token, user };
-    const page = await open(browser, { theme, session });
-    for (const picture of chosen) {
-      const isSignedOut = picture.path === '/sign-in';
-      const shown = isSignedOut ? await open(browser, { theme, session: null }) : page;
-      const file = await take(shown, picture).catch(() => take(shown, picture));
-      await writeFile(join(FOLDER, `${picture.name}-${theme}.webp`), file);
-      process.stdout.write(`${picture.name} ${theme}: ${Math.round(file.length / 1000)} kB\n`);
-      if (isSignedOut) await shown.context().close();
-    }
+  for (const picture of chosen) {
+    const page = await open(browser, { theme: picture.theme, session: { token, user } });
+    const file = await take(page, picture).catch(() => take(page, picture));
+    await writeFile(join(FOLDER, `${picture.name}-${picture.theme}.webp`), file);
+    process.stdout.write(`${picture.name}: ${Math.round(file.length / 1000)} kB\n`);
     await page.context().close();
   }
   await browser.close();
@@ -98,10 +92,7 @@ async function startDemo(): Promise<{ stop(): Promise<void> }> {
     ...process.env,
     PORT,
     DATA_DIR: folder,
-    BACKUP_DIR: join(folder, 'backups'),
-    BACKUP_SCHEDULE: 'manual',
     ADMIN_PASSWORD: PASSWORD,
-    WEBHOOK_ALLOW_HOSTS: '127.0.0.1',
   };
   for (const build of ['server/build.js', 'console/build.js'])
     execFileSync(process.execPath, [build], { cwd: ROOT, stdio: 'inherit' });

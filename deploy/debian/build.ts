@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root, version } from '../npm/manifests.ts';
+import { noticesPage } from '../npm/notices.ts';
 import { describeInstallation } from '../npm/sbom.ts';
 
 // Makes dist/gantry_<version>_<architecture>.deb from the npm package: the service with its dependencies in /usr/lib/gantry,
@@ -60,10 +61,10 @@ for (const name of ['package.json', 'package-lock.json', 'node_modules/.package-
 put(join(here, 'gantry.sh'), join(stage, 'usr/bin/gantry'), '0755');
 put(join(here, 'gantry.service'), join(stage, 'usr/lib/systemd/system/gantry.service'), '0644');
 put(join(here, 'gantry.env'), join(stage, 'etc/gantry/gantry.env'), '0640');
-for (const name of ['README.md', 'CHANGELOG.md', 'LICENSE', 'THIRD-PARTY-NOTICES.md'])
-  put(join(root, name), join(doc, name), '0644');
+for (const name of ['README.md', 'CHANGELOG.md', 'LICENSE']) put(join(root, name), join(doc, name), '0644');
 for (const name of readdirSync(join(root, 'docs')))
   if (name.endsWith('.md')) put(join(root, 'docs', name), join(doc, name), '0644');
+writeFileSync(join(doc, 'THIRD-PARTY-NOTICES.md'), noticesPage());
 writeFileSync(
   join(doc, 'copyright'),
   'Gantry is under the Apache License 2.0 (LICENSE). The licences of its parts are in THIRD-PARTY-NOTICES.md and LICENSE.node.\n',

@@ -5,6 +5,7 @@ import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { manifests, type PackageName, root, version } from './manifests.ts';
+import { noticesPage } from './notices.ts';
 import { describeInstallation } from './sbom.ts';
 
 // Makes dist/npm/*.tgz: the packages that are published, in plain JavaScript, with types.
@@ -90,7 +91,7 @@ const contents: Readonly<Record<PackageName, (folder: string) => unknown>> = {
     }
     const { name, version, type } = { name: '@gantry/server', ...pick(manifests.service) };
     writeFileSync(join(folder, 'server/package.json'), JSON.stringify({ name, version, type }));
-    cpSync(join(root, 'THIRD-PARTY-NOTICES.md'), join(folder, 'THIRD-PARTY-NOTICES.md'));
+    writeFileSync(join(folder, 'THIRD-PARTY-NOTICES.md'), noticesPage());
   },
   edge: (folder) =>
     build({

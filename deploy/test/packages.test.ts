@@ -1,11 +1,13 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../../server/test/harness.ts';
+import { isLong } from '../../server/test/test-length.ts';
+import { noticesPage } from '../npm/notices.ts';
 
 // Tests the packages as users install them: from their tarballs, into empty projects. This installs from the registry and
 // builds everything, so it is one of the long tests.
@@ -68,7 +70,41 @@ const startService = async (node: string, path: string, data: string) => {
   };
 };
 
-describe.skipIf(!process.env.LONG_TESTS)('the packages (npm run test:long)', () => {
+describe('the notices of the packages', () => {
+  const notices = noticesPage();
+  const rows = [...notices.matchAll(/^\| (\S+ \d\S*) \| (.+) \|$/gm)].map(([, name, licence]) => ({
+    name,
+    licence,
+  }));
+
+  it('name every dependency of the workspaces that users install, in its version', () => {
+    const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
+    const wanted = ['server', 'client', 'edge'].flatMap((workspace) =>
+      Object.keys(packages[workspace].dependencies)
+        .filter((name) => !name.startsWith('@gantry/') && name !== 'tsx')
+        .map((name) => {
+          const { version } =
+            packages[`${workspace}/node_modules/${name}`] ?? packages[`node_modules/${name}`];
+          return `${name} ${version}`;
+        }),
+    );
+    expect(wanted.length).toBeGreaterThan(20);
+    expect(rows.map(({ name }) => name)).toEqual(expect.arrayContaining(wanted));
+  });
+
+  it('contain the licence of each, none of which obliges users to publish their own code', () => {
+    expect(rows.length).toBeGreaterThan(200);
+    expect(rows.filter(({ licence }) => /\b(?:A?GPL|SSPL|BUSL|UNLICENSED)/.test(licence ?? ''))).toEqual([]);
+    // Their package.json names none. Both are under the MIT license.
+    const unnamed = rows.filter(({ licence }) => licence === 'see below').map(({ name = '' }) => name);
+    expect(unnamed.map((name) => name.slice(0, name.lastIndexOf(' ')))).toEqual([
+      '@mapbox/jsonlint-lines-primitives',
+      'png-js',
+    ]);
+  });
+});
+
+describe.runIf(isLong)('the packages (npm run test:long)', () => {
   let clients: string;
   let services: string;
   beforeAll(() => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { root } from '../npm/manifests.ts';
 
 /** Records of the past, whose commands are those of their time. */
-const RECORDS = /^(?:CHANGELOG|THIRD-PARTY-NOTICES)\.md$|^docs\/decisions\/|^bench\/results\//;
+const RECORDS = /^CHANGELOG\.md$|^docs\/decisions\/|^bench\/results\//;
 
 /** The pages whose commands are tried: all documents of the repository. */
 export const PAGES = execFileSync('git', ['ls-files', '*.md'], { cwd: root, encoding: 'utf8' })

@@ -12,7 +12,6 @@ import { apiPage } from './generate/api-page.ts';
 import { commonPasswordsModule } from './generate/common-passwords.ts';
 import { configurationPage, environmentExample } from './generate/configuration-page.ts';
 import { devicesPage } from './generate/devices-page.ts';
-import { noticesPage } from './generate/notices-page.ts';
 import { plateLookalikesModule } from './generate/plate-lookalikes.ts';
 
 // Writes the generated files; with --check it only reports whether they are up to date.
@@ -42,7 +41,6 @@ const files: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/configuration.md': configurationPage,
   'docs/devices.md': devicesPage,
   '.env.example': environmentExample,
-  'THIRD-PARTY-NOTICES.md': noticesPage,
   'server/schema.sql': schemaPage,
   'server/src/auth/common-password-list.ts': commonPasswordsModule,
   'contract/src/plate-lookalikes.ts': plateLookalikesModule,

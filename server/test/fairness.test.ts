@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { EventRow } from '../src/events/event-row.ts';
 import { createEventQueue, type Waiting } from '../src/ingest/queue.ts';
 import { createRateLimits } from '../src/ingest/rate-limits.ts';
+import { readConfig } from '../src/platform/config.ts';
 import { AppError } from '../src/platform/error.ts';
 import type { KnownSensor } from '../src/sensors/sensor-keys.ts';
 import { startGantry } from './harness.ts';
@@ -86,7 +87,8 @@ describe('the rate limit of a sensor', () => {
   });
 
   it('is by default higher than a machine can reach', () => {
-    const limits = createRateLimits(60_000, () => 0);
+    const { EVENT_RATE_FACTOR } = readConfig({});
+    const limits = createRateLimits(EVENT_RATE_FACTOR, () => 0);
     for (let n = 0; n < 1_000; n++) limits.take(sensorOf('a', 20), 1_000);
   });
 

@@ -412,6 +412,8 @@ describe('lastCommunication', () => {
         ),
       ),
     );
+    for (const { id } of made)
+      expect(await devices.read(id)).toMatchObject({ lastCommunication: '2026-01-02T00:00:00.000Z' });
   });
 
   it('follows an event within seconds', async () => {

@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN, eventually } from '../harness.ts';
 import { dataUrl, png } from '../pictures.ts';
 import { lengthOf } from '../test-length.ts';
@@ -194,7 +194,7 @@ const expectEverythingKept = async (): Promise<void> => {
 describe('the service', () => {
   let service: ServiceProcess;
 
-  it('starts on an empty folder', async () => {
+  beforeAll(async () => {
     service = await start();
     url = service.url;
     ({ token } = await call('auth.login', ADMIN));

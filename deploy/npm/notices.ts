@@ -1,10 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { root } from './manifests.ts';
 
 // The notices of everything that the packages of Gantry contain or install, from the lock file and node_modules.
-
-const root = fileURLToPath(new URL('../../../', import.meta.url));
 
 interface LockEntry {
   readonly version?: string;
@@ -67,7 +65,7 @@ function textOf(path: string, { os }: LockEntry): string {
     .replace(/[ \t]+$/gm, '');
 }
 
-/** The page THIRD-PARTY-NOTICES.md. */
+/** The text of THIRD-PARTY-NOTICES.md in the packages. */
 export function noticesPage(): string {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
     packages: Lock;
@@ -97,8 +95,7 @@ export function noticesPage(): string {
 
 Gantry is licensed under the Apache License 2.0 (LICENSE). Its packages contain or install the following works of others, among them
 the fonts DejaVu, Noto Emoji and Unifont (reports), MapLibre GL, Protomaps basemaps and outlines of countries from Natural Earth, which is
-in the public domain (maps of the console), Swagger UI (Apache License 2.0, in @fastify/swagger-ui), and PostgreSQL (embedded database). This page is generated from \`package-lock.json\` by
-\`npm run generate\`.
+in the public domain (maps of the console), Swagger UI (Apache License 2.0, in @fastify/swagger-ui), and PostgreSQL (embedded database).
 
 | Package | Licence |
 |---|---|

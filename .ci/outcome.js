@@ -1,0 +1,72 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+// Prints the failed tests once more, since thousands of lines separate them from the end of the output, and the line
+// "N passed, N failed". The arguments are the steps: `kind=exit status`, and for all but `verify` `=report`.
+//
+//   node .ci/outcome.js verify=0 vitest=0=tests.json vitest=1=processes.json stories=0=stories.json faults=0=faults.json
+
+/** Reads a report; an absent or broken one, as of a step that broke off, is empty. */
+const read = (path) => {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch {
+    return {};
+  }
+};
+
+/** The names of failed tests with their errors. */
+const failuresOf = ({ testResults = [] }) =>
+  testResults.flatMap(({ name, message, assertionResults = [] }) => [
+    ...(assertionResults.length === 0 && message ? [`${name}: ${message}`] : []),
+    ...assertionResults
+      .filter(({ status }) => status === 'failed')
+      .map(
+        ({ fullName, failureMessages }) =>
+          `${name}: ${fullName}\n${failureMessages.join('\n').slice(0, 2_000)}`,
+      ),
+  ]);
+
+/** What each kind of step counts, from its report and exit status. */
+const countOf = {
+  verify: (_, status) => ({ passed: status === 0 ? 1 : 0, failed: status === 0 ? 0 : 1 }),
+  vitest: ({ numPassedTests = 0, numFailedTests = 0, numFailedTestSuites = 0 }) => ({
+    passed: numPassedTests,
+    // A file that cannot be loaded has no failed test.
+    failed: numFailedTests || numFailedTestSuites,
+  }),
+  stories: ({ stats: { expected = 0, unexpected = 0, flaky = 0 } = {} }) => ({
+    passed: expected + flaky,
+    failed: unexpected,
+  }),
+  faults: ({ data: { outcomes = [] } = {} }) => {
+    const tried = outcomes.filter(({ skipped }) => skipped === null);
+    const failed = tried.filter(({ breaches }) => breaches.length > 0).length;
+    return { passed: tried.length - failed, failed };
+  },
+};
+
+/**
+ * The outcome of all steps. A step that failed without a failed test of its own, as one that broke off, counts as one.
+ * @param {readonly {kind: keyof typeof countOf, status: number, report: object}[]} steps
+ */
+export function outcomeOf(steps) {
+  let [passed, failed] = [0, 0];
+  for (const { kind, status, report } of steps) {
+    const count = countOf[kind](report, status);
+    passed += count.passed;
+    failed += status !== 0 && count.failed === 0 ? 1 : count.failed;
+  }
+  return { passed, failed, failures: steps.flatMap(({ report }) => failuresOf(report)) };
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const steps = process.argv.slice(2).map((argument) => {
+    const [kind, status, path] = argument.split('=');
+    return { kind, status: Number(status), report: path ? read(path) : {} };
+  });
+  const { passed, failed, failures } = outcomeOf(steps);
+  if (failures.length > 0) process.stdout.write(`Failed tests:\n${failures.join('\n')}\n`);
+  process.stdout.write(`${passed} passed, ${failed} failed\n`);
+  process.exitCode = failed === 0 ? 0 : 1;
+}

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+// @ts-expect-error It is plain JavaScript, because CI runs it without a build.
+import { outcomeOf } from '../../.ci/outcome.js';
+
+const kept = { skipped: null, breaches: [] };
+const GREEN = [
+  { kind: 'verify', status: 0, report: {} },
+  { kind: 'vitest', status: 0, report: { numPassedTests: 7, numFailedTests: 0 } },
+  { kind: 'stories', status: 0, report: { stats: { expected: 3, unexpected: 0, flaky: 1 } } },
+  {
+    kind: 'faults',
+    status: 0,
+    report: { data: { outcomes: [kept, { skipped: 'not root', breaches: [] }] } },
+  },
+];
+/** The steps, of which one is replaced. */
+const withStep = (index: number, step: object) => GREEN.with(index, { ...GREEN[index], ...step } as never);
+
+describe('the outcome of continuous integration', () => {
+  it('adds up what passed, without skipped faults', () => {
+    expect(outcomeOf(GREEN)).toEqual({ passed: 1 + 7 + 4 + 1, failed: 0, failures: [] });
+  });
+
+  it.each([
+    ['the checks fail', 0, { status: 1 }, { passed: 12, failed: 1 }],
+    [
+      'tests fail',
+      1,
+      { status: 1, report: { numPassedTests: 5, numFailedTests: 2, numFailedTestSuites: 1 } },
+      { passed: 11, failed: 2 },
+    ],
+    [
+      'files cannot be loaded',
+      1,
+      { status: 1, report: { numPassedTests: 5, numFailedTests: 0, numFailedTestSuites: 2 } },
+      { passed: 11, failed: 2 },
+    ],
+    ['a step breaks off without a report', 1, { status: 137, report: {} }, { passed: 6, failed: 1 }],
+    ['a step fails although all of its tests passed', 2, { status: 1 }, { passed: 13, failed: 1 }],
+    [
+      'a fault breaks a promise',
+      3,
+      {
+        status: 1,
+        report: { data: { outcomes: [kept, { skipped: null, breaches: ['an event is lost'] }] } },
+      },
+      { passed: 13, failed: 1 },
+    ],
+  ] as const)('counts failures when %s', (_, index, step, expected) => {
+    expect(outcomeOf(withStep(index, step))).toMatchObject(expected);
+  });
+
+  it('names failed tests and files, with the beginning of their errors', () => {
+    const testResults = [
+      {
+        name: 'a.test.ts',
+        assertionResults: [
+          { status: 'passed', fullName: 'fine', failureMessages: [] },
+          { status: 'failed', fullName: 'adds', failureMessages: ['x'.repeat(3_000)] },
+        ],
+      },
+      { name: 'b.test.ts', message: 'cannot be loaded', assertionResults: [] },
+    ];
+    const { failures } = outcomeOf(withStep(1, { status: 1, report: { numFailedTests: 1, testResults } }));
+    expect(failures).toEqual([`a.test.ts: adds\n${'x'.repeat(2_000)}`, 'b.test.ts: cannot be loaded']);
+  });
+});
