@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { StoredRow } from '../src/events/event-row.ts';
 import { findStoredRows } from '../src/events/store.ts';
-import { incidentTypeOf } from '../src/incidents/from-event.ts';
+import { incidentTypeOf, sourceOf } from '../src/incidents/from-event.ts';
 import { startFollowUp } from '../src/ingest/follow-up.ts';
 import { postponeFollowUp } from '../src/ingest/follow-up-store.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
@@ -96,6 +96,25 @@ describe('the effects of an event', () => {
     const found = ids.map((id) => rows.get(id) as StoredRow);
     expect(found.map(incidentTypeOf)).toEqual(['BREAKDOWN', 'OTHER', 'OTHER', 'OTHER']);
     expect(JSON.stringify(found).length).toBeLessThan(10_000);
+  });
+
+  it('are found again from the database with all that their source says of the incident', async () => {
+    const key = 'k'.repeat(300);
+    const said = [
+      { incidentKey: 'A', record: 'A', incidentEnd: 'ended' },
+      { incidentKey: 'A', record: 'B', incidentEnd: 'soon' },
+      { incidentKey: key, record: key },
+      { incidentKey: key.slice(0, 200), record: key.slice(0, 200) },
+      { incidentKey: 7, record: ['A'], incidentEnd: { is: 'ended' } },
+      { incidentKey: 'A' },
+    ].map((metadata) => ({ violationType: null, metadataJson: JSON.stringify(metadata) }));
+    const ids = await Promise.all(
+      said.map(({ metadataJson }) =>
+        gantry.ingest(apiKey, { ...report, metadata: JSON.parse(metadataJson) }),
+      ),
+    );
+    const rows = new Map((await findStoredRows(gantry.app.context.db, ids)).map((row) => [row.id, row]));
+    expect(ids.map((id) => sourceOf(rows.get(id) as StoredRow))).toEqual(said.map(sourceOf));
   });
 
   it('that the database refuses do not affect others', async () => {

@@ -2,7 +2,7 @@ import type { Coordinates } from '@gantry/contract/coordinates';
 import type { Event, EventDetail, EventType } from '@gantry/contract/events';
 import { isUuid } from '@gantry/contract/id';
 import { plateKey } from '@gantry/contract/plate';
-import { sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import type { Executor } from '../platform/database/transaction.ts';
 import { notFound } from '../platform/error.ts';
 import { findNames } from '../users/names-store.ts';
@@ -114,23 +114,37 @@ interface StoredEvent extends Record<string, unknown> {
   description: string | null;
   location: string | null;
   incident_type: string | null;
+  incident_key: string | null;
+  incident_end: string | null;
+  record: string | null;
   created_at: string;
   processed: boolean;
   archived: boolean;
 }
 
-/** The longest `incidentType` that is read, in characters; no type of incident has a longer name. */
-const INCIDENT_TYPE_MAX = 100;
+/**
+ * The longest text of the metadata that is read, in characters. No type of incident has a longer name, and a key of a
+ * source has 200 at most, so that a longer name of a record still differs from it (`incidents/from-event`).
+ */
+const METADATA_TEXT_MAX = 201;
+
+/** The beginning of a text in the metadata; null if there is none. */
+function textOf(field: string): SQL {
+  return sql.raw(
+    `CASE WHEN jsonb_typeof(metadata -> '${field}') = 'string' THEN left(metadata ->> '${field}', ${METADATA_TEXT_MAX}) END`,
+  );
+}
 
 /**
- * Stored events as their effects need them: without images, tags and content hash, and with only `incidentType` of the
- * metadata, which may have megabytes. Ids that do not exist are left out.
+ * Stored events as their effects need them: without images, tags and content hash, and of the metadata, which may have
+ * megabytes, with only what determines their incidents. Ids that do not exist are left out.
  */
 export async function findStoredRows(db: Executor, ids: readonly string[]): Promise<StoredRow[]> {
   const { rows } = await db.execute<StoredEvent>(sql`
     SELECT id, event_type, violation_type, vehicle_type, severity, sensor_id, sensor_name, location_id, location_name,
       plate, vehicle_speed, description, location::text, created_at, processed, archived,
-      left(metadata ->> 'incidentType', ${INCIDENT_TYPE_MAX}) AS incident_type
+      ${textOf('incidentType')} AS incident_type, ${textOf('incidentKey')} AS incident_key,
+      ${textOf('incidentEnd')} AS incident_end, ${textOf('record')} AS record
     FROM events WHERE id = ANY (${sql.param(ids)}::uuid[])`);
   return rows.map((row) => ({
     id: row.id,
@@ -148,7 +162,12 @@ export async function findStoredRows(db: Executor, ids: readonly string[]): Prom
     vehicleSpeed: row.vehicle_speed,
     description: row.description,
     locationJson: row.location,
-    metadataJson: row.incident_type === null ? null : JSON.stringify({ incidentType: row.incident_type }),
+    metadataJson: JSON.stringify({
+      incidentType: row.incident_type,
+      incidentKey: row.incident_key,
+      incidentEnd: row.incident_end,
+      record: row.record,
+    }),
     imagesJson: null,
     tagsJson: null,
     contentHash: null,
