@@ -904,6 +904,7 @@ CREATE INDEX incidents_by_status ON public.incidents USING btree (status, opened
 CREATE INDEX incidents_of_assignee ON public.incidents USING btree (assigned_to, opened_at) WHERE (assigned_to IS NOT NULL);
 CREATE INDEX incidents_of_sensor ON public.incidents USING btree (sensor_id, opened_at);
 CREATE INDEX incidents_open_of_sensor ON public.incidents USING btree (sensor_id, COALESCE(last_event_at, opened_at), opened_at) WHERE (status = ANY (ARRAY['OPEN'::text, 'ACKNOWLEDGED'::text, 'IN_PROGRESS'::text]));
+CREATE INDEX incidents_open_of_source ON public.incidents USING btree (sensor_id, source_key) WHERE ((source_key IS NOT NULL) AND (status = ANY (ARRAY['OPEN'::text, 'ACKNOWLEDGED'::text, 'IN_PROGRESS'::text])));
 CREATE INDEX legal_holds_by_creation ON public.legal_holds USING btree (created_at, id);
 CREATE INDEX oidc_logins_expiry ON public.oidc_logins USING btree (expires_at);
 CREATE INDEX report_schedules_due ON public.report_schedules USING btree (next_run_at) WHERE enabled;

@@ -138,4 +138,35 @@ describe('grouping', () => {
       }),
     );
   });
+
+  it('compares an event with a key with the incident of its key, however many others its sensor has', () => {
+    const KEYS = 1_000;
+    let read = 0;
+    const keys = Array.from({ length: KEYS }, (_, n) => String(n));
+    const open = keys.map((sourceKey) => ({
+      id: `open ${sourceKey}`,
+      sensorId: 'a',
+      type: 'OTHER' as const,
+      reportedType: null,
+      sourceKey,
+      get openedAt() {
+        read++;
+        return 0;
+      },
+      lastEventAt: 0,
+    }));
+    const rows = keys.map((sourceKey) => ({
+      id: sourceKey,
+      sensorId: 'a',
+      type: 'OTHER' as const,
+      sourceKey,
+      ending: null,
+      isVersion: true,
+      time: MINUTE,
+    }));
+    const { opening, attached } = groupByIncident(rows, open, () => 'new');
+    expect(opening).toEqual([]);
+    for (const { incidentId, row: own } of attached) expect(incidentId).toBe(`open ${own.sourceKey}`);
+    expect(read).toBeLessThan(5 * KEYS);
+  });
 });

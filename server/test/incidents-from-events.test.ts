@@ -6,9 +6,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApp } from '../src/app.ts';
 import type { EventRow } from '../src/events/event-row.ts';
 import { openIncidents } from '../src/incidents/open-from-events.ts';
+import { lockOpenIncidents } from '../src/incidents/opening-store.ts';
 import { enrich } from '../src/ingest/enrich.ts';
+import { createDatabase } from '../src/platform/database/pool.ts';
 import { inTransaction } from '../src/platform/database/transaction.ts';
 import { Caller, eventually, type Gantry, startGantry } from './harness.ts';
+import { noteStatements, type Statement } from './noted-statements.ts';
 
 const MINUTE = 60_000;
 const NOON = Date.UTC(2026, 5, 1, 12);
@@ -270,6 +273,49 @@ describe('an event of type INCIDENT', () => {
       // A later version opens another one.
       await send(60);
       expect(await incidentsOf(sensor.id)).toMatchObject([{ id, status: 'RESOLVED' }, { status: 'OPEN' }]);
+    });
+
+    it('locks neither the incidents of other keys nor those without one', async () => {
+      const { sensor, id } = await opened();
+      const [ofKey, others] = [{ sourceKey: 'A' }, { sourceKey: 'B' }];
+      await ingest(sensor.apiKey, NOON, { metadata: { incidentKey: 'B', record: 'B' } });
+      await ingest(sensor.apiKey, NOON);
+      const locked = (sourceKeys: readonly { sourceKey: string | null }[]) =>
+        inTransaction(gantry.app.context.db, (tx) =>
+          lockOpenIncidents(
+            tx,
+            sourceKeys.map((each) => ({ sensorId: sensor.id, time: NOON, ...each })),
+          ),
+        );
+      expect(await locked([ofKey])).toMatchObject([{ id, ...ofKey }]);
+      expect(await locked([{ sourceKey: null }])).toMatchObject([{ sourceKey: null }]);
+      expect(
+        (await locked([ofKey, others, { sourceKey: null }])).map(({ sourceKey }) => sourceKey).sort(),
+      ).toEqual(['A', 'B', null]);
+    });
+
+    it('finds the incident of its key without reading the thousands of others that its sensor has', async () => {
+      const { sensor } = await opened();
+      await gantry.pool.query(
+        `INSERT INTO incidents (title, type, severity, sensor_id, opened_at, source_key)
+         SELECT 'Works', 'ROADWORKS', 1, $1, now(), 'works ' || n FROM generate_series(1, 3000) AS n`,
+        [sensor.id],
+      );
+      await gantry.pool.query('ANALYZE incidents');
+      const sent: Statement[] = [];
+      noteStatements(gantry.pool, (statement) => sent.push(statement));
+      const db = createDatabase(gantry.pool);
+      const events = Array.from({ length: 10 }, (_, n) => ({
+        sensorId: sensor.id,
+        time: NOON,
+        sourceKey: `works ${n + 1}`,
+      }));
+      expect(await inTransaction(db, (tx) => lockOpenIncidents(tx, events))).toHaveLength(10);
+      const [{ text, values } = { text: '', values: [] }] = sent;
+      const { rows } = await gantry.pool.query(`EXPLAIN ANALYZE ${text}`, values);
+      const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+      expect(plan).toContain('incidents_open_of_source');
+      expect(plan).not.toContain('Rows Removed by Filter');
     });
 
     it('that says nothing new leaves no change in the timeline', async () => {

@@ -23,7 +23,8 @@ export interface OpenIncident {
   readonly lastEventAt: number;
 }
 
-interface Report extends Source {
+/** An event of type INCIDENT, and what its source says of the incident. */
+export interface Report extends Source {
   readonly id: string;
   readonly sensorId: string;
   readonly type: IncidentType;
@@ -57,19 +58,21 @@ export function groupByIncident<Row extends Report>(
   open: readonly OpenIncident[],
   newId: () => string,
 ): Grouping<Row> {
-  const ofSensor = new Map<string, OpenIncident[]>();
-  const incidentsOf = (sensorId: string): OpenIncident[] => {
-    const known = ofSensor.get(sensorId) ?? [];
-    ofSensor.set(sensorId, known);
+  // A source may have thousands of open incidents, of which those with other keys accept no event.
+  const ofSource = new Map<string, OpenIncident[]>();
+  const incidentsOf = ({ sensorId, sourceKey }: Pick<OpenIncident, 'sensorId' | 'sourceKey'>) => {
+    const source = `${sensorId} ${sourceKey ?? ''}`;
+    const known = ofSource.get(source) ?? [];
+    ofSource.set(source, known);
     return known;
   };
-  for (const incident of open) incidentsOf(incident.sensorId).push(incident);
+  for (const incident of open) incidentsOf(incident).push(incident);
 
   const opening: { incidentId: string; row: Row }[] = [];
   const attached: { incidentId: string; row: Row; resolves: boolean }[] = [];
   // Ids begin with the time.
   for (const row of [...rows].sort((a, b) => (a.id < b.id ? -1 : 1))) {
-    const incidents = incidentsOf(row.sensorId);
+    const incidents = incidentsOf(row);
     const place = placeOf(incidents, row);
     const own = incidents[place];
     if (own) {
@@ -96,12 +99,12 @@ export function groupByIncident<Row extends Report>(
   return { opening, attached };
 }
 
-/** Whether the event belongs to the incident. */
+/** Whether the event belongs to the incident, which has the same sensor and key. */
 function takesIn(
   { type, reportedType, sourceKey, openedAt, lastEventAt }: OpenIncident,
-  { type: ofEvent, sourceKey: keyOfEvent, time }: Pick<Report, 'type' | 'sourceKey' | 'time'>,
+  { type: ofEvent, time }: Pick<Report, 'type' | 'time'>,
 ): boolean {
-  if (sourceKey !== null || keyOfEvent !== null) return sourceKey === keyOfEvent;
+  if (sourceKey !== null) return true;
   return (
     (ofEvent === type || ofEvent === reportedType) &&
     time > openedAt - SAME_INCIDENT_MS &&
@@ -110,10 +113,7 @@ function takesIn(
 }
 
 /** The index of the incident that accepts the event; of several, the one that was opened nearest to it. */
-function placeOf(
-  incidents: readonly OpenIncident[],
-  event: Pick<Report, 'type' | 'sourceKey' | 'time'>,
-): number {
+function placeOf(incidents: readonly OpenIncident[], event: Pick<Report, 'type' | 'time'>): number {
   let best = -1;
   let distance = Number.POSITIVE_INFINITY;
   for (const [place, incident] of incidents.entries()) {

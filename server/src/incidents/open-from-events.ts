@@ -47,9 +47,7 @@ export async function openIncidents(
   if (reports.length === 0) return;
   const sensorIds = [...new Set(reports.map(({ sensorId }) => sensorId))];
   await lockIncidentsOf(tx, sensorIds);
-  const times = reports.map(({ time }) => time);
-  const keys = reports.flatMap(({ sourceKey }) => sourceKey ?? []);
-  const known = await lockOpenIncidents(tx, sensorIds, Math.min(...times), Math.max(...times), keys);
+  const known = await lockOpenIncidents(tx, reports);
   const { opening, attached } = groupByIncident(reports, known, randomUUID);
 
   const opened = await open(tx, opening);

@@ -8,7 +8,7 @@ import { prepare } from '../platform/database/prepared.ts';
 import { incidents, sensors } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import type { Source } from './from-event.ts';
-import { type OpenIncident, SAME_INCIDENT_MS } from './grouping.ts';
+import { type OpenIncident, type Report, SAME_INCIDENT_MS } from './grouping.ts';
 import { type Attachment, type IncidentRow, moment, readIncident } from './store.ts';
 
 const LOCK_SENSORS = prepare(
@@ -29,7 +29,7 @@ export async function lockIncidentsOf(tx: Executor, sensorIds: readonly string[]
   await LOCK_SENSORS(tx, { sensorIds: uuidArray(sensorIds, (id) => id) });
 }
 
-// Plan: incidents_open_of_sensor, which contains only open incidents.
+// Plan: incidents_open_of_sensor and incidents_open_of_source, which contain only open incidents.
 const LOCK_OPEN = prepare<OpenIncident & Record<string, unknown>>(
   'lock-open-incidents',
   sql`
@@ -39,7 +39,7 @@ const LOCK_OPEN = prepare<OpenIncident & Record<string, unknown>>(
       (extract(epoch FROM coalesce(last_event_at, opened_at)) * 1000)::double precision AS "lastEventAt"
     FROM incidents
     WHERE sensor_id = ANY (${sql.placeholder('sensorIds')})
-      AND (coalesce(last_event_at, opened_at) >= ${sql.placeholder('first')}::timestamptz
+      AND (source_key IS NULL AND coalesce(last_event_at, opened_at) >= ${sql.placeholder('first')}::timestamptz
           AND opened_at <= ${sql.placeholder('last')}::timestamptz
         OR source_key = ANY (${sql.placeholder('sourceKeys')}::text[]))
       AND status IN ('OPEN', 'ACKNOWLEDGED', 'IN_PROGRESS')
@@ -47,23 +47,32 @@ const LOCK_OPEN = prepare<OpenIncident & Record<string, unknown>>(
     FOR NO KEY UPDATE`,
 );
 
+/** A time before any event and one after: an interval from the second to the first contains none. */
+const NEVER = { first: 'infinity', last: '-infinity' };
+
 /**
- * Locks the incidents of these sensors that are neither resolved nor closed and may accept an event between `first` and
- * `last` (Unix milliseconds), or one with one of the keys of sources. Their status cannot change until the transaction ends.
+ * Locks those incidents of the sensors of these events that are neither resolved nor closed and may accept one of the
+ * events. Their status cannot change until the transaction ends.
  */
 export function lockOpenIncidents(
   tx: Executor,
-  sensorIds: readonly string[],
-  first: number,
-  last: number,
-  sourceKeys: readonly string[],
+  events: readonly Pick<Report, 'sensorId' | 'sourceKey' | 'time'>[],
 ): Promise<OpenIncident[]> {
+  const times = events.flatMap(({ sourceKey, time }) => (sourceKey === null ? time : []));
+  const keys = [...new Set(events.flatMap(({ sourceKey }) => sourceKey ?? []))];
   return LOCK_OPEN(tx, {
-    sensorIds: uuidArray(sensorIds, (id) => id),
-    first: new Date(first - SAME_INCIDENT_MS).toISOString(),
-    last: new Date(last + SAME_INCIDENT_MS).toISOString(),
-    sourceKeys: textArray(sourceKeys, (key) => key),
+    sensorIds: uuidArray([...new Set(events.map(({ sensorId }) => sensorId))], (id) => id),
+    ...(times.length === 0 ? NEVER : intervalAround(times)),
+    sourceKeys: textArray(keys, (key) => key),
   });
+}
+
+/** When an incident that accepts events of these times can have had its latest event at first, and been opened at last. */
+function intervalAround(times: readonly number[]): { first: string; last: string } {
+  return {
+    first: new Date(Math.min(...times) - SAME_INCIDENT_MS).toISOString(),
+    last: new Date(Math.max(...times) + SAME_INCIDENT_MS).toISOString(),
+  };
 }
 
 /** The coordinates of the sensors by id, null for a sensor without any. Sensors that do not exist are left out. */
