@@ -137,6 +137,50 @@ describe('the effects of an event', () => {
   });
 });
 
+describe('events that wait in memory', () => {
+  it('are not looked for in the database, where other overdue events are found meanwhile', async () => {
+    await using gantry = await startGantry({ overrides: { timings: { sweepFollowUpsMs: 3_600_000 } } });
+    const overdue = async (): Promise<string> => {
+      const id = randomUUID();
+      await gantry.pool.query('INSERT INTO events_to_follow_up (event_id, retry_at) VALUES ($1, now())', [
+        id,
+      ]);
+      return id;
+    };
+    const isListed = async (id: string) =>
+      (await gantry.count(`events_to_follow_up WHERE event_id = '${id}'`)) === 1;
+    const [first, second] = [await overdue(), await overdue()];
+    const done: string[] = [];
+    let goOn = (): void => undefined;
+    const isFree = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const followUp = startFollowUp({
+      db: gantry.app.context.db,
+      nodes: gantry.app.context.nodes,
+      log: pino({ level: 'silent' }),
+      timings: { sweepFollowUpsMs: 20, countLateMs: 3_600_000 },
+      applyEffects: async (_tx, rows) => {
+        if (rows.length > 0) await isFree;
+        done.push(...rows.map(({ id }) => id));
+      },
+    });
+    const added = [first, second].map((id) => followUp.add([{ id } as StoredRow]));
+    const other = await overdue();
+    // None of these events is stored, so one that is found in the database is removed from the list.
+    await eventually(
+      () => isListed(other),
+      (is) => !is,
+    );
+    const isLeft = await isListed(second);
+    goOn();
+    await Promise.all(added);
+    await followUp[Symbol.asyncDispose]();
+    expect(isLeft).toBe(true);
+    expect(done).toEqual([first, second]);
+  });
+});
+
 describe('a failed attempt', () => {
   let gantry: Gantry;
   beforeAll(async () => {

@@ -72,6 +72,7 @@ export function startFollowUp({
   timings = TIMINGS,
 }: FollowUpParts): FollowUp {
   let waiting: Batch[] = [];
+  let inProgress: readonly Batch[] = [];
   let waitingSize = 0;
   let running: Promise<void> | null = null;
   let stopped = false;
@@ -149,10 +150,11 @@ export function startFollowUp({
 
   const followWaiting = async (): Promise<void> => {
     while (waiting.length > 0) {
-      const batches = takeBatches();
-      await followOrLeave(batches.flatMap(({ rows }) => rows));
-      for (const { done } of batches) done();
+      inProgress = takeBatches();
+      await followOrLeave(inProgress.flatMap(({ rows }) => rows));
+      for (const { done } of inProgress) done();
     }
+    inProgress = [];
     running = null;
   };
 
@@ -172,6 +174,10 @@ export function startFollowUp({
     if (gone.length > 0) await claimFollowUps(db, gone);
   };
 
+  /** The ids of the events that this process follows up anyway, one group after another, perhaps long after they are due. */
+  const inHand = (): ReadonlySet<string> =>
+    new Set([...inProgress, ...waiting].flatMap(({ rows }) => rows.map(({ id }) => id)));
+
   let countedAt = Number.NEGATIVE_INFINITY;
   const reportLateFollowUp = async (): Promise<void> => {
     if (!reportLate || performance.now() - countedAt < timings.countLateMs) return;
@@ -181,7 +187,9 @@ export function startFollowUp({
 
   const followUpOverdue = async (): Promise<void> => {
     await reportLateFollowUp();
-    const overdue = await listOverdueFollowUps(db, EVENTS_AT_ONCE);
+    const due = await listOverdueFollowUps(db, EVENTS_AT_ONCE);
+    const own = inHand();
+    const overdue = due.filter(({ id }) => !own.has(id));
     if (overdue.length === 0) return;
     log.info({ events: overdue.length }, 'following up overdue events');
     for (const ids of inGroups(overdue)) if (!stopped) await followGroup(ids);
