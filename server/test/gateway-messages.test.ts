@@ -6,6 +6,7 @@ import { pageOfImages } from '../src/images/orphans-store.ts';
 import { createDatabase } from '../src/platform/database/pool.ts';
 import { inTransaction } from '../src/platform/database/transaction.ts';
 import {
+  type Created,
   connect,
   event,
   eventOf,
@@ -27,6 +28,52 @@ beforeAll(async () => {
   token = await gantry.tokenFor('ADMIN');
 });
 afterAll(() => gantry.stop());
+
+describe('a report that was received before', () => {
+  /** The number of groups of events that were given to the database. */
+  const groups = async (): Promise<number> => {
+    const { body } = await gantry.fetch('/metrics');
+    return Number(/^gantry_commit_group_size_count (\d+)$/m.exec(body)?.[1]);
+  };
+  const sent = async (connection: Created, body: unknown, count: number) => {
+    await sendJson(gantry, pathOf(connection.url), body);
+    return (await processed(gantry, connection.id, count))[0];
+  };
+
+  it('is recognised by its key before anything is written', async () => {
+    const made = await connect(gantry, 'gantry');
+    const known = [keyedEvent(), keyedEvent()];
+    const first = await sent(made, known, 1);
+    expect(first?.status).toBe('STORED');
+    const places = async () =>
+      (
+        await gantry.pool.query(
+          'SELECT ctid, received_at FROM device_reports WHERE connection_id = $1 ORDER BY key_hash',
+          [made.id],
+        )
+      ).rows;
+    const before = { places: await places(), groups: await groups() };
+    const second = await sent(made, known, 2);
+    expect(second).toMatchObject({ status: 'DUPLICATE', eventIds: first?.eventIds });
+    expect({ places: await places(), groups: await groups() }).toEqual(before);
+    // Only what is new in the next snapshot becomes an event.
+    const third = await sent(made, [...known, keyedEvent()], 3);
+    expect(third).toMatchObject({
+      status: 'STORED',
+      eventIds: [...(first?.eventIds ?? []), expect.any(String)],
+    });
+    expect(await groups()).toBe(before.groups + 1);
+  });
+
+  it('becomes its event if that was not stored', async () => {
+    const made = await connect(gantry, 'gantry');
+    const report = keyedEvent();
+    const first = await sent(made, report, 1);
+    await gantry.pool.query('DELETE FROM events WHERE id = ANY ($1::uuid[])', [first?.eventIds]);
+    expect(await sent(made, report, 2)).toMatchObject({ status: 'STORED', eventIds: first?.eventIds });
+    expect(await eventOf(gantry, first?.eventIds[0])).toMatchObject({ eventType: 'PLATE_RECOGNITION' });
+  });
+});
 
 describe('a mapping', () => {
   it('sees the headers of its messages without secrets, also when they are tried and replayed', async () => {

@@ -51,7 +51,7 @@ export function composeEvent(report: Report, composition: Composition): Composed
       clock: believedAt === null ? 'receipt' : 'device',
     },
     timestamp: new Date(believedAt ?? receivedAt).toISOString(),
-    idempotencyKey: keyOf(report, composition),
+    idempotencyKey: idempotencyKeyOf(report, composition),
   });
   if (parsed.success) return { event: parsed.data };
   const [issue] = parsed.error.issues;
@@ -102,7 +102,10 @@ export function withoutPlate(event: ObservedEvent): ObservedEvent {
  * The idempotency key of the event. It contains the id of the connection or of the message, because keys are unique
  * within a sensor, which may have several connections.
  */
-function keyOf({ key }: Report, { connectionId, messageId, index }: Composition): string {
+export function idempotencyKeyOf(
+  { key }: Pick<Report, 'key'>,
+  { connectionId, messageId, index }: Pick<Composition, 'connectionId' | 'messageId' | 'index'>,
+): string {
   if (key === null) return `${messageId}:${index}`;
   const whole = `${connectionId}:${key}`;
   if (whole.length <= MAX.key && storable(whole) === whole) return whole;

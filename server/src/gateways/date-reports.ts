@@ -9,7 +9,7 @@ import type { Database } from '../platform/database/pool.ts';
 import { createGroups } from '../platform/groups.ts';
 import type { GatewayApp } from './context.ts';
 import { EDGE } from './incoming.ts';
-import { type ClaimedMessage, firstReports, type ReportTime } from './messages-store.ts';
+import { type ClaimedMessage, type FirstReport, firstReports, type ReportTime } from './messages-store.ts';
 import { firstRepetition } from './repetitions-store.ts';
 import type { DatedReport } from './store-report.ts';
 
@@ -29,10 +29,10 @@ export interface ReportDates extends AsyncDisposable {
 /** How long the same body without a key is the same report, in milliseconds, unless the format specifies another time. */
 const REPETITION_MS = 60_000;
 
-type GivenTime = Omit<ReportTime, 'keyHash'>;
+type GivenTime = Omit<FirstReport, 'keyHash'>;
 
 export function createReportDates(app: GatewayApp, db: Database): ReportDates {
-  const times = createGroups<ReportTime, ReportTime>({
+  const times = createGroups<ReportTime, FirstReport>({
     write: (items) => firstReports(db, items),
     mayBeOne: isBadRow,
   });
@@ -54,7 +54,7 @@ export function createReportDates(app: GatewayApp, db: Database): ReportDates {
     const { path, topic, parts } = message;
     const bodyHash = sha256(JSON.stringify([sensorId, index, path, topic, parts]));
     const first = await firstRepetition(db, { ...given, bodyHash, windowMs: repetitionMs });
-    return { ...first, key: `same:${bodyHash.slice(0, 40)}` };
+    return { ...given, ...first, key: `same:${bodyHash.slice(0, 40)}` };
   };
 
   return {
@@ -64,8 +64,9 @@ export function createReportDates(app: GatewayApp, db: Database): ReportDates {
         connectionId: connection.id,
         believedAt: believedTime(report.occurredAt, message.receivedAt, app.eventTimes.oldestDays),
         receivedAt: message.receivedAt,
+        isKnown: false,
       };
-      const { key, receivedAt, believedAt } = await identify(
+      const { key, receivedAt, believedAt, isKnown } = await identify(
         connection,
         message,
         { report, index, sensorId },
@@ -83,6 +84,7 @@ export function createReportDates(app: GatewayApp, db: Database): ReportDates {
         believedAt,
         receivedAt,
         arrivedAt: message.receivedAt,
+        isRepeated: isKnown,
         note: reasonOf([note, disbeliefIn(report, given.believedAt)]),
       };
     },

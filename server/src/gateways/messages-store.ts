@@ -273,6 +273,11 @@ export interface ReportTime {
   readonly receivedAt: number;
 }
 
+/** The first report with a key, and whether it was recorded before. */
+export interface FirstReport extends ReportTime {
+  readonly isKnown: boolean;
+}
+
 const reportColumns: readonly Column<ReportTime>[] = [
   uuid('connection_id', ({ connectionId }) => connectionId),
   { ...text<ReportTime>('key_hash', ({ keyHash }) => keyHash), as: `decode(key_hash, 'hex')` },
@@ -284,23 +289,34 @@ const reportColumns: readonly Column<ReportTime>[] = [
   double('received_at', ({ receivedAt }) => receivedAt / 1_000, 'to_timestamp(received_at)'),
 ];
 
-// The update changes nothing. Its purpose is that the row of the first report is returned, and locked until the commit.
-const FIRST_REPORTS = `
-  INSERT INTO device_reports AS known (${namesOf(reportColumns)})
-  ${rowsOf(
-    reportColumns,
-    reportColumns.map((_, index) => `$${index + 1}`),
-  )} ORDER BY 1, 2
-  ON CONFLICT (connection_id, key_hash) DO UPDATE SET received_at = known.received_at
-  RETURNING connection_id AS "connectionId", encode(key_hash, 'hex') AS "keyHash",
+const TIMES = `connection_id AS "connectionId", encode(key_hash, 'hex') AS "keyHash",
     extract(epoch FROM believed_at)::float8 * 1000 AS "believedAt",
     extract(epoch FROM received_at)::float8 * 1000 AS "receivedAt"`;
 
+// Most reports of a snapshot that is sent every minute are known, and write nothing. The update changes nothing either: its
+// purpose is that the row of a first report that another process records at the same time is returned.
+const FIRST_REPORTS = `
+  WITH given (${namesOf(reportColumns)}) AS MATERIALIZED (${rowsOf(
+    reportColumns,
+    reportColumns.map((_, index) => `$${index + 1}`),
+  )}), known AS MATERIALIZED (
+    SELECT device_reports.* FROM given JOIN device_reports USING (connection_id, key_hash)
+  ), recorded AS (
+    INSERT INTO device_reports AS first (${namesOf(reportColumns)})
+    SELECT given.* FROM given
+    WHERE NOT EXISTS (
+      SELECT FROM known WHERE known.connection_id = given.connection_id AND known.key_hash = given.key_hash)
+    ORDER BY 1, 2
+    ON CONFLICT (connection_id, key_hash) DO UPDATE SET received_at = first.received_at
+    RETURNING *
+  )
+  SELECT ${TIMES}, true AS "isKnown" FROM known UNION ALL SELECT ${TIMES}, false FROM recorded`;
+
 /** Records reports that are the first with their key. @returns the first report of each key, in the order given */
-export async function firstReports(db: Database, reports: readonly ReportTime[]): Promise<ReportTime[]> {
+export async function firstReports(db: Database, reports: readonly ReportTime[]): Promise<FirstReport[]> {
   const keyOf = ({ connectionId, keyHash }: ReportTime): string => `${connectionId} ${keyHash}`;
   const unique = [...new Map([...reports].reverse().map((report) => [keyOf(report), report])).values()];
-  const { rows } = await db.$client.query<ReportTime>({
+  const { rows } = await db.$client.query<FirstReport>({
     name: 'first-device-reports',
     text: FIRST_REPORTS,
     values: reportColumns.map(({ encode }) => encode(unique)),
@@ -315,7 +331,7 @@ export async function firstReports(db: Database, reports: readonly ReportTime[])
       },
     ]),
   );
-  return reports.map((report) => first.get(keyOf(report)) ?? report);
+  return reports.map((report) => first.get(keyOf(report)) ?? { ...report, isKnown: false });
 }
 
 /** Notes a device of a recorder that is not assigned to a sensor. */

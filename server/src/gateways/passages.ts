@@ -42,6 +42,7 @@ export function createPassages(app: GatewayApp, db: Database): Passages {
     const outcome = await storeReport(app, {
       ...passage,
       arrivedAt: passage.receivedAt,
+      isRepeated: false,
       messageId,
       index,
       note,
