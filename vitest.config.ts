@@ -11,11 +11,11 @@ export default defineConfig({
     expect: { poll: { timeout: 30_000 } },
     // No file leaves anything behind in its worker, so each loads the service once, not once for every file.
     isolate: false,
-    // Services create much that is soon garbage: with room for more of it, V8 collects less often. Four workers on two
+    // Services create much that is soon garbage: with room for more of it, V8 collects less often. Three workers on two
     // cores leave none for its helper threads, which spend processor time on sharing and waiting for work.
     execArgv: ['--max-semi-space-size=32', '--single-threaded-gc'],
     sequence: { sequencer: LongestFirst },
-    // Every worker runs a whole service. Tests wait more than they work, so four of them keep two cores busy.
-    maxWorkers: 4,
+    // Every worker runs a whole service. Tests wait more than they work, so three of them keep two cores busy.
+    maxWorkers: 3,
   },
 });

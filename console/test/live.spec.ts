@@ -71,10 +71,9 @@ test.describe('the connection to the service', () => {
     await expect(live).toBeVisible();
   });
 
-  test('is lost within ten seconds of silence on a connection that is dead but not closed', async ({
-    service,
-    browser,
-  }) => {
+  test('is lost within ten seconds of silence on a connection that is dead but not closed', {
+    tag: '@long',
+  }, async ({ service, browser }) => {
     const { port } = new URL(service.url);
     const pairs: [Socket, Socket][] = [];
     let isDead = false;
@@ -149,7 +148,10 @@ test.describe('the connection to the service', () => {
     await expect(newest.getByText('BETWEEN TOKENS')).toBeVisible();
   });
 
-  test('misses nothing when another tab takes the stream over', async ({ service, openAs }) => {
+  test('misses nothing when another tab takes the stream over', { tag: '@long' }, async ({
+    service,
+    openAs,
+  }) => {
     const { apiKey } = await service.sensor();
     const first = await openAs('OPERATOR', '/');
     await expect(first.getByText('Live', { exact: true })).toBeVisible();

@@ -29,7 +29,7 @@ test.describe('locations', () => {
     await expect(refusal.or(page.getByRole('heading', { name: 'Locations' }))).toBeVisible();
   });
 
-  test('the list is filtered by its address, and its map has a text equivalent', async ({
+  test('the list is filtered by its address, and its map has a text equivalent', { tag: '@long' }, async ({
     service,
     openAs,
   }) => {

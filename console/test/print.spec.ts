@@ -28,7 +28,7 @@ test('an incident is printed as a whole, without the navigation and in dark lett
   await expect(page.getByText('Note 0 of the incident')).toHaveCSS('color', 'rgb(28, 32, 36)');
 });
 
-test('a map is printed as it is shown', async ({ service, openAs }) => {
+test('a map is printed as it is shown', { tag: '@long' }, async ({ service, openAs }) => {
   const { id } = await service.admin.api.incidents.create.mutate({
     title: 'On a map',
     type: 'COLLISION',

@@ -66,7 +66,7 @@ test.describe('an address opens', () => {
     await expect(page.getByText(NOTHING)).toHaveCount(0);
   };
 
-  test('an alert and a plate that are not in the list, and reports an unknown one', async ({
+  test('an alert and a plate that are not in the list, and reports an unknown one', { tag: '@long' }, async ({
     service,
     openAs,
   }) => {

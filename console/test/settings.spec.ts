@@ -59,7 +59,9 @@ test('a user signs in at the provider, returns to the requested page, and sees w
   await context.close();
 });
 
-test('every page that would show plates states that they are hidden from the role', async ({ browser }) => {
+test('every page that would show plates states that they are hidden from the role', { tag: '@long' }, async ({
+  browser,
+}) => {
   const { api } = service.admin;
   const { apiKey } = await service.sensor({ name: 'Hidden plates' });
   const { eventId } = await api.events.ingest.mutate({

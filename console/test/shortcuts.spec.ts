@@ -72,14 +72,10 @@ async function isReady(page: Page): Promise<void> {
   await expect(page.getByRole('status', { name: 'Loading' })).toHaveCount(0);
 }
 
-/** The page that is tested in continuous integration too, which skips tests with the tag @long. */
-const TRIED_ALWAYS = 'users';
-
 test.describe('every shortcut in the sheet does what its description says', () => {
   test.describe.configure({ mode: 'parallel' });
   for (const story of stories) {
-    const tag = story.name === TRIED_ALWAYS ? [] : ['@long'];
-    test(`on the page: ${story.name}`, { tag }, async ({ service, openAs }) => {
+    test(`on the page: ${story.name}`, { tag: '@long' }, async ({ service, openAs }) => {
       test.setTimeout(180_000);
       const first = await story.make(service);
       const { address } = first;

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import { configKeys } from '../../src/platform/config.ts';
+import { configKeys, readConfig } from '../../src/platform/config.ts';
 import { meantBy } from '../../src/platform/misspelt.ts';
 import { GANTRY } from '../build-programs.ts';
 import { createTestDatabase, eventually } from '../harness.ts';
@@ -34,18 +34,28 @@ const failure = async (settings: Readonly<Record<string, string>>): Promise<stri
 };
 
 describe('a service that cannot start names the setting', () => {
+  // A process for each way in which a setting is found out: by itself, beside others, in the file that it names, on this
+  // machine, and by its name.
   it.each([
-    [{ TRUSTED_PROXIES: '10.0.0.7, proxy' }, /TRUSTED_PROXIES must be addresses or networks .* not proxy/],
-    [{ DATABASE_URL: 'postgres://u:a#b@host/db' }, /DATABASE_URL cannot be understood: .*%23/],
-    [{ DATABASE_URL: 'postgres://u@host/db?sslrootcert=/no/ca' }, /DATABASE_URL names the file \/no\/ca/],
-    [{ DATABASE_URL: 'mysql://host/db' }, /DATABASE_URL must be an address such as postgres:/],
-    [{ MQTT_URL: 'broker' }, /MQTT_URL must be an address such as mqtts:\/\/user:password@broker/],
     [
       { OIDC_ISSUER: 'login', OIDC_REDIRECT_URL: 'here' },
       /OIDC_ISSUER must be an .*\n {2}OIDC_REDIRECT_URL must be/,
     ],
-    [{ SECOND_FACTOR_FOR: 'ADMIN, boss, chief' }, /\n {2}SECOND_FACTOR_FOR must be roles [^\n]*\n$/],
+    [{ DATABASE_URL: 'postgres://u@host/db?sslrootcert=/no/ca' }, /DATABASE_URL names the file \/no\/ca/],
     [{ HOST: '203.0.113.7', PORT: '4000' }, /HOST 203\.0\.113\.7 is no address of this machine/],
+    // The value is the default, but setting it shows that backups are wanted.
+    [{ BACKUP_SCHEDULE: '02:00' }, /BACKUP_DIR must be set too, because BACKUP_SCHEDULE is set/],
+    [{ DATABSE_URL: 'postgres://host/db' }, /DATABSE_URL is unknown: did you mean DATABASE_URL\?/],
+  ])('%o', async (settings, message) => {
+    expect(await failure({ DATA_DIR: join(folder, 'data'), ...settings })).toMatch(message);
+  });
+
+  it.each([
+    [{ TRUSTED_PROXIES: '10.0.0.7, proxy' }, /TRUSTED_PROXIES must be addresses or networks .* not proxy/],
+    [{ DATABASE_URL: 'postgres://u:a#b@host/db' }, /DATABASE_URL cannot be understood: .*%23/],
+    [{ DATABASE_URL: 'mysql://host/db' }, /DATABASE_URL must be an address such as postgres:/],
+    [{ MQTT_URL: 'broker' }, /MQTT_URL must be an address such as mqtts:\/\/user:password@broker/],
+    [{ SECOND_FACTOR_FOR: 'ADMIN, boss, chief' }, /\n {2}SECOND_FACTOR_FOR must be roles [^\n]*$/],
     [{ OIDC_CLIENT_ID: 'gantry' }, /OIDC_ISSUER must be set too, because OIDC_CLIENT_ID is set/],
     [{ S3_ENDPOINT: 'http://127.0.0.1:1' }, /S3_BUCKET must be set too, because S3_ENDPOINT is set/],
     [{ MQTT_CLIENT_ID: 'city' }, /MQTT_URL must be set too, because MQTT_CLIENT_ID is set/],
@@ -58,14 +68,11 @@ describe('a service that cannot start names the setting', () => {
       { MQTT_URL: 'mqtt://127.0.0.1', MQTT_CA_FILE: '/ca.pem' },
       /MQTT_URL must begin with mqtts: or wss:, because MQTT_CA_FILE is set/,
     ],
-    // The value is the default, but setting it shows that backups are wanted.
-    [{ BACKUP_SCHEDULE: '02:00' }, /BACKUP_DIR must be set too, because BACKUP_SCHEDULE is set/],
-    [{ GATEWAY_URL: 'http://host:80' }, /GATEWAY_URL must be .* or the default port: write http:\/\/host\n/],
+    [{ GATEWAY_URL: 'http://host:80' }, /GATEWAY_URL must be .* or the default port: write http:\/\/host$/],
     [{ PREVIEW_ORIGINS: 'https://a.example.org' }, /PREVIEW_ORIGINS must be .* with \* as the first label/],
     [{ PORT: ' ' }, /PORT must be a number/],
-    [{ DATABSE_URL: 'postgres://host/db' }, /DATABSE_URL is unknown: did you mean DATABASE_URL\?/],
-  ])('%o', async (settings, message) => {
-    expect(await failure({ DATA_DIR: join(folder, 'data'), ...settings })).toMatch(message);
+  ])('in the same words: %o', (settings, message) => {
+    expect(() => readConfig(settings)).toThrow(message);
   });
 
   it('for a port that is taken, before the database is started', async () => {
