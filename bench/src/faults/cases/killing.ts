@@ -74,7 +74,7 @@ export const killing: readonly Fault[] = [
     name: 'before-answer',
     title: 'service killed between COMMIT and the answer',
     recoversWithin: 10,
-    isQuick: true,
+    isQuick: false,
     proxies: true,
     async run({ target, databaseProxy }) {
       for (let time = 0; time < 3; time++) {
