@@ -84,7 +84,7 @@ export function createReportDates(app: GatewayApp, db: Database): ReportDates {
         believedAt,
         receivedAt,
         arrivedAt: message.receivedAt,
-        isRepeated: isKnown,
+        isKnown,
         note: reasonOf([note, disbeliefIn(report, given.believedAt)]),
       };
     },

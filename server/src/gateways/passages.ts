@@ -42,7 +42,7 @@ export function createPassages(app: GatewayApp, db: Database): Passages {
     const outcome = await storeReport(app, {
       ...passage,
       arrivedAt: passage.receivedAt,
-      isRepeated: false,
+      isKnown: false,
       messageId,
       index,
       note,

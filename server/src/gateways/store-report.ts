@@ -27,7 +27,7 @@ export interface DatedReport {
   /** When this report was received, in Unix milliseconds. */
   readonly arrivedAt: number;
   /** Whether a report with this key was received before, whose event is probably stored. */
-  readonly isRepeated: boolean;
+  readonly isKnown: boolean;
   readonly note: string | null;
 }
 
@@ -38,11 +38,11 @@ export interface DatedReport {
 export async function storeReport(app: GatewayApp, dated: DatedReport): Promise<ReportOutcome> {
   const sensor = await app.knownSensors.find(dated.sensorId);
   if (!sensor) return { kind: 'unknownDevice', note: `The sensor ${dated.sensorId} no longer exists` };
-  const repeated = await findRepeated(app, dated);
-  if (repeated !== null) {
+  const known = await findKnown(app, dated);
+  if (known !== null) {
     app.lastContacts.recordEvent(sensor.id, dated.arrivedAt);
     app.metrics.events.inc({ outcome: 'duplicate' });
-    return { kind: 'duplicate', eventId: repeated, note: dated.note };
+    return { kind: 'duplicate', eventId: known, note: dated.note };
   }
   const composed = composeEvent(dated.report, dated);
   if ('refusal' in composed) return { kind: 'refused', note: composed.refusal };
@@ -61,12 +61,12 @@ export async function storeReport(app: GatewayApp, dated: DatedReport): Promise<
 }
 
 /**
- * The id of the event of a repeated report, if it is stored or was deleted by a user; otherwise null. A snapshot consists
+ * The id of the event of a known report, if it is stored or was deleted by a user; otherwise null. A snapshot consists
  * mostly of such reports: making the event of each, only to find it stored, took a third of its processing.
  */
-async function findRepeated(app: GatewayApp, dated: DatedReport): Promise<string | null> {
-  const { isRepeated, report, sensorId, believedAt, receivedAt } = dated;
-  if (!isRepeated) return null;
+async function findKnown(app: GatewayApp, dated: DatedReport): Promise<string | null> {
+  const { isKnown, report, sensorId, believedAt, receivedAt } = dated;
+  if (!isKnown) return null;
   const id = keyedEventId(believedAt ?? receivedAt, sensorId, idempotencyKeyOf(report, dated));
   return (await app.knownEvents.add([id])).has(id) ? id : null;
 }
