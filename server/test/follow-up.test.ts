@@ -5,11 +5,27 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { StoredRow } from '../src/events/event-row.ts';
 import { findStoredRows } from '../src/events/store.ts';
 import { incidentTypeOf, sourceOf } from '../src/incidents/from-event.ts';
-import { startFollowUp } from '../src/ingest/follow-up.ts';
+import { type FollowUp, type FollowUpParts, startFollowUp } from '../src/ingest/follow-up.ts';
 import { postponeFollowUp } from '../src/ingest/follow-up-store.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 
 const report = { eventType: 'INCIDENT', description: 'Stopped vehicle' };
+
+/** Starts a follow-up beside that of the service, with these parts instead of the service's. */
+const followUpOf = (
+  { app }: Gantry,
+  parts: Partial<FollowUpParts> & Pick<FollowUpParts, 'applyEffects'>,
+): FollowUp =>
+  startFollowUp({ db: app.context.db, nodes: app.context.nodes, log: pino({ level: 'silent' }), ...parts });
+
+/** A promise that resolves when it is told to. */
+const barrier = (): { readonly isOpen: Promise<void>; open(): void } => {
+  let open = (): void => undefined;
+  const isOpen = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { isOpen, open: () => open() };
+};
 
 describe('the effects of an event', () => {
   let gantry: Gantry;
@@ -56,15 +72,9 @@ describe('the effects of an event', () => {
   });
 
   it('wait in memory up to a limit only, and in the database beyond it', async () => {
-    let goOn = (): void => undefined;
-    const isFree = new Promise<void>((resolve) => {
-      goOn = resolve;
-    });
-    const followUp = startFollowUp({
-      db: gantry.app.context.db,
-      nodes: gantry.app.context.nodes,
-      log: pino({ level: 'silent' }),
-      applyEffects: () => isFree,
+    const effects = barrier();
+    const followUp = followUpOf(gantry, {
+      applyEffects: () => effects.isOpen,
     });
     const metadataJson = JSON.stringify({ text: 'x'.repeat(1_000_000) });
     const rows = Array.from({ length: 8 }, () => ({ id: randomUUID(), metadataJson }) as StoredRow);
@@ -78,7 +88,7 @@ describe('the effects of an event', () => {
     for (let turn = 0; turn < 20; turn++) await null;
     const atOnce = resolved;
     await Promise.all(added);
-    goOn();
+    effects.open();
     await followUp[Symbol.asyncDispose]();
     // Each group has 8 MB of metadata, and 64 MB of them may wait in memory.
     expect(atOnce).toBeGreaterThan(10);
@@ -121,10 +131,7 @@ describe('the effects of an event', () => {
     const done: string[] = [];
     const ids = Array.from({ length: 10 }, () => randomUUID());
     await gantry.pool.query('INSERT INTO events_to_follow_up (event_id) SELECT unnest($1::uuid[])', [ids]);
-    const followUp = startFollowUp({
-      db: gantry.app.context.db,
-      nodes: gantry.app.context.nodes,
-      log: pino({ level: 'silent' }),
+    const followUp = followUpOf(gantry, {
       applyEffects: async (tx, rows) => {
         if (rows.some(({ id }) => id === ids[6])) await tx.execute(`SELECT 'none'::uuid`);
         done.push(...rows.map(({ id }) => id));
@@ -151,17 +158,11 @@ describe('events that wait in memory', () => {
       (await gantry.count(`events_to_follow_up WHERE event_id = '${id}'`)) === 1;
     const [first, second] = [await overdue(), await overdue()];
     const done: string[] = [];
-    let goOn = (): void => undefined;
-    const isFree = new Promise<void>((resolve) => {
-      goOn = resolve;
-    });
-    const followUp = startFollowUp({
-      db: gantry.app.context.db,
-      nodes: gantry.app.context.nodes,
-      log: pino({ level: 'silent' }),
+    const effects = barrier();
+    const followUp = followUpOf(gantry, {
       timings: { sweepFollowUpsMs: 20, countLateMs: 3_600_000 },
       applyEffects: async (_tx, rows) => {
-        if (rows.length > 0) await isFree;
+        if (rows.length > 0) await effects.isOpen;
         done.push(...rows.map(({ id }) => id));
       },
     });
@@ -173,7 +174,7 @@ describe('events that wait in memory', () => {
       (is) => !is,
     );
     const isLeft = await isListed(second);
-    goOn();
+    effects.open();
     await Promise.all(added);
     await followUp[Symbol.asyncDispose]();
     expect(isLeft).toBe(true);
@@ -214,10 +215,7 @@ describe('a failed attempt', () => {
   ])('does not affect other events, and is counted: %s', async (_what, makeError) => {
     const ids = await noted(10);
     const done: string[] = [];
-    const followUp = startFollowUp({
-      db: gantry.app.context.db,
-      nodes: gantry.app.context.nodes,
-      log: pino({ level: 'silent' }),
+    const followUp = followUpOf(gantry, {
       applyEffects: async (_tx, rows) => {
         if (rows.some(({ id }) => id === ids[6])) throw makeError();
         done.push(...rows.map(({ id }) => id));
@@ -259,10 +257,8 @@ describe('a failed attempt', () => {
         return typeof value === 'function' ? value.bind(target) : value;
       },
     });
-    const followUp = startFollowUp({
+    const followUp = followUpOf(gantry, {
       db: brokenDb,
-      nodes: gantry.app.context.nodes,
-      log: pino({ level: 'silent' }),
       applyEffects: async (tx, rows) => {
         if (isBroken) await tx.execute(`SELECT 'none'::uuid`);
         done.push(...rows.map(({ id }) => id));
