@@ -82,7 +82,7 @@ export const WAYS: readonly (readonly [RegExp, Way])[] = [
     /^(npm run simulate -- --sensors 20|npm run simulate|gantry simulate)$/,
     { how: 'run', instead: 'npm run simulate -- --help' },
   ],
-  [/^npm run build:console$/, { how: 'run' }],
+  [/^npm run (?:build:console|size)$/, { how: 'run' }],
   [
     /^GANTRY_API=\S+ npm run build:console$/,
     skip('it builds the console for another origin than the one tried'),
