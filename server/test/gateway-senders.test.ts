@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { devicePayload } from './formats/reading.ts';
 import { connect, event, messagesOf, pathOf, processed, send, sendJson } from './gateway-calls.ts';
@@ -118,6 +119,21 @@ describe('a sender', () => {
     expect((await sendJson(gantry, '/gateway/openalpr', body)).status).toBe(200);
     expect((await sendJson(gantry, '/gateway/openalpr', heartbeat)).status).toBe(401);
     expect((await processed(gantry, made.id))[0]).toMatchObject({ status: 'ALIVE' });
+  });
+
+  it('may have its key in a compressed body, up to the same size', async () => {
+    const made = await connect(gantry, 'openalpr');
+    const heartbeat = JSON.parse(String(await devicePayload('openalpr-heartbeat.json')));
+    const compressed = (fill: string) =>
+      gzipSync(JSON.stringify({ ...heartbeat, fill, custom_data: { API_KEY: made.token } }));
+    const sent = (body: Buffer) => send(gantry, '/gateway/openalpr', body, { 'content-encoding': 'gzip' });
+    expect((await sent(compressed(''))).status).toBe(200);
+    expect((await processed(gantry, made.id))[0]).toMatchObject({ status: 'ALIVE' });
+    expect(await sent(compressed(' '.repeat(1_100_000)))).toMatchObject({
+      status: 413,
+      body: expect.stringContaining('larger than 1 MB without its compression'),
+    });
+    expect((await sent(Buffer.from([0x1f, 0x8b, 8, 0]))).status).toBe(400);
   });
 });
 

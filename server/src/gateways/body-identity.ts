@@ -38,12 +38,16 @@ export function identifyingBytes({ formats }: GatewayTarget, request: IncomingMe
   return Math.max(0, ...sizes);
 }
 
-/** The sender of a request by its signature or by a key in its body; null when there is none. */
+/**
+ * The sender of a request by its signature or by a key in its body; null when there is none.
+ * @param body as it was sent, which is what is signed
+ * @param plain the body without its compression
+ */
 export async function identifyByBody(
   app: Pick<GatewayApp, 'connections' | 'clock'>,
   { formats }: GatewayTarget,
   request: IncomingMessage,
-  body: Buffer,
+  { body, plain }: { readonly body: Buffer; readonly plain: Buffer },
 ): Promise<KnownConnection | null> {
   for (const format of formats) {
     const { authentication } = formatNamed(format);
@@ -55,7 +59,7 @@ export async function identifyByBody(
       }
     }
     if (authentication.includes('body')) {
-      const key = BODY_KEY.exec(body.toString('latin1'))?.[1];
+      const key = BODY_KEY.exec(plain.toString('latin1'))?.[1];
       const connection = key && isToken(key) ? await app.connections.byToken(key) : null;
       if (connection && connection.format === format) return connection;
     }

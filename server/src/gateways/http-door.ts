@@ -58,6 +58,16 @@ class Refusal extends Error {
 
 const tooManyUnknown = () => new Refusal(429, 'Too many unknown senders', { 'retry-after': '60' });
 
+const encodingOf = ({ headers }: IncomingMessage): string | null => headers['content-encoding'] ?? null;
+
+/** @throws Refusal of a body whose compression cannot be removed, or that is larger without it than `most` bytes */
+async function withoutCompression(request: IncomingMessage, body: Buffer, most?: number): Promise<Buffer> {
+  const found = await inflated(encodingOf(request), body, most);
+  if ('body' in found) return found.body;
+  const { status, reason } = found;
+  throw new Refusal(status, reason, status === 415 ? { 'accept-encoding': ACCEPTED_ENCODINGS } : {});
+}
+
 export function createHttpDoor(parts: HttpDoorParts): HttpDoor {
   const { app, bodies, receiver, nonces, guesses, limits, missed, callerOf } = parts;
   const inflating = pLimit(MAX_INFLATED);
@@ -128,7 +138,8 @@ export function createHttpDoor(parts: HttpDoorParts): HttpDoor {
       const withdraw = await guesses.begin(callerOf(request, '').address);
       if (!withdraw) throw tooManyUnknown();
       const body = await read({ bytes, of: 'a sender that only its body can identify' });
-      const connection = await identifyByBody(app, target, request, body);
+      const plain = await inflating(() => withoutCompression(request, body, bytes));
+      const connection = await identifyByBody(app, target, request, { body, plain });
       if (connection) {
         await withdraw();
         count(exchange, connection);
@@ -150,19 +161,10 @@ export function createHttpDoor(parts: HttpDoorParts): HttpDoor {
       throw new Refusal(405, 'Send messages with POST', { allow: METHODS.join(', ') });
     }
     const { connection, body: sent } = await admit(exchange, target);
-    const encoding = request.headers['content-encoding'] ?? null;
-    if (!isCompressed(encoding, sent)) return takeBody(exchange, target, connection, sent);
-    await inflating(async () => {
-      const found = await inflated(encoding, sent);
-      if ('status' in found) {
-        throw new Refusal(
-          found.status,
-          found.reason,
-          found.status === 415 ? { 'accept-encoding': ACCEPTED_ENCODINGS } : {},
-        );
-      }
-      await takeBody(exchange, target, connection, found.body);
-    });
+    if (!isCompressed(encodingOf(request), sent)) return takeBody(exchange, target, connection, sent);
+    await inflating(async () =>
+      takeBody(exchange, target, connection, await withoutCompression(request, sent)),
+    );
   };
 
   /** Stores a body, and answers. @throws Refusal of a body that cannot be read, if the sender can act on it */

@@ -29,8 +29,13 @@ export function isCompressed(encoding: string | null, body: Buffer): boolean {
 /**
  * Removes the compression of a body, which may be as large as a body without it, and not larger: so that a few bytes do
  * not fill the memory.
+ * @param most the maximum size without the compression, in bytes
  */
-export async function inflated(encoding: string | null, body: Buffer): Promise<Inflated> {
+export async function inflated(
+  encoding: string | null,
+  body: Buffer,
+  most = MAX_BODY_BYTES,
+): Promise<Inflated> {
   if (!isCompressed(encoding, body)) return { body };
   const named = encodingOf(encoding);
   const name = named === 'identity' ? 'gzip' : named;
@@ -42,10 +47,13 @@ export async function inflated(encoding: string | null, body: Buffer): Promise<I
     };
   }
   try {
-    return { body: await decompress(body, { maxOutputLength: MAX_BODY_BYTES }) };
+    return { body: await decompress(body, { maxOutputLength: most }) };
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE'
-      ? { status: 413, reason: 'The body is larger than 10 MB without its compression: send it in parts' }
+      ? {
+          status: 413,
+          reason: `The body is larger than ${Math.floor(most / 1e6)} MB without its compression: send it in parts`,
+        }
       : { status: 400, reason: `The compressed body (${name}) is damaged or incomplete` };
   }
 }
