@@ -1,38 +1,34 @@
 import type { MessageStatus } from '@gantry/contract/connections';
 import type { KnownSensors } from '../sensors/known-sensors.ts';
 import { withoutPlate } from './compose.ts';
-import type { ObservedEvent, Reading } from './format.ts';
+import type { FormatName, ObservedEvent, Reading } from './format.ts';
+import { formatNamed } from './formats.ts';
+import { isLarge, readInThread, refusalInThread } from './large-messages.ts';
 import type { MapInput } from './mapper.ts';
-import { readMessage } from './read-message.ts';
-import { readParts } from './read-parts.ts';
-import type { StoredPart } from './split-body.ts';
+import { type Interpretable, type ReadingRules, readNow, refusalNow } from './read-message.ts';
 import type { KnownConnection } from './store.ts';
 
-/** The fields of a stored message that determine its meaning. */
-export interface Interpretable {
-  readonly path: string;
-  readonly topic: string | null;
-  readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Unix milliseconds */
-  readonly receivedAt: number;
-  readonly parts: readonly StoredPart[];
-}
-
-/** What determines how the messages of a connection are read. */
-export type ReadingRules = Pick<KnownConnection, 'format' | 'timeZone' | 'options'>;
-
 /**
- * Reads a message in the format of its connection.
+ * Reads a message in the format of its connection, a large one in a thread.
  * @param zone the time zone of the service, for connections without one
  * @param map evaluates mappings
+ * @throws Error when that is not possible now
  */
-export async function interpret(
-  { format, timeZone, options }: ReadingRules,
-  { parts, path, topic, headers, receivedAt }: Interpretable,
-  { zone, map }: { readonly zone: string; readonly map: MapInput },
+export function interpret(
+  rules: ReadingRules,
+  message: Interpretable,
+  surroundings: { readonly zone: string; readonly map: MapInput },
 ): Promise<Reading> {
-  const message = { parts: readParts(parts), path, topic, headers, receivedAt };
-  return readMessage(format, message, { options, zone: timeZone ?? zone, map });
+  return (isLarge(message) ? readInThread : readNow)(rules, message, surroundings);
+}
+
+/**
+ * Why a message will not be read, of a format that says so in its answer (`Format.refusalOf`); null if it will.
+ * @throws Error as `interpret` does
+ */
+export async function refusalOf(format: FormatName, message: Interpretable): Promise<string | null> {
+  if (formatNamed(format).refusalOf === undefined) return null;
+  return (isLarge(message) ? refusalInThread : refusalNow)(format, message);
 }
 
 /**

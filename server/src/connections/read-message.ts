@@ -9,7 +9,43 @@ import {
   without,
 } from './format.ts';
 import { formatNamed } from './formats.ts';
+import type { MapInput } from './mapper.ts';
 import type { DeviceMessage } from './message.ts';
+import { readParts } from './read-parts.ts';
+import type { StoredPart } from './split-body.ts';
+import type { KnownConnection } from './store.ts';
+
+/** The fields of a stored message that determine its meaning. */
+export interface Interpretable {
+  readonly path: string;
+  readonly topic: string | null;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Unix milliseconds */
+  readonly receivedAt: number;
+  readonly parts: readonly StoredPart[];
+}
+
+/** What determines how the messages of a connection are read. */
+export type ReadingRules = Pick<KnownConnection, 'format' | 'timeZone' | 'options'>;
+
+/** Why a message will not be read, of a format that says so in its answer (`Format.refusalOf`); null if it will. */
+export function refusalNow(format: FormatName, { parts, ...rest }: Interpretable): string | null {
+  return formatNamed(format).refusalOf?.({ ...rest, parts: readParts(parts) }) ?? null;
+}
+
+/**
+ * Reads a message in the format of its connection.
+ * @param zone the time zone of the service, for connections without one
+ * @param map evaluates mappings
+ */
+export async function readNow(
+  { format, timeZone, options }: ReadingRules,
+  { parts, path, topic, headers, receivedAt }: Interpretable,
+  { zone, map }: { readonly zone: string; readonly map: MapInput },
+): Promise<Reading> {
+  const message = { parts: readParts(parts), path, topic, headers, receivedAt };
+  return readMessage(format, message, { options, zone: timeZone ?? zone, map });
+}
 
 /**
  * Reads a message in a format. A message with too many vehicles is `unreadable`. Where keys may repeat, reports that are

@@ -1,5 +1,5 @@
 import { formatNamed } from '../connections/formats.ts';
-import { readParts } from '../connections/read-parts.ts';
+import { refusalOf } from '../connections/interpret.ts';
 import { type StoredPart, splitBody } from '../connections/split-body.ts';
 import { newIdInOrder } from '../events/id.ts';
 import { isBadRow } from '../platform/database/failure.ts';
@@ -70,8 +70,7 @@ export function createReceiver(
     const putImages =
       pictures.length === 0 ? [] : await app.images.keepForMessage({ messageId: id, pictures });
     const path = storable(incoming.path, MAX_PATH);
-    const { refusalOf } = formatNamed(connection.format);
-    const refusal = compressed ?? refusalOf?.({ parts: readParts(parts), path, topic, receivedAt }) ?? null;
+    const refusal = compressed ?? (await refusalOf(connection.format, { parts, path, topic, receivedAt }));
     const isTaken = refusal === null && processor.hasRoom(connection.id);
     const written = groups.add({
       id,

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { MessageStatus } from '@gantry/contract/connections';
 import pLimit from 'p-limit';
 import type { Reading } from '../connections/format.ts';
@@ -45,6 +46,9 @@ interface Taken {
  * a limited number of events of a sensor.
  */
 const MOST_REPORTS_AT_ONCE = 1_000;
+
+/** After this many reports of a message, other work has a turn. */
+const REPORTS_A_TURN = 500;
 
 export function createTakeMessage(
   app: GatewayApp,
@@ -119,6 +123,7 @@ export function createTakeMessage(
     const started: Promise<ReportOutcome>[] = [];
     const atOnce = pLimit(MOST_REPORTS_AT_ONCE);
     for (const [index, report] of reports.entries()) {
+      if (index > 0 && index % REPORTS_A_TURN === 0) await setImmediate();
       const sensorId = await assignedSensor(app.knownSensors, connection, report.device);
       if (sensorId === null) {
         const note = await discover(connection, message, report.device);
