@@ -67,7 +67,7 @@ test.describe('users', () => {
   });
 
   test('list and end their own sessions', async ({ service, openAs }) => {
-    const page = await openAs('VIEWER', '/');
+    const page = await openAs('VIEWER', '/?places=list');
     const email = await service.userOf('VIEWER');
     await service.admin.api.auth.login.mutate({ email, password: PASSWORD });
     await page.getByRole('button', { name: 'Account' }).click();

@@ -51,7 +51,7 @@ test('the speeding vehicles of last Tuesday at one place: 8 clicks', async ({ se
   await send(tuesday, 'RED_LIGHT');
   await send(noonOf(8 + TUESDAY), 'SPEEDING');
 
-  const page = await openAs('VIEWER', '/');
+  const page = await openAs('VIEWER', '/?places=list');
   const mouse = mouseOf();
   await mouse.click(pageLink(page, 'Events'));
   await mouse.click(page.getByRole('button', { name: 'Filter', exact: true }));
@@ -75,7 +75,7 @@ test('who acknowledged the last incident: 2 clicks', async ({ service, openAs })
     severity: 'LOW',
   });
   await api.incidents.acknowledge.mutate({ id });
-  const page = await openAs('OPERATOR', '/');
+  const page = await openAs('OPERATOR', '/?places=list');
   const mouse = mouseOf();
   await mouse.click(pageLink(page, 'Incidents'));
   await mouse.click(
@@ -104,7 +104,7 @@ test('the V85 of a street in May: 4 clicks', async ({ service, openAs }) => {
   const range = { locationId, startDate: `${year}-05-01`, endDate: `${year}-05-31` };
   await expect.poll(async () => (await api.traffic.getFlow.query(range)).v85).not.toBeNull();
 
-  const page = await openAs('VIEWER', '/');
+  const page = await openAs('VIEWER', '/?places=list');
   const mouse = mouseOf();
   await mouse.click(pageLink(page, 'Traffic'));
   // The overview, which is shown until the traffic page is loaded, also has links with this name.

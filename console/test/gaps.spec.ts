@@ -93,7 +93,7 @@ test.describe('nothing is missing', () => {
   test('when an event arrives while the list of events is loading', async ({ service, openAs }) => {
     const { id, send } = await sensorThatReports(service);
     await send('GAP 4');
-    const watching = await openAs('ADMIN', '/');
+    const watching = await openAs('ADMIN', '/?places=list');
     await expect(newest(watching)).toContainText('GAP 4');
     const page = await watching.context().newPage();
     const answer = await hold(page, 'events.getAll', 1);

@@ -93,7 +93,7 @@ test.describe('the board', () => {
 test.describe('a concurrent change by another user', () => {
   test('is shown with its author and is not overwritten', async ({ service, openAs }) => {
     const { id } = await open(service);
-    const page = await openAs('OPERATOR', '/');
+    const page = await openAs('OPERATOR', '/?places=list');
     await keepNews(page);
     await page.goto(`${service.url}/incidents/${id}`);
     await expect(page.getByRole('button', { name: 'Acknowledge' })).toBeVisible();
@@ -108,7 +108,7 @@ test.describe('a concurrent change by another user', () => {
 
   test('does not discard the input, and both changes are kept', async ({ service, openAs }) => {
     const { id } = await open(service);
-    const page = await openAs('OPERATOR', '/');
+    const page = await openAs('OPERATOR', '/?places=list');
     await keepNews(page);
     await page.goto(`${service.url}/incidents/${id}`);
     await page.getByRole('button', { name: 'More' }).click();
@@ -130,7 +130,7 @@ test.describe('a concurrent change by another user', () => {
     const { id } = await open(service);
     await service.admin.api.incidents.acknowledge.mutate({ id });
     await service.admin.api.incidents.start.mutate({ id });
-    const page = await openAs('OPERATOR', '/');
+    const page = await openAs('OPERATOR', '/?places=list');
     await keepNews(page);
     await page.goto(`${service.url}/incidents/${id}`);
     await page.getByRole('button', { name: 'Resolve' }).click();

@@ -1,30 +1,61 @@
 import type { Route } from '@playwright/test';
 import { expect, expectAccessible, openAlone, test } from './fixtures.ts';
-import { ADMIN, PASSWORD, startService } from './service.ts';
+import { ADMIN, PASSWORD, startService, type TestService } from './service.ts';
 
-test.describe('the overview', () => {
-  test('shows the first steps when there is no sensor', async ({ browser }) => {
-    test.slow();
-    const fresh = await startService();
-    try {
-      const context = await browser.newContext();
-      const page = await context.newPage();
-      await page.goto(fresh.url);
-      await page.getByLabel('E-mail').fill(ADMIN);
-      await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
-      await page.getByRole('button', { name: 'Sign in' }).click();
-      const steps = page.getByRole('region', { name: 'First steps' });
-      await expect(steps).toContainText(`curl ${fresh.url}/trpc/events.ingest`);
-      await expect(steps).toContainText('npm run simulate');
-      await expectAccessible(page);
-      await steps.getByRole('button', { name: 'Create a sensor' }).click();
-      await expect(page.getByRole('dialog', { name: 'New sensor' })).toBeVisible();
-      await context.close();
-    } finally {
-      await fresh.stop();
-    }
+test.describe('the overview of a new service', () => {
+  let service: TestService;
+  test.beforeAll(async () => {
+    test.setTimeout(120_000);
+    service = await startService();
+  });
+  test.afterAll(() => service?.stop());
+
+  test('shows the first steps when there is no sensor', async ({ page }) => {
+    await page.goto(service.url);
+    await page.getByLabel('E-mail').fill(ADMIN);
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    const steps = page.getByRole('region', { name: 'First steps' });
+    await expect(steps).toContainText(`curl ${service.url}/trpc/events.ingest`);
+    await expect(steps).toContainText('npm run simulate');
+    await expectAccessible(page);
+    await steps.getByRole('button', { name: 'Create a sensor' }).click();
+    await expect(page.getByRole('dialog', { name: 'New sensor' })).toBeVisible();
   });
 
+  test('puts a critical alert before older ones of low priority at once, and says the priority in words', async ({
+    browser,
+  }) => {
+    const { api } = service.admin;
+    const raise = async (pattern: string, priority: 'LOW' | 'CRITICAL') => {
+      await api.watchlist.create.mutate({ pattern, reason: 'Amber alert', priority });
+      const { apiKey } = await service.sensor({ name: `Gate ${pattern}` });
+      await api.events.ingest.mutate({
+        apiKey,
+        eventType: 'PLATE_RECOGNITION',
+        licensePlateNumber: pattern,
+      });
+    };
+    for (let n = 1; n <= 9; n++) await raise(`34 LOW ${n}`, 'LOW');
+    const page = await openAlone(browser, service, '/?places=list');
+    const attention = page.getByRole('region', { name: 'Needs attention first' });
+    await expect(attention).toContainText('34 LOW 1');
+    await expect(page.getByText('Live', { exact: true })).toBeVisible();
+    await raise('34 AMBER 1', 'CRITICAL');
+    const first = attention.getByRole('listitem').first();
+    await expect(first).toContainText('34 AMBER 1');
+    await expect(first).toContainText('Critical');
+    await first.click();
+    await expect(page.getByRole('complementary')).toContainText('Amber alert');
+    await page.goto(`${service.url}/?kiosk=1`);
+    await expect(first).toContainText('Gate 34 AMBER 1');
+    await expect(first).toContainText('Critical');
+    await expect(attention).not.toContainText('Amber alert');
+    await page.context().close();
+  });
+});
+
+test.describe('the overview', () => {
   test('shows first what needs attention, and the places with their problems', async ({
     service,
     openAs,
@@ -68,7 +99,7 @@ test.describe('the overview', () => {
       });
     }
     await expect.poll(async () => (await api.watchlist.getAlerts.query()).total).toBeGreaterThan(8);
-    const page = await openAs('OPERATOR', '/');
+    const page = await openAs('OPERATOR', '/?places=list');
     const attention = page.getByRole('region', { name: 'Needs attention first' });
     // Others may acknowledge alerts meanwhile, so the page and the service are compared repeatedly.
     const open = ['OPEN', 'ACKNOWLEDGED', 'IN_PROGRESS'] as const;
@@ -98,43 +129,6 @@ test.describe('the overview', () => {
       'aria-sort',
       'descending',
     );
-  });
-
-  test('puts a critical alert before older ones of low priority at once, and says the priority in words', async ({
-    browser,
-  }) => {
-    test.slow();
-    const service = await startService();
-    try {
-      const { api } = service.admin;
-      const raise = async (pattern: string, priority: 'LOW' | 'CRITICAL') => {
-        await api.watchlist.create.mutate({ pattern, reason: 'Amber alert', priority });
-        const { apiKey } = await service.sensor({ name: `Gate ${pattern}` });
-        await api.events.ingest.mutate({
-          apiKey,
-          eventType: 'PLATE_RECOGNITION',
-          licensePlateNumber: pattern,
-        });
-      };
-      for (let n = 1; n <= 9; n++) await raise(`34 LOW ${n}`, 'LOW');
-      const page = await openAlone(browser, service, '/');
-      const attention = page.getByRole('region', { name: 'Needs attention first' });
-      await expect(attention).toContainText('34 LOW 1');
-      await expect(page.getByText('Live', { exact: true })).toBeVisible();
-      await raise('34 AMBER 1', 'CRITICAL');
-      const first = attention.getByRole('listitem').first();
-      await expect(first).toContainText('34 AMBER 1');
-      await expect(first).toContainText('Critical');
-      await first.click();
-      await expect(page.getByRole('complementary')).toContainText('Amber alert');
-      await page.goto(`${service.url}/?kiosk=1`);
-      await expect(first).toContainText('Gate 34 AMBER 1');
-      await expect(first).toContainText('Critical');
-      await expect(attention).not.toContainText('Amber alert');
-      await page.context().close();
-    } finally {
-      await service.stop();
-    }
   });
 
   test('shows new events as they arrive; its wall display hides plates and the navigation', async ({

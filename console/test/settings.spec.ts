@@ -77,7 +77,7 @@ test('every page that would show plates states that they are hidden from the rol
   });
   const operator = createGantryClient(service.url);
   await operator.login(await service.userOf('OPERATOR'), PASSWORD);
-  const page = await openAlone(browser, { ...service, admin: operator }, '/');
+  const page = await openAlone(browser, { ...service, admin: operator }, '/?places=list');
   for (const path of ['/', '/events', '/incidents', `/incidents/${incident.id}`, '/reports', '/watchlist']) {
     await test.step(path, async () => {
       await page.goto(service.url + path);
@@ -92,7 +92,7 @@ test('every page that would show plates states that they are hidden from the rol
   await expect(page.getByRole('complementary').first()).toContainText('•••');
   await page.context().close();
   // A user who may see plates does not get this message.
-  const admin = await openAlone(browser, service, '/');
+  const admin = await openAlone(browser, service, '/?places=list');
   await expect(admin.getByRole('region', { name: 'Newest events' })).toContainText('06 HIDDEN 1');
   await expect(admin.getByText('are hidden from your role')).toHaveCount(0);
   await admin.context().close();
@@ -105,7 +105,7 @@ test('features that are switched off are no failures: the pages leave them out, 
   const limited = await startService({ FEATURES: 'locations,reports,traffic' });
   try {
     const { apiKey } = await limited.sensor({ name: 'Without a stream' });
-    const page = await openAlone(browser, limited, '/');
+    const page = await openAlone(browser, limited, '/?places=list');
     await page.clock.install();
     await page.reload();
     await expect(page.getByText('Live updates are off')).toBeVisible();
@@ -178,4 +178,33 @@ test('a schedule and a webhook with a plate take the reason that is required, an
     { description: 'Of a complaint', filter: { licensePlateNumber: '06 RSN 1' } },
   ]);
   await page.context().close();
+});
+
+test('another user who signs in in another tab sees nothing of the one before', async ({ browser }) => {
+  const { apiKey } = await service.sensor();
+  await service.admin.api.events.ingest.mutate({
+    apiKey,
+    eventType: 'PLATE_RECOGNITION',
+    licensePlateNumber: 'B-AB 1234',
+  });
+  for (const isSignedOut of [true, false]) {
+    const page = await openAlone(browser, service, '/events');
+    const other = await page.context().newPage();
+    await other.goto(`${service.url}/events`);
+    await expect(other.getByText('B-AB 1234')).toBeVisible();
+    const email = await service.userOf('OPERATOR');
+    const session = await service.admin.api.auth.login.mutate({ email, password: PASSWORD });
+    const keep = (value: object | null) =>
+      page.evaluate((text) => localStorage.setItem('gantry.session', text), JSON.stringify(value));
+    if (isSignedOut) {
+      await keep(null);
+      await expect(other).toHaveURL(/sign-in/);
+    }
+    await keep(session);
+    await expect(other.getByRole('banner').getByText('Operator Tester')).toBeVisible();
+    await other.getByRole('link', { name: 'Events', exact: true }).click();
+    await expect(other.getByText('•••')).toBeVisible();
+    await expect(other.getByText('B-AB 1234')).toHaveCount(0);
+    await page.context().close();
+  }
 });

@@ -18,7 +18,7 @@ test.describe('the keyboard', () => {
   });
 
   test('leads to every page', async ({ openAs }) => {
-    const page = await openAs('ADMIN', '/');
+    const page = await openAs('ADMIN', '/?places=list');
     await expect(page.getByRole('heading', { name: 'Overview' })).toBeVisible();
     await page.keyboard.press('g');
     await page.keyboard.press('e');
@@ -29,7 +29,7 @@ test.describe('the keyboard', () => {
   });
 
   test('works with Caps Lock and on keyboards of other scripts', async ({ openAs }) => {
-    const page = await openAs('OPERATOR', '/');
+    const page = await openAs('OPERATOR', '/?places=list');
     await expect(page.getByRole('heading', { name: 'Overview' })).toBeVisible();
     // Capital letters without Shift, as with Caps Lock.
     await page.keyboard.press('G');
@@ -104,7 +104,7 @@ test.describe('the preferences of a user', () => {
 
 test.describe('a role', () => {
   test('is offered only the pages that it may see', async ({ openAs }) => {
-    const page = await openAs('FIELD', '/');
+    const page = await openAs('FIELD', '/?places=list');
     const pages = page.getByRole('navigation', { name: 'Pages' });
     await expect(pages.getByRole('link', { name: 'Events' })).toBeVisible();
     await expect(pages.getByRole('link', { name: 'Reports' })).toHaveCount(0);
@@ -141,7 +141,7 @@ test.describe('the global search', () => {
     openAs,
   }) => {
     const { id } = await service.sensor({ name: 'Ringstrasse north' });
-    const page = await openAs('OPERATOR', '/');
+    const page = await openAs('OPERATOR', '/?places=list');
     await expect(page.getByRole('button', { name: 'Search everywhere' })).toBeVisible();
     await page.keyboard.press('/');
     await page.getByRole('combobox', { name: 'Search' }).fill('ringstr');
@@ -165,7 +165,7 @@ test('what has just the name that is searched for comes before a search for a pl
   openAs,
 }) => {
   const { id } = await service.sensor({ name: 'A12 north' });
-  const page = await openAs('OPERATOR', '/');
+  const page = await openAs('OPERATOR', '/?places=list');
   await expect(page.getByRole('button', { name: 'Search everywhere' })).toBeVisible();
   await page.keyboard.press('/');
   const field = page.getByRole('combobox', { name: 'Search' });
