@@ -67,6 +67,8 @@ export interface Overrides {
   readonly clock?: Partial<ClockSources>;
   /** The folder with the built console. */
   readonly consoleFolder?: string;
+  /** @default true */
+  readonly opensKept?: boolean;
 }
 
 /** The service in this process. */
@@ -182,6 +184,7 @@ async function compose(
     timings: { ...TIMINGS, ...overrides.timings },
     clock: overrides.clock,
     connectionString,
+    opensKept: overrides.opensKept ?? true,
     migrations: migrationsFolder,
     loadTimezone: getTimezoneSettings,
     loadFormerTimezones: listFormerTimezones,

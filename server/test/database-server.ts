@@ -50,6 +50,8 @@ const QUICK = {
   full_page_writes: 'off',
   synchronous_commit: 'off',
   wal_compression: 'off',
+  // Each process of the server maps them, and removing a database searches them.
+  shared_buffers: '256MB',
 };
 
 /**

@@ -45,6 +45,8 @@ export interface FoundationOptions {
   /** The other processes of the service, if there are any. */
   readonly siblings: Siblings | null;
   readonly connectionString: string;
+  /** Whether the connections that are kept are opened at once, before others take all that the server allows. */
+  readonly opensKept: boolean;
   /** The folder with the migrations. */
   readonly migrations: URL;
   readonly loadTimezone: (db: Database) => Promise<TimezoneSettings>;
@@ -91,7 +93,7 @@ export async function startFoundation(options: FoundationOptions): Promise<Found
   const db = createDatabase(pools.ordinary);
   const health = createDatabase(pools.health);
   if ((options.siblings?.number ?? 1) === 1) await warnOfFewConnections(health, config, log);
-  await openKept(pools);
+  if (options.opensKept) await openKept(pools);
   const nodes = followNodes(db, health);
   const metrics = createMetrics(options.siblings);
   metrics.followPools({ ...pools });

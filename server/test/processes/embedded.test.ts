@@ -36,6 +36,7 @@ import { createDatabase, createPool } from '../../src/platform/database/pool.ts'
 import { isAlive } from '../../src/platform/process/processes.ts';
 import { programPath } from '../build-programs.ts';
 import { PATIENCE_MS } from '../harness.ts';
+import { isLong } from '../test-length.ts';
 
 const isRoot = process.getuid?.() === 0;
 
@@ -570,32 +571,35 @@ describe.runIf(isRoot)('for root', () => {
     await expect(start()).rejects.toThrow(/is a link to the database, which is gone. Restore it/);
   });
 
-  it('a database in the folder of the Debian package is moved to a folder of its own, with its data', async () => {
-    const first = await start();
-    const home = await kept();
-    const former = join(FORMER_HOME, basename(home));
-    for (const path of [home, former]) cleanups.push(() => rm(path, { recursive: true, force: true }));
-    await ask(first.connectionString, 'CREATE TABLE kept AS SELECT 42 AS n');
-    await stop(first);
-    // As version 0.1 left it.
-    await mkdir(FORMER_HOME, { recursive: true });
-    await rename(home, former);
-    await rm(join(dataDir, 'postgres'));
-    await symlink(join(former, 'postgres'), join(dataDir, 'postgres'));
+  it.runIf(isLong)(
+    'a database in the folder of the Debian package is moved to a folder of its own, with its data',
+    async () => {
+      const first = await start();
+      const home = await kept();
+      const former = join(FORMER_HOME, basename(home));
+      for (const path of [home, former]) cleanups.push(() => rm(path, { recursive: true, force: true }));
+      await ask(first.connectionString, 'CREATE TABLE kept AS SELECT 42 AS n');
+      await stop(first);
+      // As version 0.1 left it.
+      await mkdir(FORMER_HOME, { recursive: true });
+      await rename(home, former);
+      await rm(join(dataDir, 'postgres'));
+      await symlink(join(former, 'postgres'), join(dataDir, 'postgres'));
 
-    const second = await start();
-    expect(await kept()).toBe(home);
-    expect(await ask(second.connectionString, 'SELECT n FROM kept')).toEqual([42]);
-    expect(lines.filter((line) => line.includes(`was moved from ${former} to ${home}`))).toHaveLength(1);
-    await stop(second);
+      const second = await start();
+      expect(await kept()).toBe(home);
+      expect(await ask(second.connectionString, 'SELECT n FROM kept')).toEqual([42]);
+      expect(lines.filter((line) => line.includes(`was moved from ${former} to ${home}`))).toHaveLength(1);
+      await stop(second);
 
-    // A move that was interrupted before the link was replaced.
-    await rm(join(dataDir, 'postgres'));
-    await symlink(join(former, 'postgres'), join(dataDir, 'postgres'));
-    const third = await start();
-    expect(await ask(third.connectionString, 'SELECT n FROM kept')).toEqual([42]);
-    await stop(third);
-  });
+      // A move that was interrupted before the link was replaced.
+      await rm(join(dataDir, 'postgres'));
+      await symlink(join(former, 'postgres'), join(dataDir, 'postgres'));
+      const third = await start();
+      expect(await ask(third.connectionString, 'SELECT n FROM kept')).toEqual([42]);
+      await stop(third);
+    },
+  );
 
   it('a database that its user can no longer reach is not replaced by an empty one', async () => {
     await chmod(dirname(dataDir), 0o755);
