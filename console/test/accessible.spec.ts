@@ -68,10 +68,9 @@ test.describe('axe finds nothing', () => {
   });
 });
 
-test('in colours that the system forces, charts keep theirs, and the page of the moment is marked', async ({
-  service,
-  openAs,
-}) => {
+test('in colours that the system forces, charts keep theirs, and the page of the moment is marked', {
+  tag: '@long',
+}, async ({ service, openAs }) => {
   const { apiKey } = await service.sensor();
   await service.admin.api.events.ingest.mutate({ apiKey, eventType: 'VEHICLE_DETECTION' });
   const page = await openAs('ADMIN', '/reports');
@@ -95,10 +94,9 @@ test('in colours that the system forces, charts keep theirs, and the page of the
   await expect(links.filter({ hasText: 'Events' })).toHaveCSS('outline-style', 'none');
 });
 
-test('in colours that the system forces, a chart follows the system and not the chosen theme', async ({
-  service,
-  openAs,
-}) => {
+test('in colours that the system forces, a chart follows the system and not the chosen theme', {
+  tag: '@long',
+}, async ({ service, openAs }) => {
   const { apiKey } = await service.sensor();
   await service.admin.api.events.ingest.mutate({ apiKey, eventType: 'VEHICLE_DETECTION' });
   const page = await openAs('ADMIN', '/reports', { theme: 'light' });
@@ -122,10 +120,9 @@ test('in colours that the system forces, a chart follows the system and not the 
   await expect.poll(isDark).toBe(true);
 });
 
-test('in colours that the system forces, the dots of the list beside a map keep theirs', async ({
-  service,
-  openAs,
-}) => {
+test('in colours that the system forces, the dots of the list beside a map keep theirs', {
+  tag: '@long',
+}, async ({ service, openAs }) => {
   const name = 'Dot beside the map';
   await service.sensor({ name, coordinates: { latitude: 41.01, longitude: 28.98 } });
   const page = await openAs('VIEWER', '/sensors?view=map', { theme: 'light' });

@@ -82,7 +82,10 @@ test('a second factor is set up, asked for, replaced by a recovery code, and swi
   await expect(panel.getByRole('button', { name: 'Set up' })).toBeVisible();
 });
 
-test('an administrator resets the second factor of a user who lost it', async ({ service, openAs }) => {
+test('an administrator resets the second factor of a user who lost it', { tag: '@long' }, async ({
+  service,
+  openAs,
+}) => {
   const email = 'lost@example.org';
   const name = { firstName: 'Lost', lastName: 'Phone' };
   const { id } = await service.admin.api.users.create.mutate({

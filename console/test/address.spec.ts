@@ -72,7 +72,7 @@ test(unknownParameter, { tag: ['@long'] }, async ({ service, openAs }) => {
   await api.webhooks.delete.mutate({ id: webhook.id });
 });
 
-test('a filter offers what its own page takes, also right after another page', async ({
+test('a filter offers what its own page takes, also right after another page', { tag: '@long' }, async ({
   service,
   openAs,
 }) => {

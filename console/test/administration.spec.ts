@@ -132,7 +132,10 @@ test('a webhook is added, tested and disabled; its secret is shown once', async 
   server.close();
 });
 
-test('a delivery is shown as retried only once an attempt has failed', async ({ service, openAs }) => {
+test('a delivery is shown as retried only once an attempt has failed', { tag: '@long' }, async ({
+  service,
+  openAs,
+}) => {
   const { api } = service.admin;
   const waiting: ServerResponse[] = [];
   const server = createServer((request, response) => {

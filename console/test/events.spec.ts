@@ -383,7 +383,10 @@ test.describe('a long list', () => {
     await expect(active).toBeInViewport();
   });
 
-  test('leaves no event out when others leave it meanwhile', async ({ service, openAs }) => {
+  test('leaves no event out when others leave it meanwhile', { tag: '@long' }, async ({
+    service,
+    openAs,
+  }) => {
     const { ids } = await report(service, 'LEAVING', numbered('LEA', 250));
     const page = await openAs('OPERATOR', '/events?violationType=LEAVING&processed=false');
     await expect(page.getByRole('row', { name: 'LEA 100' })).toBeVisible();
@@ -393,7 +396,10 @@ test.describe('a long list', () => {
     await expect(page.getByRole('row', { name: 'LEA 302' })).toBeAttached();
   });
 
-  test('keeps the marks of its rows while further pages are read', async ({ service, openAs }) => {
+  test('keeps the marks of its rows while further pages are read', { tag: '@long' }, async ({
+    service,
+    openAs,
+  }) => {
     await report(service, 'MARKED', numbered('MRK', 250));
     const page = await openAs('OPERATOR', '/events?violationType=MARKED');
     const first = page.getByRole('row', { name: 'MRK 100' });
@@ -545,7 +551,7 @@ test.describe('many events at once', () => {
     expect(events.filter(({ archived }) => archived).map(({ id }) => id)).toEqual([ids[1]]);
   });
 
-  test('are continued after a stop', async ({ service, openAs }) => {
+  test('are continued after a stop', { tag: '@long' }, async ({ service, openAs }) => {
     await report(service, 'STOPPED', numbered('STP', 130));
     const page = await openAs('OPERATOR', '/events?violationType=STOPPED');
     await page.getByRole('row', { name: 'STP 100' }).getByRole('checkbox').click();
@@ -591,7 +597,10 @@ test.describe('many events at once', () => {
     await expect(page.getByText('No event matches these filters')).toBeVisible();
   });
 
-  test('are as many as the confirmation says when others arrive meanwhile', async ({ service, openAs }) => {
+  test('are as many as the confirmation says when others arrive meanwhile', { tag: '@long' }, async ({
+    service,
+    openAs,
+  }) => {
     await report(service, 'ARRIVING', ['ARV 1', 'ARV 2', 'ARV 3']);
     const page = await openAs('OPERATOR', '/events?violationType=ARRIVING');
     await expect(page.getByText('3 events')).toBeVisible();
@@ -609,7 +618,7 @@ test.describe('many events at once', () => {
     expect(events.map(({ licensePlateNumber }) => licensePlateNumber)).toEqual(['ARV 6']);
   });
 
-  test('are exported with exactly the filters of the list', async ({ service, openAs }) => {
+  test('are exported with exactly the filters of the list', { tag: '@long' }, async ({ service, openAs }) => {
     await report(service, 'EXPORT', ['EXP 1', 'EXP 2']);
     const page = await openAs('OPERATOR', '/events?violationType=EXPORT');
     await expect(page.getByText('2 events')).toBeVisible();
@@ -651,7 +660,9 @@ test('a decision made before the reviews were read is stored', async ({ service,
   expect(reviews[0]?.decision).toBe('CONFIRMED');
 });
 
-test('an export that is closed before the service has answered is ended', async ({ openAs }) => {
+test('an export that is closed before the service has answered is ended', { tag: '@long' }, async ({
+  openAs,
+}) => {
   const page = await openAs('ADMIN', '/events');
   let answer = () => {};
   const mayAnswer = new Promise<void>((resolve) => {

@@ -30,7 +30,7 @@ test('users are exported as CSV with the filters of the list, and no cell is a f
   await expect(page.getByText('1 row saved')).toBeVisible();
 });
 
-test('the export of the activity log contains all pages', async ({ service, openAs }) => {
+test('the export of the activity log contains all pages', { tag: '@long' }, async ({ service, openAs }) => {
   const { api } = service.admin;
   const { id, apiKey: _ } = await service.sensor();
   for (let n = 0; n < 105; n++) await api.sensors.update.mutate({ id, name: `Renamed ${n}` });
@@ -51,7 +51,10 @@ test('tooltips appear on keyboard focus, too', async ({ openAs }) => {
   await expect(page.locator('[popover]')).toHaveCount(0);
 });
 
-test('watched plates, holds and schedules are exported as CSV', async ({ service, openAs }) => {
+test('watched plates, holds and schedules are exported as CSV', { tag: '@long' }, async ({
+  service,
+  openAs,
+}) => {
   const { api } = service.admin;
   const { apiKey } = await service.sensor();
   const { eventId } = await api.events.ingest.mutate({ apiKey, eventType: 'SPEED_DETECTION' });

@@ -91,7 +91,7 @@ test.describe('what is entered survives a reload', () => {
     await expect.poll(async () => (await stored(page)).texts).toEqual([]);
   });
 
-  test('in each of two tabs on its own, and what a closed tab left is taken over', async ({
+  test('in each of two tabs on its own, and what a closed tab left is taken over', { tag: '@long' }, async ({
     service,
     openAs,
   }) => {

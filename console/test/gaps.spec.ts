@@ -71,7 +71,10 @@ test.describe('nothing is missing', () => {
     await expect(newest(page)).toContainText('GAP 1');
   });
 
-  test('when an older answer arrives after the message of the stream', async ({ service, openAs }) => {
+  test('when an older answer arrives after the message of the stream', { tag: '@long' }, async ({
+    service,
+    openAs,
+  }) => {
     const { send } = await sensorThatReports(service);
     await send('GAP 2');
     const page = await openAs('ADMIN', '/account/sessions');
@@ -106,10 +109,9 @@ test.describe('nothing is missing', () => {
     await expect(page.getByRole('button', { name: 'Show 1 new event' })).toBeVisible();
   });
 
-  test('when a sensor, an incident and an alert are created before the stream begins', async ({
-    service,
-    openAs,
-  }) => {
+  test('when a sensor, an incident and an alert are created before the stream begins', {
+    tag: '@long',
+  }, async ({ service, openAs }) => {
     const { api } = service.admin;
     const { id, apiKey, send } = await sensorThatReports(service);
     await api.watchlist.create.mutate({ pattern: 'GAP 6', reason: 'Stolen' });

@@ -214,10 +214,9 @@ test('a note that was begun is kept while other pages are shown, and it is said 
   await expect(note).toHaveValue('');
 });
 
-test('a note that could not be added is put back before the next one that was begun meanwhile', async ({
-  service,
-  openAs,
-}) => {
+test('a note that could not be added is put back before the next one that was begun meanwhile', {
+  tag: '@long',
+}, async ({ service, openAs }) => {
   const { id } = await open(service);
   const page = await openAs('FIELD', `/incidents/${id}`);
   const note = page.getByLabel('Note', { exact: true });

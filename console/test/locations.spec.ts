@@ -57,10 +57,9 @@ test('a double click on "Save" creates one location', async ({ service, openAs }
   });
 });
 
-test('the list is where it was after "Back", and begins at its top where a link leads to it', async ({
-  service,
-  openAs,
-}) => {
+test('the list is where it was after "Back", and begins at its top where a link leads to it', {
+  tag: '@long',
+}, async ({ service, openAs }) => {
   for (let n = 10; n < 60; n++) {
     await service.admin.api.locations.create.mutate({ name: `Kept place ${n}` });
   }
@@ -96,10 +95,9 @@ test('the names of two places at one road differ on a phone', async ({ service, 
   }
 });
 
-test('blanks between the words of a search stay, and the row under the cursor is no part of a view', async ({
-  service,
-  openAs,
-}) => {
+test('blanks between the words of a search stay, and the row under the cursor is no part of a view', {
+  tag: '@long',
+}, async ({ service, openAs }) => {
   const { id } = await service.admin.api.locations.create.mutate({
     name: 'Quay of a story',
     coordinates: { latitude: 41.03, longitude: 28.96 },
@@ -143,7 +141,7 @@ test('the traffic of the last day stays that of the last day while the page is o
   await expect.poll(() => Math.max(...ends)).toBeGreaterThan(later);
 });
 
-test('the map finds a name as the list does', async ({ service, openAs }) => {
+test('the map finds a name as the list does', { tag: '@long' }, async ({ service, openAs }) => {
   const name = 'İstanbul Caddesi';
   await service.admin.api.locations.create.mutate({
     name,

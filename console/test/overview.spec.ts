@@ -204,7 +204,10 @@ test('a location without coordinates is where its sensors are', async ({ service
   await expect(page.getByRole('region', { name: 'Locations' }).getByRole('button', { name })).toBeVisible();
 });
 
-test('says that the places could not be read, and reads them again', async ({ service, openAs }) => {
+test('says that the places could not be read, and reads them again', { tag: '@long' }, async ({
+  service,
+  openAs,
+}) => {
   const name = 'Street that is read again';
   await service.admin.api.locations.create.mutate({ name, coordinates: { latitude: 40, longitude: 30 } });
   await service.sensor();

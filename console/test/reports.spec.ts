@@ -43,10 +43,9 @@ test.describe('reports', () => {
     await expect(row).toHaveCount(0);
   });
 
-  test('are followed until they are finished, also after the list could not be read', async ({
-    service,
-    openAs,
-  }) => {
+  test('are followed until they are finished, also after the list could not be read', {
+    tag: '@long',
+  }, async ({ service, openAs }) => {
     const day = new Date().toISOString().slice(0, 10);
     await service.admin.api.reports.generate.mutate({
       kind: 'INCIDENTS',

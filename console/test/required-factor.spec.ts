@@ -24,9 +24,9 @@ async function signOut(page: Page): Promise<void> {
   await page.getByRole('menuitem', { name: 'Sign out' }).click();
 }
 
-test('a user who requires a second factor is sent to its setup, and then to the overview', async ({
-  browser,
-}) => {
+test('a user who requires a second factor is sent to its setup, and then to the overview', {
+  tag: '@long',
+}, async ({ browser }) => {
   const context = await browser.newContext({ viewport: { width: 390, height: 844 } });
   await remember(context, { language: 'en' });
   const page = await context.newPage();

@@ -49,7 +49,7 @@ test.describe('sensors', () => {
     await expect(typed).toHaveCount(0);
   });
 
-  test('changing one leaves alone what has changed since the form was opened', async ({
+  test('changing one leaves alone what has changed since the form was opened', { tag: '@long' }, async ({
     service,
     openAs,
   }) => {
@@ -73,10 +73,9 @@ test.describe('sensors', () => {
     });
   });
 
-  test('changing one leaves the rule of its heartbeats as another user has set it meanwhile', async ({
-    service,
-    openAs,
-  }) => {
+  test('changing one leaves the rule of its heartbeats as another user has set it meanwhile', {
+    tag: '@long',
+  }, async ({ service, openAs }) => {
     const { id } = await service.sensor({ name: 'Has another rule' });
     const { api } = service.admin;
     const page = await openAs('OPERATOR', `/sensors/${id}`);
@@ -182,7 +181,10 @@ test.describe('sensors', () => {
     await expect(itsHistory.getByRole('row').nth(1)).toContainText('Event received');
   });
 
-  test('one that requires heartbeats stays offline when it sends events', async ({ service, openAs }) => {
+  test('one that requires heartbeats stays offline when it sends events', { tag: '@long' }, async ({
+    service,
+    openAs,
+  }) => {
     const { id, apiKey } = await service.sensor({ name: 'Needs heartbeats' });
     const page = await openAs('OPERATOR', `/sensors/${id}`);
     const details = page.getByRole('region', { name: 'Details' });
@@ -217,7 +219,10 @@ test.describe('sensors', () => {
     await expect(page).toHaveURL(new RegExp(`/sensors/${id}$`));
   });
 
-  test('without WebGL there is a map of dots, and no error', async ({ service, openAs }) => {
+  test('without WebGL there is a map of dots, and no error', { tag: '@long' }, async ({
+    service,
+    openAs,
+  }) => {
     await service.sensor({ name: 'Dotted one', coordinates: ANKARA });
     const page = await openAs('OPERATOR', '/events');
     await page.addInitScript(() => {
@@ -248,7 +253,7 @@ test.describe('sensors', () => {
   }
 });
 
-test('what somebody else chose in the same field is named', async ({ service, openAs }) => {
+test('what somebody else chose in the same field is named', { tag: '@long' }, async ({ service, openAs }) => {
   const { api } = service.admin;
   const { id } = await service.sensor({ name: 'Chosen by two' });
   const page = await openAs('OPERATOR', `/sensors/${id}`);

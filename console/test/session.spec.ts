@@ -114,7 +114,10 @@ test('an exchange of the token that fails is tried again', async ({ openAs }) =>
   await expect.poll(() => asked).toBe(2);
 });
 
-test('another user is not offered the undo of the one before', async ({ service, openAs }) => {
+test('another user is not offered the undo of the one before', { tag: '@long' }, async ({
+  service,
+  openAs,
+}) => {
   const { apiKey } = await service.sensor();
   const { eventId } = await service.admin.api.events.ingest.mutate({ apiKey, eventType: 'SPEED_DETECTION' });
   const email = await service.userOf('VIEWER');
@@ -143,7 +146,10 @@ test.describe('an address', () => {
   });
 });
 
-test('another user does not see what the one before found last', async ({ service, openAs }) => {
+test('another user does not see what the one before found last', { tag: '@long' }, async ({
+  service,
+  openAs,
+}) => {
   const title = 'Found by the operator';
   await service.admin.api.incidents.create.mutate({ title, type: 'COLLISION', severity: 'LOW' });
   const email = await service.userOf('VIEWER');

@@ -28,7 +28,7 @@ test.describe('the keyboard', () => {
     await expect(page).toHaveURL(/\/$/);
   });
 
-  test('works with Caps Lock and on keyboards of other scripts', async ({ openAs }) => {
+  test('works with Caps Lock and on keyboards of other scripts', { tag: '@long' }, async ({ openAs }) => {
     const page = await openAs('OPERATOR', '/?places=list');
     await expect(page.getByRole('heading', { name: 'Overview' })).toBeVisible();
     // Capital letters without Shift, as with Caps Lock.

@@ -87,7 +87,10 @@ test.describe('traffic', () => {
     expect(types).toContain(`"'=HYPERLINK(""x"")",40,1`);
   });
 
-  test('saves a picture of a chart directly after its table was closed', async ({ service, openAs }) => {
+  test('saves a picture of a chart directly after its table was closed', { tag: '@long' }, async ({
+    service,
+    openAs,
+  }) => {
     const { address } = await streetInMay(service);
     const page = await openAs('VIEWER', address);
     const volume = page.getByRole('region', { name: 'Volume', exact: true });
@@ -149,10 +152,9 @@ test.describe('traffic', () => {
     await service.admin.api.system.timezone.updateTimezoneSettings.mutate({ timezone: 'UTC' });
   });
 
-  test('writes the days of a comparison in their own order after Arabic words, and whole', async ({
-    service,
-    openAs,
-  }) => {
+  test('writes the days of a comparison in their own order after Arabic words, and whole', {
+    tag: '@long',
+  }, async ({ service, openAs }) => {
     const { address } = await streetInMay(service);
     const page = await openAs('ANALYST', `${address}&compare=before`, { language: 'ar' });
     const days = `${YEAR}-05-01 – ${YEAR}-05-31`;
@@ -177,10 +179,9 @@ test.describe('traffic', () => {
     expect(await readFile(await (await file).path(), 'utf8')).not.toMatch(/[\u2066-\u2069]/);
   });
 
-  test('shows the figures of one place as outdated until those of another one are there', async ({
-    service,
-    openAs,
-  }) => {
+  test('shows the figures of one place as outdated until those of another one are there', {
+    tag: '@long',
+  }, async ({ service, openAs }) => {
     const first = await streetInMay(service);
     const second = await streetInMay(service);
     const page = await openAs('ANALYST', first.address);

@@ -255,10 +255,9 @@ test('a read from a backlog is marked, plays no sound and can be filtered out; f
   await expectAccessible(page);
 });
 
-test('the sound is off by default, and plays in one tab of the browser once it is switched on', async ({
-  service,
-  openAs,
-}) => {
+test('the sound is off by default, and plays in one tab of the browser once it is switched on', {
+  tag: '@long',
+}, async ({ service, openAs }) => {
   const page = await openAs('OPERATOR', '/watchlist');
   await countTones(page);
   await page.reload();
@@ -288,10 +287,9 @@ test('the sound is off by default, and plays in one tab of the browser once it i
   expect((await tones(page)) + (await tones(other))).toBe(before);
 });
 
-test('while the tone of an alert is playing, only a more urgent alert plays another one', async ({
-  service,
-  openAs,
-}) => {
+test('while the tone of an alert is playing, only a more urgent alert plays another one', {
+  tag: '@long',
+}, async ({ service, openAs }) => {
   const page = await openAs('OPERATOR', '/watchlist');
   await countTones(page);
   await page.context().addInitScript(() => {

@@ -58,6 +58,7 @@ const reviewTwice = async (id: string): Promise<void> => {
 const haveALife = async (seed: number): Promise<void> => {
   const events = fc.sample(anEvent, { numRuns: ENOUGH.events, seed });
   const { results } = await gantry.ok('events.ingestBatch', { apiKey, events });
+  expect(results.filter((result: { eventId?: string }) => result.eventId === undefined)).toEqual([]);
   const verbs = ['events.markAsProcessed', 'events.markAsArchived', 'events.delete'];
   await Promise.all(
     results

@@ -271,6 +271,7 @@ describe('a server that restricts connections', () => {
     limited = await startGantry({
       config: { DATABASE_URL: url.href, DATABASE_POOL_SIZE: String(ORDINARY) },
       log: createLog('warn', { write: (line) => lines.push(line) }),
+      overrides: { opensKept: true },
     });
   });
   afterAll(async () => {

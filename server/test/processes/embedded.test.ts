@@ -404,7 +404,7 @@ describe('after a violent end', () => {
     expect(stranger.exitCode ?? stranger.signalCode).toBeNull();
   });
 
-  it('a lock that was never filled is ignored', async () => {
+  it.runIf(isLong)('a lock that was never filled is ignored', async () => {
     await stop(await start());
     const lock = join(dataDir, 'postgres', 'postmaster.pid');
     await writeFile(lock, '');
@@ -413,7 +413,7 @@ describe('after a violent end', () => {
     expect(await ask(database.connectionString, 'SELECT 1')).toEqual([1]);
   });
 
-  it('a server left behind with other settings is replaced by one with ours', async () => {
+  it.runIf(isLong)('a server left behind with other settings is replaced by one with ours', async () => {
     await stop(await start());
     const { account } = await findDatabaseHome(dataDir);
     const copyHome = isRoot ? SHARED_HOME : dataDir;
