@@ -251,7 +251,7 @@ describe('one process', () => {
 
 describe('a server that restricts connections', () => {
   const ORDINARY = 10;
-  const ALLOWED = 16;
+  const ALLOWED = 20;
   const role = `restricted_${process.pid}`;
   const lines: string[] = [];
   let database: Awaited<ReturnType<typeof createTestDatabase>>;
