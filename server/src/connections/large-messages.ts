@@ -40,6 +40,7 @@ export type FromThread =
   | { readonly asked: Parameters<MapInput> }
   | { readonly result: string | null | Omit<Reading, 'reports'> };
 
+/** Whether a message is read in a thread. Its pictures do not count. */
 export function isLarge({ parts }: Pick<Interpretable, 'parts'>): boolean {
   return parts.reduce((sum, { text }) => sum + (text?.length ?? 0), 0) > LARGE;
 }
@@ -71,10 +72,9 @@ function run<Result>(job: ReadingJob, map?: MapInput): Promise<{ result: Result;
     thread ??= new Worker(readingThread);
     const used = thread;
     used.ref();
-    const limit = setTimeout(() => void used.terminate(), LIMIT_MS);
     const reports: Report[] = [];
     try {
-      const messages = on(used, 'message', { close: ['exit'] });
+      const messages = on(used, 'message', { close: ['exit'], signal: AbortSignal.timeout(LIMIT_MS) });
       used.postMessage({ job });
       for await (const [message] of messages) {
         const sent: FromThread = message;
@@ -90,7 +90,6 @@ function run<Result>(job: ReadingJob, map?: MapInput): Promise<{ result: Result;
       endThread();
       throw error;
     } finally {
-      clearTimeout(limit);
       used.unref();
     }
   });
