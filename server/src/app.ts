@@ -67,7 +67,7 @@ export interface Overrides {
   readonly clock?: Partial<ClockSources>;
   /** The folder with the built console. */
   readonly consoleFolder?: string;
-  /** @default true */
+  /** Whether the connections that are kept are opened at the start. @default true */
   readonly opensKept?: boolean;
 }
 

@@ -138,7 +138,9 @@ export function createHttpDoor(parts: HttpDoorParts): HttpDoor {
       const withdraw = await guesses.begin(callerOf(request, '').address);
       if (!withdraw) throw tooManyUnknown();
       const body = await read({ bytes, of: 'a sender that only its body can identify' });
-      const plain = await inflating(() => withoutCompression(request, body, bytes));
+      const plain = isCompressed(encodingOf(request), body)
+        ? await inflating(() => withoutCompression(request, body, bytes))
+        : body;
       const connection = await identifyByBody(app, target, request, { body, plain });
       if (connection) {
         await withdraw();

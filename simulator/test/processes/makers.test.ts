@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => gantry.stop());
 
-/** The makers to test. The others, whose messages are simpler, are tested by `npm run test:long`. */
+/** The makers to test. The others are tested by `npm run test:long`. */
 const tried = isLong ? makerNames : (['hikvision'] as const);
 
 describe('a fleet that acts as cameras of a maker', () => {
