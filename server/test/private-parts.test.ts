@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
-// The rules of docs/decisions/0027-private-parts-of-two-libraries.md.
+// The rules of docs/decisions/0027-undocumented-library-parts.md.
 
 const source = fileURLToPath(new URL('../src/', import.meta.url));
 const require = createRequire(join(source, 'programs/main.ts'));
