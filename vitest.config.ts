@@ -5,6 +5,7 @@ export default defineConfig({
   test: {
     include: ['{contract,server,client,simulator,bench,console,edge,deploy}/test/**/*.test.ts'],
     globalSetup: ['server/test/database-server.ts'],
+    setupFiles: ['server/test/after-each-file.ts'],
     testTimeout: 120_000,
     hookTimeout: 120_000,
     // A busy machine takes many times as long as an idle one. Only a test that fails waits for so long.

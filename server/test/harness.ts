@@ -238,7 +238,7 @@ export const startGantry = async (
 const PAUSES_MS = { first: 10, most: 100 };
 
 /** A busy machine takes many times as long as an idle one. Only a test that fails waits for so long. */
-export const PATIENCE_MS = 30_000;
+export const PATIENCE_MS = 100_000;
 
 /** Repeats a query, for up to `ms` milliseconds, until the answer satisfies the condition. */
 export const eventually = async <Answer>(

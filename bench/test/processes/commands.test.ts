@@ -37,7 +37,7 @@ describe('the benchmarks from the command line', () => {
   afterAll(() => server[Symbol.asyncDispose]());
 
   inLongRun('measure ingestion, with a database of their own', { timeout: 180_000 }, async () => {
-    const few = ['--seconds', '0.4', '--warmup', '0.05', '--rounds', '1', '--connections', '4'];
+    const few = ['--seconds', '1', '--warmup', '0.05', '--rounds', '1', '--connections', '4'];
     // For each number of workers, the service is started once.
     const workers = [1, 2];
     const load = ['--batch-connections', '2', '--workers', workers.join()];
@@ -82,7 +82,7 @@ describe('the benchmarks from the command line', () => {
       timeout: 180_000,
     },
     async () => {
-      const few = ['--seconds', '0.2', '--warmup', '0', '--rounds', '1', '--connections', '4'];
+      const few = ['--seconds', '1', '--warmup', '0', '--rounds', '1', '--connections', '4'];
       const cameras = ['--cameras', '3', '--minutes', '0.03', '--every', '0.9', '--picture', '20'];
       const { code, output, errors } = await bench(
         'gateways',

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { afterAll } from 'vitest';
 import { ADMIN, Caller, eventually } from '../harness.ts';
 import { keepOutput } from '../leaks.ts';
+import { startedProcesses } from '../started-processes.ts';
 
 // The service as in an installation: built, and in a process of its own.
 
@@ -44,12 +44,6 @@ export class ServiceProcess extends Caller {
   }
 }
 
-/** The processes that a test has started and not stopped, for example because it failed. */
-const running = new Set<ChildProcess>();
-afterAll(() => {
-  for (const child of running) child.kill('SIGKILL');
-});
-
 /**
  * Starts the program with only these settings (and those that every test needs), in a folder.
  * @param program the arguments of Node.js, to start something other than the service itself
@@ -73,11 +67,11 @@ export const spawnService = (
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  running.add(child);
+  startedProcesses.add(child);
   let printed = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (printed += text));
   const ended = once(child, 'exit').then(([code, signal]) => {
-    running.delete(child);
+    startedProcesses.delete(child);
     keepOutput(printed);
     return code ?? signal;
   });
