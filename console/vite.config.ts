@@ -5,7 +5,7 @@ import { defineConfig, type Rolldown } from 'vite';
 /** The service to which the development server of Vite proxies requests. */
 const SERVICE = process.env.GANTRY_DEV_SERVICE ?? 'http://127.0.0.1:4000';
 
-const MAIN = `${import.meta.dirname}/src/main.tsx`;
+const MAIN = `${import.meta.dirname}/src/app/main.tsx`;
 const loadedByMain = new Set<string>();
 
 /** The chunk for modules that main.tsx imports directly or indirectly, which every page loads; otherwise null. */

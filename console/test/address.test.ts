@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 
 vi.stubGlobal('location', { pathname: '/' });
-const { flag, moment, oneOf, readSearch, someOf, text, whole } = await import('../src/address/search.ts');
+const { flag, moment, oneOf, readSearch, someOf, text, whole } = await import('../src/shared/url/search.ts');
 
 describe('an address', () => {
   const read = readSearch({

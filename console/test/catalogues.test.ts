@@ -1,24 +1,27 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { doctorSentences } from '@gantry/contract/doctor-sentences';
 import { incidentTypes } from '@gantry/contract/values';
 import i18next from 'i18next';
 import { describe, expect, it } from 'vitest';
-import { actions } from '../src/administration/activity/actions.ts';
-import { createCodeNames } from '../src/events/codes.ts';
+import { actions } from '../src/pages/administration/activity/actions.ts';
+import { createCodeNames } from '../src/shared/events/codes.ts';
 
 const SOURCES = join(import.meta.dirname, '../src');
 const LANGUAGES = ['en', 'tr', 'ar'] as const;
 type Language = (typeof LANGUAGES)[number];
 type Texts = { readonly [key: string]: string | Texts };
 
-const rooms = readdirSync(SOURCES, { withFileTypes: true })
-  .filter((entry) => entry.isDirectory())
-  .map(({ name }) => name)
-  .filter((room) => readdirSync(join(SOURCES, room)).includes('locale') && room !== 'locale');
+/** The folders that have texts, by their names, which are the namespaces. */
+const folders = new Map(
+  readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith(join('locale', 'en.json')))
+    .map((path) => [basename(join(path, '../..')), join(SOURCES, path, '..')]),
+);
+const namespaces = [...folders.keys()].sort();
 
-const read = (room: string, language: Language): Texts =>
-  JSON.parse(readFileSync(join(SOURCES, room, 'locale', `${language}.json`), 'utf8'));
+const read = (namespace: string, language: Language): Texts =>
+  JSON.parse(readFileSync(join(folders.get(namespace) ?? '', `${language}.json`), 'utf8'));
 
 const flat = (texts: Texts, before = ''): [string, string][] =>
   Object.entries(texts).flatMap(([key, value]) =>
@@ -77,17 +80,17 @@ it.each(LANGUAGES)('label in %s the codes that events have', async (language) =>
   expect(names.vehicle('Tractor')).toBe('Tractor');
 });
 
-describe.each(rooms)('the texts of %s', (room) => {
-  const english = read(room, 'en');
+describe.each(namespaces)('the texts of %s', (namespace) => {
+  const english = read(namespace, 'en');
 
   it.each(LANGUAGES)('are complete in %s, and none is empty', (language) => {
-    const texts = read(room, language);
+    const texts = read(namespace, language);
     expect(keysOf(texts)).toEqual(keysOf(english));
     for (const [key, text] of flat(texts)) expect(text.trim(), key).not.toBe('');
   });
 
   it.each(LANGUAGES)('have every plural form that %s has', (language) => {
-    const texts = new Map(flat(read(room, language)));
+    const texts = new Map(flat(read(namespace, language)));
     const { pluralCategories } = new Intl.PluralRules(language).resolvedOptions();
     for (const key of keysOf(english).filter((name) => name.endsWith('#'))) {
       const forms = pluralCategories.filter((form) => !texts.has(key.replace('#', `_${form}`)));
@@ -108,7 +111,7 @@ describe.each(rooms)('the texts of %s', (room) => {
         ]),
       );
     }
-    for (const [key, text] of flat(read(room, language))) {
+    for (const [key, text] of flat(read(namespace, language))) {
       for (const name of placeholders(text))
         expect([...(known.get(key.replace(PLURAL, '#')) ?? [])], key).toContain(name);
     }

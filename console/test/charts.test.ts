@@ -1,14 +1,14 @@
 import { HOUR_MS } from '@gantry/contract/durations';
 import type { FlowPoint, SpeedDistribution } from '@gantry/contract/traffic';
 import { describe, expect, it } from 'vitest';
-import { csvOf } from '../src/chart/csv.ts';
-import { timeLabels } from '../src/chart/time-axis.ts';
-import { besides, daysIn, nameOfRange, rangeOfMonth, rangeOfPreset } from '../src/range/days.ts';
-import { createTimeFormat } from '../src/time/format.ts';
-import { offsetsOf } from '../src/time/offsets.ts';
-import { binsOf } from '../src/traffic/bins.ts';
-import { comparedWith } from '../src/traffic/comparison.ts';
-import { overlay } from '../src/traffic/overlay.ts';
+import { binsOf } from '../src/pages/traffic/bins.ts';
+import { comparedWith } from '../src/pages/traffic/comparison.ts';
+import { overlay } from '../src/pages/traffic/overlay.ts';
+import { timeLabels } from '../src/shared/chart/time-axis.ts';
+import { csvOf } from '../src/shared/csv/csv.ts';
+import { besides, daysIn, nameOfRange, rangeOfMonth, rangeOfPreset } from '../src/shared/range/days.ts';
+import { createTimeFormat } from '../src/shared/time/format.ts';
+import { offsetsOf } from '../src/shared/time/offsets.ts';
 
 const berlin = createTimeFormat('Europe/Berlin', 'en', {
   timezone: 'Europe/Berlin',

@@ -17,7 +17,7 @@ type Manifest = Readonly<Record<string, Chunk>>;
 const console = join(import.meta.dirname, '..');
 const dist = join(console, 'dist');
 const ENTRY = 'index.html';
-const LANGUAGES = ['src/locale/en.ts', 'src/locale/tr.ts', 'src/locale/ar.ts'];
+const LANGUAGES = ['src/app/locale/en.ts', 'src/app/locale/tr.ts', 'src/app/locale/ar.ts'];
 let manifest: Manifest = {};
 
 beforeAll(() => {
@@ -52,7 +52,9 @@ describe('the first load', () => {
   it('stays within its budget on every page in every language', () => {
     expect(pages().length).toBeGreaterThan(20);
     const isInside = (page: string) =>
-      page.startsWith('src/administration/') ? ['src/administration/administration-page.tsx'] : [];
+      page.startsWith('src/pages/administration/')
+        ? ['src/pages/administration/administration-page.tsx']
+        : [];
     const sizes = pages().flatMap((page) =>
       LANGUAGES.map(
         (language) =>
@@ -69,8 +71,8 @@ describe('the first load', () => {
 
   it('contains neither the map nor charts, dialogs and menus', () => {
     const late = [
-      'src/map/vector-map.tsx',
-      'src/chart/echarts.ts',
+      'src/shared/map/vector-map.tsx',
+      'src/shared/chart/echarts.ts',
       'src/ui/dialog-frame.tsx',
       'src/ui/menu-list.tsx',
     ];

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { loadAllRows } from '../src/table/export.ts';
+import { loadAllRows } from '../src/shared/table/export.ts';
 
 it('an export has every row that stays in the list while it is read', async () => {
   let list = Array.from({ length: 250 }, (_, n) => n);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { placeLabels } from '../src/map/dot-labels.ts';
+import { placeLabels } from '../src/shared/map/dot-labels.ts';
 
 const RADIUS = 9;
 const area = { width: 400, height: 300 };

@@ -4,7 +4,7 @@ import type { FeatureCollection, MultiPolygon, Polygon, Position } from 'geojson
 import { feature, mesh } from 'topojson-client';
 import type { GeometryCollection, Topology } from 'topojson-specification';
 import { describe, expect, it } from 'vitest';
-import { splitLines, unrollRings } from '../src/map/antimeridian.ts';
+import { splitLines, unrollRings } from '../src/shared/map/antimeridian.ts';
 
 const file = createRequire(import.meta.url).resolve('world-atlas/countries-50m.json');
 const world = JSON.parse(readFileSync(file, 'utf8')) as Topology<{

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { speedFigure } from '../src/status/speed.ts';
+import { speedFigure } from '../src/shared/status/speed.ts';
 
 const SOURCES = join(import.meta.dirname, '../src');
 
@@ -20,5 +20,5 @@ it('the text of a speed is put together in one place', () => {
       readFileSync(join(SOURCES, name), 'utf8'),
     ),
   );
-  expect(users).toEqual(['status/speed.ts']);
+  expect(users).toEqual(['shared/status/speed.ts']);
 });

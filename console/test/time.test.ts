@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createEnteredTimes } from '../src/time/entered.ts';
-import { createTimeFormat } from '../src/time/format.ts';
+import { createEnteredTimes } from '../src/shared/time/entered.ts';
+import { createTimeFormat } from '../src/shared/time/format.ts';
 
 const SETTINGS = {
   timezone: 'Europe/Berlin',

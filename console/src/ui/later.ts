@@ -1,5 +1,5 @@
 import { type ComponentType, useEffect, useState } from 'react';
-import { loadCode, reloadOnce } from '../service/load-code.ts';
+import { loadCode, reloadOnce } from './load-code.ts';
 
 /** Delay after which a component is loaded in any case, in milliseconds: the service may be down when it is wanted. */
 const ANYWAY_MS = 10_000;

@@ -1,0 +1,8 @@
+import { catalogueOf } from './rooms.ts';
+
+export const catalogue = catalogueOf(
+  import.meta.glob(['../../**/locale/ar.json', '!../../**/{account,administration,connections}/locale/*'], {
+    eager: true,
+    import: 'default',
+  }),
+);

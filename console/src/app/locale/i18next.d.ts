@@ -1,0 +1,49 @@
+import 'i18next';
+import type account from '../../pages/account/locale/en.json';
+import type administration from '../../pages/administration/locale/en.json';
+import type incidents from '../../pages/incidents/locale/en.json';
+import type locations from '../../pages/locations/locale/en.json';
+import type overview from '../../pages/overview/locale/en.json';
+import type reports from '../../pages/reports/locale/en.json';
+import type connections from '../../pages/sensors/connections/locale/en.json';
+import type sensors from '../../pages/sensors/locale/en.json';
+import type traffic from '../../pages/traffic/locale/en.json';
+import type watchlist from '../../pages/watchlist/locale/en.json';
+import type announce from '../../shared/announce/locale/en.json';
+import type chart from '../../shared/chart/locale/en.json';
+import type common from '../../shared/common/locale/en.json';
+import type events from '../../shared/events/locale/en.json';
+import type map from '../../shared/map/locale/en.json';
+import type range from '../../shared/range/locale/en.json';
+import type session from '../../shared/session/locale/en.json';
+import type views from '../../shared/views/locale/en.json';
+import type search from '../search/locale/en.json';
+import type shell from '../shell/locale/en.json';
+
+declare module 'i18next' {
+  interface CustomTypeOptions {
+    defaultNS: 'common';
+    resources: {
+      chart: typeof chart;
+      account: typeof account;
+      announce: typeof announce;
+      administration: typeof administration;
+      common: typeof common;
+      connections: typeof connections;
+      events: typeof events;
+      incidents: typeof incidents;
+      locations: typeof locations;
+      map: typeof map;
+      sensors: typeof sensors;
+      overview: typeof overview;
+      search: typeof search;
+      range: typeof range;
+      reports: typeof reports;
+      session: typeof session;
+      shell: typeof shell;
+      watchlist: typeof watchlist;
+      views: typeof views;
+      traffic: typeof traffic;
+    };
+  }
+}

@@ -1,0 +1,185 @@
+import { createRoute, createRouter } from '@tanstack/react-router';
+import { eventsSearch } from '../pages/events/search.ts';
+import { incidentsSearch } from '../pages/incidents/search.ts';
+import { locationsSearch } from '../pages/locations/search.ts';
+import { overviewSearch } from '../pages/overview/search.ts';
+import { analyticsSearch, filesSearch } from '../pages/reports/search.ts';
+import { connectionSearch } from '../pages/sensors/connections/search.ts';
+import { sensorsSearch } from '../pages/sensors/search.ts';
+import { SignInPage } from '../pages/sign-in/sign-in-page.tsx';
+import { trafficSearch } from '../pages/traffic/search.ts';
+import { watchlistSearch } from '../pages/watchlist/search.ts';
+import { enterRoom } from '../shared/locale/locale.ts';
+import { PageFailure } from '../shared/page/page-failure.tsx';
+import { type Parameter, readSearch } from '../shared/url/search.ts';
+import { administrationRoutes } from './administration-routes.tsx';
+import { lazyPage } from './lazy-page.ts';
+import { root, shell } from './route.tsx';
+
+/** The page to open after the sign-in. Only a path within the console is accepted, to prevent open redirects. */
+const path: Parameter<string> = (raw) =>
+  typeof raw === 'string' && /^\/(?![/\\])/.test(raw) ? raw : undefined;
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: '/sign-in',
+  validateSearch: readSearch({ to: path }),
+  component: SignInPage,
+});
+
+const overview = createRoute({
+  getParentRoute: () => shell,
+  path: '/',
+  validateSearch: readSearch(overviewSearch),
+  component: lazyPage(() => import('../pages/overview/overview-page.tsx'), 'OverviewPage'),
+});
+
+const events = createRoute({
+  getParentRoute: () => shell,
+  path: '/events',
+  validateSearch: readSearch(eventsSearch),
+  component: lazyPage(() => import('../pages/events/events-page.tsx'), 'EventsPage'),
+});
+
+const incidents = createRoute({
+  getParentRoute: () => shell,
+  path: '/incidents',
+  validateSearch: readSearch(incidentsSearch),
+  component: lazyPage(() => import('../pages/incidents/incidents-page.tsx'), 'IncidentsPage'),
+});
+
+const incident = createRoute({
+  getParentRoute: () => shell,
+  path: '/incidents/$incidentId',
+  validateSearch: readSearch({}),
+  component: lazyPage(() => import('../pages/incidents/incident-page.tsx'), 'IncidentPage'),
+});
+
+const watchlist = createRoute({
+  getParentRoute: () => shell,
+  path: '/watchlist',
+  validateSearch: readSearch(watchlistSearch),
+  component: lazyPage(() => import('../pages/watchlist/watchlist-page.tsx'), 'WatchlistPage'),
+});
+
+const sensors = createRoute({
+  getParentRoute: () => shell,
+  path: '/sensors',
+  validateSearch: readSearch(sensorsSearch),
+  component: lazyPage(() => import('../pages/sensors/sensors-page.tsx'), 'SensorsPage'),
+});
+
+const sensor = createRoute({
+  getParentRoute: () => shell,
+  path: '/sensors/$sensorId',
+  validateSearch: readSearch({}),
+  component: lazyPage(async () => {
+    await enterRoom('connections');
+    return import('../pages/sensors/sensor-page.tsx');
+  }, 'SensorPage'),
+});
+
+const connection = createRoute({
+  getParentRoute: () => shell,
+  path: '/sensors/$sensorId/connections/$connectionId',
+  validateSearch: readSearch(connectionSearch),
+  component: lazyPage(async () => {
+    await enterRoom('connections');
+    return import('../pages/sensors/connections/connection-page.tsx');
+  }, 'ConnectionPage'),
+});
+
+const locations = createRoute({
+  getParentRoute: () => shell,
+  path: '/locations',
+  validateSearch: readSearch(locationsSearch),
+  component: lazyPage(() => import('../pages/locations/locations-page.tsx'), 'LocationsPage'),
+});
+
+const location = createRoute({
+  getParentRoute: () => shell,
+  path: '/locations/$locationId',
+  validateSearch: readSearch({}),
+  component: lazyPage(() => import('../pages/locations/location-page.tsx'), 'LocationPage'),
+});
+
+const traffic = createRoute({
+  getParentRoute: () => shell,
+  path: '/traffic',
+  validateSearch: readSearch(trafficSearch),
+  component: lazyPage(() => import('../pages/traffic/traffic-page.tsx'), 'TrafficPage'),
+});
+
+const reports = createRoute({
+  getParentRoute: () => shell,
+  path: '/reports',
+  validateSearch: readSearch(analyticsSearch),
+  component: lazyPage(() => import('../pages/reports/analytics-page.tsx'), 'AnalyticsPage'),
+});
+
+const reportFiles = createRoute({
+  getParentRoute: () => shell,
+  path: '/reports/files',
+  validateSearch: readSearch(filesSearch),
+  component: lazyPage(() => import('../pages/reports/files-page.tsx'), 'FilesPage'),
+});
+
+const reportSchedules = createRoute({
+  getParentRoute: () => shell,
+  path: '/reports/schedules',
+  validateSearch: readSearch({}),
+  component: lazyPage(() => import('../pages/reports/schedules-page.tsx'), 'SchedulesPage'),
+});
+
+const account = createRoute({
+  getParentRoute: () => shell,
+  path: '/account',
+  validateSearch: readSearch({}),
+  component: lazyPage(async () => {
+    await enterRoom('account');
+    return import('../pages/account/account-page.tsx');
+  }, 'AccountPage'),
+});
+
+const ownSessions = createRoute({
+  getParentRoute: () => shell,
+  path: '/account/sessions',
+  validateSearch: readSearch({}),
+  component: lazyPage(() => import('../pages/account/sessions-page.tsx'), 'SessionsPage'),
+});
+
+export const router = createRouter({
+  routeTree: root.addChildren([
+    signIn,
+    shell.addChildren([
+      overview,
+      events,
+      incidents,
+      incident,
+      watchlist,
+      sensors,
+      sensor,
+      connection,
+      locations,
+      location,
+      traffic,
+      reports,
+      reportFiles,
+      reportSchedules,
+      account,
+      ownSessions,
+      administrationRoutes,
+    ]),
+  ]),
+  defaultPreload: 'intent',
+  defaultErrorComponent: PageFailure,
+  // Otherwise every change of the URL, such as the selection of the next row, would reset the scroll position of lists.
+  scrollRestoration: false,
+  // Removes query parameters from the URL that the route does not know.
+  search: { strict: true },
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

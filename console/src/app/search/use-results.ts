@@ -1,0 +1,121 @@
+import { mayDo } from '@gantry/contract/permissions';
+import { useQuery } from '@tanstack/react-query';
+import { defaultStringifySearch } from '@tanstack/react-router';
+import { useDeferredValue } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useSeesPlates } from '../../shared/service/plates.tsx';
+import { service } from '../../shared/service/service.ts';
+import { useUser } from '../../shared/session/session.ts';
+import { useIncidentTitle } from '../../shared/status/incident-title.ts';
+import type { IconName } from '../../ui/icon.tsx';
+import { usePagesOfUser } from '../shell/use-pages.ts';
+
+/** A search result. */
+export interface Found {
+  /** The path of the page that the result opens, with its query string. */
+  readonly to: string;
+  readonly label: string;
+  readonly note?: string;
+  readonly icon: IconName;
+}
+
+export interface FoundGroup {
+  readonly name: 'pages' | 'plates' | 'sensors' | 'locations' | 'incidents' | 'recent';
+  readonly items: readonly Found[];
+}
+
+/** The maximum number of results of each kind. */
+const SHOWN = 6;
+/** The minimum number of characters for which the service is queried. */
+const LEAST = 2;
+/** The text of a plate search: letters, digits, spaces, hyphens, invisible characters, and the wildcard `*`. */
+const PLATE = /^[\p{L}\p{M}\p{N}\s\p{Pd}\p{Cf}*]{2,20}$/u;
+
+/** The results for a text, grouped by kind. Plates are not looked up until the user opens a result for them. */
+export function useResults(text: string): { groups: readonly FoundGroup[]; isSearching: boolean } {
+  const { t } = useTranslation('search');
+  const titleOf = useIncidentTitle();
+  const { t: shell } = useTranslation('shell');
+  const { role } = useUser();
+  const pages = usePagesOfUser();
+  const seesPlates = useSeesPlates();
+  const part = useDeferredValue(text.trim());
+  const enabled = part.length >= LEAST;
+  const ask = { search: part, take: SHOWN };
+  const isOn = (name: string) => pages.some((page) => page.name === name);
+  const options = { enabled, staleTime: 30_000, retry: false };
+  const sensors = useQuery({
+    ...service.sensors.getAll.queryOptions({ ...ask, sortBy: 'name', sortOrder: 'asc' }),
+    ...options,
+  });
+  const locations = useQuery({
+    ...service.locations.getAll.queryOptions(ask),
+    ...options,
+    enabled: enabled && isOn('locations'),
+  });
+  const incidents = useQuery({
+    ...service.incidents.getAll.queryOptions(ask),
+    ...options,
+    enabled: enabled && isOn('incidents') && mayDo(role, 'manageIncidents'),
+  });
+  const wanted = part.toLocaleLowerCase();
+  const groups: FoundGroup[] = [
+    {
+      name: 'pages',
+      items: pages
+        .map(({ to, name, icon }) => ({ to, icon, label: shell(`pages.${name}`) }))
+        .filter(({ label }) => part !== '' && label.toLocaleLowerCase().includes(wanted)),
+    },
+    {
+      name: 'sensors',
+      items: (sensors.data?.sensors ?? []).map(({ id, name, deviceId }) => ({
+        to: `/sensors/${id}`,
+        label: name,
+        note: deviceId,
+        icon: 'sensor',
+      })),
+    },
+    {
+      name: 'locations',
+      items: (locations.data?.locations ?? []).map(({ id, name, address }) => ({
+        to: `/locations/${id}`,
+        label: name,
+        note: address,
+        icon: 'location',
+      })),
+    },
+    {
+      name: 'incidents',
+      items: (incidents.data?.incidents ?? []).map((incident) => ({
+        to: `/incidents/${incident.id}`,
+        label: titleOf(incident),
+        icon: 'incident',
+      })),
+    },
+  ];
+  if (seesPlates && PLATE.test(part)) {
+    const plates: FoundGroup = { name: 'plates', items: platesOf(part, t('recorded')) };
+    // A text with a digit or a wildcard is more likely to be a plate than a part of a name.
+    groups.splice(/[\p{N}*]/u.test(part) ? 0 : groups.length, 0, plates);
+  }
+  // Groups with an exact match of the name or the device id come first.
+  const hasName = ({ name, items }: FoundGroup) =>
+    name !== 'plates' &&
+    items.some(({ label, note }) => [label, note].some((text) => text?.toLocaleLowerCase() === wanted));
+  groups.sort((one, other) => Number(hasName(other)) - Number(hasName(one)));
+  return {
+    groups: groups.filter(({ name, items }) => items.length > 0 && (enabled || name === 'pages')),
+    isSearching: sensors.isFetching || locations.isFetching || incidents.isFetching,
+  };
+}
+
+function platesOf(part: string, note: string): Found[] {
+  const wanted = part.toUpperCase();
+  const asked = wanted.includes('*') ? [wanted] : [wanted, `*${wanted}*`];
+  return asked.map((plate) => ({
+    to: `/events${defaultStringifySearch({ licensePlateNumber: plate })}`,
+    label: plate,
+    note,
+    icon: 'events',
+  }));
+}

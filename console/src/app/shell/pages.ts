@@ -1,0 +1,43 @@
+import type { Permission } from '@gantry/contract/permissions';
+import type { SystemSettings } from '@gantry/contract/system';
+import type { IconName } from '../../ui/icon.tsx';
+
+/** A page in the navigation. */
+export interface Page {
+  readonly to: string;
+  readonly name:
+    | 'overview'
+    | 'events'
+    | 'incidents'
+    | 'watchlist'
+    | 'sensors'
+    | 'locations'
+    | 'traffic'
+    | 'reports'
+    | 'administration';
+  readonly icon: IconName;
+  /** The second key of the page's shortcut, after `g`. */
+  readonly key: string;
+  readonly permission?: Permission;
+  /** The feature of the service that the page needs, which an operator may have switched off. */
+  readonly feature?: keyof SystemSettings['features'];
+}
+
+export const pages: readonly Page[] = [
+  { to: '/', name: 'overview', icon: 'overview', key: 'o' },
+  { to: '/events', name: 'events', icon: 'events', key: 'e' },
+  {
+    to: '/incidents',
+    name: 'incidents',
+    icon: 'incident',
+    key: 'i',
+    permission: 'manageIncidents',
+    feature: 'incidents',
+  },
+  { to: '/watchlist', name: 'watchlist', icon: 'watchlist', key: 'w', permission: 'manageIncidents' },
+  { to: '/sensors', name: 'sensors', icon: 'sensor', key: 's' },
+  { to: '/locations', name: 'locations', icon: 'location', key: 'l', feature: 'locations' },
+  { to: '/traffic', name: 'traffic', icon: 'traffic', key: 't', feature: 'traffic' },
+  { to: '/reports', name: 'reports', icon: 'file', key: 'r', permission: 'viewReports', feature: 'reports' },
+  { to: '/administration', name: 'administration', icon: 'settings', key: 'a', permission: 'systemSettings' },
+];

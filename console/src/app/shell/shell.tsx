@@ -1,0 +1,126 @@
+import { Outlet, useLocation, useNavigate, useSearch } from '@tanstack/react-router';
+import { useEffect } from 'react';
+import { useTranslation } from 'react-i18next';
+import { SessionEnded } from '../../pages/sign-in/session-ended.tsx';
+import { AlertWatch } from '../../shared/announce/alert-watch.tsx';
+import { Announcer } from '../../shared/announce/announcer.tsx';
+import { ConnectionBanner, useIsStale } from '../../shared/live/connection-dot.tsx';
+import { useFollowing } from '../../shared/live/use-live.ts';
+import { useTitle } from '../../shared/page/title.ts';
+import { useFactorMissing } from '../../shared/session/factor-missing.ts';
+import { useSession, useUser } from '../../shared/session/session.ts';
+import { Moment } from '../../shared/time/moment.tsx';
+import { useNow } from '../../shared/time/use-time.ts';
+import { DroppedNotice } from '../../shared/url/dropped-notice.tsx';
+import { classes } from '../../ui/classes.ts';
+import { FocusTip } from '../../ui/focus-tip.tsx';
+import { ShortcutSheet } from '../../ui/shortcut-sheet.tsx';
+import { useShortcuts } from '../../ui/shortcuts.tsx';
+import { useKeepAlive } from './keep-alive.ts';
+import { Navigation } from './navigation.tsx';
+import { pages } from './pages.ts';
+import { TopBar } from './top-bar.tsx';
+import { usePagesOfUser } from './use-pages.ts';
+
+/** The frame of every page of a signed-in user. Redirects to the sign-in page when the session ends. */
+export function Shell() {
+  const session = useSession();
+  const navigate = useNavigate();
+  const isSignedIn = session !== null;
+  useEffect(() => {
+    if (!isSignedIn) void navigate({ to: '/sign-in', replace: true });
+  }, [isSignedIn, navigate]);
+  // Everything is remounted when the user changes, which may happen in another tab.
+  return session && <SignedInShell key={session.user.id} />;
+}
+
+function SignedInShell() {
+  const { t } = useTranslation('shell');
+  const { kiosk } = useSearch({ from: '/shell' });
+  const isStale = useIsStale();
+  useFollowing();
+  useKeepAlive();
+  useGoTo();
+  useFactorFirst();
+  usePageTitle();
+  return (
+    <div className={classes('flex h-dvh flex-col print:block print:h-auto', kiosk && 'text-lg')}>
+      <a
+        href="#main"
+        className="fixed start-2 top-2 z-50 print:hidden -translate-y-20 rounded-md bg-accent px-3 py-2 text-on-accent focus:translate-y-0"
+      >
+        {t('skip')}
+      </a>
+      {!kiosk && <TopBar />}
+      <ConnectionBanner />
+      <div className="flex min-h-0 grow flex-col sm:flex-row print:block">
+        {!kiosk && <Navigation />}
+        <main
+          id="main"
+          tabIndex={-1}
+          className={classes(
+            'flex min-h-0 min-w-0 grow flex-col outline-none print:block',
+            isStale && 'stale',
+          )}
+        >
+          <PrintHead />
+          <DroppedNotice />
+          <Outlet />
+        </main>
+      </div>
+      <AlertWatch />
+      <Announcer />
+      <ShortcutSheet />
+      <SessionEnded />
+      <FocusTip />
+    </div>
+  );
+}
+
+/** On paper, what names the service, the user and the time of printing. */
+function PrintHead() {
+  const user = useUser();
+  const now = useNow(60_000);
+  return (
+    <p className="hidden gap-x-3 border-b px-4 py-2 text-sm text-muted print:flex">
+      <span className="grow font-semibold">Gantry</span>
+      <bdi>{`${user.firstName} ${user.lastName}`}</bdi>
+      <Moment at={new Date(now)} />
+    </p>
+  );
+}
+
+/** Names the page in the title of the document as the navigation names it. */
+function usePageTitle(): void {
+  const { t } = useTranslation('shell');
+  const path = useLocation({ select: ({ pathname }) => pathname });
+  const page = pages.find(({ to }) => path === to || (to !== '/' && path.startsWith(`${to}/`)));
+  useTitle(
+    'page',
+    page ? t(`pages.${page.name}`) : path.startsWith('/account') ? t('user.account') : undefined,
+  );
+}
+
+/** Redirects users who have to set up a second factor to the account page, where they do so. */
+function useFactorFirst(): void {
+  const navigate = useNavigate();
+  const isMissing = useFactorMissing();
+  const isThere = useLocation({ select: ({ pathname }) => pathname === '/account' });
+  useEffect(() => {
+    if (isMissing && !isThere) void navigate({ to: '/account', replace: true });
+  }, [isMissing, isThere, navigate]);
+}
+
+/** Registers the shortcuts to the pages: `g` followed by the key of the page. */
+function useGoTo(): void {
+  const { t } = useTranslation('shell');
+  const navigate = useNavigate();
+  useShortcuts(
+    usePagesOfUser().map(({ to, name, key }) => ({
+      keys: `g ${key}`,
+      label: t('goTo', { page: t(`pages.${name}`) }),
+      scope: 'everywhere' as const,
+      run: () => void navigate({ to }),
+    })),
+  );
+}

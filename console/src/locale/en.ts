@@ -1,8 +1,0 @@
-import { catalogueOf } from './rooms.ts';
-
-export const catalogue = catalogueOf(
-  import.meta.glob(['../*/locale/en.json', '!../{account,administration,connections}/**'], {
-    eager: true,
-    import: 'default',
-  }),
-);

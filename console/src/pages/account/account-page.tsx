@@ -1,0 +1,75 @@
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { PageHeader } from '../../shared/page/page-header.tsx';
+import { useFactorMissing } from '../../shared/session/factor-missing.ts';
+import { useUser } from '../../shared/session/session.ts';
+import { Button } from '../../ui/button.tsx';
+import { Icon } from '../../ui/icon.tsx';
+import { LinkButton } from '../../ui/link-button.tsx';
+import { Facts, Panel } from '../../ui/panel.tsx';
+import { CsvPanel } from './csv-panel.tsx';
+import { PasswordDialog } from './password-dialog.tsx';
+import { SecondFactorPanel } from './second-factor-panel.tsx';
+import { TokensPanel } from './tokens-panel.tsx';
+
+/**
+ * The account of the signed-in user: password, second factor, and API tokens. If the user still has to set up a second
+ * factor that their role requires, the page shows the setup first, and no tokens.
+ */
+export function AccountPage() {
+  const { t } = useTranslation('account');
+  const isMissing = useFactorMissing();
+  return (
+    <>
+      <PageHeader title={t('title')}>
+        {!isMissing && (
+          <LinkButton to="/account/sessions" icon="activity">
+            {t('sessions')}
+          </LinkButton>
+        )}
+      </PageHeader>
+      <div className="min-h-0 grow overflow-y-auto px-4 py-3">
+        <div className="grid max-w-6xl gap-3 lg:grid-cols-2">
+          {isMissing && (
+            <p
+              role="alert"
+              className="flex items-center gap-2 rounded-md border border-medium bg-medium-surface p-3 lg:col-span-2"
+            >
+              <Icon name="medium" className="shrink-0 text-medium" />
+              {t('factor.missing')}
+            </p>
+          )}
+          {isMissing && <SecondFactorPanel />}
+          <IdentityPanel />
+          {!isMissing && <SecondFactorPanel />}
+          {!isMissing && <CsvPanel />}
+          {!isMissing && <TokensPanel className="lg:col-span-2" />}
+        </div>
+      </div>
+    </>
+  );
+}
+
+function IdentityPanel() {
+  const { t } = useTranslation(['account', 'shell']);
+  const user = useUser();
+  const [changesPassword, setChangesPassword] = useState(false);
+  return (
+    <Panel title={t('identity')}>
+      <div className="flex flex-col items-start gap-3">
+        <Facts
+          facts={[
+            [t('name'), <bdi key="name">{`${user.firstName} ${user.lastName}`}</bdi>],
+            [t('email'), <bdi key="email">{user.email}</bdi>],
+            [t('role'), t(`shell:roles.${user.role}`)],
+          ]}
+        />
+        <p className="text-muted">{t('identityText')}</p>
+        <Button icon="key" onClick={() => setChangesPassword(true)}>
+          {t('changePassword')}
+        </Button>
+      </div>
+      <PasswordDialog open={changesPassword} onClose={() => setChangesPassword(false)} />
+    </Panel>
+  );
+}

@@ -1,0 +1,105 @@
+import type { SecondFactorState } from '@gantry/contract/second-factor';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Failure } from '../../shared/service/failure.tsx';
+import { queryClient } from '../../shared/service/queries.ts';
+import { service } from '../../shared/service/service.ts';
+import { setFactorMissing, useFactorMissing } from '../../shared/session/factor-missing.ts';
+import { Moment } from '../../shared/time/moment.tsx';
+import { Badge } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Facts, Panel } from '../../ui/panel.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { DisableDialog } from './disable-dialog.tsx';
+import { EnrolDialog } from './enrol-dialog.tsx';
+import { RenewDialog } from './renew-dialog.tsx';
+
+/** With fewer recovery codes left than this, their number is marked as a warning. */
+const FEW = 3;
+
+/** The state of the second factor, and the actions to set it up, to renew the recovery codes, and to disable it. */
+export function SecondFactorPanel() {
+  const { t } = useTranslation('account');
+  const { data, error, refetch } = useQuery(service.secondFactor.getState.queryOptions());
+  return (
+    <Panel title={t('factor.title')}>
+      {error && !data && <Failure error={error} onRetry={() => void refetch()} />}
+      {!data && !error && <Skeleton rows={3} />}
+      {data && <State state={data} />}
+    </Panel>
+  );
+}
+
+function State({ state }: { readonly state: SecondFactorState }) {
+  const { t, i18n } = useTranslation('account');
+  const navigate = useNavigate();
+  const isMissing = useFactorMissing();
+  const [open, setOpen] = useState<'enrol' | 'renew' | 'disable' | null>(null);
+  const { enabled, enabledSince, recoveryCodesLeft: left } = state;
+  const close = () => {
+    setOpen(null);
+    void queryClient.invalidateQueries();
+  };
+  const closeEnrolled = () => {
+    close();
+    if (!isMissing) return;
+    setFactorMissing(false);
+    void navigate({ to: '/', replace: true });
+  };
+  const codesLeft = t('factor.left', { count: left, n: left.toLocaleString(i18n.language) });
+  return (
+    <div className="flex flex-col items-start gap-3">
+      <Facts
+        facts={[
+          [
+            t('factor.state'),
+            enabled ? (
+              <Badge key="state" tone="good" icon="good">
+                {t('factor.on')}
+              </Badge>
+            ) : (
+              <Badge key="state" tone="calm" icon="none">
+                {t('factor.off')}
+              </Badge>
+            ),
+          ],
+          [t('factor.since'), enabledSince && <Moment key="since" at={enabledSince} />],
+          [
+            t('factor.recovery'),
+            enabled ? (
+              left < FEW ? (
+                <Badge key="left" tone="medium" icon="high">
+                  {codesLeft}
+                </Badge>
+              ) : (
+                codesLeft
+              )
+            ) : null,
+          ],
+        ]}
+      />
+      <p className="text-muted">{t(enabled ? 'factor.onText' : 'factor.offText')}</p>
+      <div className="flex flex-wrap gap-2">
+        {enabled ? (
+          <>
+            <Button icon="refresh" onClick={() => setOpen('renew')}>
+              {t('factor.renew')}
+            </Button>
+            <Button kind="danger" onClick={() => setOpen('disable')}>
+              {t('factor.disable')}
+            </Button>
+          </>
+        ) : (
+          <Button kind={isMissing ? 'primary' : 'plain'} icon="key" onClick={() => setOpen('enrol')}>
+            {t('factor.setUp')}
+          </Button>
+        )}
+      </div>
+      {open === 'enrol' && <EnrolDialog onClose={close} onEnrolled={closeEnrolled} />}
+      {open === 'renew' && <RenewDialog onClose={close} />}
+      {open === 'disable' && <DisableDialog onClose={close} />}
+    </div>
+  );
+}

@@ -1,0 +1,106 @@
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import type { FilterValues } from '../../../shared/filters/filter.ts';
+import { FilterBar } from '../../../shared/filters/filter-bar.tsx';
+import { PageHeader } from '../../../shared/page/page-header.tsx';
+import { api, service } from '../../../shared/service/service.ts';
+import { DataTable } from '../../../shared/table/data-table.tsx';
+import { ExportButton } from '../../../shared/table/export-button.tsx';
+import { useOpened } from '../../../shared/table/opened.tsx';
+import { usePages } from '../../../shared/table/pages.ts';
+import { columnsBeside, ListAndPane, NotOpenedPane } from '../../../shared/table/side-pane.tsx';
+import { useCursor } from '../../../shared/table/use-cursor.ts';
+import { isInPlace } from '../../../shared/url/pane.ts';
+import { WithDefaultView } from '../../../shared/views/with-default-view.tsx';
+import { Button } from '../../../ui/button.tsx';
+import { Empty } from '../../../ui/empty.tsx';
+import { NoMatch } from '../no-match.tsx';
+import { type Entry, useActivityColumns } from './columns.tsx';
+import { EntryPane } from './entry-pane.tsx';
+import { useActivityFilters } from './use-filters.ts';
+
+const keyOf = ({ id }: Entry): string => id;
+
+/** The activity log: who did what, when, and from where. */
+export function ActivityPage() {
+  return (
+    <WithDefaultView page="activity">
+      <Activity />
+    </WithDefaultView>
+  );
+}
+
+function Activity() {
+  const { t, i18n } = useTranslation('administration');
+  const { entry: openId, ...input } = useSearch({ from: '/shell/administration/activity' });
+  const navigate = useNavigate({ from: '/administration/activity' });
+  const change = (values: FilterValues) =>
+    void navigate({
+      search: (all) => ({ ...all, ...values }),
+      replace: isInPlace(values, 'entry', openId),
+    });
+  const open = ({ id }: Entry) => change({ entry: id });
+  const filters = useActivityFilters();
+  const columns = useActivityColumns();
+  const pages = usePages<Entry>({
+    queryKey: service.users.getActivityLog.queryKey(input),
+    load: async (page, signal) => {
+      const { activities, total } = await api.users.getActivityLog.query({ ...input, ...page }, { signal });
+      return { rows: activities, total };
+    },
+    keyOf,
+  });
+  const { active: listed } = useCursor({ rows: pages.rows, keyOf, activeKey: openId, onMove: open });
+  const opened = useOpened<Entry>({
+    id: openId,
+    listed,
+    isPending: pages.isPending,
+    queryKey: service.users.getActivityEntry.queryKey({ id: openId ?? '' }),
+    load: (id) => api.users.getActivityEntry.query({ id }),
+  });
+  const active = opened.row;
+  const close = () => change({ entry: undefined });
+  return (
+    <>
+      <PageHeader
+        title={t('activity.title')}
+        note={
+          pages.total !== null &&
+          t('activity.total', { count: pages.total, n: pages.total.toLocaleString(i18n.language) })
+        }
+      >
+        <ExportButton title={t('activity.title')} {...{ columns, pages, filters, values: input }} />
+        <Button icon="refresh" onClick={pages.refetch}>
+          {t('refresh')}
+        </Button>
+      </PageHeader>
+      <FilterBar page="activity" filters={filters} values={input} onChange={change} />
+      <ListAndPane
+        list={
+          <DataTable
+            label={t('activity.title')}
+            columns={columnsBeside(columns, active !== undefined, ['from'])}
+            pages={pages}
+            keyOf={keyOf}
+            activeKey={openId ?? null}
+            onActivate={open}
+            empty={
+              Object.keys(input).length > 0 ? (
+                <NoMatch title={t('activity.noMatch')} onClear={() => void navigate({ search: {} })} />
+              ) : (
+                <Empty icon="activity" title={t('activity.nothing')} />
+              )
+            }
+          />
+        }
+        pane={
+          active ? (
+            <EntryPane entry={active} onClose={close} />
+          ) : (
+            <NotOpenedPane label={t('activity.title')} opened={opened} onClose={close} />
+          )
+        }
+      />
+    </>
+  );
+}

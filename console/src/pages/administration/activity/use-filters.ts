@@ -1,0 +1,42 @@
+import { useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import { dateFilters, type Filter } from '../../../shared/filters/filter.ts';
+import { api } from '../../../shared/service/service.ts';
+import { nameOf } from '../users/refresh.ts';
+import { actions, nouns } from './actions.ts';
+import { useActionName } from './use-action-name.ts';
+
+/** The filters of `users.getActivityLog`. */
+export function useActivityFilters(): readonly Filter[] {
+  const { t } = useTranslation('administration');
+  const actionName = useActionName();
+  return useMemo(
+    () => [
+      {
+        kind: 'lookUp',
+        name: 'userId',
+        label: t('activity.user'),
+        find: async (search) => {
+          const { users } = await api.users.getAll.query({ search, take: 20, sortBy: 'firstName' });
+          return users.map((user) => ({ value: user.id, label: `${nameOf(user)} · ${user.email}` }));
+        },
+        nameOf: async (id) => nameOf(await api.users.getById.query({ id })),
+      },
+      {
+        kind: 'choice',
+        name: 'action',
+        label: t('activity.action'),
+        options: nouns.flatMap((noun) => [
+          { value: `${noun}.`, label: t('activity.allOf', { noun: t(`nouns.${noun}`) }) },
+          ...actions[noun].map((verb) => ({
+            value: `${noun}.${verb}`,
+            label: actionName(`${noun}.${verb}`),
+          })),
+        ]),
+      },
+      { kind: 'text', name: 'about', label: t('activity.about'), hint: t('activity.aboutHint') },
+      ...dateFilters(t('activity.from'), t('activity.until')),
+    ],
+    [t, actionName],
+  );
+}

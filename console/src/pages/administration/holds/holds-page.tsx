@@ -1,0 +1,113 @@
+import type { LegalHold } from '@gantry/contract/storage';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useMemo, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Filter, FilterValues } from '../../../shared/filters/filter.ts';
+import { FilterBar } from '../../../shared/filters/filter-bar.tsx';
+import { PageHeader } from '../../../shared/page/page-header.tsx';
+import { api, service } from '../../../shared/service/service.ts';
+import { DataTable } from '../../../shared/table/data-table.tsx';
+import { ExportButton } from '../../../shared/table/export-button.tsx';
+import { usePages } from '../../../shared/table/pages.ts';
+import { columnsBeside, ListAndPane } from '../../../shared/table/side-pane.tsx';
+import { useCursor } from '../../../shared/table/use-cursor.ts';
+import { isInPlace } from '../../../shared/url/pane.ts';
+import { Button } from '../../../ui/button.tsx';
+import { Empty } from '../../../ui/empty.tsx';
+import { useShortcuts } from '../../../ui/shortcuts.tsx';
+import { NoMatch } from '../no-match.tsx';
+import { useHoldColumns } from './columns.tsx';
+import { HoldDialog } from './hold-dialog.tsx';
+import { HoldPane } from './hold-pane.tsx';
+
+const keyOf = ({ id }: LegalHold): string => id;
+
+/** The legal holds, with the details of the selected one. */
+export function HoldsPage() {
+  const { t, i18n } = useTranslation('administration');
+  const { hold: openId, ...input } = useSearch({ from: '/shell/administration/holds' });
+  const navigate = useNavigate({ from: '/administration/holds' });
+  const [sets, setSets] = useState(false);
+  const change = (values: FilterValues) =>
+    void navigate({
+      search: (all) => ({ ...all, ...values }),
+      replace: isInPlace(values, 'hold', openId),
+    });
+  const open = ({ id }: { readonly id: string }) => change({ hold: id });
+  const filters = useMemo<readonly Filter[]>(
+    () => [
+      {
+        kind: 'yesNo',
+        name: 'released',
+        label: t('holds.state'),
+        yes: t('holds.released'),
+        no: t('holds.active'),
+      },
+      { kind: 'text', name: 'eventId', label: t('holds.eventId') },
+    ],
+    [t],
+  );
+  const columns = useHoldColumns();
+  const pages = usePages<LegalHold>({
+    queryKey: service.storage.getHolds.queryKey(input),
+    load: async (page, signal) => {
+      const { holds, total } = await api.storage.getHolds.query({ ...input, ...page }, { signal });
+      return { rows: holds, total };
+    },
+    keyOf,
+  });
+  useCursor({ rows: pages.rows, keyOf, activeKey: openId, onMove: open });
+  useShortcuts([{ keys: 'n', label: t('holds.set'), scope: 'page', run: () => setSets(true) }]);
+  const isFiltered = Object.keys(input).length > 0;
+  const set = (
+    <Button kind="primary" icon="hold" onClick={() => setSets(true)}>
+      {t('holds.set')}
+    </Button>
+  );
+  return (
+    <>
+      <PageHeader
+        title={t('holds.title')}
+        note={
+          pages.total !== null &&
+          t('holds.total', { count: pages.total, n: pages.total.toLocaleString(i18n.language) })
+        }
+      >
+        <ExportButton title={t('holds.title')} {...{ columns, pages, filters, values: input }} />
+        {(isFiltered || pages.rows.length > 0) && set}
+      </PageHeader>
+      <FilterBar filters={filters} values={input} onChange={change} />
+      <ListAndPane
+        list={
+          <DataTable
+            label={t('holds.title')}
+            columns={columnsBeside(columns, openId !== undefined, ['by', 'at'])}
+            pages={pages}
+            keyOf={keyOf}
+            activeKey={openId ?? null}
+            onActivate={open}
+            empty={
+              isFiltered ? (
+                <NoMatch title={t('holds.noMatch')} onClear={() => void navigate({ search: {} })} />
+              ) : (
+                <Empty icon="hold" title={t('holds.none')} action={set}>
+                  {t('holds.noneText')}
+                </Empty>
+              )
+            }
+          />
+        }
+        pane={openId && <HoldPane key={openId} id={openId} onClose={() => change({ hold: undefined })} />}
+      />
+      {sets && (
+        <HoldDialog
+          onClose={() => setSets(false)}
+          onSet={(hold) => {
+            setSets(false);
+            open(hold);
+          }}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,107 @@
+import type { RetentionInput, RetentionSettings } from '@gantry/contract/storage';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { isConflict, useWhen } from '../../../shared/conflict/faster.tsx';
+import { useForm } from '../../../shared/form/form.ts';
+import { useNotices } from '../../../shared/notices/notices.tsx';
+import { Failure } from '../../../shared/service/failure.tsx';
+import { api, service } from '../../../shared/service/service.ts';
+import { Moment } from '../../../shared/time/moment.tsx';
+import { Button } from '../../../ui/button.tsx';
+import { Panel } from '../../../ui/panel.tsx';
+import { Skeleton } from '../../../ui/skeleton.tsx';
+import { EventRules, readEventRules } from './event-rules.tsx';
+import { PreviewDialog } from './preview-dialog.tsx';
+import { refreshStorage } from './refresh.ts';
+import { RuleField, readRule } from './rule-field.tsx';
+
+/** The retention rule of each class. A change is saved only after a preview of what it would remove. */
+export function RulesPanel() {
+  const { t } = useTranslation('administration');
+  const { data, error, refetch } = useQuery(service.storage.getRetention.queryOptions());
+  return (
+    <Panel title={t('retention.title')}>
+      {error && !data && <Failure error={error} onRetry={() => void refetch()} />}
+      {!data && !error && <Skeleton rows={8} />}
+      {data && <RulesForm key={String(data.updatedAt?.getTime())} rules={data} />}
+    </Panel>
+  );
+}
+
+function RulesForm({ rules }: { readonly rules: RetentionSettings }) {
+  const { t } = useTranslation('administration');
+  const { say } = useNotices();
+  const when = useWhen();
+  const [wanted, setWanted] = useState<RetentionInput | null>(null);
+  const form = useForm({
+    keep: 'retention',
+    read: (entered): RetentionInput => ({
+      events: readEventRules(entered),
+      images: readRule(entered, 'images'),
+      reports: readRule(entered, 'reports'),
+      activity: readRule(entered, 'activity'),
+      traffic: readRule(entered, 'traffic'),
+    }),
+    save: async (input) => {
+      const preview = await api.storage.previewRetention.query(input);
+      setWanted(input);
+      return preview;
+    },
+  });
+  return (
+    <form ref={form.ref} onSubmit={form.submit} className="flex flex-col gap-3">
+      <p className="text-muted">{t('retention.text')}</p>
+      <EventRules rules={rules.events} errorOf={form.errorOf} />
+      {(['images', 'reports', 'activity', 'traffic'] as const).map((name) => (
+        <RuleField
+          key={name}
+          name={name}
+          label={t(`classes.${name}`)}
+          days={rules[name]}
+          error={form.errorOf(name)}
+          {...((name === 'activity' || name === 'traffic') && { hint: t(`retention.${name}Hint`) })}
+        />
+      ))}
+      {form.failure && <Failure error={form.failure} />}
+      <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
+        <Button kind="primary" type="submit" disabled={form.isSaving}>
+          {t('retention.preview')}
+        </Button>
+        {rules.updatedAt && (
+          <span className="text-sm text-muted">
+            {t('retention.changed')} <Moment at={rules.updatedAt} />{' '}
+            {rules.updatedBy && <bdi>{rules.updatedBy.name}</bdi>}
+          </span>
+        )}
+      </div>
+      {wanted && form.result && (
+        <PreviewDialog
+          preview={form.result}
+          title={t('retention.previewTitle')}
+          action={t('retention.save')}
+          note={t('retention.saveText')}
+          run={async () => {
+            // Without `expectedUpdatedAt`, a user would overwrite another user's change without seeing it.
+            try {
+              return await api.storage.setRetention.mutate({ ...wanted, expectedUpdatedAt: rules.updatedAt });
+            } catch (error) {
+              if (!isConflict(error)) throw error;
+              const { updatedAt, updatedBy } = await api.storage.getRetention.query();
+              if (!updatedAt) throw error;
+              throw new Error(
+                t('retention.conflict', { name: updatedBy?.name ?? '', when: when(updatedAt) }),
+              );
+            }
+          }}
+          onDone={() => {
+            setWanted(null);
+            say(t('retention.saved'));
+            void refreshStorage();
+          }}
+          onClose={() => setWanted(null)}
+        />
+      )}
+    </form>
+  );
+}

@@ -1,0 +1,105 @@
+import type { User } from '@gantry/contract/users';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { ConfirmDialog } from '../../../shared/form/confirm-dialog.tsx';
+import { useNotices } from '../../../shared/notices/notices.tsx';
+import { api } from '../../../shared/service/service.ts';
+import { useUser } from '../../../shared/session/session.ts';
+import { Button } from '../../../ui/button.tsx';
+import { EditDialog } from './edit-dialog.tsx';
+import { nameOf, refreshUsers } from './refresh.ts';
+import { ResetDialog } from './reset-dialog.tsx';
+import { RoleDialog } from './role-dialog.tsx';
+
+type Open = 'edit' | 'role' | 'reset' | 'resetFactor' | 'state' | 'delete' | null;
+
+interface UserActionsProps {
+  readonly user: User;
+  readonly onDeleted: () => void;
+}
+
+/** The actions on a user. Actions that end sessions or cannot be undone ask for confirmation. */
+export function UserActions({ user, onDeleted }: UserActionsProps) {
+  const { t } = useTranslation(['administration', 'common']);
+  const { say } = useNotices();
+  const [open, setOpen] = useState<Open>(null);
+  const isSelf = useUser().id === user.id;
+  const name = nameOf(user);
+  const close = () => setOpen(null);
+  const done = (text: string) => {
+    close();
+    say(text);
+    void refreshUsers();
+  };
+  return (
+    <div className="flex flex-wrap gap-2">
+      <Button icon="edit" onClick={() => setOpen('edit')}>
+        {t('users.edit')}
+      </Button>
+      <Button icon="users" onClick={() => setOpen('role')}>
+        {t('users.changeRole')}
+      </Button>
+      <Button icon="key" onClick={() => setOpen('reset')}>
+        {t('users.reset')}
+      </Button>
+      {!isSelf && (
+        <Button icon="key" onClick={() => setOpen('resetFactor')}>
+          {t('users.resetFactor')}
+        </Button>
+      )}
+      <Button icon={user.isActive ? 'offline' : 'good'} onClick={() => setOpen('state')}>
+        {user.isActive ? t('users.deactivate') : t('users.activate')}
+      </Button>
+      <Button kind="danger" icon="delete" onClick={() => setOpen('delete')}>
+        {t('common:dialog.delete')}
+      </Button>
+      {open === 'edit' && <EditDialog user={user} onClose={close} />}
+      {open === 'role' && <RoleDialog user={user} onClose={close} />}
+      {open === 'reset' && <ResetDialog user={user} onClose={close} />}
+      {open === 'resetFactor' && (
+        <ConfirmDialog
+          title={t('users.resetFactor')}
+          action={t('users.resetFactor')}
+          run={() => api.users.resetSecondFactor.mutate({ userId: user.id })}
+          onDone={() => done(t('users.resetFactorDone', { name }))}
+          onClose={close}
+        >
+          <p>
+            <bdi>{t('users.resetFactorText', { name })}</bdi>
+          </p>
+        </ConfirmDialog>
+      )}
+      {open === 'state' && (
+        <ConfirmDialog
+          title={user.isActive ? t('users.deactivate') : t('users.activate')}
+          action={user.isActive ? t('users.deactivate') : t('users.activate')}
+          run={() => api.users.update.mutate({ id: user.id, isActive: !user.isActive })}
+          onDone={() => done(t(user.isActive ? 'users.deactivated' : 'users.activated', { name }))}
+          onClose={close}
+        >
+          <p>
+            <bdi>{t(user.isActive ? 'users.deactivateText' : 'users.activateText', { name })}</bdi>
+          </p>
+        </ConfirmDialog>
+      )}
+      {open === 'delete' && (
+        <ConfirmDialog
+          title={t('users.deleteTitle')}
+          action={t('users.deleteAction')}
+          run={() => api.users.delete.mutate({ id: user.id })}
+          onDone={() => {
+            done(t('users.deleted', { name }));
+            onDeleted();
+          }}
+          onClose={close}
+        >
+          <p>
+            <bdi>{t('users.deleteText', { name, email: user.email })}</bdi>
+          </p>
+          <p className="text-muted">{t('users.deleteKeeps')}</p>
+          {isSelf && <p className="text-critical">{t('users.deleteSelf')}</p>}
+        </ConfirmDialog>
+      )}
+    </div>
+  );
+}

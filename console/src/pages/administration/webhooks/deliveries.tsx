@@ -1,0 +1,125 @@
+import type { Delivery, Webhook } from '@gantry/contract/webhooks';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Filter, FilterValues } from '../../../shared/filters/filter.ts';
+import { FilterBar } from '../../../shared/filters/filter-bar.tsx';
+import { api, service } from '../../../shared/service/service.ts';
+import { DataTable } from '../../../shared/table/data-table.tsx';
+import { ExportButton } from '../../../shared/table/export-button.tsx';
+import { useOpened } from '../../../shared/table/opened.tsx';
+import { usePages } from '../../../shared/table/pages.ts';
+import { columnsBeside, ListAndPane, NotOpenedPane } from '../../../shared/table/side-pane.tsx';
+import { useCursor } from '../../../shared/table/use-cursor.ts';
+import { isInPlace } from '../../../shared/url/pane.ts';
+import { Empty } from '../../../ui/empty.tsx';
+import { NoMatch } from '../no-match.tsx';
+import { DeliveryPane } from './delivery-pane.tsx';
+import { useKindName } from './kind-name.ts';
+import { webhookKinds } from './refresh.ts';
+import { useDeliveryColumns } from './use-delivery-columns.tsx';
+
+const keyOf = ({ id }: Delivery): string => id;
+
+function useDeliveryFilters(): readonly Filter[] {
+  const { t } = useTranslation('administration');
+  const kindName = useKindName();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `kindName` changes only with the language
+  return useMemo(
+    () => [
+      {
+        kind: 'choice',
+        name: 'status',
+        label: t('deliveries.status'),
+        options: (['PENDING', 'DELIVERED', 'DEAD'] as const).map((value) => ({
+          value,
+          label: t(`deliveryStatus.${value}`),
+        })),
+      },
+      {
+        kind: 'choice',
+        name: 'kind',
+        label: t('deliveries.kind'),
+        options: [...webhookKinds, 'test' as const].map((value) => ({ value, label: kindName(value) })),
+      },
+    ],
+    [t],
+  );
+}
+
+/** The deliveries of a webhook, finished and pending, with the details of the selected one. */
+export function Deliveries({ webhook }: { readonly webhook: Webhook }) {
+  const { t, i18n } = useTranslation('administration');
+  const { delivery: openId, ...filter } = useSearch({ from: '/shell/administration/webhooks/$webhookId' });
+  const navigate = useNavigate({ from: '/administration/webhooks/$webhookId' });
+  const change = (values: FilterValues) =>
+    void navigate({
+      search: (all) => ({ ...all, ...values }),
+      replace: isInPlace(values, 'delivery', openId),
+    });
+  const open = ({ id }: Delivery) => change({ delivery: id });
+  const input = { ...filter, webhookId: webhook.id };
+  const filters = useDeliveryFilters();
+  const columns = useDeliveryColumns();
+  const pages = usePages<Delivery>({
+    queryKey: service.webhooks.getDeliveries.queryKey(input),
+    load: async (page, signal) => {
+      const { deliveries, total } = await api.webhooks.getDeliveries.query({ ...input, ...page }, { signal });
+      return { rows: deliveries, total };
+    },
+    keyOf,
+    isUnderWay: ({ status }) => status === 'PENDING',
+  });
+  const { active: listed } = useCursor({ rows: pages.rows, keyOf, activeKey: openId, onMove: open });
+  const opened = useOpened<Delivery>({
+    id: openId,
+    listed,
+    isPending: pages.isPending,
+    queryKey: service.webhooks.getDelivery.queryKey({ id: openId ?? '' }),
+    load: (id) => api.webhooks.getDelivery.query({ id }),
+  });
+  const active = opened.row;
+  const close = () => change({ delivery: undefined });
+  return (
+    <>
+      <FilterBar filters={filters} values={filter} onChange={change}>
+        {pages.total !== null && (
+          <span className="figures text-muted">
+            {t('deliveries.total', { count: pages.total, n: pages.total.toLocaleString(i18n.language) })}
+          </span>
+        )}
+        <ExportButton title={t('deliveries.title')} {...{ columns, pages, filters, values: filter }} />
+      </FilterBar>
+      <ListAndPane
+        list={
+          <DataTable
+            label={t('deliveries.title')}
+            columns={columnsBeside(columns, active !== undefined, ['attempts', 'due'])}
+            pages={pages}
+            keyOf={keyOf}
+            sort={{ by: 'createdAt', order: filter.sortOrder ?? 'desc' }}
+            onSort={({ order }) => change({ sortOrder: order })}
+            activeKey={openId ?? null}
+            onActivate={open}
+            empty={
+              filter.status || filter.kind ? (
+                <NoMatch title={t('deliveries.noMatch')} onClear={() => void navigate({ search: {} })} />
+              ) : (
+                <Empty icon="send" title={t('deliveries.none')}>
+                  {t('deliveries.noneText')}
+                </Empty>
+              )
+            }
+          />
+        }
+        pane={
+          active ? (
+            <DeliveryPane key={active.id} delivery={active} onClose={close} />
+          ) : (
+            <NotOpenedPane label={t('deliveries.details')} opened={opened} onClose={close} />
+          )
+        }
+      />
+    </>
+  );
+}

@@ -1,0 +1,99 @@
+import type { WatchedWebhook } from '@gantry/contract/webhooks';
+import { useMutation } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { ConfirmDialog } from '../../../shared/form/confirm-dialog.tsx';
+import { useNotices } from '../../../shared/notices/notices.tsx';
+import { api } from '../../../shared/service/service.ts';
+import { Button } from '../../../ui/button.tsx';
+import { refreshWebhooks } from './refresh.ts';
+import { RotateDialog } from './rotate-dialog.tsx';
+import { TestDialog } from './test-dialog.tsx';
+import { WebhookDialog } from './webhook-dialog.tsx';
+
+type Open = 'edit' | 'rotate' | 'redeliver' | 'delete' | null;
+
+/** The actions on a webhook. */
+export function WebhookActions({ webhook }: { readonly webhook: WatchedWebhook }) {
+  const { t, i18n } = useTranslation(['administration', 'common']);
+  const { say, sayFailure } = useNotices();
+  const navigate = useNavigate();
+  const [open, setOpen] = useState<Open>(null);
+  const { id, url, enabled, dead, pending } = webhook;
+  const close = () => setOpen(null);
+  const turn = useMutation({
+    mutationFn: () => api.webhooks.update.mutate({ id, enabled: !enabled }),
+    onSuccess: () => {
+      say(enabled ? t('webhooks.wasDisabled') : t('webhooks.wasEnabled'));
+      void refreshWebhooks();
+    },
+    onError: sayFailure,
+  });
+  const test = useMutation({
+    mutationFn: () => api.webhooks.test.mutate({ id }),
+    onSuccess: () => void refreshWebhooks(),
+    onError: sayFailure,
+  });
+  const n = dead.toLocaleString(i18n.language);
+  return (
+    <>
+      {dead > 0 && (
+        <Button icon="refresh" onClick={() => setOpen('redeliver')}>
+          {t('webhooks.redeliverDead', { count: dead, n })}
+        </Button>
+      )}
+      <Button icon="send" disabled={!enabled || test.isPending} onClick={() => test.mutate()}>
+        {t('webhooks.test')}
+      </Button>
+      <Button icon="edit" onClick={() => setOpen('edit')}>
+        {t('users.edit')}
+      </Button>
+      <Button icon={enabled ? 'muted' : 'alert'} disabled={turn.isPending} onClick={() => turn.mutate()}>
+        {enabled ? t('webhooks.disable') : t('webhooks.enable')}
+      </Button>
+      <Button icon="key" onClick={() => setOpen('rotate')}>
+        {t('webhooks.rotate')}
+      </Button>
+      <Button kind="danger" icon="delete" onClick={() => setOpen('delete')}>
+        {t('common:dialog.delete')}
+      </Button>
+      {open === 'edit' && <WebhookDialog webhook={webhook} onClose={close} onSaved={close} />}
+      {test.data && <TestDialog webhookId={id} deliveryId={test.data.deliveryId} onClose={test.reset} />}
+      {open === 'rotate' && <RotateDialog webhook={webhook} onClose={close} />}
+      {open === 'redeliver' && (
+        <ConfirmDialog
+          title={t('webhooks.redeliverTitle')}
+          action={t('webhooks.redeliver')}
+          run={() => api.webhooks.redeliver.mutate({ webhookId: id, status: 'DEAD' })}
+          onDone={() => {
+            close();
+            say(t('webhooks.redelivered', { count: dead, n }));
+            void refreshWebhooks();
+          }}
+          onClose={close}
+        >
+          <p>{t('webhooks.redeliverText', { count: dead, n })}</p>
+        </ConfirmDialog>
+      )}
+      {open === 'delete' && (
+        <ConfirmDialog
+          title={t('webhooks.deleteTitle')}
+          action={t('webhooks.deleteAction')}
+          run={() => api.webhooks.delete.mutate({ id })}
+          onDone={() => {
+            say(t('webhooks.deleted'));
+            void refreshWebhooks();
+            void navigate({ to: '/administration/webhooks' });
+          }}
+          onClose={close}
+        >
+          <p>
+            <bdi className="font-mono">{url}</bdi>
+          </p>
+          <p>{t('webhooks.deleteText', { count: pending, n: pending.toLocaleString(i18n.language) })}</p>
+        </ConfirmDialog>
+      )}
+    </>
+  );
+}

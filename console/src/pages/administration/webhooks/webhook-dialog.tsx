@@ -1,0 +1,132 @@
+import type { Webhook } from '@gantry/contract/webhooks';
+import { useTranslation } from 'react-i18next';
+import { changesOf } from '../../../shared/form/changes.ts';
+import { type Entered, useForm } from '../../../shared/form/form.ts';
+import { FormDialog } from '../../../shared/form/form-dialog.tsx';
+import { useSeen } from '../../../shared/form/seen.ts';
+import { OnceSecret } from '../../../shared/notices/once-secret.tsx';
+import { api } from '../../../shared/service/service.ts';
+import { Button } from '../../../ui/button.tsx';
+import { Dialog } from '../../../ui/dialog.tsx';
+import { Field } from '../../../ui/field.tsx';
+import { FilterFields, readFilter } from './filter-fields.tsx';
+import { useKindName } from './kind-name.ts';
+import { refreshWebhooks, webhookKinds } from './refresh.ts';
+
+interface WebhookDialogProps {
+  /** The webhook to change; absent: a new one. */
+  readonly webhook?: Webhook;
+  readonly onClose: () => void;
+  readonly onSaved: (webhook: { id: string } & Webhook & Unwatched) => void;
+}
+interface Unwatched {
+  readonly pending: number;
+  readonly dead: number;
+  readonly lastDelivery: null;
+}
+
+const unwatched: Unwatched = { pending: 0, dead: 0, lastDelivery: null };
+
+function read(entered: Entered) {
+  return {
+    url: entered.text('url'),
+    description: entered.textOrNull('description'),
+    kinds: webhookKinds.filter((kind) => entered.checked(`kind ${kind}`)),
+    filter: readFilter(entered),
+    reason: entered.text('reason') || undefined,
+  };
+}
+
+/** The webhook with its kinds in the order of the form, in which they are compared. */
+function inOrder(webhook: Webhook): Webhook {
+  return { ...webhook, kinds: webhookKinds.filter((kind) => webhook.kinds.includes(kind)) };
+}
+
+/** A dialog that creates a webhook and shows its secret once, or changes a webhook. */
+export function WebhookDialog({ webhook: given, onClose, onSaved }: WebhookDialogProps) {
+  const { before: webhook, refuseUnseen } = useSeen<Webhook>(given && inOrder(given), async () =>
+    inOrder(await api.webhooks.getById.query({ id: given?.id ?? '' })),
+  );
+  const { t } = useTranslation(['administration', 'common']);
+  const kindName = useKindName();
+  const form = useForm({
+    keep: given ? `webhook ${given.id}` : 'new webhook',
+    read,
+    save: async ({ reason, ...input }) => {
+      if (webhook) {
+        const changes = changesOf(webhook, input);
+        await refuseUnseen(changes);
+        return {
+          ...(await api.webhooks.update.mutate({ id: webhook.id, ...changes, reason })),
+          isNew: false,
+        };
+      }
+      const { description, ...others } = input;
+      const created = await api.webhooks.create.mutate({
+        ...others,
+        ...(description !== null && { description }),
+        reason,
+      });
+      return { ...created, isNew: true };
+    },
+    onSuccess: (saved) => {
+      void refreshWebhooks();
+      if (!saved.isNew) onSaved({ ...saved, ...unwatched });
+    },
+  });
+  const { result } = form;
+  if (result?.isNew) {
+    return (
+      <Dialog title={t('webhooks.created')} open>
+        <p>{t('webhooks.secretText')}</p>
+        {result.secret !== undefined && <OnceSecret secret={result.secret} label={t('webhooks.secret')} />}
+        <Button kind="primary" onClick={() => onSaved({ ...result, ...unwatched })}>
+          {t('webhooks.show')}
+        </Button>
+      </Dialog>
+    );
+  }
+  return (
+    <FormDialog
+      title={webhook ? t('webhooks.edit') : t('webhooks.create')}
+      form={form}
+      onClose={onClose}
+      action={webhook ? undefined : t('webhooks.create')}
+      width="wide"
+    >
+      <Field
+        label={t('webhooks.url')}
+        hint={t('webhooks.urlHint')}
+        name="url"
+        type="url"
+        dir="ltr"
+        placeholder="https://"
+        defaultValue={webhook?.url}
+        error={form.errorOf('url')}
+        required
+        autoFocus
+      />
+      <Field
+        label={t('webhooks.description')}
+        name="description"
+        defaultValue={webhook?.description ?? ''}
+        error={form.errorOf('description')}
+      />
+      <fieldset className="flex flex-col gap-1">
+        <legend className="mb-1 text-sm text-muted">{t('webhooks.kinds')}</legend>
+        {webhookKinds.map((kind) => (
+          <label key={kind} className="flex min-h-7 items-center gap-2 pointer-coarse:min-h-11">
+            <input
+              type="checkbox"
+              name={`kind ${kind}`}
+              defaultChecked={webhook?.kinds.includes(kind) ?? false}
+              className="size-4 accent-accent"
+            />
+            {kindName(kind)} <code className="text-sm text-muted">{kind}</code>
+          </label>
+        ))}
+      </fieldset>
+      <FilterFields filter={webhook?.filter ?? {}} errorOf={form.errorOf} />
+    </FormDialog>
+  );
+}

@@ -1,0 +1,75 @@
+import type { WatchedWebhook } from '@gantry/contract/webhooks';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { PageHeader } from '../../../shared/page/page-header.tsx';
+import { api, service } from '../../../shared/service/service.ts';
+import { DataTable } from '../../../shared/table/data-table.tsx';
+import { usePages } from '../../../shared/table/pages.ts';
+import { useCursor } from '../../../shared/table/use-cursor.ts';
+import { Button } from '../../../ui/button.tsx';
+import { Empty } from '../../../ui/empty.tsx';
+import { useShortcuts } from '../../../ui/shortcuts.tsx';
+import { useWebhookColumns } from './columns.tsx';
+import { WebhookDialog } from './webhook-dialog.tsx';
+
+const keyOf = ({ id }: WatchedWebhook): string => id;
+
+/** The list of webhooks: URLs that are notified of changes. */
+export function WebhooksPage() {
+  const { t, i18n } = useTranslation('administration');
+  const navigate = useNavigate();
+  const [creates, setCreates] = useState(false);
+  const [cursor, setCursor] = useState<string | null>(null);
+  const columns = useWebhookColumns();
+  const open = ({ id }: WatchedWebhook) =>
+    void navigate({ to: '/administration/webhooks/$webhookId', params: { webhookId: id } });
+  const pages = usePages<WatchedWebhook>({
+    queryKey: service.webhooks.getAll.queryKey(),
+    load: async (page, signal) => {
+      const { webhooks, total } = await api.webhooks.getAll.query(page, { signal });
+      return { rows: webhooks, total };
+    },
+    keyOf,
+  });
+  useCursor({
+    rows: pages.rows,
+    keyOf,
+    activeKey: cursor,
+    onMove: ({ id }) => setCursor(id),
+    onOpen: open,
+  });
+  useShortcuts([{ keys: 'n', label: t('webhooks.create'), scope: 'page', run: () => setCreates(true) }]);
+  const create = (
+    <Button kind="primary" icon="add" onClick={() => setCreates(true)}>
+      {t('webhooks.create')}
+    </Button>
+  );
+  return (
+    <>
+      <PageHeader
+        title={t('webhooks.title')}
+        note={
+          pages.total !== null &&
+          t('webhooks.total', { count: pages.total, n: pages.total.toLocaleString(i18n.language) })
+        }
+      >
+        {pages.rows.length > 0 && create}
+      </PageHeader>
+      <DataTable
+        label={t('webhooks.title')}
+        columns={columns}
+        pages={pages}
+        keyOf={keyOf}
+        activeKey={cursor}
+        onActivate={open}
+        empty={
+          <Empty icon="link" title={t('webhooks.none')} action={create}>
+            {t('webhooks.noneText')}
+          </Empty>
+        }
+      />
+      {creates && <WebhookDialog onClose={() => setCreates(false)} onSaved={open} />}
+    </>
+  );
+}

@@ -1,0 +1,23 @@
+import { eventTypes, sortOrders } from '@gantry/contract/values';
+import { flag, moment, oneOf, type SearchOf, text } from '../../shared/url/search.ts';
+
+/** The query parameters of the events page, named like the inputs of `events.getAll`. */
+export const eventsSearch = {
+  eventType: oneOf(eventTypes),
+  sensorId: text(),
+  processed: flag,
+  archived: flag,
+  violationType: text(200),
+  licensePlateNumber: text(200),
+  vehicleType: text(200),
+  locationName: text(),
+  startDate: moment,
+  endDate: moment,
+  sortBy: oneOf(['timestamp', 'createdAt', 'eventType', 'severity']),
+  sortOrder: oneOf(sortOrders),
+  /** The id of the event whose details are shown. */
+  event: text(),
+};
+
+/** The filters and the sort of the list. */
+export type EventFilters = Omit<SearchOf<typeof eventsSearch>, 'event'>;

@@ -1,0 +1,114 @@
+import type { IncidentDetail } from '@gantry/contract/incidents';
+import { permissionNames } from '@gantry/contract/permissions';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useParams, useRouter } from '@tanstack/react-router';
+import { useRef } from 'react';
+import { useTranslation } from 'react-i18next';
+import { NotAllowed } from '../../shared/page/page-failure.tsx';
+import { PageHeader } from '../../shared/page/page-header.tsx';
+import { Failure } from '../../shared/service/failure.tsx';
+import { PlatesHidden } from '../../shared/service/plates.tsx';
+import { service } from '../../shared/service/service.ts';
+import { useMay } from '../../shared/session/may.ts';
+import { IncidentStatusBadge } from '../../shared/status/incident-status.tsx';
+import { useIncidentTitle } from '../../shared/status/incident-title.ts';
+import { SeverityBadge } from '../../shared/status/severity.tsx';
+import { UnbrokenDays } from '../../shared/time/unbroken-days.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Icon } from '../../ui/icon.tsx';
+import { useShortcuts } from '../../ui/shortcuts.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { AttachedEvents } from './attached-events.tsx';
+import { IncidentActions } from './incident-actions.tsx';
+import { IncidentSides } from './incident-sides.tsx';
+import { NoteComposer } from './note-composer.tsx';
+import { Timeline } from './timeline.tsx';
+import { useIncidentCommands, useIncidentKeys } from './use-commands.tsx';
+
+/** The page of one incident: its details, timeline, attached events, and actions. */
+export function IncidentPage() {
+  const { incidentId } = useParams({ from: '/shell/incidents/$incidentId' });
+  const isAllowed = useMay('manageIncidents');
+  const { data, error, refetch } = useQuery({
+    ...service.incidents.getById.queryOptions({ id: incidentId }),
+    enabled: isAllowed,
+    placeholderData: keepPreviousData,
+  });
+  if (!isAllowed) return <NotAllowed permission={permissionNames.manageIncidents} />;
+  if (data && data.id === incidentId) return <Incident key={data.id} incident={data} />;
+  if (!error) return <Skeleton rows={8} />;
+  return (
+    <div className="p-4">
+      <Failure error={error} onRetry={() => void refetch()} />
+    </div>
+  );
+}
+
+function Incident({ incident }: { readonly incident: IncidentDetail }) {
+  const { t } = useTranslation(['incidents', 'common']);
+  const commands = useIncidentCommands();
+  const title = useIncidentTitle()(incident);
+  const note = useRef<HTMLTextAreaElement>(null);
+  const back = useBack();
+  useShortcuts([{ keys: 'Escape', label: t('back'), scope: 'page', run: back }]);
+  useIncidentKeys(incident, commands, () => note.current?.focus());
+  return (
+    <>
+      <PageHeader
+        subject={title}
+        title={
+          <span className="flex min-w-0 items-center gap-2">
+            <Button kind="quiet" icon="previous" iconOnly aria-label={t('back')} onClick={back} />
+            <bdi className="line-clamp-2">
+              <UnbrokenDays text={title} />
+            </bdi>
+          </span>
+        }
+        note={
+          <span className="flex flex-wrap gap-3">
+            <IncidentStatusBadge status={incident.status} />
+            <SeverityBadge severity={incident.severity} />
+            <span>{t(`common:incidentTypes.${incident.type}`)}</span>
+          </span>
+        }
+      >
+        <IncidentActions incident={incident} commands={commands} />
+      </PageHeader>
+      <PlatesHidden />
+      {commands.conflict}
+      <div className="grid min-h-0 grow content-start gap-3 overflow-y-auto px-4 py-3 lg:grid-cols-[minmax(0,1fr)_22rem]">
+        <div className="flex min-w-0 flex-col gap-4">
+          {incident.description !== null && (
+            <p className="whitespace-pre-wrap">
+              <bdi>{incident.description}</bdi>
+            </p>
+          )}
+          {incident.backlog && (
+            <p className="flex items-center gap-2 text-muted">
+              <Icon name="time" /> {t('backlog')}
+            </p>
+          )}
+          <section aria-label={t('timeline')} className="flex flex-col gap-3">
+            <h2 className="text-lg font-semibold">{t('timeline')}</h2>
+            <NoteComposer incident={incident} area={note} />
+            <Timeline entries={incident.timeline} />
+          </section>
+        </div>
+        <div className="flex min-w-0 flex-col gap-4">
+          <IncidentSides incident={incident} commands={commands} />
+          <AttachedEvents incident={incident} commands={commands} />
+        </div>
+      </div>
+      {commands.dialogs}
+    </>
+  );
+}
+
+/** Goes back to the previous page with its filters, or to the board if there is no history entry to go back to. */
+function useBack(): () => void {
+  const router = useRouter();
+  return () => {
+    if (router.history.canGoBack()) router.history.back();
+    else void router.navigate({ to: '/incidents' });
+  };
+}

@@ -1,0 +1,125 @@
+import type { Incident } from '@gantry/contract/incidents';
+import { type RefObject, useEffect, useRef } from 'react';
+import { useTranslation } from 'react-i18next';
+import { type Draft, useDrafts } from '../../shared/form/drafts.ts';
+import { useForm } from '../../shared/form/form.ts';
+import { sendWithKeys } from '../../shared/form/send-with-keys.ts';
+import { useNotices } from '../../shared/notices/notices.tsx';
+import { Failure, sentenceOf } from '../../shared/service/failure.tsx';
+import { useIncidentTitle } from '../../shared/status/incident-title.ts';
+import { Button } from '../../ui/button.tsx';
+import { Field } from '../../ui/field.tsx';
+import { useAllowed } from './allowed.ts';
+import { PhotoPicker } from './photos/photo-picker.tsx';
+import { usePhotos } from './photos/use-photos.ts';
+import { useRefreshIncidents } from './use-actions.ts';
+
+interface NoteComposerProps {
+  readonly incident: Incident;
+  /** Refers to the text area, which the shortcut `n` focuses. */
+  readonly area: RefObject<HTMLTextAreaElement | null>;
+}
+
+/**
+ * The form that adds a note to an incident. The text and the pictures are kept as a draft until the service has
+ * accepted them, even if the user visits other pages.
+ */
+export function NoteComposer({ incident, area }: NoteComposerProps) {
+  const { t } = useTranslation('incidents');
+  const allowed = useAllowed();
+  const { say, sayFailure } = useNotices();
+  const refresh = useRefreshIncidents();
+  const element = useRef<HTMLFormElement>(null);
+  const drafts = useDrafts();
+  const titleOf = useIncidentTitle();
+  const photos = usePhotos(drafts.get(incident.id)?.photos);
+  const isShown = useRef(true);
+  useEffect(() => {
+    isShown.current = true;
+    return () => {
+      isShown.current = false;
+    };
+  }, []);
+  const keep = (changes: Partial<Draft>) => drafts.keep(incident.id, changes);
+  const isUnchanged = useRef(true);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: saves the draft only when the pictures change
+  useEffect(() => {
+    // The pictures of before a reload are read later, and must not be replaced by none.
+    if (!isUnchanged.current) keep({ photos: photos.list.map(({ file }) => file) });
+    isUnchanged.current = false;
+  }, [photos.list]);
+  const showDraft = () => {
+    const draft = drafts.get(incident.id);
+    if (area.current) area.current.value = draft?.note ?? '';
+    photos.replace(draft?.photos ?? []);
+  };
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `showDraft` reads the draft at the time of the call
+  useEffect(() => drafts.onPutBack(incident.id, showDraft), [incident.id]);
+  const form = useForm({
+    keep: null,
+    read: (entered) => ({ id: incident.id, note: entered.text('note') }),
+    save: async (input) => {
+      const sent = drafts.get(incident.id);
+      // A user who returns to the page while the request is pending must not send the note again.
+      drafts.forget(incident.id);
+      try {
+        return await photos.send(input);
+      } catch (error) {
+        drafts.putBack(incident.id, { photos: [], ...sent, note: input.note });
+        if (!isShown.current) {
+          const why = sentenceOf(error).sentence;
+          sayFailure(new Error(t('note.notAdded', { title: `\u2068${titleOf(incident)}\u2069`, why })));
+        }
+        throw error;
+      }
+    },
+    onSuccess: () => {
+      // A note that was sent before may have been put back meanwhile.
+      if (isShown.current) showDraft();
+      say(t('said.addNote'));
+      void refresh();
+    },
+  });
+  const isAllowed = allowed(incident, 'addNote');
+  // A draft stays visible if the incident is assigned to another user meanwhile.
+  const isBegun = Boolean(area.current?.value) || photos.list.length > 0 || photos.isPreparing;
+  if (!isAllowed && !isBegun) return null;
+  return (
+    <form
+      ref={element}
+      onSubmit={form.submit}
+      onKeyDown={sendWithKeys}
+      className="flex flex-col gap-2 rounded-md border bg-surface p-3 print:hidden"
+    >
+      <Field
+        area={area}
+        label={t('note.note')}
+        name="note"
+        lines={2}
+        defaultValue={drafts.get(incident.id)?.note}
+        onChange={({ target }) => keep({ note: target.value })}
+        maxLength={2000}
+        error={form.errorOf('note')}
+        required={photos.list.length === 0}
+        readOnly={form.isSaving}
+      />
+      <PhotoPicker photos={photos} isDisabled={form.isSaving} />
+      {form.failure && <Failure error={form.failure} onRetry={() => element.current?.requestSubmit()} />}
+      <div className="flex items-center justify-between gap-2">
+        {isAllowed ? (
+          <span className="text-sm text-muted pointer-coarse:hidden">{t('note.send')}</span>
+        ) : (
+          <span className="text-sm text-muted">{t('notYours')}</span>
+        )}
+        <Button
+          type="submit"
+          icon="add"
+          disabled={!isAllowed || form.isSaving || photos.isPreparing}
+          className="ms-auto"
+        >
+          {t('actions.addNote')}
+        </Button>
+      </div>
+    </form>
+  );
+}

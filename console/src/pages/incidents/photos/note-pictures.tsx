@@ -1,0 +1,57 @@
+import { useRef, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { PictureViewer } from '../../../shared/events/pictures.tsx';
+import { isKept, usePicture } from '../../../shared/events/use-picture.ts';
+
+/** The references of the stored pictures of a timeline entry, from its `details`. */
+export function picturesOf(details: Readonly<Record<string, unknown>> | null): readonly string[] {
+  const images = details?.images;
+  return Array.isArray(images)
+    ? images.filter((image): image is string => typeof image === 'string' && isKept(image))
+    : [];
+}
+
+interface NotePicturesProps {
+  readonly images: readonly string[];
+  /** The name of the user who added them. */
+  readonly by: string;
+}
+
+/** Thumbnails of the pictures of a note; each opens in a viewer that fills the window. */
+export function NotePictures({ images, by }: NotePicturesProps) {
+  const { t, i18n } = useTranslation('incidents');
+  const [opened, setOpened] = useState<number | null>(null);
+  const list = useRef<HTMLUListElement>(null);
+  const n = (value: number) => value.toLocaleString(i18n.language);
+  const close = () => {
+    if (opened !== null) list.current?.querySelectorAll('button')[opened]?.focus();
+    setOpened(null);
+  };
+  return (
+    <>
+      <ul ref={list} className="mt-1 flex flex-wrap gap-2">
+        {images.map((image, at) => (
+          <li key={image}>
+            <button
+              type="button"
+              aria-label={t('photos.open', { n: n(at + 1), of: n(images.length), by })}
+              onClick={() => setOpened(at)}
+              className="block h-20 w-28 cursor-zoom-in overflow-hidden rounded-md border bg-hover"
+            >
+              <Small reference={image} />
+            </button>
+          </li>
+        ))}
+      </ul>
+      {opened !== null && <PictureViewer images={images} label={by} start={opened} onClose={close} />}
+    </>
+  );
+}
+
+function Small({ reference }: { readonly reference: string }) {
+  const { t } = useTranslation('incidents');
+  const { address, error } = usePicture(reference);
+  if (error)
+    return <span className="grid h-full place-items-center text-sm text-muted">{t('photos.missing')}</span>;
+  return address === null ? null : <img src={address} alt="" className="h-full w-full object-cover" />;
+}

@@ -1,0 +1,119 @@
+import { MAX_NOTE_IMAGES } from '@gantry/contract/values';
+import { useEffect, useRef, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { keptInput } from '../../../shared/form/kept.ts';
+import { useNotices } from '../../../shared/notices/notices.tsx';
+import { api } from '../../../shared/service/service.ts';
+import { uploading } from '../../../shared/service/uploading.ts';
+import { dataUrlOf, scaleDown } from './scale-down.ts';
+
+/** A picture to be sent. */
+export interface Photo {
+  readonly file: Blob;
+  /** Object URL for an `img`. */
+  readonly address: string;
+}
+
+export interface Photos {
+  readonly list: readonly Photo[];
+  /** Whether pictures are being scaled down. */
+  readonly isPreparing: boolean;
+  /** Names of the files that the browser cannot read as pictures. */
+  readonly unreadable: readonly string[];
+  /** Whether files were left out because a note can have at most `MAX_NOTE_IMAGES` pictures. */
+  readonly isFull: boolean;
+  /** The share of the upload that is sent, from 0 to 1; null: no upload is in progress. */
+  readonly sent: number | null;
+  readonly add: (files: readonly File[]) => Promise<void>;
+  readonly remove: (photo: Photo) => void;
+  readonly replace: (files: readonly Blob[]) => void;
+  /** Adds the note with the pictures. They are kept until `replace`, so that the user can retry. */
+  readonly send: (input: { readonly id: string; readonly note: string }) => Promise<unknown>;
+}
+
+/** The pictures of a note that is being written. @param begun the pictures of its draft */
+export function usePhotos(begun: readonly Blob[] = []): Photos {
+  const [list, setList] = useState<readonly Photo[]>(() => begun.map(photoOf));
+  const [preparing, setPreparing] = useState(0);
+  const [unreadable, setUnreadable] = useState<readonly string[]>([]);
+  const [isFull, setFull] = useState(false);
+  const [sent, setSent] = useState<number | null>(null);
+  const shown = useRef(list);
+  shown.current = list;
+  useEffect(() => () => release(shown.current), []);
+
+  return {
+    list,
+    isPreparing: preparing > 0,
+    unreadable,
+    isFull,
+    sent,
+    async add(files) {
+      const room = MAX_NOTE_IMAGES - list.length - preparing;
+      const taken = files.slice(0, Math.max(0, room));
+      setFull(taken.length < files.length);
+      setUnreadable([]);
+      setPreparing((n) => n + taken.length);
+      // One at a time, because phones have little memory.
+      for (const file of taken) {
+        try {
+          const small = await scaleDown(file);
+          setList((all) => [...all, photoOf(small)]);
+        } catch {
+          setUnreadable((names) => [...names, file.name]);
+        } finally {
+          setPreparing((n) => n - 1);
+        }
+      }
+    },
+    remove(photo) {
+      release([photo]);
+      setList((all) => all.filter((each) => each !== photo));
+      setFull(false);
+    },
+    replace(files) {
+      release(shown.current);
+      setList(files.map(photoOf));
+      setFull(false);
+      setUnreadable([]);
+    },
+    async send(input) {
+      if (list.length === 0) return api.incidents.addNote.mutate(input);
+      setSent(0);
+      try {
+        const images = await Promise.all(list.map(({ file }) => dataUrlOf(file)));
+        return await uploading(setSent).incidents.addNote.mutate({ ...input, images });
+      } finally {
+        setSent(null);
+      }
+    },
+  };
+}
+
+function photoOf(file: Blob): Photo {
+  return { file, address: URL.createObjectURL(file) };
+}
+
+function release(photos: readonly Photo[]): void {
+  for (const { address } of photos) URL.revokeObjectURL(address);
+}
+
+/** Keeps the pictures of a form with what is entered into it (`useKept`), until it is sent or cancelled. */
+export function useKeptPhotos(about: string, { list, replace }: Photos): void {
+  const { t } = useTranslation('common');
+  const { say } = useNotices();
+  const isRead = useRef(false);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the kept pictures are read once
+  useEffect(() => {
+    void keptInput.readFiles(about).then((files) => {
+      isRead.current = true;
+      if (files.length > 0) replace(files);
+    });
+  }, [about]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: stores the pictures only when they change
+  useEffect(() => {
+    if (!isRead.current) return;
+    const files = list.map(({ file }) => file);
+    void keptInput.writeFiles(about, files).catch(() => say(t('kept.full')));
+  }, [list]);
+}

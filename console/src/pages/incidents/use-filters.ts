@@ -1,0 +1,79 @@
+import { incidentStatuses, incidentTypes, severities } from '@gantry/contract/values';
+import { useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import { dateFilters, type Filter } from '../../shared/filters/filter.ts';
+import { api } from '../../shared/service/service.ts';
+import { findAssignees } from './people.ts';
+
+export async function findSensors(search: string) {
+  const { sensors } = await api.sensors.getAll.query({ search, take: 20, sortBy: 'name', sortOrder: 'asc' });
+  return sensors.map(({ id, name }) => ({ value: id, label: name }));
+}
+
+export async function findLocations(search: string) {
+  const { locations } = await api.locations.getAll.query({ search, take: 20 });
+  return locations.map(({ id, name }) => ({ value: id, label: name }));
+}
+
+export const nameOfSensor = async (id: string) => (await api.sensors.getById.query({ id })).name;
+export const nameOfLocation = async (id: string) => (await api.locations.getById.query({ id })).name;
+
+/** Every filter of `incidents.getAll`. */
+export function useIncidentFilters(): readonly Filter[] {
+  const { t } = useTranslation(['incidents', 'common']);
+  return useMemo<readonly Filter[]>(() => {
+    const whoever = [
+      { value: 'me', label: t('assignee.me') },
+      { value: 'nobody', label: t('assignee.nobody') },
+    ];
+    return [
+      { kind: 'text', name: 'search', label: t('filters.search'), hint: t('filters.searchHint') },
+      {
+        kind: 'choices',
+        name: 'status',
+        label: t('fields.status'),
+        options: incidentStatuses.map((value) => ({ value, label: t(`common:incidentStatus.${value}`) })),
+      },
+      {
+        kind: 'choice',
+        name: 'type',
+        label: t('fields.type'),
+        options: incidentTypes.map((value) => ({ value, label: t(`common:incidentTypes.${value}`) })),
+      },
+      {
+        kind: 'choice',
+        name: 'severity',
+        label: t('fields.severity'),
+        options: severities.map((value) => ({ value, label: t(`common:severity.${value}`) })),
+      },
+      {
+        kind: 'lookUp',
+        name: 'assignedTo',
+        label: t('fields.assignedTo'),
+        find: async (part) => [
+          ...whoever.filter(({ label }) => label.toLocaleLowerCase().includes(part.toLocaleLowerCase())),
+          ...(await findAssignees(part)).map(({ id, name }) => ({ value: id, label: name })),
+        ],
+        nameOf: async (id) =>
+          whoever.find(({ value }) => value === id)?.label ??
+          (await findAssignees('')).find((person) => person.id === id)?.name ??
+          id,
+      },
+      {
+        kind: 'lookUp',
+        name: 'sensorId',
+        label: t('fields.sensor'),
+        find: findSensors,
+        nameOf: nameOfSensor,
+      },
+      {
+        kind: 'lookUp',
+        name: 'locationId',
+        label: t('fields.location'),
+        find: findLocations,
+        nameOf: nameOfLocation,
+      },
+      ...dateFilters(t('filters.from'), t('filters.until')),
+    ];
+  }, [t]);
+}

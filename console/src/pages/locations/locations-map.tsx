@@ -1,0 +1,71 @@
+import { fold } from '@gantry/contract/fold';
+import type { Location } from '@gantry/contract/locations';
+import { Link } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useAllLocations, useLiveTraffic } from '../../shared/places/all-locations.ts';
+import { useLocationPoints } from '../../shared/places/location-points.ts';
+import { PlacesMap, placeLink, SelectedPlace } from '../../shared/places/places-map.tsx';
+import { useSpeedText } from '../../shared/status/speed.ts';
+import { TrafficLevelBadge } from '../../shared/status/traffic-level.tsx';
+import { Icon } from '../../ui/icon.tsx';
+
+interface LocationsMapProps {
+  readonly search: string | undefined;
+  readonly selectedId: string | undefined;
+  readonly onSelect: (id: string) => void;
+}
+
+const NONE: readonly Location[] = [];
+
+/** The map of the locations that match the search, with their traffic. */
+export function LocationsMap({ search, selectedId, onSelect }: LocationsMapProps) {
+  const { t } = useTranslation(['locations', 'common']);
+  const { data = NONE, error, refetch } = useAllLocations();
+  const shown = useMemo(() => {
+    // Matches the same locations as the service's search, which the list uses.
+    const part = fold(search?.trim() ?? '');
+    return data.filter(({ name, address }) => fold(name).includes(part) || fold(address).includes(part));
+  }, [data, search]);
+  const points = useLocationPoints(shown);
+  const selected = data.find(({ id }) => id === selectedId);
+  const withoutPlace = shown.length - points.length;
+  return (
+    <PlacesMap
+      label={t('onMap')}
+      points={points}
+      selectedId={selectedId}
+      onSelect={onSelect}
+      withoutPlace={withoutPlace > 0 && t('withoutPlace', { count: withoutPlace })}
+      error={data === NONE ? error : null}
+      onRetry={() => void refetch()}
+    >
+      {selected && <SelectedLocation location={selected} />}
+    </PlacesMap>
+  );
+}
+
+function SelectedLocation({ location: { id, name, address } }: { readonly location: Location }) {
+  const { t } = useTranslation('locations');
+  const speedText = useSpeedText();
+  const { data } = useLiveTraffic();
+  const traffic = data?.locations.find(({ locationId }) => locationId === id);
+  return (
+    <SelectedPlace
+      name={name}
+      link={
+        <Link to="/locations/$locationId" params={{ locationId: id }} className={placeLink}>
+          {t('open')} <Icon name="next" size={14} />
+        </Link>
+      }
+    >
+      <bdi className="one-line text-muted">{address}</bdi>
+      {traffic && (
+        <p className="flex flex-wrap gap-x-3">
+          <TrafficLevelBadge level={traffic.level} volume={traffic.volume} />
+          {traffic.meanSpeed !== null && <span className="figures">{speedText(traffic.meanSpeed)}</span>}
+        </p>
+      )}
+    </SelectedPlace>
+  );
+}

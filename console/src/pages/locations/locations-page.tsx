@@ -1,0 +1,93 @@
+import type { Location } from '@gantry/contract/locations';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Filter, FilterValues } from '../../shared/filters/filter.ts';
+import { PlacesPage } from '../../shared/places/places-page.tsx';
+import { api, service } from '../../shared/service/service.ts';
+import { useMay } from '../../shared/session/may.ts';
+import type { ExportColumn } from '../../shared/table/export.ts';
+import { ExportButton } from '../../shared/table/export-button.tsx';
+import { usePages } from '../../shared/table/pages.ts';
+import { WithDefaultView } from '../../shared/views/with-default-view.tsx';
+import { useLocationColumns } from './columns.tsx';
+import { LocationDialog } from './location-dialog.tsx';
+import { LocationsMap } from './locations-map.tsx';
+
+const keyOf = ({ id }: Location): string => id;
+
+/** All locations, as a list or on the map. */
+export function LocationsPage() {
+  return (
+    <WithDefaultView page="locations">
+      <Locations />
+    </WithDefaultView>
+  );
+}
+
+function Locations() {
+  const { t } = useTranslation(['locations', 'sensors']);
+  const { view, location, create = false, ...input } = useSearch({ from: '/shell/locations' });
+  const navigate = useNavigate({ from: '/locations' });
+  const mayManage = useMay('manageSensors');
+  const change = (values: FilterValues) =>
+    void navigate({ search: (all) => ({ ...all, ...values }), replace: true });
+  const filters = useMemo<readonly Filter[]>(
+    () => [{ kind: 'text', name: 'search', label: t('filters.search') }],
+    [t],
+  );
+  const pages = usePages<Location>({
+    queryKey: service.locations.getAll.queryKey(input),
+    load: async (page, signal) => {
+      const { locations, total } = await api.locations.getAll.query({ ...input, ...page }, { signal });
+      return { rows: locations, total };
+    },
+    keyOf,
+  });
+  const columns = useLocationColumns();
+  const saved: readonly ExportColumn<Location>[] = [
+    ...columns,
+    { header: t('sensors:fields.latitude'), csv: ({ coordinates }) => coordinates?.latitude ?? null },
+    { header: t('sensors:fields.longitude'), csv: ({ coordinates }) => coordinates?.longitude ?? null },
+    { header: t('fields.description'), csv: ({ description }) => description },
+    { header: t('fields.createdAt'), csv: ({ createdAt }) => createdAt },
+  ];
+  const openForm = () => change({ create: true });
+  return (
+    <>
+      <PlacesPage
+        page="locations"
+        title={t('title')}
+        note={pages.total !== null && t('total', { count: pages.total })}
+        filters={filters}
+        values={{ ...input, view }}
+        change={change}
+        onClear={() => void navigate({ search: {} })}
+        create={mayManage ? t('create.title') : undefined}
+        onCreate={openForm}
+        noMatch={t('empty.noMatch')}
+        first={{ icon: 'location', title: t('empty.first'), text: t('empty.firstText') }}
+        list={{
+          label: t('title'),
+          columns,
+          pages,
+          keyOf,
+          activeKey: location,
+          sort: { by: input.sortBy ?? 'name', order: input.sortOrder ?? 'asc' },
+          onSort: ({ by, order }) => change({ sortBy: by, sortOrder: order }),
+          onMove: ({ id }) => change({ location: id }),
+          onOpen: ({ id }) => void navigate({ to: '/locations/$locationId', params: { locationId: id } }),
+        }}
+        save={<ExportButton title={t('title')} {...{ columns: saved, pages, filters, values: input }} />}
+        map={
+          <LocationsMap
+            search={input.search}
+            selectedId={location}
+            onSelect={(id) => change({ location: id })}
+          />
+        }
+      />
+      {create && mayManage && <LocationDialog onClose={() => change({ create: undefined })} />}
+    </>
+  );
+}

@@ -1,0 +1,85 @@
+import type { ReportFilter, ReportFilters } from '@gantry/contract/reports';
+import {
+  eventTypes,
+  incidentStatuses,
+  incidentTypes,
+  sensorTypes,
+  severities,
+} from '@gantry/contract/values';
+import { useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Filter } from '../../shared/filters/filter.ts';
+import { api } from '../../shared/service/service.ts';
+
+/** All filters that a report can have, by name. */
+export function useReportFilters(): Readonly<Record<ReportFilter, Filter>> {
+  const { t } = useTranslation('reports');
+  const { t: common } = useTranslation('common');
+  const { t: events } = useTranslation('events');
+  return useMemo(() => {
+    const text = (name: ReportFilter): Filter => ({ kind: 'text', name, label: t(`filters.${name}`) });
+    const choice = <Value extends string>(
+      name: ReportFilter,
+      values: readonly Value[],
+      labelOf: (value: Value) => string,
+    ): Filter => ({
+      kind: 'choice',
+      name,
+      label: t(`filters.${name}`),
+      options: values.map((value) => ({ value, label: labelOf(value) })),
+    });
+    const yesNo = (name: ReportFilter): Filter => ({
+      kind: 'yesNo',
+      name,
+      label: t(`filters.${name}`),
+      yes: t('yes'),
+      no: t('no'),
+    });
+    return {
+      eventType: choice('eventType', eventTypes, (value) => events(`types.${value}`)),
+      violationType: text('violationType'),
+      vehicleType: text('vehicleType'),
+      licensePlateNumber: { ...text('licensePlateNumber'), hint: events('filters.plateHint') } as Filter,
+      processed: yesNo('processed'),
+      archived: yesNo('archived'),
+      locationName: text('locationName'),
+      severity: choice('severity', severities, (value) => common(`severity.${value}`)),
+      sensorId: {
+        kind: 'lookUp',
+        name: 'sensorId',
+        label: t('filters.sensorId'),
+        find: async (search) => {
+          const input = { search, take: 20, sortBy: 'name', sortOrder: 'asc' } as const;
+          const { sensors } = await api.sensors.getAll.query(input);
+          return sensors.map(({ id, name }) => ({ value: id, label: name }));
+        },
+        nameOf: async (id) => (await api.sensors.getById.query({ id })).name,
+      },
+      locationId: {
+        kind: 'lookUp',
+        name: 'locationId',
+        label: t('filters.locationId'),
+        find: async (search) => {
+          const { locations } = await api.locations.getAll.query({ search, take: 20 });
+          return locations.map(({ id, name }) => ({ value: id, label: name }));
+        },
+        nameOf: async (id) => (await api.locations.getById.query({ id })).name,
+      },
+      sensorType: choice('sensorType', sensorTypes, (value) => common(`sensorTypes.${value}`)),
+      incidentType: choice('incidentType', incidentTypes, (value) => common(`incidentTypes.${value}`)),
+      incidentStatus: choice('incidentStatus', incidentStatuses, (value) =>
+        common(`incidentStatus.${value}`),
+      ),
+    };
+  }, [t, common, events]);
+}
+
+/** Removes the filters that are not set, and trims the texts of the others. */
+export function setFilters(filters: Readonly<Record<string, unknown>>): ReportFilters {
+  return Object.fromEntries(
+    Object.entries(filters).flatMap(([name, value]) => {
+      const kept = typeof value === 'string' ? value.trim() : value;
+      return kept === undefined || kept === '' ? [] : [[name, kept]];
+    }),
+  );
+}

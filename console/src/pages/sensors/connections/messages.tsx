@@ -1,0 +1,150 @@
+import type { DeviceMessage } from '@gantry/contract/connections';
+import { messageStatuses } from '@gantry/contract/values';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Filter, FilterValues } from '../../../shared/filters/filter.ts';
+import { FilterBar } from '../../../shared/filters/filter-bar.tsx';
+import { api, service } from '../../../shared/service/service.ts';
+import { type Column, DataTable } from '../../../shared/table/data-table.tsx';
+import { usePages } from '../../../shared/table/pages.ts';
+import { columnsBeside, ListAndPane } from '../../../shared/table/side-pane.tsx';
+import { useCursor } from '../../../shared/table/use-cursor.ts';
+import { Moment } from '../../../shared/time/moment.tsx';
+import { isInPlace } from '../../../shared/url/pane.ts';
+import { Button } from '../../../ui/button.tsx';
+import { Empty } from '../../../ui/empty.tsx';
+import { MessagePane } from './message-pane.tsx';
+import { MessageStatusBadge } from './message-status.tsx';
+
+const keyOf = ({ id }: DeviceMessage): string => id;
+
+/** Refetch interval, in milliseconds. */
+const AGAIN_MS = 3_000;
+
+/** The messages of a connection, the newest first. */
+export function Messages({ connectionId }: { readonly connectionId: string }) {
+  const { t, i18n } = useTranslation('connections');
+  const { message: openId, ...filter } = useSearch({
+    from: '/shell/sensors/$sensorId/connections/$connectionId',
+  });
+  const navigate = useNavigate({ from: '/sensors/$sensorId/connections/$connectionId' });
+  const change = (values: FilterValues) =>
+    void navigate({
+      search: (all) => ({ ...all, ...values }),
+      replace: isInPlace(values, 'message', openId),
+    });
+  const open = ({ id }: DeviceMessage) => change({ message: id });
+  const input = { connectionId, ...(filter.status && { status: filter.status }) };
+  const filters = useStatusFilter();
+  const columns = useMessageColumns();
+  const pages = usePages<DeviceMessage>({
+    queryKey: service.connections.getMessages.queryKey(input),
+    load: async (page, signal) => {
+      const { messages, total } = await api.connections.getMessages.query({ ...input, ...page }, { signal });
+      return { rows: messages, total };
+    },
+    keyOf,
+    everyMs: AGAIN_MS,
+  });
+  useCursor({ rows: pages.rows, keyOf, activeKey: openId, onMove: open });
+  return (
+    <>
+      <FilterBar filters={filters} values={filter} onChange={change}>
+        {pages.total !== null && (
+          <span className="figures text-muted">
+            {t('messages.total', { count: pages.total, n: pages.total.toLocaleString(i18n.language) })}
+          </span>
+        )}
+      </FilterBar>
+      <ListAndPane
+        list={
+          <DataTable
+            label={t('messages.title')}
+            columns={columnsBeside(columns, openId !== undefined, ['bytes'])}
+            pages={pages}
+            keyOf={keyOf}
+            activeKey={openId ?? null}
+            onActivate={open}
+            empty={
+              filter.status ? (
+                <Empty
+                  icon="filter"
+                  title={t('messages.noMatch')}
+                  action={
+                    <Button onClick={() => change({ status: undefined })}>{t('messages.clear')}</Button>
+                  }
+                />
+              ) : (
+                <Empty icon="send" title={t('messages.none')}>
+                  {t('messages.noneText')}
+                </Empty>
+              )
+            }
+          />
+        }
+        pane={
+          openId && <MessagePane key={openId} id={openId} onClose={() => change({ message: undefined })} />
+        }
+      />
+    </>
+  );
+}
+
+function useStatusFilter(): readonly Filter[] {
+  const { t } = useTranslation('connections');
+  return useMemo(
+    () => [
+      {
+        kind: 'choice',
+        name: 'status',
+        label: t('messages.status'),
+        options: messageStatuses.map((value) => ({ value, label: t(`statuses.${value}`) })),
+      },
+    ],
+    [t],
+  );
+}
+
+function useMessageColumns(): readonly Column<DeviceMessage>[] {
+  const { t, i18n } = useTranslation('connections');
+  return useMemo(
+    () => [
+      {
+        id: 'receivedAt',
+        header: t('messages.receivedAt'),
+        width: '11rem',
+        cell: ({ receivedAt }) => <Moment at={receivedAt} />,
+      },
+      {
+        id: 'status',
+        header: t('messages.status'),
+        width: '10rem',
+        cell: ({ status }) => <MessageStatusBadge status={status} />,
+      },
+      {
+        id: 'reason',
+        header: t('messages.reason'),
+        notNarrow: true,
+        cell: ({ reason }) => reason !== null && <bdi>{reason}</bdi>,
+      },
+      {
+        id: 'events',
+        header: t('messages.events'),
+        width: '6rem',
+        isFigure: true,
+        notNarrow: true,
+        cell: ({ eventIds }) => eventIds.length.toLocaleString(i18n.language),
+      },
+      {
+        id: 'bytes',
+        header: t('messages.bytes'),
+        width: '7rem',
+        isFigure: true,
+        notNarrow: true,
+        cell: ({ bytes }) => bytes.toLocaleString(i18n.language),
+      },
+    ],
+    [t, i18n.language],
+  );
+}

@@ -1,0 +1,128 @@
+import type { Sensor } from '@gantry/contract/sensors';
+import { sensorStatuses, sensorTypes } from '@gantry/contract/values';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Entered } from '../../shared/form/form.ts';
+import { LocationPicker } from '../../shared/places/location-picker.tsx';
+import { Field } from '../../ui/field.tsx';
+import { Select } from '../../ui/select.tsx';
+import { HeartbeatsField } from './heartbeats-field.tsx';
+
+type SensorType = Sensor['type'];
+type SensorStatus = Sensor['status'];
+
+/** Reads the fields that the forms for new and existing sensors share. */
+export function readSensor(entered: Entered) {
+  return {
+    name: entered.text('name'),
+    type: entered.text('type') as SensorType,
+    eventsPerMin: entered.numberOrNull('eventsPerMin') ?? 20,
+    ipAddress: entered.textOrNull('ipAddress'),
+    coordinates: readCoordinates(entered),
+    locationId: entered.textOrNull('locationId'),
+    description: entered.textOrNull('description'),
+  };
+}
+
+/** The checkbox of `HeartbeatsField`, if the user changed it; otherwise an empty object. */
+export function readHeartbeats(entered: Entered): { requiresHeartbeats?: boolean } {
+  const requiresHeartbeats = entered.checked('requiresHeartbeats');
+  return String(requiresHeartbeats) === entered.text('requiredHeartbeats') ? {} : { requiresHeartbeats };
+}
+
+/**
+ * Reads the fields of `CoordinateFields`; null if both are empty. A single missing value becomes NaN, so that the
+ * service rejects it and the form can show the error at that field.
+ */
+export function readCoordinates(entered: Entered) {
+  const latitude = entered.numberOrNull('coordinates.latitude');
+  const longitude = entered.numberOrNull('coordinates.longitude');
+  if (latitude === null && longitude === null) return null;
+  return { latitude: latitude ?? Number.NaN, longitude: longitude ?? Number.NaN };
+}
+
+interface FieldsProps {
+  readonly sensor?: Sensor;
+  readonly errorOf: (path: string) => string | undefined;
+}
+
+/** The form fields of a sensor. The status is offered only for an existing one. */
+export function SensorFields({ sensor, errorOf }: FieldsProps) {
+  const { t } = useTranslation(['sensors', 'common']);
+  const [type, setType] = useState<SensorType>(sensor?.type ?? 'CAMERA');
+  const field = (name: 'name' | 'ipAddress' | 'description' | 'eventsPerMin') => ({
+    label: t(`fields.${name}`),
+    name,
+    error: errorOf(name),
+    defaultValue: sensor?.[name] ?? '',
+  });
+  return (
+    <>
+      <Field {...field('name')} required autoComplete="off" />
+      <Select
+        label={t('fields.type')}
+        name="type"
+        value={type}
+        error={errorOf('type')}
+        options={sensorTypes.map((value) => ({ value, label: t(`common:sensorTypes.${value}`) }))}
+        onChange={setType}
+      />
+      {sensor && <StatusField status={sensor.status} />}
+      <LocationPicker
+        label={t('fields.location')}
+        name="locationId"
+        initial={sensor?.locationId ?? null}
+        error={errorOf('locationId')}
+      />
+      <CoordinateFields coordinates={sensor?.coordinates ?? null} errorOf={errorOf} />
+      <Field {...field('ipAddress')} hint={t('fields.ipAddressHint')} dir="ltr" autoComplete="off" />
+      <Field
+        {...field('eventsPerMin')}
+        defaultValue={sensor?.eventsPerMin ?? 20}
+        inputMode="numeric"
+        hint={t('fields.eventsPerMinHint')}
+      />
+      <HeartbeatsField {...(sensor && { sensorId: sensor.id })} />
+      <Field {...field('description')} lines={3} />
+    </>
+  );
+}
+
+function StatusField({ status }: { readonly status: SensorStatus }) {
+  const { t } = useTranslation(['sensors', 'common']);
+  const [value, setValue] = useState(status);
+  return (
+    <Select
+      label={t('fields.status')}
+      name="status"
+      value={value}
+      options={sensorStatuses.map((each) => ({ value: each, label: t(`common:sensorStatus.${each}`) }))}
+      onChange={setValue}
+    />
+  );
+}
+
+interface CoordinateFieldsProps {
+  readonly coordinates: { readonly latitude: number; readonly longitude: number } | null;
+  readonly errorOf: (path: string) => string | undefined;
+}
+
+/** The fields for latitude and longitude, in degrees. */
+export function CoordinateFields({ coordinates, errorOf }: CoordinateFieldsProps) {
+  const { t } = useTranslation(['sensors', 'common']);
+  return (
+    <div className="grid grid-cols-2 gap-2">
+      {(['latitude', 'longitude'] as const).map((name) => (
+        <Field
+          key={name}
+          label={t(`fields.${name}`)}
+          name={`coordinates.${name}`}
+          inputMode="decimal"
+          dir="ltr"
+          defaultValue={coordinates?.[name] ?? ''}
+          error={errorOf(`coordinates.${name}`)}
+        />
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,79 @@
+import { fold } from '@gantry/contract/fold';
+import type { LocatedSensor } from '@gantry/contract/sensors';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import { PlacesMap, placeLink, SelectedPlace } from '../../shared/places/places-map.tsx';
+import { useSensorPoints } from '../../shared/places/sensor-points.ts';
+import { service } from '../../shared/service/service.ts';
+import { SensorStatusBadge } from '../../shared/status/sensor-status.tsx';
+import { Icon } from '../../ui/icon.tsx';
+
+interface SensorsMapProps {
+  readonly filter: {
+    readonly type?: string;
+    readonly status?: string;
+    readonly locationId?: string;
+    readonly search?: string;
+  };
+  readonly selectedId: string | undefined;
+  readonly onSelect: (id: string) => void;
+}
+
+const NONE: readonly LocatedSensor[] = [];
+
+/** The map of the sensors that match the filter. */
+export function SensorsMap({ filter, selectedId, onSelect }: SensorsMapProps) {
+  const { t } = useTranslation('sensors');
+  const { data = NONE, error, refetch } = useQuery(service.sensors.getAllSensors.queryOptions());
+  const { type, status, locationId, search } = filter;
+  const shown = useMemo(() => {
+    // Matches the same sensors as the service's search, which the list uses.
+    const part = fold(search?.trim() ?? '');
+    return data.filter(
+      (sensor) =>
+        (!type || sensor.type === type) &&
+        (!status || sensor.status === status) &&
+        (!locationId || sensor.location?.id === locationId) &&
+        (fold(sensor.name).includes(part) || fold(sensor.deviceId).includes(part)),
+    );
+  }, [data, type, status, locationId, search]);
+  const points = useSensorPoints(shown);
+  const selected = data.find(({ id }) => id === selectedId);
+  const withoutPlace = shown.length - points.length;
+  return (
+    <PlacesMap
+      label={t('onMap')}
+      points={points}
+      selectedId={selectedId}
+      onSelect={onSelect}
+      withoutPlace={withoutPlace > 0 && t('withoutPlace', { count: withoutPlace })}
+      error={data === NONE ? error : null}
+      onRetry={() => void refetch()}
+    >
+      {selected && <SelectedSensor sensor={selected} />}
+    </PlacesMap>
+  );
+}
+
+function SelectedSensor({ sensor }: { readonly sensor: LocatedSensor }) {
+  const { t } = useTranslation(['sensors', 'common']);
+  const { id, name, status, lastHeartbeat, type, location } = sensor;
+  return (
+    <SelectedPlace
+      name={name}
+      link={
+        <Link to="/sensors/$sensorId" params={{ sensorId: id }} className={placeLink}>
+          {t('open')} <Icon name="next" size={14} />
+        </Link>
+      }
+    >
+      <p className="flex flex-wrap gap-x-3">
+        <SensorStatusBadge status={status} lastHeartbeat={lastHeartbeat} />
+        <span className="text-muted">{t(`common:sensorTypes.${type}`)}</span>
+      </p>
+      {location && <bdi className="one-line text-muted">{location.name}</bdi>}
+    </SelectedPlace>
+  );
+}

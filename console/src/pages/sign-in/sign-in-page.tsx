@@ -1,0 +1,45 @@
+import { Navigate, useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { type Language, languages, setLanguage } from '../../shared/locale/locale.ts';
+import { useTitle } from '../../shared/page/title.ts';
+import { useSession } from '../../shared/session/session.ts';
+import { Select } from '../../ui/select.tsx';
+import { hasOidcAnswer } from './oidc.ts';
+import { OidcLogin, OidcReturn } from './oidc-login.tsx';
+import { SignInForm } from './sign-in-form.tsx';
+
+/** The sign-in page. After the sign-in, it redirects to the page that the user wanted to open. */
+export function SignInPage() {
+  const { t, i18n } = useTranslation('session');
+  useTitle('page', t('signIn'));
+  const session = useSession();
+  const navigate = useNavigate();
+  const { to = '/' } = useSearch({ from: '/sign-in' });
+  const enter = (wanted: string) => void navigate({ to: wanted, replace: true });
+  // After the redirect from the provider, the browser may still hold a session that has ended.
+  const [returns] = useState(hasOidcAnswer);
+  if (session && !returns) return <Navigate to={to} replace />;
+  return (
+    <main className="grid min-h-dvh place-items-center p-4">
+      <div className="flex w-full max-w-sm flex-col gap-4 rounded-md border bg-raised p-6">
+        <header className="flex items-center gap-3">
+          <img src="/icon.svg" alt="" className="size-9" />
+          <div>
+            <h1 className="text-xl font-semibold">Gantry</h1>
+            <p className="text-sm text-muted">{t('subtitle')}</p>
+          </div>
+        </header>
+        <OidcReturn onSignedIn={enter} />
+        <SignInForm onSignedIn={() => enter(to)} />
+        <OidcLogin to={to} />
+        <Select
+          label={t('language')}
+          value={i18n.language as Language}
+          options={Object.entries(languages).map(([value, label]) => ({ value: value as Language, label }))}
+          onChange={setLanguage}
+        />
+      </div>
+    </main>
+  );
+}

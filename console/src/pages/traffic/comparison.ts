@@ -1,0 +1,46 @@
+import { besides, type DayRange, moved } from '../../shared/range/days.ts';
+import { type Place, placeOf } from './place.ts';
+import type { comparisons } from './search.ts';
+
+/** The subject of the charts: a place and a range of days. */
+export interface Subject {
+  readonly place: Place;
+  readonly days: DayRange;
+}
+
+export type Comparison = (typeof comparisons)[number];
+
+interface Compared {
+  readonly compare?: Comparison;
+  readonly compareStart?: string;
+  readonly compareEnd?: string;
+  readonly withLocationId?: string;
+  readonly withSensorId?: string;
+}
+
+/** 52 weeks, so that the same days of the week are compared. */
+const YEAR_DAYS = 364;
+
+/** The subject of the comparison; null if there is no comparison, or its days or place are missing from the URL. */
+export function comparedWith({ place, days }: Subject, search: Compared): Subject | null {
+  switch (search.compare) {
+    case 'before':
+      return { place, days: besides(days, -1) };
+    case 'weekBefore':
+      return { place, days: moved(days, -7) };
+    case 'yearBefore':
+      return { place, days: moved(days, -YEAR_DAYS) };
+    case 'days': {
+      const { compareStart: startDate, compareEnd: endDate } = search;
+      return startDate !== undefined && endDate !== undefined
+        ? { place, days: { startDate, endDate } }
+        : null;
+    }
+    case 'place': {
+      const other = placeOf(search.withLocationId, search.withSensorId);
+      return other && { place: other, days };
+    }
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,172 @@
+import { HOUR_MS } from '@gantry/contract/durations';
+import type { Flow } from '@gantry/contract/traffic';
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { GAP, useCellText } from '../../shared/chart/use-cell-text.ts';
+import { UnbrokenDays } from '../../shared/time/unbroken-days.tsx';
+import { useServiceTime } from '../../shared/time/use-time.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { classes } from '../../ui/classes.ts';
+import { type Figure, useFigures } from './use-figures.ts';
+
+interface FiguresProps {
+  readonly first: Flow;
+  readonly second: Flow | null;
+  readonly firstName: string;
+  readonly secondName: string;
+}
+
+/** The figures of the whole range, as tiles. A comparison is a table with both values and their difference. */
+export function Figures({ first, second, firstName, secondName }: FiguresProps) {
+  const figures = useFigures();
+  if (second) return <Differences {...{ figures, first, second, firstName, secondName }} />;
+  return (
+    <dl className="grid grid-cols-2 gap-2 sm:grid-cols-3 lg:grid-cols-4 xl:grid-cols-6">
+      {figures.map((figure) => (
+        <Tile key={figure.id} label={figure.label}>
+          <FigureText figure={figure} flow={first} />
+          {figure.id === 'v85' && <OverLimit flow={first} />}
+          {figure.id === 'v85' && <PartlyRecorded flow={first} />}
+          {figure.id === 'peakHour' && <PeakTime flow={first} />}
+        </Tile>
+      ))}
+    </dl>
+  );
+}
+
+function Tile({ label, children }: { readonly label: string; readonly children: ReactNode }) {
+  return (
+    <div className="flex flex-col rounded-md border bg-surface px-3 py-2">
+      <dt className="text-sm text-muted">{label}</dt>
+      <dd className="figures flex flex-wrap items-baseline gap-x-2">{children}</dd>
+    </div>
+  );
+}
+
+function FigureText({ figure, flow }: { readonly figure: Figure; readonly flow: Flow }) {
+  const textOf = useCellText();
+  const value = figure.of(flow);
+  return (
+    <>
+      <span className="text-xl font-semibold">{textOf(value, { header: figure.label, ...figure })}</span>
+      {figure.unit && value !== null && <span className="text-muted">{figure.unit}</span>}
+    </>
+  );
+}
+
+/** A badge that is shown if V85 exceeds the limit, that is, if more than 15 % of the vehicles were over it. */
+function OverLimit({ flow: { v85, speedLimit } }: { readonly flow: Flow }) {
+  const { t } = useTranslation('traffic');
+  if (v85 === null || speedLimit === null || v85 <= speedLimit) return null;
+  return (
+    <Badge tone="high" icon="high">
+      {t('overLimit')}
+    </Badge>
+  );
+}
+
+/** Below this share of the time, percentiles may not stand for the whole range. */
+const ENOUGH = 0.8;
+
+/** A badge that is shown if much of the range was not recorded. */
+function PartlyRecorded({ flow: { v85, completeness } }: { readonly flow: Flow }) {
+  const { t, i18n } = useTranslation('traffic');
+  if (v85 === null || completeness >= ENOUGH) return null;
+  const share = new Intl.NumberFormat(i18n.language, { style: 'percent', maximumFractionDigits: 1 });
+  return (
+    <Badge tone="medium" icon="help">
+      {t('partlyRecorded', { share: share.format(completeness) })}
+    </Badge>
+  );
+}
+
+function PeakTime({ flow: { peakHour } }: { readonly flow: Flow }) {
+  const time = useServiceTime();
+  if (!peakHour) return null;
+  return (
+    <bdi dir="ltr" className="text-sm text-muted">
+      {time.date(peakHour.start)} {time.minute(peakHour.start)}–
+      {time.minute(new Date(peakHour.start.getTime() + HOUR_MS))}
+    </bdi>
+  );
+}
+
+interface DifferencesProps extends FiguresProps {
+  readonly figures: readonly Figure[];
+  readonly second: Flow;
+}
+
+function Differences({ figures, first, second, firstName, secondName }: DifferencesProps) {
+  const { t, i18n } = useTranslation('traffic');
+  const textOf = useCellText();
+  const cell = 'figures border-b px-2 py-1.5 text-end whitespace-nowrap';
+  const differenceOf = ({ of, kind, digits = 0, unit }: Figure): string => {
+    const [before, now] = [of(second), of(first)];
+    if (before === null || now === null) return GAP;
+    const isShare = kind === 'share';
+    const difference = (isShare ? 100 : 1) * (now - before);
+    const text = new Intl.NumberFormat(i18n.language, {
+      signDisplay: 'exceptZero',
+      maximumFractionDigits: isShare ? 1 : digits,
+    }).format(difference);
+    return `${text} ${isShare ? t('points') : (unit ?? '')}`.trim();
+  };
+  const changeOf = ({ of, kind }: Figure): string => {
+    const [before, now] = [of(second), of(first)];
+    if (kind === 'share' || before === null || now === null || before === 0) return '';
+    const format = { style: 'percent', signDisplay: 'exceptZero', maximumFractionDigits: 1 } as const;
+    return new Intl.NumberFormat(i18n.language, format).format((now - before) / before);
+  };
+  return (
+    <section
+      aria-label={t('comparison.title')}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keyboard
+      tabIndex={0}
+      className="overflow-x-auto rounded-md border bg-surface p-3"
+    >
+      <h2 className="mb-1 text-lg font-semibold">{t('comparison.title')}</h2>
+      <table className="w-full border-separate border-spacing-0">
+        <thead>
+          <tr className="text-sm text-muted">
+            <th scope="col" className="border-b px-2 text-start font-medium">
+              {t('comparison.figure')}
+            </th>
+            {[firstName, secondName, t('comparison.difference'), '%'].map((name) => (
+              <th key={name} scope="col" className="border-b px-2 text-end font-medium">
+                <bdi>
+                  <UnbrokenDays text={name} />
+                </bdi>
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {figures.map((figure) => (
+            <tr key={figure.id}>
+              <th scope="row" className="border-b px-2 py-1.5 text-start font-normal">
+                {figure.label}
+                {figure.unit && <span className="text-muted"> ({figure.unit})</span>}
+              </th>
+              {[first, second].map((flow, at) => (
+                <td key={at === 0 ? 'first' : 'second'} className={classes(cell, at === 0 && 'font-medium')}>
+                  {textOf(figure.of(flow), { header: '', ...figure })}
+                  {figure.id === 'peakHour' && (
+                    <div className="font-normal">
+                      <PeakTime flow={flow} />
+                    </div>
+                  )}
+                </td>
+              ))}
+              <td className={cell}>
+                <bdi dir="ltr">{differenceOf(figure)}</bdi>
+              </td>
+              <td className={cell}>
+                <bdi dir="ltr">{changeOf(figure)}</bdi>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}

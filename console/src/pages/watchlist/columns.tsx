@@ -1,0 +1,191 @@
+import type { WatchlistAlert, WatchlistEntry } from '@gantry/contract/watchlist';
+import { useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useSeesPlates } from '../../shared/service/plates.tsx';
+import { SeverityBadge } from '../../shared/status/severity.tsx';
+import type { Column } from '../../shared/table/data-table.tsx';
+import { SecondLine } from '../../shared/table/second-line.tsx';
+import { Moment } from '../../shared/time/moment.tsx';
+import { Badge } from '../../ui/badge.tsx';
+import { Validity } from './validity.tsx';
+
+/**
+ * The columns of the list of alerts.
+ * @param isNarrow whether the details pane is open, which leaves no room for the pattern and the reason
+ */
+export function useAlertColumns(isNarrow: boolean): readonly Column<WatchlistAlert>[] {
+  const { t } = useTranslation(['watchlist', 'common']);
+  const columns = useMemo<readonly Column<WatchlistAlert>[]>(
+    () => [
+      {
+        id: 'raised',
+        header: t('fields.raised'),
+        sortBy: 'createdAt',
+        width: '11.5rem',
+        from: 'medium',
+        csv: ({ createdAt }) => createdAt,
+        cell: ({ createdAt }) => <Moment at={createdAt} />,
+      },
+      {
+        id: 'read',
+        header: t('fields.read'),
+        width: '11.5rem',
+        wideOnly: true,
+        csv: ({ timestamp }) => timestamp,
+        cell: ({ timestamp }) => <Moment at={timestamp} />,
+      },
+      {
+        id: 'priority',
+        header: t('fields.priority'),
+        sortBy: 'priority',
+        width: '6.5rem',
+        csv: ({ priority }) => t(`common:severity.${priority}`),
+        cell: ({ priority }) => <SeverityBadge severity={priority} />,
+      },
+      {
+        id: 'plate',
+        header: t('fields.plate'),
+        width: 'min(8.5rem, 33cqi)',
+        csv: ({ licensePlateNumber }) => licensePlateNumber,
+        cell: ({ licensePlateNumber, locationName, sensorName, sightings }) => (
+          <>
+            <bdi className="font-mono">{licensePlateNumber}</bdi>
+            {sightings > 1 && (
+              <span
+                className="figures ms-1.5 text-sm text-muted"
+                title={t('alerts.sightings', { count: sightings })}
+              >
+                <span aria-hidden="true" dir="ltr">{`× ${sightings}`}</span>
+                <span className="sr-only">{t('alerts.sightings', { count: sightings })}</span>
+              </span>
+            )}
+            <SecondLine from="medium">
+              <bdi>{locationName ?? sensorName}</bdi>
+            </SecondLine>
+          </>
+        ),
+      },
+      {
+        id: 'pattern',
+        header: t('fields.pattern'),
+        width: '8.5rem',
+        wideOnly: true,
+        csv: ({ pattern }) => pattern,
+        cell: ({ pattern }) => <bdi className="font-mono text-muted">{pattern}</bdi>,
+      },
+      {
+        id: 'reason',
+        header: t('fields.reason'),
+        wideOnly: true,
+        csv: ({ reason }) => reason,
+        cell: ({ reason }) => <bdi>{reason}</bdi>,
+      },
+      {
+        id: 'place',
+        header: t('fields.place'),
+        from: 'medium',
+        csv: ({ locationName }) => locationName,
+        cell: ({ locationName, sensorName }) => <bdi>{locationName ?? sensorName}</bdi>,
+      },
+      {
+        id: 'state',
+        header: t('fields.state'),
+        width: 'min(11rem, 67cqi - 6.5rem)',
+        csv: ({ acknowledgedAt }) => t(acknowledgedAt ? 'alerts.acknowledged' : 'alerts.open'),
+        cell: ({ acknowledgedBy, acknowledgedAt, timestamp, backlog }) => (
+          <>
+            {acknowledgedAt ? (
+              <Badge tone="calm" icon="acknowledge">
+                <bdi className="one-line">{acknowledgedBy?.name ?? t('alerts.acknowledged')}</bdi>
+              </Badge>
+            ) : (
+              <Badge tone={backlog ? 'low' : 'high'} icon={backlog ? 'time' : 'alert'}>
+                {t(backlog ? 'alerts.backlog' : 'alerts.open')}
+                <Moment
+                  at={timestamp}
+                  as="ago"
+                  className="one-line ms-1 text-sm text-muted @max-[22rem]:hidden"
+                />
+              </Badge>
+            )}
+            <SecondLine from="medium">
+              <Moment at={timestamp} />
+            </SecondLine>
+          </>
+        ),
+      },
+    ],
+    [t],
+  );
+  return useMemo(
+    () => (isNarrow ? columns.filter(({ id }) => id !== 'pattern' && id !== 'reason') : columns),
+    [columns, isNarrow],
+  );
+}
+
+/** The columns of the list of watched plates. */
+export function usePlateColumns(): readonly Column<WatchlistEntry>[] {
+  const { t } = useTranslation(['watchlist', 'common']);
+  const seesPlates = useSeesPlates();
+  return useMemo(
+    () => [
+      {
+        id: 'pattern',
+        header: t('fields.pattern'),
+        ...(seesPlates && { sortBy: 'pattern' }),
+        width: '9.5rem',
+        cell: ({ pattern }) => <bdi className="font-mono">{pattern}</bdi>,
+        csv: ({ pattern }) => pattern,
+      },
+      {
+        id: 'priority',
+        header: t('fields.priority'),
+        sortBy: 'priority',
+        width: '6.5rem',
+        cell: ({ priority }) => <SeverityBadge severity={priority} />,
+        csv: ({ priority }) => t(`common:severity.${priority}`),
+      },
+      {
+        id: 'reason',
+        header: t('fields.reason'),
+        cell: ({ reason }) => <bdi>{reason}</bdi>,
+        csv: ({ reason }) => reason,
+      },
+      {
+        id: 'validity',
+        header: t('fields.validity'),
+        sortBy: 'validUntil',
+        width: '19rem',
+        wideOnly: true,
+        cell: (entry) => <Validity entry={entry} />,
+      },
+      {
+        id: 'fuzzy',
+        header: t('fields.fuzzy'),
+        width: '8rem',
+        wideOnly: true,
+        cell: ({ fuzzy }) =>
+          fuzzy ? t('plates.fuzzy') : <span className="text-muted">{t('plates.exact')}</span>,
+        csv: ({ fuzzy }) => t(fuzzy ? 'plates.fuzzy' : 'plates.exact'),
+      },
+      {
+        id: 'createdBy',
+        header: t('fields.createdBy'),
+        width: '10rem',
+        wideOnly: true,
+        cell: ({ createdBy }) => <bdi>{createdBy.name}</bdi>,
+        csv: ({ createdBy }) => createdBy.name,
+      },
+      {
+        id: 'createdAt',
+        header: t('fields.createdAt'),
+        sortBy: 'createdAt',
+        width: '7rem',
+        wideOnly: true,
+        cell: ({ createdAt }) => <Moment at={createdAt} as="date" />,
+        csv: ({ createdAt }) => createdAt,
+      },
+    ],
+    [t, seesPlates],
+  );
+}

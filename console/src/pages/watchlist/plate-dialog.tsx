@@ -1,0 +1,205 @@
+import { severities } from '@gantry/contract/values';
+import type { WatchlistEntry, WatchlistEntryDetail } from '@gantry/contract/watchlist';
+import { useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Faster, isConflict, useFasterText } from '../../shared/conflict/faster.tsx';
+import { ChoiceField } from '../../shared/form/choice-field.tsx';
+import { ConfirmDialog } from '../../shared/form/confirm-dialog.tsx';
+import { type Entered, useForm } from '../../shared/form/form.ts';
+import { FormDateField } from '../../shared/form/form-date-field.tsx';
+import { useNotices } from '../../shared/notices/notices.tsx';
+import { Failure } from '../../shared/service/failure.tsx';
+import { api, service } from '../../shared/service/service.ts';
+import { useMay } from '../../shared/session/may.ts';
+import { createTimeFormat } from '../../shared/time/format.ts';
+import { useTimeSettings } from '../../shared/time/zone.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Field } from '../../ui/field.tsx';
+
+interface PlateDialogProps {
+  /** The entry to edit; null for a new one. */
+  readonly entry: WatchlistEntry | null;
+  readonly onClose: () => void;
+}
+
+/** The values of the form. Days are in the time zone of the service; the last one is included. */
+interface PlateFacts {
+  readonly pattern: string;
+  readonly reason: string;
+  readonly priority: WatchlistEntry['priority'];
+  readonly validFrom: string | null;
+  readonly validUntil: string | null;
+  readonly fuzzy: boolean;
+}
+
+function readPlate(entered: Entered): PlateFacts {
+  return {
+    pattern: entered.text('pattern'),
+    reason: entered.text('reason'),
+    priority: entered.text('priority') as PlateFacts['priority'],
+    validFrom: entered.textOrNull('validFrom'),
+    validUntil: entered.textOrNull('validUntil'),
+    fuzzy: entered.checked('fuzzy'),
+  };
+}
+
+/** The form that adds a plate to the watchlist, edits an entry, or deletes it. */
+export function PlateDialog({ entry, onClose }: PlateDialogProps) {
+  const { t } = useTranslation(['watchlist', 'common']);
+  const mayManage = useMay('manageWatchlist');
+  const { say } = useNotices();
+  const client = useQueryClient();
+  const settings = useTimeSettings();
+  const [deletes, setDeletes] = useState(false);
+  const fasterText = useFasterText();
+  // The version when the form was opened; the list may be refetched while the form is open.
+  const [seen] = useState({ updatedAt: entry?.updatedAt });
+  /** The current entry, if another user changed it while the form was open. */
+  const [faster, setFaster] = useState<WatchlistEntryDetail | null>(null);
+  const dayOf = (moment: Date | null) =>
+    moment && createTimeFormat(settings.timezone, 'en', settings).isoDay(moment);
+  const [before] = useState<PlateFacts>({
+    pattern: entry?.pattern ?? '',
+    reason: entry?.reason ?? '',
+    priority: entry?.priority ?? 'MEDIUM',
+    validFrom: dayOf(entry?.validFrom ?? null),
+    validUntil: dayOf(entry?.validUntil ?? null),
+    fuzzy: entry?.fuzzy ?? false,
+  });
+  const refresh = () => client.invalidateQueries({ queryKey: service.watchlist.getAll.pathKey() });
+  const form = useForm({
+    keep: entry ? `watched plate ${entry.id}` : 'new watched plate',
+    read: readPlate,
+    save: async (after) => {
+      if (!entry) return api.watchlist.create.mutate(after);
+      const { id } = entry;
+      const expectedUpdatedAt = faster?.updatedAt ?? seen.updatedAt;
+      try {
+        return await api.watchlist.update.mutate({ id, ...changesOf(before, after), expectedUpdatedAt });
+      } catch (error) {
+        if (isConflict(error)) setFaster(await api.watchlist.getById.query({ id }));
+        throw error;
+      }
+    },
+    onSuccess: ({ pattern }) => {
+      say(entry ? t('plates.changed', { pattern }) : t('plates.added', { pattern }));
+      void refresh();
+      onClose();
+    },
+  });
+  if (deletes && entry) {
+    return (
+      <ConfirmDialog
+        title={t('plates.deleteTitle', { pattern: entry.pattern })}
+        action={t('common:dialog.delete')}
+        run={() => api.watchlist.delete.mutate({ id: entry.id })}
+        onDone={() => {
+          say(t('plates.deleted', { pattern: entry.pattern }));
+          void refresh();
+          onClose();
+        }}
+        onClose={() => setDeletes(false)}
+      >
+        <p>{t('plates.deleteText')}</p>
+      </ConfirmDialog>
+    );
+  }
+  return (
+    <Dialog title={entry ? entry.pattern : t('plates.new')} open onClose={onClose} width="wide">
+      <form ref={form.ref} onSubmit={form.submit}>
+        <fieldset disabled={!mayManage} className="grid gap-3 sm:grid-cols-2">
+          <Field
+            label={t('fields.pattern')}
+            name="pattern"
+            defaultValue={before.pattern}
+            hint={t('plates.patternHint')}
+            error={form.errorOf('pattern')}
+            maxLength={50}
+            autoFocus={!entry}
+            required
+          />
+          <ChoiceField
+            label={t('fields.priority')}
+            name="priority"
+            defaultValue={before.priority}
+            options={severities.map((value) => ({ value, label: t(`common:severity.${value}`) }))}
+          />
+          <Field
+            className="sm:col-span-2"
+            label={t('fields.reason')}
+            name="reason"
+            defaultValue={before.reason}
+            hint={t('plates.reasonHint')}
+            error={form.errorOf('reason')}
+            maxLength={500}
+            required
+          />
+          <FormDateField
+            label={t('fields.validFrom')}
+            name="validFrom"
+            defaultValue={before.validFrom ?? ''}
+            hint={t('plates.zone', { zone: settings.timezone })}
+            error={form.errorOf('validFrom')}
+          />
+          <FormDateField
+            label={t('fields.validUntil')}
+            name="validUntil"
+            defaultValue={before.validUntil ?? ''}
+            hint={t('plates.untilHint')}
+            error={form.errorOf('validUntil')}
+          />
+          <label className="flex min-h-8 items-start gap-2 sm:col-span-2 pointer-coarse:min-h-11">
+            <input
+              type="checkbox"
+              name="fuzzy"
+              defaultChecked={before.fuzzy}
+              className="mt-1 size-4 accent-accent"
+            />
+            <span>
+              {t('plates.fuzzyLabel')}
+              <span className="block text-sm text-muted">{t('plates.fuzzyHint')}</span>
+            </span>
+          </label>
+        </fieldset>
+        {form.failure && !isConflict(form.failure) && <Failure error={form.failure} />}
+        {isConflict(form.failure) && (
+          <Faster error={form.failure}>
+            {faster && (
+              <p>{fasterText({ what: 'changed', who: faster.updatedBy?.name, at: faster.updatedAt })}</p>
+            )}
+          </Faster>
+        )}
+        <div className="mt-3 flex flex-wrap items-center gap-2">
+          {entry && (
+            <Link to="/watchlist" search={{ entryId: entry.id }} className="me-auto text-accent underline">
+              {t('plates.alerts')}
+            </Link>
+          )}
+          {entry && mayManage && (
+            <Button kind="danger" icon="delete" onClick={() => setDeletes(true)}>
+              {t('common:dialog.delete')}
+            </Button>
+          )}
+          <Button className="ms-auto" onClick={onClose}>
+            {mayManage ? t('common:dialog.cancel') : t('common:dialog.close')}
+          </Button>
+          {mayManage && (
+            <Button kind="primary" type="submit" disabled={form.isSaving}>
+              {isConflict(form.failure) ? t('common:faster.saveStill') : t('common:dialog.save')}
+            </Button>
+          )}
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+/** The fields that the user changed. Only these are sent, so that changes of other users to the rest are kept. */
+function changesOf(before: PlateFacts, after: PlateFacts): Partial<PlateFacts> {
+  return Object.fromEntries(
+    Object.entries(after).filter(([name, value]) => before[name as keyof PlateFacts] !== value),
+  );
+}

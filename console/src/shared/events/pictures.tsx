@@ -1,0 +1,150 @@
+import { useEffect, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Button } from '../../ui/button.tsx';
+import { classes } from '../../ui/classes.ts';
+import { useShortcuts } from '../../ui/shortcuts.tsx';
+import { Picture } from './picture.tsx';
+import { isKept } from './use-picture.ts';
+
+const ZOOMS = [1, 1.5, 2, 3, 4, 6, 8] as const;
+
+interface PicturesProps {
+  readonly images: readonly string[];
+  /** What the pictures show, for screen readers. */
+  readonly label: string;
+}
+
+/** The pictures of an event. Those on other hosts are not loaded; their URLs are listed. */
+export function Pictures({ images, label }: PicturesProps) {
+  const { t } = useTranslation('events');
+  const kept = images.filter(isKept);
+  const elsewhere = images.filter((image) => !isKept(image));
+  return (
+    <>
+      {kept.length > 0 && <PictureViewer key={kept[0]} images={kept} label={label} />}
+      {elsewhere.length > 0 && (
+        <div className="text-sm text-muted">
+          <p>{t('pictures.elsewhere')}</p>
+          <ul>
+            {elsewhere.map((address) => (
+              <li key={address}>
+                <bdi className="line-clamp-2 font-mono">{address}</bdi>
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+    </>
+  );
+}
+
+interface PictureViewerProps extends PicturesProps {
+  /** The index of the picture that is shown first; 0 by default. */
+  readonly start?: number;
+  /** If set, the viewer starts in full screen, and this is called when the user leaves full screen. */
+  readonly onClose?: () => void;
+}
+
+/** A viewer for pictures stored by the service: one at a time, with zoom and full screen. */
+export function PictureViewer({ images, label, start = 0, onClose }: PictureViewerProps) {
+  const { t } = useTranslation('events');
+  const [at, setAt] = useState(start);
+  const [zoom, setZoom] = useState(0);
+  const [isFull, setFull] = useState(onClose !== undefined);
+  const turnFull = () => (onClose ? onClose() : setFull(!isFull));
+  const show = (next: number) => {
+    setAt((next + images.length) % images.length);
+    setZoom(0);
+  };
+  const zoomBy = (steps: number) => setZoom((now) => Math.max(0, Math.min(now + steps, ZOOMS.length - 1)));
+  useShortcuts([
+    { keys: '[', label: t('pictures.previous'), scope: 'page', run: () => show(at - 1) },
+    { keys: ']', label: t('pictures.next'), scope: 'page', run: () => show(at + 1) },
+    { keys: '+', label: t('pictures.zoomIn'), scope: 'page', run: () => zoomBy(1) },
+    { keys: '-', label: t('pictures.zoomOut'), scope: 'page', run: () => zoomBy(-1) },
+    { keys: 'v', label: t('pictures.full'), scope: 'page', run: turnFull },
+  ]);
+  const image = images[at];
+  if (image === undefined) return null;
+  return (
+    <figure
+      className={classes(
+        'flex flex-col overflow-hidden border bg-black',
+        isFull ? 'fixed inset-0 z-40' : 'h-72 shrink-0 rounded-md',
+      )}
+    >
+      {isFull && <CloseOnEscape onClose={turnFull} />}
+      <Picture
+        key={image}
+        reference={image}
+        zoom={ZOOMS[zoom] ?? 1}
+        alt={t('pictures.alt', { label, n: at + 1, of: images.length })}
+      />
+      <figcaption className="flex items-center gap-1 border-t bg-surface px-1 py-0.5">
+        {images.length > 1 && (
+          <>
+            <Button
+              kind="quiet"
+              icon="previous"
+              iconOnly
+              aria-label={t('pictures.previous')}
+              onClick={() => show(at - 1)}
+            />
+            <span className="figures text-sm text-muted" dir="ltr">
+              {at + 1} / {images.length}
+            </span>
+            <Button
+              kind="quiet"
+              icon="next"
+              iconOnly
+              aria-label={t('pictures.next')}
+              onClick={() => show(at + 1)}
+            />
+          </>
+        )}
+        <span className="grow" />
+        <Button
+          kind="quiet"
+          icon="none"
+          iconOnly
+          aria-label={t('pictures.zoomOut')}
+          disabled={zoom === 0}
+          onClick={() => zoomBy(-1)}
+        />
+        <span className="figures w-12 text-center text-sm text-muted" dir="ltr">
+          {Math.round((ZOOMS[zoom] ?? 1) * 100)} %
+        </span>
+        <Button
+          kind="quiet"
+          icon="add"
+          iconOnly
+          aria-label={t('pictures.zoomIn')}
+          disabled={zoom === ZOOMS.length - 1}
+          onClick={() => zoomBy(1)}
+        />
+        <Button
+          kind="quiet"
+          icon={isFull ? 'close' : 'fullScreen'}
+          iconOnly
+          aria-label={t(isFull ? 'pictures.leaveFull' : 'pictures.full')}
+          aria-pressed={isFull}
+          autoFocus={onClose !== undefined}
+          onClick={turnFull}
+        />
+      </figcaption>
+    </figure>
+  );
+}
+
+/** Mounted in full screen: Escape leaves full screen and does nothing else, and the page behind does not scroll. */
+function CloseOnEscape({ onClose }: { readonly onClose: () => void }) {
+  const { t } = useTranslation('events');
+  useShortcuts([{ keys: 'Escape', label: t('pictures.leaveFull'), scope: 'page', run: onClose }]);
+  useEffect(() => {
+    document.body.style.overflow = 'hidden';
+    return () => {
+      document.body.style.overflow = '';
+    };
+  }, []);
+  return null;
+}

@@ -1,0 +1,43 @@
+import { type QueryClient, queryOptions, useQuery } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { fetchFile } from '../service/files.ts';
+import { service } from '../service/service.ts';
+import { addressOf } from '../service/url.ts';
+
+/** Whether the service stores the picture. Others are URLs of other hosts, to which the console sends no requests. */
+export function isKept(reference: string): boolean {
+  return reference.startsWith('/images/');
+}
+
+function pictureOf(reference: string) {
+  return queryOptions({
+    queryKey: ['picture', reference],
+    queryFn: ({ signal }) => fetchFile(addressOf(reference), signal),
+    // The URL contains the SHA-256 hash of the content, so the response never changes.
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 60_000,
+  });
+}
+
+/** Loads a stored picture as an object URL for an `img`, which cannot send the token that its own URL requires. */
+export function usePicture(reference: string) {
+  const { data, error, refetch } = useQuery(pictureOf(reference));
+  const [address, setAddress] = useState<string | null>(null);
+  useEffect(() => {
+    if (!data) return setAddress(null);
+    const made = URL.createObjectURL(data);
+    setAddress(made);
+    return () => URL.revokeObjectURL(made);
+  }, [data]);
+  return { address, error, refetch: () => void refetch() };
+}
+
+/** Prefetches an event and its first stored picture. */
+export async function prefetchEvent(client: QueryClient, id: string): Promise<void> {
+  const event = await client.fetchQuery({
+    ...service.events.getById.queryOptions({ id }),
+    staleTime: 60_000,
+  });
+  const first = event.images.find(isKept);
+  if (first) await client.prefetchQuery(pictureOf(first));
+}

@@ -1,0 +1,67 @@
+import { useTranslation } from 'react-i18next';
+import { Badge } from '../../ui/badge.tsx';
+import { Icon } from '../../ui/icon.tsx';
+import { useConnection } from '../service/connection.ts';
+import { useNow, useTime } from '../time/use-time.ts';
+
+/** A break that is shorter than this, in milliseconds, shows no banner. */
+const BANNER_MS = 1_000;
+
+/** The state of the connection to the service, in the top bar. */
+export function ConnectionDot() {
+  const { t } = useTranslation('shell');
+  const { state } = useConnection();
+  if (state === 'live')
+    return (
+      <Badge tone="calm" icon="good">
+        {t('connection.live')}
+      </Badge>
+    );
+  if (state === 'off')
+    return (
+      <Badge tone="calm" icon="offline">
+        <span className="max-sm:w-24 max-sm:text-sm max-sm:leading-tight max-sm:whitespace-normal">
+          {t('connection.off')}
+        </span>
+      </Badge>
+    );
+  if (state === 'connecting')
+    return (
+      <Badge tone="calm" icon="refresh">
+        {t('connection.connecting')}
+      </Badge>
+    );
+  return (
+    <Badge tone="high" icon="offline">
+      {t('connection.broken')}
+    </Badge>
+  );
+}
+
+/** Whether the data may be stale, because the connection has been broken for at least a second. */
+export function useIsStale(): boolean {
+  const { state, brokenSince } = useConnection();
+  const now = useNow();
+  return state === 'broken' && now - (brokenSince ?? now) >= BANNER_MS;
+}
+
+/** The banner above the page while the connection is broken, with the time up to which the data is complete. */
+export function ConnectionBanner() {
+  const { t } = useTranslation('shell');
+  const { asOf } = useConnection();
+  const time = useTime();
+  if (!useIsStale()) return null;
+  return (
+    <p role="alert" className="flex items-center gap-2 border-b bg-high-surface px-4 py-1.5">
+      <Icon name="offline" className="text-high" />
+      <span>
+        {t('connection.banner')}{' '}
+        {asOf !== null && (
+          <>
+            {t('connection.asOf')} <span dir="ltr">{time.time(new Date(asOf))}</span>
+          </>
+        )}
+      </span>
+    </p>
+  );
+}

@@ -1,0 +1,87 @@
+import { useEffect, useMemo, useRef, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Button } from '../../ui/button.tsx';
+import { useIsDark } from '../../ui/token-color.ts';
+import { createMap, type Group, type VectorMap as Handle } from './create-map.ts';
+import { GroupPopover } from './group-popover.tsx';
+import { boundsOf, type MapProps } from './point.ts';
+
+/** The map for browsers with WebGL. It is created once per label and language; other changes update it in place. */
+export function VectorMap({ label, points, selectedId = null, onSelect, fit = 'all' }: MapProps) {
+  const { t, i18n } = useTranslation('map');
+  const isDark = useIsDark();
+  const container = useRef<HTMLDivElement>(null);
+  const [map, setMap] = useState<Handle | null>(null);
+  const [group, setGroup] = useState<Group | null>(null);
+  const [hasStreets, setHasStreets] = useState(false);
+  const [broken, setBroken] = useState<unknown>(null);
+  const isPlaced = useRef(false);
+  const latest = useRef(onSelect);
+  latest.current = onSelect;
+  const byId = useMemo(() => new Map(points.map((point) => [point.id, point])), [points]);
+  const { language } = i18n;
+
+  useEffect(() => {
+    if (!container.current) return;
+    try {
+      const made = createMap({
+        container: container.current,
+        label,
+        language,
+        onPoint: (id) => latest.current(id),
+        onGroup: setGroup,
+        onStreets: () => setHasStreets(true),
+      });
+      isPlaced.current = false;
+      setMap(made);
+      return () => {
+        setMap(null);
+        made.remove();
+      };
+    } catch (error) {
+      setBroken(error);
+    }
+  }, [label, language]);
+  useEffect(() => map?.applyColors(isDark), [map, isDark]);
+  useEffect(() => {
+    if (!map) return;
+    map.setPoints(points);
+    // Only once, so that the map does not move by itself while the user looks at it.
+    const bounds = boundsOf(fit === 'all' ? points : points.filter(({ id }) => id === selectedId));
+    if (isPlaced.current || !bounds) return;
+    isPlaced.current = true;
+    map.show(bounds);
+  }, [map, points, fit, selectedId]);
+  useEffect(() => map?.select(selectedId), [map, selectedId]);
+  const showAll = () => {
+    const bounds = boundsOf(points);
+    if (bounds) map?.show(bounds);
+  };
+
+  // The error boundary in `PlaceMap` then shows the simple map.
+  if (broken !== null) throw broken;
+  return (
+    <div className="relative h-full overflow-hidden bg-bg" dir="ltr">
+      <div ref={container} className="h-full" />
+      <div className="absolute top-2 right-2 flex flex-col gap-1 print:hidden">
+        <Button icon="add" iconOnly aria-label={t('nearer')} onClick={() => map?.zoomBy(1)} />
+        <Button icon="less" iconOnly aria-label={t('farther')} onClick={() => map?.zoomBy(-1)} />
+        <Button icon="fullScreen" iconOnly aria-label={t('showAll')} onClick={showAll} />
+      </div>
+      <p className="absolute right-0 bottom-0 bg-surface px-1.5 text-xs text-muted">
+        {hasStreets ? '© OpenStreetMap' : 'Natural Earth'}
+      </p>
+      {group && (
+        <GroupPopover
+          group={group}
+          points={byId}
+          onSelect={(id) => {
+            setGroup(null);
+            onSelect(id);
+          }}
+          onClose={() => setGroup(null)}
+        />
+      )}
+    </div>
+  );
+}

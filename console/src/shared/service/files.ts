@@ -1,0 +1,51 @@
+import { GantryError, type GantryErrorCode } from '@gantry/client';
+import { setSessionEnded } from '../session/ended.ts';
+import { currentSession } from '../session/session.ts';
+import { addressOf } from './url.ts';
+
+/** Downloads a file from the service, such as a picture or a report. @throws GantryError as API requests do */
+export async function fetchFile(address: string, signal?: AbortSignal): Promise<Blob> {
+  const token = currentSession()?.token;
+  const answer = await fetch(address, {
+    headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+    signal: signal ?? null,
+  }).catch((cause: unknown) => {
+    throw new GantryError('UNREACHABLE', 'The service cannot be reached', { cause });
+  });
+  if (answer.ok) return answer.blob();
+  if (answer.status === 401) setSessionEnded(true);
+  const { code, message } = await failureIn(answer);
+  const requestId = answer.headers.get('x-request-id') ?? undefined;
+  throw new GantryError(code, message, { httpStatus: answer.status, requestId });
+}
+
+/** Saves a file as a download of the browser under the given name. */
+export function saveFile(file: Blob, name: string): void {
+  const address = URL.createObjectURL(file);
+  const link = document.createElement('a');
+  link.href = address;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+}
+
+/**
+ * Downloads a file that requires the session token, and saves it. A plain link could not send the token.
+ * @param path as the service names it
+ * @throws GantryError as API requests do
+ */
+export async function downloadFile(path: string, name: string): Promise<void> {
+  saveFile(await fetchFile(addressOf(path)), name);
+}
+
+/** The code and message of an error response. */
+async function failureIn(answer: Response): Promise<{ code: GantryErrorCode; message: string }> {
+  try {
+    const { error } = (await answer.json()) as {
+      error: { json: { message: string; data: { code: GantryErrorCode } } };
+    };
+    return { code: error.json.data.code, message: error.json.message };
+  } catch {
+    return { code: 'INVALID_RESPONSE', message: `Not an answer of a Gantry service: HTTP ${answer.status}` };
+  }
+}

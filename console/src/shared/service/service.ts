@@ -1,0 +1,46 @@
+import { createGantryClient } from '@gantry/client';
+import { createTRPCOptionsProxy } from '@trpc/tanstack-react-query';
+import { isSessionEnded, setSessionEnded } from '../session/ended.ts';
+import { setFactorMissing } from '../session/factor-missing.ts';
+import { currentSession, onSessionChange } from '../session/session.ts';
+import { markBroken } from './connection.ts';
+import { queryClient } from './queries.ts';
+import { serviceAddress } from './url.ts';
+
+/** Calls the service. A call that does not reach it shows that the connection is broken, before the stream notices. */
+const reach: typeof fetch = async (input, init) => {
+  try {
+    return await fetch(input, init);
+  } catch (error) {
+    const isOurs =
+      init?.signal?.aborted && (init.signal.reason as Error | undefined)?.name !== 'TimeoutError';
+    if (!isOurs) markBroken(Date.now());
+    throw error;
+  }
+};
+
+/** The client of the service, with the token of the current session. */
+export const gantry = createGantryClient({ url: serviceAddress, fetch: reach });
+
+let known = currentSession();
+gantry.setToken(known?.token ?? null);
+// Also called when another tab changes the session. If the same user signs in again after the session has ended, the
+// page stays and all queries are refetched; if the user changes or signs out, the cache is cleared.
+onSessionChange(() => {
+  const before = known;
+  known = currentSession();
+  gantry.setToken(known?.token ?? null);
+  const isOther = known?.user.id !== before?.user.id;
+  const isNewLogin = isSessionEnded() && known?.token !== before?.token;
+  if (!isOther && !isNewLogin) return;
+  setSessionEnded(false);
+  setFactorMissing(false);
+  if (isOther) queryClient.clear();
+  else void queryClient.invalidateQueries();
+});
+
+/** Plain requests: `api.events.getById.query({ id })`. */
+export const { api } = gantry;
+
+/** Options for TanStack Query: `useQuery(service.events.getAll.queryOptions(input))`. */
+export const service = createTRPCOptionsProxy({ client: api, queryClient });

@@ -1,0 +1,186 @@
+import { type ColumnDef, useTable } from '@tanstack/react-table';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { type KeyboardEvent, type ReactNode, useCallback, useEffect, useMemo, useRef } from 'react';
+import { Skeleton, ThinBar } from '../../ui/skeleton.tsx';
+import { Failure } from '../service/failure.tsx';
+import { type Column, features, shownFrom } from './column.ts';
+import { DataRow } from './data-row.tsx';
+import { HeaderCell, type Sort } from './header-cell.tsx';
+import { useKeptPosition } from './keep-position.ts';
+import type { Pages } from './pages.ts';
+
+export type { Column };
+
+interface DataTableProps<Row> {
+  /** The name of the list for screen readers. */
+  readonly label: string;
+  readonly columns: readonly Column<Row>[];
+  readonly pages: Pick<Pages<Row>, 'rows' | 'total' | 'isPending' | 'isFetching' | 'error' | 'refetch'> &
+    Partial<Omit<Pages<Row>, 'load' | 'keyOf'>>;
+  readonly keyOf: (row: Row) => string;
+  readonly sort?: Sort;
+  readonly onSort?: (sort: Sort) => void;
+  /** The row at the keyboard cursor, or whose details are shown. */
+  readonly activeKey?: string | null;
+  readonly onActivate?: (row: Row) => void;
+  readonly selected?: ReadonlySet<string>;
+  /** What a row shows, for the label of its checkbox; required if rows can be selected. */
+  readonly nameOf?: (row: Row) => string;
+  /** Whether nothing is left to do about a row, whose text is muted then. */
+  readonly isDone?: (row: Row) => boolean;
+  /** @param range whether to select all rows from the last toggled one to this one */
+  readonly onSelect?: (row: Row, range: boolean) => void;
+  /** Ctrl+A, while the focus is inside the list. */
+  readonly onSelectAll?: () => void;
+  /** Shown if there are no rows: the reason, and what the user can do. */
+  readonly empty: ReactNode;
+}
+
+/** In pixels, larger on touch screens; the same as in `TableRow`. */
+const ROW_HEIGHT = matchMedia('(pointer: coarse)').matches ? 44 : 37;
+/** Rows rendered beyond each end of the visible range: more than one turn of a mouse wheel. */
+const OVERSCAN = 20;
+/** The next page is requested when fewer than this many rows are left below the rendered ones. */
+const AHEAD = 60;
+
+/** The table of all lists: virtual rows, sorted by the service, with a cursor and a selection. */
+export function DataTable<Row>(props: DataTableProps<Row>) {
+  const { label, columns, pages, keyOf, sort, onSort, activeKey, selected, onSelect, onSelectAll, empty } =
+    props;
+  const scroller = useRef<HTMLDivElement>(null);
+  const definitions = useMemo<ColumnDef<typeof features, Row & object>[]>(
+    () =>
+      columns.map(({ id, header, cell }) => ({ id, header, cell: ({ row }) => cell(row.original as Row) })),
+    [columns],
+  );
+  const { rows, hasMore, loadMore, generation } = pages;
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW_HEIGHT,
+    overscan: OVERSCAN,
+    getItemKey: (at) => keyOf(rows[at] as Row),
+  });
+  const seen = virtual.getVirtualItems();
+  // The table gets only the rendered rows, so that a list of 100,000 rows costs no more than one of 100.
+  const first = seen[0]?.index ?? 0;
+  const last = seen.at(-1)?.index ?? -1;
+  const data = useMemo(() => rows.slice(first, last + 1) as (Row & object)[], [rows, first, last]);
+  const table = useTable({
+    features,
+    columns: definitions,
+    data,
+    getRowId: (row) => keyOf(row as Row),
+  });
+  useEffect(() => {
+    if (hasMore && last >= rows.length - AHEAD) loadMore?.();
+  }, [hasMore, last, rows.length, loadMore]);
+  useKeptPosition(scroller, rows.length > 0);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: scroll when the cursor moves, not when rows change
+  useEffect(() => {
+    const at = activeKey ? rows.findIndex((row) => keyOf(row) === activeKey) : -1;
+    if (at >= 0 && scroller.current) keepInView(scroller.current, at);
+  }, [activeKey]);
+  useEffect(() => {
+    if (generation) scroller.current?.scrollTo({ top: 0 });
+  }, [generation]);
+  const commands = useRef(props);
+  commands.current = props;
+  const activate = useCallback((row: Row) => commands.current.onActivate?.(row), []);
+  const select = useCallback((row: Row, range: boolean) => commands.current.onSelect?.(row, range), []);
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (!(event.ctrlKey || event.metaKey) || event.key !== 'a' || !onSelectAll) return;
+    event.preventDefault();
+    onSelectAll();
+  };
+
+  if (pages.error && rows.length === 0) {
+    return (
+      <div className="p-4">
+        <Failure error={pages.error} onRetry={pages.refetch} />
+      </div>
+    );
+  }
+  if (pages.isPending) return <Skeleton rows={14} />;
+  if (rows.length === 0) return empty;
+  const before = seen[0]?.start ?? 0;
+  const after = virtual.getTotalSize() - (seen.at(-1)?.end ?? 0);
+  return (
+    <>
+      <ThinBar active={pages.isFetching} />
+      {Boolean(pages.error) && !pages.moreError && (
+        <div className="px-4 py-2">
+          <Failure error={pages.error} onRetry={pages.refetch} />
+        </div>
+      )}
+      <section
+        ref={scroller}
+        aria-label={label}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard
+        tabIndex={0}
+        data-list
+        onKeyDown={onKeyDown}
+        className="@container min-h-0 grow overflow-auto contain-strict print:contain-none"
+      >
+        <table
+          className="w-full table-fixed border-separate border-spacing-0"
+          aria-rowcount={pages.total === null ? -1 : pages.total + 1}
+        >
+          <colgroup>
+            {onSelect && <col className="w-10 @max-xl:hidden" />}
+            {columns.map((column) => (
+              <col key={column.id} style={{ width: column.width }} className={shownFrom(column)} />
+            ))}
+          </colgroup>
+          <thead className="sticky top-0 z-10 bg-surface">
+            <tr aria-rowindex={1}>
+              {onSelect && <td className="border-b @max-xl:hidden" />}
+              {columns.map((column, at) => (
+                <HeaderCell
+                  key={column.id}
+                  column={column}
+                  isFirst={at === 0}
+                  isSelectable={onSelect !== undefined}
+                  sort={sort}
+                  onSort={onSort}
+                />
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {before > 0 && <tr style={{ height: before }} className="print:hidden" />}
+            {table.getRowModel().rows.map((row, at) => (
+              <DataRow
+                key={row.id}
+                row={row}
+                columns={columns as readonly Column<Row & object>[]}
+                position={first + at + 2}
+                isActive={row.id === activeKey}
+                isSelected={selected?.has(row.id) ?? false}
+                isSelectable={onSelect !== undefined}
+                nameOf={props.nameOf}
+                isDone={props.isDone?.(row.original) ?? false}
+                onActivate={activate}
+                onSelect={select}
+              />
+            ))}
+            {after > 0 && <tr style={{ height: after }} className="print:hidden" />}
+          </tbody>
+        </table>
+        {Boolean(pages.moreError) && (
+          <div className="p-4">
+            <Failure error={pages.moreError} onRetry={pages.retryMore} />
+          </div>
+        )}
+      </section>
+    </>
+  );
+}
+
+/** Scrolls as little as needed. The sticky header, which is about as high as a row, covers the rows behind it. */
+function keepInView(list: HTMLElement, index: number): void {
+  const top = index * ROW_HEIGHT;
+  const bottom = top + 2 * ROW_HEIGHT;
+  if (top < list.scrollTop) list.scrollTop = top;
+  else if (bottom > list.scrollTop + list.clientHeight) list.scrollTop = bottom - list.clientHeight;
+}

@@ -1,0 +1,51 @@
+import { currentConnection } from '../shared/service/connection.ts';
+
+/** How often to check whether the service can be reached again, in milliseconds. */
+const AGAIN_MS = 1_000;
+
+/**
+ * Loads a lazy part of the console. If the service cannot be reached, it waits until it can. After a failed dynamic
+ * import, a browser does not try the module again until the page is reloaded, and the router would reload the page at
+ * once: while the service is down, that would replace the console with the browser's error page.
+ */
+export async function loadCode<Code>(load: () => Promise<Code>): Promise<Code> {
+  if (currentConnection().state === 'broken') await untilServed();
+  try {
+    return await load();
+  } catch {
+    await untilServed();
+    return load();
+  }
+}
+
+/** Reloads the console because a part cannot be loaded, such as after an upgrade; once per error message and tab. */
+export function reloadOnce(error: unknown): void {
+  const key = `gantry.reloaded ${error instanceof Error ? error.message : ''}`;
+  if (sessionStorage.getItem(key) !== null) return;
+  sessionStorage.setItem(key, 'true');
+  location.reload();
+}
+
+let waiting: Promise<void> | null = null;
+
+/** Waits until the files can be loaded. All parts that are waited for share one series of checks. */
+function untilServed(): Promise<void> {
+  waiting ??= checkUntilServed().finally(() => {
+    waiting = null;
+  });
+  return waiting;
+}
+
+async function checkUntilServed(): Promise<void> {
+  while (!(await isServed())) await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+}
+
+/** Whether the files of the console can be loaded. Tests with a small file, past the HTTP cache. */
+async function isServed(): Promise<boolean> {
+  try {
+    const { ok } = await fetch('/icon.svg', { cache: 'no-store' });
+    return ok;
+  } catch {
+    return false;
+  }
+}
