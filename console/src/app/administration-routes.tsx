@@ -5,16 +5,15 @@ import {
   holdsSearch,
   usersSearch,
 } from '../pages/administration/search.ts';
-import { enterRoom } from '../shared/locale/locale.ts';
 import { readSearch } from '../shared/url/search.ts';
-import { lazyPage } from './lazy-page.ts';
-import { shell } from './route.tsx';
+import { loadLaterTexts } from './locale/texts.ts';
+import { lazyPage, shell } from './route.tsx';
 
 const administration = createRoute({
   getParentRoute: () => shell,
   path: '/administration',
   component: lazyPage(async () => {
-    await Promise.all([enterRoom('administration'), enterRoom('account')]);
+    await Promise.all([loadLaterTexts('administration'), loadLaterTexts('account')]);
     return import('../pages/administration/administration-page.tsx');
   }, 'AdministrationPage'),
 });

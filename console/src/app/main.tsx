@@ -5,10 +5,11 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { useTranslation } from 'react-i18next';
 import { keptInput } from '../shared/form/kept.ts';
-import { directionOf, startLocale } from '../shared/locale/locale.ts';
+import { directionOf } from '../shared/locale/language.ts';
 import { queryClient } from '../shared/service/queries.ts';
 import { ShortcutProvider } from '../ui/shortcuts.tsx';
 import { applyTheme } from '../ui/theme.ts';
+import { startTexts } from './locale/texts.ts';
 import { router } from './routes.tsx';
 import '../ui/theme.css';
 import { NoticeProvider } from '../shared/notices/notices.tsx';
@@ -29,7 +30,7 @@ function Console() {
 }
 
 applyTheme();
-await Promise.all([startLocale(), keptInput.start().catch(() => undefined)]);
+await Promise.all([startTexts(), keptInput.start().catch(() => undefined)]);
 const root = document.getElementById('root');
 if (root) {
   createRoot(root).render(

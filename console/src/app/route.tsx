@@ -1,7 +1,8 @@
-import { createRootRoute, createRoute, Outlet } from '@tanstack/react-router';
+import { createRootRoute, createRoute, lazyRouteComponent, Outlet, redirect } from '@tanstack/react-router';
 import { NotFound, PageFailure } from '../shared/page/page-failure.tsx';
+import { currentSession } from '../shared/session/session.ts';
 import { type Parameter, readSearchAround } from '../shared/url/search.ts';
-import { requireSession } from './require-session.ts';
+import { loadCode } from '../ui/load-code.ts';
 import { Shell } from './shell/shell.tsx';
 
 /** The root of all routes. */
@@ -22,3 +23,13 @@ export const shell = createRoute({
   beforeLoad: requireSession,
   component: Shell,
 });
+
+/** Redirects to the sign-in page if there is no session; after the sign-in, the user returns to this URL. */
+function requireSession({ location: { href } }: { readonly location: { readonly href: string } }): void {
+  if (currentSession()) return;
+  throw redirect({ to: '/sign-in', search: href === '/' ? {} : { to: href }, replace: true });
+}
+
+/** A page whose code is loaded when it is opened, or as soon as the service can be reached again. */
+export const lazyPage: typeof lazyRouteComponent = (load, name) =>
+  lazyRouteComponent(() => loadCode(load), name);

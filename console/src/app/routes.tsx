@@ -9,12 +9,11 @@ import { sensorsSearch } from '../pages/sensors/search.ts';
 import { SignInPage } from '../pages/sign-in/sign-in-page.tsx';
 import { trafficSearch } from '../pages/traffic/search.ts';
 import { watchlistSearch } from '../pages/watchlist/search.ts';
-import { enterRoom } from '../shared/locale/locale.ts';
 import { PageFailure } from '../shared/page/page-failure.tsx';
 import { type Parameter, readSearch } from '../shared/url/search.ts';
 import { administrationRoutes } from './administration-routes.tsx';
-import { lazyPage } from './lazy-page.ts';
-import { root, shell } from './route.tsx';
+import { loadLaterTexts } from './locale/texts.ts';
+import { lazyPage, root, shell } from './route.tsx';
 
 /** The page to open after the sign-in. Only a path within the console is accepted, to prevent open redirects. */
 const path: Parameter<string> = (raw) =>
@@ -73,7 +72,7 @@ const sensor = createRoute({
   path: '/sensors/$sensorId',
   validateSearch: readSearch({}),
   component: lazyPage(async () => {
-    await enterRoom('connections');
+    await loadLaterTexts('connections');
     return import('../pages/sensors/sensor-page.tsx');
   }, 'SensorPage'),
 });
@@ -83,7 +82,7 @@ const connection = createRoute({
   path: '/sensors/$sensorId/connections/$connectionId',
   validateSearch: readSearch(connectionSearch),
   component: lazyPage(async () => {
-    await enterRoom('connections');
+    await loadLaterTexts('connections');
     return import('../pages/sensors/connections/connection-page.tsx');
   }, 'ConnectionPage'),
 });
@@ -135,7 +134,7 @@ const account = createRoute({
   path: '/account',
   validateSearch: readSearch({}),
   component: lazyPage(async () => {
-    await enterRoom('account');
+    await loadLaterTexts('account');
     return import('../pages/account/account-page.tsx');
   }, 'AccountPage'),
 });

@@ -1,4 +1,9 @@
-import { currentConnection } from '../shared/service/connection.ts';
+let isKnownBroken = (): boolean => false;
+
+/** Says how to tell, without a request, that the service cannot be reached. */
+export function setBrokenCheck(check: () => boolean): void {
+  isKnownBroken = check;
+}
 
 /** How often to check whether the service can be reached again, in milliseconds. */
 const AGAIN_MS = 1_000;
@@ -9,7 +14,7 @@ const AGAIN_MS = 1_000;
  * once: while the service is down, that would replace the console with the browser's error page.
  */
 export async function loadCode<Code>(load: () => Promise<Code>): Promise<Code> {
-  if (currentConnection().state === 'broken') await untilServed();
+  if (isKnownBroken()) await untilServed();
   try {
     return await load();
   } catch {

@@ -1,8 +1,5 @@
-import { catalogueOf } from './rooms.ts';
-
-export const catalogue = catalogueOf(
-  import.meta.glob(['../../**/locale/ar.json', '!../../**/{account,administration,connections}/locale/*'], {
-    eager: true,
-    import: 'default',
-  }),
+/** The texts of the first load. */
+export const files = import.meta.glob<object>(
+  ['../../**/locale/ar.json', '!../../**/{account,administration,connections}/locale/*'],
+  { eager: true, import: 'default' },
 );

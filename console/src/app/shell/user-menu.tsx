@@ -2,7 +2,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { signOut } from '../../pages/sign-in/use-sign-in.ts';
 import { canNotify, setBrowserNotices, useBrowserNotices } from '../../shared/announce/browser-notices.ts';
-import { type Language, languages, setLanguage } from '../../shared/locale/locale.ts';
+import { type Language, languages, setLanguage } from '../../shared/locale/language.ts';
 import { useUser } from '../../shared/session/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Menu } from '../../ui/menu.tsx';

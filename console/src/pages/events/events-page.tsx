@@ -9,7 +9,7 @@ import { useMay } from '../../shared/session/may.ts';
 import { DataTable } from '../../shared/table/data-table.tsx';
 import { useCursor } from '../../shared/table/use-cursor.ts';
 import { useSelection } from '../../shared/table/use-selection.ts';
-import { isInPlace } from '../../shared/url/pane.ts';
+import { isInPlace } from '../../shared/url/search.ts';
 import { WithDefaultView } from '../../shared/views/with-default-view.tsx';
 import { BulkBar } from './bulk/bulk-bar.tsx';
 import { useEventColumns, useEventName, useMarkColumn, useReviewColumn } from './columns.tsx';

@@ -3,6 +3,7 @@ import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { findCodes, useCodeNames, vehicles, violationCodes } from '../../shared/events/codes.ts';
 import { dateFilters, type Filter } from '../../shared/filters/filter.ts';
+import { sensorLookUp } from '../../shared/places/look-ups.ts';
 import { useSeesPlates } from '../../shared/service/plates.tsx';
 import { api } from '../../shared/service/service.ts';
 
@@ -48,16 +49,7 @@ export function useEventFilters(): readonly Filter[] {
         kind: 'lookUp',
         name: 'sensorId',
         label: t('fields.sensor'),
-        find: async (search) => {
-          const { sensors } = await api.sensors.getAll.query({
-            search,
-            take: 20,
-            sortBy: 'name',
-            sortOrder: 'asc',
-          });
-          return sensors.map(({ id, name }) => ({ value: id, label: name }));
-        },
-        nameOf: async (id) => (await api.sensors.getById.query({ id })).name,
+        ...sensorLookUp,
       },
       {
         kind: 'lookUp',

@@ -4,8 +4,8 @@ import { useTranslation } from 'react-i18next';
 import { ChoiceField } from '../../shared/form/choice-field.tsx';
 import type { Entered } from '../../shared/form/form.ts';
 import { LookUpField } from '../../shared/form/look-up-field.tsx';
+import { locationLookUp, sensorLookUp } from '../../shared/places/look-ups.ts';
 import { Field } from '../../ui/field.tsx';
-import { findLocations, findSensors, nameOfLocation, nameOfSensor } from './use-filters.ts';
 
 /** The fields of an incident that a user can edit. */
 export type IncidentFacts = Pick<
@@ -77,15 +77,13 @@ export function IncidentFields({ facts, errorOf }: IncidentFieldsProps) {
         label={t('fields.location')}
         {...text('locationId')}
         defaultValue={facts.locationId}
-        find={findLocations}
-        nameOf={nameOfLocation}
+        {...locationLookUp}
       />
       <LookUpField
         label={t('fields.sensor')}
         {...text('sensorId')}
         defaultValue={facts.sensorId}
-        find={findSensors}
-        nameOf={nameOfSensor}
+        {...sensorLookUp}
       />
       <Field
         label={t('fields.latitude')}

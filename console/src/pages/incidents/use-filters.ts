@@ -2,21 +2,8 @@ import { incidentStatuses, incidentTypes, severities } from '@gantry/contract/va
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { dateFilters, type Filter } from '../../shared/filters/filter.ts';
-import { api } from '../../shared/service/service.ts';
+import { locationLookUp, sensorLookUp } from '../../shared/places/look-ups.ts';
 import { findAssignees } from './people.ts';
-
-export async function findSensors(search: string) {
-  const { sensors } = await api.sensors.getAll.query({ search, take: 20, sortBy: 'name', sortOrder: 'asc' });
-  return sensors.map(({ id, name }) => ({ value: id, label: name }));
-}
-
-export async function findLocations(search: string) {
-  const { locations } = await api.locations.getAll.query({ search, take: 20 });
-  return locations.map(({ id, name }) => ({ value: id, label: name }));
-}
-
-export const nameOfSensor = async (id: string) => (await api.sensors.getById.query({ id })).name;
-export const nameOfLocation = async (id: string) => (await api.locations.getById.query({ id })).name;
 
 /** Every filter of `incidents.getAll`. */
 export function useIncidentFilters(): readonly Filter[] {
@@ -63,15 +50,13 @@ export function useIncidentFilters(): readonly Filter[] {
         kind: 'lookUp',
         name: 'sensorId',
         label: t('fields.sensor'),
-        find: findSensors,
-        nameOf: nameOfSensor,
+        ...sensorLookUp,
       },
       {
         kind: 'lookUp',
         name: 'locationId',
         label: t('fields.location'),
-        find: findLocations,
-        nameOf: nameOfLocation,
+        ...locationLookUp,
       },
       ...dateFilters(t('filters.from'), t('filters.until')),
     ];

@@ -7,9 +7,9 @@ import { type Entered, useForm } from '../../shared/form/form.ts';
 import { FormDialog } from '../../shared/form/form-dialog.tsx';
 import { useSeen } from '../../shared/form/seen.ts';
 import { useNotices } from '../../shared/notices/notices.tsx';
+import { CoordinateFields, readCoordinates } from '../../shared/places/coordinate-fields.tsx';
 import { api, service } from '../../shared/service/service.ts';
 import { Field } from '../../ui/field.tsx';
-import { CoordinateFields, readCoordinates } from '../sensors/sensor-fields.tsx';
 
 interface LocationDialogProps {
   /** The location to edit; absent for a new one. */

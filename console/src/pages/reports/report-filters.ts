@@ -9,7 +9,7 @@ import {
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Filter } from '../../shared/filters/filter.ts';
-import { api } from '../../shared/service/service.ts';
+import { locationLookUp, sensorLookUp } from '../../shared/places/look-ups.ts';
 
 /** All filters that a report can have, by name. */
 export function useReportFilters(): Readonly<Record<ReportFilter, Filter>> {
@@ -48,22 +48,13 @@ export function useReportFilters(): Readonly<Record<ReportFilter, Filter>> {
         kind: 'lookUp',
         name: 'sensorId',
         label: t('filters.sensorId'),
-        find: async (search) => {
-          const input = { search, take: 20, sortBy: 'name', sortOrder: 'asc' } as const;
-          const { sensors } = await api.sensors.getAll.query(input);
-          return sensors.map(({ id, name }) => ({ value: id, label: name }));
-        },
-        nameOf: async (id) => (await api.sensors.getById.query({ id })).name,
+        ...sensorLookUp,
       },
       locationId: {
         kind: 'lookUp',
         name: 'locationId',
         label: t('filters.locationId'),
-        find: async (search) => {
-          const { locations } = await api.locations.getAll.query({ search, take: 20 });
-          return locations.map(({ id, name }) => ({ value: id, label: name }));
-        },
-        nameOf: async (id) => (await api.locations.getById.query({ id })).name,
+        ...locationLookUp,
       },
       sensorType: choice('sensorType', sensorTypes, (value) => common(`sensorTypes.${value}`)),
       incidentType: choice('incidentType', incidentTypes, (value) => common(`incidentTypes.${value}`)),

@@ -1,7 +1,7 @@
 import type { Report } from '@gantry/contract/reports';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
-import { sizeText } from '../../shared/locale/size.ts';
+import { sizeText } from '../../shared/locale/size-text.ts';
 import type { Column } from '../../shared/table/data-table.tsx';
 import { SecondLine } from '../../shared/table/second-line.tsx';
 import { Moment } from '../../shared/time/moment.tsx';

@@ -3,7 +3,9 @@ import { sensorStatuses, sensorTypes } from '@gantry/contract/values';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Entered } from '../../shared/form/form.ts';
-import { LocationPicker } from '../../shared/places/location-picker.tsx';
+import { LookUpField } from '../../shared/form/look-up-field.tsx';
+import { CoordinateFields, readCoordinates } from '../../shared/places/coordinate-fields.tsx';
+import { locationLookUp } from '../../shared/places/look-ups.ts';
 import { Field } from '../../ui/field.tsx';
 import { Select } from '../../ui/select.tsx';
 import { HeartbeatsField } from './heartbeats-field.tsx';
@@ -28,17 +30,6 @@ export function readSensor(entered: Entered) {
 export function readHeartbeats(entered: Entered): { requiresHeartbeats?: boolean } {
   const requiresHeartbeats = entered.checked('requiresHeartbeats');
   return String(requiresHeartbeats) === entered.text('requiredHeartbeats') ? {} : { requiresHeartbeats };
-}
-
-/**
- * Reads the fields of `CoordinateFields`; null if both are empty. A single missing value becomes NaN, so that the
- * service rejects it and the form can show the error at that field.
- */
-export function readCoordinates(entered: Entered) {
-  const latitude = entered.numberOrNull('coordinates.latitude');
-  const longitude = entered.numberOrNull('coordinates.longitude');
-  if (latitude === null && longitude === null) return null;
-  return { latitude: latitude ?? Number.NaN, longitude: longitude ?? Number.NaN };
 }
 
 interface FieldsProps {
@@ -68,10 +59,11 @@ export function SensorFields({ sensor, errorOf }: FieldsProps) {
         onChange={setType}
       />
       {sensor && <StatusField status={sensor.status} />}
-      <LocationPicker
+      <LookUpField
         label={t('fields.location')}
         name="locationId"
-        initial={sensor?.locationId ?? null}
+        defaultValue={sensor?.locationId ?? null}
+        {...locationLookUp}
         error={errorOf('locationId')}
       />
       <CoordinateFields coordinates={sensor?.coordinates ?? null} errorOf={errorOf} />
@@ -99,30 +91,5 @@ function StatusField({ status }: { readonly status: SensorStatus }) {
       options={sensorStatuses.map((each) => ({ value: each, label: t(`common:sensorStatus.${each}`) }))}
       onChange={setValue}
     />
-  );
-}
-
-interface CoordinateFieldsProps {
-  readonly coordinates: { readonly latitude: number; readonly longitude: number } | null;
-  readonly errorOf: (path: string) => string | undefined;
-}
-
-/** The fields for latitude and longitude, in degrees. */
-export function CoordinateFields({ coordinates, errorOf }: CoordinateFieldsProps) {
-  const { t } = useTranslation(['sensors', 'common']);
-  return (
-    <div className="grid grid-cols-2 gap-2">
-      {(['latitude', 'longitude'] as const).map((name) => (
-        <Field
-          key={name}
-          label={t(`fields.${name}`)}
-          name={`coordinates.${name}`}
-          inputMode="decimal"
-          dir="ltr"
-          defaultValue={coordinates?.[name] ?? ''}
-          error={errorOf(`coordinates.${name}`)}
-        />
-      ))}
-    </div>
   );
 }

@@ -2,7 +2,7 @@ import { sensorStatuses, sensorTypes } from '@gantry/contract/values';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Filter } from '../../shared/filters/filter.ts';
-import { api } from '../../shared/service/service.ts';
+import { locationLookUp } from '../../shared/places/look-ups.ts';
 
 /** The filters of the list and the map of sensors: all those of `sensors.getAll`. */
 export function useSensorFilters(): readonly Filter[] {
@@ -26,11 +26,7 @@ export function useSensorFilters(): readonly Filter[] {
         kind: 'lookUp',
         name: 'locationId',
         label: t('sensors:fields.location'),
-        find: async (search) => {
-          const { locations } = await api.locations.getAll.query({ search, take: 20 });
-          return locations.map(({ id, name }) => ({ value: id, label: name }));
-        },
-        nameOf: async (id) => (await api.locations.getById.query({ id })).name,
+        ...locationLookUp,
       },
     ],
     [t],

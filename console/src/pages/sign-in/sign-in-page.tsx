@@ -1,7 +1,7 @@
 import { Navigate, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { type Language, languages, setLanguage } from '../../shared/locale/locale.ts';
+import { type Language, languages, setLanguage } from '../../shared/locale/language.ts';
 import { useTitle } from '../../shared/page/title.ts';
 import { useSession } from '../../shared/session/session.ts';
 import { Select } from '../../ui/select.tsx';

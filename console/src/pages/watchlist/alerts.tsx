@@ -14,7 +14,7 @@ import { usePages } from '../../shared/table/pages.ts';
 import { useCursor } from '../../shared/table/use-cursor.ts';
 import { useSelection } from '../../shared/table/use-selection.ts';
 import { useTime } from '../../shared/time/use-time.ts';
-import { isInPlace } from '../../shared/url/pane.ts';
+import { isInPlace } from '../../shared/url/search.ts';
 import { WithDefaultView } from '../../shared/views/with-default-view.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/empty.tsx';

@@ -12,7 +12,7 @@ import { ExportButton } from '../../shared/table/export-button.tsx';
 import { NotOpened, useOpened } from '../../shared/table/opened.tsx';
 import { usePages } from '../../shared/table/pages.ts';
 import { useCursor } from '../../shared/table/use-cursor.ts';
-import { isInPlace } from '../../shared/url/pane.ts';
+import { isInPlace } from '../../shared/url/search.ts';
 import { WithDefaultView } from '../../shared/views/with-default-view.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';

@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react';
+import { setBrokenCheck } from '../../ui/load-code.ts';
 
 /** The state of the stream from the service. */
 export interface Connection {
@@ -14,6 +15,7 @@ const UNKNOWN: Connection = { state: 'connecting', asOf: null, brokenSince: null
 
 let connection = UNKNOWN;
 const listeners = new Set<() => void>();
+setBrokenCheck(() => connection.state === 'broken');
 
 export function setConnection(next: Connection): void {
   connection = next;

@@ -10,7 +10,7 @@ import { useOpened } from '../../../shared/table/opened.tsx';
 import { usePages } from '../../../shared/table/pages.ts';
 import { columnsBeside, ListAndPane, NotOpenedPane } from '../../../shared/table/side-pane.tsx';
 import { useCursor } from '../../../shared/table/use-cursor.ts';
-import { isInPlace } from '../../../shared/url/pane.ts';
+import { isInPlace } from '../../../shared/url/search.ts';
 import { WithDefaultView } from '../../../shared/views/with-default-view.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { Empty } from '../../../ui/empty.tsx';

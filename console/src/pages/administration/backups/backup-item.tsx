@@ -1,6 +1,6 @@
 import type { Backup } from '@gantry/contract/backups';
 import { useTranslation } from 'react-i18next';
-import { sizeText } from '../../../shared/locale/size.ts';
+import { sizeText } from '../../../shared/locale/size-text.ts';
 import { Moment } from '../../../shared/time/moment.tsx';
 import { useTime } from '../../../shared/time/use-time.ts';
 import { Badge } from '../../../ui/badge.tsx';

@@ -11,7 +11,7 @@ import { ExportButton } from '../../../shared/table/export-button.tsx';
 import { usePages } from '../../../shared/table/pages.ts';
 import { columnsBeside, ListAndPane } from '../../../shared/table/side-pane.tsx';
 import { useCursor } from '../../../shared/table/use-cursor.ts';
-import { isInPlace } from '../../../shared/url/pane.ts';
+import { isInPlace } from '../../../shared/url/search.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Empty } from '../../../ui/empty.tsx';
 import { useShortcuts } from '../../../ui/shortcuts.tsx';

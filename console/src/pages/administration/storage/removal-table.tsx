@@ -1,6 +1,6 @@
 import type { RetentionRun } from '@gantry/contract/storage';
 import { useTranslation } from 'react-i18next';
-import { sizeText } from '../../../shared/locale/size.ts';
+import { sizeText } from '../../../shared/locale/size-text.ts';
 import { ScrolledTable } from '../../../ui/scrolled-table.tsx';
 
 type Removal = RetentionRun['removals'][number] & { readonly held?: number };

@@ -1,7 +1,7 @@
 import type { StorageStats } from '@gantry/contract/storage';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import { sizeText } from '../../../shared/locale/size.ts';
+import { sizeText } from '../../../shared/locale/size-text.ts';
 import { Failure } from '../../../shared/service/failure.tsx';
 import { service } from '../../../shared/service/service.ts';
 import { Moment } from '../../../shared/time/moment.tsx';

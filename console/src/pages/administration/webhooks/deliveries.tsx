@@ -11,7 +11,7 @@ import { useOpened } from '../../../shared/table/opened.tsx';
 import { usePages } from '../../../shared/table/pages.ts';
 import { columnsBeside, ListAndPane, NotOpenedPane } from '../../../shared/table/side-pane.tsx';
 import { useCursor } from '../../../shared/table/use-cursor.ts';
-import { isInPlace } from '../../../shared/url/pane.ts';
+import { isInPlace } from '../../../shared/url/search.ts';
 import { Empty } from '../../../ui/empty.tsx';
 import { NoMatch } from '../no-match.tsx';
 import { DeliveryPane } from './delivery-pane.tsx';

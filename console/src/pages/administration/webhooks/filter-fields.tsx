@@ -1,13 +1,11 @@
 import { eventTypes, severities } from '@gantry/contract/values';
 import type { WebhookFilter } from '@gantry/contract/webhooks';
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Entered } from '../../../shared/form/form.ts';
-import { LookUp } from '../../../shared/form/look-up.tsx';
+import { LookUpField } from '../../../shared/form/look-up-field.tsx';
+import { sensorLookUp } from '../../../shared/places/look-ups.ts';
 import { PlateReasonField } from '../../../shared/service/plates.tsx';
-import { api, service } from '../../../shared/service/service.ts';
-import { Button } from '../../../ui/button.tsx';
 import { Field } from '../../../ui/field.tsx';
 import { Select } from '../../../ui/select.tsx';
 
@@ -63,47 +61,12 @@ export function FilterFields({ filter, errorOf }: FilterFieldsProps) {
         />
       ))}
       {hasPlate && <PlateReasonField error={errorOf('reason')} />}
-      <SensorField initial={filter.sensorId ?? ''} />
+      <LookUpField
+        label={t('webhooks.sensor')}
+        name="filter.sensorId"
+        defaultValue={filter.sensorId ?? null}
+        {...sensorLookUp}
+      />
     </fieldset>
-  );
-}
-
-function SensorField({ initial }: { readonly initial: string }) {
-  const { t } = useTranslation(['administration', 'common']);
-  const [id, setId] = useState(initial);
-  const { data } = useQuery({ ...service.sensors.getById.queryOptions({ id }), enabled: id !== '' });
-  return (
-    <div className="flex flex-col gap-1">
-      <input type="hidden" name="filter.sensorId" value={id} />
-      {id === '' ? (
-        <LookUp
-          label={t('webhooks.sensor')}
-          find={async (search) => {
-            const { sensors } = await api.sensors.getAll.query({
-              search,
-              take: 20,
-              sortBy: 'name',
-              sortOrder: 'asc',
-            });
-            return sensors.map((sensor) => ({ value: sensor.id, label: sensor.name }));
-          }}
-          onChoose={setId}
-        />
-      ) : (
-        <>
-          <span className="text-sm text-muted">{t('webhooks.sensor')}</span>
-          <span className="flex min-h-8 items-center gap-2">
-            <bdi className="one-line">{data?.name ?? id}</bdi>
-            <Button
-              kind="quiet"
-              icon="close"
-              iconOnly
-              aria-label={t('common:filters.remove', { name: t('webhooks.sensor') })}
-              onClick={() => setId('')}
-            />
-          </span>
-        </>
-      )}
-    </div>
   );
 }

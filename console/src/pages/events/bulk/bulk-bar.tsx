@@ -7,7 +7,8 @@ import { RejectDialog } from '../triage/reject-dialog.tsx';
 import type { RowStates } from '../triage/row-states.ts';
 import { BulkProgressBar } from './bulk-progress.tsx';
 import { DeleteDialog } from './delete-dialog.tsx';
-import { type BulkAction, type BulkTarget, useBulk } from './use-bulk.ts';
+import type { BulkAction } from './commands.ts';
+import { type BulkTarget, useBulk } from './use-bulk.ts';
 
 interface BulkBarProps {
   readonly input: EventFilters;

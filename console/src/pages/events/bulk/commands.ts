@@ -3,7 +3,8 @@ import { type FailedItem, isFailed } from '../../../shared/service/batch.ts';
 import { api } from '../../../shared/service/service.ts';
 import type { ReviewedEvent } from '../triage/row-states.ts';
 import { seenOf } from '../triage/use-triage.ts';
-import type { BulkAction } from './use-bulk.ts';
+
+export type BulkAction = 'CONFIRMED' | 'REJECTED' | 'archive' | 'delete';
 
 /** The result of a command for one event. */
 export interface Done {

@@ -11,9 +11,7 @@ import { api } from '../../../shared/service/service.ts';
 import { useUser } from '../../../shared/session/session.ts';
 import type { EventFilters } from '../search.ts';
 import type { RowStates } from '../triage/row-states.ts';
-import { type Changed, commandOf, undoOf } from './commands.ts';
-
-export type BulkAction = 'CONFIRMED' | 'REJECTED' | 'archive' | 'delete';
+import { type BulkAction, type Changed, commandOf, undoOf } from './commands.ts';
 
 /** The events of a bulk command: the selected rows, or all events that matched the filters when they were read. */
 export interface BulkTarget {

@@ -6,12 +6,12 @@ import { useForm } from '../../../shared/form/form.ts';
 import { FormDialog } from '../../../shared/form/form-dialog.tsx';
 import { LookUpField } from '../../../shared/form/look-up-field.tsx';
 import { useNotices } from '../../../shared/notices/notices.tsx';
+import { sensorLookUp } from '../../../shared/places/look-ups.ts';
 import { api, service } from '../../../shared/service/service.ts';
 import { Moment } from '../../../shared/time/moment.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { Field } from '../../../ui/field.tsx';
 import { Icon } from '../../../ui/icon.tsx';
-import { findSensors, nameOfSensor } from '../../incidents/use-filters.ts';
 
 const AGAIN_MS = 10_000;
 
@@ -103,13 +103,7 @@ function RegisterDialog({
         error={form.errorOf('name')}
         autoComplete="off"
       />
-      <LookUpField
-        label={t('discoveries.existing')}
-        name="sensorId"
-        defaultValue={null}
-        find={findSensors}
-        nameOf={nameOfSensor}
-      />
+      <LookUpField label={t('discoveries.existing')} name="sensorId" defaultValue={null} {...sensorLookUp} />
     </FormDialog>
   );
 }

@@ -11,7 +11,7 @@ import { usePages } from '../../../shared/table/pages.ts';
 import { columnsBeside, ListAndPane } from '../../../shared/table/side-pane.tsx';
 import { useCursor } from '../../../shared/table/use-cursor.ts';
 import { Moment } from '../../../shared/time/moment.tsx';
-import { isInPlace } from '../../../shared/url/pane.ts';
+import { isInPlace } from '../../../shared/url/search.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Empty } from '../../../ui/empty.tsx';
 import { MessagePane } from './message-pane.tsx';
