@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 
 // Prints the size and the shape of the code: files, lines, small files, cycles between the modules of the console, long
-// functions. Lines are counted as `wc -l` does; tests are left out. A module is a folder, or a single file, directly
-// under `src`.
+// functions. Lines are counted as `wc -l` does; tests are left out. A module of the server is a folder, or a single file,
+// directly under `src`; one of the console is the layer `ui` or `app`, or a folder in `shared` or `pages`.
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const tracked = execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8' })
@@ -41,7 +41,11 @@ const console = sourcesUnder('console/src/');
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);
 const median = (numbers: readonly number[]): number =>
   numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
-const moduleOf = (path: string): string => path.split('/')[2] ?? '';
+const moduleOf = (path: string): string => {
+  const [workspace, , folder = '', inside] = path.split('/');
+  const hasModules = workspace === 'console' && ['shared', 'pages'].includes(folder);
+  return hasModules ? `${folder}/${inside}` : folder;
+};
 const modulesOf = (sources: readonly Source[]): number =>
   new Set(sources.map(({ path }) => moduleOf(path))).size;
 
@@ -123,6 +127,7 @@ const rows: readonly (readonly [string, string | number])[] = [
   ['console/src: files', console.length],
   ['console/src: lines', sum(linesOf(console))],
   ['console/src: median lines of a file', median(linesOf(console))],
+  ['console/src: modules', modulesOf(console)],
   ['console/src: modules in cycles', cycles.inCycles],
   ['console/src: pairs of modules that import each other', cycles.pairs],
   ['files under 40 lines with one importer', small.length],

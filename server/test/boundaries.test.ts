@@ -14,7 +14,7 @@ interface Import {
 
 const filesUnder = (folder: string): string[] =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
+    .filter((name) => /\.tsx?$/.test(name))
     .map((name) => join(folder, name));
 
 const IMPORT = /^(?:import|export)\s+(type\s+)?(?:[^'";]*?\sfrom\s+)?'([^']+)'/gm;
@@ -40,9 +40,11 @@ const sources = [
   'simulator/src',
   'bench/src',
   'edge/src',
+  'console/src',
 ].flatMap(filesUnder);
 const imports = sources.flatMap(importsOf);
 const server = imports.filter(({ from }) => from.startsWith('server/src/'));
+const console = imports.filter(({ from }) => from.startsWith('console/src/'));
 
 const offenders = (wrong: readonly Import[]): string[] =>
   wrong.map(({ from, to }) => `${from} imports ${to}`);
@@ -242,5 +244,55 @@ describe('the boundaries between rooms', () => {
       /(^|\/)(utils?|helpers?|common|manager|misc|index)(\.ts|\/)/.test(file),
     );
     expect(wrong).toEqual([]);
+  });
+});
+
+/** The layers of the console, the lowest first: the folders directly in console/src. */
+const CONSOLE_LAYERS = ['ui', 'shared', 'pages', 'app'];
+const partsOf = (file: string): string[] => relative('console/src', file).split('/');
+const layerOf = (file: string): number => CONSOLE_LAYERS.indexOf(partsOf(file)[0] ?? '');
+
+/** A module of the console: `ui` or `app`, or a folder in `shared` or `pages`. */
+const consoleModuleOf = (file: string): string => {
+  const [layer = '', folder = ''] = partsOf(file);
+  return ['shared', 'pages'].includes(layer) ? `${layer}/${folder}` : layer;
+};
+
+describe('the layers of the console', () => {
+  const inside = console.filter(({ to }) => to.startsWith('console/src/'));
+
+  it('are checked on the imports that exist, also of components', () => {
+    expect(inside.filter(({ from }) => from.endsWith('.tsx')).length).toBeGreaterThan(1_000);
+  });
+
+  it('contain every file', () => {
+    const outside = sources.filter((file) => file.startsWith('console/src/') && layerOf(file) === -1);
+    expect(outside).toEqual(['console/src/vite-env.d.ts']);
+  });
+
+  it('allow a file to import only its own layer and lower ones', () => {
+    expect(offenders(inside.filter(({ from, to }) => layerOf(to) > layerOf(from)))).toEqual([]);
+  });
+
+  it('allow no page to import another one', () => {
+    const wrong = inside.filter(({ from, to }) => partsOf(to)[0] === 'pages' && partsOf(from)[0] === 'pages');
+    expect(offenders(wrong.filter(({ from, to }) => consoleModuleOf(from) !== consoleModuleOf(to)))).toEqual(
+      [],
+    );
+  });
+
+  it('allow no cycle of imports between modules', () => {
+    const between = inside
+      .map((each) => ({ ...each, from: consoleModuleOf(each.from), to: consoleModuleOf(each.to) }))
+      .filter(({ from, to }) => from !== to);
+    expect(new Set(between.map(({ from }) => from)).size).toBeGreaterThan(20);
+    expect(cycleIn(between)).toEqual([]);
+  });
+
+  it('keep the lowest one free of the product', () => {
+    const wrong = console.filter(
+      ({ from, to }) => from.startsWith('console/src/ui/') && to.startsWith('@gantry/'),
+    );
+    expect(offenders(wrong)).toEqual([]);
   });
 });
