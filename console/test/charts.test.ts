@@ -7,8 +7,7 @@ import { overlay } from '../src/pages/traffic/overlay.ts';
 import { timeLabels } from '../src/shared/chart/time-axis.ts';
 import { csvOf } from '../src/shared/csv/csv.ts';
 import { besides, daysIn, nameOfRange, rangeOfMonth, rangeOfPreset } from '../src/shared/range/days.ts';
-import { createTimeFormat } from '../src/shared/time/format.ts';
-import { offsetsOf } from '../src/shared/time/offsets.ts';
+import { createTimeFormat, offsetsOf } from '../src/shared/time/format.ts';
 
 const berlin = createTimeFormat('Europe/Berlin', 'en', {
   timezone: 'Europe/Berlin',

@@ -8,11 +8,11 @@ import { keptInput } from '../shared/form/kept.ts';
 import { directionOf } from '../shared/locale/language.ts';
 import { queryClient } from '../shared/service/queries.ts';
 import { ShortcutProvider } from '../ui/shortcuts.tsx';
-import { applyTheme } from '../ui/theme.ts';
 import { startTexts } from './locale/texts.ts';
-import { router } from './routes.tsx';
 import '../ui/theme.css';
 import { NoticeProvider } from '../shared/notices/notices.tsx';
+import { applyTheme } from '../ui/theme.ts';
+import { router } from './routes.tsx';
 
 function Console() {
   const { i18n } = useTranslation();

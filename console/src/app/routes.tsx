@@ -1,19 +1,74 @@
+import {
+  messageStatuses,
+  reportKinds,
+  reportStatuses,
+  sensorStatuses,
+  sensorTypes,
+  sortOrders,
+} from '@gantry/contract/values';
 import { createRoute, createRouter } from '@tanstack/react-router';
 import { eventsSearch } from '../pages/events/search.ts';
 import { incidentsSearch } from '../pages/incidents/search.ts';
-import { locationsSearch } from '../pages/locations/search.ts';
-import { overviewSearch } from '../pages/overview/search.ts';
-import { analyticsSearch, filesSearch } from '../pages/reports/search.ts';
-import { connectionSearch } from '../pages/sensors/connections/search.ts';
-import { sensorsSearch } from '../pages/sensors/search.ts';
 import { SignInPage } from '../pages/sign-in/sign-in-page.tsx';
 import { trafficSearch } from '../pages/traffic/search.ts';
 import { watchlistSearch } from '../pages/watchlist/search.ts';
 import { PageFailure } from '../shared/page/page-failure.tsx';
-import { type Parameter, readSearch } from '../shared/url/search.ts';
+import { day, flag, oneOf, type Parameter, readSearch, text } from '../shared/url/search.ts';
 import { administrationRoutes } from './administration-routes.tsx';
 import { loadLaterTexts } from './locale/texts.ts';
 import { lazyPage, root, shell } from './route.tsx';
+
+/** The query parameters of the locations page, named as in `locations.getAll`. */
+const locationsSearch = {
+  search: text(200),
+  sortBy: oneOf(['name', 'createdAt']),
+  sortOrder: oneOf(sortOrders),
+  view: oneOf(['map']),
+  /** The id of the location at the cursor of the list, or selected on the map. */
+  location: text(),
+  /** Whether the form for a new location is open. */
+  create: flag,
+};
+
+/** The query parameters of the overview. */
+const overviewSearch = {
+  /** The id of the place whose details are shown. */
+  place: text(),
+  /** Shows the places as a list instead of on the map. */
+  places: oneOf(['list']),
+};
+
+/** The query parameters of the analytics page. */
+const analyticsSearch = {
+  startDate: day,
+  endDate: day,
+  interval: oneOf(['hour', 'day', 'week']),
+};
+
+/** The query parameters of the list of files. */
+const filesSearch = { kind: oneOf(reportKinds), status: oneOf(reportStatuses) };
+
+/** The query parameters of the sensors page, named as in `sensors.getAll`. */
+const sensorsSearch = {
+  type: oneOf(sensorTypes),
+  status: oneOf(sensorStatuses),
+  locationId: text(),
+  search: text(200),
+  sortBy: oneOf(['name', 'type', 'status', 'createdAt', 'lastHeartbeat']),
+  sortOrder: oneOf(sortOrders),
+  view: oneOf(['map']),
+  /** The id of the sensor at the cursor of the list, or selected on the map. */
+  sensor: text(),
+  /** Whether the form for a new sensor is open. */
+  create: flag,
+};
+
+/** The query parameters of the page of a connection. Filters have the same names as in `connections.getMessages`. */
+const connectionSearch = {
+  status: oneOf(messageStatuses),
+  /** The message whose details are shown. */
+  message: text(),
+};
 
 /** The page to open after the sign-in. Only a path within the console is accepted, to prevent open redirects. */
 const path: Parameter<string> = (raw) =>
@@ -143,7 +198,7 @@ const ownSessions = createRoute({
   getParentRoute: () => shell,
   path: '/account/sessions',
   validateSearch: readSearch({}),
-  component: lazyPage(() => import('../pages/account/sessions-page.tsx'), 'SessionsPage'),
+  component: lazyPage(() => import('../pages/account/account-page.tsx'), 'SessionsPage'),
 });
 
 export const router = createRouter({

@@ -1,5 +1,6 @@
 import { createLink } from '@tanstack/react-router';
 import type { ComponentProps } from 'react';
+import { classes } from './classes.ts';
 import { Icon, type IconName } from './icon.tsx';
 
 interface LinkButtonProps extends ComponentProps<'a'> {
@@ -19,3 +20,11 @@ function Anchor({ icon, children, ...rest }: LinkButtonProps) {
 
 /** A link to another page that looks like a button. */
 export const LinkButton = createLink(Anchor);
+
+/** The classes of a link to a part of a page, in the page header. @param isOpen whether that part is shown */
+export function partLook(isOpen: boolean): string {
+  return classes(
+    'inline-flex min-h-8 items-center rounded-md px-3 whitespace-nowrap pointer-coarse:min-h-11',
+    isOpen ? 'bg-selected font-medium text-text' : 'text-muted hover:bg-hover',
+  );
+}

@@ -1,4 +1,4 @@
-import { type ComponentProps, useId } from 'react';
+import { type ComponentProps, useId, useState } from 'react';
 import { classes } from './classes.ts';
 
 export interface Option<Value extends string = string> {
@@ -59,4 +59,18 @@ export function Select<Value extends string>({
       )}
     </div>
   );
+}
+
+interface ChoiceFieldProps {
+  readonly label: string;
+  readonly name: string;
+  readonly defaultValue: string;
+  readonly options: readonly Option[];
+  readonly className?: string;
+}
+
+/** A select field that keeps its own value; the form reads it by `name`. */
+export function ChoiceField({ defaultValue, ...rest }: ChoiceFieldProps) {
+  const [value, setValue] = useState(defaultValue);
+  return <Select {...rest} value={value} onChange={setValue} />;
 }

@@ -6,9 +6,9 @@ import { useTranslation } from 'react-i18next';
 import { useSeesPlates } from '../../shared/service/plates.tsx';
 import { service } from '../../shared/service/service.ts';
 import { useUser } from '../../shared/session/session.ts';
-import { useIncidentTitle } from '../../shared/status/incident-title.ts';
+import { useIncidentTitle } from '../../shared/status/incident.tsx';
 import type { IconName } from '../../ui/icon.tsx';
-import { usePagesOfUser } from '../shell/use-pages.ts';
+import { usePagesOfUser } from '../shell/pages.ts';
 
 /** A search result. */
 export interface Found {

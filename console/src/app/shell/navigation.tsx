@@ -4,7 +4,7 @@ import { Button } from '../../ui/button.tsx';
 import { classes } from '../../ui/classes.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { createStored } from '../../ui/stored.ts';
-import { usePagesOfUser } from './use-pages.ts';
+import { usePagesOfUser } from './pages.ts';
 
 const collapsed = createStored('navigation', false, (value) => typeof value === 'boolean');
 

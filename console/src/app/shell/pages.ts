@@ -1,5 +1,8 @@
-import type { Permission } from '@gantry/contract/permissions';
+import { mayDo, type Permission } from '@gantry/contract/permissions';
 import type { SystemSettings } from '@gantry/contract/system';
+import { useFeatures } from '../../shared/service/features.ts';
+import { useFactorMissing } from '../../shared/session/flags.ts';
+import { useUser } from '../../shared/session/session.ts';
 import type { IconName } from '../../ui/icon.tsx';
 
 /** A page in the navigation. */
@@ -41,3 +44,17 @@ export const pages: readonly Page[] = [
   { to: '/reports', name: 'reports', icon: 'file', key: 'r', permission: 'viewReports', feature: 'reports' },
   { to: '/administration', name: 'administration', icon: 'settings', key: 'a', permission: 'systemSettings' },
 ];
+
+/**
+ * The pages that the user's role may see and whose features are switched on; none until the user has set up a required
+ * second factor.
+ */
+export function usePagesOfUser(): readonly Page[] {
+  const { role } = useUser();
+  const features = useFeatures();
+  if (useFactorMissing()) return [];
+  return pages.filter(
+    ({ permission, feature }) =>
+      (!permission || mayDo(role, permission)) && (!feature || features?.[feature] !== false),
+  );
+}

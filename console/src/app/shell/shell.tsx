@@ -1,26 +1,25 @@
 import { Outlet, useLocation, useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
-import { SessionEnded } from '../../pages/sign-in/session-ended.tsx';
+import { SessionEnded } from '../../pages/sign-in/sign-in-page.tsx';
 import { AlertWatch } from '../../shared/announce/alert-watch.tsx';
 import { Announcer } from '../../shared/announce/announcer.tsx';
 import { ConnectionBanner, useIsStale } from '../../shared/live/connection-dot.tsx';
 import { useFollowing } from '../../shared/live/use-live.ts';
 import { useTitle } from '../../shared/page/title.ts';
-import { useFactorMissing } from '../../shared/session/factor-missing.ts';
-import { useSession, useUser } from '../../shared/session/session.ts';
+import { api } from '../../shared/service/service.ts';
+import { useFactorMissing } from '../../shared/session/flags.ts';
+import { currentSession, expiryOf, keepSession, useSession, useUser } from '../../shared/session/session.ts';
 import { Moment } from '../../shared/time/moment.tsx';
 import { useNow } from '../../shared/time/use-time.ts';
-import { DroppedNotice } from '../../shared/url/dropped-notice.tsx';
+import { DroppedNotice } from '../../shared/url/dropped.tsx';
 import { classes } from '../../ui/classes.ts';
 import { FocusTip } from '../../ui/focus-tip.tsx';
 import { ShortcutSheet } from '../../ui/shortcut-sheet.tsx';
 import { useShortcuts } from '../../ui/shortcuts.tsx';
-import { useKeepAlive } from './keep-alive.ts';
 import { Navigation } from './navigation.tsx';
-import { pages } from './pages.ts';
+import { pages, usePagesOfUser } from './pages.ts';
 import { TopBar } from './top-bar.tsx';
-import { usePagesOfUser } from './use-pages.ts';
 
 /** The frame of every page of a signed-in user. Redirects to the sign-in page when the session ends. */
 export function Shell() {
@@ -123,4 +122,40 @@ function useGoTo(): void {
       run: () => void navigate({ to }),
     })),
   );
+}
+
+/** A token is refreshed after this share of its remaining lifetime, and after a failure, of what remains then. */
+const SHARE = 0.5;
+const LEAST_MS = 60_000;
+
+/** Refreshes the token before it expires. One tab does it for all tabs of the browser. */
+function useKeepAlive(): void {
+  const token = useSession()?.token;
+  useEffect(() => {
+    const expiry = token === undefined ? null : expiryOf(token);
+    if (expiry === null) return;
+    let isOver = false;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const plan = () => {
+      const left = expiry - Date.now();
+      if (isOver || left <= 0) return;
+      timer = setTimeout(() => void exchange(token).then(plan), Math.max(LEAST_MS, left * SHARE));
+    };
+    plan();
+    return () => {
+      isOver = true;
+      clearTimeout(timer);
+    };
+  }, [token]);
+}
+
+async function exchange(token: string | undefined): Promise<void> {
+  const work = async () => {
+    if (currentSession()?.token !== token) return;
+    const fresh = await api.auth.refreshToken.mutate();
+    // Meanwhile the user may have signed out, or another user signed in.
+    if (currentSession()?.token === token) keepSession({ token: fresh.token, user: fresh.user });
+  };
+  // A failure, such as while the service cannot be reached, is retried before the token expires.
+  await (navigator.locks?.request('gantry.token', work) ?? work()).catch(() => undefined);
 }

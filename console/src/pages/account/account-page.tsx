@@ -1,13 +1,16 @@
+import type { CsvChoice } from '@gantry/contract/reports';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { setCsvChoice, useCsvChoice } from '../../shared/csv/csv-choice.ts';
 import { PageHeader } from '../../shared/page/page-header.tsx';
-import { useFactorMissing } from '../../shared/session/factor-missing.ts';
+import { useFactorMissing } from '../../shared/session/flags.ts';
 import { useUser } from '../../shared/session/session.ts';
+import { ExportSessions, SessionList } from '../../shared/users/session-list.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { LinkButton } from '../../ui/link-button.tsx';
 import { Facts, Panel } from '../../ui/panel.tsx';
-import { CsvPanel } from './csv-panel.tsx';
+import { Select } from '../../ui/select.tsx';
 import { PasswordDialog } from './password-dialog.tsx';
 import { SecondFactorPanel } from './second-factor-panel.tsx';
 import { TokensPanel } from './tokens-panel.tsx';
@@ -71,5 +74,61 @@ function IdentityPanel() {
       </div>
       <PasswordDialog open={changesPassword} onClose={() => setChangesPassword(false)} />
     </Panel>
+  );
+}
+
+const SEPARATORS = [
+  [',', 'comma'],
+  [';', 'semicolon'],
+  ['\t', 'tab'],
+] as const;
+
+/** How this browser writes the CSV files of lists and charts. */
+function CsvPanel() {
+  const { t } = useTranslation('account');
+  const choice = useCsvChoice();
+  const set = (change: Partial<CsvChoice>) => setCsvChoice({ ...choice, ...change });
+  return (
+    <Panel title={t('csv.title')}>
+      <div className="flex flex-col gap-3">
+        <Select
+          label={t('csv.separator')}
+          value={choice.separator}
+          options={SEPARATORS.map(([value, name]) => ({ value, label: t(`csv.${name}`) }))}
+          onChange={(separator) => set({ separator })}
+        />
+        {(['hasMark', 'keepsTexts'] as const).map((name) => (
+          <label key={name} className="flex min-h-8 items-start gap-2 pointer-coarse:min-h-11">
+            <input
+              type="checkbox"
+              checked={choice[name]}
+              onChange={(event) => set({ [name]: event.target.checked })}
+              className="mt-1 size-4 accent-accent"
+            />
+            {t(`csv.${name}`)}
+          </label>
+        ))}
+      </div>
+    </Panel>
+  );
+}
+
+/** The sessions of the current user. */
+export function SessionsPage() {
+  const { t } = useTranslation('session');
+  return (
+    <>
+      <PageHeader title={t('sessions.title')}>
+        <ExportSessions title={t('sessions.title')} />
+      </PageHeader>
+      <div className="min-h-0 grow overflow-y-auto px-4 py-3">
+        <div className="flex max-w-3xl flex-col gap-3">
+          <p className="text-muted">{t('sessions.text')}</p>
+          <div className="rounded-md border bg-surface">
+            <SessionList />
+          </div>
+        </div>
+      </div>
+    </>
   );
 }

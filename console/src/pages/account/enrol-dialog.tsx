@@ -1,3 +1,4 @@
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useForm } from '../../shared/form/form.ts';
@@ -6,9 +7,7 @@ import { CopyButton } from '../../shared/notices/copy-button.tsx';
 import { useNotices } from '../../shared/notices/notices.tsx';
 import { api } from '../../shared/service/service.ts';
 import { CodeField } from '../../shared/session/code-field.tsx';
-import { END_TOKENS, EndTokens, useWithRemaining } from './end-tokens.tsx';
-import { OwnPasswordField } from './own-password-field.tsx';
-import { QrCode } from './qr-code.tsx';
+import { END_TOKENS, EndTokens, OwnPasswordField, useWithRemaining } from './fields.tsx';
 import { RecoveryCodes } from './recovery-codes.tsx';
 
 interface EnrolDialogProps {
@@ -78,5 +77,30 @@ function ConfirmDialog({ started, onClose, onEnrolled }: ConfirmDialogProps) {
       <CodeField hint={t('factor.codeHint')} error={form.errorOf('code')} autoFocus />
       <EndTokens />
     </FormDialog>
+  );
+}
+
+/** A QR code of the text. It is dark on light in both themes, because some phones cannot read inverted codes. */
+function QrCode({ text, label }: { readonly text: string; readonly label: string }) {
+  const { data } = useQuery({
+    queryKey: ['qr-code'],
+    queryFn: async () => (await import('uqr')).encode,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const { data: rows, size } = data?.(text, { border: 4 }) ?? { data: [], size: 1 };
+  const path = rows
+    .flatMap((row, y) => row.map((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : '')))
+    .join('');
+  return (
+    <svg
+      role="img"
+      aria-label={label}
+      viewBox={`0 0 ${size} ${size}`}
+      shapeRendering="crispEdges"
+      className="aspect-square w-52 self-center "
+    >
+      <rect width={size} height={size} rx={1} fill="#fff" />
+      <path d={path} fill="#000" />
+    </svg>
   );
 }

@@ -9,7 +9,7 @@ import { api, service } from '../../shared/service/service.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
-import { END_TOKENS, EndTokens, useWithRemaining } from './end-tokens.tsx';
+import { END_TOKENS, EndTokens, useWithRemaining } from './fields.tsx';
 
 /** A dialog that changes the user's own password. */
 export function PasswordDialog({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {

@@ -3,7 +3,6 @@ import { CopyButton } from '../../shared/notices/copy-button.tsx';
 import { saveFile } from '../../shared/service/files.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { printText } from './print-text.ts';
 
 interface RecoveryCodesProps {
   readonly title: string;
@@ -54,4 +53,20 @@ export function RecoveryCodes({ title, codes, onClose }: RecoveryCodesProps) {
       </Button>
     </Dialog>
   );
+}
+
+/** Prints a title and a text from a hidden frame, without the rest of the page. */
+function printText(title: string, text: string): void {
+  const frame = document.createElement('iframe');
+  frame.hidden = true;
+  document.body.append(frame);
+  const { contentDocument: paper, contentWindow: view } = frame;
+  if (!paper || !view) return;
+  const heading = paper.createElement('h1');
+  heading.textContent = title;
+  const content = paper.createElement('pre');
+  content.textContent = text;
+  paper.body.append(heading, content);
+  view.onafterprint = () => frame.remove();
+  view.print();
 }

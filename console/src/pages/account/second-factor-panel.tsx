@@ -3,18 +3,22 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useForm } from '../../shared/form/form.ts';
+import { FormDialog } from '../../shared/form/form-dialog.tsx';
+import { useNotices } from '../../shared/notices/notices.tsx';
 import { Failure } from '../../shared/service/failure.tsx';
 import { queryClient } from '../../shared/service/queries.ts';
-import { service } from '../../shared/service/service.ts';
-import { setFactorMissing, useFactorMissing } from '../../shared/session/factor-missing.ts';
+import { api, service } from '../../shared/service/service.ts';
+import { CodeField } from '../../shared/session/code-field.tsx';
+import { setFactorMissing, useFactorMissing } from '../../shared/session/flags.ts';
 import { Moment } from '../../shared/time/moment.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Facts, Panel } from '../../ui/panel.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
-import { DisableDialog } from './disable-dialog.tsx';
 import { EnrolDialog } from './enrol-dialog.tsx';
-import { RenewDialog } from './renew-dialog.tsx';
+import { END_TOKENS, EndTokens, OwnPasswordField, useWithRemaining } from './fields.tsx';
+import { RecoveryCodes } from './recovery-codes.tsx';
 
 /** With fewer recovery codes left than this, their number is marked as a warning. */
 const FEW = 3;
@@ -101,5 +105,53 @@ function State({ state }: { readonly state: SecondFactorState }) {
       {open === 'renew' && <RenewDialog onClose={close} />}
       {open === 'disable' && <DisableDialog onClose={close} />}
     </div>
+  );
+}
+
+/** The dialog that disables the second factor. It asks for the password and a code. */
+function DisableDialog({ onClose }: { readonly onClose: () => void }) {
+  const { t } = useTranslation('account');
+  const { say } = useNotices();
+  const withRemaining = useWithRemaining();
+  const form = useForm({
+    keep: null,
+    read: (entered) => ({
+      password: entered.exact('password'),
+      code: entered.text('code'),
+      endApiTokens: entered.checked(END_TOKENS),
+    }),
+    save: (input) => api.secondFactor.disable.mutate(input),
+    onSuccess: ({ remainingApiTokens }) => {
+      say(withRemaining(t('factor.disabled'), remainingApiTokens));
+      onClose();
+    },
+  });
+  return (
+    <FormDialog title={t('factor.disableTitle')} form={form} onClose={onClose} action={t('factor.disable')}>
+      <p>{t('factor.disableText')}</p>
+      <OwnPasswordField error={form.errorOf('password')} />
+      <CodeField hint={t('factor.presentCode')} error={form.errorOf('code')} />
+      <EndTokens />
+    </FormDialog>
+  );
+}
+
+/** The dialog that replaces the recovery codes. It asks for the password and a code, and shows the new codes. */
+function RenewDialog({ onClose }: { readonly onClose: () => void }) {
+  const { t } = useTranslation('account');
+  const form = useForm({
+    keep: null,
+    read: (entered) => ({ password: entered.exact('password'), code: entered.text('code') }),
+    save: (input) => api.secondFactor.renewRecoveryCodes.mutate(input),
+  });
+  if (form.result) {
+    return <RecoveryCodes title={t('factor.renewed')} codes={form.result.recoveryCodes} onClose={onClose} />;
+  }
+  return (
+    <FormDialog title={t('factor.renew')} form={form} onClose={onClose} action={t('factor.renewAction')}>
+      <p>{t('factor.renewText')}</p>
+      <OwnPasswordField error={form.errorOf('password')} />
+      <CodeField hint={t('factor.presentCode')} error={form.errorOf('code')} />
+    </FormDialog>
   );
 }

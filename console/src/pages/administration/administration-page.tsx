@@ -1,11 +1,10 @@
-import { permissionNames } from '@gantry/contract/permissions';
+import { type Permission, permissionNames } from '@gantry/contract/permissions';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { NotAllowed } from '../../shared/page/page-failure.tsx';
-import { useMay } from '../../shared/session/may.ts';
-import { Icon } from '../../ui/icon.tsx';
-import { parts } from './parts.ts';
+import { useMay } from '../../shared/session/session.ts';
+import { Icon, type IconName } from '../../ui/icon.tsx';
 
 /** The navigation of the administration, and the part that the URL selects. */
 export function AdministrationPage() {
@@ -47,3 +46,34 @@ export function AdministrationPage() {
     </>
   );
 }
+
+/** A part of the administration, and the permission that it requires. */
+interface Part {
+  readonly to: string;
+  readonly name:
+    | 'users'
+    | 'roles'
+    | 'activity'
+    | 'webhooks'
+    | 'storage'
+    | 'holds'
+    | 'backups'
+    | 'settings'
+    | 'system'
+    | 'doctor';
+  readonly icon: IconName;
+  readonly permission: Permission;
+}
+
+export const parts: readonly Part[] = [
+  { to: '/administration/users', name: 'users', icon: 'users', permission: 'manageUsers' },
+  { to: '/administration/roles', name: 'roles', icon: 'key', permission: 'manageUsers' },
+  { to: '/administration/activity', name: 'activity', icon: 'activity', permission: 'manageUsers' },
+  { to: '/administration/webhooks', name: 'webhooks', icon: 'link', permission: 'systemSettings' },
+  { to: '/administration/storage', name: 'storage', icon: 'storage', permission: 'systemSettings' },
+  { to: '/administration/holds', name: 'holds', icon: 'hold', permission: 'systemSettings' },
+  { to: '/administration/backups', name: 'backups', icon: 'backup', permission: 'systemSettings' },
+  { to: '/administration/settings', name: 'settings', icon: 'time', permission: 'systemSettings' },
+  { to: '/administration/system', name: 'system', icon: 'good', permission: 'systemSettings' },
+  { to: '/administration/doctor', name: 'doctor', icon: 'doctor', permission: 'systemSettings' },
+];

@@ -1,6 +1,6 @@
 import { useTranslation } from 'react-i18next';
 import { CopyButton } from '../../shared/notices/copy-button.tsx';
-import { serviceAddress } from '../../shared/service/url.ts';
+import { serviceAddress } from '../../shared/service/files.ts';
 import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/empty.tsx';
 

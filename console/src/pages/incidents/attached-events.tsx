@@ -1,12 +1,14 @@
 import type { IncidentDetail } from '@gantry/contract/incidents';
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { useCodeNames } from '../../shared/events/codes.ts';
+import { isKept, usePicture } from '../../shared/events/use-picture.ts';
+import { service } from '../../shared/service/service.ts';
 import { Moment } from '../../shared/time/moment.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { useAllowed } from './allowed.ts';
-import { EventPicture } from './event-picture.tsx';
 import type { IncidentCommands } from './use-commands.tsx';
 
 /** Number of events shown with a picture: each picture costs a request, and viewing it is recorded. */
@@ -69,5 +71,24 @@ export function AttachedEvents({ incident, commands }: AttachedEventsProps) {
       </ul>
       {eventCount > events.length && <p className="text-sm text-muted">{t('attached.newest')}</p>}
     </Panel>
+  );
+}
+
+/** A thumbnail of the first stored picture of an event; renders nothing if there is none. */
+function EventPicture({ id }: { readonly id: string }) {
+  const { data } = useQuery({ ...service.events.getById.queryOptions({ id }), staleTime: 300_000 });
+  const first = data?.images.find(isKept);
+  return first === undefined ? null : <Thumbnail reference={first} />;
+}
+
+function Thumbnail({ reference }: { readonly reference: string }) {
+  const { t } = useTranslation('incidents');
+  const { address } = usePicture(reference);
+  return (
+    <span className="h-12 w-16 shrink-0 overflow-hidden rounded bg-hover">
+      {address !== null && (
+        <img src={address} alt={t('attached.picture')} className="h-full w-full object-cover" />
+      )}
+    </span>
   );
 }

@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { Faster } from '../../shared/conflict/faster.tsx';
 import { service } from '../../shared/service/service.ts';
 import { useUser } from '../../shared/session/session.ts';
-import { TimelineItem } from './timeline-item.tsx';
+import { TimelineItem } from './timeline.tsx';
 
 interface ConflictProps {
   readonly error: GantryError;

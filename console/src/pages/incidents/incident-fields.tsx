@@ -1,11 +1,11 @@
 import type { Incident } from '@gantry/contract/incidents';
 import { incidentTypes, severities } from '@gantry/contract/values';
 import { useTranslation } from 'react-i18next';
-import { ChoiceField } from '../../shared/form/choice-field.tsx';
 import type { Entered } from '../../shared/form/form.ts';
 import { LookUpField } from '../../shared/form/look-up-field.tsx';
 import { locationLookUp, sensorLookUp } from '../../shared/places/look-ups.ts';
 import { Field } from '../../ui/field.tsx';
+import { ChoiceField } from '../../ui/select.tsx';
 
 /** The fields of an incident that a user can edit. */
 export type IncidentFacts = Pick<

@@ -1,4 +1,4 @@
-import type { IncidentDetail } from '@gantry/contract/incidents';
+import type { Incident, IncidentAction, IncidentDetail } from '@gantry/contract/incidents';
 import { permissionNames } from '@gantry/contract/permissions';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useParams, useRouter } from '@tanstack/react-router';
@@ -9,21 +9,21 @@ import { PageHeader } from '../../shared/page/page-header.tsx';
 import { Failure } from '../../shared/service/failure.tsx';
 import { PlatesHidden } from '../../shared/service/plates.tsx';
 import { service } from '../../shared/service/service.ts';
-import { useMay } from '../../shared/session/may.ts';
-import { IncidentStatusBadge } from '../../shared/status/incident-status.tsx';
-import { useIncidentTitle } from '../../shared/status/incident-title.ts';
+import { useMay } from '../../shared/session/session.ts';
+import { IncidentStatusBadge, useIncidentTitle } from '../../shared/status/incident.tsx';
 import { SeverityBadge } from '../../shared/status/severity.tsx';
-import { UnbrokenDays } from '../../shared/time/unbroken-days.tsx';
+import { UnbrokenDays } from '../../shared/time/moment.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Icon } from '../../ui/icon.tsx';
+import { Icon, type IconName } from '../../ui/icon.tsx';
+import { Menu } from '../../ui/menu.tsx';
 import { useShortcuts } from '../../ui/shortcuts.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
+import { moves, useAllowed } from './allowed.ts';
 import { AttachedEvents } from './attached-events.tsx';
-import { IncidentActions } from './incident-actions.tsx';
 import { IncidentSides } from './incident-sides.tsx';
 import { NoteComposer } from './note-composer.tsx';
 import { Timeline } from './timeline.tsx';
-import { useIncidentCommands, useIncidentKeys } from './use-commands.tsx';
+import { type IncidentCommands, useIncidentCommands, useIncidentKeys } from './use-commands.tsx';
 
 /** The page of one incident: its details, timeline, attached events, and actions. */
 export function IncidentPage() {
@@ -35,7 +35,7 @@ export function IncidentPage() {
     placeholderData: keepPreviousData,
   });
   if (!isAllowed) return <NotAllowed permission={permissionNames.manageIncidents} />;
-  if (data && data.id === incidentId) return <Incident key={data.id} incident={data} />;
+  if (data && data.id === incidentId) return <IncidentView key={data.id} incident={data} />;
   if (!error) return <Skeleton rows={8} />;
   return (
     <div className="p-4">
@@ -44,7 +44,7 @@ export function IncidentPage() {
   );
 }
 
-function Incident({ incident }: { readonly incident: IncidentDetail }) {
+function IncidentView({ incident }: { readonly incident: IncidentDetail }) {
   const { t } = useTranslation(['incidents', 'common']);
   const commands = useIncidentCommands();
   const title = useIncidentTitle()(incident);
@@ -111,4 +111,44 @@ function useBack(): () => void {
     if (router.history.canGoBack()) router.history.back();
     else void router.navigate({ to: '/incidents' });
   };
+}
+
+interface IncidentActionsProps {
+  readonly incident: Incident;
+  readonly commands: IncidentCommands;
+}
+
+const others: readonly (readonly [IncidentAction, IconName])[] = [
+  ['assign', 'users'],
+  ['update', 'edit'],
+  ['attachEvent', 'link'],
+];
+
+/** The actions that the state of the incident and the user's role allow, the next step first. */
+function IncidentActions({ incident, commands }: IncidentActionsProps) {
+  const { t } = useTranslation('incidents');
+  const allowed = useAllowed();
+  const steps = moves.filter((action) => allowed(incident, action));
+  const items = others
+    .filter(([action]) => allowed(incident, action))
+    .map(([action, icon]) => ({
+      label: t(`actions.${action}`),
+      icon,
+      onSelect: () => commands.run(action, incident),
+    }));
+  if (steps.length === 0 && items.length === 0) return <p className="text-sm text-muted">{t('notYours')}</p>;
+  return (
+    <>
+      {steps.map((action, at) => (
+        <Button
+          key={action}
+          kind={at === 0 ? 'primary' : 'plain'}
+          onClick={() => commands.run(action, incident)}
+        >
+          {t(`actions.${action}`)}
+        </Button>
+      ))}
+      {items.length > 0 && <Menu trigger={<Button icon="menu">{t('actions.more')}</Button>} items={items} />}
+    </>
+  );
 }

@@ -1,24 +1,29 @@
+import type { Incident } from '@gantry/contract/incidents';
 import { permissionNames } from '@gantry/contract/permissions';
+import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
+import type { Filter, FilterValues } from '../../shared/filters/filter.ts';
 import { FilterBar } from '../../shared/filters/filter-bar.tsx';
 import { NotAllowed } from '../../shared/page/page-failure.tsx';
 import { PageHeader } from '../../shared/page/page-header.tsx';
 import { PlatesHidden } from '../../shared/service/plates.tsx';
-import { useMay } from '../../shared/session/may.ts';
+import { api, service } from '../../shared/service/service.ts';
+import { useMay } from '../../shared/session/session.ts';
+import type { ExportColumn } from '../../shared/table/export.ts';
+import { ExportButton } from '../../shared/table/export-button.tsx';
+import { type Pages, usePages } from '../../shared/table/pages.ts';
+import { useTime } from '../../shared/time/use-time.ts';
 import { WithDefaultView } from '../../shared/views/with-default-view.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Select } from '../../ui/select.tsx';
 import { useShortcuts } from '../../ui/shortcuts.tsx';
 import { Board } from './board.tsx';
-import { IncidentFigures } from './figures.tsx';
-import { IncidentList } from './incident-list.tsx';
+import { IncidentList, useIncidentColumns } from './incident-list.tsx';
 import { NewIncidentDialog } from './new-incident-dialog.tsx';
-import { SaveIncidents } from './save-incidents.tsx';
 import { useIncidentCommands } from './use-commands.tsx';
 import { useIncidentFilters } from './use-filters.ts';
-import { useIncidentPages } from './use-incident-pages.ts';
-import { useIncidentsSearch } from './use-incidents-search.ts';
+import { type IncidentsInput, useIncidentsSearch } from './use-incidents-search.ts';
 
 /** The page of incidents, as a board or as a list. */
 export function IncidentsPage() {
@@ -115,4 +120,62 @@ function Incidents() {
       )}
     </>
   );
+}
+
+/** The number of open incidents, and the mean times to acknowledge and to resolve one. */
+function IncidentFigures() {
+  const { t, i18n } = useTranslation('incidents');
+  const time = useTime();
+  const { data } = useQuery(service.incidents.getStats.queryOptions());
+  if (!data) return null;
+  const { open, meanTimeToAcknowledge, meanTimeToResolve } = data;
+  return (
+    <div className="flex flex-wrap gap-x-4">
+      <span>{t('figures.open', { count: open, n: open.toLocaleString(i18n.language) })}</span>
+      {meanTimeToAcknowledge !== null && (
+        <span className="max-md:hidden">
+          {t('figures.meanToAcknowledge')} {time.duration(meanTimeToAcknowledge * 1000)}
+        </span>
+      )}
+      {meanTimeToResolve !== null && (
+        <span className="max-md:hidden">
+          {t('figures.meanToResolve')} {time.duration(meanTimeToResolve * 1000)}
+        </span>
+      )}
+    </div>
+  );
+}
+
+interface SaveIncidentsProps {
+  readonly pages: Pages<Incident>;
+  readonly filters: readonly Filter[];
+  readonly values: FilterValues;
+}
+
+/** A button that saves the list of incidents as CSV, with more columns than the list shows. */
+function SaveIncidents({ pages, filters, values }: SaveIncidentsProps) {
+  const { t } = useTranslation('incidents');
+  const columns: readonly ExportColumn<Incident>[] = [
+    ...useIncidentColumns(),
+    { header: t('fields.closedAt'), csv: ({ closedAt }) => closedAt },
+    { header: t('fields.reportedBy'), csv: ({ reportedBy }) => reportedBy?.name ?? null },
+    { header: t('fields.latitude'), csv: ({ location }) => location?.latitude ?? null },
+    { header: t('fields.longitude'), csv: ({ location }) => location?.longitude ?? null },
+    { header: t('fields.lanesBlocked'), csv: ({ lanesBlocked }) => lanesBlocked },
+    { header: t('fields.description'), csv: ({ description }) => description },
+  ];
+  return <ExportButton title={t('title')} {...{ columns, pages, filters, values }} />;
+}
+
+/** The pages of the incident list. @param enabled whether the list is shown; if not, nothing is requested */
+function useIncidentPages(input: IncidentsInput, enabled: boolean): Pages<Incident> {
+  return usePages<Incident>({
+    queryKey: service.incidents.getAll.queryKey(input),
+    load: async (page, signal) => {
+      const { incidents, total } = await api.incidents.getAll.query({ ...input, ...page }, { signal });
+      return { rows: incidents, total };
+    },
+    keyOf: ({ id }) => id,
+    enabled,
+  });
 }

@@ -7,7 +7,7 @@ import { isConflict } from '../../shared/conflict/faster.tsx';
 import { useNotices } from '../../shared/notices/notices.tsx';
 import { api, service } from '../../shared/service/service.ts';
 import type { Move } from './allowed.ts';
-import type { Person } from './people.ts';
+import type { Person } from './use-filters.ts';
 
 /** A conflict to be shown: another user has changed the incident since the user saw it. */
 export interface FasterStep {

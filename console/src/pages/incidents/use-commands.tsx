@@ -4,10 +4,8 @@ import { useTranslation } from 'react-i18next';
 import { useUser } from '../../shared/session/session.ts';
 import { useShortcuts } from '../../ui/shortcuts.tsx';
 import { useAllowed } from './allowed.ts';
-import { AssignDialog } from './assign-dialog.tsx';
-import { AttachDialog } from './attach-dialog.tsx';
 import { Conflict } from './conflict.tsx';
-import { EditDialog } from './edit-dialog.tsx';
+import { AssignDialog, AttachDialog, EditDialog } from './dialogs.tsx';
 import { NoteDialog } from './note-dialog.tsx';
 import { useIncidentActions } from './use-actions.ts';
 

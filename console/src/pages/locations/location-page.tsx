@@ -3,13 +3,13 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { ConfirmDialog } from '../../shared/form/confirm-dialog.tsx';
+import { ConfirmDialog } from '../../shared/form/form-dialog.tsx';
 import { PlaceMap } from '../../shared/map/map.tsx';
 import { PageHeader } from '../../shared/page/page-header.tsx';
-import { useLocationPoints } from '../../shared/places/location-points.ts';
+import { useLocationPoints } from '../../shared/places/points.ts';
 import { Failure } from '../../shared/service/failure.tsx';
 import { api, service } from '../../shared/service/service.ts';
-import { useMay } from '../../shared/session/may.ts';
+import { useMay } from '../../shared/session/session.ts';
 import { Moment } from '../../shared/time/moment.tsx';
 import { backLook } from '../../ui/back-look.ts';
 import { Button } from '../../ui/button.tsx';
@@ -18,10 +18,8 @@ import { LinkButton } from '../../ui/link-button.tsx';
 import { Facts, Panel } from '../../ui/panel.tsx';
 import { useShortcuts } from '../../ui/shortcuts.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
-import { EventsHere } from './events-here.tsx';
 import { LocationDialog } from './location-dialog.tsx';
-import { SensorsHere } from './sensors-here.tsx';
-import { TrafficPanel } from './traffic-panel.tsx';
+import { EventsHere, SensorsHere, TrafficPanel } from './panels.tsx';
 
 /** The page of one location: its traffic now and in the last day, sensors, latest events, details and place. */
 export function LocationPage() {

@@ -1,16 +1,21 @@
 import { useQuery } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
+import { Command, firstEventCommand } from '../../shared/events/first-event.tsx';
+import { ConnectionDot, useIsStale } from '../../shared/live/connection-dot.tsx';
 import { PageHeader } from '../../shared/page/page-header.tsx';
 import { PlatesHidden } from '../../shared/service/plates.tsx';
 import { service } from '../../shared/service/service.ts';
+import { useMay } from '../../shared/session/session.ts';
+import { Clock } from '../../shared/time/clock.tsx';
 import { Button } from '../../ui/button.tsx';
 import { classes } from '../../ui/classes.ts';
+import { Icon } from '../../ui/icon.tsx';
+import { Panel } from '../../ui/panel.tsx';
 import { useShortcuts } from '../../ui/shortcuts.tsx';
 import { AttentionPanel } from './attention-panel.tsx';
 import { Figures } from './figures.tsx';
-import { FirstRun } from './first-run.tsx';
-import { KioskBar, StaleHatching } from './kiosk-bar.tsx';
 import { NewestEvents } from './newest-events.tsx';
 import { NewestIncidents } from './newest-incidents.tsx';
 import { PlacesPanel } from './places-panel.tsx';
@@ -67,6 +72,84 @@ function Content({ isWall }: { readonly isWall: boolean }) {
         <NewestEvents />
         {hasIncidents && <NewestIncidents />}
       </div>
+    </div>
+  );
+}
+
+/** The header of the wall display: the time, the connection state, and a link to leave kiosk mode. */
+function KioskBar() {
+  const { t } = useTranslation('overview');
+  useLargeType();
+  return (
+    <header className="flex flex-wrap items-center gap-x-4 border-b bg-surface px-4 py-2">
+      <h1 className="grow text-xl font-semibold">{t('title')}</h1>
+      <Clock />
+      <ConnectionDot />
+      <Link
+        to="/"
+        search={{}}
+        aria-label={t('kiosk.leave')}
+        title={t('kiosk.leave')}
+        className="grid size-9 place-items-center rounded-md text-muted hover:bg-hover pointer-coarse:size-11"
+      >
+        <Icon name="close" />
+      </Link>
+    </header>
+  );
+}
+
+/** Enlarges the page: all sizes are relative to the font size of the root element. */
+function useLargeType(): void {
+  useEffect(() => {
+    const { style } = document.documentElement;
+    style.fontSize = '125%';
+    return () => {
+      style.fontSize = '';
+    };
+  }, []);
+}
+
+/** Hatches the wall display while the connection is broken, because viewers are too far away to read the banner. */
+function StaleHatching() {
+  if (!useIsStale()) return null;
+  return <div aria-hidden="true" className="stale pointer-events-none fixed inset-0 z-30 opacity-100!" />;
+}
+
+/** The first steps, shown while the installation has no sensor. */
+function FirstRun() {
+  const { t } = useTranslation('overview');
+  const navigate = useNavigate();
+  const mayManage = useMay('manageSensors');
+  return (
+    <div className="mx-auto w-full max-w-3xl p-4">
+      <Panel title={t('firstRun.title')}>
+        <ol className="flex list-decimal flex-col gap-5 ps-5">
+          <li>
+            <p className="mb-2">{mayManage ? t('firstRun.sensor') : t('firstRun.askForSensor')}</p>
+            {mayManage && (
+              <Button
+                kind="primary"
+                icon="add"
+                onClick={() => void navigate({ to: '/sensors', search: { create: true } })}
+              >
+                {t('firstRun.create')}
+              </Button>
+            )}
+          </li>
+          <li>
+            <p className="mb-2">{t('firstRun.event')}</p>
+            <Command text={firstEventCommand()} />
+          </li>
+          <li>
+            <p className="mb-2">{t('firstRun.simulate')}</p>
+            <Command text="npm run simulate" />
+          </li>
+          <li>
+            <p className="mb-2">{t('firstRun.demo')}</p>
+            <Command text="npm run demo" />
+          </li>
+        </ol>
+      </Panel>
     </div>
   );
 }

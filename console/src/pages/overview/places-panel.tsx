@@ -1,13 +1,19 @@
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { PlaceMap } from '../../shared/map/map.tsx';
 import { PointList } from '../../shared/map/point-list.tsx';
 import { ViewSwitch } from '../../shared/map/view-switch.tsx';
 import { Failure } from '../../shared/service/failure.tsx';
+import { IncidentStatusBadge, useIncidentTitle } from '../../shared/status/incident.tsx';
+import { SensorStatusBadge } from '../../shared/status/sensor-status.tsx';
+import { SeverityBadge } from '../../shared/status/severity.tsx';
+import { useSpeedText } from '../../shared/status/speed.ts';
+import { TrafficLevelBadge } from '../../shared/status/traffic-level.tsx';
+import { Button } from '../../ui/button.tsx';
 import { Panel } from '../../ui/panel.tsx';
-import { PlaceCard } from './place-card.tsx';
+import { incidentPath } from './paths.ts';
 import { useCounts } from './use-counts.ts';
-import { usePlacePoints, usePlaces } from './use-places.ts';
+import { type Place, usePlacePoints, usePlaces } from './use-places.ts';
 
 /** All places with their traffic, sensors and incidents, on the map or as a list. */
 export function PlacesPanel({ className }: { readonly className?: string }) {
@@ -54,5 +60,66 @@ export function PlacesPanel({ className }: { readonly className?: string }) {
         {selected && <PlaceCard place={selected} onClose={() => select(undefined)} />}
       </div>
     </Panel>
+  );
+}
+
+/** The traffic, incidents and sensors of a place, in a card over the corner of the map. */
+function PlaceCard({ place, onClose }: { readonly place: Place; readonly onClose: () => void }) {
+  const { t } = useTranslation(['overview', 'locations', 'common']);
+  const titleOf = useIncidentTitle();
+  const speedText = useSpeedText();
+  const { name, location, traffic, sensors, incidents } = place;
+  return (
+    <section
+      aria-label={name}
+      aria-live="polite"
+      className="absolute start-2 bottom-2 flex max-h-[70%] w-80 max-w-[calc(100%-1rem)] flex-col gap-2 overflow-y-auto rounded-md border bg-raised p-3 shadow-xl"
+    >
+      <header className="flex items-start gap-2">
+        <h3 className="grow font-semibold">
+          {location ? (
+            <Link
+              to="/locations/$locationId"
+              params={{ locationId: location.id }}
+              className="hover:underline"
+            >
+              <bdi className="line-clamp-2">{name}</bdi>
+            </Link>
+          ) : (
+            <bdi className="line-clamp-2">{name}</bdi>
+          )}
+        </h3>
+        <Button kind="quiet" icon="close" iconOnly aria-label={t('common:dialog.close')} onClick={onClose} />
+      </header>
+      {traffic && (
+        <p className="figures flex flex-wrap gap-x-3">
+          <TrafficLevelBadge level={traffic.level} volume={traffic.volume} />
+          {traffic.meanSpeed !== null && speedText(traffic.meanSpeed)}
+        </p>
+      )}
+      <ul className="flex flex-col gap-1">
+        {incidents.map(({ id, title, type, severity, status }) => (
+          <li key={id} className="flex flex-wrap items-center gap-x-2">
+            <Link to={incidentPath(id)} className="one-line min-w-0 grow hover:underline">
+              <bdi>{titleOf({ title, type })}</bdi>
+            </Link>
+            <SeverityBadge severity={severity} />
+            <IncidentStatusBadge status={status} />
+          </li>
+        ))}
+        {sensors.map((sensor) => (
+          <li key={sensor.id} className="flex flex-wrap items-center gap-x-2">
+            <Link
+              to="/sensors/$sensorId"
+              params={{ sensorId: sensor.id }}
+              className="one-line min-w-0 grow hover:underline"
+            >
+              <bdi>{sensor.name}</bdi>
+            </Link>
+            <SensorStatusBadge status={sensor.status} lastHeartbeat={sensor.lastHeartbeat} />
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }

@@ -12,10 +12,8 @@ import { Moment } from '../../shared/time/moment.tsx';
 import { useTimeSettings } from '../../shared/time/zone.ts';
 import { Empty } from '../../ui/empty.tsx';
 import { Icon } from '../../ui/icon.tsx';
-import { ProcessingTime } from './processing-time.tsx';
-import { RepeatPlates } from './repeat-plates.tsx';
+import { ProcessingTime, RepeatPlates, Totals } from './analytics-cards.tsx';
 import { SeriesCard } from './series-card.tsx';
-import { Totals } from './totals.tsx';
 
 interface AnalyticsViewProps {
   readonly analytics: Analytics;

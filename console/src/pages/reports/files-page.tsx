@@ -5,20 +5,23 @@ import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Filter, FilterValues } from '../../shared/filters/filter.ts';
 import { FilterBar } from '../../shared/filters/filter-bar.tsx';
-import { useToday } from '../../shared/range/use-today.ts';
+import { sizeText } from '../../shared/locale/size-text.ts';
+import { useToday } from '../../shared/range/range-picker.tsx';
 import { api, service } from '../../shared/service/service.ts';
-import { useMay } from '../../shared/session/may.ts';
-import { DataTable } from '../../shared/table/data-table.tsx';
+import { useMay } from '../../shared/session/session.ts';
+import { SecondLine } from '../../shared/table/column.tsx';
+import { type Column, DataTable } from '../../shared/table/data-table.tsx';
 import { usePages } from '../../shared/table/pages.ts';
 import { useCursor } from '../../shared/table/use-cursor.ts';
+import { Moment } from '../../shared/time/moment.tsx';
+import { useServiceTime } from '../../shared/time/use-time.ts';
 import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { useShortcuts } from '../../ui/shortcuts.tsx';
 import { GenerateDialog } from './generate-dialog.tsx';
-import { isUnfinished } from './report-status.tsx';
+import { ReportActions, useDownload } from './report-actions.tsx';
+import { isUnfinished, ReportState } from './report-status.tsx';
 import { ReportsFrame } from './reports-frame.tsx';
-import { useDownload } from './use-download.ts';
-import { useFileColumns } from './use-file-columns.tsx';
 
 const keyOf = ({ id }: Report): string => id;
 
@@ -109,4 +112,90 @@ export function FilesPage() {
       )}
     </ReportsFrame>
   );
+}
+
+/** The columns of the list of reports. */
+function useFileColumns(): readonly Column<Report>[] {
+  const { t, i18n } = useTranslation('reports');
+  const time = useServiceTime();
+  return useMemo(() => {
+    const rangeOf = ({ range }: Report) => {
+      const days = [time.date(range.startDate), time.date(range.endDate)];
+      return <bdi dir="ltr">{[...new Set(days)].join(' – ')}</bdi>;
+    };
+    const sizeOf = ({ size }: Report) => size !== null && sizeText(size, i18n.language);
+    return [
+      {
+        id: 'kind',
+        header: t('kind'),
+        cell: (report) => (
+          <>
+            <span className="flex gap-2">
+              <span className="one-line max-w-full shrink-0">
+                {t(`kinds.${report.kind}`)} <span className="text-muted">{report.format}</span>{' '}
+                <span className="text-muted @5xl:hidden">{sizeOf(report)}</span>
+              </span>
+              <span className="one-line @xl:hidden">
+                <ReportState report={report} />
+              </span>
+            </span>
+            <SecondLine wideOnly>
+              {rangeOf(report)} · <Moment at={report.createdAt} as="ago" />
+            </SecondLine>
+          </>
+        ),
+      },
+      {
+        id: 'range',
+        header: t('files.range'),
+        width: '14rem',
+        wideOnly: true,
+        cell: rangeOf,
+      },
+      {
+        id: 'status',
+        header: t('status'),
+        notNarrow: true,
+        cell: (report) => <ReportState report={report} />,
+      },
+      {
+        id: 'rows',
+        header: t('files.rows'),
+        width: '6rem',
+        isFigure: true,
+        wideOnly: true,
+        cell: ({ rowCount }) => rowCount.toLocaleString(i18n.language),
+      },
+      {
+        id: 'size',
+        header: t('files.size'),
+        width: '7.5rem',
+        isFigure: true,
+        wideOnly: true,
+        cell: sizeOf,
+      },
+      {
+        id: 'by',
+        header: t('files.by'),
+        width: '10rem',
+        wideOnly: true,
+        cell: ({ createdBy, scheduleId }) =>
+          scheduleId === null ? <bdi>{createdBy?.name}</bdi> : t('files.bySchedule'),
+      },
+      {
+        id: 'created',
+        header: t('files.created'),
+        width: '7rem',
+        wideOnly: true,
+        cell: ({ createdAt }) => <Moment at={createdAt} as="ago" />,
+      },
+      {
+        id: 'actions',
+        header: t('files.actions'),
+        width: '6.5rem',
+        isFigure: true,
+        cell: (report) => <ReportActions report={report} />,
+      },
+    ];
+  }, [t, i18n.language, time]);
 }

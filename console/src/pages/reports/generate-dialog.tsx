@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { csvChoice } from '../../shared/csv/csv-choice.ts';
 import { useForm } from '../../shared/form/form.ts';
 import { FormDialog } from '../../shared/form/form-dialog.tsx';
-import { KeptState } from '../../shared/form/kept-state.tsx';
+import { KeptState } from '../../shared/form/use-kept.tsx';
 import { useNotices } from '../../shared/notices/notices.tsx';
 import { rangeOfPreset } from '../../shared/range/days.ts';
 import { RangePicker } from '../../shared/range/range-picker.tsx';

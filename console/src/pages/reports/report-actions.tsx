@@ -2,15 +2,14 @@ import type { Report } from '@gantry/contract/reports';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { ConfirmDialog } from '../../shared/form/confirm-dialog.tsx';
+import { ConfirmDialog } from '../../shared/form/form-dialog.tsx';
 import { useNotices } from '../../shared/notices/notices.tsx';
+import { downloadFile } from '../../shared/service/files.ts';
 import { api, service } from '../../shared/service/service.ts';
-import { useMay } from '../../shared/session/may.ts';
-import { useUser } from '../../shared/session/session.ts';
+import { useMay, useUser } from '../../shared/session/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { isUnfinished } from './report-status.tsx';
-import { useDownload } from './use-download.ts';
 
 /** The commands for a report: download its file, show why it failed, cancel it, delete it. */
 export function ReportActions({ report }: { readonly report: Report }) {
@@ -94,4 +93,15 @@ export function ReportActions({ report }: { readonly report: Report }) {
       )}
     </span>
   );
+}
+
+/** Downloads the file of a report, if it has one. */
+export function useDownload() {
+  const { sayFailure } = useNotices();
+  return useMutation({
+    mutationFn: async ({ url, fileName }: Pick<Report, 'url' | 'fileName'>) => {
+      if (url !== null) await downloadFile(url, fileName ?? 'report');
+    },
+    onError: sayFailure,
+  });
 }

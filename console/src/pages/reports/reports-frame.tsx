@@ -6,8 +6,8 @@ import { NotAllowed } from '../../shared/page/page-failure.tsx';
 import { PageHeader } from '../../shared/page/page-header.tsx';
 import { useTitle } from '../../shared/page/title.ts';
 import { PlatesHidden } from '../../shared/service/plates.tsx';
-import { useMay } from '../../shared/session/may.ts';
-import { partLook } from '../../ui/part-look.ts';
+import { useMay } from '../../shared/session/session.ts';
+import { partLook } from '../../ui/link-button.tsx';
 
 const parts = [
   { to: '/reports', name: 'analytics' },

@@ -18,7 +18,7 @@ import { timeLabels } from '../../shared/chart/time-axis.ts';
 import { tooltipOf } from '../../shared/chart/tooltip.ts';
 import { useCellText } from '../../shared/chart/use-cell-text.ts';
 import { useIntervalText } from '../../shared/chart/use-interval-text.ts';
-import type { ChartTable } from '../../shared/csv/table.ts';
+import type { ChartTable } from '../../shared/csv/csv.ts';
 import { useServiceTime } from '../../shared/time/use-time.ts';
 
 interface SeriesCardProps {

@@ -1,17 +1,17 @@
-import { HOUR_MS } from '@gantry/contract/durations';
+import { DAY_MS, HOUR_MS } from '@gantry/contract/durations';
+import type { StatusChange } from '@gantry/contract/sensors';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Failure } from '../../shared/service/failure.tsx';
-import { SensorStatusBadge } from '../../shared/status/sensor-status.tsx';
+import { api, service } from '../../shared/service/service.ts';
+import { SensorStatusBadge, statusLooks } from '../../shared/status/sensor-status.tsx';
 import { Moment } from '../../shared/time/moment.tsx';
 import { useNow, useTime } from '../../shared/time/use-time.ts';
 import { Button } from '../../ui/button.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
-import { availability, spansOf } from './availability.ts';
-import { StatusStrip } from './status-strip.tsx';
-import { type StatusHistory, useStatusHistory } from './use-history.ts';
-import { useReasonText } from './use-reason-text.ts';
+import { availability, type StatusSpan, spansOf, within } from './availability.ts';
 
 const WINDOWS = [
   { name: 'day', ms: 24 * HOUR_MS },
@@ -119,4 +119,118 @@ function Changes({ history: { changes } }: { readonly history: StatusHistory }) 
       )}
     </section>
   );
+}
+
+interface StatusStripProps {
+  readonly label: string;
+  readonly spans: readonly StatusSpan[];
+  /** In milliseconds since 1970. */
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The height of each status, in units of the view box. ONLINE is low and grey; the others stand out by height, too. */
+const heights = { ONLINE: 6, MAINTENANCE: 12, OFFLINE: 18, ERROR: 24 } as const;
+const HEIGHT = 24;
+const WIDTH = 1000;
+/** The minimum width of a span, so that short ones remain visible. */
+const LEAST_WIDTH = 3;
+
+/** A timeline of the status of a sensor. The table of changes has the same data as text. */
+function StatusStrip({ label, spans, from, to }: StatusStripProps) {
+  const { t } = useTranslation('common');
+  const time = useTime();
+  const x = (at: number) => ((at - from) / (to - from)) * WIDTH;
+  return (
+    <svg
+      role="img"
+      aria-label={label}
+      viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+      preserveAspectRatio="none"
+      className="h-6 w-full bg-bg"
+    >
+      {within(spans, from, to).map((span) => (
+        <rect
+          key={span.from}
+          x={Math.min(x(span.from), WIDTH - LEAST_WIDTH)}
+          y={HEIGHT - heights[span.status]}
+          width={Math.max(LEAST_WIDTH, x(span.to) - x(span.from))}
+          height={heights[span.status]}
+          fill={`var(--${statusLooks[span.status].color})`}
+        >
+          <title>
+            {`${t(`sensorStatus.${span.status}`)} · ${time.dateTime(new Date(span.from))} – ${time.dateTime(new Date(span.to))}`}
+          </title>
+        </rect>
+      ))}
+    </svg>
+  );
+}
+
+const REASONS = {
+  registered: 'registered',
+  heartbeat: 'heartbeat',
+  event: 'event',
+  'set by hand': 'byHand',
+} as const;
+const SILENCE = /^no heartbeat( or event)? for (\d+) seconds?$/;
+const ISSUE = /^critical issue: (.*)$/s;
+
+/**
+ * Translates the reason of a status change, which the service records in English. Names of issues are kept as they are,
+ * and an unknown reason is returned unchanged.
+ */
+function useReasonText(): (reason: string) => string {
+  const { t, i18n } = useTranslation('sensors');
+  return (reason) => {
+    if (Object.hasOwn(REASONS, reason))
+      return t(`history.reasons.${REASONS[reason as keyof typeof REASONS]}`);
+    const [, orEvent, seconds] = SILENCE.exec(reason) ?? [];
+    if (seconds !== undefined) {
+      const n = Number(seconds).toLocaleString(i18n.language);
+      return orEvent === undefined
+        ? t('history.reasons.silence', { n })
+        : t('history.reasons.fullSilence', { n });
+    }
+    const [, issues] = ISSUE.exec(reason) ?? [];
+    return issues === undefined ? reason : t('history.reasons.issue', { issues: `\u2068${issues}\u2069` });
+  };
+}
+
+const TAKE = 100;
+/** The maximum number of pages that are loaded: a sensor that flaps has thousands of changes. */
+const MOST_PAGES = 10;
+/** The longest period that the page shows, in milliseconds: 30 days. */
+export const HISTORY_MS = 30 * DAY_MS;
+
+interface StatusHistory {
+  /** Newest first. Includes the last change before the 30 days, from which the status at their start is known. */
+  readonly changes: readonly StatusChange[];
+  /** Whether the limit was reached before all changes within the 30 days were loaded. */
+  readonly isCut: boolean;
+}
+
+/** The status changes of a sensor in the last 30 days. */
+function useStatusHistory(id: string) {
+  return useQuery({
+    queryKey: [...service.sensors.getStatusHistory.queryKey({ id }), 'all'],
+    queryFn: ({ signal }) => read(id, signal),
+  });
+}
+
+async function read(id: string, signal: AbortSignal): Promise<StatusHistory> {
+  const changes: StatusChange[] = [];
+  const since = Date.now() - HISTORY_MS;
+  for (let page = 0; page < MOST_PAGES; page++) {
+    const answer = await api.sensors.getStatusHistory.query(
+      { id, skip: page * TAKE, take: TAKE },
+      { signal },
+    );
+    changes.push(...answer.history);
+    const oldest = changes.at(-1);
+    if (changes.length >= answer.total || !oldest || oldest.at.getTime() < since) {
+      return { changes, isCut: false };
+    }
+  }
+  return { changes, isCut: true };
 }

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { PlaceMap } from '../../shared/map/map.tsx';
-import { useSensorPoints } from '../../shared/places/sensor-points.ts';
+import { useSensorPoints } from '../../shared/places/points.ts';
 import { service } from '../../shared/service/service.ts';
 import { Facts, Panel } from '../../ui/panel.tsx';
 

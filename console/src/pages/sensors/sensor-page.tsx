@@ -1,15 +1,17 @@
 import type { Sensor } from '@gantry/contract/sensors';
-import { useQuery } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { ConfirmDialog } from '../../shared/form/confirm-dialog.tsx';
+import { ConfirmDialog } from '../../shared/form/form-dialog.tsx';
+import { useNotices } from '../../shared/notices/notices.tsx';
 import { PageHeader } from '../../shared/page/page-header.tsx';
 import { Failure } from '../../shared/service/failure.tsx';
 import { api, service } from '../../shared/service/service.ts';
-import { useMay } from '../../shared/session/may.ts';
+import { useMay } from '../../shared/session/session.ts';
 import { SensorStatusBadge } from '../../shared/status/sensor-status.tsx';
 import { backLook } from '../../ui/back-look.ts';
+import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { LinkButton } from '../../ui/link-button.tsx';
@@ -17,12 +19,11 @@ import { useShortcuts } from '../../ui/shortcuts.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { ConnectionsPanel } from './connections/connections-panel.tsx';
 import { DetailsPanel } from './details-panel.tsx';
-import { EditSensorDialog } from './edit-dialog.tsx';
 import { HistoryPanel } from './history-panel.tsx';
 import { KeyPanel } from './key-panel.tsx';
 import { LastMessagePanel } from './last-message-panel.tsx';
-import { PingButton } from './ping-button.tsx';
 import { PlacePanel } from './place-panel.tsx';
+import { EditSensorDialog } from './sensor-dialogs.tsx';
 
 /** The page of one sensor: status history, latest event, details, place, and, for users who manage sensors, its key. */
 export function SensorPage() {
@@ -109,6 +110,38 @@ function Commands({ sensor }: { readonly sensor: Sensor }) {
           <p>{t('delete.text')}</p>
         </ConfirmDialog>
       )}
+    </>
+  );
+}
+
+/** Has the service ping the sensor, and shows whether it answered, and the latency. */
+function PingButton({ id }: { readonly id: string }) {
+  const { t, i18n } = useTranslation('sensors');
+  const { sayFailure } = useNotices();
+  const client = useQueryClient();
+  const ping = useMutation({
+    mutationFn: () => api.sensors.ping.mutate({ id }),
+    onSuccess: () => void client.invalidateQueries({ queryKey: service.sensors.getById.queryKey({ id }) }),
+    onError: sayFailure,
+  });
+  const latency = ping.data?.latencyMs?.toLocaleString(i18n.language, { maximumFractionDigits: 1 });
+  return (
+    <>
+      <span role="status" className="figures">
+        {ping.data?.reachable && (
+          <Badge tone="calm" icon="good">
+            {t('ping.answered', { latency })}
+          </Badge>
+        )}
+        {ping.data && !ping.data.reachable && (
+          <Badge tone="high" icon="offline">
+            {t('ping.silent')}
+          </Badge>
+        )}
+      </span>
+      <Button icon="activity" disabled={ping.isPending} onClick={() => ping.mutate()}>
+        {ping.isPending ? t('ping.running') : t('ping.action')}
+      </Button>
     </>
   );
 }

@@ -5,7 +5,7 @@ import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { PlacesMap, placeLink, SelectedPlace } from '../../shared/places/places-map.tsx';
-import { useSensorPoints } from '../../shared/places/sensor-points.ts';
+import { useSensorPoints } from '../../shared/places/points.ts';
 import { service } from '../../shared/service/service.ts';
 import { SensorStatusBadge } from '../../shared/status/sensor-status.tsx';
 import { Icon } from '../../ui/icon.tsx';

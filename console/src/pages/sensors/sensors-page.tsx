@@ -1,15 +1,20 @@
 import type { ListedSensor } from '@gantry/contract/sensors';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useQueryClient } from '@tanstack/react-query';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { FilterValues } from '../../shared/filters/filter.ts';
+import type { Filter, FilterValues } from '../../shared/filters/filter.ts';
 import { PlacesPage } from '../../shared/places/places-page.tsx';
 import { api, service } from '../../shared/service/service.ts';
-import { useMay } from '../../shared/session/may.ts';
-import { usePages } from '../../shared/table/pages.ts';
+import { useMay } from '../../shared/session/session.ts';
+import { SensorStatusBadge } from '../../shared/status/sensor-status.tsx';
+import type { Column } from '../../shared/table/data-table.tsx';
+import type { ExportColumn } from '../../shared/table/export.ts';
+import { ExportButton } from '../../shared/table/export-button.tsx';
+import { type Pages, usePages } from '../../shared/table/pages.ts';
+import { Moment } from '../../shared/time/moment.tsx';
 import { WithDefaultView } from '../../shared/views/with-default-view.tsx';
-import { useSensorColumns } from './columns.tsx';
-import { CreateSensorDialog } from './create-dialog.tsx';
-import { SaveSensors } from './save-sensors.tsx';
+import { CreateSensorDialog } from './sensor-dialogs.tsx';
 import { SensorsMap } from './sensors-map.tsx';
 import { useSensorFilters } from './use-filters.ts';
 
@@ -80,4 +85,102 @@ function Sensors() {
       {create && mayManage && <CreateSensorDialog onClose={() => change({ create: undefined })} />}
     </>
   );
+}
+
+/** The columns of the list of sensors. */
+function useSensorColumns(): readonly Column<ListedSensor>[] {
+  const { t } = useTranslation(['sensors', 'common']);
+  return useMemo(
+    () => [
+      {
+        id: 'name',
+        header: t('fields.name'),
+        sortBy: 'name',
+        csv: ({ name }) => name,
+        cell: ({ id, name }) => (
+          <Link to="/sensors/$sensorId" params={{ sensorId: id }} className="hover:underline">
+            <bdi>{name}</bdi>
+          </Link>
+        ),
+      },
+      {
+        id: 'status',
+        header: t('fields.status'),
+        sortBy: 'status',
+        width: 'min(13rem, 44cqi)',
+        csv: ({ status }) => t(`common:sensorStatus.${status}`),
+        cell: ({ status, lastHeartbeat }) => (
+          <SensorStatusBadge status={status} lastHeartbeat={lastHeartbeat} />
+        ),
+      },
+      {
+        id: 'type',
+        header: t('fields.type'),
+        sortBy: 'type',
+        width: '9rem',
+        wideOnly: true,
+        csv: ({ type }) => t(`common:sensorTypes.${type}`),
+        cell: ({ type }) => t(`common:sensorTypes.${type}`),
+      },
+      {
+        id: 'deviceId',
+        header: t('fields.deviceId'),
+        width: '10rem',
+        wideOnly: true,
+        csv: ({ deviceId }) => deviceId,
+        cell: ({ deviceId }) => <bdi className="font-mono">{deviceId}</bdi>,
+      },
+      {
+        id: 'lastHeartbeat',
+        header: t('fields.lastHeartbeat'),
+        sortBy: 'lastHeartbeat',
+        width: '11.5rem',
+        wideOnly: true,
+        csv: ({ lastHeartbeat }) => lastHeartbeat,
+        cell: ({ lastHeartbeat }) =>
+          lastHeartbeat ? (
+            <Moment at={lastHeartbeat} />
+          ) : (
+            <span className="text-muted">{t('neverHeard')}</span>
+          ),
+      },
+    ],
+    [t],
+  );
+}
+
+/** How long the locations of all sensors are reused, in milliseconds: an export loads page after page. */
+const PLACES_MS = 60_000;
+
+interface SaveSensorsProps {
+  readonly pages: Pages<ListedSensor>;
+  readonly filters: readonly Filter[];
+  readonly values: FilterValues;
+}
+
+type PlacedSensor = ListedSensor & { readonly locationName: string | null };
+
+/** The button that exports the list of sensors as CSV, with the location of each. */
+function SaveSensors({ pages, filters, values }: SaveSensorsProps) {
+  const { t } = useTranslation('sensors');
+  const client = useQueryClient();
+  const columns: readonly ExportColumn<PlacedSensor>[] = [
+    ...useSensorColumns(),
+    { header: t('fields.location'), csv: ({ locationName }) => locationName },
+    { header: t('fields.latitude'), csv: ({ coordinates }) => coordinates?.latitude ?? null },
+    { header: t('fields.longitude'), csv: ({ coordinates }) => coordinates?.longitude ?? null },
+    { header: t('fields.ipAddress'), csv: ({ ipAddress }) => ipAddress },
+    { header: t('fields.eventsPerMin'), csv: ({ eventsPerMin }) => eventsPerMin },
+    { header: t('fields.createdAt'), csv: ({ createdAt }) => createdAt },
+  ];
+  const load: Pages<PlacedSensor>['load'] = async (page, signal) => {
+    const { rows, total } = await pages.load(page, signal);
+    const placed = await client.fetchQuery({
+      ...service.sensors.getAllSensors.queryOptions(),
+      staleTime: PLACES_MS,
+    });
+    const nameById = new Map(placed.map(({ id, location }) => [id, location?.name ?? null]));
+    return { rows: rows.map((row) => ({ ...row, locationName: nameById.get(row.id) ?? null })), total };
+  };
+  return <ExportButton title={t('title')} {...{ columns, filters, values }} pages={{ ...pages, load }} />;
 }

@@ -1,12 +1,16 @@
 import { GantryError } from '@gantry/client';
+import type { SessionUser } from '@gantry/contract/auth';
 import { SECOND_FACTOR_REQUIRED, WRONG_CODE } from '@gantry/contract/second-factor';
+import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { keptInput } from '../../shared/form/kept.ts';
 import { Failure } from '../../shared/service/failure.tsx';
+import { api } from '../../shared/service/service.ts';
 import { CodeField } from '../../shared/session/code-field.tsx';
+import { currentSession, keepSession } from '../../shared/session/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Field } from '../../ui/field.tsx';
-import { useSignIn } from './use-sign-in.ts';
 
 interface SignInFormProps {
   /** E-mail address of the user whose session has ended; absent on the sign-in page. */
@@ -76,4 +80,30 @@ export function SignInForm({ email, onSignedIn }: SignInFormProps) {
       </Button>
     </form>
   );
+}
+
+interface Credentials {
+  readonly email: string;
+  readonly password: string;
+  /** Code of the second factor; absent until the service asks for it. */
+  readonly code?: string;
+}
+
+/** The mutation that signs in, for all tabs of the browser. */
+function useSignIn(onSignedIn: (user: SessionUser) => void) {
+  return useMutation({
+    mutationFn: (credentials: Credentials) => api.auth.login.mutate(credentials),
+    onSuccess: (session) => {
+      keepSession(session);
+      onSignedIn(session.user);
+    },
+  });
+}
+
+/** Signs out at the service, and in this browser even if the service cannot be reached. */
+export async function signOut(): Promise<void> {
+  const userId = currentSession()?.user.id;
+  await api.auth.logout.mutate().catch(() => undefined);
+  keepSession(null);
+  if (userId !== undefined) await keptInput.removeAllOf(userId);
 }

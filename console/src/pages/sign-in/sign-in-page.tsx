@@ -3,11 +3,13 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type Language, languages, setLanguage } from '../../shared/locale/language.ts';
 import { useTitle } from '../../shared/page/title.ts';
+import { useSessionEnded } from '../../shared/session/flags.ts';
 import { useSession } from '../../shared/session/session.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
 import { Select } from '../../ui/select.tsx';
-import { hasOidcAnswer } from './oidc.ts';
-import { OidcLogin, OidcReturn } from './oidc-login.tsx';
-import { SignInForm } from './sign-in-form.tsx';
+import { hasOidcAnswer, OidcLogin, OidcReturn } from './oidc-login.tsx';
+import { SignInForm, signOut } from './sign-in-form.tsx';
 
 /** The sign-in page. After the sign-in, it redirects to the page that the user wanted to open. */
 export function SignInPage() {
@@ -41,5 +43,23 @@ export function SignInPage() {
         />
       </div>
     </main>
+  );
+}
+
+/** A sign-in dialog over the page after the session has ended. The page stays mounted and keeps what was entered. */
+export function SessionEnded() {
+  const { t } = useTranslation('session');
+  const session = useSession();
+  const ended = useSessionEnded();
+  if (!session) return null;
+  return (
+    <Dialog title={t('ended.title')} open={ended}>
+      <p>{t('ended.text')}</p>
+      <SignInForm email={session.user.email} onSignedIn={() => undefined} />
+      {ended && <OidcLogin to={location.pathname + location.search} note={t('ended.leaves')} />}
+      <Button kind="quiet" onClick={() => void signOut()}>
+        {t('ended.leave')}
+      </Button>
+    </Dialog>
   );
 }

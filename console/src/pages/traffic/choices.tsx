@@ -3,13 +3,14 @@ import { MAX_POINTS, trafficIntervals } from '@gantry/contract/values';
 import { useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { FilterField } from '../../shared/filters/filter-field.tsx';
+import { LookUp } from '../../shared/form/look-up-field.tsx';
 import { type DayRange, daysIn } from '../../shared/range/days.ts';
 import { RangePicker } from '../../shared/range/range-picker.tsx';
+import { api } from '../../shared/service/service.ts';
 import { Select } from '../../ui/select.tsx';
 import { useShortcuts } from '../../ui/shortcuts.tsx';
-import type { Comparison } from './comparison.ts';
-import type { Place } from './place.ts';
-import { PlaceLookUp } from './place-look-up.tsx';
+import type { Comparison, Place } from './comparison.ts';
+import { usePlaceName } from './place.tsx';
 import { comparisons } from './search.ts';
 
 /** The choices of the page, as read from the query parameters, with defaults for those that are absent. */
@@ -117,4 +118,42 @@ export function Choices({ choice, today, onChange }: ChoicesProps) {
       )}
     </div>
   );
+}
+
+interface PlaceLookUpProps {
+  readonly label: string;
+  readonly place: Place | null;
+  readonly onChoose: (place: Place) => void;
+}
+
+/** The maximum number of locations, and of sensors, that are offered at once. */
+const TAKE = 20;
+
+/** A field that finds a location or a sensor by part of its name. */
+function PlaceLookUp({ label, place, onChoose }: PlaceLookUpProps) {
+  const { t } = useTranslation('traffic');
+  const name = usePlaceName(place);
+  const find = async (search: string) => {
+    const page = { search, take: TAKE, sortBy: 'name', sortOrder: 'asc' } as const;
+    // The request for locations fails if the feature is switched off; sensors are always available.
+    const [locations, sensors] = await Promise.all([
+      api.locations.getAll.query({ search, take: TAKE }).then(
+        (all) => all.locations,
+        () => [],
+      ),
+      api.sensors.getAll.query(page).then((all) => all.sensors),
+    ]);
+    return [
+      ...locations.map((one) => ({ value: `locationId ${one.id}`, label: one.name })),
+      ...sensors.map((one) => ({
+        value: `sensorId ${one.id}`,
+        label: t('place.sensor', { name: one.name }),
+      })),
+    ];
+  };
+  const choose = (value: string) => {
+    const [kind, id = ''] = value.split(' ');
+    onChoose(kind === 'locationId' ? { locationId: id } : { sensorId: id });
+  };
+  return <LookUp key={name} label={label} find={find} onChoose={choose} chosen={name} />;
 }

@@ -1,6 +1,14 @@
 import { besides, type DayRange, moved } from '../../shared/range/days.ts';
-import { type Place, placeOf } from './place.ts';
 import type { comparisons } from './search.ts';
+
+/** The place whose traffic is shown: a location with all of its sensors, or a single sensor. */
+export type Place = { readonly locationId: string } | { readonly sensorId: string };
+
+/** The place that the query parameters select. A location takes precedence over a sensor. */
+export function placeOf(locationId: string | undefined, sensorId: string | undefined): Place | null {
+  if (locationId !== undefined) return { locationId };
+  return sensorId === undefined ? null : { sensorId };
+}
 
 /** The subject of the charts: a place and a range of days. */
 export interface Subject {

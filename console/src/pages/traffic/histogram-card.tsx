@@ -7,9 +7,9 @@ import type { Look } from '../../shared/chart/look.ts';
 import { bars, categoryAxis, grid, legend, line, marks, valueAxis } from '../../shared/chart/parts.ts';
 import { tooltipOf } from '../../shared/chart/tooltip.ts';
 import { useCellText } from '../../shared/chart/use-cell-text.ts';
-import type { ChartTable } from '../../shared/csv/table.ts';
+import type { ChartTable } from '../../shared/csv/csv.ts';
 import { binsOf } from './bins.ts';
-import { useVehicles } from './use-vehicles.ts';
+import { useVehicles } from './vehicle-types.tsx';
 
 interface HistogramCardProps {
   readonly first: SpeedDistribution;

@@ -11,11 +11,10 @@ import { Figures } from './figures.tsx';
 import type { FlowView } from './flow-view.ts';
 import { HistogramCard } from './histogram-card.tsx';
 import { alone, overlay } from './overlay.ts';
+import { usePlaceName } from './place.tsx';
 import { SpeedsCard } from './speeds-card.tsx';
-import { usePlaceName } from './use-place-name.ts';
 import type { usePlaceTraffic } from './use-place-traffic.ts';
-import { useVehicles } from './use-vehicles.ts';
-import { VehicleTypes } from './vehicle-types.tsx';
+import { useVehicles, VehicleTypes } from './vehicle-types.tsx';
 import { VolumeCard } from './volume-card.tsx';
 import { WeekCard } from './week-card.tsx';
 

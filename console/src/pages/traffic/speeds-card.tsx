@@ -6,9 +6,8 @@ import type { Look } from '../../shared/chart/look.ts';
 import { categoryAxis, grid, legend, line, marks, valueAxis } from '../../shared/chart/parts.ts';
 import { timeLabels } from '../../shared/chart/time-axis.ts';
 import { useServiceTime } from '../../shared/time/use-time.ts';
-import { type FlowView, type Series, startsOf, tableOf, valuesOf } from './flow-view.ts';
-import { useFlowTooltip } from './use-flow-tooltip.ts';
-import { useVehicles } from './use-vehicles.ts';
+import { type FlowView, type Series, startsOf, tableOf, useFlowTooltip, valuesOf } from './flow-view.ts';
+import { useVehicles } from './vehicle-types.tsx';
 
 const PERCENTILES = ['v15', 'v50', 'v85', 'v95'] as const;
 

@@ -1,7 +1,15 @@
-import type { TopLocationsInput } from '@gantry/contract/traffic';
-import type { DayRange } from '../../shared/range/days.ts';
-import { LiveTable } from './live-table.tsx';
-import { TopTable } from './top-table.tsx';
+import type { LiveTraffic, TopLocations, TopLocationsInput, TrafficLevel } from '@gantry/contract/traffic';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useCellText } from '../../shared/chart/use-cell-text.ts';
+import { type DayRange, daysIn } from '../../shared/range/days.ts';
+import { service } from '../../shared/service/service.ts';
+import { TrafficLevelBadge } from '../../shared/status/traffic-level.tsx';
+import { type Column, DataTable } from '../../shared/table/data-table.tsx';
+import { Moment } from '../../shared/time/moment.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { PlaceLink } from './place.tsx';
 
 interface StartProps {
   readonly days: DayRange;
@@ -17,5 +25,177 @@ export function Start({ days, by, onSort, onChoose }: StartProps) {
       <LiveTable onChoose={onChoose} />
       <TopTable days={days} by={by} onSort={onSort} onChoose={onChoose} />
     </div>
+  );
+}
+
+type Live = LiveTraffic['locations'][number];
+
+/** The most congested first, and locations without data last. */
+const levelOrder: readonly TrafficLevel[] = ['CONGESTED', 'BUSY', 'FREE', 'NO_DATA'];
+
+/** The interval between refetches, in milliseconds. */
+const EVERY_MS = 15_000;
+
+/** The current level of traffic at every location, the most congested first. */
+function LiveTable({ onChoose }: { readonly onChoose: (locationId: string) => void }) {
+  const { t } = useTranslation('traffic');
+  const textOf = useCellText();
+  const query = useQuery({ ...service.traffic.getLive.queryOptions(), refetchInterval: EVERY_MS });
+  const rows = useMemo(
+    () =>
+      (query.data?.locations ?? []).toSorted(
+        (a, b) =>
+          levelOrder.indexOf(a.level) - levelOrder.indexOf(b.level) || (b.volume ?? 0) - (a.volume ?? 0),
+      ),
+    [query.data],
+  );
+  const columns = useMemo<readonly Column<Live>[]>(() => {
+    const number = (value: number | null) => textOf(value, { header: '', kind: 'number' });
+    return [
+      {
+        id: 'name',
+        header: t('place.location'),
+        cell: ({ locationId, locationName }) => <PlaceLink id={locationId} name={locationName} />,
+      },
+      {
+        id: 'level',
+        header: t('live.level'),
+        width: '7.5rem',
+        cell: ({ level, volume }) => <TrafficLevelBadge level={level} volume={volume} />,
+      },
+      {
+        id: 'volume',
+        header: t('figures.volume'),
+        width: '6rem',
+        isFigure: true,
+        wideOnly: true,
+        cell: ({ volume }) => number(volume),
+      },
+      {
+        id: 'speed',
+        header: t('kmh'),
+        width: '4rem',
+        isFigure: true,
+        cell: ({ meanSpeed }) => number(meanSpeed),
+      },
+      {
+        id: 'usual',
+        header: t('live.usual'),
+        width: '5rem',
+        isFigure: true,
+        wideOnly: true,
+        cell: ({ usualSpeed }) => number(usualSpeed),
+      },
+    ];
+  }, [t, textOf]);
+  return (
+    <section className="flex h-[calc(100dvh-11.5rem)] min-h-96 min-w-0 flex-col overflow-hidden rounded-md border bg-surface">
+      <header className="flex flex-wrap items-baseline gap-x-3 px-4 py-2">
+        <h2 className="font-semibold">{t('live.title')}</h2>
+        {query.data && (
+          <p className="text-sm text-muted">
+            {t('live.since')} <Moment at={query.data.since} as="time" />
+          </p>
+        )}
+      </header>
+      <DataTable
+        label={t('live.title')}
+        columns={columns}
+        pages={{ ...query, rows, total: rows.length, refetch: () => void query.refetch() }}
+        keyOf={({ locationId }) => locationId}
+        onActivate={({ locationId }) => onChoose(locationId)}
+        empty={
+          <Empty icon="location" title={t('empty.locations')}>
+            {t('empty.locationsText')}
+          </Empty>
+        }
+      />
+    </section>
+  );
+}
+
+type Top = TopLocations['locations'][number];
+type By = NonNullable<TopLocationsInput['by']>;
+
+interface TopTableProps {
+  readonly days: DayRange;
+  readonly by: By;
+  readonly onSort: (by: By) => void;
+  readonly onChoose: (locationId: string) => void;
+}
+
+/** The maximum number of locations in a response. */
+const LIMIT = 100;
+
+/** The locations with the most traffic, the highest mean speed, or the largest share over the limit. */
+function TopTable({ days, by, onSort, onChoose }: TopTableProps) {
+  const { t } = useTranslation('traffic');
+  const textOf = useCellText();
+  const query = useQuery({
+    ...service.traffic.getTopLocations.queryOptions({ ...days, by, limit: LIMIT }),
+    placeholderData: keepPreviousData,
+  });
+  const rows = query.data?.locations ?? [];
+  const columns = useMemo<readonly Column<Top>[]>(() => {
+    const figure = { isFigure: true, width: '5.5rem' } as const;
+    return [
+      {
+        id: 'name',
+        header: t('place.location'),
+        cell: ({ locationId, locationName }) => <PlaceLink id={locationId} name={locationName} />,
+      },
+      {
+        ...figure,
+        id: 'volume',
+        header: t('figures.volume'),
+        sortBy: 'volume',
+        cell: ({ volume }) => textOf(volume, { header: '', kind: 'number' }),
+      },
+      {
+        ...figure,
+        id: 'speed',
+        header: t('kmh'),
+        sortBy: 'meanSpeed',
+        wideOnly: true,
+        cell: ({ meanSpeed }) => textOf(meanSpeed, { header: '', kind: 'number', digits: 1 }),
+      },
+      {
+        ...figure,
+        id: 'share',
+        header: t('top.over'),
+        sortBy: 'shareOverLimit',
+        cell: ({ shareOverLimit }) => textOf(shareOverLimit, { header: '', kind: 'share' }),
+      },
+      {
+        ...figure,
+        id: 'limit',
+        header: t('figures.limit'),
+        width: '7rem',
+        wideOnly: true,
+        cell: ({ speedLimit }) => textOf(speedLimit, { header: '', kind: 'number' }),
+      },
+    ];
+  }, [t, textOf]);
+  return (
+    <section className="flex h-[calc(100dvh-11.5rem)] min-h-96 min-w-0 flex-col overflow-hidden rounded-md border bg-surface">
+      <header className="flex flex-wrap items-baseline gap-x-3 px-4 py-2">
+        <h2 className="font-semibold">{t('top.title')}</h2>
+        <p className="figures text-sm text-muted">{t('top.days', { count: daysIn(days) })}</p>
+      </header>
+      <DataTable
+        label={t('top.title')}
+        columns={columns}
+        pages={{ ...query, rows, total: rows.length, refetch: () => void query.refetch() }}
+        keyOf={({ locationId }) => locationId}
+        sort={{ by, order: 'desc' }}
+        onSort={(sort) => onSort(sort.by as By)}
+        onActivate={({ locationId }) => onChoose(locationId)}
+        empty={
+          <Empty icon="traffic" title={t('empty.none')}>
+            {t('empty.noneText')}
+          </Empty>
+        }
+      />
+    </section>
   );
 }

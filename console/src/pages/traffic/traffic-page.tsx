@@ -3,16 +3,15 @@ import { useTranslation } from 'react-i18next';
 import { CopyButton } from '../../shared/notices/copy-button.tsx';
 import { PageHeader } from '../../shared/page/page-header.tsx';
 import { rangeOfPreset } from '../../shared/range/days.ts';
-import { useToday } from '../../shared/range/use-today.ts';
+import { useToday } from '../../shared/range/range-picker.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Select } from '../../ui/select.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Choices, intervalFor } from './choices.tsx';
-import { comparedWith } from './comparison.ts';
-import { placeOf } from './place.ts';
+import { comparedWith, placeOf } from './comparison.ts';
+import { usePlaceName } from './place.tsx';
 import { PlaceView } from './place-view.tsx';
 import { Start } from './start.tsx';
-import { usePlaceName } from './use-place-name.ts';
 import { usePlaceTraffic } from './use-place-traffic.ts';
 
 /** The traffic page: an overview of all locations, or the volume and speeds at one location or sensor. */

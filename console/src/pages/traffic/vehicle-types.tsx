@@ -1,9 +1,9 @@
 import type { Flow } from '@gantry/contract/traffic';
+import { useCallback } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ShareTable } from '../../shared/chart/share-table.tsx';
-import type { ChartColumn } from '../../shared/csv/table.ts';
+import type { ChartColumn } from '../../shared/csv/csv.ts';
 import { useCodeNames } from '../../shared/events/codes.ts';
-import { useVehicles } from './use-vehicles.ts';
 
 interface VehicleTypesProps {
   readonly first: Flow;
@@ -51,5 +51,19 @@ export function VehicleTypes({ first, second, firstName, secondName, ...rest }: 
       }}
       {...rest}
     />
+  );
+}
+
+/** Formats a number of vehicles, and that of the comparison, if given: `1,381 vehicles / 1,219 vehicles`. */
+export function useVehicles(): (count: number, other?: number | null) => string {
+  const { t, i18n } = useTranslation('traffic');
+  return useCallback(
+    (...counts) =>
+      counts
+        .flatMap((count) => count ?? [])
+        .map((count) => t('vehicles', { count, n: count.toLocaleString(i18n.language) }))
+        .map((text, _, all) => (all.length > 1 ? `\u2068${text}\u2069` : text))
+        .join(' / '),
+    [t, i18n.language],
   );
 }

@@ -15,9 +15,8 @@ import {
 } from '../../shared/chart/parts.ts';
 import { timeLabels } from '../../shared/chart/time-axis.ts';
 import { useServiceTime } from '../../shared/time/use-time.ts';
-import { type FlowView, type Series, startsOf, tableOf, valuesOf } from './flow-view.ts';
-import { useFlowTooltip } from './use-flow-tooltip.ts';
-import { useVehicles } from './use-vehicles.ts';
+import { type FlowView, type Series, startsOf, tableOf, useFlowTooltip, valuesOf } from './flow-view.ts';
+import { useVehicles } from './vehicle-types.tsx';
 
 /** The chart of the number of vehicles per interval. */
 export function VolumeCard({ view, from, until }: { view: FlowView; from: Date; until: Date }) {

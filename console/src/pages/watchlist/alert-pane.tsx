@@ -4,7 +4,7 @@ import type { ReactNode, RefObject } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Faster, isConflict, useFasterText } from '../../shared/conflict/faster.tsx';
 import { useDrafts } from '../../shared/form/drafts.ts';
-import { sendWithKeys } from '../../shared/form/send-with-keys.ts';
+import { sendWithKeys } from '../../shared/form/form.ts';
 import { Failure } from '../../shared/service/failure.tsx';
 import { useSeesPlates } from '../../shared/service/plates.tsx';
 import { useUser } from '../../shared/session/session.ts';

@@ -3,11 +3,11 @@ import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useSeesPlates } from '../../shared/service/plates.tsx';
 import { SeverityBadge } from '../../shared/status/severity.tsx';
+import { SecondLine } from '../../shared/table/column.tsx';
 import type { Column } from '../../shared/table/data-table.tsx';
-import { SecondLine } from '../../shared/table/second-line.tsx';
 import { Moment } from '../../shared/time/moment.tsx';
+import { useNow } from '../../shared/time/use-time.ts';
 import { Badge } from '../../ui/badge.tsx';
-import { Validity } from './validity.tsx';
 
 /**
  * The columns of the list of alerts.
@@ -187,5 +187,30 @@ export function usePlateColumns(): readonly Column<WatchlistEntry>[] {
       },
     ],
     [t, seesPlates],
+  );
+}
+
+/** Whether an entry is in force now, and its first and last day. */
+function Validity({ entry: { validFrom, validUntil } }: { readonly entry: WatchlistEntry }) {
+  const { t } = useTranslation('watchlist');
+  const now = useNow(60_000);
+  const state =
+    validFrom && validFrom.getTime() > now
+      ? 'later'
+      : validUntil && validUntil.getTime() < now
+        ? 'over'
+        : 'now';
+  return (
+    <span className="flex items-center gap-3">
+      <Badge tone="calm" icon={state === 'now' ? 'good' : state === 'later' ? 'time' : 'none'}>
+        {t(`validity.${state}`)}
+      </Badge>
+      {(validFrom || validUntil) && (
+        <span className="text-muted" dir="ltr">
+          {validFrom && <Moment at={validFrom} as="date" />} –{' '}
+          {validUntil && <Moment at={validUntil} as="date" />}
+        </span>
+      )}
+    </span>
   );
 }

@@ -5,19 +5,19 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Faster, isConflict, useFasterText } from '../../shared/conflict/faster.tsx';
-import { ChoiceField } from '../../shared/form/choice-field.tsx';
-import { ConfirmDialog } from '../../shared/form/confirm-dialog.tsx';
+import { FormDateField } from '../../shared/form/date-field.tsx';
 import { type Entered, useForm } from '../../shared/form/form.ts';
-import { FormDateField } from '../../shared/form/form-date-field.tsx';
+import { ConfirmDialog } from '../../shared/form/form-dialog.tsx';
 import { useNotices } from '../../shared/notices/notices.tsx';
 import { Failure } from '../../shared/service/failure.tsx';
 import { api, service } from '../../shared/service/service.ts';
-import { useMay } from '../../shared/session/may.ts';
+import { useMay } from '../../shared/session/session.ts';
 import { createTimeFormat } from '../../shared/time/format.ts';
 import { useTimeSettings } from '../../shared/time/zone.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
+import { ChoiceField } from '../../ui/select.tsx';
 
 interface PlateDialogProps {
   /** The entry to edit; null for a new one. */

@@ -5,7 +5,7 @@ import type { FilterValues } from '../../shared/filters/filter.ts';
 import { FilterBar } from '../../shared/filters/filter-bar.tsx';
 import { useSeesPlates } from '../../shared/service/plates.tsx';
 import { api, service } from '../../shared/service/service.ts';
-import { useMay } from '../../shared/session/may.ts';
+import { useMay } from '../../shared/session/session.ts';
 import { DataTable } from '../../shared/table/data-table.tsx';
 import type { ExportColumn } from '../../shared/table/export.ts';
 import { ExportButton } from '../../shared/table/export-button.tsx';

@@ -5,8 +5,8 @@ import { useTranslation } from 'react-i18next';
 import { isConflict, useFasterText } from '../../shared/conflict/faster.tsx';
 import { useDrafts } from '../../shared/form/drafts.ts';
 import { useNotices } from '../../shared/notices/notices.tsx';
-import { errorOf, isFailed } from '../../shared/service/batch.ts';
 import { sentenceOf } from '../../shared/service/failure.tsx';
+import { errorOf, isFailed } from '../../shared/service/run-bulk.ts';
 import { api, service } from '../../shared/service/service.ts';
 
 /**

@@ -7,9 +7,8 @@ import { Button } from '../../ui/button.tsx';
 import { Icon, type IconName } from '../../ui/icon.tsx';
 import { Menu } from '../../ui/menu.tsx';
 import { useLive } from '../live/use-live.ts';
-import { useMay } from '../session/may.ts';
-import { useUser } from '../session/session.ts';
-import { useIncidentTitle } from '../status/incident-title.ts';
+import { useMay, useUser } from '../session/session.ts';
+import { useIncidentTitle } from '../status/incident.tsx';
 import { SeverityBadge } from '../status/severity.tsx';
 import {
   type Announcement,

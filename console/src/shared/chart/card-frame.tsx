@@ -1,12 +1,10 @@
 import { type ReactNode, useId } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Button } from '../../ui/button.tsx';
-import { csvOf } from '../csv/csv.ts';
+import { type ChartTable, csvOf, fileNameOf } from '../csv/csv.ts';
 import { csvChoice } from '../csv/csv-choice.ts';
-import { fileNameOf } from '../csv/file-name.ts';
-import type { ChartTable } from '../csv/table.ts';
 import { saveFile } from '../service/files.ts';
-import { UnbrokenDays } from '../time/unbroken-days.tsx';
+import { UnbrokenDays } from '../time/moment.tsx';
 import type { ZoneNote } from './use-zone-note.ts';
 
 /** The figures of a card and what describes them. */

@@ -1,5 +1,5 @@
 import { DAY_MS } from '@gantry/contract/durations';
-import type { ChartTable } from '../csv/table.ts';
+import type { ChartTable } from '../csv/csv.ts';
 import type { ChartOption } from './echarts.ts';
 import type { Look } from './look.ts';
 import { tooltipOf } from './tooltip.ts';

@@ -1,5 +1,5 @@
-import type { Cell } from '../csv/table.ts';
-import { UnbrokenDays } from '../time/unbroken-days.tsx';
+import type { Cell } from '../csv/csv.ts';
+import { UnbrokenDays } from '../time/moment.tsx';
 import { type CardFacts, CardFrame } from './card-frame.tsx';
 import { useCellText } from './use-cell-text.ts';
 import { useZoneNote } from './use-zone-note.ts';

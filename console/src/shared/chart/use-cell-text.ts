@@ -1,6 +1,6 @@
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Cell, ChartColumn } from '../csv/table.ts';
+import type { Cell, ChartColumn } from '../csv/csv.ts';
 import { useServiceTime } from '../time/use-time.ts';
 
 /** The text of a gap. */

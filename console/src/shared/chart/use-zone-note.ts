@@ -1,4 +1,4 @@
-import { offsetsOf } from '../time/offsets.ts';
+import { offsetsOf } from '../time/format.ts';
 import { useServiceTime } from '../time/use-time.ts';
 import { useUtc } from '../time/zone.ts';
 

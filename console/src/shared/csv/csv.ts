@@ -1,7 +1,6 @@
 import { commentLine, markOf, textCell, USUAL_CSV } from '@gantry/contract/csv-text';
 import type { CsvChoice } from '@gantry/contract/reports';
 import { createTimeFormat, type TimeFormat } from '../time/format.ts';
-import type { Cell, ChartTable } from './table.ts';
 
 /** Unicode isolates. They set the direction of parts of a text on the page, and do not belong in a file. */
 const ISOLATES = /[\u2066-\u2069]/g;
@@ -39,4 +38,34 @@ export function csvOf(
   );
   const comments = facts.map((fact) => commentLine(fact.replaceAll(ISOLATES, ''), columns.length, choice));
   return markOf(choice) + [...lines, ...comments, ''].join('\r\n');
+}
+
+/** The value of a cell. null is a gap, which is not the same as 0. */
+export type Cell = Date | string | number | null;
+
+/** A column of the table of a chart. The first column labels the rows: it holds the categories of the axis. */
+export interface ChartColumn {
+  readonly header: string;
+  /** `share` is a number from 0 to 1, shown in percent; `moment` and `day` are times in the zone of the service. */
+  readonly kind: 'text' | 'number' | 'share' | 'moment' | 'day';
+  /** Maximum number of decimal places shown; the file has all of them. */
+  readonly digits?: number;
+  /** Unit of the figures, such as `km/h`. */
+  readonly unit?: string;
+}
+
+/** All figures of a chart, for the table view and the CSV file. */
+export interface ChartTable {
+  readonly columns: readonly ChartColumn[];
+  readonly rows: readonly (readonly Cell[])[];
+}
+
+/** A file name without extension: at most 100 letters, digits and hyphens, so that every platform accepts it. */
+export function fileNameOf(...parts: readonly string[]): string {
+  return parts
+    .join(' ')
+    .normalize('NFC')
+    .replaceAll(/[^\p{L}\p{N}]+/gu, '-')
+    .slice(0, 100)
+    .replaceAll(/^-|-$/g, '');
 }

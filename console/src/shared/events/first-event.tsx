@@ -1,6 +1,6 @@
 import { useTranslation } from 'react-i18next';
 import { CopyButton } from '../notices/copy-button.tsx';
-import { serviceAddress } from '../service/url.ts';
+import { serviceAddress } from '../service/files.ts';
 
 /** The command that sends the first event of a sensor. @param apiKey a placeholder, `$KEY`, by default */
 export function firstEventCommand(apiKey = '$KEY'): string {

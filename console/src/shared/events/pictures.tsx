@@ -1,10 +1,11 @@
-import { useEffect, useState } from 'react';
+import { type PointerEvent, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Button } from '../../ui/button.tsx';
 import { classes } from '../../ui/classes.ts';
 import { useShortcuts } from '../../ui/shortcuts.tsx';
-import { Picture } from './picture.tsx';
-import { isKept } from './use-picture.ts';
+import { useLasting } from '../../ui/skeleton.tsx';
+import { Failure } from '../service/failure.tsx';
+import { isKept, usePicture } from './use-picture.ts';
 
 const ZOOMS = [1, 1.5, 2, 3, 4, 6, 8] as const;
 
@@ -147,4 +148,49 @@ function CloseOnEscape({ onClose }: { readonly onClose: () => void }) {
     };
   }, []);
   return null;
+}
+
+interface PictureProps {
+  readonly reference: string;
+  readonly alt: string;
+  /** The scale of the picture; 1 fits it into the frame. */
+  readonly zoom: number;
+}
+
+/** One picture. If it is larger than the frame, it can be dragged with a mouse or pen, or scrolled. */
+function Picture({ reference, alt, zoom }: PictureProps) {
+  const { t } = useTranslation('common');
+  const { address, error, refetch } = usePicture(reference);
+  const frame = useRef<HTMLDivElement>(null);
+  const isLate = useLasting(address === null && !error);
+  const draw = (event: PointerEvent) => {
+    if (event.buttons !== 1 || event.pointerType === 'touch') return;
+    frame.current?.scrollBy({ left: -event.movementX, top: -event.movementY });
+  };
+  return (
+    <div
+      ref={frame}
+      onPointerMove={draw}
+      tabIndex={zoom > 1 ? 0 : undefined}
+      className="min-h-0 grow overflow-auto"
+    >
+      {error ? (
+        <div className="p-3">
+          <Failure error={error} onRetry={refetch} />
+        </div>
+      ) : address === null ? (
+        <p role="status" className="grid h-full place-items-center text-[#a3abb5]">
+          {isLate && t('loading')}
+        </p>
+      ) : (
+        <img
+          src={address}
+          alt={alt}
+          draggable={false}
+          style={{ width: `${zoom * 100}%`, height: `${zoom * 100}%` }}
+          className="max-w-none object-contain"
+        />
+      )}
+    </div>
+  );
 }

@@ -1,8 +1,7 @@
 import { type QueryClient, queryOptions, useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { fetchFile } from '../service/files.ts';
+import { addressOf, fetchFile } from '../service/files.ts';
 import { service } from '../service/service.ts';
-import { addressOf } from '../service/url.ts';
 
 /** Whether the service stores the picture. Others are URLs of other hosts, to which the console sends no requests. */
 export function isKept(reference: string): boolean {

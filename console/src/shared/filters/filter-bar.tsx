@@ -9,7 +9,7 @@ import { useShortcuts } from '../../ui/shortcuts.tsx';
 import { CopyButton } from '../notices/copy-button.tsx';
 import { useTitle } from '../page/title.ts';
 import { rangeOfPreset } from '../range/days.ts';
-import { useToday } from '../range/use-today.ts';
+import { useToday } from '../range/range-picker.tsx';
 import { createEnteredTimes } from '../time/entered.ts';
 import { useTimeSettings } from '../time/zone.ts';
 import { ViewsMenu } from '../views/views-menu.tsx';

@@ -1,11 +1,11 @@
-import { type ReactNode, useEffect, useId, useMemo, useRef, useState } from 'react';
+import { type ComponentProps, type ReactNode, useEffect, useId, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Button } from '../../ui/button.tsx';
 import { classes } from '../../ui/classes.ts';
 import { Select } from '../../ui/select.tsx';
 import { createEnteredTimes, type EnteredKind, formatHint } from '../time/entered.ts';
 import { useTimeSettings } from '../time/zone.ts';
-import { useKeptField } from './use-kept.ts';
+import { useKeptField } from './use-kept.tsx';
 
 interface DateFieldProps extends Partial<EnteredKind> {
   readonly label: string;
@@ -173,4 +173,15 @@ export function DateField({
 function isOutside(iso: string, min: string | undefined, max: string | undefined): boolean {
   const day = iso.slice(0, 10);
   return (min !== undefined && day < min) || (max !== undefined && day > max);
+}
+
+type FormDateFieldProps = Omit<ComponentProps<typeof DateField>, 'value' | 'onChange' | 'name'> & {
+  readonly name: string;
+  readonly defaultValue?: string;
+};
+
+/** A date field that keeps its own value; the form reads it by `name`. */
+export function FormDateField({ defaultValue = '', ...rest }: FormDateFieldProps) {
+  const [value, setValue] = useState(defaultValue);
+  return <DateField {...rest} value={value} onChange={setValue} />;
 }

@@ -1,9 +1,9 @@
 import { GantryError } from '@gantry/client';
 import { type UseMutationOptions, useMutation } from '@tanstack/react-query';
-import { type FormEvent, useEffect, useRef } from 'react';
+import { type FormEvent, type KeyboardEvent, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ChangedMeanwhile } from './seen.ts';
-import { useKept } from './use-kept.ts';
+import { useKept } from './use-kept.tsx';
 
 /** The values entered into a form, by field name. Leading and trailing white space is removed, except by `exact`. */
 export interface Entered {
@@ -129,4 +129,14 @@ export function enteredInto(form: HTMLFormElement): Entered {
     numberOrNull: (name) => (text(name) === '' ? null : Number(text(name).replace(',', '.'))),
     checked: (name) => data.get(name) !== null,
   };
+}
+
+/**
+ * Submits a form on Ctrl+Enter or ⌘+Enter, because Enter alone inserts a new line in a text area. As with Enter,
+ * nothing is submitted while the submit button is disabled, for example while a request is pending.
+ */
+export function sendWithKeys(event: KeyboardEvent<HTMLFormElement>): void {
+  if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+  event.preventDefault();
+  event.currentTarget.querySelector<HTMLButtonElement>('[type=submit]')?.click();
 }

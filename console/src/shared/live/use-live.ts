@@ -1,12 +1,11 @@
 import type { AnyMessage } from '@gantry/contract/live';
-import { type QueryKey, useQueryClient } from '@tanstack/react-query';
+import { type Query, type QueryClient, type QueryKey, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import { setStreamOff } from '../service/connection.ts';
 import { useFeatures } from '../service/features.ts';
 import { service } from '../service/service.ts';
-import { useFactorMissing } from '../session/factor-missing.ts';
+import { useFactorMissing } from '../session/flags.ts';
 import { useSession } from '../session/session.ts';
-import { askAgain, askAllAgain } from './ask-again.ts';
 import { onLive, type Position, startLive } from './live.ts';
 
 /** Calls `handler` with every message of the stream while the component is mounted. */
@@ -95,4 +94,35 @@ export function useFollowing(): void {
       for (const timer of waiting.values()) clearTimeout(timer);
     };
   }, [client]);
+}
+
+/** The queries that are refetched once their current request is settled. */
+const waiting = new WeakSet<Query>();
+
+/**
+ * Invalidates the queries of a key, which refetches the active ones. A request in flight may return data from before
+ * the change, so the query is refetched once more after it. The request is not cancelled: with changes in quick
+ * succession, none would ever complete.
+ */
+function askAgain(client: QueryClient, queryKey: QueryKey): void {
+  const underWay = client.getQueryCache().findAll({ queryKey, type: 'active', fetchStatus: 'fetching' });
+  void client.invalidateQueries({ queryKey }, { cancelRefetch: false });
+  for (const query of underWay) {
+    if (waiting.has(query) || !query.promise) continue;
+    waiting.add(query);
+    const again = () => {
+      waiting.delete(query);
+      void client.invalidateQueries({ queryKey: query.queryKey, exact: true }, { cancelRefetch: false });
+    };
+    query.promise.then(again, again);
+  }
+}
+
+/**
+ * Invalidates all queries after the connection was broken, which refetches the active ones. Requests in flight are
+ * cancelled first, because they may never get a response.
+ */
+async function askAllAgain(client: QueryClient): Promise<void> {
+  await client.cancelQueries({ type: 'active', fetchStatus: 'fetching' });
+  await client.invalidateQueries();
 }

@@ -1,8 +1,8 @@
 import { Component, lazy, type ReactNode, Suspense } from 'react';
+import { useTranslation } from 'react-i18next';
 import { loadCode } from '../../ui/load-code.ts';
-import { MapLegend } from './legend.tsx';
-import type { MapProps } from './point.ts';
-import { hasWebGl } from './web-gl.ts';
+import { type MapProps, marks, type Rank } from './point.ts';
+import { Dot } from './point-list.tsx';
 
 const VectorMap = lazy(async () => ({
   default: (await loadCode(() => import('./vector-map.tsx'))).VectorMap,
@@ -52,5 +52,50 @@ class Otherwise extends Component<
 
   override render() {
     return this.state.failed ? this.props.show : this.props.children;
+  }
+}
+
+const ranks: readonly Rank[] = [4, 3, 2, 1, 0];
+
+/** What the colours and marks of the points on a map mean, as far as they occur. Stands below the map, to hide no point. */
+function MapLegend({ points, legend }: Pick<MapProps, 'points' | 'legend'>) {
+  const { t } = useTranslation('map');
+  const entries = ranks.flatMap((rank) => {
+    const texts = new Set(points.filter(({ look }) => look.rank === rank).map(({ look }) => look.text));
+    const text = texts.size === 0 ? '' : (legend?.[rank] ?? [...texts].join(' · '));
+    return text === '' ? [] : { rank, text };
+  });
+  if (points.length < 2 || entries.length === 0) return null;
+  return (
+    <ul
+      aria-label={t('legend')}
+      className="flex shrink-0 flex-wrap gap-x-4 gap-y-0.5 border-t bg-surface px-2 py-1 text-sm"
+    >
+      {entries.map(({ rank, text }) => (
+        <li key={rank} className="flex items-center gap-2">
+          <Dot rank={rank} mark={marks[rank]} />
+          <span className="min-w-0">{text}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+let probed: boolean | null = null;
+
+/** Whether the browser supports WebGL 2, in hardware or emulated in software. Determined once. */
+function hasWebGl(): boolean {
+  probed ??= probe();
+  return probed;
+}
+
+function probe(): boolean {
+  try {
+    const context = document.createElement('canvas').getContext('webgl2');
+    // Browsers limit the number of contexts, so the probe releases its own.
+    context?.getExtension('WEBGL_lose_context')?.loseContext();
+    return context !== null;
+  } catch {
+    return false;
   }
 }

@@ -1,5 +1,5 @@
 import type { LayerSpecification, SourceSpecification } from 'maplibre-gl';
-import { addressOf } from '../service/url.ts';
+import { addressOf } from '../service/files.ts';
 
 /** The street map, from a file that the operator may have provided to the service. */
 export interface Streets {

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
-import { MapWithList } from '../map/map-with-list.tsx';
+import { PlaceMap } from '../map/map.tsx';
 import type { MapProps } from '../map/point.ts';
+import { PointList } from '../map/point-list.tsx';
 import { Failure } from '../service/failure.tsx';
 
 interface PlacesMapProps extends MapProps {
@@ -53,3 +54,20 @@ export function SelectedPlace({ name, children, link }: SelectedPlaceProps) {
 /** The classes of the link to the page of the selected object. */
 export const placeLink =
   'inline-flex min-h-8 items-center gap-1 self-start text-accent underline pointer-coarse:min-h-11';
+
+/** The map with a list of its points next to it, or below it on narrow screens. `children` are shown above the list. */
+function MapWithList({ children, ...map }: MapProps & { readonly children?: ReactNode }) {
+  return (
+    <div className="flex min-h-0 grow flex-col md:flex-row">
+      <div className="min-h-56 grow basis-1/2 md:basis-auto">
+        <PlaceMap {...map} />
+      </div>
+      <aside className="flex min-h-0 basis-1/2 flex-col border-t md:w-80 md:shrink-0 md:basis-auto md:border-s md:border-t-0">
+        {children}
+        <div className="min-h-0 grow py-1">
+          <PointList {...map} />
+        </div>
+      </aside>
+    </div>
+  );
+}

@@ -3,6 +3,8 @@ import { Button } from '../../ui/button.tsx';
 import { Select } from '../../ui/select.tsx';
 import { useShortcuts } from '../../ui/shortcuts.tsx';
 import { DateField } from '../form/date-field.tsx';
+import { useNow, useServiceTime } from '../time/use-time.ts';
+import { useIsTimeKnown } from '../time/zone.ts';
 import {
   besides,
   type DayRange,
@@ -90,4 +92,11 @@ export function RangePicker({ range, today, onChange, label }: RangePickerProps)
       <Button kind="plain" icon="next" iconOnly aria-label={t('after')} onClick={() => go(1)} />
     </div>
   );
+}
+
+/** The current day in the service's time zone, as `2026-05-01`; null until the time zone is known. */
+export function useToday(): string | null {
+  const time = useServiceTime();
+  const now = useNow(60_000);
+  return useIsTimeKnown() ? time.isoDay(new Date(now)) : null;
 }

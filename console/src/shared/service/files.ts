@@ -1,7 +1,6 @@
 import { GantryError, type GantryErrorCode } from '@gantry/client';
-import { setSessionEnded } from '../session/ended.ts';
+import { setSessionEnded } from '../session/flags.ts';
 import { currentSession } from '../session/session.ts';
-import { addressOf } from './url.ts';
 
 /** Downloads a file from the service, such as a picture or a report. @throws GantryError as API requests do */
 export async function fetchFile(address: string, signal?: AbortSignal): Promise<Blob> {
@@ -48,4 +47,12 @@ async function failureIn(answer: Response): Promise<{ code: GantryErrorCode; mes
   } catch {
     return { code: 'INVALID_RESPONSE', message: `Not an answer of a Gantry service: HTTP ${answer.status}` };
   }
+}
+
+/** URL of the service: the origin of the page, unless the console was built for another service (`GANTRY_API`). */
+export const serviceAddress: string = import.meta.env.GANTRY_API || location.origin;
+
+/** The URL of a resource that the service names by its path, such as a picture or a report file. */
+export function addressOf(path: string): string {
+  return new URL(path, serviceAddress).href;
 }

@@ -1,8 +1,7 @@
 import { GantryError } from '@gantry/client';
 import { SECOND_FACTOR_MISSING } from '@gantry/contract/second-factor';
 import { MutationCache, notifyManager, QueryCache, QueryClient } from '@tanstack/react-query';
-import { setSessionEnded } from '../session/ended.ts';
-import { setFactorMissing } from '../session/factor-missing.ts';
+import { setFactorMissing, setSessionEnded } from '../session/flags.ts';
 import { currentSession } from '../session/session.ts';
 
 /** Errors that are worth a retry: the service cannot be reached, is unavailable, or limits the rate of requests. */

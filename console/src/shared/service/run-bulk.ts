@@ -1,6 +1,5 @@
-import { GantryError } from '@gantry/client';
+import { GantryError, type GantryErrorCode } from '@gantry/client';
 import { MAX_BATCH_ITEMS } from '@gantry/contract/values';
-import { errorOf, type FailedItem, isFailed } from './batch.ts';
 
 /** Default number of concurrent calls. */
 const AT_ONCE = 4;
@@ -152,4 +151,20 @@ export async function collectIds(
   const [failure] = await runBulk({ items: skips, act, signal, onProgress: () => undefined });
   if (failure) throw failure.error;
   return [...found];
+}
+
+/** A failed item in the response to a batch request. */
+export interface FailedItem {
+  readonly id: string;
+  readonly error: { readonly code: string; readonly message: string };
+}
+
+/** Whether an item in the response to a batch request failed. */
+export function isFailed(result: object): result is FailedItem {
+  return 'error' in result;
+}
+
+/** The error of a failed item, as if the item had been a request of its own. */
+export function errorOf({ error: { code, message } }: FailedItem): GantryError {
+  return new GantryError(code as GantryErrorCode, message);
 }

@@ -1,11 +1,10 @@
 import { createGantryClient } from '@gantry/client';
 import { createTRPCOptionsProxy } from '@trpc/tanstack-react-query';
-import { isSessionEnded, setSessionEnded } from '../session/ended.ts';
-import { setFactorMissing } from '../session/factor-missing.ts';
+import { isSessionEnded, setFactorMissing, setSessionEnded } from '../session/flags.ts';
 import { currentSession, onSessionChange } from '../session/session.ts';
 import { markBroken } from './connection.ts';
+import { serviceAddress } from './files.ts';
 import { queryClient } from './queries.ts';
-import { serviceAddress } from './url.ts';
 
 /** Calls the service. A call that does not reach it shows that the connection is broken, before the stream notices. */
 const reach: typeof fetch = async (input, init) => {

@@ -1,6 +1,6 @@
 import { createGantryClient, type GantryClient } from '@gantry/client';
 import { currentSession } from '../session/session.ts';
-import { serviceAddress } from './url.ts';
+import { serviceAddress } from './files.ts';
 
 /** Timeout in milliseconds; long, because a large request takes time on a slow connection. */
 const TIMEOUT_MS = 120_000;

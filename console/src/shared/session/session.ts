@@ -1,4 +1,5 @@
 import type { SessionUser } from '@gantry/contract/auth';
+import { mayDo, type Permission } from '@gantry/contract/permissions';
 import { createStored } from '../../ui/stored.ts';
 
 /** The session of this browser, shared by all of its tabs. */
@@ -34,4 +35,9 @@ export function expiryOf(token: string): number | null {
 
 function isSession(value: unknown): value is Session {
   return typeof value === 'object' && value !== null && 'token' in value && 'user' in value;
+}
+
+/** Whether the user's role has the permission. The service checks it again on each request. */
+export function useMay(permission: Permission): boolean {
+  return mayDo(useUser().role, permission);
 }

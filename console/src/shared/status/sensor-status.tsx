@@ -2,7 +2,7 @@ import type { SensorStatus } from '@gantry/contract/sensors';
 import { useTranslation } from 'react-i18next';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import type { IconName } from '../../ui/icon.tsx';
-import type { ColorToken } from '../../ui/token-color.ts';
+import type { ColorToken } from '../../ui/theme.ts';
 import { Moment } from '../time/moment.tsx';
 
 /** The appearance of each sensor status in lists, on the map, and in charts. The service determines the status. */

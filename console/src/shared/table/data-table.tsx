@@ -1,12 +1,21 @@
+import { useRouter } from '@tanstack/react-router';
 import { type ColumnDef, useTable } from '@tanstack/react-table';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type KeyboardEvent, type ReactNode, useCallback, useEffect, useMemo, useRef } from 'react';
+import {
+  type KeyboardEvent,
+  type ReactNode,
+  type RefObject,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+} from 'react';
 import { Skeleton, ThinBar } from '../../ui/skeleton.tsx';
 import { Failure } from '../service/failure.tsx';
-import { type Column, features, shownFrom } from './column.ts';
+import { type Column, features, shownFrom } from './column.tsx';
 import { DataRow } from './data-row.tsx';
 import { HeaderCell, type Sort } from './header-cell.tsx';
-import { useKeptPosition } from './keep-position.ts';
 import type { Pages } from './pages.ts';
 
 export type { Column };
@@ -183,4 +192,32 @@ function keepInView(list: HTMLElement, index: number): void {
   const bottom = top + 2 * ROW_HEIGHT;
   if (top < list.scrollTop) list.scrollTop = top;
   else if (bottom > list.scrollTop + list.clientHeight) list.scrollTop = bottom - list.clientHeight;
+}
+
+/** The scroll position of the list, by history entry of the browser. */
+const positions = new Map<string, number>();
+
+/**
+ * Restores the scroll position of a list when the user returns to its history entry. A list opened by a link starts at
+ * the top.
+ * @param isFilled whether the rows are loaded
+ */
+function useKeptPosition(list: RefObject<HTMLElement | null>, isFilled: boolean): void {
+  const { history } = useRouter();
+  const entry = useRef(history.location.state.__TSR_key ?? '');
+  const isNew = useRef(true);
+  useLayoutEffect(() => {
+    if (!isFilled || !isNew.current) return;
+    isNew.current = false;
+    const top = positions.get(entry.current);
+    if (top !== undefined) list.current?.scrollTo({ top });
+  }, [isFilled, list]);
+  useEffect(() => {
+    const { pathname } = history.location;
+    return history.subscribe(({ location: next }) => {
+      positions.set(entry.current, list.current?.scrollTop ?? 0);
+      // The list stays mounted if the new entry is of the same page, for example with another row open.
+      if (next.pathname === pathname) entry.current = next.state.__TSR_key ?? '';
+    });
+  }, [history, list]);
 }

@@ -1,9 +1,7 @@
 import type { CsvChoice } from '@gantry/contract/reports';
-import { csvOf } from '../csv/csv.ts';
-import type { Cell } from '../csv/table.ts';
+import { type Cell, csvOf } from '../csv/csv.ts';
 import type { Filter, FilterValues } from '../filters/filter.ts';
-import type { Pages } from './pages.ts';
-import { FIRST_PAGE, readPage } from './read-page.ts';
+import { FIRST_PAGE, type Pages, readPage } from './pages.ts';
 
 /** A column of the file: its header, and its value for a row. */
 export interface ExportColumn<Row> {

@@ -1,6 +1,6 @@
 import { classes } from '../../ui/classes.ts';
 import { Icon } from '../../ui/icon.tsx';
-import { type Column, shownFrom } from './column.ts';
+import { type Column, shownFrom } from './column.tsx';
 
 /** The `sortBy` value and the direction in which the service sorts. */
 export interface Sort {

@@ -1,3 +1,4 @@
+import { DAY_MS } from '@gantry/contract/durations';
 import type { TimezoneSettings } from '@gantry/contract/system';
 
 /** Formats times for one time zone and language. */
@@ -101,4 +102,15 @@ export function createTimeFormat(zone: string, language: string, settings: Timez
       return `${year.padStart(4, '0')}-${month}-${day}`;
     },
   };
+}
+
+/** Two weeks, in milliseconds: in no time zone do the clocks change twice within this time. */
+const STEP_MS = 14 * DAY_MS;
+
+/** The distinct UTC offsets within a range, in the order in which they first apply. @param until exclusive */
+export function offsetsOf(from: Date, until: Date, { offset }: TimeFormat): string[] {
+  const offsets = new Set<string>();
+  const last = until.getTime() - 1;
+  for (let at = from.getTime(); at < last; at += STEP_MS) offsets.add(offset(new Date(at)));
+  return [...offsets.add(offset(new Date(last)))];
 }

@@ -1,4 +1,4 @@
-import { noteDropped } from './dropped.ts';
+import { noteDropped } from './dropped.tsx';
 
 /** Validates one query parameter. @returns its value; undefined if it is missing or invalid */
 export type Parameter<Value> = (raw: unknown) => Value | undefined;

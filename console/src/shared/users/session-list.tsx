@@ -6,13 +6,14 @@ import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { TipText } from '../../ui/tip-text.tsx';
-import { ConfirmDialog } from '../form/confirm-dialog.tsx';
+import { ConfirmDialog } from '../form/form-dialog.tsx';
 import { useNotices } from '../notices/notices.tsx';
 import { Failure } from '../service/failure.tsx';
 import { queryClient } from '../service/queries.ts';
 import { api, service } from '../service/service.ts';
+import type { ExportColumn } from '../table/export.ts';
+import { ExportButton } from '../table/export-button.tsx';
 import { Moment } from '../time/moment.tsx';
-import { deviceOf } from './device.ts';
 
 /** The sessions of a user, and buttons that end them. @param userId absent: the current user */
 export function SessionList({ userId }: { readonly userId?: string }) {
@@ -74,4 +75,59 @@ export function SessionList({ userId }: { readonly userId?: string }) {
       )}
     </>
   );
+}
+
+/** A button that exports the sessions of a user as CSV. @param userId absent: the current user */
+export function ExportSessions({ userId, title }: { readonly userId?: string; readonly title: string }) {
+  const { t } = useTranslation('session');
+  const input = userId === undefined ? {} : { userId };
+  const { data } = useQuery(service.auth.getSessions.queryOptions(input));
+  const columns: readonly ExportColumn<Session>[] = [
+    { header: t('sessions.device'), csv: ({ userAgent }) => deviceOf(userAgent) ?? t('sessions.unknown') },
+    { header: t('sessions.program'), csv: ({ userAgent }) => userAgent },
+    { header: t('sessions.address'), csv: ({ ipAddress }) => ipAddress },
+    { header: t('sessions.started'), csv: ({ startedAt }) => startedAt },
+    { header: t('sessions.lastUsed'), csv: ({ lastSeenAt }) => lastSeenAt },
+  ];
+  return (
+    <ExportButton
+      title={title}
+      columns={columns}
+      pages={{
+        total: data?.length ?? null,
+        keyOf: ({ id }) => id,
+        load: async (_page, signal) => {
+          const rows = await api.auth.getSessions.query(input, { signal });
+          return { rows, total: rows.length };
+        },
+      }}
+    />
+  );
+}
+
+/** In the order of the checks: the user agents of Edge and Opera also name Chrome, and that of Chrome names Safari. */
+const BROWSERS = [
+  ['Edge', /\bEdg(?:e|A|iOS)?\//],
+  ['Opera', /\bOPR\//],
+  ['Firefox', /\b(?:Firefox|FxiOS)\//],
+  ['Chrome', /\b(?:Chrome|Chromium|CriOS|HeadlessChrome)\//],
+  ['Safari', /\bSafari\//],
+] as const;
+
+const SYSTEMS = [
+  ['Android', /\bAndroid\b/],
+  ['iPhone', /\biPhone\b/],
+  ['iPad', /\biPad\b/],
+  ['Windows', /\bWindows\b/],
+  ['macOS', /\bMac OS X\b/],
+  ['Linux', /\bLinux\b/],
+] as const;
+
+/** A short name for a user agent: `Firefox, Windows`. An unknown one is returned as it is, at most 60 characters. */
+export function deviceOf(userAgent: string | null): string | null {
+  if (!userAgent) return null;
+  const find = (known: readonly (readonly [string, RegExp])[]) =>
+    known.find(([, pattern]) => pattern.test(userAgent))?.[0];
+  const names = [find(BROWSERS), find(SYSTEMS)].filter((name) => name !== undefined);
+  return names.length > 0 ? names.join(', ') : userAgent.slice(0, 60);
 }

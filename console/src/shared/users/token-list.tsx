@@ -6,7 +6,7 @@ import { useTranslation } from 'react-i18next';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
-import { ConfirmDialog } from '../form/confirm-dialog.tsx';
+import { ConfirmDialog } from '../form/form-dialog.tsx';
 import { useNotices } from '../notices/notices.tsx';
 import { Failure } from '../service/failure.tsx';
 import { queryClient } from '../service/queries.ts';

@@ -5,8 +5,7 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
 import { Failure } from '../service/failure.tsx';
-import { useMay } from '../session/may.ts';
-import { useUser } from '../session/session.ts';
+import { useMay, useUser } from '../session/session.ts';
 import { useUndoable } from './use-undoable.ts';
 import type { useViews } from './use-views.ts';
 

@@ -1,23 +1,26 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { FilterValues } from '../../../shared/filters/filter.ts';
 import { FilterBar } from '../../../shared/filters/filter-bar.tsx';
 import { PageHeader } from '../../../shared/page/page-header.tsx';
 import { api, service } from '../../../shared/service/service.ts';
-import { DataTable } from '../../../shared/table/data-table.tsx';
+import { type Column, DataTable } from '../../../shared/table/data-table.tsx';
 import { ExportButton } from '../../../shared/table/export-button.tsx';
 import { useOpened } from '../../../shared/table/opened.tsx';
 import { usePages } from '../../../shared/table/pages.ts';
 import { columnsBeside, ListAndPane, NotOpenedPane } from '../../../shared/table/side-pane.tsx';
 import { useCursor } from '../../../shared/table/use-cursor.ts';
+import { Moment } from '../../../shared/time/moment.tsx';
 import { isInPlace } from '../../../shared/url/search.ts';
+import { deviceOf } from '../../../shared/users/session-list.tsx';
 import { WithDefaultView } from '../../../shared/views/with-default-view.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { Empty } from '../../../ui/empty.tsx';
 import { NoMatch } from '../no-match.tsx';
-import { type Entry, useActivityColumns } from './columns.tsx';
-import { EntryPane } from './entry-pane.tsx';
-import { useActivityFilters } from './use-filters.ts';
+import { type Entry, EntryPane } from './entry-pane.tsx';
+import { mainSubjectOf, SubjectLink } from './subject.tsx';
+import { useActionName, useActivityFilters } from './use-filters.ts';
 
 const keyOf = ({ id }: Entry): string => id;
 
@@ -103,4 +106,75 @@ function Activity() {
       />
     </>
   );
+}
+
+function useActivityColumns(): readonly Column<Entry>[] {
+  const { t } = useTranslation('administration');
+  const actionName = useActionName();
+  return useMemo(
+    () => [
+      {
+        id: 'at',
+        header: t('activity.at'),
+        width: '11.5rem',
+        csv: ({ timestamp }) => timestamp,
+        cell: ({ timestamp }) => <Moment at={timestamp} />,
+      },
+      {
+        id: 'by',
+        header: t('activity.user'),
+        csv: ({ by }) => by?.name ?? t('activity.nobody'),
+        cell: ({ by }) =>
+          by ? <bdi>{by.name}</bdi> : <span className="text-muted">{t('activity.nobody')}</span>,
+      },
+      {
+        id: 'action',
+        header: t('activity.action'),
+        csv: ({ action }) => actionName(action),
+        cell: ({ action }) => actionName(action),
+      },
+      {
+        id: 'about',
+        header: t('activity.subject'),
+        wideOnly: true,
+        csv: ({ action, details }) => {
+          const subject = mainSubjectOf(action, details);
+          return (
+            [subject && t(`subjects.${subject.kind}`), briefOf(details)].filter(Boolean).join(' ') || null
+          );
+        },
+        cell: ({ action, details }) => {
+          const subject = mainSubjectOf(action, details);
+          const text = briefOf(details);
+          if (!subject) return text && <bdi className="text-muted">{text}</bdi>;
+          return (
+            <>
+              <SubjectLink subject={subject}>{t(`subjects.${subject.kind}`)}</SubjectLink>
+              {text && <bdi className="text-muted"> {text}</bdi>}
+            </>
+          );
+        },
+      },
+      {
+        id: 'from',
+        header: t('activity.where'),
+        width: '13rem',
+        wideOnly: true,
+        csv: ({ ipAddress, userAgent }) => [ipAddress, userAgent].filter(Boolean).join(' ') || null,
+        cell: ({ ipAddress, userAgent }) => (
+          <span title={userAgent ?? undefined}>
+            <bdi className="figures">{ipAddress}</bdi> <bdi className="text-muted">{deviceOf(userAgent)}</bdi>
+          </span>
+        ),
+      },
+    ],
+    [t, actionName],
+  );
+}
+
+/** The detail that best identifies the subject of an entry. */
+function briefOf(details: Entry['details']): string | undefined {
+  const named = ['name', 'email', 'plate', 'url', 'reason', 'title', 'note', 'fileName'];
+  const found = named.map((name) => details?.[name]).find((value) => typeof value === 'string');
+  return found as string | undefined;
 }

@@ -1,10 +1,9 @@
-import { useMemo } from 'react';
+import { useCallback, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { dateFilters, type Filter } from '../../../shared/filters/filter.ts';
 import { api } from '../../../shared/service/service.ts';
 import { nameOf } from '../users/refresh.ts';
 import { actions, nouns } from './actions.ts';
-import { useActionName } from './use-action-name.ts';
 
 /** The filters of `users.getActivityLog`. */
 export function useActivityFilters(): readonly Filter[] {
@@ -38,5 +37,17 @@ export function useActivityFilters(): readonly Filter[] {
       ...dateFilters(t('activity.from'), t('activity.until')),
     ],
     [t, actionName],
+  );
+}
+
+/** Returns the display name of an action of the activity log; an action unknown to this console keeps its own name. */
+export function useActionName(): (action: string) => string {
+  const { t, i18n } = useTranslation('administration');
+  return useCallback(
+    (action) => {
+      const isKnown = i18n.exists(`actions.${action}`, { ns: 'administration' });
+      return isKnown ? t(`actions.${action}` as 'actions.auth.login') : action;
+    },
+    [t, i18n],
   );
 }

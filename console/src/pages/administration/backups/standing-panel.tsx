@@ -1,10 +1,11 @@
 import type { BackupsPage } from '@gantry/contract/backups';
+import { HOUR_MS } from '@gantry/contract/durations';
 import { useTranslation } from 'react-i18next';
+import { CopyButton } from '../../../shared/notices/copy-button.tsx';
 import { Moment } from '../../../shared/time/moment.tsx';
 import { useNow } from '../../../shared/time/use-time.ts';
 import { Badge } from '../../../ui/badge.tsx';
 import { Facts, Panel } from '../../../ui/panel.tsx';
-import { isOld } from './is-old.ts';
 
 /** The age of the newest backup, when the next is due, how many are kept, and in which folder. */
 export function StandingPanel({ page }: { readonly page: BackupsPage }) {
@@ -58,6 +59,42 @@ export function StandingPanel({ page }: { readonly page: BackupsPage }) {
             </p>
           </div>
         )}
+      </div>
+    </Panel>
+  );
+}
+
+const DAY_HOURS = 24;
+/** Maximum age without a schedule: a week. */
+const MANUAL_HOURS = 7 * DAY_HOURS;
+/** Factor on the interval, because a backup may start late and take long. */
+const LATE = 1.5;
+
+/** Whether the newest backup is older than its schedule allows. @param schedule as in `BACKUP_SCHEDULE`; null: none */
+function isOld(lastCompletedAt: Date, schedule: string | null, now: number): boolean {
+  const hours = /^(\d+)h$/.exec(schedule ?? '')?.[1];
+  const isDaily = schedule?.includes(':') ?? false;
+  const most = hours !== undefined ? Number(hours) * LATE : isDaily ? DAY_HOURS * LATE : MANUAL_HOURS;
+  return now - lastCompletedAt.getTime() > most * HOUR_MS;
+}
+
+/** The command that restores a backup. */
+export function RestorePanel({ page }: { readonly page: BackupsPage }) {
+  const { t } = useTranslation('administration');
+  const newest = page.backups.find(({ status }) => status === 'COMPLETED');
+  const folder = newest?.folder ?? page.settings?.folder ?? 'FOLDER';
+  // A path of these characters needs no quotes in any shell.
+  const command = `gantry restore ${/^[\w./:@-]+$/.test(folder) ? folder : `'${folder.replaceAll("'", "'\\''")}'`}`;
+  return (
+    <Panel title={t('backups.restore')}>
+      <div className="flex flex-col gap-3">
+        <p>{t('backups.restoreText')}</p>
+        <div className="flex items-center gap-2">
+          <code dir="ltr" className="min-w-0 grow rounded-md bg-hover p-2 font-mono wrap-anywhere select-all">
+            {command}
+          </code>
+          <CopyButton text={command} label={t('copy')} />
+        </div>
       </div>
     </Panel>
   );

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { isConflict, useFasterText } from '../../../shared/conflict/faster.tsx';
-import { ConfirmDialog } from '../../../shared/form/confirm-dialog.tsx';
+import { ConfirmDialog } from '../../../shared/form/form-dialog.tsx';
 import { useNotices } from '../../../shared/notices/notices.tsx';
 import { Failure } from '../../../shared/service/failure.tsx';
 import { api, service } from '../../../shared/service/service.ts';

@@ -6,19 +6,20 @@ import type { Filter, FilterValues } from '../../../shared/filters/filter.ts';
 import { FilterBar } from '../../../shared/filters/filter-bar.tsx';
 import { PageHeader } from '../../../shared/page/page-header.tsx';
 import { api, service } from '../../../shared/service/service.ts';
-import { DataTable } from '../../../shared/table/data-table.tsx';
+import { type Column, DataTable } from '../../../shared/table/data-table.tsx';
 import { ExportButton } from '../../../shared/table/export-button.tsx';
 import { usePages } from '../../../shared/table/pages.ts';
 import { columnsBeside, ListAndPane } from '../../../shared/table/side-pane.tsx';
 import { useCursor } from '../../../shared/table/use-cursor.ts';
+import { Moment } from '../../../shared/time/moment.tsx';
 import { isInPlace } from '../../../shared/url/search.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Empty } from '../../../ui/empty.tsx';
 import { useShortcuts } from '../../../ui/shortcuts.tsx';
 import { NoMatch } from '../no-match.tsx';
-import { useHoldColumns } from './columns.tsx';
 import { HoldDialog } from './hold-dialog.tsx';
 import { HoldPane } from './hold-pane.tsx';
+import { HoldState } from './hold-state.tsx';
 
 const keyOf = ({ id }: LegalHold): string => id;
 
@@ -109,5 +110,51 @@ export function HoldsPage() {
         />
       )}
     </>
+  );
+}
+
+function useHoldColumns(): readonly Column<LegalHold>[] {
+  const { t, i18n } = useTranslation('administration');
+  return useMemo(
+    () => [
+      {
+        id: 'reason',
+        header: t('holds.reason'),
+        csv: ({ reason }) => reason,
+        cell: ({ reason }) => <bdi>{reason}</bdi>,
+      },
+      {
+        id: 'state',
+        header: t('holds.state'),
+        width: '8rem',
+        csv: ({ releasedAt }) => t(releasedAt ? 'holds.released' : 'holds.active'),
+        cell: (hold) => <HoldState hold={hold} />,
+      },
+      {
+        id: 'events',
+        header: t('storage.events'),
+        width: '6rem',
+        isFigure: true,
+        csv: ({ eventCount }) => eventCount,
+        cell: ({ eventCount }) => eventCount.toLocaleString(i18n.language),
+      },
+      {
+        id: 'by',
+        header: t('holds.by'),
+        width: '12rem',
+        wideOnly: true,
+        csv: ({ createdBy }) => createdBy?.name ?? null,
+        cell: ({ createdBy }) => createdBy && <bdi>{createdBy.name}</bdi>,
+      },
+      {
+        id: 'at',
+        header: t('holds.at'),
+        width: '11.5rem',
+        wideOnly: true,
+        csv: ({ createdAt }) => createdAt,
+        cell: ({ createdAt }) => <Moment at={createdAt} />,
+      },
+    ],
+    [t, i18n.language],
   );
 }

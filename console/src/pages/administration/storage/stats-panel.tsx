@@ -7,10 +7,10 @@ import { service } from '../../../shared/service/service.ts';
 import { Moment } from '../../../shared/time/moment.tsx';
 import { Badge } from '../../../ui/badge.tsx';
 import { Facts, Panel } from '../../../ui/panel.tsx';
+import { ScrolledTable } from '../../../ui/scrolled-table.tsx';
 import { Skeleton } from '../../../ui/skeleton.tsx';
 import { Bar } from './bar.tsx';
-import { MonthTable } from './month-table.tsx';
-import { useRemovalText } from './removal-text.ts';
+import { useRemovalText } from './preview-dialog.tsx';
 
 /** The free space of a disk is shown as a warning below this share. */
 const LITTLE = 0.1;
@@ -113,5 +113,46 @@ function Disk({ disk, size }: DiskProps) {
       </p>
       <Bar share={1 - freeBytes / totalBytes} />
     </div>
+  );
+}
+
+interface MonthTableProps {
+  readonly months: StorageStats['months'];
+  readonly size: (bytes: number) => string;
+}
+
+/** The number of events of each month that has any, with a bar, and their size. */
+function MonthTable({ months, size }: MonthTableProps) {
+  const { t, i18n } = useTranslation('administration');
+  const shown = months.filter(({ events }) => events > 0);
+  if (shown.length === 0) return null;
+  const most = Math.max(...shown.map(({ events }) => events));
+  return (
+    <ScrolledTable
+      label={t('storage.months')}
+      head="bg-surface"
+      rows={shown}
+      keyOf={({ month }) => month}
+      columns={[
+        { header: t('storage.month'), isLeftToRight: true, cell: ({ month }) => month },
+        {
+          header: t('storage.share'),
+          hideHeader: true,
+          shown: 'w-1/2 max-sm:hidden',
+          cell: ({ events }) => <Bar share={events / most} />,
+        },
+        {
+          header: t('storage.events'),
+          isFigure: true,
+          cell: ({ events }) => events.toLocaleString(i18n.language),
+        },
+        {
+          header: t('storage.size'),
+          isFigure: true,
+          className: 'text-muted',
+          cell: ({ bytes }) => bytes !== null && size(bytes),
+        },
+      ]}
+    />
   );
 }

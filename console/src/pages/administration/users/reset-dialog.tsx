@@ -2,7 +2,7 @@ import type { User } from '@gantry/contract/users';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useForm } from '../../../shared/form/form.ts';
-import { OnceSecret } from '../../../shared/notices/once-secret.tsx';
+import { OnceSecret } from '../../../shared/notices/copy-button.tsx';
 import { Failure } from '../../../shared/service/failure.tsx';
 import { api } from '../../../shared/service/service.ts';
 import { Button } from '../../../ui/button.tsx';

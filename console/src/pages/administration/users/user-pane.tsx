@@ -5,12 +5,11 @@ import { Failure } from '../../../shared/service/failure.tsx';
 import { service } from '../../../shared/service/service.ts';
 import { SidePane } from '../../../shared/table/side-pane.tsx';
 import { Moment } from '../../../shared/time/moment.tsx';
-import { ExportSessions } from '../../../shared/users/export-sessions.tsx';
-import { SessionList } from '../../../shared/users/session-list.tsx';
+import { ExportSessions, SessionList } from '../../../shared/users/session-list.tsx';
 import { TokenList } from '../../../shared/users/token-list.tsx';
 import { Facts, Panel } from '../../../ui/panel.tsx';
 import { Skeleton } from '../../../ui/skeleton.tsx';
-import { RecentActivity } from './recent-activity.tsx';
+import { useActionName } from '../activity/use-filters.ts';
 import { nameOf } from './refresh.ts';
 import { UserActions } from './user-actions.tsx';
 import { UserState } from './user-state.tsx';
@@ -78,5 +77,31 @@ export function UserPane({ id, onClose }: UserPaneProps) {
         </>
       )}
     </SidePane>
+  );
+}
+
+const SHOWN = 8;
+
+/** The latest entries of a user in the activity log. */
+function RecentActivity({ userId }: { readonly userId: string }) {
+  const { t } = useTranslation('administration');
+  const actionName = useActionName();
+  const { data, error } = useQuery(service.users.getActivity.queryOptions({ userId, take: SHOWN }));
+  if (error) return <Failure error={error} />;
+  if (!data) return <Skeleton rows={4} />;
+  if (data.activities.length === 0) return <p className="p-3 text-muted">{t('activity.nothing')}</p>;
+  return (
+    <ul>
+      {data.activities.map(({ action, timestamp }, at) => (
+        <li
+          // biome-ignore lint/suspicious/noArrayIndexKey: these entries have no id, and the list is replaced as a whole
+          key={at}
+          className="flex items-baseline justify-between gap-3 border-b px-3 py-1.5 last:border-b-0"
+        >
+          <span className="min-w-0">{actionName(action)}</span>
+          <Moment at={timestamp} as="ago" className="text-sm text-muted" />
+        </li>
+      ))}
+    </ul>
   );
 }

@@ -1,25 +1,27 @@
 import type { User } from '@gantry/contract/users';
+import { roles } from '@gantry/contract/values';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { FilterValues } from '../../../shared/filters/filter.ts';
+import type { Filter, FilterValues } from '../../../shared/filters/filter.ts';
 import { FilterBar } from '../../../shared/filters/filter-bar.tsx';
 import { PageHeader } from '../../../shared/page/page-header.tsx';
 import { api, service } from '../../../shared/service/service.ts';
-import { DataTable } from '../../../shared/table/data-table.tsx';
+import { type Column, DataTable } from '../../../shared/table/data-table.tsx';
 import { ExportButton } from '../../../shared/table/export-button.tsx';
 import { usePages } from '../../../shared/table/pages.ts';
 import { columnsBeside, ListAndPane } from '../../../shared/table/side-pane.tsx';
 import { useCursor } from '../../../shared/table/use-cursor.ts';
+import { Moment } from '../../../shared/time/moment.tsx';
 import { isInPlace } from '../../../shared/url/search.ts';
 import { WithDefaultView } from '../../../shared/views/with-default-view.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { useShortcuts } from '../../../ui/shortcuts.tsx';
 import { NoMatch } from '../no-match.tsx';
-import { useUserColumns } from './columns.tsx';
-import { CreateDialog } from './create-dialog.tsx';
-import { useUserFilters } from './use-filters.ts';
+import { nameOf } from './refresh.ts';
+import { CreateDialog } from './user-dialogs.tsx';
 import { UserPane } from './user-pane.tsx';
+import { UserState } from './user-state.tsx';
 
 const keyOf = ({ id }: User): string => id;
 
@@ -96,5 +98,90 @@ function Users() {
         />
       )}
     </>
+  );
+}
+
+function useUserColumns(): readonly Column<User>[] {
+  const { t } = useTranslation(['administration', 'shell']);
+  return useMemo(
+    () => [
+      {
+        id: 'name',
+        header: t('users.name'),
+        sortBy: 'firstName',
+        csv: nameOf,
+        cell: ({ firstName, lastName }) => <bdi>{`${firstName} ${lastName}`}</bdi>,
+      },
+      {
+        id: 'email',
+        header: t('users.email'),
+        sortBy: 'email',
+        wideOnly: true,
+        csv: ({ email }) => email,
+        cell: ({ email }) => <bdi>{email}</bdi>,
+      },
+      {
+        id: 'role',
+        header: t('users.role'),
+        sortBy: 'role',
+        width: 'min(8rem, 30cqi)',
+        csv: ({ role }) => t(`shell:roles.${role}`),
+        cell: ({ role }) => t(`shell:roles.${role}`),
+      },
+      {
+        id: 'department',
+        header: t('users.department'),
+        wideOnly: true,
+        csv: ({ department }) => department ?? null,
+        cell: ({ department }) => <bdi>{department}</bdi>,
+      },
+      {
+        id: 'state',
+        header: t('users.state'),
+        width: 'min(8rem, 32cqi)',
+        csv: ({ isActive }) => (isActive ? t('users.active') : t('users.inactive')),
+        cell: ({ isActive }) => <UserState isActive={isActive} />,
+      },
+      {
+        id: 'lastLogin',
+        header: t('users.lastLogin'),
+        sortBy: 'lastLogin',
+        width: '9rem',
+        wideOnly: true,
+        csv: ({ lastLogin }) => lastLogin ?? null,
+        cell: ({ lastLogin }) =>
+          lastLogin ? (
+            <Moment at={lastLogin} as="ago" />
+          ) : (
+            <span className="text-muted">{t('users.never')}</span>
+          ),
+      },
+    ],
+    [t],
+  );
+}
+
+/** The filters of `users.getAll`. */
+function useUserFilters(): readonly Filter[] {
+  const { t } = useTranslation(['administration', 'shell']);
+  return useMemo(
+    () => [
+      { kind: 'text', name: 'search', label: t('users.search'), hint: t('users.searchHint') },
+      {
+        kind: 'choice',
+        name: 'role',
+        label: t('users.role'),
+        options: roles.map((value) => ({ value, label: t(`shell:roles.${value}`) })),
+      },
+      { kind: 'text', name: 'department', label: t('users.department') },
+      {
+        kind: 'yesNo',
+        name: 'isActive',
+        label: t('users.state'),
+        yes: t('users.active'),
+        no: t('users.inactive'),
+      },
+    ],
+    [t],
   );
 }

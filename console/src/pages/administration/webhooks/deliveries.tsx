@@ -5,19 +5,20 @@ import { useTranslation } from 'react-i18next';
 import type { Filter, FilterValues } from '../../../shared/filters/filter.ts';
 import { FilterBar } from '../../../shared/filters/filter-bar.tsx';
 import { api, service } from '../../../shared/service/service.ts';
-import { DataTable } from '../../../shared/table/data-table.tsx';
+import { type Column, DataTable } from '../../../shared/table/data-table.tsx';
 import { ExportButton } from '../../../shared/table/export-button.tsx';
 import { useOpened } from '../../../shared/table/opened.tsx';
 import { usePages } from '../../../shared/table/pages.ts';
 import { columnsBeside, ListAndPane, NotOpenedPane } from '../../../shared/table/side-pane.tsx';
 import { useCursor } from '../../../shared/table/use-cursor.ts';
+import { Moment } from '../../../shared/time/moment.tsx';
 import { isInPlace } from '../../../shared/url/search.ts';
 import { Empty } from '../../../ui/empty.tsx';
 import { NoMatch } from '../no-match.tsx';
 import { DeliveryPane } from './delivery-pane.tsx';
+import { DeliveryStatusBadge, shownStatus } from './delivery-status.tsx';
 import { useKindName } from './kind-name.ts';
 import { webhookKinds } from './refresh.ts';
-import { useDeliveryColumns } from './use-delivery-columns.tsx';
 
 const keyOf = ({ id }: Delivery): string => id;
 
@@ -121,5 +122,65 @@ export function Deliveries({ webhook }: { readonly webhook: Webhook }) {
         }
       />
     </>
+  );
+}
+
+function useDeliveryColumns(): readonly Column<Delivery>[] {
+  const { t, i18n } = useTranslation('administration');
+  const kindName = useKindName();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `kindName` changes only with the language
+  return useMemo(
+    () => [
+      {
+        id: 'createdAt',
+        header: t('deliveries.createdAt'),
+        sortBy: 'createdAt',
+        width: '11.5rem',
+        csv: ({ createdAt }) => createdAt,
+        cell: ({ createdAt }) => <Moment at={createdAt} />,
+      },
+      {
+        id: 'kind',
+        header: t('deliveries.kind'),
+        csv: ({ kind }) => kindName(kind),
+        cell: ({ kind }) => kindName(kind),
+      },
+      {
+        id: 'status',
+        header: t('deliveries.status'),
+        width: '9rem',
+        csv: ({ status, lastError }) => t(`deliveryStatus.${shownStatus(status, lastError !== null)}`),
+        cell: ({ status, lastError }) => (
+          <DeliveryStatusBadge status={status} hasFailed={lastError !== null} />
+        ),
+      },
+      {
+        id: 'attempts',
+        header: t('deliveries.attempts'),
+        width: '6rem',
+        isFigure: true,
+        wideOnly: true,
+        csv: ({ attempts }) => attempts,
+        cell: ({ attempts }) => attempts.toLocaleString(i18n.language),
+      },
+      {
+        id: 'answer',
+        header: t('deliveries.answer'),
+        wideOnly: true,
+        csv: ({ lastStatus, lastError }) => lastError ?? (lastStatus === null ? null : `HTTP ${lastStatus}`),
+        cell: ({ lastStatus, lastError }) => (
+          <bdi className="text-muted">{lastError ?? (lastStatus !== null && `HTTP ${lastStatus}`)}</bdi>
+        ),
+      },
+      {
+        id: 'due',
+        header: t('deliveries.due'),
+        width: '9rem',
+        wideOnly: true,
+        csv: ({ dueAt }) => dueAt,
+        cell: ({ dueAt }) => dueAt && <Moment at={dueAt} as="ago" />,
+      },
+    ],
+    [t, i18n.language],
   );
 }

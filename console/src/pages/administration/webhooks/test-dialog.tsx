@@ -7,7 +7,7 @@ import { service } from '../../../shared/service/service.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
 import { Skeleton } from '../../../ui/skeleton.tsx';
-import { DeliveryFacts } from './delivery-facts.tsx';
+import { DeliveryFacts } from './delivery-pane.tsx';
 import { refreshWebhooks } from './refresh.ts';
 
 /** How often the console checks whether the receiver has responded, in milliseconds. */

@@ -1,14 +1,15 @@
-import type { WatchedWebhook } from '@gantry/contract/webhooks';
+import type { WatchedWebhook, Webhook } from '@gantry/contract/webhooks';
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { ConfirmDialog } from '../../../shared/form/confirm-dialog.tsx';
+import { ConfirmDialog } from '../../../shared/form/form-dialog.tsx';
+import { OnceSecret } from '../../../shared/notices/copy-button.tsx';
 import { useNotices } from '../../../shared/notices/notices.tsx';
 import { api } from '../../../shared/service/service.ts';
 import { Button } from '../../../ui/button.tsx';
+import { Dialog } from '../../../ui/dialog.tsx';
 import { refreshWebhooks } from './refresh.ts';
-import { RotateDialog } from './rotate-dialog.tsx';
 import { TestDialog } from './test-dialog.tsx';
 import { WebhookDialog } from './webhook-dialog.tsx';
 
@@ -95,5 +96,36 @@ export function WebhookActions({ webhook }: { readonly webhook: WatchedWebhook }
         </ConfirmDialog>
       )}
     </>
+  );
+}
+
+/** A dialog that replaces the secret of a webhook, and shows the new one once. */
+function RotateDialog({ webhook, onClose }: { readonly webhook: Webhook; readonly onClose: () => void }) {
+  const { t } = useTranslation(['administration', 'common']);
+  const [secret, setSecret] = useState<string | null>(null);
+  if (secret !== null) {
+    return (
+      <Dialog title={t('webhooks.rotated')} open>
+        <p>{t('webhooks.secretText')}</p>
+        <OnceSecret secret={secret} label={t('webhooks.secret')} />
+        <Button kind="primary" onClick={onClose}>
+          {t('common:dialog.close')}
+        </Button>
+      </Dialog>
+    );
+  }
+  return (
+    <ConfirmDialog
+      title={t('webhooks.rotate')}
+      action={t('webhooks.rotate')}
+      run={async () => {
+        const updated = await api.webhooks.update.mutate({ id: webhook.id, rotateSecret: true });
+        setSecret(updated.secret ?? '');
+      }}
+      onDone={() => void refreshWebhooks()}
+      onClose={onClose}
+    >
+      <p>{t('webhooks.rotateText')}</p>
+    </ConfirmDialog>
   );
 }

@@ -1,15 +1,20 @@
-import type { Webhook } from '@gantry/contract/webhooks';
+import { eventTypes, severities } from '@gantry/contract/values';
+import type { Webhook, WebhookFilter } from '@gantry/contract/webhooks';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { changesOf } from '../../../shared/form/changes.ts';
 import { type Entered, useForm } from '../../../shared/form/form.ts';
 import { FormDialog } from '../../../shared/form/form-dialog.tsx';
+import { LookUpField } from '../../../shared/form/look-up-field.tsx';
 import { useSeen } from '../../../shared/form/seen.ts';
-import { OnceSecret } from '../../../shared/notices/once-secret.tsx';
+import { OnceSecret } from '../../../shared/notices/copy-button.tsx';
+import { sensorLookUp } from '../../../shared/places/look-ups.ts';
+import { PlateReasonField } from '../../../shared/service/plates.tsx';
 import { api } from '../../../shared/service/service.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
 import { Field } from '../../../ui/field.tsx';
-import { FilterFields, readFilter } from './filter-fields.tsx';
+import { Select } from '../../../ui/select.tsx';
 import { useKindName } from './kind-name.ts';
 import { refreshWebhooks, webhookKinds } from './refresh.ts';
 
@@ -128,5 +133,67 @@ export function WebhookDialog({ webhook: given, onClose, onSaved }: WebhookDialo
       </fieldset>
       <FilterFields filter={webhook?.filter ?? {}} errorOf={form.errorOf} />
     </FormDialog>
+  );
+}
+
+const texts = ['violationType', 'vehicleType', 'licensePlateNumber', 'locationName'] as const;
+const all = ['eventType', 'minSeverity', 'sensorId', ...texts] as const;
+
+/** Reads the values of `FilterFields` from the form: only the conditions that are set. */
+function readFilter(entered: Entered): WebhookFilter {
+  const set = all.map((name) => [name, entered.text(`filter.${name}`)]).filter(([, value]) => value !== '');
+  return Object.fromEntries(set) as WebhookFilter;
+}
+
+interface FilterFieldsProps {
+  readonly filter: WebhookFilter;
+  readonly errorOf: (path: string) => string | undefined;
+}
+
+/** The filter conditions of a webhook, and the reason if one is a plate. An empty condition matches everything. */
+function FilterFields({ filter, errorOf }: FilterFieldsProps) {
+  const { t } = useTranslation(['administration', 'events', 'common']);
+  const [eventType, setEventType] = useState<string>(filter.eventType ?? '');
+  const [severity, setSeverity] = useState<string>(filter.minSeverity ?? '');
+  const [hasPlate, setHasPlate] = useState(filter.licensePlateNumber !== undefined);
+  const any = { value: '', label: t('common:filters.any') };
+  return (
+    <fieldset className="grid gap-3 sm:grid-cols-2">
+      <legend className="mb-1 text-sm text-muted">{t('webhooks.filter')}</legend>
+      <Select
+        label={t('events:fields.eventType')}
+        name="filter.eventType"
+        value={eventType}
+        options={[any, ...eventTypes.map((value) => ({ value, label: t(`events:types.${value}`) }))]}
+        onChange={setEventType}
+      />
+      <Select
+        label={t('webhooks.minSeverity')}
+        name="filter.minSeverity"
+        value={severity}
+        options={[any, ...severities.map((value) => ({ value, label: t(`common:severity.${value}`) }))]}
+        onChange={setSeverity}
+      />
+      {texts.map((name) => (
+        <Field
+          key={name}
+          label={t(`webhooks.${name}`)}
+          name={`filter.${name}`}
+          defaultValue={filter[name]}
+          error={errorOf(`filter.${name}`)}
+          {...(name === 'licensePlateNumber' && {
+            hint: t('webhooks.plateHint'),
+            onChange: ({ target }) => setHasPlate(target.value.trim() !== ''),
+          })}
+        />
+      ))}
+      {hasPlate && <PlateReasonField error={errorOf('reason')} />}
+      <LookUpField
+        label={t('webhooks.sensor')}
+        name="filter.sensorId"
+        defaultValue={filter.sensorId ?? null}
+        {...sensorLookUp}
+      />
+    </fieldset>
   );
 }

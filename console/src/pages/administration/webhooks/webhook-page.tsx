@@ -1,14 +1,19 @@
+import type { WatchedWebhook } from '@gantry/contract/webhooks';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { PageHeader } from '../../../shared/page/page-header.tsx';
 import { Failure } from '../../../shared/service/failure.tsx';
 import { service } from '../../../shared/service/service.ts';
+import { Moment } from '../../../shared/time/moment.tsx';
 import { Icon } from '../../../ui/icon.tsx';
+import { Facts } from '../../../ui/panel.tsx';
 import { Skeleton } from '../../../ui/skeleton.tsx';
+import { Details } from '../activity/entry-pane.tsx';
 import { Deliveries } from './deliveries.tsx';
+import { useKindName } from './kind-name.ts';
 import { WebhookActions } from './webhook-actions.tsx';
-import { WebhookFacts } from './webhook-facts.tsx';
+import { WebhookState } from './webhook-state.tsx';
 
 const REFRESH_MS = 5_000;
 
@@ -53,5 +58,54 @@ export function WebhookPage() {
         </>
       )}
     </>
+  );
+}
+
+/** The URL, state, kinds and filter of a webhook, and when it was created and changed. */
+function WebhookFacts({ webhook }: { readonly webhook: WatchedWebhook }) {
+  const { t, i18n } = useTranslation('administration');
+  const kindName = useKindName();
+  const { url, kinds, filter, enabled, createdBy, createdAt, updatedAt } = webhook;
+  return (
+    <section
+      aria-label={t('webhooks.facts')}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard
+      tabIndex={0}
+      className="grid shrink-0 items-start gap-x-8 gap-y-1.5 overflow-y-auto border-b bg-surface p-3 max-md:max-h-28 lg:grid-cols-2"
+    >
+      <Facts
+        facts={[
+          [
+            t('webhooks.url'),
+            <bdi key="url" className="font-mono">
+              {url}
+            </bdi>,
+          ],
+          [t('webhooks.state'), <WebhookState key="state" enabled={enabled} />],
+          [t('webhooks.kinds'), new Intl.ListFormat(i18n.language).format(kinds.map(kindName))],
+        ]}
+      />
+      <Facts
+        facts={[
+          [
+            t('webhooks.filter'),
+            Object.keys(filter).length > 0 ? (
+              <Details key="filter" details={filter} />
+            ) : (
+              <span key="filter" className="text-muted">
+                {t('webhooks.noFilter')}
+              </span>
+            ),
+          ],
+          [
+            t('webhooks.createdAt'),
+            <span key="created">
+              <Moment at={createdAt} /> {createdBy && <bdi className="text-muted">{createdBy.name}</bdi>}
+            </span>,
+          ],
+          [t('webhooks.updatedAt'), <Moment key="updated" at={updatedAt} />],
+        ]}
+      />
+    </section>
   );
 }

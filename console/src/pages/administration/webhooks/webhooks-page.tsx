@@ -1,17 +1,21 @@
 import type { WatchedWebhook } from '@gantry/contract/webhooks';
 import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { PageHeader } from '../../../shared/page/page-header.tsx';
 import { api, service } from '../../../shared/service/service.ts';
-import { DataTable } from '../../../shared/table/data-table.tsx';
+import { type Column, DataTable } from '../../../shared/table/data-table.tsx';
 import { usePages } from '../../../shared/table/pages.ts';
 import { useCursor } from '../../../shared/table/use-cursor.ts';
+import { Moment } from '../../../shared/time/moment.tsx';
+import { Badge } from '../../../ui/badge.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { Empty } from '../../../ui/empty.tsx';
 import { useShortcuts } from '../../../ui/shortcuts.tsx';
-import { useWebhookColumns } from './columns.tsx';
+import { DeliveryStatusBadge } from './delivery-status.tsx';
+import { useKindName } from './kind-name.ts';
 import { WebhookDialog } from './webhook-dialog.tsx';
+import { WebhookState } from './webhook-state.tsx';
 
 const keyOf = ({ id }: WatchedWebhook): string => id;
 
@@ -71,5 +75,73 @@ export function WebhooksPage() {
       />
       {creates && <WebhookDialog onClose={() => setCreates(false)} onSaved={open} />}
     </>
+  );
+}
+
+function useWebhookColumns(): readonly Column<WatchedWebhook>[] {
+  const { t, i18n } = useTranslation('administration');
+  const kindName = useKindName();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `kindName` changes only with the language
+  return useMemo(
+    () => [
+      {
+        id: 'url',
+        header: t('webhooks.url'),
+        cell: ({ url, description }) => (
+          <>
+            <bdi className="font-mono">{url}</bdi>
+            {description !== null && <bdi className="text-muted"> {description}</bdi>}
+          </>
+        ),
+      },
+      {
+        id: 'kinds',
+        header: t('webhooks.kinds'),
+        wideOnly: true,
+        cell: ({ kinds }) => new Intl.ListFormat(i18n.language).format(kinds.map(kindName)),
+      },
+      {
+        id: 'state',
+        header: t('webhooks.state'),
+        width: '8rem',
+        cell: ({ enabled }) => <WebhookState enabled={enabled} />,
+      },
+      {
+        id: 'pending',
+        header: t('webhooks.pending'),
+        width: '6rem',
+        isFigure: true,
+        wideOnly: true,
+        cell: ({ pending }) => pending.toLocaleString(i18n.language),
+      },
+      {
+        id: 'dead',
+        header: t('webhooks.dead'),
+        width: '6rem',
+        isFigure: true,
+        cell: ({ dead }) =>
+          dead > 0 ? (
+            <Badge tone="critical" icon="failure">
+              {dead.toLocaleString(i18n.language)}
+            </Badge>
+          ) : (
+            (0).toLocaleString(i18n.language)
+          ),
+      },
+      {
+        id: 'last',
+        header: t('webhooks.last'),
+        width: '14rem',
+        wideOnly: true,
+        cell: ({ lastDelivery }) =>
+          lastDelivery && (
+            <span className="inline-flex gap-2">
+              <DeliveryStatusBadge status={lastDelivery.status} hasFailed={lastDelivery.error !== null} />
+              <Moment at={lastDelivery.at} as="ago" className="text-muted" />
+            </span>
+          ),
+      },
+    ],
+    [t, i18n.language],
   );
 }

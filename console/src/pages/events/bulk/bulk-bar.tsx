@@ -1,12 +1,12 @@
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useMay } from '../../../shared/session/may.ts';
+import { useMay } from '../../../shared/session/session.ts';
 import { Button } from '../../../ui/button.tsx';
+import { Dialog } from '../../../ui/dialog.tsx';
 import type { EventFilters } from '../search.ts';
 import { RejectDialog } from '../triage/reject-dialog.tsx';
 import type { RowStates } from '../triage/row-states.ts';
 import { BulkProgressBar } from './bulk-progress.tsx';
-import { DeleteDialog } from './delete-dialog.tsx';
 import type { BulkAction } from './commands.ts';
 import { type BulkTarget, useBulk } from './use-bulk.ts';
 
@@ -101,5 +101,30 @@ export function BulkBar({ input, reason, total, selection, states, onDone }: Bul
         onDelete={() => start('delete')}
       />
     </section>
+  );
+}
+
+interface DeleteDialogProps {
+  readonly open: boolean;
+  readonly count: number;
+  readonly onClose: () => void;
+  readonly onDelete: () => void;
+}
+
+/** Asks for confirmation before events are deleted, which cannot be undone. */
+function DeleteDialog({ open, count, onClose, onDelete }: DeleteDialogProps) {
+  const { t, i18n } = useTranslation('events');
+  const { t: common } = useTranslation('common');
+  const n = count.toLocaleString(i18n.language);
+  return (
+    <Dialog title={t('bulk.delete.title', { count, n })} open={open} onClose={onClose}>
+      <p>{t('bulk.delete.text')}</p>
+      <div className="flex justify-end gap-2">
+        <Button onClick={onClose}>{common('dialog.cancel')}</Button>
+        <Button kind="danger" icon="delete" onClick={onDelete}>
+          {t('bulk.delete.confirm', { count, n })}
+        </Button>
+      </div>
+    </Dialog>
   );
 }

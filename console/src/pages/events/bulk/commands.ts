@@ -1,5 +1,5 @@
 import type { Review } from '@gantry/contract/reviews';
-import { type FailedItem, isFailed } from '../../../shared/service/batch.ts';
+import { type FailedItem, isFailed } from '../../../shared/service/run-bulk.ts';
 import { api } from '../../../shared/service/service.ts';
 import type { ReviewedEvent } from '../triage/row-states.ts';
 import { seenOf } from '../triage/use-triage.ts';

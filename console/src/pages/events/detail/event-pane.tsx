@@ -3,6 +3,7 @@ import { type ReactNode, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useCodeNames } from '../../../shared/events/codes.ts';
 import { Pictures } from '../../../shared/events/pictures.tsx';
+import { CopyButton } from '../../../shared/notices/copy-button.tsx';
 import { useTitle } from '../../../shared/page/title.ts';
 import { Failure } from '../../../shared/service/failure.tsx';
 import { service } from '../../../shared/service/service.ts';
@@ -11,7 +12,6 @@ import { useShortcuts } from '../../../ui/shortcuts.tsx';
 import { Skeleton } from '../../../ui/skeleton.tsx';
 import { Facts as EventFacts } from './event-facts.tsx';
 import { History } from './history.tsx';
-import { Metadata } from './metadata.tsx';
 import { Place } from './place.tsx';
 import { Section } from './section.tsx';
 
@@ -109,5 +109,51 @@ export function EventPane({ id, onClose, onPrevious, onNext, children }: EventPa
         )}
       </div>
     </aside>
+  );
+}
+
+/** The metadata that the device sent in addition to the common fields, as a collapsible tree. */
+function Metadata({ value }: { readonly value: Readonly<Record<string, unknown>> }) {
+  const { t } = useTranslation('events');
+  return (
+    <div dir="ltr" className="relative rounded-md border bg-surface p-2 font-mono text-sm">
+      <div className="absolute end-1 top-1">
+        <CopyButton iconOnly label={t('metadata.copy')} text={JSON.stringify(value, null, 2)} />
+      </div>
+      <Members value={value} />
+    </div>
+  );
+}
+
+function Members({ value }: { readonly value: object }) {
+  return (
+    <ul className="flex flex-col gap-0.5">
+      {Object.entries(value).map(([name, member]) => (
+        <li key={name}>
+          <Member name={name} value={member} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Member({ name, value }: { readonly name: string; readonly value: unknown }) {
+  if (typeof value !== 'object' || value === null) {
+    return (
+      <span className="block pe-8">
+        <bdi className="text-muted">{name}</bdi>: <bdi>{JSON.stringify(value) ?? 'null'}</bdi>
+      </span>
+    );
+  }
+  const count = Object.keys(value).length;
+  return (
+    <details open={count > 0 && count <= 20}>
+      <summary className="cursor-pointer">
+        <bdi className="text-muted">{name}</bdi>: {Array.isArray(value) ? `[${count}]` : `{${count}}`}
+      </summary>
+      <div className="ms-4 border-s ps-2">
+        <Members value={value} />
+      </div>
+    </details>
   );
 }

@@ -1,14 +1,13 @@
 import type { ReviewDecision } from '@gantry/contract/reviews';
-import { useQueryClient } from '@tanstack/react-query';
-import { useEffect } from 'react';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useMemo } from 'react';
 import { prefetchEvent } from '../../../shared/events/use-picture.ts';
 import { service } from '../../../shared/service/service.ts';
-import { useMay } from '../../../shared/session/may.ts';
-import type { ReviewedEvent, RowStates } from '../triage/row-states.ts';
+import { useMay } from '../../../shared/session/session.ts';
+import { type ReviewedEvent, type RowStates, useRowStates } from '../triage/row-states.ts';
 import { TriageBar } from '../triage/triage-bar.tsx';
 import type { useTriage } from '../triage/use-triage.ts';
 import { EventPane } from './event-pane.tsx';
-import { useSingleEvent } from './use-single-event.ts';
 
 interface OpenEventProps {
   readonly id: string;
@@ -60,4 +59,12 @@ export function OpenEvent({ id, cursor, triage, states, onOpen, onClose }: OpenE
       )}
     </EventPane>
   );
+}
+
+/** Loads the open event as a row if the list does not contain it. */
+function useSingleEvent(id: string, enabled: boolean, states: RowStates): ReviewedEvent | undefined {
+  const { data, dataUpdatedAt } = useQuery({ ...service.events.getById.queryOptions({ id }), enabled });
+  const events = useMemo(() => (enabled && data ? [data] : []), [enabled, data]);
+  const readAt = useMemo(() => new Map([[id, dataUpdatedAt]]), [id, dataUpdatedAt]);
+  return useRowStates(events, readAt, states).rows[0];
 }

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Filter } from '../../../shared/filters/filter.ts';
 import { useHasFeature } from '../../../shared/service/features.ts';
-import { useMay } from '../../../shared/session/may.ts';
+import { useMay } from '../../../shared/session/session.ts';
 import { Button } from '../../../ui/button.tsx';
 import { later } from '../../../ui/later.ts';
 import type { EventFilters } from '../search.ts';

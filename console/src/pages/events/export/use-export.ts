@@ -1,9 +1,8 @@
 import type { Report, ReportFormat } from '@gantry/contract/reports';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
-import { fetchFile, saveFile } from '../../../shared/service/files.ts';
+import { addressOf, fetchFile, saveFile } from '../../../shared/service/files.ts';
 import { api, service } from '../../../shared/service/service.ts';
-import { addressOf } from '../../../shared/service/url.ts';
 import type { EventFilters } from '../search.ts';
 
 /** The range and number of events to export, determined when the dialog was opened. */

@@ -5,7 +5,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRouter } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useKept } from '../../../shared/form/use-kept.ts';
+import { useKept } from '../../../shared/form/use-kept.tsx';
 import { Failure } from '../../../shared/service/failure.tsx';
 import { api } from '../../../shared/service/service.ts';
 import { Button } from '../../../ui/button.tsx';

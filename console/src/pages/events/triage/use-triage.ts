@@ -2,13 +2,12 @@ import type { ReviewDecision } from '@gantry/contract/reviews';
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef } from 'react';
 import { useTranslation } from 'react-i18next';
-import { isConflict } from '../../../shared/conflict/faster.tsx';
+import { isConflict, useWhen } from '../../../shared/conflict/faster.tsx';
 import { useNotices } from '../../../shared/notices/notices.tsx';
-import { errorOf, isFailed } from '../../../shared/service/batch.ts';
+import { errorOf, isFailed } from '../../../shared/service/run-bulk.ts';
 import { api, service } from '../../../shared/service/service.ts';
 import { useUser } from '../../../shared/session/session.ts';
-import { useFasterDecision } from './faster-text.ts';
-import type { ReviewedEvent, RowStates } from './row-states.ts';
+import type { PresentState, ReviewedEvent, RowStates } from './row-states.ts';
 
 /** The flags that a decision sets, shown in the row before the service has responded (optimistic update). */
 const marksOf = {
@@ -130,4 +129,16 @@ export function seenOf(event: Pick<ReviewedEvent, 'processed' | 'review'> | unde
 } {
   if (event?.review) return { expected: event.review.id };
   return { expected: null, ...(event?.processed && { expectedProcessed: true }) };
+}
+
+/** Describes who changed an event first, from its current state, in the user's language and time zone. */
+export function useFasterDecision(): (present: PresentState) => string {
+  const { t } = useTranslation('events');
+  const when = useWhen();
+  const words = (who: string, at: Date) => ({ who: `\u2068${who}\u2069`, when: when(at) });
+  return ({ review, processedBy, processedAt }) => {
+    if (review) return t(`conflict.${review.decision}`, words(review.by.name, review.at));
+    if (processedBy && processedAt) return t('conflict.processed', words(processedBy.name, processedAt));
+    return t('conflict.changed');
+  };
 }

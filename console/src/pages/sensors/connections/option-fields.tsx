@@ -1,8 +1,8 @@
 import type { Connection, ConnectionOptions } from '@gantry/contract/connections';
 import { useTranslation } from 'react-i18next';
-import { ChoiceField } from '../../../shared/form/choice-field.tsx';
 import type { Entered } from '../../../shared/form/form.ts';
 import { Field } from '../../../ui/field.tsx';
+import { ChoiceField } from '../../../ui/select.tsx';
 
 /** Reads the options from the form. @param before the options that the form was opened with */
 export function readOptions(entered: Entered, before: ConnectionOptions = {}): ConnectionOptions {

@@ -1,0 +1,162 @@
+import type { Analytics } from '@gantry/contract/analytics';
+import { Link } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import { GAP } from '../../shared/chart/use-cell-text.ts';
+import { useSeesPlates } from '../../shared/service/plates.tsx';
+import { Moment } from '../../shared/time/moment.tsx';
+import { Icon } from '../../ui/icon.tsx';
+import { ScrolledTable } from '../../ui/scrolled-table.tsx';
+
+const UNITS = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+  ['second', 1],
+] as const;
+
+/** A duration in the largest unit of which it has at least one. */
+function lengthText(seconds: number | null, language: string): string {
+  if (seconds === null) return GAP;
+  const [unit, size] = UNITS.find(([, each]) => seconds >= each) ?? ['second', 1];
+  return new Intl.NumberFormat(language, {
+    style: 'unit',
+    unit,
+    unitDisplay: 'long',
+    maximumFractionDigits: 1,
+  }).format(seconds / size);
+}
+
+/** How long it took until events were marked as processed: median, mean and 90th percentile. */
+export function ProcessingTime({ times }: { readonly times: Analytics['processingTime'] }) {
+  const { t, i18n } = useTranslation('reports');
+  const { count, median, mean, p90 } = times;
+  const rows = [
+    [t('processing.median'), lengthText(median, i18n.language)],
+    [t('processing.mean'), lengthText(mean, i18n.language)],
+    [t('processing.p90'), lengthText(p90, i18n.language)],
+  ] as const;
+  return (
+    <section className="flex min-w-0 flex-col gap-2 self-start rounded-md border bg-surface p-3">
+      <header>
+        <h2 className="text-lg font-semibold">{t('processing.title')}</h2>
+        <p className="figures text-sm text-muted">
+          {t('processing.n', { count, n: count.toLocaleString(i18n.language) })}
+        </p>
+      </header>
+      <dl className="grid gap-2 sm:grid-cols-3">
+        {rows.map(([name, value]) => (
+          <div key={name}>
+            <dt className="text-sm text-muted">{name}</dt>
+            <dd className="figures text-xl font-semibold">{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+interface RepeatPlatesProps {
+  readonly analytics: Analytics;
+  readonly from: Date;
+}
+
+/** The plates seen most often, with links to their events. Roles that see no plates get `PlatesHidden` instead. */
+export function RepeatPlates({ analytics: { repeatPlates }, from }: RepeatPlatesProps) {
+  const { t, i18n } = useTranslation('reports');
+  const seesPlates = useSeesPlates();
+  if (!seesPlates) return null;
+  const { since, plates } = repeatPlates;
+  return (
+    <section className="flex min-w-0 flex-col gap-2 rounded-md border bg-surface p-3">
+      <header>
+        <h2 className="text-lg font-semibold">{t('plates.title')}</h2>
+        {since > from && (
+          <p className="text-sm text-muted">
+            {t('plates.since')} <Moment at={since} />
+          </p>
+        )}
+      </header>
+      {plates.length === 0 ? (
+        <p className="text-muted">{t('plates.none')}</p>
+      ) : (
+        <ScrolledTable
+          label={t('plates.title')}
+          head="bg-raised"
+          rows={plates}
+          keyOf={({ licensePlateNumber }) => licensePlateNumber}
+          columns={[
+            {
+              header: t('filters.licensePlateNumber'),
+              cell: ({ licensePlateNumber }) => (
+                <Link
+                  to="/events"
+                  search={{ licensePlateNumber }}
+                  className="text-accent underline-offset-2 hover:underline"
+                >
+                  <bdi className="font-mono">{licensePlateNumber}</bdi>
+                </Link>
+              ),
+            },
+            {
+              header: t('plates.seen'),
+              isFigure: true,
+              cell: ({ count }) => count.toLocaleString(i18n.language),
+            },
+            { header: t('plates.last'), isFigure: true, cell: ({ lastSeen }) => <Moment at={lastSeen} /> },
+          ]}
+        />
+      )}
+    </section>
+  );
+}
+
+const names = ['events', 'violations', 'incidents', 'processed', 'unprocessed', 'archived'] as const;
+
+/** Changes of 1000 % or more are not shown: they only mean that the previous value was very small. */
+const MOST_CHANGE = 10;
+
+/** The totals of a range, compared with the previous period of the same length. */
+export function Totals({ analytics }: { readonly analytics: Analytics }) {
+  const { totals, firstEventAt, start, end } = analytics;
+  const { t, i18n } = useTranslation('reports');
+  const number = (value: number) => value.toLocaleString(i18n.language);
+  const change = new Intl.NumberFormat(i18n.language, {
+    style: 'percent',
+    signDisplay: 'exceptZero',
+    maximumFractionDigits: 1,
+  });
+  // The comparison of a whole period with a part of one says nothing.
+  const previousStart = 2 * start.getTime() - end.getTime();
+  const isPartial = firstEventAt !== null && firstEventAt.getTime() > previousStart && firstEventAt < start;
+  return (
+    <>
+      {isPartial && (
+        <p className="mb-2 text-sm text-muted">
+          <Icon name="help" size={14} className="me-1 inline align-text-bottom" />
+          {t('totals.partial')} <Moment at={firstEventAt} />
+        </p>
+      )}
+      <dl className="grid grid-cols-2 gap-2 sm:grid-cols-3 xl:grid-cols-6">
+        {names.map((name) => {
+          const { value, previous, change: since } = totals[name];
+          return (
+            <div key={name} className="flex flex-col rounded-md border bg-surface px-3 py-2">
+              <dt className="text-sm text-muted">{t(`totals.${name}`)}</dt>
+              <dd className="figures">
+                <span className="text-xl font-semibold">{number(value)}</span>
+                <p className="text-sm text-muted">
+                  {since !== null && !isPartial && Math.abs(since) < MOST_CHANGE && (
+                    <>
+                      <bdi dir="ltr">{change.format(since)}</bdi> ·{' '}
+                    </>
+                  )}
+                  {previous === null ? t('totals.unknown') : t('totals.previous', { n: number(previous) })}
+                </p>
+              </dd>
+            </div>
+          );
+        })}
+      </dl>
+    </>
+  );
+}

@@ -1,0 +1,60 @@
+import { tableFeatures } from '@tanstack/react-table';
+import type { ReactNode } from 'react';
+import { classes } from '../../ui/classes.ts';
+import type { Cell } from '../csv/csv.ts';
+
+/** No feature of the library is needed, because the service sorts and filters. */
+export const features = tableFeatures({});
+
+/** One column of a table. */
+export interface Column<Row> {
+  readonly id: string;
+  readonly header: string;
+  /** Whether the header is for screen readers only, because the column is too narrow for it. */
+  readonly isHeaderHidden?: boolean;
+  readonly cell: (row: Row) => ReactNode;
+  /** The value of the column in a CSV file; absent: the column is not exported. */
+  readonly csv?: (row: Row) => Cell;
+  /** The `sortBy` value of the service for this column; absent: not sortable. */
+  readonly sortBy?: string;
+  /** CSS width; absent: an equal share of the remaining width. A width in `cqi` limits the column on a phone. */
+  readonly width?: string;
+  /** Whether the cells are numbers, which are aligned to the end of the column. */
+  readonly isFigure?: boolean;
+  /** Hidden if the list is narrower than about 770 pixels, for example next to a pane on a small screen. */
+  readonly from?: 'medium';
+  /** Hidden if the list is narrower than about 1,000 pixels. */
+  readonly wideOnly?: boolean;
+  /** Hidden if the list is as narrow as a phone. */
+  readonly notNarrow?: boolean;
+}
+
+/** The classes that hide a column if the list is too narrow for it. */
+export function shownFrom({
+  wideOnly,
+  from,
+  notNarrow,
+}: Pick<Column<never>, 'wideOnly' | 'from' | 'notNarrow'>): string {
+  if (wideOnly) return '@max-5xl:hidden';
+  if (from === 'medium') return '@max-3xl:hidden';
+  return notNarrow ? '@max-xl:hidden' : '';
+}
+
+/** The classes that show an element only where a column with these settings is hidden. */
+function shownWithout({ wideOnly, from }: Pick<Column<never>, 'wideOnly' | 'from' | 'notNarrow'>): string {
+  if (wideOnly) return '@5xl:hidden';
+  return from === 'medium' ? '@3xl:hidden' : '@xl:hidden';
+}
+
+interface SecondLineProps extends Pick<Column<never>, 'wideOnly' | 'from' | 'notNarrow'> {
+  readonly children: ReactNode;
+}
+
+/** A second line in a cell, shown where the columns with the same width settings are hidden. Rows keep their height. */
+export function SecondLine({ children, ...widths }: SecondLineProps) {
+  return (
+    <span className={classes('one-line block text-xs leading-tight! text-muted', shownWithout(widths))}>
+      {children}
+    </span>
+  );
+}
