@@ -4,6 +4,7 @@ import {
   reportStatuses,
   sensorStatuses,
   sensorTypes,
+  severities,
   sortOrders,
 } from '@gantry/contract/values';
 import { createRoute, createRouter } from '@tanstack/react-router';
@@ -11,12 +12,31 @@ import { eventsSearch } from '../pages/events/search.ts';
 import { incidentsSearch } from '../pages/incidents/search.ts';
 import { SignInPage } from '../pages/sign-in/sign-in-page.tsx';
 import { trafficSearch } from '../pages/traffic/search.ts';
-import { watchlistSearch } from '../pages/watchlist/search.ts';
 import { PageFailure } from '../shared/page/page-failure.tsx';
-import { day, flag, oneOf, type Parameter, readSearch, text } from '../shared/url/search.ts';
+import { day, flag, moment, oneOf, type Parameter, readSearch, text } from '../shared/url/search.ts';
 import { administrationRoutes } from './administration-routes.tsx';
 import { loadLaterTexts } from './locale/texts.ts';
 import { lazyPage, root, shell } from './route.tsx';
+
+/** The query parameters of the watchlist page, named as in `watchlist.getAlerts` and `watchlist.getAll`. */
+const watchlistSearch = {
+  /** The list that the page shows; absent: the alerts. */
+  part: oneOf(['plates']),
+  priority: oneOf(severities),
+  acknowledged: flag,
+  backlog: flag,
+  entryId: text(),
+  startDate: moment,
+  endDate: moment,
+  search: text(200),
+  active: flag,
+  sortBy: oneOf(['createdAt', 'pattern', 'priority', 'validUntil']),
+  sortOrder: oneOf(sortOrders),
+  /** The id of the alert whose details are shown. */
+  alert: text(),
+  /** The id of the entry whose form is open; `new` for a new entry. */
+  plate: text(),
+};
 
 /** The query parameters of the locations page, named as in `locations.getAll`. */
 const locationsSearch = {

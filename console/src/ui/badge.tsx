@@ -5,6 +5,12 @@ import { Icon, type IconName } from './icon.tsx';
 /** How far a state is from normal. `calm` and `good` are normal. */
 export type Tone = 'calm' | 'good' | 'low' | 'medium' | 'high' | 'critical';
 
+/** How a state is shown. */
+export interface Look {
+  readonly tone: Tone;
+  readonly icon: IconName;
+}
+
 /** The text colour class of each tone. */
 export const toneLetters: Readonly<Record<Tone, string>> = {
   calm: 'text-muted',
@@ -23,9 +29,7 @@ const surfaces: Readonly<Record<Tone, string>> = {
   critical: 'bg-critical-surface',
 };
 
-interface BadgeProps {
-  readonly tone: Tone;
-  readonly icon: IconName;
+interface BadgeProps extends Look {
   readonly children: ReactNode;
   /** Draws a background, for states that must stand out. */
   readonly filled?: boolean;

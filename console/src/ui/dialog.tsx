@@ -1,5 +1,5 @@
 import type { DialogProps } from './dialog-frame.tsx';
-import { later } from './later.ts';
+import { later } from './load-code.ts';
 
 const useDialogFrame = later(async () => (await import('./dialog-frame.tsx')).DialogFrame);
 

@@ -1,6 +1,6 @@
 import { type ComponentProps, cloneElement, type ReactElement, useId } from 'react';
 import { useAnchored } from './anchored.ts';
-import { later } from './later.ts';
+import { later } from './load-code.ts';
 import type { MenuItem } from './menu-list.tsx';
 
 const useMenuList = later(async () => (await import('./menu-list.tsx')).MenuList);

@@ -1,6 +1,6 @@
 import { type ComponentProps, cloneElement, type ReactElement } from 'react';
 import type { Anchored } from './anchored.ts';
-import { later } from './later.ts';
+import { later } from './load-code.ts';
 import type { PopoverFrameProps } from './popover-frame.tsx';
 
 const usePopoverFrame = later(async () => (await import('./popover-frame.tsx')).PopoverFrame);

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Icon } from '../../ui/icon.tsx';
-import { later } from '../../ui/later.ts';
+import { later } from '../../ui/load-code.ts';
 import { Key } from '../../ui/shortcut-sheet.tsx';
 import { useShortcuts } from '../../ui/shortcuts.tsx';
 

@@ -6,7 +6,7 @@ import { useTranslation } from 'react-i18next';
 import { useSeesPlates } from '../../shared/service/plates.tsx';
 import { service } from '../../shared/service/service.ts';
 import { useUser } from '../../shared/session/session.ts';
-import { useIncidentTitle } from '../../shared/status/incident.tsx';
+import { useIncidentTitle } from '../../shared/status/incident-title.ts';
 import type { IconName } from '../../ui/icon.tsx';
 import { usePagesOfUser } from '../shell/pages.ts';
 

@@ -3,7 +3,7 @@ import { useSearch } from '@tanstack/react-router';
 import { useCallback, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useCodeNames } from '../../shared/events/codes.ts';
-import { SeverityBadge } from '../../shared/status/severity.tsx';
+import { SeverityBadge } from '../../shared/status/badges.tsx';
 import { speedFigure } from '../../shared/status/speed.ts';
 import type { Column } from '../../shared/table/data-table.tsx';
 import { Moment } from '../../shared/time/moment.tsx';

@@ -1,8 +1,8 @@
 import type { Incident, IncidentAction, IncidentStatus } from '@gantry/contract/incidents';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import { IncidentStatusBadge, useIncidentTitle } from '../../shared/status/incident.tsx';
-import { SeverityBadge } from '../../shared/status/severity.tsx';
+import { IncidentStatusBadge, SeverityBadge } from '../../shared/status/badges.tsx';
+import { useIncidentTitle } from '../../shared/status/incident-title.ts';
 import { Moment, UnbrokenDays } from '../../shared/time/moment.tsx';
 import { Button } from '../../ui/button.tsx';
 import { classes } from '../../ui/classes.ts';

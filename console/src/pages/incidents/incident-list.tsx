@@ -1,8 +1,8 @@
 import type { Incident } from '@gantry/contract/incidents';
 import { type ReactNode, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
-import { IncidentStatusBadge, useIncidentTitle } from '../../shared/status/incident.tsx';
-import { SeverityBadge } from '../../shared/status/severity.tsx';
+import { IncidentStatusBadge, SeverityBadge } from '../../shared/status/badges.tsx';
+import { useIncidentTitle } from '../../shared/status/incident-title.ts';
 import { type Column, DataTable } from '../../shared/table/data-table.tsx';
 import type { Sort } from '../../shared/table/header-cell.tsx';
 import type { Pages } from '../../shared/table/pages.ts';

@@ -5,7 +5,7 @@ import { type Draft, useDrafts } from '../../shared/form/drafts.ts';
 import { sendWithKeys, useForm } from '../../shared/form/form.ts';
 import { useNotices } from '../../shared/notices/notices.tsx';
 import { Failure, sentenceOf } from '../../shared/service/failure.tsx';
-import { useIncidentTitle } from '../../shared/status/incident.tsx';
+import { useIncidentTitle } from '../../shared/status/incident-title.ts';
 import { Button } from '../../ui/button.tsx';
 import { Field } from '../../ui/field.tsx';
 import { useAllowed } from './allowed.ts';

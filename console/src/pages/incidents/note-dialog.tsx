@@ -6,7 +6,7 @@ import { sendWithKeys, useForm } from '../../shared/form/form.ts';
 import { useNotices } from '../../shared/notices/notices.tsx';
 import { Failure } from '../../shared/service/failure.tsx';
 import { api } from '../../shared/service/service.ts';
-import { useIncidentTitle } from '../../shared/status/incident.tsx';
+import { useIncidentTitle } from '../../shared/status/incident-title.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';

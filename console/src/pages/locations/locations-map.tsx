@@ -5,8 +5,8 @@ import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { PlacesMap, placeLink, SelectedPlace } from '../../shared/places/places-map.tsx';
 import { useAllLocations, useLiveTraffic, useLocationPoints } from '../../shared/places/points.ts';
+import { TrafficLevelBadge } from '../../shared/status/badges.tsx';
 import { useSpeedText } from '../../shared/status/speed.ts';
-import { TrafficLevelBadge } from '../../shared/status/traffic-level.tsx';
 import { Icon } from '../../ui/icon.tsx';
 
 interface LocationsMapProps {

@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { sentenceOf } from '../../shared/service/failure.tsx';
 import { service } from '../../shared/service/service.ts';
-import { SeverityBadge } from '../../shared/status/severity.tsx';
+import { SeverityBadge } from '../../shared/status/badges.tsx';
 import { useTime } from '../../shared/time/use-time.ts';
 import type { Tone } from '../../ui/badge.tsx';
 import { classes } from '../../ui/classes.ts';

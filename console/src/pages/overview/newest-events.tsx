@@ -6,7 +6,7 @@ import { useTranslation } from 'react-i18next';
 import { useLive } from '../../shared/live/use-live.ts';
 import { Failure } from '../../shared/service/failure.tsx';
 import { api, service } from '../../shared/service/service.ts';
-import { SeverityBadge } from '../../shared/status/severity.tsx';
+import { SeverityBadge } from '../../shared/status/badges.tsx';
 import { Moment } from '../../shared/time/moment.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';

@@ -4,11 +4,14 @@ import { PlaceMap } from '../../shared/map/map.tsx';
 import { PointList } from '../../shared/map/point-list.tsx';
 import { ViewSwitch } from '../../shared/map/view-switch.tsx';
 import { Failure } from '../../shared/service/failure.tsx';
-import { IncidentStatusBadge, useIncidentTitle } from '../../shared/status/incident.tsx';
-import { SensorStatusBadge } from '../../shared/status/sensor-status.tsx';
-import { SeverityBadge } from '../../shared/status/severity.tsx';
+import {
+  IncidentStatusBadge,
+  SensorStatusBadge,
+  SeverityBadge,
+  TrafficLevelBadge,
+} from '../../shared/status/badges.tsx';
+import { useIncidentTitle } from '../../shared/status/incident-title.ts';
 import { useSpeedText } from '../../shared/status/speed.ts';
-import { TrafficLevelBadge } from '../../shared/status/traffic-level.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { incidentPath } from './paths.ts';

@@ -8,9 +8,8 @@ import { type MapPoint, worstOf } from '../../shared/map/point.ts';
 import { type TrafficNow, useAllLocations, useLiveTraffic } from '../../shared/places/points.ts';
 import { isFeatureOff } from '../../shared/service/features.ts';
 import { service } from '../../shared/service/service.ts';
-import { useIncidentTitle } from '../../shared/status/incident.tsx';
-import { statusLooks } from '../../shared/status/sensor-status.tsx';
-import { levelLooks, levelText } from '../../shared/status/traffic-level.tsx';
+import { levelLooks, levelText, statusLooks } from '../../shared/status/badges.tsx';
+import { useIncidentTitle } from '../../shared/status/incident-title.ts';
 import type { Tone } from '../../ui/badge.tsx';
 import { OPEN, useHasIncidents } from './use-counts.ts';
 

@@ -1,10 +1,9 @@
 import type { Report, ReportStatus } from '@gantry/contract/reports';
 import { useTranslation } from 'react-i18next';
-import { Badge, type Tone } from '../../ui/badge.tsx';
-import type { IconName } from '../../ui/icon.tsx';
+import { Badge, type Look } from '../../ui/badge.tsx';
 import { TipText } from '../../ui/tip-text.tsx';
 
-const looks: Readonly<Record<ReportStatus, { tone: Tone; icon: IconName }>> = {
+const looks: Readonly<Record<ReportStatus, Look>> = {
   QUEUED: { tone: 'calm', icon: 'time' },
   RUNNING: { tone: 'calm', icon: 'refresh' },
   DONE: { tone: 'calm', icon: 'good' },

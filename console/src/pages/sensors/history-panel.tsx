@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Failure } from '../../shared/service/failure.tsx';
 import { api, service } from '../../shared/service/service.ts';
-import { SensorStatusBadge, statusLooks } from '../../shared/status/sensor-status.tsx';
+import { SensorStatusBadge, statusLooks } from '../../shared/status/badges.tsx';
 import { Moment } from '../../shared/time/moment.tsx';
 import { useNow, useTime } from '../../shared/time/use-time.ts';
 import { Button } from '../../ui/button.tsx';

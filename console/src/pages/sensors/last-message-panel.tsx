@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { useCodeNames } from '../../shared/events/codes.ts';
 import { Failure } from '../../shared/service/failure.tsx';
 import { service } from '../../shared/service/service.ts';
-import { SeverityBadge } from '../../shared/status/severity.tsx';
+import { SeverityBadge } from '../../shared/status/badges.tsx';
 import { useSpeedText } from '../../shared/status/speed.ts';
 import { Moment } from '../../shared/time/moment.tsx';
 import { Facts, Panel } from '../../ui/panel.tsx';

@@ -9,7 +9,7 @@ import { PageHeader } from '../../shared/page/page-header.tsx';
 import { Failure } from '../../shared/service/failure.tsx';
 import { api, service } from '../../shared/service/service.ts';
 import { useMay } from '../../shared/session/session.ts';
-import { SensorStatusBadge } from '../../shared/status/sensor-status.tsx';
+import { SensorStatusBadge } from '../../shared/status/badges.tsx';
 import { backLook } from '../../ui/back-look.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';

@@ -7,7 +7,7 @@ import { useTranslation } from 'react-i18next';
 import { PlacesMap, placeLink, SelectedPlace } from '../../shared/places/places-map.tsx';
 import { useSensorPoints } from '../../shared/places/points.ts';
 import { service } from '../../shared/service/service.ts';
-import { SensorStatusBadge } from '../../shared/status/sensor-status.tsx';
+import { SensorStatusBadge } from '../../shared/status/badges.tsx';
 import { Icon } from '../../ui/icon.tsx';
 
 interface SensorsMapProps {

@@ -1,13 +1,15 @@
 import type { ListedSensor } from '@gantry/contract/sensors';
+import { sensorStatuses, sensorTypes } from '@gantry/contract/values';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Filter, FilterValues } from '../../shared/filters/filter.ts';
+import { locationLookUp } from '../../shared/places/look-ups.ts';
 import { PlacesPage } from '../../shared/places/places-page.tsx';
 import { api, service } from '../../shared/service/service.ts';
 import { useMay } from '../../shared/session/session.ts';
-import { SensorStatusBadge } from '../../shared/status/sensor-status.tsx';
+import { SensorStatusBadge } from '../../shared/status/badges.tsx';
 import type { Column } from '../../shared/table/data-table.tsx';
 import type { ExportColumn } from '../../shared/table/export.ts';
 import { ExportButton } from '../../shared/table/export-button.tsx';
@@ -16,7 +18,6 @@ import { Moment } from '../../shared/time/moment.tsx';
 import { WithDefaultView } from '../../shared/views/with-default-view.tsx';
 import { CreateSensorDialog } from './sensor-dialogs.tsx';
 import { SensorsMap } from './sensors-map.tsx';
-import { useSensorFilters } from './use-filters.ts';
 
 const keyOf = ({ id }: ListedSensor): string => id;
 
@@ -183,4 +184,33 @@ function SaveSensors({ pages, filters, values }: SaveSensorsProps) {
     return { rows: rows.map((row) => ({ ...row, locationName: nameById.get(row.id) ?? null })), total };
   };
   return <ExportButton title={t('title')} {...{ columns, filters, values }} pages={{ ...pages, load }} />;
+}
+
+/** The filters of the list and the map of sensors: all those of `sensors.getAll`. */
+function useSensorFilters(): readonly Filter[] {
+  const { t } = useTranslation(['sensors', 'common']);
+  return useMemo(
+    () => [
+      { kind: 'text', name: 'search', label: t('sensors:filters.search') },
+      {
+        kind: 'choice',
+        name: 'status',
+        label: t('sensors:fields.status'),
+        options: sensorStatuses.map((value) => ({ value, label: t(`common:sensorStatus.${value}`) })),
+      },
+      {
+        kind: 'choice',
+        name: 'type',
+        label: t('sensors:fields.type'),
+        options: sensorTypes.map((value) => ({ value, label: t(`common:sensorTypes.${value}`) })),
+      },
+      {
+        kind: 'lookUp',
+        name: 'locationId',
+        label: t('sensors:fields.location'),
+        ...locationLookUp,
+      },
+    ],
+    [t],
+  );
 }

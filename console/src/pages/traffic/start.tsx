@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { useCellText } from '../../shared/chart/use-cell-text.ts';
 import { type DayRange, daysIn } from '../../shared/range/days.ts';
 import { service } from '../../shared/service/service.ts';
-import { TrafficLevelBadge } from '../../shared/status/traffic-level.tsx';
+import { TrafficLevelBadge } from '../../shared/status/badges.tsx';
 import { type Column, DataTable } from '../../shared/table/data-table.tsx';
 import { Moment } from '../../shared/time/moment.tsx';
 import { Empty } from '../../ui/empty.tsx';

@@ -8,7 +8,7 @@ import { sendWithKeys } from '../../shared/form/form.ts';
 import { Failure } from '../../shared/service/failure.tsx';
 import { useSeesPlates } from '../../shared/service/plates.tsx';
 import { useUser } from '../../shared/session/session.ts';
-import { SeverityBadge } from '../../shared/status/severity.tsx';
+import { SeverityBadge } from '../../shared/status/badges.tsx';
 import { Moment } from '../../shared/time/moment.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';

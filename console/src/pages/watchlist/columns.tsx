@@ -2,7 +2,7 @@ import type { WatchlistAlert, WatchlistEntry } from '@gantry/contract/watchlist'
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useSeesPlates } from '../../shared/service/plates.tsx';
-import { SeverityBadge } from '../../shared/status/severity.tsx';
+import { SeverityBadge } from '../../shared/status/badges.tsx';
 import { SecondLine } from '../../shared/table/column.tsx';
 import type { Column } from '../../shared/table/data-table.tsx';
 import { Moment } from '../../shared/time/moment.tsx';

@@ -7,7 +7,7 @@ import { NotAllowed } from '../../shared/page/page-failure.tsx';
 import { PageHeader } from '../../shared/page/page-header.tsx';
 import { PlatesHidden } from '../../shared/service/plates.tsx';
 import { useMay } from '../../shared/session/session.ts';
-import { SeverityBadge } from '../../shared/status/severity.tsx';
+import { SeverityBadge } from '../../shared/status/badges.tsx';
 import { useAnchored } from '../../ui/anchored.ts';
 import { Button } from '../../ui/button.tsx';
 import { partLook } from '../../ui/link-button.tsx';

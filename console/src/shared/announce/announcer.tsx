@@ -8,8 +8,8 @@ import { Icon, type IconName } from '../../ui/icon.tsx';
 import { Menu } from '../../ui/menu.tsx';
 import { useLive } from '../live/use-live.ts';
 import { useMay, useUser } from '../session/session.ts';
-import { useIncidentTitle } from '../status/incident.tsx';
-import { SeverityBadge } from '../status/severity.tsx';
+import { SeverityBadge } from '../status/badges.tsx';
+import { useIncidentTitle } from '../status/incident-title.ts';
 import {
   type Announcement,
   announce,

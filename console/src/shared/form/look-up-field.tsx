@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Button } from '../../ui/button.tsx';
 import { Field } from '../../ui/field.tsx';
-import { later } from '../../ui/later.ts';
+import { later } from '../../ui/load-code.ts';
 import type { Option } from '../../ui/select.tsx';
 import type { LookUpProps } from './look-up-input.tsx';
 import { useKeptField } from './use-kept.tsx';

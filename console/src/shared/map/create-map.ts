@@ -8,10 +8,10 @@ import {
 import 'maplibre-gl/dist/maplibre-gl.css';
 import './map.css';
 import workerUrl from 'maplibre-gl/dist/maplibre-gl-worker.mjs?worker&url';
+import { copyForPrint } from '../../ui/print-copy.ts';
 import { baseLayers, DOTS, GROUPS, LABELS, LAND, LINES, POINTS, pointLayers } from './layers.ts';
 import { loadOutlines } from './outlines.ts';
 import type { Bounds, MapPoint } from './point.ts';
-import { makePrintable } from './print.ts';
 import { loadStreets, STREETS, type Streets } from './streets.ts';
 
 setWorkerUrl(workerUrl);
@@ -216,3 +216,25 @@ function featuresOf(points: readonly MapPoint[]) {
 }
 
 function ignore(): void {}
+
+/**
+ * Replaces the map with a copy while the page is printed, because browsers print a WebGL canvas blank.
+ * @returns a function that removes the copy and the event listeners
+ */
+function makePrintable(map: MapLibre): () => void {
+  const drawing = map.getCanvas();
+  return copyForPrint({
+    drawing,
+    container: map.getContainer(),
+    look: 'absolute inset-0 size-full object-contain object-left',
+    draw() {
+      // The canvas can be read only in the task that has drawn it.
+      map.redraw();
+      const copy = document.createElement('canvas');
+      copy.width = drawing.width;
+      copy.height = drawing.height;
+      copy.getContext('2d')?.drawImage(drawing, 0, 0);
+      return copy;
+    },
+  });
+}

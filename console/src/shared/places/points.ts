@@ -6,8 +6,7 @@ import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { lookOf, type MapPoint, type Placed, pointsOf } from '../map/point.ts';
 import { api, service } from '../service/service.ts';
-import { statusLooks } from '../status/sensor-status.tsx';
-import { levelLooks, levelText } from '../status/traffic-level.tsx';
+import { levelLooks, levelText, statusLooks } from '../status/badges.tsx';
 
 const TAKE = 100;
 /** The interval between refetches of the traffic, in milliseconds. The service counts it in slots of five minutes. */

@@ -13,7 +13,7 @@ import { Badge } from '../../../ui/badge.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { Panel } from '../../../ui/panel.tsx';
 import { Skeleton } from '../../../ui/skeleton.tsx';
-import { RunStatusBadge } from '../storage/run-status.tsx';
+import { StateBadge } from '../state-badge.tsx';
 import { RestorePanel, StandingPanel } from './standing-panel.tsx';
 
 const SHOWN = 50;
@@ -94,7 +94,7 @@ function BackupItem({ backup }: { readonly backup: Backup }) {
   return (
     <li className="flex flex-col gap-1 border-b px-3 py-2 last:border-b-0">
       <div className="flex flex-wrap items-center gap-x-4 gap-y-1">
-        <RunStatusBadge status={status} />
+        <StateBadge state={`runStatus.${status}`} />
         <Moment at={startedAt} />
         <span className="text-muted">{startedBy ? <bdi>{startedBy.name}</bdi> : starter}</span>
         {finishedAt && (

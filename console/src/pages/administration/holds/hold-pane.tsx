@@ -12,8 +12,8 @@ import { Moment } from '../../../shared/time/moment.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { Facts, Panel } from '../../../ui/panel.tsx';
 import { Skeleton } from '../../../ui/skeleton.tsx';
+import { StateBadge } from '../state-badge.tsx';
 import { refreshStorage } from '../storage/refresh.ts';
-import { HoldState } from './hold-state.tsx';
 
 /** Number of events that are listed until the user asks for all. */
 const SHOWN = 20;
@@ -38,7 +38,10 @@ export function HoldPane({ id, onClose }: { readonly id: string; readonly onClos
           </p>
           <Facts
             facts={[
-              [t('holds.state'), <HoldState key="state" hold={hold} />],
+              [
+                t('holds.state'),
+                <StateBadge key="state" state={hold.releasedAt ? 'holds.released' : 'holds.active'} />,
+              ],
               [t('holds.at'), <Moment key="at" at={hold.createdAt} />],
               [t('holds.by'), hold.createdBy && <bdi key="by">{hold.createdBy.name}</bdi>],
               [t('holds.releasedAt'), hold.releasedAt && <Moment key="until" at={hold.releasedAt} />],

@@ -17,9 +17,9 @@ import { Button } from '../../../ui/button.tsx';
 import { Empty } from '../../../ui/empty.tsx';
 import { useShortcuts } from '../../../ui/shortcuts.tsx';
 import { NoMatch } from '../no-match.tsx';
+import { StateBadge } from '../state-badge.tsx';
 import { HoldDialog } from './hold-dialog.tsx';
 import { HoldPane } from './hold-pane.tsx';
-import { HoldState } from './hold-state.tsx';
 
 const keyOf = ({ id }: LegalHold): string => id;
 
@@ -128,7 +128,7 @@ function useHoldColumns(): readonly Column<LegalHold>[] {
         header: t('holds.state'),
         width: '8rem',
         csv: ({ releasedAt }) => t(releasedAt ? 'holds.released' : 'holds.active'),
-        cell: (hold) => <HoldState hold={hold} />,
+        cell: ({ releasedAt }) => <StateBadge state={releasedAt ? 'holds.released' : 'holds.active'} />,
       },
       {
         id: 'events',

@@ -11,9 +11,9 @@ import { Moment } from '../../../shared/time/moment.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { Panel } from '../../../ui/panel.tsx';
 import { Skeleton } from '../../../ui/skeleton.tsx';
+import { StateBadge } from '../state-badge.tsx';
 import { PreviewDialog, RemovalTable, secondsOf, totalsOf, useRemovalText } from './preview-dialog.tsx';
 import { refreshStorage, retentionClasses } from './refresh.ts';
-import { RunStatusBadge } from './run-status.tsx';
 
 const SHOWN = 20;
 /** How often the list is refetched while a run is in progress, in milliseconds. */
@@ -108,7 +108,7 @@ function RunItem({ run, expected }: RunItemProps) {
   return (
     <li className="flex flex-col gap-1.5 border-b px-3 py-2 last:border-b-0">
       <div className="flex flex-wrap items-center gap-x-4 gap-y-1">
-        <RunStatusBadge status={status} />
+        <StateBadge state={`runStatus.${status}`} />
         <Moment at={startedAt} />
         <span className="text-muted">{startedBy ? <bdi>{startedBy.name}</bdi> : t('runs.daily')}</span>
         {seconds !== null && (

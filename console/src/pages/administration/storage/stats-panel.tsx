@@ -9,7 +9,6 @@ import { Badge } from '../../../ui/badge.tsx';
 import { Facts, Panel } from '../../../ui/panel.tsx';
 import { ScrolledTable } from '../../../ui/scrolled-table.tsx';
 import { Skeleton } from '../../../ui/skeleton.tsx';
-import { Bar } from './bar.tsx';
 import { useRemovalText } from './preview-dialog.tsx';
 
 /** The free space of a disk is shown as a warning below this share. */
@@ -154,5 +153,15 @@ function MonthTable({ months, size }: MonthTableProps) {
         },
       ]}
     />
+  );
+}
+
+/** A bar that shows a share, from 0 to 1. Hidden from screen readers, because a figure next to it says the same. */
+function Bar({ share }: { readonly share: number }) {
+  const percent = Math.max(0, Math.min(1, Number.isFinite(share) ? share : 0)) * 100;
+  return (
+    <div aria-hidden="true" className="h-2 w-full overflow-hidden rounded bg-hover">
+      <div className="h-full rounded bg-line-strong" style={{ width: `${percent}%` }} />
+    </div>
   );
 }

@@ -5,8 +5,7 @@ import { PageHeader } from '../../../shared/page/page-header.tsx';
 import { Failure } from '../../../shared/service/failure.tsx';
 import { service } from '../../../shared/service/service.ts';
 import { Moment } from '../../../shared/time/moment.tsx';
-import { Badge, type Tone } from '../../../ui/badge.tsx';
-import type { IconName } from '../../../ui/icon.tsx';
+import { Badge, type Look } from '../../../ui/badge.tsx';
 import { Facts, Panel } from '../../../ui/panel.tsx';
 import { Skeleton } from '../../../ui/skeleton.tsx';
 
@@ -64,7 +63,7 @@ function FeaturesPanel() {
 
 const REFRESH_MS = 10_000;
 
-const looks: Readonly<Record<Health['status'], { tone: Tone; icon: IconName }>> = {
+const looks: Readonly<Record<Health['status'], Look>> = {
   healthy: { tone: 'good', icon: 'good' },
   degraded: { tone: 'high', icon: 'high' },
   unhealthy: { tone: 'critical', icon: 'failure' },

@@ -10,9 +10,9 @@ import { TokenList } from '../../../shared/users/token-list.tsx';
 import { Facts, Panel } from '../../../ui/panel.tsx';
 import { Skeleton } from '../../../ui/skeleton.tsx';
 import { useActionName } from '../activity/use-filters.ts';
+import { StateBadge } from '../state-badge.tsx';
 import { nameOf } from './refresh.ts';
 import { UserActions } from './user-actions.tsx';
-import { UserState } from './user-state.tsx';
 
 interface UserPaneProps {
   readonly id: string;
@@ -38,7 +38,10 @@ export function UserPane({ id, onClose }: UserPaneProps) {
             facts={[
               [t('users.email'), <bdi key="email">{user.email}</bdi>],
               [t('users.role'), t(`shell:roles.${user.role}`)],
-              [t('users.state'), <UserState key="state" isActive={user.isActive} />],
+              [
+                t('users.state'),
+                <StateBadge key="state" state={user.isActive ? 'users.active' : 'users.inactive'} />,
+              ],
               [t('users.phone'), user.phone && <bdi key="phone">{user.phone}</bdi>],
               [t('users.department'), user.department && <bdi key="department">{user.department}</bdi>],
               [

@@ -18,10 +18,10 @@ import { WithDefaultView } from '../../../shared/views/with-default-view.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { useShortcuts } from '../../../ui/shortcuts.tsx';
 import { NoMatch } from '../no-match.tsx';
+import { StateBadge } from '../state-badge.tsx';
 import { nameOf } from './refresh.ts';
 import { CreateDialog } from './user-dialogs.tsx';
 import { UserPane } from './user-pane.tsx';
-import { UserState } from './user-state.tsx';
 
 const keyOf = ({ id }: User): string => id;
 
@@ -140,7 +140,7 @@ function useUserColumns(): readonly Column<User>[] {
         header: t('users.state'),
         width: 'min(8rem, 32cqi)',
         csv: ({ isActive }) => (isActive ? t('users.active') : t('users.inactive')),
-        cell: ({ isActive }) => <UserState isActive={isActive} />,
+        cell: ({ isActive }) => <StateBadge state={isActive ? 'users.active' : 'users.inactive'} />,
       },
       {
         id: 'lastLogin',

@@ -15,10 +15,9 @@ import { Moment } from '../../../shared/time/moment.tsx';
 import { isInPlace } from '../../../shared/url/search.ts';
 import { Empty } from '../../../ui/empty.tsx';
 import { NoMatch } from '../no-match.tsx';
+import { StateBadge } from '../state-badge.tsx';
 import { DeliveryPane } from './delivery-pane.tsx';
-import { DeliveryStatusBadge, shownStatus } from './delivery-status.tsx';
-import { useKindName } from './kind-name.ts';
-import { webhookKinds } from './refresh.ts';
+import { deliveryState, useKindName, webhookKinds } from './kinds.ts';
 
 const keyOf = ({ id }: Delivery): string => id;
 
@@ -149,10 +148,8 @@ function useDeliveryColumns(): readonly Column<Delivery>[] {
         id: 'status',
         header: t('deliveries.status'),
         width: '9rem',
-        csv: ({ status, lastError }) => t(`deliveryStatus.${shownStatus(status, lastError !== null)}`),
-        cell: ({ status, lastError }) => (
-          <DeliveryStatusBadge status={status} hasFailed={lastError !== null} />
-        ),
+        csv: ({ status, lastError }) => t(deliveryState(status, lastError !== null)),
+        cell: ({ status, lastError }) => <StateBadge state={deliveryState(status, lastError !== null)} />,
       },
       {
         id: 'attempts',

@@ -10,9 +10,8 @@ import { Moment } from '../../../shared/time/moment.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { Facts, Panel } from '../../../ui/panel.tsx';
 import { readable } from '../../../ui/readable.ts';
-import { DeliveryStatusBadge } from './delivery-status.tsx';
-import { useKindName } from './kind-name.ts';
-import { refreshWebhooks } from './refresh.ts';
+import { StateBadge } from '../state-badge.tsx';
+import { deliveryState, refreshWebhooks, useKindName } from './kinds.ts';
 
 /** The details of a delivery, with its body, and a button that sends it again. */
 export function DeliveryPane({
@@ -75,7 +74,7 @@ export function DeliveryFacts({ delivery }: { readonly delivery: Delivery }) {
       facts={[
         [
           t('deliveries.status'),
-          <DeliveryStatusBadge key="status" status={status} hasFailed={lastError !== null} />,
+          <StateBadge key="status" state={deliveryState(status, lastError !== null)} />,
         ],
         [t('deliveries.kind'), kindName(kind)],
         [t('deliveries.createdAt'), <Moment key="created" at={createdAt} />],

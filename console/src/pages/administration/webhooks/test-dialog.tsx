@@ -8,7 +8,7 @@ import { Button } from '../../../ui/button.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
 import { Skeleton } from '../../../ui/skeleton.tsx';
 import { DeliveryFacts } from './delivery-pane.tsx';
-import { refreshWebhooks } from './refresh.ts';
+import { refreshWebhooks } from './kinds.ts';
 
 /** How often the console checks whether the receiver has responded, in milliseconds. */
 const LOOK_MS = 700;

@@ -9,7 +9,7 @@ import { useNotices } from '../../../shared/notices/notices.tsx';
 import { api } from '../../../shared/service/service.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
-import { refreshWebhooks } from './refresh.ts';
+import { refreshWebhooks } from './kinds.ts';
 import { TestDialog } from './test-dialog.tsx';
 import { WebhookDialog } from './webhook-dialog.tsx';
 

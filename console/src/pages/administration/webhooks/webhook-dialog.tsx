@@ -2,11 +2,10 @@ import { eventTypes, severities } from '@gantry/contract/values';
 import type { Webhook, WebhookFilter } from '@gantry/contract/webhooks';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { changesOf } from '../../../shared/form/changes.ts';
 import { type Entered, useForm } from '../../../shared/form/form.ts';
 import { FormDialog } from '../../../shared/form/form-dialog.tsx';
 import { LookUpField } from '../../../shared/form/look-up-field.tsx';
-import { useSeen } from '../../../shared/form/seen.ts';
+import { changesOf, useSeen } from '../../../shared/form/seen.ts';
 import { OnceSecret } from '../../../shared/notices/copy-button.tsx';
 import { sensorLookUp } from '../../../shared/places/look-ups.ts';
 import { PlateReasonField } from '../../../shared/service/plates.tsx';
@@ -15,8 +14,7 @@ import { Button } from '../../../ui/button.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
 import { Field } from '../../../ui/field.tsx';
 import { Select } from '../../../ui/select.tsx';
-import { useKindName } from './kind-name.ts';
-import { refreshWebhooks, webhookKinds } from './refresh.ts';
+import { refreshWebhooks, useKindName, webhookKinds } from './kinds.ts';
 
 interface WebhookDialogProps {
   /** The webhook to change; absent: a new one. */

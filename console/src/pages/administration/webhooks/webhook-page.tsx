@@ -10,10 +10,10 @@ import { Icon } from '../../../ui/icon.tsx';
 import { Facts } from '../../../ui/panel.tsx';
 import { Skeleton } from '../../../ui/skeleton.tsx';
 import { Details } from '../activity/entry-pane.tsx';
+import { StateBadge } from '../state-badge.tsx';
 import { Deliveries } from './deliveries.tsx';
-import { useKindName } from './kind-name.ts';
+import { useKindName } from './kinds.ts';
 import { WebhookActions } from './webhook-actions.tsx';
-import { WebhookState } from './webhook-state.tsx';
 
 const REFRESH_MS = 5_000;
 
@@ -81,7 +81,10 @@ function WebhookFacts({ webhook }: { readonly webhook: WatchedWebhook }) {
               {url}
             </bdi>,
           ],
-          [t('webhooks.state'), <WebhookState key="state" enabled={enabled} />],
+          [
+            t('webhooks.state'),
+            <StateBadge key="state" state={enabled ? 'webhooks.enabled' : 'webhooks.disabled'} />,
+          ],
           [t('webhooks.kinds'), new Intl.ListFormat(i18n.language).format(kinds.map(kindName))],
         ]}
       />

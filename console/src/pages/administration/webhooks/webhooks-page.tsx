@@ -12,10 +12,9 @@ import { Badge } from '../../../ui/badge.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { Empty } from '../../../ui/empty.tsx';
 import { useShortcuts } from '../../../ui/shortcuts.tsx';
-import { DeliveryStatusBadge } from './delivery-status.tsx';
-import { useKindName } from './kind-name.ts';
+import { StateBadge } from '../state-badge.tsx';
+import { deliveryState, useKindName } from './kinds.ts';
 import { WebhookDialog } from './webhook-dialog.tsx';
-import { WebhookState } from './webhook-state.tsx';
 
 const keyOf = ({ id }: WatchedWebhook): string => id;
 
@@ -104,7 +103,7 @@ function useWebhookColumns(): readonly Column<WatchedWebhook>[] {
         id: 'state',
         header: t('webhooks.state'),
         width: '8rem',
-        cell: ({ enabled }) => <WebhookState enabled={enabled} />,
+        cell: ({ enabled }) => <StateBadge state={enabled ? 'webhooks.enabled' : 'webhooks.disabled'} />,
       },
       {
         id: 'pending',
@@ -136,7 +135,7 @@ function useWebhookColumns(): readonly Column<WatchedWebhook>[] {
         cell: ({ lastDelivery }) =>
           lastDelivery && (
             <span className="inline-flex gap-2">
-              <DeliveryStatusBadge status={lastDelivery.status} hasFailed={lastDelivery.error !== null} />
+              <StateBadge state={deliveryState(lastDelivery.status, lastDelivery.error !== null)} />
               <Moment at={lastDelivery.at} as="ago" className="text-muted" />
             </span>
           ),

@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { useCodeNames } from '../../../shared/events/codes.ts';
 import { CopyButton } from '../../../shared/notices/copy-button.tsx';
 import { useSeesPlates } from '../../../shared/service/plates.tsx';
-import { SeverityBadge } from '../../../shared/status/severity.tsx';
+import { SeverityBadge } from '../../../shared/status/badges.tsx';
 import { useSpeedText } from '../../../shared/status/speed.ts';
 import { Moment } from '../../../shared/time/moment.tsx';
 import { Fact, Facts as FactList } from './section.tsx';

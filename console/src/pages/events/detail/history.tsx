@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { Failure } from '../../../shared/service/failure.tsx';
 import { service } from '../../../shared/service/service.ts';
-import { useIncidentTitle } from '../../../shared/status/incident.tsx';
+import { useIncidentTitle } from '../../../shared/status/incident-title.ts';
 import { Moment } from '../../../shared/time/moment.tsx';
 import { Icon, type IconName } from '../../../ui/icon.tsx';
 import { Skeleton } from '../../../ui/skeleton.tsx';

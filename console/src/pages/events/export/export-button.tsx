@@ -4,7 +4,7 @@ import type { Filter } from '../../../shared/filters/filter.ts';
 import { useHasFeature } from '../../../shared/service/features.ts';
 import { useMay } from '../../../shared/session/session.ts';
 import { Button } from '../../../ui/button.tsx';
-import { later } from '../../../ui/later.ts';
+import { later } from '../../../ui/load-code.ts';
 import type { EventFilters } from '../search.ts';
 
 const useExportDialog = later(async () => (await import('./export-dialog.tsx')).ExportDialog);

@@ -1,12 +1,11 @@
 import type { Review, ReviewDecision } from '@gantry/contract/reviews';
 import { useTranslation } from 'react-i18next';
 import { Moment } from '../../../shared/time/moment.tsx';
-import { Badge, type Tone } from '../../../ui/badge.tsx';
-import type { IconName } from '../../../ui/icon.tsx';
+import { Badge, type Look } from '../../../ui/badge.tsx';
 import type { ReviewedEvent } from './row-states.ts';
 
 /** The tone and icon of each decision. Only a decision that still requires work is highlighted. */
-export const decisionLooks: Readonly<Record<ReviewDecision, { tone: Tone; icon: IconName }>> = {
+export const decisionLooks: Readonly<Record<ReviewDecision, Look>> = {
   CONFIRMED: { tone: 'calm', icon: 'acknowledge' },
   REJECTED: { tone: 'calm', icon: 'close' },
   SECOND_LOOK: { tone: 'medium', icon: 'reveal' },

@@ -1,10 +1,9 @@
 import type { MessageStatus } from '@gantry/contract/connections';
 import { useTranslation } from 'react-i18next';
-import { Badge, type Tone } from '../../../ui/badge.tsx';
-import type { IconName } from '../../../ui/icon.tsx';
+import { Badge, type Look } from '../../../ui/badge.tsx';
 
 /** Tone and icon of each status. Only those that need attention stand out. */
-const looks: Readonly<Record<MessageStatus, { tone: Tone; icon: IconName }>> = {
+const looks: Readonly<Record<MessageStatus, Look>> = {
   RECEIVED: { tone: 'low', icon: 'time' },
   STORED: { tone: 'calm', icon: 'good' },
   DUPLICATE: { tone: 'calm', icon: 'copy' },
