@@ -8,7 +8,7 @@ import { useUser } from '../../shared/session/session.ts';
 import { ExportSessions, SessionList } from '../../shared/users/session-list.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icon.tsx';
-import { LinkButton } from '../../ui/link-button.tsx';
+import { LinkButton } from '../../ui/links.tsx';
 import { Facts, Panel } from '../../ui/panel.tsx';
 import { Select } from '../../ui/select.tsx';
 import { PasswordDialog } from './password-dialog.tsx';

@@ -7,7 +7,7 @@ import { PageHeader } from '../../shared/page/page-header.tsx';
 import { useTitle } from '../../shared/page/title.ts';
 import { PlatesHidden } from '../../shared/service/plates.tsx';
 import { useMay } from '../../shared/session/session.ts';
-import { partLook } from '../../ui/link-button.tsx';
+import { partLook } from '../../ui/links.tsx';
 
 const parts = [
   { to: '/reports', name: 'analytics' },

@@ -10,7 +10,7 @@ import { useMay } from '../../shared/session/session.ts';
 import { SeverityBadge } from '../../shared/status/badges.tsx';
 import { useAnchored } from '../../ui/anchored.ts';
 import { Button } from '../../ui/button.tsx';
-import { partLook } from '../../ui/link-button.tsx';
+import { partLook } from '../../ui/links.tsx';
 import { Popover } from '../../ui/popover.tsx';
 import { Alerts } from './alerts.tsx';
 import { Plates } from './plates.tsx';

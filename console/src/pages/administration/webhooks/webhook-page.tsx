@@ -3,12 +3,11 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { PageHeader } from '../../../shared/page/page-header.tsx';
-import { Failure } from '../../../shared/service/failure.tsx';
+import { Loaded } from '../../../shared/page/resource-page.tsx';
 import { service } from '../../../shared/service/service.ts';
 import { Moment } from '../../../shared/time/moment.tsx';
 import { Icon } from '../../../ui/icon.tsx';
 import { Facts } from '../../../ui/panel.tsx';
-import { Skeleton } from '../../../ui/skeleton.tsx';
 import { Details } from '../activity/entry-pane.tsx';
 import { StateBadge } from '../state-badge.tsx';
 import { Deliveries } from './deliveries.tsx';
@@ -21,14 +20,11 @@ const REFRESH_MS = 5_000;
 export function WebhookPage() {
   const { t } = useTranslation('administration');
   const { webhookId } = useParams({ from: '/shell/administration/webhooks/$webhookId' });
-  const {
-    data: webhook,
-    error,
-    refetch,
-  } = useQuery({
+  const query = useQuery({
     ...service.webhooks.getById.queryOptions({ id: webhookId }),
     refetchInterval: REFRESH_MS,
   });
+  const webhook = query.data;
   return (
     <>
       <PageHeader
@@ -45,18 +41,14 @@ export function WebhookPage() {
       >
         {webhook && <WebhookActions webhook={webhook} />}
       </PageHeader>
-      {error && !webhook && (
-        <div className="p-4">
-          <Failure error={error} onRetry={() => void refetch()} />
-        </div>
-      )}
-      {!webhook && !error && <Skeleton rows={8} />}
-      {webhook && (
-        <>
-          <WebhookFacts webhook={webhook} />
-          <Deliveries webhook={webhook} />
-        </>
-      )}
+      <Loaded query={query}>
+        {(loaded) => (
+          <>
+            <WebhookFacts webhook={loaded} />
+            <Deliveries webhook={loaded} />
+          </>
+        )}
+      </Loaded>
     </>
   );
 }

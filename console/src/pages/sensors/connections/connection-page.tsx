@@ -1,21 +1,19 @@
 import type { Connection, CreatedConnection } from '@gantry/contract/connections';
 import { permissionNames } from '@gantry/contract/permissions';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ConfirmDialog } from '../../../shared/form/form-dialog.tsx';
 import { useNotices } from '../../../shared/notices/notices.tsx';
 import { NotAllowed } from '../../../shared/page/page-failure.tsx';
 import { PageHeader } from '../../../shared/page/page-header.tsx';
-import { Failure } from '../../../shared/service/failure.tsx';
+import { Loaded, NameWithBack } from '../../../shared/page/resource-page.tsx';
 import { api, service } from '../../../shared/service/service.ts';
 import { useMay } from '../../../shared/session/session.ts';
-import { backLook } from '../../../ui/back-look.ts';
 import { Button } from '../../../ui/button.tsx';
-import { Icon } from '../../../ui/icon.tsx';
+import { BackLink } from '../../../ui/links.tsx';
 import { useShortcuts } from '../../../ui/shortcuts.tsx';
-import { Skeleton } from '../../../ui/skeleton.tsx';
 import { Discoveries, NotStored } from './discoveries.tsx';
 import { EditConnectionDialog } from './edit-dialog.tsx';
 import { Messages } from './messages.tsx';
@@ -35,22 +33,17 @@ function OneConnection() {
   });
   const { labelOf } = useFormats();
   const sensor = useQuery(service.sensors.getById.queryOptions({ id: sensorId }));
-  const {
-    data: connection,
-    error,
-    refetch,
-  } = useQuery(service.connections.getById.queryOptions({ id: connectionId }));
+  const query = useQuery(service.connections.getById.queryOptions({ id: connectionId }));
+  const connection = query.data;
   return (
     <>
       <PageHeader
         subject={connection && `${sensor.data?.name ?? ''} · ${labelOf(connection.format)}`}
         title={
-          <>
-            <Link to="/sensors/$sensorId" params={{ sensorId }} aria-label={t('back')} className={backLook}>
-              <Icon name="previous" size={20} />
-            </Link>
-            <bdi className="line-clamp-2 inline">{sensor.data?.name ?? t('title')}</bdi>
-          </>
+          <NameWithBack
+            name={sensor.data?.name ?? t('title')}
+            back={<BackLink to="/sensors/$sensorId" params={{ sensorId }} aria-label={t('back')} />}
+          />
         }
         note={
           connection && (
@@ -62,19 +55,15 @@ function OneConnection() {
       >
         {connection && <ConnectionActions connection={connection} />}
       </PageHeader>
-      {error && !connection && (
-        <div className="p-4">
-          <Failure error={error} onRetry={() => void refetch()} />
-        </div>
-      )}
-      {!connection && !error && <Skeleton rows={8} />}
-      {connection && (
-        <>
-          <NotStored connection={connection} />
-          <Discoveries connectionId={connection.id} recorder={sensor.data?.name ?? ''} />
-          <Messages connectionId={connection.id} />
-        </>
-      )}
+      <Loaded query={query}>
+        {(loaded) => (
+          <>
+            <NotStored connection={loaded} />
+            <Discoveries connectionId={loaded.id} recorder={sensor.data?.name ?? ''} />
+            <Messages connectionId={loaded.id} />
+          </>
+        )}
+      </Loaded>
     </>
   );
 }

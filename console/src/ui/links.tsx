@@ -21,6 +21,20 @@ function Anchor({ icon, children, ...rest }: LinkButtonProps) {
 /** A link to another page that looks like a button. */
 export const LinkButton = createLink(Anchor);
 
+function BackAnchor(props: ComponentProps<'a'>) {
+  return (
+    <a
+      {...props}
+      className="-ms-1 me-1 inline-flex size-8 items-center justify-center rounded-md align-middle hover:bg-hover pointer-coarse:size-11"
+    >
+      <Icon name="previous" size={20} />
+    </a>
+  );
+}
+
+/** The arrow before the title of a page, which links to the list; `aria-label` must be set. */
+export const BackLink = createLink(BackAnchor);
+
 /** The classes of a link to a part of a page, in the page header. @param isOpen whether that part is shown */
 export function partLook(isOpen: boolean): string {
   return classes(
