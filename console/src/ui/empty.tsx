@@ -1,4 +1,6 @@
 import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Button } from './button.tsx';
 import { Icon, type IconName } from './icon.tsx';
 
 interface EmptyProps {
@@ -20,5 +22,13 @@ export function Empty({ icon, title, children, action }: EmptyProps) {
       {children && <div className="max-w-full text-muted">{children}</div>}
       {action}
     </div>
+  );
+}
+
+/** Shown when no row matches the filters. */
+export function NoMatch({ title, onClear }: { readonly title: string; readonly onClear: () => void }) {
+  const { t } = useTranslation('common');
+  return (
+    <Empty icon="filter" title={title} action={<Button onClick={onClear}>{t('filters.clear')}</Button>} />
   );
 }

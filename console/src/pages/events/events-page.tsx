@@ -34,7 +34,7 @@ export function EventsPage() {
 }
 
 function Events() {
-  const { t, i18n } = useTranslation('events');
+  const { t } = useTranslation('events');
   const { event: openId, kiosk: _, ...input } = useSearch({ from: '/shell/events' });
   const navigate = useNavigate({ from: '/events' });
   const change = (values: FilterValues) =>
@@ -50,32 +50,15 @@ function Events() {
   const { pages, isHeld, reason, setReason } = useEventList(input);
   const states = useRowStates(pages.rows, pages.readAt);
   const triage = useTriage(states, open);
-  const baseColumns = useEventColumns();
   const nameOf = useEventName();
-  const reviewColumn = useReviewColumn();
-  const markColumn = useMarkColumn();
-  const isPaneOpen = openId !== undefined;
-  const columns = useMemo(
-    () => [...(isPaneOpen ? [markColumn] : []), ...baseColumns, reviewColumn],
-    [isPaneOpen, markColumn, baseColumns, reviewColumn],
-  );
-  const progress = useProgress(pages, states.rows, input.processed === false);
-
+  const columns = useColumns(openId !== undefined);
   const cursor = useCursor({
     rows: states.rows,
     keyOf: keyOfEvent,
     activeKey: openId,
     onMove: open,
   });
-  const mayDecide = useMay('manageIncidents');
-  const mayDelete = useMay('deleteEvents');
-  const isOffered = mayDecide || mayDelete;
-  const selection = useSelection({ rows: states.rows, keyOf: keyOfEvent, activeKey: openId, isOffered });
-  const { clear } = selection;
-  const listKey = JSON.stringify(input);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: cleared when the filters or the sort order change
-  useEffect(() => clear(), [listKey]);
-
+  const { selection, isOffered } = useEventSelection(states.rows, openId, JSON.stringify(input));
   const sort = { by: input.sortBy ?? 'timestamp', order: input.sortOrder ?? 'desc' };
   const newer = useNewer({
     enabled: sort.by === 'timestamp' && sort.order === 'desc' && pages.total !== null && !pages.isOfBefore,
@@ -84,18 +67,10 @@ function Events() {
     hasMore: pages.hasMore,
   });
   const isFiltered = filters.some(({ name }) => name in input);
+  const note = useNote(pages, states.rows, input.processed === false);
   return (
     <>
-      <PageHeader
-        title={t('title')}
-        note={
-          pages.total !== null &&
-          [
-            t('total', { count: pages.total, n: pages.total.toLocaleString(i18n.language) }),
-            ...progress,
-          ].join(' · ')
-        }
-      >
+      <PageHeader title={t('title')} note={note}>
         <NewerButton count={newer} onShow={() => void pages.restart()} />
         <JumpToDate input={input} onChange={change} />
         {!isHeld && <ExportButton input={input} reason={reason} filters={filters} />}
@@ -156,17 +131,43 @@ function Events() {
   );
 }
 
+/** The columns of the list. Next to a pane there is one more, which marks the rows. */
+function useColumns(isPaneOpen: boolean) {
+  const baseColumns = useEventColumns();
+  const reviewColumn = useReviewColumn();
+  const markColumn = useMarkColumn();
+  return useMemo(
+    () => [...(isPaneOpen ? [markColumn] : []), ...baseColumns, reviewColumn],
+    [isPaneOpen, markColumn, baseColumns, reviewColumn],
+  );
+}
+
+/**
+ * The selected events, and whether the user may do something with them.
+ * @param listKey identifies the filters and the sort order; when they change, the selection is cleared
+ */
+function useEventSelection(rows: readonly ReviewedEvent[], openId: string | undefined, listKey: string) {
+  const mayDecide = useMay('manageIncidents');
+  const mayDelete = useMay('deleteEvents');
+  const isOffered = mayDecide || mayDelete;
+  const selection = useSelection({ rows, keyOf: keyOfEvent, activeKey: openId, isOffered });
+  const { clear } = selection;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: cleared when the filters or the sort order change
+  useEffect(() => clear(), [listKey]);
+  return { selection, isOffered };
+}
+
 const isDone = ({ processed, archived }: ReviewedEvent): boolean => processed || archived;
 
 /**
- * How many of the listed events have been processed since they were read, and, if the list is of those that were not
- * processed, how many are left.
+ * The number of events, how many of the listed ones have been processed since they were read, and, if the list is of
+ * those that were not processed, how many are left; null until the list is loaded.
  */
-function useProgress(
+function useNote(
   { rows, total }: Pick<ReturnType<typeof useEventList>['pages'], 'rows' | 'total'>,
   now: readonly ReviewedEvent[],
   isOfOpen: boolean,
-): readonly string[] {
+): string | null {
   const { t, i18n } = useTranslation('events');
   const done = useMemo(() => {
     const open = new Set(
@@ -174,10 +175,13 @@ function useProgress(
     );
     return now.filter((row) => isDone(row) && open.has(row.id)).length;
   }, [rows, now]);
-  if (done === 0 || total === null) return [];
+  if (total === null) return null;
   const n = (value: number) => value.toLocaleString(i18n.language);
   return [
-    t('triage.done', { n: n(done) }),
-    ...(isOfOpen ? [t('triage.left', { n: n(Math.max(0, total - done)) })] : []),
-  ];
+    t('total', { count: total, n: n(total) }),
+    done > 0 && t('triage.done', { n: n(done) }),
+    done > 0 && isOfOpen && t('triage.left', { n: n(Math.max(0, total - done)) }),
+  ]
+    .filter(Boolean)
+    .join(' · ');
 }

@@ -23,36 +23,11 @@ interface AnalyticsViewProps {
 /** The totals, charts and tables of a range of days. */
 export function AnalyticsView({ analytics, days }: AnalyticsViewProps) {
   const { t, i18n } = useTranslation('reports');
-  const { t: common } = useTranslation('common');
-  const { t: typeName } = useTranslation('events');
-  const names = useCodeNames();
   const { startDate, endDate } = days;
   const subject = startDate === endDate ? startDate : `${startDate} – ${endDate}`;
   const { total, start: from, end: until, keptSince } = analytics;
-  const counted = (count: number) => t('analytics.events', { count, n: count.toLocaleString(i18n.language) });
-  const n = counted(total);
-  const violations = analytics.byViolationType.reduce((sum, { count }) => sum + count, 0);
+  const n = t('analytics.events', { count: total, n: total.toLocaleString(i18n.language) });
   const range = { subject, n, from, until };
-  const shares = (
-    title: string,
-    header: string,
-    rows: readonly (readonly [string, number])[],
-    all = total,
-  ) => ({
-    none: t('analytics.none'),
-    table: {
-      columns: [
-        { header, kind: 'text' as const },
-        { header: t('analytics.count'), kind: 'number' as const },
-        { header: t('analytics.share'), kind: 'share' as const },
-      ],
-      rows: rows.map(([name, count]) => [name, count, all === 0 ? null : count / all]),
-    },
-    ...range,
-    n: counted(all),
-    title,
-  });
-  const unknown = t('analytics.unknown');
   return (
     <div className="grid gap-3 px-4 py-3 xl:grid-cols-2 print:grid-cols-2">
       {keptSince && (
@@ -75,6 +50,52 @@ export function AnalyticsView({ analytics, days }: AnalyticsViewProps) {
       )}
       <SeriesCard analytics={analytics} {...range} />
       <WeekCard analytics={analytics} {...range} />
+      <ShareTables analytics={analytics} {...range} />
+      <RepeatPlates analytics={analytics} {...range} />
+      <ProcessingTime times={analytics.processingTime} />
+    </div>
+  );
+}
+
+interface RangeProps {
+  readonly analytics: Analytics;
+  readonly subject: string;
+  readonly n: string;
+  readonly from: Date;
+  readonly until: Date;
+}
+
+/** The shares of the types, violations, severities, vehicles, sensors and locations in the events. */
+function ShareTables({ analytics, ...range }: RangeProps) {
+  const { t, i18n } = useTranslation('reports');
+  const { t: common } = useTranslation('common');
+  const { t: typeName } = useTranslation('events');
+  const names = useCodeNames();
+  const { total } = analytics;
+  const counted = (count: number) => t('analytics.events', { count, n: count.toLocaleString(i18n.language) });
+  const violations = analytics.byViolationType.reduce((sum, { count }) => sum + count, 0);
+  const shares = (
+    title: string,
+    header: string,
+    rows: readonly (readonly [string, number])[],
+    all = total,
+  ) => ({
+    none: t('analytics.none'),
+    table: {
+      columns: [
+        { header, kind: 'text' as const },
+        { header: t('analytics.count'), kind: 'number' as const },
+        { header: t('analytics.share'), kind: 'share' as const },
+      ],
+      rows: rows.map(([name, count]) => [name, count, all === 0 ? null : count / all]),
+    },
+    ...range,
+    n: counted(all),
+    title,
+  });
+  const unknown = t('analytics.unknown');
+  return (
+    <>
       <ShareTable
         {...shares(
           t('analytics.byType'),
@@ -130,21 +151,11 @@ export function AnalyticsView({ analytics, days }: AnalyticsViewProps) {
           analytics.topLocations.map(({ locationName, count }) => [locationName, count]),
         )}
       />
-      <RepeatPlates analytics={analytics} {...range} />
-      <ProcessingTime times={analytics.processingTime} />
-    </div>
+    </>
   );
 }
 
-interface WeekCardProps {
-  readonly analytics: Analytics;
-  readonly subject: string;
-  readonly n: string;
-  readonly from: Date;
-  readonly until: Date;
-}
-
-function WeekCard({ analytics: { hourOfWeek: week }, ...range }: WeekCardProps) {
+function WeekCard({ analytics: { hourOfWeek: week }, ...range }: RangeProps) {
   const { t, i18n } = useTranslation('reports');
   const { t: chartText } = useTranslation('chart');
   const textOf = useCellText();

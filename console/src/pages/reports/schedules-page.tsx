@@ -140,27 +140,7 @@ function useScheduleColumns({ mayChange, onEdit, onDelete }: Options): readonly 
       header: t('files.actions'),
       width: '6.5rem',
       isFigure: true,
-      cell: (schedule) => {
-        const name = t(`kinds.${schedule.kind}`);
-        return (
-          <span className="flex justify-end gap-1">
-            <Button
-              kind="quiet"
-              icon="edit"
-              iconOnly
-              aria-label={t('schedules.change', { name })}
-              onClick={() => onEdit(schedule)}
-            />
-            <Button
-              kind="quiet"
-              icon="delete"
-              iconOnly
-              aria-label={t('schedules.delete', { name })}
-              onClick={() => onDelete(schedule)}
-            />
-          </span>
-        );
-      },
+      cell: (schedule) => <ScheduleActions {...{ schedule, onEdit, onDelete }} />,
     };
     return [
       {
@@ -230,4 +210,31 @@ function useScheduleColumns({ mayChange, onEdit, onDelete }: Options): readonly 
       ...(mayChange ? [actions] : []),
     ];
   }, [t, i18n.language, mayChange]);
+}
+
+function ScheduleActions({
+  schedule,
+  onEdit,
+  onDelete,
+}: Omit<Options, 'mayChange'> & { readonly schedule: ReportSchedule }) {
+  const { t } = useTranslation('reports');
+  const name = t(`kinds.${schedule.kind}`);
+  return (
+    <span className="flex justify-end gap-1">
+      <Button
+        kind="quiet"
+        icon="edit"
+        iconOnly
+        aria-label={t('schedules.change', { name })}
+        onClick={() => onEdit(schedule)}
+      />
+      <Button
+        kind="quiet"
+        icon="delete"
+        iconOnly
+        aria-label={t('schedules.delete', { name })}
+        onClick={() => onDelete(schedule)}
+      />
+    </span>
+  );
 }

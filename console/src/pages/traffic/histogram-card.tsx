@@ -35,28 +35,7 @@ export function HistogramCard({
   const textOf = useCellText();
   const vehicles = useVehicles();
   const bins = useMemo(() => binsOf(first, second), [first, second]);
-  const table = useMemo<ChartTable>(() => {
-    const title = (name: string, of: string) => (second ? `${name}, ${of}` : name);
-    return {
-      columns: [
-        { header: t('histogram.speed'), kind: 'text', unit: t('kmh') },
-        { header: title(t('figures.volume'), firstName), kind: 'number' },
-        { header: title(t('histogram.share'), firstName), kind: 'share' },
-        ...(second
-          ? [
-              { header: title(t('figures.volume'), secondName), kind: 'number' as const },
-              { header: title(t('histogram.share'), secondName), kind: 'share' as const },
-            ]
-          : []),
-      ],
-      rows: bins.map(({ from: least, to, counts }) => [
-        `${least}–${to}`,
-        counts[0],
-        counts[0] / Math.max(1, first.measured),
-        ...(second ? [counts[1], counts[1] / Math.max(1, second.measured)] : []),
-      ]),
-    };
-  }, [bins, first, second, firstName, secondName, t]);
+  const table = useHistogramTable(bins, { first, second, firstName, secondName });
   const draw = useCallback(
     (look: Look): ChartOption => {
       const share = (at: number, of: SpeedDistribution) =>
@@ -65,27 +44,21 @@ export function HistogramCard({
       const number = (value: number) => textOf(value, { header: '', kind: second ? 'share' : 'number' });
       const { v85, speedLimit } = first;
       const marked = [
-        ...(v85 === null
-          ? []
-          : [
-              {
-                name: `V85 ${textOf(v85, { header: '', kind: 'number', digits: 1 })}`,
-                color: look.accent,
-                at: v85,
-                dash: 'solid' as const,
-              },
-            ]),
-        ...(speedLimit === null
-          ? []
-          : [
-              {
-                name: t('limit', { limit: speedLimit }),
-                color: look.high,
-                at: speedLimit,
-                dash: 'dashed' as const,
-              },
-            ]),
-      ].sort((a, b) => a.at - b.at);
+        v85 !== null && {
+          name: `V85 ${textOf(v85, { header: '', kind: 'number', digits: 1 })}`,
+          color: look.accent,
+          at: v85,
+          dash: 'solid' as const,
+        },
+        speedLimit !== null && {
+          name: t('limit', { limit: speedLimit }),
+          color: look.high,
+          at: speedLimit,
+          dash: 'dashed' as const,
+        },
+      ]
+        .filter((mark) => mark !== false)
+        .sort((a, b) => a.at - b.at);
       const ends = [bins[0]?.from ?? 0, bins.at(-1)?.to ?? 1] as const;
       return {
         grid: { ...grid, top: second ? 72 : 40, bottom: 20 },
@@ -139,4 +112,34 @@ export function HistogramCard({
       {bins.length === 0 && <p className="text-muted">{t('histogram.none')}</p>}
     </ChartCard>
   );
+}
+
+/** The figures of the chart: for each bin, the number of vehicles and their share, of both distributions. */
+function useHistogramTable(
+  bins: ReturnType<typeof binsOf>,
+  { first, second, firstName, secondName }: Omit<HistogramCardProps, 'subject' | 'from' | 'until'>,
+): ChartTable {
+  const { t } = useTranslation('traffic');
+  return useMemo<ChartTable>(() => {
+    const title = (name: string, of: string) => (second ? `${name}, ${of}` : name);
+    return {
+      columns: [
+        { header: t('histogram.speed'), kind: 'text', unit: t('kmh') },
+        { header: title(t('figures.volume'), firstName), kind: 'number' },
+        { header: title(t('histogram.share'), firstName), kind: 'share' },
+        ...(second
+          ? [
+              { header: title(t('figures.volume'), secondName), kind: 'number' as const },
+              { header: title(t('histogram.share'), secondName), kind: 'share' as const },
+            ]
+          : []),
+      ],
+      rows: bins.map(({ from: least, to, counts }) => [
+        `${least}–${to}`,
+        counts[0],
+        counts[0] / Math.max(1, first.measured),
+        ...(second ? [counts[1], counts[1] / Math.max(1, second.measured)] : []),
+      ]),
+    };
+  }, [bins, first, second, firstName, secondName, t]);
 }

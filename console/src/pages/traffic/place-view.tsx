@@ -35,16 +35,16 @@ const daysText = ({ days: { startDate, endDate } }: Subject): string =>
 /** Isolates a name or a date, so that its order does not change within text of the opposite direction. */
 const isolated = (text: string): string => `\u2068${text}\u2069`;
 
-/** The figures and charts of the traffic at a place, with those of the comparison, if there is one. */
-export function PlaceView({ subject, other, traffic, otherTraffic, shows, vehicleType }: PlaceViewProps) {
+/** How the charts name what they show: the two subjects, in short, and the first one in full. */
+function useNames({
+  subject,
+  other,
+  vehicleType,
+}: Pick<PlaceViewProps, 'subject' | 'other' | 'vehicleType'>) {
   const { t } = useTranslation('traffic');
-  const time = useServiceTime();
-  const vehicles = useVehicles();
   const codes = useCodeNames();
   const name = usePlaceName(subject.place);
   const otherName = usePlaceName(other?.place ?? null);
-  const { flow, speeds, week } = traffic;
-  const second = otherTraffic.flow;
   const isSameTime = other !== null && daysText(other) === daysText(subject);
   const names = isSameTime ? [name, otherName] : [daysText(subject), other ? daysText(other) : ''];
   const [firstName = '', secondName = ''] = names.map(isolated);
@@ -53,6 +53,21 @@ export function PlaceView({ subject, other, traffic, otherTraffic, shows, vehicl
     .map(isolated)
     .join(', ');
   const title = other ? t('comparison.subject', { first: described, second: secondName }) : described;
+  return { firstName, secondName, otherName, isSameTime, described, title };
+}
+
+/** The figures and charts of the traffic at a place, with those of the comparison, if there is one. */
+export function PlaceView({ subject, other, traffic, otherTraffic, shows, vehicleType }: PlaceViewProps) {
+  const { t } = useTranslation('traffic');
+  const time = useServiceTime();
+  const vehicles = useVehicles();
+  const { flow, speeds, week } = traffic;
+  const second = otherTraffic.flow;
+  const { firstName, secondName, otherName, isSameTime, described, title } = useNames({
+    subject,
+    other,
+    vehicleType,
+  });
   const view = useMemo<FlowView | null>(
     () =>
       flow && {
@@ -84,7 +99,6 @@ export function PlaceView({ subject, other, traffic, otherTraffic, shows, vehicl
   const [start, end] = [flow?.points[0]?.start, flow?.points.at(-1)?.end];
   if (!view || !flow || !start || !end) return <Skeleton rows={12} />;
   const range = { from: start, until: end };
-  const counted = vehicles(flow.volume ?? 0);
   return (
     <>
       <ThinBar active={traffic.isFetching || otherTraffic.isFetching} />
@@ -116,7 +130,7 @@ export function PlaceView({ subject, other, traffic, otherTraffic, shows, vehicl
           <WeekCard
             week={week}
             subject={described}
-            n={counted}
+            n={vehicles(flow.volume ?? 0)}
             shows={shows}
             name={other ? firstName : undefined}
             {...range}

@@ -16,8 +16,7 @@ import { useSelection } from '../../shared/table/use-selection.ts';
 import { useTime } from '../../shared/time/use-time.ts';
 import { isInPlace } from '../../shared/url/search.ts';
 import { WithDefaultView } from '../../shared/views/with-default-view.tsx';
-import { Button } from '../../ui/button.tsx';
-import { Empty } from '../../ui/empty.tsx';
+import { Empty, NoMatch } from '../../ui/empty.tsx';
 import { useShortcuts } from '../../ui/shortcuts.tsx';
 import { AlertAside, AlertPane } from './alert-pane.tsx';
 import { BulkAcknowledge } from './bulk-acknowledge.tsx';
@@ -50,16 +49,7 @@ function AlertList() {
     });
   const filters = useAlertFilters();
   const columns = useAlertColumns(openId !== undefined);
-  const saved: readonly ExportColumn<WatchlistAlert>[] = [
-    ...useAlertColumns(false),
-    { header: t('fields.sensor'), csv: ({ sensorName }) => sensorName },
-    { header: t('fields.sightings'), csv: ({ sightings }) => sightings },
-    { header: t('fields.lastSeen'), csv: ({ lastSeenAt }) => lastSeenAt },
-    { header: t('filters.arrival'), csv: ({ backlog }) => t(backlog ? 'alerts.backlog' : 'alerts.live') },
-    { header: t('fields.acknowledgedBy'), csv: ({ acknowledgedBy }) => acknowledgedBy?.name ?? null },
-    { header: t('fields.acknowledgedAt'), csv: ({ acknowledgedAt }) => acknowledgedAt },
-    { header: t('fields.note'), csv: ({ note }) => note },
-  ];
+  const saved = useSavedColumns();
   const pages = usePages<WatchlistAlert>({
     queryKey: service.watchlist.getAlerts.queryKey(input),
     load: async (page, signal) => {
@@ -89,22 +79,9 @@ function AlertList() {
   const listKey = JSON.stringify(input);
   // biome-ignore lint/correctness/useExhaustiveDependencies: clears the selection when the query of the list changes
   useEffect(() => clear(), [listKey]);
-  const acknowledge = useAcknowledge(openId);
-  const note = useRef<HTMLTextAreaElement>(null);
-  const run = () => {
-    if (active && !active.acknowledgedAt) void acknowledge.acknowledge(active, note.current?.value ?? '');
-  };
-  useShortcuts([
-    { keys: '1', label: t('alerts.acknowledge'), scope: 'page', run },
-    { keys: 'n', label: t('alerts.note'), scope: 'page', run: () => note.current?.focus() },
-  ]);
+  const { acknowledge, note } = useAcknowledgeKeys(openId, active);
   useSeen();
-  const time = useTime();
-  const nameOf = useCallback(
-    ({ licensePlateNumber, createdAt }: WatchlistAlert) =>
-      `${licensePlateNumber}, ${time.dateTime(createdAt)}`,
-    [time],
-  );
+  const nameOf = useNameOfAlert();
   const isFiltered = filters.some(({ name }) => input[name as keyof typeof input] !== undefined);
   return (
     <>
@@ -135,11 +112,7 @@ function AlertList() {
             onSelect={selection.toggle}
             empty={
               isFiltered ? (
-                <Empty
-                  icon="filter"
-                  title={t('alerts.noMatch')}
-                  action={<Button onClick={() => void navigate({ search: {} })}>{t('clear')}</Button>}
-                />
+                <NoMatch title={t('alerts.noMatch')} onClear={() => void navigate({ search: {} })} />
               ) : (
                 <Empty icon="watchlist" title={t('alerts.first')}>
                   {t('alerts.firstText')}
@@ -158,6 +131,45 @@ function AlertList() {
         )}
       </div>
     </>
+  );
+}
+
+/** The columns of the list and further ones, for a file. */
+function useSavedColumns(): readonly ExportColumn<WatchlistAlert>[] {
+  const { t } = useTranslation('watchlist');
+  return [
+    ...useAlertColumns(false),
+    { header: t('fields.sensor'), csv: ({ sensorName }) => sensorName },
+    { header: t('fields.sightings'), csv: ({ sightings }) => sightings },
+    { header: t('fields.lastSeen'), csv: ({ lastSeenAt }) => lastSeenAt },
+    { header: t('filters.arrival'), csv: ({ backlog }) => t(backlog ? 'alerts.backlog' : 'alerts.live') },
+    { header: t('fields.acknowledgedBy'), csv: ({ acknowledgedBy }) => acknowledgedBy?.name ?? null },
+    { header: t('fields.acknowledgedAt'), csv: ({ acknowledgedAt }) => acknowledgedAt },
+    { header: t('fields.note'), csv: ({ note }) => note },
+  ];
+}
+
+/** The command that acknowledges the open alert, the field of its note, and the keys for both. */
+function useAcknowledgeKeys(openId: string | undefined, active: WatchlistAlert | undefined) {
+  const { t } = useTranslation('watchlist');
+  const acknowledge = useAcknowledge(openId);
+  const note = useRef<HTMLTextAreaElement>(null);
+  const run = () => {
+    if (active && !active.acknowledgedAt) void acknowledge.acknowledge(active, note.current?.value ?? '');
+  };
+  useShortcuts([
+    { keys: '1', label: t('alerts.acknowledge'), scope: 'page', run },
+    { keys: 'n', label: t('alerts.note'), scope: 'page', run: () => note.current?.focus() },
+  ]);
+  return { acknowledge, note };
+}
+
+/** Names an alert for the label of its checkbox. */
+function useNameOfAlert(): (alert: WatchlistAlert) => string {
+  const time = useTime();
+  return useCallback(
+    ({ licensePlateNumber, createdAt }) => `${licensePlateNumber}, ${time.dateTime(createdAt)}`,
+    [time],
   );
 }
 

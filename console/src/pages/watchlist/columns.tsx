@@ -47,23 +47,7 @@ export function useAlertColumns(isNarrow: boolean): readonly Column<WatchlistAle
         header: t('fields.plate'),
         width: 'min(8.5rem, 33cqi)',
         csv: ({ licensePlateNumber }) => licensePlateNumber,
-        cell: ({ licensePlateNumber, locationName, sensorName, sightings }) => (
-          <>
-            <bdi className="font-mono">{licensePlateNumber}</bdi>
-            {sightings > 1 && (
-              <span
-                className="figures ms-1.5 text-sm text-muted"
-                title={t('alerts.sightings', { count: sightings })}
-              >
-                <span aria-hidden="true" dir="ltr">{`× ${sightings}`}</span>
-                <span className="sr-only">{t('alerts.sightings', { count: sightings })}</span>
-              </span>
-            )}
-            <SecondLine from="medium">
-              <bdi>{locationName ?? sensorName}</bdi>
-            </SecondLine>
-          </>
-        ),
+        cell: (alert) => <PlateCell alert={alert} />,
       },
       {
         id: 'pattern',
@@ -92,27 +76,7 @@ export function useAlertColumns(isNarrow: boolean): readonly Column<WatchlistAle
         header: t('fields.state'),
         width: 'min(11rem, 67cqi - 6.5rem)',
         csv: ({ acknowledgedAt }) => t(acknowledgedAt ? 'alerts.acknowledged' : 'alerts.open'),
-        cell: ({ acknowledgedBy, acknowledgedAt, timestamp, backlog }) => (
-          <>
-            {acknowledgedAt ? (
-              <Badge tone="calm" icon="acknowledge">
-                <bdi className="one-line">{acknowledgedBy?.name ?? t('alerts.acknowledged')}</bdi>
-              </Badge>
-            ) : (
-              <Badge tone={backlog ? 'low' : 'high'} icon={backlog ? 'time' : 'alert'}>
-                {t(backlog ? 'alerts.backlog' : 'alerts.open')}
-                <Moment
-                  at={timestamp}
-                  as="ago"
-                  className="one-line ms-1 text-sm text-muted @max-[22rem]:hidden"
-                />
-              </Badge>
-            )}
-            <SecondLine from="medium">
-              <Moment at={timestamp} />
-            </SecondLine>
-          </>
-        ),
+        cell: (alert) => <StateCell alert={alert} />,
       },
     ],
     [t],
@@ -120,6 +84,50 @@ export function useAlertColumns(isNarrow: boolean): readonly Column<WatchlistAle
   return useMemo(
     () => (isNarrow ? columns.filter(({ id }) => id !== 'pattern' && id !== 'reason') : columns),
     [columns, isNarrow],
+  );
+}
+
+function PlateCell({ alert }: { readonly alert: WatchlistAlert }) {
+  const { t } = useTranslation('watchlist');
+  const { licensePlateNumber, locationName, sensorName, sightings } = alert;
+  return (
+    <>
+      <bdi className="font-mono">{licensePlateNumber}</bdi>
+      {sightings > 1 && (
+        <span
+          className="figures ms-1.5 text-sm text-muted"
+          title={t('alerts.sightings', { count: sightings })}
+        >
+          <span aria-hidden="true" dir="ltr">{`× ${sightings}`}</span>
+          <span className="sr-only">{t('alerts.sightings', { count: sightings })}</span>
+        </span>
+      )}
+      <SecondLine from="medium">
+        <bdi>{locationName ?? sensorName}</bdi>
+      </SecondLine>
+    </>
+  );
+}
+
+function StateCell({ alert }: { readonly alert: WatchlistAlert }) {
+  const { t } = useTranslation('watchlist');
+  const { acknowledgedBy, acknowledgedAt, timestamp, backlog } = alert;
+  return (
+    <>
+      {acknowledgedAt ? (
+        <Badge tone="calm" icon="acknowledge">
+          <bdi className="one-line">{acknowledgedBy?.name ?? t('alerts.acknowledged')}</bdi>
+        </Badge>
+      ) : (
+        <Badge tone={backlog ? 'low' : 'high'} icon={backlog ? 'time' : 'alert'}>
+          {t(backlog ? 'alerts.backlog' : 'alerts.open')}
+          <Moment at={timestamp} as="ago" className="one-line ms-1 text-sm text-muted @max-[22rem]:hidden" />
+        </Badge>
+      )}
+      <SecondLine from="medium">
+        <Moment at={timestamp} />
+      </SecondLine>
+    </>
   );
 }
 

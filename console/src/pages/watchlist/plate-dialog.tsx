@@ -8,6 +8,7 @@ import { Faster, isConflict, useFasterText } from '../../shared/conflict/faster.
 import { FormDateField } from '../../shared/form/date-field.tsx';
 import { type Entered, useForm } from '../../shared/form/form.ts';
 import { ConfirmDialog } from '../../shared/form/form-dialog.tsx';
+import { changesOf } from '../../shared/form/seen.ts';
 import { useNotices } from '../../shared/notices/notices.tsx';
 import { Failure } from '../../shared/service/failure.tsx';
 import { api, service } from '../../shared/service/service.ts';
@@ -52,23 +53,13 @@ export function PlateDialog({ entry, onClose }: PlateDialogProps) {
   const mayManage = useMay('manageWatchlist');
   const { say } = useNotices();
   const client = useQueryClient();
-  const settings = useTimeSettings();
   const [deletes, setDeletes] = useState(false);
   const fasterText = useFasterText();
   // The version when the form was opened; the list may be refetched while the form is open.
   const [seen] = useState({ updatedAt: entry?.updatedAt });
   /** The current entry, if another user changed it while the form was open. */
   const [faster, setFaster] = useState<WatchlistEntryDetail | null>(null);
-  const dayOf = (moment: Date | null) =>
-    moment && createTimeFormat(settings.timezone, 'en', settings).isoDay(moment);
-  const [before] = useState<PlateFacts>({
-    pattern: entry?.pattern ?? '',
-    reason: entry?.reason ?? '',
-    priority: entry?.priority ?? 'MEDIUM',
-    validFrom: dayOf(entry?.validFrom ?? null),
-    validUntil: dayOf(entry?.validUntil ?? null),
-    fuzzy: entry?.fuzzy ?? false,
-  });
+  const before = useFactsBefore(entry);
   const refresh = () => client.invalidateQueries({ queryKey: service.watchlist.getAll.pathKey() });
   const form = useForm({
     keep: entry ? `watched plate ${entry.id}` : 'new watched plate',
@@ -110,60 +101,7 @@ export function PlateDialog({ entry, onClose }: PlateDialogProps) {
   return (
     <Dialog title={entry ? entry.pattern : t('plates.new')} open onClose={onClose} width="wide">
       <form ref={form.ref} onSubmit={form.submit}>
-        <fieldset disabled={!mayManage} className="grid gap-3 sm:grid-cols-2">
-          <Field
-            label={t('fields.pattern')}
-            name="pattern"
-            defaultValue={before.pattern}
-            hint={t('plates.patternHint')}
-            error={form.errorOf('pattern')}
-            maxLength={50}
-            autoFocus={!entry}
-            required
-          />
-          <ChoiceField
-            label={t('fields.priority')}
-            name="priority"
-            defaultValue={before.priority}
-            options={severities.map((value) => ({ value, label: t(`common:severity.${value}`) }))}
-          />
-          <Field
-            className="sm:col-span-2"
-            label={t('fields.reason')}
-            name="reason"
-            defaultValue={before.reason}
-            hint={t('plates.reasonHint')}
-            error={form.errorOf('reason')}
-            maxLength={500}
-            required
-          />
-          <FormDateField
-            label={t('fields.validFrom')}
-            name="validFrom"
-            defaultValue={before.validFrom ?? ''}
-            hint={t('plates.zone', { zone: settings.timezone })}
-            error={form.errorOf('validFrom')}
-          />
-          <FormDateField
-            label={t('fields.validUntil')}
-            name="validUntil"
-            defaultValue={before.validUntil ?? ''}
-            hint={t('plates.untilHint')}
-            error={form.errorOf('validUntil')}
-          />
-          <label className="flex min-h-8 items-start gap-2 sm:col-span-2 pointer-coarse:min-h-11">
-            <input
-              type="checkbox"
-              name="fuzzy"
-              defaultChecked={before.fuzzy}
-              className="mt-1 size-4 accent-accent"
-            />
-            <span>
-              {t('plates.fuzzyLabel')}
-              <span className="block text-sm text-muted">{t('plates.fuzzyHint')}</span>
-            </span>
-          </label>
-        </fieldset>
+        <PlateFields isDisabled={!mayManage} isNew={!entry} before={before} errorOf={form.errorOf} />
         {form.failure && !isConflict(form.failure) && <Failure error={form.failure} />}
         {isConflict(form.failure) && (
           <Faster error={form.failure}>
@@ -197,9 +135,86 @@ export function PlateDialog({ entry, onClose }: PlateDialogProps) {
   );
 }
 
-/** The fields that the user changed. Only these are sent, so that changes of other users to the rest are kept. */
-function changesOf(before: PlateFacts, after: PlateFacts): Partial<PlateFacts> {
-  return Object.fromEntries(
-    Object.entries(after).filter(([name, value]) => before[name as keyof PlateFacts] !== value),
+/** The values of the fields when the form was opened. */
+function useFactsBefore(entry: PlateDialogProps['entry']): PlateFacts {
+  const settings = useTimeSettings();
+  const dayOf = (moment: Date | null) =>
+    moment && createTimeFormat(settings.timezone, 'en', settings).isoDay(moment);
+  const [before] = useState<PlateFacts>({
+    pattern: entry?.pattern ?? '',
+    reason: entry?.reason ?? '',
+    priority: entry?.priority ?? 'MEDIUM',
+    validFrom: dayOf(entry?.validFrom ?? null),
+    validUntil: dayOf(entry?.validUntil ?? null),
+    fuzzy: entry?.fuzzy ?? false,
+  });
+  return before;
+}
+
+interface PlateFieldsProps {
+  readonly isDisabled: boolean;
+  readonly isNew: boolean;
+  readonly before: PlateFacts;
+  readonly errorOf: (path: string) => string | undefined;
+}
+
+function PlateFields({ isDisabled, isNew, before, errorOf }: PlateFieldsProps) {
+  const { t } = useTranslation(['watchlist', 'common']);
+  const settings = useTimeSettings();
+  return (
+    <fieldset disabled={isDisabled} className="grid gap-3 sm:grid-cols-2">
+      <Field
+        label={t('fields.pattern')}
+        name="pattern"
+        defaultValue={before.pattern}
+        hint={t('plates.patternHint')}
+        error={errorOf('pattern')}
+        maxLength={50}
+        autoFocus={isNew}
+        required
+      />
+      <ChoiceField
+        label={t('fields.priority')}
+        name="priority"
+        defaultValue={before.priority}
+        options={severities.map((value) => ({ value, label: t(`common:severity.${value}`) }))}
+      />
+      <Field
+        className="sm:col-span-2"
+        label={t('fields.reason')}
+        name="reason"
+        defaultValue={before.reason}
+        hint={t('plates.reasonHint')}
+        error={errorOf('reason')}
+        maxLength={500}
+        required
+      />
+      <FormDateField
+        label={t('fields.validFrom')}
+        name="validFrom"
+        defaultValue={before.validFrom ?? ''}
+        hint={t('plates.zone', { zone: settings.timezone })}
+        error={errorOf('validFrom')}
+      />
+      <FormDateField
+        label={t('fields.validUntil')}
+        name="validUntil"
+        defaultValue={before.validUntil ?? ''}
+        hint={t('plates.untilHint')}
+        error={errorOf('validUntil')}
+      />
+      <label className="flex min-h-8 items-start gap-2 sm:col-span-2 pointer-coarse:min-h-11">
+        <input
+          type="checkbox"
+          name="fuzzy"
+          defaultChecked={before.fuzzy}
+          className="mt-1 size-4 accent-accent"
+        />
+        <span>
+          {t('plates.fuzzyLabel')}
+          <span className="block text-sm text-muted">{t('plates.fuzzyHint')}</span>
+        </span>
+      </label>
+    </fieldset>
   );
 }

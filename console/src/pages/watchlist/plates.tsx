@@ -16,7 +16,7 @@ import { isInPlace } from '../../shared/url/search.ts';
 import { WithDefaultView } from '../../shared/views/with-default-view.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { Empty } from '../../ui/empty.tsx';
+import { Empty, NoMatch } from '../../ui/empty.tsx';
 import { useShortcuts } from '../../ui/shortcuts.tsx';
 import { usePlateColumns } from './columns.tsx';
 import { PlateDialog } from './plate-dialog.tsx';
@@ -107,12 +107,9 @@ function PlateList() {
         onActivate={({ id }) => openDialog(id)}
         empty={
           isFiltered ? (
-            <Empty
-              icon="filter"
+            <NoMatch
               title={t('plates.noMatch')}
-              action={
-                <Button onClick={() => void navigate({ search: { part: 'plates' } })}>{t('clear')}</Button>
-              }
+              onClear={() => void navigate({ search: { part: 'plates' } })}
             />
           ) : (
             <Empty

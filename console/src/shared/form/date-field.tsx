@@ -50,10 +50,87 @@ export function DateField({
 }: DateFieldProps) {
   const { t } = useTranslation('common');
   const settings = useTimeSettings();
-  const times = useMemo(() => createEnteredTimes(settings, { withTime, isEnd }), [settings, withTime, isEnd]);
   const id = useId();
   const calendar = useRef<HTMLInputElement>(null);
+  const typed = useTypedDate({ value, onChange, withTime, isEnd, min, max });
+  const { shown, found, next, hidden, choose } = typed;
+  const message = error ?? typed.error;
+  return (
+    <div className={classes('flex gap-x-2 gap-y-1', isBeside ? 'items-center' : 'flex-col')}>
+      <label htmlFor={id} className={classes('text-sm text-muted', isBeside && 'max-sm:sr-only')}>
+        {label}
+      </label>
+      <div className={classes('relative', className)}>
+        <input
+          id={id}
+          // Dates and times are written from left to right in every language.
+          dir="ltr"
+          type="text"
+          autoComplete="off"
+          value={shown}
+          placeholder={formatHint(settings, withTime)}
+          maxLength={40}
+          required={required}
+          aria-invalid={message !== undefined}
+          aria-describedby={message !== undefined || hint !== undefined ? `${id}-note` : undefined}
+          onChange={(event) => typed.type(event.target.value)}
+          onBlur={typed.leave}
+          onKeyDown={(event) => event.key === 'Enter' && typed.leave()}
+          className={classes(
+            'figures min-h-8 w-full rounded-md border bg-raised ps-2 pe-9 text-base rtl:text-end pointer-coarse:min-h-11 pointer-coarse:pe-12',
+            message === undefined ? 'border-line-strong' : 'border-critical',
+          )}
+        />
+        <input
+          ref={calendar}
+          type={withTime ? 'datetime-local' : 'date'}
+          tabIndex={-1}
+          aria-hidden
+          value={typed.local}
+          min={min && (withTime ? `${min}T00:00` : min)}
+          max={max && (withTime ? `${max}T23:59` : max)}
+          onChange={({ target }) => typed.chooseLocal(target.value)}
+          className="pointer-events-none absolute end-0 bottom-0 h-full w-8 opacity-0"
+        />
+        <Button
+          kind="quiet"
+          icon="calendar"
+          iconOnly
+          aria-label={t('date.calendar')}
+          className="absolute end-0 top-0"
+          onClick={() => calendar.current?.showPicker()}
+        />
+      </div>
+      {name !== undefined && <input ref={hidden} type="hidden" data-kept name={name} value={next ?? shown} />}
+      {found !== undefined && found.length > 1 && (
+        <Select
+          label={t('date.twice')}
+          value={next ?? ''}
+          options={found.map((each) => ({ value: each, label: `UTC${each.slice(-6)}` }))}
+          onChange={choose}
+        />
+      )}
+      {(message !== undefined || hint !== undefined) && (
+        <p
+          id={`${id}-note`}
+          className={classes('text-sm', message === undefined ? 'text-muted' : 'text-critical')}
+        >
+          {message ?? hint}
+        </p>
+      )}
+    </div>
+  );
+}
+
+interface TypedDateOptions extends EnteredKind, Pick<DateFieldProps, 'value' | 'onChange' | 'min' | 'max'> {}
+
+/** The text of a date field while it is edited, and the value that it stands for. */
+function useTypedDate({ value, onChange, withTime, isEnd = false, min, max }: TypedDateOptions) {
+  const { t } = useTranslation('common');
+  const settings = useTimeSettings();
+  const times = useMemo(() => createEnteredTimes(settings, { withTime, isEnd }), [settings, withTime, isEnd]);
   const [typed, setTyped] = useState<string | null>(null);
+  const [isLeft, setLeft] = useState(false);
   const shown = typed ?? (value && times.show(value));
   const found = shown.trim() === '' ? [] : times.read(shown);
   const outside = found?.some((each) => isOutside(each, min, max)) ?? false;
@@ -73,12 +150,12 @@ export function DateField({
   useEffect(() => {
     setTyped((text) => (text !== null && (times.read(text) ?? ['']).includes(value) ? text : null));
   }, [value, times]);
-  const hidden = useKeptField(next ?? shown, (kept) => {
+  const choose = (iso: string) => {
     setTyped(null);
-    onChange(kept);
-  });
-  const [isLeft, setLeft] = useState(false);
-  const wrong =
+    onChange(iso);
+  };
+  const hidden = useKeptField(next ?? shown, choose);
+  const error =
     typed === null || !isLeft || next !== undefined
       ? undefined
       : found?.length === 0
@@ -86,88 +163,34 @@ export function DateField({
         : outside
           ? t('date.outside')
           : t('date.unreadable', { format: formatHint(settings, withTime) });
-  const message = error ?? wrong;
-  const leave = () => {
-    take();
-    setLeft(true);
-    if (next !== undefined) setTyped(null);
+  return {
+    /** The text of the field. */
+    shown,
+    /** The ISO values that the text may stand for: two if the clocks show the time twice; undefined if it is no date. */
+    found,
+    /** The ISO value; empty if nothing is entered, and undefined if the text is not accepted. */
+    next,
+    /** The value for the calendar of the browser. */
+    local: next === undefined || next === '' ? '' : times.local(next),
+    error,
+    /** The ref of the hidden field from which a form reads the value. */
+    hidden,
+    choose,
+    chooseLocal(text: string) {
+      const [first] = text === '' ? [''] : (times.read(text) ?? []);
+      setTyped(null);
+      if (first !== undefined && (first === '' || !isOutside(first, min, max))) onChange(first);
+    },
+    type(text: string) {
+      setLeft(false);
+      setTyped(text);
+    },
+    leave() {
+      take();
+      setLeft(true);
+      if (next !== undefined) setTyped(null);
+    },
   };
-  return (
-    <div className={classes('flex gap-x-2 gap-y-1', isBeside ? 'items-center' : 'flex-col')}>
-      <label htmlFor={id} className={classes('text-sm text-muted', isBeside && 'max-sm:sr-only')}>
-        {label}
-      </label>
-      <div className={classes('relative', className)}>
-        <input
-          id={id}
-          // Dates and times are written from left to right in every language.
-          dir="ltr"
-          type="text"
-          autoComplete="off"
-          value={shown}
-          placeholder={formatHint(settings, withTime)}
-          maxLength={40}
-          required={required}
-          aria-invalid={message !== undefined}
-          aria-describedby={message !== undefined || hint !== undefined ? `${id}-note` : undefined}
-          onChange={(event) => {
-            setLeft(false);
-            setTyped(event.target.value);
-          }}
-          onBlur={leave}
-          onKeyDown={(event) => event.key === 'Enter' && leave()}
-          className={classes(
-            'figures min-h-8 w-full rounded-md border bg-raised ps-2 pe-9 text-base rtl:text-end pointer-coarse:min-h-11 pointer-coarse:pe-12',
-            message === undefined ? 'border-line-strong' : 'border-critical',
-          )}
-        />
-        <input
-          ref={calendar}
-          type={withTime ? 'datetime-local' : 'date'}
-          tabIndex={-1}
-          aria-hidden
-          value={next === undefined || next === '' ? '' : times.local(next)}
-          min={min && (withTime ? `${min}T00:00` : min)}
-          max={max && (withTime ? `${max}T23:59` : max)}
-          onChange={({ target }) => {
-            setTyped(null);
-            if (target.value === '') return onChange('');
-            const [first] = times.read(target.value) ?? [];
-            if (first !== undefined && !isOutside(first, min, max)) onChange(first);
-          }}
-          className="pointer-events-none absolute end-0 bottom-0 h-full w-8 opacity-0"
-        />
-        <Button
-          kind="quiet"
-          icon="calendar"
-          iconOnly
-          aria-label={t('date.calendar')}
-          className="absolute end-0 top-0"
-          onClick={() => calendar.current?.showPicker()}
-        />
-      </div>
-      {name !== undefined && <input ref={hidden} type="hidden" data-kept name={name} value={next ?? shown} />}
-      {found !== undefined && found.length > 1 && (
-        <Select
-          label={t('date.twice')}
-          value={next ?? ''}
-          options={found.map((each) => ({ value: each, label: `UTC${each.slice(-6)}` }))}
-          onChange={(each) => {
-            setTyped(null);
-            onChange(each);
-          }}
-        />
-      )}
-      {(message !== undefined || hint !== undefined) && (
-        <p
-          id={`${id}-note`}
-          className={classes('text-sm', message === undefined ? 'text-muted' : 'text-critical')}
-        >
-          {message ?? hint}
-        </p>
-      )}
-    </div>
-  );
 }
 
 function isOutside(iso: string, min: string | undefined, max: string | undefined): boolean {

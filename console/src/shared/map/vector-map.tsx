@@ -2,7 +2,7 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Button } from '../../ui/button.tsx';
 import { useIsDark } from '../../ui/theme.ts';
-import { createMap, type Group, type VectorMap as Handle } from './create-map.ts';
+import { DrawnMap, type Group } from './drawn-map.ts';
 import { boundsOf, type MapPoint, type MapProps, worstFirst } from './point.ts';
 import { PointButton } from './point-list.tsx';
 
@@ -11,7 +11,7 @@ export function VectorMap({ label, points, selectedId = null, onSelect, fit = 'a
   const { t, i18n } = useTranslation('map');
   const isDark = useIsDark();
   const container = useRef<HTMLDivElement>(null);
-  const [map, setMap] = useState<Handle | null>(null);
+  const [map, setMap] = useState<DrawnMap | null>(null);
   const [group, setGroup] = useState<Group | null>(null);
   const [hasStreets, setHasStreets] = useState(false);
   const [broken, setBroken] = useState<unknown>(null);
@@ -24,7 +24,7 @@ export function VectorMap({ label, points, selectedId = null, onSelect, fit = 'a
   useEffect(() => {
     if (!container.current) return;
     try {
-      const made = createMap({
+      const made = new DrawnMap({
         container: container.current,
         label,
         language,

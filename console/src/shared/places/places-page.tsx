@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Button } from '../../ui/button.tsx';
-import { Empty } from '../../ui/empty.tsx';
+import { Empty, NoMatch } from '../../ui/empty.tsx';
 import type { IconName } from '../../ui/icon.tsx';
 import { useShortcuts } from '../../ui/shortcuts.tsx';
 import type { Filter, FilterValues } from '../filters/filter.ts';
@@ -74,11 +74,7 @@ export function PlacesPage<Row>({
           {...list}
           empty={
             isFiltered ? (
-              <Empty
-                icon="filter"
-                title={noMatch}
-                action={<Button onClick={onClear}>{t('common:filters.clear')}</Button>}
-              />
+              <NoMatch title={noMatch} onClear={onClear} />
             ) : (
               <Empty
                 icon={first.icon}

@@ -54,45 +54,8 @@ const AHEAD = 60;
 
 /** The table of all lists: virtual rows, sorted by the service, with a cursor and a selection. */
 export function DataTable<Row>(props: DataTableProps<Row>) {
-  const { label, columns, pages, keyOf, sort, onSort, activeKey, selected, onSelect, onSelectAll, empty } =
-    props;
-  const scroller = useRef<HTMLDivElement>(null);
-  const definitions = useMemo<ColumnDef<typeof features, Row & object>[]>(
-    () =>
-      columns.map(({ id, header, cell }) => ({ id, header, cell: ({ row }) => cell(row.original as Row) })),
-    [columns],
-  );
-  const { rows, hasMore, loadMore, generation } = pages;
-  const virtual = useVirtualizer({
-    count: rows.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => ROW_HEIGHT,
-    overscan: OVERSCAN,
-    getItemKey: (at) => keyOf(rows[at] as Row),
-  });
-  const seen = virtual.getVirtualItems();
-  // The table gets only the rendered rows, so that a list of 100,000 rows costs no more than one of 100.
-  const first = seen[0]?.index ?? 0;
-  const last = seen.at(-1)?.index ?? -1;
-  const data = useMemo(() => rows.slice(first, last + 1) as (Row & object)[], [rows, first, last]);
-  const table = useTable({
-    features,
-    columns: definitions,
-    data,
-    getRowId: (row) => keyOf(row as Row),
-  });
-  useEffect(() => {
-    if (hasMore && last >= rows.length - AHEAD) loadMore?.();
-  }, [hasMore, last, rows.length, loadMore]);
-  useKeptPosition(scroller, rows.length > 0);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: scroll when the cursor moves, not when rows change
-  useEffect(() => {
-    const at = activeKey ? rows.findIndex((row) => keyOf(row) === activeKey) : -1;
-    if (at >= 0 && scroller.current) keepInView(scroller.current, at);
-  }, [activeKey]);
-  useEffect(() => {
-    if (generation) scroller.current?.scrollTo({ top: 0 });
-  }, [generation]);
+  const { label, columns, pages, sort, onSort, activeKey, selected, onSelect, onSelectAll, empty } = props;
+  const { scroller, rendered, first, before, after } = useVirtualRows(props);
   const commands = useRef(props);
   commands.current = props;
   const activate = useCallback((row: Row) => commands.current.onActivate?.(row), []);
@@ -103,7 +66,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     onSelectAll();
   };
 
-  if (pages.error && rows.length === 0) {
+  if (pages.error && pages.rows.length === 0) {
     return (
       <div className="p-4">
         <Failure error={pages.error} onRetry={pages.refetch} />
@@ -111,9 +74,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     );
   }
   if (pages.isPending) return <Skeleton rows={14} />;
-  if (rows.length === 0) return empty;
-  const before = seen[0]?.start ?? 0;
-  const after = virtual.getTotalSize() - (seen.at(-1)?.end ?? 0);
+  if (pages.rows.length === 0) return empty;
   return (
     <>
       <ThinBar active={pages.isFetching} />
@@ -158,7 +119,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
           </thead>
           <tbody>
             {before > 0 && <tr style={{ height: before }} className="print:hidden" />}
-            {table.getRowModel().rows.map((row, at) => (
+            {rendered.map((row, at) => (
               <DataRow
                 key={row.id}
                 row={row}
@@ -184,6 +145,64 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       </section>
     </>
   );
+}
+
+/**
+ * The rows to render: those in view and some beyond. Asks for the next page near the end, and keeps the row at the
+ * cursor in view.
+ */
+function useVirtualRows<Row>({
+  columns,
+  pages,
+  keyOf,
+  activeKey,
+}: Pick<DataTableProps<Row>, 'columns' | 'pages' | 'keyOf' | 'activeKey'>) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const definitions = useMemo<ColumnDef<typeof features, Row & object>[]>(
+    () =>
+      columns.map(({ id, header, cell }) => ({ id, header, cell: ({ row }) => cell(row.original as Row) })),
+    [columns],
+  );
+  const { rows, hasMore, loadMore, generation } = pages;
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW_HEIGHT,
+    overscan: OVERSCAN,
+    getItemKey: (at) => keyOf(rows[at] as Row),
+  });
+  const seen = virtual.getVirtualItems();
+  // The table gets only the rendered rows, so that a list of 100,000 rows costs no more than one of 100.
+  const first = seen[0]?.index ?? 0;
+  const last = seen.at(-1)?.index ?? -1;
+  const data = useMemo(() => rows.slice(first, last + 1) as (Row & object)[], [rows, first, last]);
+  const table = useTable({
+    features,
+    columns: definitions,
+    data,
+    getRowId: (row) => keyOf(row as Row),
+  });
+  useEffect(() => {
+    if (hasMore && last >= rows.length - AHEAD) loadMore?.();
+  }, [hasMore, last, rows.length, loadMore]);
+  useKeptPosition(scroller, rows.length > 0);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: scroll when the cursor moves, not when rows change
+  useEffect(() => {
+    const at = activeKey ? rows.findIndex((row) => keyOf(row) === activeKey) : -1;
+    if (at >= 0 && scroller.current) keepInView(scroller.current, at);
+  }, [activeKey]);
+  useEffect(() => {
+    if (generation) scroller.current?.scrollTo({ top: 0 });
+  }, [generation]);
+  return {
+    scroller,
+    rendered: table.getRowModel().rows,
+    /** The position of the first rendered row in the list. */
+    first,
+    /** The heights of the rows before and after the rendered ones, in pixels. */
+    before: seen[0]?.start ?? 0,
+    after: virtual.getTotalSize() - (seen.at(-1)?.end ?? 0),
+  };
 }
 
 /** Scrolls as little as needed. The sticky header, which is about as high as a row, covers the rows behind it. */

@@ -13,8 +13,7 @@ import { columnsBeside, ListAndPane, NotOpenedPane } from '../../../shared/table
 import { useCursor } from '../../../shared/table/use-cursor.ts';
 import { Moment } from '../../../shared/time/moment.tsx';
 import { isInPlace } from '../../../shared/url/search.ts';
-import { Empty } from '../../../ui/empty.tsx';
-import { NoMatch } from '../no-match.tsx';
+import { Empty, NoMatch } from '../../../ui/empty.tsx';
 import { StateBadge } from '../state-badge.tsx';
 import { DeliveryPane } from './delivery-pane.tsx';
 import { deliveryState, useKindName, webhookKinds } from './kinds.ts';

@@ -57,56 +57,7 @@ export function useBulk({
   const { t, i18n } = useTranslation('events');
   const user = useUser();
   const { offerUndo } = useNotices();
-  const [run, setRun] = useState<BulkRun | null>(null);
-  const stop = useRef(new AbortController());
-
-  /** Runs `work`, which notes the ids of the events that are done, and shows its progress and result in the bar. */
-  const show = async (
-    action: BulkAction | 'undo',
-    ids: readonly string[],
-    retry: (rest: readonly string[]) => void,
-    work: (
-      signal: AbortSignal,
-      onProgress: (progress: BulkProgress) => void,
-      done: Set<string>,
-    ) => Promise<BulkFailure<string>[]>,
-  ): Promise<void> => {
-    stop.current = new AbortController();
-    const done = new Set<string>();
-    let progress: BulkProgress = { done: 0, of: ids.length };
-    setRun({ ...BEGINNING, progress, action, retry: () => retry(ids.filter((id) => !done.has(id))) });
-    let drawnAt = 0;
-    const onProgress = (made: BulkProgress) => {
-      progress = made;
-      if (Date.now() - drawnAt < DRAW_MS) return;
-      drawnAt = Date.now();
-      setRun((now) => now && { ...now, progress: made });
-    };
-    try {
-      const failures = await work(stop.current.signal, onProgress, done);
-      setRun((now) => now && { ...now, progress, isRunning: false, failures });
-    } catch (error) {
-      setRun((now) => now && { ...now, isRunning: false, error });
-    }
-  };
-
-  /** Reads the ids of all matching events. @returns null if it was cancelled, or if it failed, which the bar shows */
-  const collect = async (
-    filters: EventFilters,
-    reason: string | undefined,
-  ): Promise<readonly string[] | null> => {
-    stop.current = new AbortController();
-    const { signal } = stop.current;
-    setRun({ ...BEGINNING, action: 'collect', retry: () => undefined });
-    try {
-      const ids = await idsOf(filters, reason, signal);
-      setRun(null);
-      return signal.aborted ? null : ids;
-    } catch (error) {
-      setRun((now) => (signal.aborted ? null : now && { ...now, isRunning: false, error }));
-      return null;
-    }
-  };
+  const { show, ...shown } = useRun();
 
   const undo = (action: BulkAction, changed: readonly Changed[]): Promise<void> =>
     show(
@@ -173,7 +124,63 @@ export function useBulk({
     if (action === 'delete') await onDeleted();
   };
 
-  return { run, collect, start, cancel: () => stop.current.abort(), forget: () => setRun(null) };
+  return { ...shown, start };
+}
+
+/** The run that the bar shows, and what starts one. */
+function useRun() {
+  const [run, setRun] = useState<BulkRun | null>(null);
+  const stop = useRef(new AbortController());
+
+  /** Runs `work`, which notes the ids of the events that are done, and shows its progress and result in the bar. */
+  const show = async (
+    action: BulkAction | 'undo',
+    ids: readonly string[],
+    retry: (rest: readonly string[]) => void,
+    work: (
+      signal: AbortSignal,
+      onProgress: (progress: BulkProgress) => void,
+      done: Set<string>,
+    ) => Promise<BulkFailure<string>[]>,
+  ): Promise<void> => {
+    stop.current = new AbortController();
+    const done = new Set<string>();
+    let progress: BulkProgress = { done: 0, of: ids.length };
+    setRun({ ...BEGINNING, progress, action, retry: () => retry(ids.filter((id) => !done.has(id))) });
+    let drawnAt = 0;
+    const onProgress = (made: BulkProgress) => {
+      progress = made;
+      if (Date.now() - drawnAt < DRAW_MS) return;
+      drawnAt = Date.now();
+      setRun((now) => now && { ...now, progress: made });
+    };
+    try {
+      const failures = await work(stop.current.signal, onProgress, done);
+      setRun((now) => now && { ...now, progress, isRunning: false, failures });
+    } catch (error) {
+      setRun((now) => now && { ...now, isRunning: false, error });
+    }
+  };
+
+  /** Reads the ids of all matching events. @returns null if it was cancelled, or if it failed, which the bar shows */
+  const collect = async (
+    filters: EventFilters,
+    reason: string | undefined,
+  ): Promise<readonly string[] | null> => {
+    stop.current = new AbortController();
+    const { signal } = stop.current;
+    setRun({ ...BEGINNING, action: 'collect', retry: () => undefined });
+    try {
+      const ids = await idsOf(filters, reason, signal);
+      setRun(null);
+      return signal.aborted ? null : ids;
+    } catch (error) {
+      setRun((now) => (signal.aborted ? null : now && { ...now, isRunning: false, error }));
+      return null;
+    }
+  };
+
+  return { run, show, collect, cancel: () => stop.current.abort(), forget: () => setRun(null) };
 }
 
 function idsOf(filters: EventFilters, reason: string | undefined, signal: AbortSignal): Promise<string[]> {

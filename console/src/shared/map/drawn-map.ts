@@ -1,0 +1,270 @@
+import {
+  type GeoJSONSource,
+  type LayerSpecification,
+  Map as MapLibre,
+  ScaleControl,
+  setWorkerUrl,
+} from 'maplibre-gl';
+import 'maplibre-gl/dist/maplibre-gl.css';
+import './map.css';
+import workerUrl from 'maplibre-gl/dist/maplibre-gl-worker.mjs?worker&url';
+import { copyForPrint } from '../../ui/print-copy.ts';
+import { baseLayers, DOTS, GROUPS, LABELS, LAND, LINES, POINTS, pointLayers } from './layers.ts';
+import { loadOutlines } from './outlines.ts';
+import type { Bounds, MapPoint } from './point.ts';
+import { loadStreets, STREETS, type Streets } from './streets.ts';
+
+setWorkerUrl(workerUrl);
+
+/** Several points that would overlap, and their position on the map in pixels. */
+export interface Group {
+  /** Number of points. */
+  readonly size: number;
+  /** Ids of all points. */
+  readonly ids: readonly string[];
+  readonly x: number;
+  readonly y: number;
+  /** Zooms in until the group splits, or to the maximum zoom level. */
+  readonly approach: () => void;
+}
+
+interface MapOptions {
+  readonly container: HTMLElement;
+  readonly label: string;
+  readonly language: string;
+  readonly onPoint: (id: string) => void;
+  /** @param group null once the map moves, because the position of the group is then out of date */
+  readonly onGroup: (group: Group | null) => void;
+  /** Called when the streets have been added, which need a different attribution. */
+  readonly onStreets: () => void;
+}
+
+/** Maximum zoom level when the map is fitted to points. */
+const NEAR_ZOOM = 14;
+const MAX_ZOOM = 19;
+/** Padding around fitted points, in pixels, for their labels, half of which is at most 72 wide, and for the buttons. */
+const ROUND_POINTS = { top: 48, bottom: 48, left: 76, right: 76 };
+
+const nothing = { type: 'FeatureCollection' as const, features: [] };
+
+/** A map with points. The base map, which is loaded later, is drawn below them. */
+export class DrawnMap {
+  readonly #options: MapOptions;
+  readonly #map: MapLibre;
+  /** The map may be removed before its style is loaded. */
+  readonly #ready: Promise<void>;
+  readonly #stopPrinting: () => void;
+  #isDark = false;
+  #streets: Streets | null = null;
+  #selected: string | null = null;
+  #points: readonly MapPoint[] = [];
+  #isRemoved = false;
+
+  /** @throws Error if the browser cannot draw the map */
+  constructor(options: MapOptions) {
+    this.#options = options;
+    const { container, label } = options;
+    const map = emptyMap(container, label);
+    this.#map = map;
+    this.#ready = new Promise<void>((resolve) => map.once('style.load', () => resolve()));
+    // If a part of the base map cannot be loaded, the points are still shown.
+    map.on('error', ignore);
+    // Data set while the source still loads its initial, empty data may be lost, so it is set again after that.
+    map.once('load', () => this.#source()?.setData(featuresOf(this.#points)));
+    // For screenshots and tests: from now on everything requested so far is drawn.
+    map.once('idle', () => {
+      container.dataset.drawn = 'true';
+    });
+    void Promise.all([this.#ready, loadOutlines()]).then(([, outlines]) => {
+      map.getSource<GeoJSONSource>(LAND)?.setData(outlines.land);
+      map.getSource<GeoJSONSource>(LINES)?.setData({
+        type: 'FeatureCollection',
+        features: [outlines.borders, outlines.coasts],
+      });
+    }, ignore);
+    void Promise.all([this.#ready, loadStreets()]).then(
+      ([, loaded]) => loaded && this.#addStreets(loaded),
+      ignore,
+    );
+    this.#listen();
+    this.#stopPrinting = makePrintable(map);
+  }
+
+  setPoints(points: readonly MapPoint[]): void {
+    this.#points = points;
+    this.#whenReady(() => {
+      if (this.#points === points) this.#source()?.setData(featuresOf(points));
+    });
+  }
+
+  select(id: string | null): void {
+    this.#whenReady(() => {
+      if (this.#selected !== null) this.#mark(this.#selected, false);
+      this.#selected = id;
+      if (id === null) return;
+      this.#mark(id, true);
+      const point = this.#points.find((each) => each.id === id);
+      if (point && !this.#map.getBounds().contains([point.longitude, point.latitude]))
+        this.#map.easeTo({ center: [point.longitude, point.latitude] });
+    });
+  }
+
+  show([west, south, east, north]: Bounds): void {
+    // The legend below the map may have appeared with the points.
+    this.#map.resize();
+    this.#map.fitBounds([west, south, east, north], {
+      padding: ROUND_POINTS,
+      maxZoom: NEAR_ZOOM,
+      animate: false,
+    });
+  }
+
+  applyColors(isDark: boolean): void {
+    this.#isDark = isDark;
+    this.#whenReady(() => {
+      for (const { id, paint } of this.#layers()) {
+        if (!this.#map.getLayer(id)) continue;
+        for (const [name, value] of Object.entries(paint ?? {}))
+          this.#map.setPaintProperty(id, name as never, value as never);
+      }
+    });
+  }
+
+  zoomBy(steps: number): void {
+    this.#map.zoomTo(this.#map.getZoom() + steps);
+  }
+
+  remove(): void {
+    this.#isRemoved = true;
+    this.#stopPrinting();
+    this.#map.remove();
+  }
+
+  #source(): GeoJSONSource | undefined {
+    return this.#map.getSource<GeoJSONSource>(POINTS);
+  }
+
+  #whenReady(work: () => void): void {
+    void this.#ready.then(() => !this.#isRemoved && work());
+  }
+
+  #mark(id: string, is: boolean): void {
+    this.#map.setFeatureState({ source: POINTS, id }, { selected: is });
+  }
+
+  #layers(): LayerSpecification[] {
+    return [
+      ...(this.#streets?.layers(this.#isDark, this.#options.language) ?? []),
+      ...baseLayers(),
+      ...pointLayers(),
+    ];
+  }
+
+  #addStreets(loaded: Streets): void {
+    this.#streets = loaded;
+    this.#map.addSource(STREETS, loaded.source);
+    for (const layer of loaded.layers(this.#isDark, this.#options.language))
+      this.#map.addLayer(layer, LABELS);
+    this.#options.onStreets();
+  }
+
+  /** Listens to clicks on points and groups. */
+  #listen(): void {
+    const map = this.#map;
+    map.on('click', DOTS, ({ features }) => {
+      const id = features?.[0]?.properties.id as unknown;
+      if (typeof id === 'string') this.#options.onPoint(id);
+    });
+    map.on('click', GROUPS, async ({ features }) => {
+      const group = features?.[0];
+      const points = this.#source();
+      if (group?.geometry.type !== 'Point' || !points) return;
+      const center = group.geometry.coordinates as [number, number];
+      const id = Number(group.properties.cluster_id);
+      const size = Number(group.properties.point_count);
+      const members = await points.getClusterLeaves(id, size, 0);
+      const zoom = await points.getClusterExpansionZoom(id);
+      const { x, y } = map.project(center);
+      const approach = () => void map.easeTo({ center, zoom: Math.min(zoom, MAX_ZOOM) });
+      const ids = members.map(({ properties }) => String(properties?.id));
+      this.#options.onGroup({ size, ids, x, y, approach });
+    });
+    map.on('movestart', () => this.#options.onGroup(null));
+    for (const layer of [DOTS, GROUPS]) {
+      map.on('mouseenter', layer, () => map.getCanvas().style.setProperty('cursor', 'pointer'));
+      map.on('mouseleave', layer, () => map.getCanvas().style.removeProperty('cursor'));
+    }
+  }
+}
+
+/** A map without points, which can be moved and zoomed but not turned. */
+function emptyMap(container: HTMLElement, label: string): MapLibre {
+  const map = new MapLibre({
+    container,
+    style: {
+      version: 8,
+      sources: {
+        [LAND]: { type: 'geojson', data: nothing },
+        [LINES]: { type: 'geojson', data: nothing },
+        [POINTS]: {
+          type: 'geojson',
+          data: nothing,
+          promoteId: 'id',
+          cluster: true,
+          clusterRadius: 36,
+          // Sensors on one pole have the same position, so they stay a group at every zoom level.
+          clusterMaxZoom: MAX_ZOOM,
+          maxzoom: MAX_ZOOM + 1,
+          clusterProperties: { rank: ['max', ['get', 'rank']] },
+        },
+      },
+      layers: [...baseLayers(), ...pointLayers()],
+    },
+    bounds: [-170, -58, 170, 75],
+    maxZoom: MAX_ZOOM,
+    attributionControl: false,
+    dragRotate: false,
+    pitchWithRotate: false,
+    touchPitch: false,
+    locale: { 'Map.Title': label },
+  });
+  map.addControl(new ScaleControl(), 'bottom-left');
+  map.touchZoomRotate.disableRotation();
+  map.keyboard.disableRotation();
+  return map;
+}
+
+function featuresOf(points: readonly MapPoint[]) {
+  return {
+    type: 'FeatureCollection' as const,
+    features: points.map(({ id, label, latitude, longitude, look: { rank, mark } }) => ({
+      type: 'Feature' as const,
+      properties: { id, label, rank, mark },
+      geometry: { type: 'Point' as const, coordinates: [longitude, latitude] },
+    })),
+  };
+}
+
+function ignore(): void {}
+
+/**
+ * Replaces the map with a copy while the page is printed, because browsers print a WebGL canvas blank.
+ * @returns a function that removes the copy and the event listeners
+ */
+function makePrintable(map: MapLibre): () => void {
+  const drawing = map.getCanvas();
+  return copyForPrint({
+    drawing,
+    container: map.getContainer(),
+    look: 'absolute inset-0 size-full object-contain object-left',
+    draw() {
+      // The canvas can be read only in the task that has drawn it.
+      map.redraw();
+      const copy = document.createElement('canvas');
+      copy.width = drawing.width;
+      copy.height = drawing.height;
+      copy.getContext('2d')?.drawImage(drawing, 0, 0);
+      return copy;
+    },
+  });
+}
