@@ -6,7 +6,7 @@ import { useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { NotAllowed } from '../../shared/page/page-failure.tsx';
 import { PageHeader } from '../../shared/page/page-header.tsx';
-import { Failure } from '../../shared/service/failure.tsx';
+import { Loaded } from '../../shared/page/resource-page.tsx';
 import { PlatesHidden } from '../../shared/service/plates.tsx';
 import { service } from '../../shared/service/service.ts';
 import { useMay } from '../../shared/session/session.ts';
@@ -17,7 +17,6 @@ import { Button } from '../../ui/button.tsx';
 import { Icon, type IconName } from '../../ui/icon.tsx';
 import { Menu } from '../../ui/menu.tsx';
 import { useShortcuts } from '../../ui/shortcuts.tsx';
-import { Skeleton } from '../../ui/skeleton.tsx';
 import { moves, useAllowed } from './allowed.ts';
 import { AttachedEvents } from './attached-events.tsx';
 import { IncidentSides } from './incident-sides.tsx';
@@ -29,18 +28,18 @@ import { type IncidentCommands, useIncidentCommands, useIncidentKeys } from './u
 export function IncidentPage() {
   const { incidentId } = useParams({ from: '/shell/incidents/$incidentId' });
   const isAllowed = useMay('manageIncidents');
-  const { data, error, refetch } = useQuery({
+  const query = useQuery({
     ...service.incidents.getById.queryOptions({ id: incidentId }),
     enabled: isAllowed,
     placeholderData: keepPreviousData,
   });
   if (!isAllowed) return <NotAllowed permission={permissionNames.manageIncidents} />;
-  if (data && data.id === incidentId) return <IncidentView key={data.id} incident={data} />;
-  if (!error) return <Skeleton rows={8} />;
+  const { data, error, refetch } = query;
+  const isThis = data?.id === incidentId;
   return (
-    <div className="p-4">
-      <Failure error={error} onRetry={() => void refetch()} />
-    </div>
+    <Loaded query={{ data: isThis ? data : undefined, error, refetch }}>
+      {(incident) => <IncidentView key={incident.id} incident={incident} />}
+    </Loaded>
   );
 }
 

@@ -1,12 +1,11 @@
 import { useLocation } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
 import { Menu } from '../../ui/menu.tsx';
-import { useKept } from '../form/use-kept.tsx';
-import { Failure } from '../service/failure.tsx';
+import { useForm } from '../form/form.ts';
+import { FormDialog } from '../form/form-dialog.tsx';
 import { useUser } from '../session/session.ts';
 import { ManageViews } from './manage-views.tsx';
 import { useShowView, useViews, viewOf } from './use-views.ts';
@@ -73,42 +72,21 @@ interface SaveViewProps {
 function SaveView({ search, create, onClose }: SaveViewProps) {
   const { t } = useTranslation('views');
   const mayShare = useUser().role !== 'VIEWER';
-  const [name, setName] = useState('');
-  const [shared, setShared] = useState(false);
-  const kept = useKept('new view');
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    create.mutate({ name, search, shared }, { onSuccess: onClose });
-  };
+  const form = useForm({
+    keep: 'new view',
+    read: (entered) => ({ name: entered.text('name'), search, shared: entered.checked('shared') }),
+    save: (input) => create.mutateAsync(input),
+    onSuccess: onClose,
+  });
   return (
-    <Dialog title={t('saveTitle')} open onClose={onClose}>
-      <form ref={kept.ref} onSubmit={submit} className="flex flex-col gap-3">
-        <Field
-          label={t('name')}
-          name="name"
-          value={name}
-          onChange={(event) => setName(event.target.value)}
-          maxLength={100}
-          autoFocus
-          required
-        />
-        {mayShare && (
-          <label className="flex items-center gap-2 pointer-coarse:min-h-11">
-            <input
-              type="checkbox"
-              name="shared"
-              checked={shared}
-              onChange={(event) => setShared(event.target.checked)}
-              className="size-4 accent-accent"
-            />
-            {t('share')}
-          </label>
-        )}
-        {create.error && <Failure error={create.error} />}
-        <Button kind="primary" type="submit" disabled={!name.trim() || create.isPending}>
-          {t('saveIt')}
-        </Button>
-      </form>
-    </Dialog>
+    <FormDialog title={t('saveTitle')} form={form} onClose={onClose} action={t('saveIt')}>
+      <Field label={t('name')} name="name" error={form.errorOf('name')} maxLength={100} autoFocus required />
+      {mayShare && (
+        <label className="flex items-center gap-2 pointer-coarse:min-h-11">
+          <input type="checkbox" name="shared" className="size-4 accent-accent" />
+          {t('share')}
+        </label>
+      )}
+    </FormDialog>
   );
 }

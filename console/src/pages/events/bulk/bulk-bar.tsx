@@ -88,12 +88,13 @@ export function BulkBar({ input, reason, total, selection, states, onDone }: Bul
           </Button>
         </div>
       )}
-      <RejectDialog
-        open={asks === 'REJECTED'}
-        what={t('total', { count, n: n(count) })}
-        onClose={() => setAsks(null)}
-        onReject={(why) => start('REJECTED', why)}
-      />
+      {asks === 'REJECTED' && (
+        <RejectDialog
+          what={t('total', { count, n: n(count) })}
+          onClose={() => setAsks(null)}
+          onReject={(why) => start('REJECTED', why)}
+        />
+      )}
       <DeleteDialog
         open={asks === 'delete'}
         count={count}

@@ -1,17 +1,14 @@
 import type { Severity } from '@gantry/contract/events';
 import type { IncidentType } from '@gantry/contract/incidents';
 import { incidentTypes, severities } from '@gantry/contract/values';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useRouter } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useKept } from '../../../shared/form/use-kept.tsx';
-import { Failure } from '../../../shared/service/failure.tsx';
+import { useForm } from '../../../shared/form/form.ts';
+import { FormDialog } from '../../../shared/form/form-dialog.tsx';
 import { api } from '../../../shared/service/service.ts';
-import { Button } from '../../../ui/button.tsx';
-import { Dialog } from '../../../ui/dialog.tsx';
 import { Field } from '../../../ui/field.tsx';
-import { Select } from '../../../ui/select.tsx';
+import { ChoiceField } from '../../../ui/select.tsx';
 import { readLocationOf } from '../detail/place.tsx';
 import type { ReviewedEvent } from './row-states.ts';
 
@@ -29,21 +26,21 @@ export function IncidentDialog({ event, onClose, onCreated }: IncidentDialogProp
   const client = useQueryClient();
   const where = event.locationName ?? event.sensorName;
   const what = event.description ?? t(`types.${event.eventType}`);
-  const [title, setTitle] = useState(`${what}${where === null ? '' : ` – ${where}`}`.slice(0, 200));
-  const [type, setType] = useState<IncidentType>(typeOf(event));
-  const [severity, setSeverity] = useState<Severity>(event.severity ?? 'MEDIUM');
-  const kept = useKept(`new incident of ${event.id}`);
-  const create = useMutation({
-    mutationFn: async () => {
+  const form = useForm({
+    keep: `new incident of ${event.id}`,
+    read: (entered) => ({
+      title: entered.text('title'),
+      type: entered.text('type') as IncidentType,
+      severity: entered.text('severity') as Severity,
+    }),
+    save: async (input) => {
       // The coordinates are part of the full event but not of its row; the location is that of the sensor.
       const [{ location: position }, location] = await Promise.all([
         api.events.getById.query({ id: event.id }),
         readLocationOf(client, event.sensorId),
       ]);
       return api.incidents.create.mutate({
-        title,
-        type,
-        severity,
+        ...input,
         description: event.description,
         sensorId: event.sensorId,
         locationId: location?.id ?? null,
@@ -57,47 +54,35 @@ export function IncidentDialog({ event, onClose, onCreated }: IncidentDialogProp
       router.history.push(`/incidents/${id}`);
     },
   });
-  const submit = (submitted: FormEvent) => {
-    submitted.preventDefault();
-    create.mutate();
-  };
   return (
-    <Dialog title={t('incident.title')} open onClose={onClose}>
-      <form ref={kept.ref} onSubmit={submit} className="flex flex-col gap-3">
-        <Field
-          label={t('incident.name')}
-          name="title"
-          value={title}
-          onChange={(changed) => setTitle(changed.target.value)}
-          maxLength={200}
-          autoFocus
-          required
+    <FormDialog title={t('incident.title')} form={form} onClose={onClose} action={t('incident.create')}>
+      <Field
+        label={t('incident.name')}
+        name="title"
+        defaultValue={`${what}${where === null ? '' : ` – ${where}`}`.slice(0, 200)}
+        error={form.errorOf('title')}
+        maxLength={200}
+        autoFocus
+        required
+      />
+      <div className="grid grid-cols-2 gap-3">
+        <ChoiceField
+          label={t('incident.type')}
+          name="type"
+          defaultValue={typeOf(event)}
+          options={incidentTypes.map((value) => ({ value, label: common(`incidentTypes.${value}`) }))}
         />
-        <div className="grid grid-cols-2 gap-3">
-          <Select
-            label={t('incident.type')}
-            name="type"
-            value={type}
-            onChange={setType}
-            options={incidentTypes.map((value) => ({ value, label: common(`incidentTypes.${value}`) }))}
-          />
-          <Select
-            label={t('fields.severity')}
-            name="severity"
-            value={severity}
-            onChange={setSeverity}
-            options={severities.map((value) => ({ value, label: common(`severity.${value}`) }))}
-          />
-        </div>
-        <p className="text-sm text-muted">
-          {t('incident.evidence')} {where !== null && <bdi>{where}</bdi>}
-        </p>
-        {create.error && <Failure error={create.error} />}
-        <Button kind="primary" type="submit" disabled={create.isPending}>
-          {t('incident.create')}
-        </Button>
-      </form>
-    </Dialog>
+        <ChoiceField
+          label={t('fields.severity')}
+          name="severity"
+          defaultValue={event.severity ?? 'MEDIUM'}
+          options={severities.map((value) => ({ value, label: common(`severity.${value}`) }))}
+        />
+      </div>
+      <p className="text-sm text-muted">
+        {t('incident.evidence')} {where !== null && <bdi>{where}</bdi>}
+      </p>
+    </FormDialog>
   );
 }
 

@@ -53,15 +53,16 @@ export function TriageBar({ event, onDecide, onArchive, onIncident }: TriageBarP
         )}
       </div>
       <ReviewMark event={event} />
-      <RejectDialog
-        open={asks === 'reason'}
-        what={event.licensePlateNumber ?? t(`types.${event.eventType}`)}
-        onClose={close}
-        onReject={(reason) => {
-          close();
-          onDecide('REJECTED', reason);
-        }}
-      />
+      {asks === 'reason' && (
+        <RejectDialog
+          what={event.licensePlateNumber ?? t(`types.${event.eventType}`)}
+          onClose={close}
+          onReject={(reason) => {
+            close();
+            onDecide('REJECTED', reason);
+          }}
+        />
+      )}
       {asks === 'incident' && <IncidentDialog event={event} onClose={close} onCreated={onIncident} />}
     </div>
   );
