@@ -35,7 +35,7 @@ export function TopBar() {
 
 /** The menu of the signed-in user: theme, language, account, sessions, and sign out. */
 function UserMenu() {
-  const { t, i18n } = useTranslation('shell');
+  const { t, i18n } = useTranslation(['shell', 'common']);
   const user = useUser();
   const theme = useTheme();
   const navigate = useNavigate();
@@ -48,7 +48,7 @@ function UserMenu() {
         </Button>
       }
       items={[
-        { label: `${user.email} · ${t(`roles.${user.role}`)}`, onSelect: () => undefined, disabled: true },
+        { label: `${user.email} · ${t(`common:roles.${user.role}`)}`, onSelect: () => undefined, disabled: true },
         'line',
         ...themes.map((each) => ({
           label: t(`theme.${each}`),

@@ -54,7 +54,7 @@ export function AccountPage() {
 }
 
 function IdentityPanel() {
-  const { t } = useTranslation(['account', 'shell']);
+  const { t } = useTranslation(['account', 'common']);
   const user = useUser();
   const [changesPassword, setChangesPassword] = useState(false);
   return (
@@ -64,7 +64,7 @@ function IdentityPanel() {
           facts={[
             [t('name'), <bdi key="name">{`${user.firstName} ${user.lastName}`}</bdi>],
             [t('email'), <bdi key="email">{user.email}</bdi>],
-            [t('role'), t(`shell:roles.${user.role}`)],
+            [t('role'), t(`common:roles.${user.role}`)],
           ]}
         />
         <p className="text-muted">{t('identityText')}</p>

@@ -46,7 +46,7 @@ const USUAL_DAYS = 90;
 
 /** Creates an API token and shows it. It cannot be shown again. */
 function CreateTokenDialog({ onClose }: { readonly onClose: () => void }) {
-  const { t, i18n } = useTranslation(['account', 'shell', 'common']);
+  const { t, i18n } = useTranslation(['account', 'common']);
   const own = useUser().role;
   const { data: methods } = useQuery({ ...service.auth.getLoginMethods.queryOptions(), staleTime: 300_000 });
   const hasProvider = Boolean(methods?.oidc);
@@ -99,7 +99,7 @@ function CreateTokenDialog({ onClose }: { readonly onClose: () => void }) {
         defaultValue={own}
         options={roles
           .filter((role) => mayActAs(own, role))
-          .map((role) => ({ value: role, label: t(`shell:roles.${role}`) }))}
+          .map((role) => ({ value: role, label: t(`common:roles.${role}`) }))}
       />
       <ChoiceField
         label={t('tokens.lifetime')}

@@ -3,6 +3,7 @@ import { incidentTypes, severities } from '@gantry/contract/values';
 import { useTranslation } from 'react-i18next';
 import type { Entered } from '../../shared/form/form.ts';
 import { LookUpField } from '../../shared/form/look-up-field.tsx';
+import { CoordinateFields, readCoordinates } from '../../shared/places/coordinate-fields.tsx';
 import { locationLookUp, sensorLookUp } from '../../shared/places/look-ups.ts';
 import { Field } from '../../ui/field.tsx';
 import { ChoiceField } from '../../ui/select.tsx';
@@ -15,19 +16,13 @@ export type IncidentFacts = Pick<
 
 /** Reads the fields from the form. */
 export function readFacts(entered: Entered): IncidentFacts {
-  const latitude = entered.numberOrNull('location.latitude');
-  const longitude = entered.numberOrNull('location.longitude');
   return {
     title: entered.text('title'),
     description: entered.textOrNull('description'),
     type: entered.text('type') as Incident['type'],
     severity: entered.text('severity') as Incident['severity'],
     lanesBlocked: entered.numberOrNull('lanesBlocked'),
-    // If only one of the two is entered, the other is sent as NaN, which the service refuses, naming the field.
-    location:
-      latitude === null && longitude === null
-        ? null
-        : { latitude: latitude ?? Number.NaN, longitude: longitude ?? Number.NaN },
+    location: readCoordinates(entered, 'location'),
     locationId: entered.textOrNull('locationId'),
     sensorId: entered.textOrNull('sensorId'),
   };
@@ -85,20 +80,9 @@ export function IncidentFields({ facts, errorOf }: IncidentFieldsProps) {
         defaultValue={facts.sensorId}
         {...sensorLookUp}
       />
-      <Field
-        label={t('fields.latitude')}
-        {...text('location.latitude')}
-        defaultValue={facts.location?.latitude ?? ''}
-        inputMode="decimal"
-        dir="ltr"
-      />
-      <Field
-        label={t('fields.longitude')}
-        {...text('location.longitude')}
-        defaultValue={facts.location?.longitude ?? ''}
-        inputMode="decimal"
-        dir="ltr"
-      />
+      <div className="sm:col-span-2">
+        <CoordinateFields name="location" coordinates={facts.location} errorOf={errorOf} />
+      </div>
       <Field
         label={t('fields.lanesBlocked')}
         {...text('lanesBlocked')}

@@ -154,13 +154,13 @@ interface SaveIncidentsProps {
 
 /** A button that saves the list of incidents as CSV, with more columns than the list shows. */
 function SaveIncidents({ pages, filters, values }: SaveIncidentsProps) {
-  const { t } = useTranslation('incidents');
+  const { t } = useTranslation(['incidents', 'common']);
   const columns: readonly ExportColumn<Incident>[] = [
     ...useIncidentColumns(),
     { header: t('fields.closedAt'), csv: ({ closedAt }) => closedAt },
     { header: t('fields.reportedBy'), csv: ({ reportedBy }) => reportedBy?.name ?? null },
-    { header: t('fields.latitude'), csv: ({ location }) => location?.latitude ?? null },
-    { header: t('fields.longitude'), csv: ({ location }) => location?.longitude ?? null },
+    { header: t('common:coordinates.latitude'), csv: ({ location }) => location?.latitude ?? null },
+    { header: t('common:coordinates.longitude'), csv: ({ location }) => location?.longitude ?? null },
     { header: t('fields.lanesBlocked'), csv: ({ lanesBlocked }) => lanesBlocked },
     { header: t('fields.description'), csv: ({ description }) => description },
   ];

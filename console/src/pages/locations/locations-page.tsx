@@ -29,7 +29,7 @@ export function LocationsPage() {
 }
 
 function Locations() {
-  const { t } = useTranslation(['locations', 'sensors']);
+  const { t } = useTranslation(['locations', 'common']);
   const { view, location, create = false, ...input } = useSearch({ from: '/shell/locations' });
   const navigate = useNavigate({ from: '/locations' });
   const mayManage = useMay('manageSensors');
@@ -50,8 +50,8 @@ function Locations() {
   const columns = useLocationColumns();
   const saved: readonly ExportColumn<Location>[] = [
     ...columns,
-    { header: t('sensors:fields.latitude'), csv: ({ coordinates }) => coordinates?.latitude ?? null },
-    { header: t('sensors:fields.longitude'), csv: ({ coordinates }) => coordinates?.longitude ?? null },
+    { header: t('common:coordinates.latitude'), csv: ({ coordinates }) => coordinates?.latitude ?? null },
+    { header: t('common:coordinates.longitude'), csv: ({ coordinates }) => coordinates?.longitude ?? null },
     { header: t('fields.description'), csv: ({ description }) => description },
     { header: t('fields.createdAt'), csv: ({ createdAt }) => createdAt },
   ];

@@ -163,13 +163,13 @@ type PlacedSensor = ListedSensor & { readonly locationName: string | null };
 
 /** The button that exports the list of sensors as CSV, with the location of each. */
 function SaveSensors({ pages, filters, values }: SaveSensorsProps) {
-  const { t } = useTranslation('sensors');
+  const { t } = useTranslation(['sensors', 'common']);
   const client = useQueryClient();
   const columns: readonly ExportColumn<PlacedSensor>[] = [
     ...useSensorColumns(),
     { header: t('fields.location'), csv: ({ locationName }) => locationName },
-    { header: t('fields.latitude'), csv: ({ coordinates }) => coordinates?.latitude ?? null },
-    { header: t('fields.longitude'), csv: ({ coordinates }) => coordinates?.longitude ?? null },
+    { header: t('common:coordinates.latitude'), csv: ({ coordinates }) => coordinates?.latitude ?? null },
+    { header: t('common:coordinates.longitude'), csv: ({ coordinates }) => coordinates?.longitude ?? null },
     { header: t('fields.ipAddress'), csv: ({ ipAddress }) => ipAddress },
     { header: t('fields.eventsPerMin'), csv: ({ eventsPerMin }) => eventsPerMin },
     { header: t('fields.createdAt'), csv: ({ createdAt }) => createdAt },

@@ -12,7 +12,7 @@ export function firstEventCommand(apiKey = '$KEY'): string {
 
 /** A command for a terminal, with a button that copies it. */
 export function Command({ text }: { readonly text: string }) {
-  const { t } = useTranslation('sensors');
+  const { t } = useTranslation('common');
   return (
     <div className="flex min-w-0 flex-col items-start gap-2 text-start">
       <pre

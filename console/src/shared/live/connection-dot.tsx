@@ -9,7 +9,7 @@ const BANNER_MS = 1_000;
 
 /** The state of the connection to the service, in the top bar. */
 export function ConnectionDot() {
-  const { t } = useTranslation('shell');
+  const { t } = useTranslation('common');
   const { state } = useConnection();
   if (state === 'live')
     return (
@@ -47,7 +47,7 @@ export function useIsStale(): boolean {
 
 /** The banner above the page while the connection is broken, with the time up to which the data is complete. */
 export function ConnectionBanner() {
-  const { t } = useTranslation('shell');
+  const { t } = useTranslation('common');
   const { asOf } = useConnection();
   const time = useTime();
   if (!useIsStale()) return null;

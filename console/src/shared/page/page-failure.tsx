@@ -20,7 +20,7 @@ export function PageFailure({ error, reset }: { readonly error: unknown; readonl
 
 /** Shown for a URL that matches no page. */
 export function NotFound() {
-  const { t } = useTranslation('shell');
+  const { t } = useTranslation('common');
   useTitle('item', t('notFound.title'));
   return (
     <Empty
@@ -37,7 +37,7 @@ export function NotFound() {
 
 /** Shown in place of a page that the user's role may not see. @param permission the name of the missing permission */
 export function NotAllowed({ permission }: { readonly permission: string }) {
-  const { t } = useTranslation('shell');
+  const { t } = useTranslation('common');
   return (
     <Empty icon="key" title={t('notAllowed.title')}>
       {t('notAllowed.text', { permission })}

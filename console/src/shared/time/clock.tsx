@@ -5,7 +5,7 @@ import { setUtc, useUtc } from './zone.ts';
 
 /** The current time in the time zone of the console, as a button that switches to UTC and back. */
 export function Clock() {
-  const { t } = useTranslation('shell');
+  const { t } = useTranslation('common');
   const time = useTime();
   const now = new Date(useNow());
   const utc = useUtc();

@@ -65,7 +65,7 @@ export function TokenList({ userId }: { readonly userId?: string }) {
 }
 
 function TokenFacts({ token }: { readonly token: ApiToken }) {
-  const { t } = useTranslation(['account', 'shell']);
+  const { t } = useTranslation(['account', 'common']);
   const now = useNow(60_000);
   const { name, role, prefix, createdAt, expiresAt, lastUsedAt } = token;
   const left = expiresAt.getTime() - now;
@@ -76,7 +76,7 @@ function TokenFacts({ token }: { readonly token: ApiToken }) {
         <code dir="ltr" className="font-mono text-sm text-muted">
           {prefix}…
         </code>
-        <span className="text-muted">{t(`shell:roles.${role}`)}</span>
+        <span className="text-muted">{t(`common:roles.${role}`)}</span>
         {left <= 0 && (
           <Badge tone="critical" icon="failure">
             {t('tokens.expired')}

@@ -137,7 +137,7 @@ function useDetailName(): (name: string) => string {
 
 /** Where the display names of the values of a detail are. */
 const valueNames: Readonly<Record<string, string>> = {
-  role: 'shell:roles',
+  role: 'common:roles',
   kind: 'reports:kinds',
   eventType: 'events:types',
   severity: 'common:severity',

@@ -10,7 +10,7 @@ interface RoleFieldProps {
 
 /** A selection of a role, with the permissions of the selected role. */
 export function RoleField({ value, onChange }: RoleFieldProps) {
-  const { t, i18n } = useTranslation(['administration', 'shell']);
+  const { t, i18n } = useTranslation(['administration', 'common']);
   const allowed = (Object.keys(permissions) as Permission[]).filter((permission) =>
     (permissions[permission] as readonly Role[]).includes(value),
   );
@@ -21,7 +21,7 @@ export function RoleField({ value, onChange }: RoleFieldProps) {
         label={t('users.role')}
         name="role"
         value={value}
-        options={roles.map((role) => ({ value: role, label: t(`shell:roles.${role}`) }))}
+        options={roles.map((role) => ({ value: role, label: t(`common:roles.${role}`) }))}
         onChange={onChange}
       />
       <p className="text-sm text-muted" aria-live="polite">

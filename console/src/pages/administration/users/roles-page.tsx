@@ -7,7 +7,7 @@ import { Icon } from '../../../ui/icon.tsx';
 
 /** The permissions of each role, as a table. */
 export function RolesPage() {
-  const { t } = useTranslation(['administration', 'shell']);
+  const { t } = useTranslation(['administration', 'common']);
   return (
     <>
       <PageHeader title={t('roles.title')} />
@@ -30,9 +30,9 @@ export function RolesPage() {
                     to="/administration/users"
                     search={{ role }}
                     className="text-accent underline"
-                    title={t('roles.show', { role: t(`shell:roles.${role}`) })}
+                    title={t('roles.show', { role: t(`common:roles.${role}`) })}
                   >
-                    {t(`shell:roles.${role}`)}
+                    {t(`common:roles.${role}`)}
                   </Link>
                 </th>
               ))}

@@ -111,7 +111,7 @@ interface RoleDialogProps {
 
 /** A dialog that changes the role of a user, which ends their sessions. */
 function RoleDialog({ user, onClose }: RoleDialogProps) {
-  const { t } = useTranslation(['administration', 'shell']);
+  const { t } = useTranslation(['administration', 'common']);
   const { say } = useNotices();
   const [role, setRole] = useState(user.role);
   const name = nameOf(user);
@@ -122,7 +122,7 @@ function RoleDialog({ user, onClose }: RoleDialogProps) {
       run={() => api.users.updateRole.mutate({ userId: user.id, role })}
       onDone={() => {
         void refreshUsers();
-        say(t('users.roleChanged', { name, role: t(`shell:roles.${role}`) }));
+        say(t('users.roleChanged', { name, role: t(`common:roles.${role}`) }));
         onClose();
       }}
       onClose={onClose}

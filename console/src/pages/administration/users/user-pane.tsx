@@ -21,7 +21,7 @@ interface UserPaneProps {
 
 /** The details of a user: personal data, sessions, API tokens and recent activity. */
 export function UserPane({ id, onClose }: UserPaneProps) {
-  const { t } = useTranslation(['administration', 'shell']);
+  const { t } = useTranslation(['administration', 'common']);
   const { data: user, error, refetch } = useQuery(service.users.getById.queryOptions({ id }));
   return (
     <SidePane
@@ -37,7 +37,7 @@ export function UserPane({ id, onClose }: UserPaneProps) {
           <Facts
             facts={[
               [t('users.email'), <bdi key="email">{user.email}</bdi>],
-              [t('users.role'), t(`shell:roles.${user.role}`)],
+              [t('users.role'), t(`common:roles.${user.role}`)],
               [
                 t('users.state'),
                 <StateBadge key="state" state={user.isActive ? 'users.active' : 'users.inactive'} />,

@@ -102,7 +102,7 @@ function Users() {
 }
 
 function useUserColumns(): readonly Column<User>[] {
-  const { t } = useTranslation(['administration', 'shell']);
+  const { t } = useTranslation(['administration', 'common']);
   return useMemo(
     () => [
       {
@@ -125,8 +125,8 @@ function useUserColumns(): readonly Column<User>[] {
         header: t('users.role'),
         sortBy: 'role',
         width: 'min(8rem, 30cqi)',
-        csv: ({ role }) => t(`shell:roles.${role}`),
-        cell: ({ role }) => t(`shell:roles.${role}`),
+        csv: ({ role }) => t(`common:roles.${role}`),
+        cell: ({ role }) => t(`common:roles.${role}`),
       },
       {
         id: 'department',
@@ -163,7 +163,7 @@ function useUserColumns(): readonly Column<User>[] {
 
 /** The filters of `users.getAll`. */
 function useUserFilters(): readonly Filter[] {
-  const { t } = useTranslation(['administration', 'shell']);
+  const { t } = useTranslation(['administration', 'common']);
   return useMemo(
     () => [
       { kind: 'text', name: 'search', label: t('users.search'), hint: t('users.searchHint') },
@@ -171,7 +171,7 @@ function useUserFilters(): readonly Filter[] {
         kind: 'choice',
         name: 'role',
         label: t('users.role'),
-        options: roles.map((value) => ({ value, label: t(`shell:roles.${value}`) })),
+        options: roles.map((value) => ({ value, label: t(`common:roles.${value}`) })),
       },
       { kind: 'text', name: 'department', label: t('users.department') },
       {
