@@ -218,7 +218,7 @@ const ownSessions = createRoute({
   getParentRoute: () => shell,
   path: '/account/sessions',
   validateSearch: readSearch({}),
-  component: lazyPage(() => import('../pages/account/account-page.tsx'), 'SessionsPage'),
+  component: lazyPage(() => import('../pages/account/sessions-page.tsx'), 'SessionsPage'),
 });
 
 export const router = createRouter({

@@ -5,7 +5,6 @@ import { setCsvChoice, useCsvChoice } from '../../shared/csv/csv-choice.ts';
 import { PageHeader } from '../../shared/page/page-header.tsx';
 import { useFactorMissing } from '../../shared/session/flags.ts';
 import { useUser } from '../../shared/session/session.ts';
-import { ExportSessions, SessionList } from '../../shared/users/session-list.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { LinkButton } from '../../ui/links.tsx';
@@ -110,25 +109,5 @@ function CsvPanel() {
         ))}
       </div>
     </Panel>
-  );
-}
-
-/** The sessions of the current user. */
-export function SessionsPage() {
-  const { t } = useTranslation('session');
-  return (
-    <>
-      <PageHeader title={t('sessions.title')}>
-        <ExportSessions title={t('sessions.title')} />
-      </PageHeader>
-      <div className="min-h-0 grow overflow-y-auto px-4 py-3">
-        <div className="flex max-w-3xl flex-col gap-3">
-          <p className="text-muted">{t('sessions.text')}</p>
-          <div className="rounded-md border bg-surface">
-            <SessionList />
-          </div>
-        </div>
-      </div>
-    </>
   );
 }

@@ -6,7 +6,7 @@ import { useTranslation } from 'react-i18next';
 import { isConflict } from '../../shared/conflict/faster.tsx';
 import { useForm } from '../../shared/form/form.ts';
 import { FormDialog } from '../../shared/form/form-dialog.tsx';
-import { LookUp } from '../../shared/form/look-up-field.tsx';
+import { LookUp } from '../../shared/form/look-up.tsx';
 import { changesOf } from '../../shared/form/seen.ts';
 import { useNotices } from '../../shared/notices/notices.tsx';
 import { Failure } from '../../shared/service/failure.tsx';

@@ -3,7 +3,7 @@ import { MAX_POINTS, trafficIntervals } from '@gantry/contract/values';
 import { useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { FilterField } from '../../shared/filters/filter-field.tsx';
-import { LookUp } from '../../shared/form/look-up-field.tsx';
+import { LookUp } from '../../shared/form/look-up.tsx';
 import { type DayRange, daysIn } from '../../shared/range/days.ts';
 import { RangePicker } from '../../shared/range/range-picker.tsx';
 import { api } from '../../shared/service/service.ts';

@@ -2,7 +2,7 @@ import { type KeyboardEvent, type RefObject, useEffect, useRef, useState } from 
 import { classes } from '../../ui/classes.ts';
 import { copyForPrint } from '../../ui/print-copy.ts';
 import { useLasting } from '../../ui/skeleton.tsx';
-import { useIsDark } from '../../ui/theme.ts';
+import { useIsDark } from '../../ui/token-color.ts';
 import { Failure } from '../service/failure.tsx';
 import type { ChartOption, ECharts } from './echarts.ts';
 import { type Look, readLook } from './look.ts';

@@ -1,4 +1,4 @@
-import { type ColorToken, tokenColor } from '../../ui/theme.ts';
+import { type ColorToken, tokenColor } from '../../ui/token-color.ts';
 
 /** The colours of a chart, and the font of the page. */
 export type Look = Readonly<Record<ColorToken, string>> & { readonly font: string };

@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { Field } from '../../ui/field.tsx';
 import { type Option, Select } from '../../ui/select.tsx';
 import { DateField } from '../form/date-field.tsx';
-import { LookUp } from '../form/look-up-field.tsx';
+import { LookUp } from '../form/look-up.tsx';
 import { FIRST_DAY } from '../range/days.ts';
 import type { Filter } from './filter.ts';
 

@@ -1,5 +1,5 @@
 import type { ExpressionSpecification, LayerSpecification } from 'maplibre-gl';
-import { type ColorToken, tokenColor } from '../../ui/theme.ts';
+import { type ColorToken, tokenColor } from '../../ui/token-color.ts';
 import { rankColors } from './point.ts';
 
 /** Ids of the sources of the style. */

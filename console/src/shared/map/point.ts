@@ -1,5 +1,5 @@
 import type { Tone } from '../../ui/badge.tsx';
-import type { ColorToken } from '../../ui/theme.ts';
+import type { ColorToken } from '../../ui/token-color.ts';
 
 /** From normal (0) to critical (4). */
 export type Rank = 0 | 1 | 2 | 3 | 4;

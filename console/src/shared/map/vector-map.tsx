@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Button } from '../../ui/button.tsx';
-import { useIsDark } from '../../ui/theme.ts';
+import { useIsDark } from '../../ui/token-color.ts';
 import { DrawnMap, type Group } from './drawn-map.ts';
 import { boundsOf, type MapPoint, type MapProps, worstFirst } from './point.ts';
 import { PointButton } from './point-list.tsx';

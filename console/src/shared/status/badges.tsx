@@ -4,7 +4,7 @@ import type { SensorStatus } from '@gantry/contract/sensors';
 import type { TrafficLevel } from '@gantry/contract/traffic';
 import { useTranslation } from 'react-i18next';
 import { Badge, type Look } from '../../ui/badge.tsx';
-import type { ColorToken } from '../../ui/theme.ts';
+import type { ColorToken } from '../../ui/token-color.ts';
 import { Moment } from '../time/moment.tsx';
 
 const severityLooks: Readonly<Record<Severity, Look>> = {

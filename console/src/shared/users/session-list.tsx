@@ -14,6 +14,7 @@ import { api, service } from '../service/service.ts';
 import type { ExportColumn } from '../table/export.ts';
 import { ExportButton } from '../table/export-button.tsx';
 import { Moment } from '../time/moment.tsx';
+import { deviceOf } from './device.ts';
 
 /** The sessions of a user, and buttons that end them. @param userId absent: the current user */
 export function SessionList({ userId }: { readonly userId?: string }) {
@@ -103,31 +104,4 @@ export function ExportSessions({ userId, title }: { readonly userId?: string; re
       }}
     />
   );
-}
-
-/** In the order of the checks: the user agents of Edge and Opera also name Chrome, and that of Chrome names Safari. */
-const BROWSERS = [
-  ['Edge', /\bEdg(?:e|A|iOS)?\//],
-  ['Opera', /\bOPR\//],
-  ['Firefox', /\b(?:Firefox|FxiOS)\//],
-  ['Chrome', /\b(?:Chrome|Chromium|CriOS|HeadlessChrome)\//],
-  ['Safari', /\bSafari\//],
-] as const;
-
-const SYSTEMS = [
-  ['Android', /\bAndroid\b/],
-  ['iPhone', /\biPhone\b/],
-  ['iPad', /\biPad\b/],
-  ['Windows', /\bWindows\b/],
-  ['macOS', /\bMac OS X\b/],
-  ['Linux', /\bLinux\b/],
-] as const;
-
-/** A short name for a user agent: `Firefox, Windows`. An unknown one is returned as it is, at most 60 characters. */
-export function deviceOf(userAgent: string | null): string | null {
-  if (!userAgent) return null;
-  const find = (known: readonly (readonly [string, RegExp])[]) =>
-    known.find(([, pattern]) => pattern.test(userAgent))?.[0];
-  const names = [find(BROWSERS), find(SYSTEMS)].filter((name) => name !== undefined);
-  return names.length > 0 ? names.join(', ') : userAgent.slice(0, 60);
 }

@@ -13,7 +13,7 @@ import { columnsBeside, ListAndPane, NotOpenedPane } from '../../../shared/table
 import { useCursor } from '../../../shared/table/use-cursor.ts';
 import { Moment } from '../../../shared/time/moment.tsx';
 import { isInPlace } from '../../../shared/url/search.ts';
-import { deviceOf } from '../../../shared/users/session-list.tsx';
+import { deviceOf } from '../../../shared/users/device.ts';
 import { WithDefaultView } from '../../../shared/views/with-default-view.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { Empty, NoMatch } from '../../../ui/empty.tsx';

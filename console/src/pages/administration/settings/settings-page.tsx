@@ -4,7 +4,7 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ConfirmDialog } from '../../../shared/form/form-dialog.tsx';
-import { LookUp } from '../../../shared/form/look-up-field.tsx';
+import { LookUp } from '../../../shared/form/look-up.tsx';
 import { ChangedMeanwhile, changedByOthers, changesOf } from '../../../shared/form/seen.ts';
 import { KeptState, useKept } from '../../../shared/form/use-kept.tsx';
 import { useNotices } from '../../../shared/notices/notices.tsx';
