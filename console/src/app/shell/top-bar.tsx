@@ -48,7 +48,11 @@ function UserMenu() {
         </Button>
       }
       items={[
-        { label: `${user.email} · ${t(`common:roles.${user.role}`)}`, onSelect: () => undefined, disabled: true },
+        {
+          label: `${user.email} · ${t(`common:roles.${user.role}`)}`,
+          onSelect: () => undefined,
+          disabled: true,
+        },
         'line',
         ...themes.map((each) => ({
           label: t(`theme.${each}`),

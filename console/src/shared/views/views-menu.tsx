@@ -2,15 +2,16 @@ import { useLocation } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Button } from '../../ui/button.tsx';
-import { Field } from '../../ui/field.tsx';
+import { later } from '../../ui/load-code.ts';
 import { Menu } from '../../ui/menu.tsx';
-import { useForm } from '../form/form.ts';
-import { FormDialog } from '../form/form-dialog.tsx';
-import { useUser } from '../session/session.ts';
-import { ManageViews } from './manage-views.tsx';
 import { useShowView, useViews, viewOf } from './use-views.ts';
 
-/** The menu of the saved views of a page: it applies them, saves the current one, and opens `ManageViews`. */
+const useViewDialog = later(async () => (await import('./view-dialog.tsx')).ViewDialog);
+
+/**
+ * The menu of the saved views of a page: it applies them, and opens the dialogs that save the current one and manage
+ * them, which are loaded then.
+ */
 export function ViewsMenu({ page }: { readonly page: string }) {
   const { t } = useTranslation('views');
   const all = useViews(page);
@@ -19,7 +20,7 @@ export function ViewsMenu({ page }: { readonly page: string }) {
   const search = viewOf(useLocation().searchStr);
   const [dialog, setDialog] = useState<'save' | 'manage' | null>(null);
   const current = views.find((view) => viewOf(view.search) === search);
-  const close = () => setDialog(null);
+  const ViewDialog = useViewDialog(dialog !== null);
   return (
     <>
       <Menu
@@ -56,37 +57,7 @@ export function ViewsMenu({ page }: { readonly page: string }) {
           },
         ]}
       />
-      {dialog === 'save' && <SaveView search={search} create={all.create} onClose={close} />}
-      {dialog === 'manage' && <ManageViews all={all} search={search} onClose={close} />}
+      {dialog && ViewDialog && <ViewDialog {...{ dialog, all, search }} onClose={() => setDialog(null)} />}
     </>
-  );
-}
-
-interface SaveViewProps {
-  readonly search: string;
-  readonly create: ReturnType<typeof useViews>['create'];
-  readonly onClose: () => void;
-}
-
-/** The dialog that saves the current query parameters as a named view. */
-function SaveView({ search, create, onClose }: SaveViewProps) {
-  const { t } = useTranslation('views');
-  const mayShare = useUser().role !== 'VIEWER';
-  const form = useForm({
-    keep: 'new view',
-    read: (entered) => ({ name: entered.text('name'), search, shared: entered.checked('shared') }),
-    save: (input) => create.mutateAsync(input),
-    onSuccess: onClose,
-  });
-  return (
-    <FormDialog title={t('saveTitle')} form={form} onClose={onClose} action={t('saveIt')}>
-      <Field label={t('name')} name="name" error={form.errorOf('name')} maxLength={100} autoFocus required />
-      {mayShare && (
-        <label className="flex items-center gap-2 pointer-coarse:min-h-11">
-          <input type="checkbox" name="shared" className="size-4 accent-accent" />
-          {t('share')}
-        </label>
-      )}
-    </FormDialog>
   );
 }
