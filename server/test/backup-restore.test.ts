@@ -111,7 +111,6 @@ const differencesIn = async (connectionString: string) => {
   const results = await runChecks({
     connectionString,
     features: gantry.app.context.config.FEATURES,
-    isRepairing: false,
     limit: 5,
     onResult: () => undefined,
   });
