@@ -3,7 +3,6 @@ import { hasRightToLeft } from './pdf-bidi.ts';
 import { drawCharts, drawFigures } from './pdf-blocks.ts';
 import type { Pdf } from './pdf-fonts.ts';
 import { bottom, colors, contentWidth, page, writeText } from './pdf-page.ts';
-import { shareOut } from './pdf-shares.ts';
 import { drawTable, type Groups } from './pdf-table.ts';
 import { tagsOf } from './pdf-tags.ts';
 
@@ -137,4 +136,21 @@ function shareRows({ idOf }: Sections, all: readonly Kept[]): SectionsDrawn {
         : `Detail rows are left out for: ${listNames(cut)}; the CSV and XLSX have them all.`,
     total: all.reduce((sum, { rowCount }) => sum + rowCount, 0),
   };
+}
+
+/**
+ * Divides `room` rows among groups. Each gets as many as it needs or, if there is not enough room, an equal share of
+ * what the smaller groups leave.
+ * @param needs the number of rows of each group
+ */
+export function shareOut(needs: ReadonlyMap<string, number>, room: number): Map<string, number> {
+  const shares = new Map<string, number>();
+  let left = room;
+  const byNeed = [...needs].sort(([, a], [, b]) => a - b);
+  for (const [n, [id, need]] of byNeed.entries()) {
+    const share = Math.min(need, Math.floor(left / (byNeed.length - n)));
+    shares.set(id, share);
+    left -= share;
+  }
+  return shares;
 }

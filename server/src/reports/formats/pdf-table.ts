@@ -1,8 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { TimezoneSettings } from '@gantry/contract/system';
 import type { Cell, Column, ColumnType, Row } from '../document.ts';
-import { formatDuration } from '../duration.ts';
-import { createLocalTime, type LocalTime } from '../local-time.ts';
+import { createLocalTime, formatDuration, type LocalTime } from '../local-time.ts';
 import type { Pdf } from './pdf-fonts.ts';
 import { widestPiece } from './pdf-lines.ts';
 import {
