@@ -30,9 +30,7 @@ export async function describeMachine(postgresql: string): Promise<Machine> {
   };
 }
 
-/** The commit of the checkout or, in a bundle, the commit from which the bundle was made (`BENCH_COMMIT`). */
-export async function findCommit(): Promise<string> {
-  if (process.env.BENCH_COMMIT) return process.env.BENCH_COMMIT;
+async function findCommit(): Promise<string> {
   try {
     const { stdout: commit } = await run('git', ['rev-parse', '--short=12', 'HEAD']);
     const { stdout: changes } = await run('git', ['status', '--porcelain']);

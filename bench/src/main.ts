@@ -1,20 +1,22 @@
-import { bundleCommand } from './bundle/command.ts';
-import { consoleCommand } from './console/command.ts';
+import { Command } from 'commander';
+import { BenchmarkFailed } from './failure.ts';
 import { faultsCommand } from './faults/command.ts';
 import { gatewaysCommand } from './gateways/command.ts';
 import { ingestCommand } from './ingest/command.ts';
-import { runProgram } from './program.ts';
 import { queryCommand } from './query/command.ts';
 import { reportsCommand } from './reports/command.ts';
-import { soakCommand } from './soak/command.ts';
 
-await runProgram([
-  bundleCommand,
-  consoleCommand,
-  faultsCommand,
-  gatewaysCommand,
-  ingestCommand,
-  queryCommand,
-  reportsCommand,
-  soakCommand,
-]);
+const program = new Command('bench').description(
+  'Side-by-side benchmarks of Gantry. They start everything they need and remove it again.',
+);
+for (const command of [faultsCommand, gatewaysCommand, ingestCommand, queryCommand, reportsCommand])
+  program.addCommand(command);
+
+try {
+  await program.parseAsync();
+  process.exit(0);
+} catch (error) {
+  if (!(error instanceof Error)) throw error;
+  process.stderr.write(`${error instanceof BenchmarkFailed ? error.message : error.stack}\n`);
+  process.exit(1);
+}

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 
-// Directly in src, because a bundle of the benchmarks (bench/dist) has the same depth.
+// Directly in src, because the built benchmarks (bench/dist) have the same depth.
 
-/** The folder of the repository, or of an unpacked bundle (`bench -- bundle`). */
+/** The folder of the repository. */
 export const root = fileURLToPath(new URL('../../', import.meta.url));

@@ -10,7 +10,7 @@ import { findFreePort } from './free-port.ts';
 import { type Metrics, parseMetrics, residentMegabytes } from './metrics.ts';
 import { root } from './root.ts';
 
-/** `package.json`, whose `start` script is run directly, because a bundle does not contain npm. */
+/** `package.json`, whose `start` script is run directly. */
 const { scripts } = createRequire(import.meta.url)(join(root, 'package.json')) as {
   readonly scripts: { readonly start: string };
 };

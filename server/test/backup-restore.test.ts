@@ -6,11 +6,11 @@ import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type App, createApp } from '../src/app.ts';
 import { createDiskBlobs } from '../src/images/disk-blobs.ts';
-import { excludeOthers } from '../src/operations/backup/exclusion-store.ts';
 import { type BackupResult, makeBackup } from '../src/operations/backup/make.ts';
 import { moveDatabase } from '../src/operations/backup/move.ts';
 import { pathInPool } from '../src/operations/backup/pictures.ts';
 import { restoreBackup } from '../src/operations/backup/restore.ts';
+import { excludeOthers } from '../src/operations/backup/snapshot-store.ts';
 import { verifyArchive } from '../src/operations/backup/verify.ts';
 import { runChecks } from '../src/operations/consistency/checks.ts';
 import { readConfig } from '../src/platform/config.ts';
@@ -111,7 +111,6 @@ const differencesIn = async (connectionString: string) => {
   const results = await runChecks({
     connectionString,
     features: gantry.app.context.config.FEATURES,
-    isRepairing: false,
     limit: 5,
     onResult: () => undefined,
   });

@@ -182,8 +182,8 @@ describe('the boundaries between rooms', () => {
     ).toEqual([
       'server/src/gateways/spool.ts',
       'server/src/operations/backup/folder.ts',
+      'server/src/operations/doctor/data.ts',
       'server/src/operations/doctor/database.ts',
-      'server/src/operations/doctor/gateways.ts',
       'server/src/operations/transfer/import.ts',
       'server/src/platform/clock.ts',
       'server/src/platform/database/embedded/binaries.ts',

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { switchableFeatures } from '@gantry/contract/system';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { removeEvents } from '../src/events/remove-store.ts';
-import { type CheckResult, runChecks } from '../src/operations/consistency/checks.ts';
+import { type CheckResult, rebuildDerived, runChecks } from '../src/operations/consistency/checks.ts';
 import { GANTRY } from './build-programs.ts';
 import { foldAllTraffic } from './fold-all-traffic.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
@@ -55,14 +55,17 @@ beforeAll(async () => {
 });
 afterAll(() => gantry.stop());
 
-const check = (isRepairing = false): Promise<CheckResult[]> =>
-  runChecks({
-    connectionString: url,
-    features: switchableFeatures,
-    isRepairing,
-    limit: 100,
-    onResult: () => undefined,
-  });
+const check = (): Promise<CheckResult[]> =>
+  runChecks({ connectionString: url, features: switchableFeatures, limit: 100, onResult: () => undefined });
+
+/** Recomputes what the check says. @returns the number of rows by the kind of data */
+const rebuildWrong = async (): Promise<Record<string, number>> => {
+  const wrong = (await check()).filter(({ differences }) => differences.length > 0);
+  const rows: Record<string, number> = {};
+  for (const kind of new Set(wrong.map(({ rebuild }) => rebuild)))
+    rows[kind] = await rebuildDerived(kind, { connectionString: url, features: switchableFeatures });
+  return rows;
+};
 const namesOfWrong = (results: readonly CheckResult[]): string[] =>
   results.filter(({ differences }) => differences.length > 0).map(({ name }) => name);
 
@@ -142,13 +145,14 @@ describe('the check of derived data', () => {
   });
 
   it.each(damages)(
-    'finds and repairs damage to $name ($how), and changes nothing unless asked to',
+    'finds damage to $name ($how), changes nothing, and names what rebuilds it',
     async ({ name, statement }) => {
       expect((await gantry.pool.query(statement)).rowCount).toBeGreaterThan(0);
       expect(namesOfWrong(await check())).toContain(name);
       expect(namesOfWrong(await check())).toContain(name);
-      const repaired = (await check(true)).find((each) => each.name === name);
-      expect(repaired?.repaired).toBeGreaterThan(0);
+      const written = Object.values(await rebuildWrong());
+      expect(written.length).toBeGreaterThan(0);
+      for (const rows of written) expect(rows).toBeGreaterThan(0);
       await eventually(
         async () => namesOfWrong(await check()),
         (wrong) => wrong.length === 0,
@@ -173,7 +177,7 @@ describe('the check of derived data', () => {
       `UPDATE incidents SET status = 'CLOSED'; UPDATE incident_timeline SET to_status = 'CLOSED'`,
     );
     await gantry.pool.query('DELETE FROM incident_events');
-    await check(true);
+    await rebuildWrong();
     expect(await readAttached()).toEqual(attached);
     expect(await gantry.count('incidents')).toBe(incidents);
     expect(await countDeliveries()).toEqual(deliveries);
@@ -183,12 +187,8 @@ describe('the check of derived data', () => {
     const before = await countDeliveries();
     await gantry.pool.query(`DELETE FROM incidents; DELETE FROM watchlist_alerts`);
     expect(namesOfWrong(await check())).toEqual(['events without their incident', 'alerts of the watchlist']);
-    const repaired = await check(true);
+    expect(await rebuildWrong()).toEqual({ incidents: 5, alerts: 9 });
     expect(namesOfWrong(await check())).toEqual([]);
-    const [incidents, alerts] = ['events without their incident', 'alerts of the watchlist'].map(
-      (wanted) => repaired.find(({ name }) => name === wanted)?.repaired,
-    );
-    expect([incidents, alerts]).toEqual([5, 9]);
     expect(await countDeliveries()).toEqual({
       ...before,
       'incident.changed': (before['incident.changed'] ?? 0) + 5,
@@ -196,7 +196,7 @@ describe('the check of derived data', () => {
     });
   });
 
-  it('repairs while events arrive', async () => {
+  it('is rebuilt while events arrive', async () => {
     const apiKey = await gantry.registerSensor();
     let isBusy = true;
     const sending = (async () => {
@@ -204,11 +204,40 @@ describe('the check of derived data', () => {
     })();
     try {
       for (const { statement } of damages.slice(0, 3)) await gantry.pool.query(statement);
-      await check(true);
+      const traffic = damages.find(({ name }) => name === 'traffic by 5 minutes');
+      await gantry.pool.query(traffic?.statement ?? '');
+      await rebuildWrong();
     } finally {
       isBusy = false;
       await sending;
     }
+    expect(namesOfWrong(await check())).toEqual([]);
+  });
+
+  it('misses an end of something unknown in no incident, but one that a timeline names, and other values of the field', async () => {
+    const apiKey = await gantry.registerSensor();
+    const keyed = (incidentKey: string, incidentEnd?: string) => ({
+      eventType: 'INCIDENT',
+      metadata: { incidentKey, ...(incidentEnd !== undefined && { incidentEnd }) },
+    });
+    const stored: string[] = [];
+    for (const event of [
+      keyed('Fire'),
+      keyed('Fire', 'ended'),
+      keyed('Flood', 'soon'),
+      { eventType: 'INCIDENT', metadata: { incidentEnd: 'ended' } },
+      keyed('Unknown', 'ended'),
+    ])
+      stored.push((await gantry.ok('events.ingest', { apiKey, ...event })).eventId);
+    await eventually(
+      async () => (await gantry.pool.query('SELECT FROM events_to_follow_up')).rowCount,
+      (waiting) => waiting === 0,
+    );
+    expect(namesOfWrong(await check())).toEqual([]);
+    await gantry.pool.query('DELETE FROM incident_events WHERE event_id = ANY ($1)', [stored]);
+    const missed = (await check()).find(({ name }) => name === 'events without their incident');
+    expect(new Set(missed?.differences.map(({ eventId }) => eventId))).toEqual(new Set(stored.slice(0, 4)));
+    await rebuildWrong();
     expect(namesOfWrong(await check())).toEqual([]);
   });
 
@@ -240,22 +269,25 @@ describe('the check of derived data', () => {
     expect(namesOfWrong(await check())).toEqual([]);
     await gantry.pool.query(`UPDATE traffic_rollups SET n = n + 1 WHERE minutes = 60 AND ${ofThatDay}`);
     expect(namesOfWrong(await check())).toEqual(['traffic by longer slots']);
-    await check(true);
+    await rebuildWrong();
     expect(namesOfWrong(await check())).toEqual([]);
     expect(await read()).toEqual(before);
   });
 
   it('is a command that exits with 1 and names the rows that differ', async () => {
-    const run = () =>
-      promisify(execFile)(process.execPath, [GANTRY, 'db', 'check'], {
+    const run = (...args: string[]) =>
+      promisify(execFile)(process.execPath, [GANTRY, 'db', ...args], {
         cwd: ROOT,
         env: { PATH: process.env.PATH, DATABASE_URL: url },
       });
-    expect((await run()).stdout).toMatch(/^equal {6}totals by hour/);
+    expect((await run('check')).stdout).toMatch(/^equal {6}totals by hour/);
     await gantry.pool.query(damages[2]?.statement ?? '');
-    const failed = await run().catch((error: { code: number; stdout: string }) => error);
+    const failed = await run('check').catch((error: { code: number; stdout: string }) => error);
     expect(failed).toMatchObject({ code: 1 });
-    expect(failed.stdout).toMatch(/DIFFERENT {2}arrivals.*\n.*"counted":\d+,"kept":\d+/);
-    await check(true);
+    expect(failed.stdout).toMatch(
+      /DIFFERENT {2}arrivals.*\n.*"counted":\d+,"kept":\d+.*\n.*gantry db rebuild arrivals\n/,
+    );
+    expect((await run('rebuild', 'arrivals')).stdout).toBe('rebuilt arrivals: 1 rows\n');
+    expect(namesOfWrong(await check())).toEqual([]);
   });
 });

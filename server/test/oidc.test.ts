@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { examineAccounts } from '../src/operations/doctor/accounts.ts';
+import { examineAccounts } from '../src/operations/doctor/data.ts';
 import { ADMIN, type Gantry, startGantry } from './harness.ts';
 import { newChallenge, passProvider, startProvider, type TestProvider } from './oidc-provider.ts';
 import { sendRaw } from './raw-http.ts';

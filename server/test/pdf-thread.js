@@ -31,7 +31,19 @@ const drawnOf = async (page) => {
   return drawn;
 };
 
-const readers = { texts: textOf, drawn: drawnOf };
+/** The element for assistive technology of a page, and how many texts are drawn outside of any marked content. */
+const structureOf = async (page) => {
+  const { fnArray } = await page.getOperatorList();
+  let [depth, unmarked] = [0, 0];
+  for (const order of fnArray) {
+    if (order === OPS.beginMarkedContent || order === OPS.beginMarkedContentProps) depth++;
+    else if (order === OPS.endMarkedContent) depth--;
+    else if (depth === 0 && (order === OPS.showText || order === OPS.constructPath)) unmarked++;
+  }
+  return { root: await page.getStructTree(), unmarked };
+};
+
+const readers = { texts: textOf, drawn: drawnOf, structures: structureOf };
 
 const read = async (what, bytes) => {
   const pdf = await getDocument({ data: bytes, useSystemFonts: false, verbosity: 0 }).promise;

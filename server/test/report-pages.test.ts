@@ -4,10 +4,17 @@ import { inflateSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { Column, ReportDocument, Row, Section } from '../src/reports/document.ts';
 import { pdf } from '../src/reports/formats/pdf.ts';
-import { shareOut } from '../src/reports/formats/pdf-shares.ts';
+import { shareOut } from '../src/reports/formats/pdf-sections.ts';
 import { xlsx } from '../src/reports/formats/xlsx.ts';
 import { createLocalTime } from '../src/reports/local-time.ts';
-import { linesSeen, readDrawnTexts, readPdf, readXlsx } from './report-reading.ts';
+import {
+  linesSeen,
+  type PdfElement,
+  readDrawnTexts,
+  readPdf,
+  readStructures,
+  readXlsx,
+} from './report-reading.ts';
 
 const settings: ReportDocument['settings'] = {
   timezone: 'Europe/Vienna',
@@ -204,6 +211,67 @@ describe('the pages of a PDF', () => {
     const text = (await readPdf(bytes)).join(' ').replaceAll(/\s+/g, ' ');
     expect(text).toContain(`${hour}:00:00 ${hour === 12 ? 'PM' : 'AM'}`);
     expect(text).toContain(`${hour}:00:00 ${hour === 12 ? 'AM' : 'PM'}`);
+  });
+});
+
+/** The roles of an element and of those within it, in reading order, such as `Table(TR(TH TH))`. */
+const rolesOf = ({ role, children = [] }: PdfElement): string => {
+  const within = children.filter((child) => child.role !== undefined).map(rolesOf);
+  return within.length === 0 ? (role ?? '') : `${role}(${within.join(' ')})`;
+};
+
+const find = (element: PdfElement, role: string): PdfElement[] => [
+  ...(element.role === role ? [element] : []),
+  ...(element.children ?? []).flatMap((child) => find(child, role)),
+];
+
+describe('assistive technology', () => {
+  const two: readonly Column[] = columns.slice(0, 2);
+  const summary: ReportDocument['summary'] = async () => ({
+    figures: [{ name: 'Vehicles', value: 7 }],
+    charts: [
+      {
+        title: 'Per day',
+        shape: 'columns',
+        points: [
+          { label: '1 May', value: 3 },
+          { label: '2 May', value: null },
+        ],
+      },
+    ],
+  });
+
+  it('reads a title, facts, figures, charts in words and a table', async () => {
+    const facts = [{ name: 'Range', value: 'May' }];
+    const { bytes } = await write({
+      facts,
+      summary,
+      columns: two,
+      table: [
+        [NOON, null],
+        [NOON, 'W 1'],
+      ],
+    });
+    const [page] = await readStructures(bytes);
+    expect(page && rolesOf(page.root)).toBe(
+      'Root(Document(H1 P P Figure H2 Table(TR(TH TH) TR(TD TD) TR(TD TD))))',
+    );
+    expect(find(page?.root ?? {}, 'Figure')).toMatchObject([{ alt: 'Per day: 1 May: 3; 2 May: no data' }]);
+    const file = Buffer.from(bytes).toString('latin1');
+    expect(file).toContain('<pdfuaid:part>1</pdfuaid:part>');
+    expect(file).toMatch(/\/Lang \(en\)/);
+    expect(file).toMatch(/\/DisplayDocTitle true/);
+    expect(file).toMatch(/\/Marked true/);
+  });
+
+  it('finds everything drawn in an element or left out, and the head of a table once', async () => {
+    const table = Array.from({ length: 90 }, (): Row => [NOON, 'أ ب ١٢']);
+    const { bytes } = await write({ summary, columns: two, table });
+    const pages = await readStructures(bytes);
+    expect(pages.length).toBeGreaterThan(2);
+    expect(pages.map(({ unmarked }) => unmarked)).toEqual(pages.map(() => 0));
+    expect(pages.flatMap(({ root }) => find(root, 'TH'))).toHaveLength(2);
+    expect(pages.flatMap(({ root }) => find(root, 'TD'))).toHaveLength(180);
   });
 });
 

@@ -71,9 +71,23 @@ export interface DrawnText {
   readonly text: string;
 }
 
+/** An element for assistive technology. */
+export interface PdfElement {
+  readonly role?: string;
+  readonly alt?: string;
+  readonly children?: readonly PdfElement[];
+}
+
+export interface PdfStructure {
+  readonly root: PdfElement;
+  /** The number of drawing operations that neither belong to an element nor are marked as an artifact. */
+  readonly unmarked: number;
+}
+
 interface PdfAnswers {
   readonly texts: string[];
   readonly drawn: DrawnText[][];
+  readonly structures: PdfStructure[];
 }
 
 let thread: Worker | undefined;
@@ -116,6 +130,9 @@ export const readPdf = (bytes: Uint8Array): Promise<string[]> => askThread('text
  * text.
  */
 export const readDrawnTexts = (bytes: Uint8Array): Promise<DrawnText[][]> => askThread('drawn', bytes);
+
+/** The structure of each page of a PDF. */
+export const readStructures = (bytes: Uint8Array): Promise<PdfStructure[]> => askThread('structures', bytes);
 
 /** The lines of a page from top to bottom, each in visual order from left to right. */
 export const linesSeen = (drawn: readonly DrawnText[]): string[] => {

@@ -1,27 +1,63 @@
 import { Command } from 'commander';
+import { BenchmarkFailed } from '../failure.ts';
 import { describeMachine } from '../machine.ts';
 import type { StageOptions } from '../on-stage.ts';
 import { addCommonOptions, listOf, numberBetween } from '../option-values.ts';
 import { type Output, publish } from '../results.ts';
+import { runSoak } from '../soak/run.ts';
+import { SENSORS } from '../stage.ts';
 import { stopOnSignals } from '../stop.ts';
 import { judge } from './goals.ts';
 import { lineOf, reportOf } from './report.ts';
 import { runRounds } from './rounds.ts';
 import { onStages } from './stages.ts';
 
+/** Number of connections by default: of the comparison, and of a constant load. */
+const CONNECTIONS = 128;
+const SOAK_CONNECTIONS = 64;
+
 interface Options extends Omit<StageOptions, 'workers'>, Output {
   readonly workers: readonly [number, ...number[]];
-  readonly connections: number;
+  readonly connections?: number;
   readonly batchConnections: number;
   readonly batchSize: number;
   readonly warmup: number;
   readonly seconds: number;
   readonly rounds: number;
   readonly seed: number;
+  /** Minutes of a constant load instead of the comparison. */
+  readonly soak?: number;
+  readonly rate?: number;
+  readonly every: number;
+  readonly sensors: number;
 }
 
-async function run(options: Options): Promise<void> {
-  const { databaseUrl, folder, json, save, ...load } = options;
+async function run({ soak: minutes, rate, every, sensors, ...options }: Options): Promise<void> {
+  if (minutes !== undefined) {
+    const { databaseUrl, folder, json, save, seed, workers, connections = SOAK_CONNECTIONS } = options;
+    const [processes, ...others] = workers;
+    if (others.length > 0) throw new BenchmarkFailed('--soak takes one number of --workers');
+    await runSoak({
+      minutes,
+      connections,
+      every,
+      seed,
+      sensors,
+      workers: processes,
+      ...(rate !== undefined && { rate }),
+      ...(databaseUrl !== undefined && { databaseUrl }),
+      ...(folder !== undefined && { folder }),
+      json,
+      save,
+    });
+    return;
+  }
+  await compare(options);
+}
+
+async function compare(options: Omit<Options, 'soak' | 'rate' | 'every' | 'sensors'>): Promise<void> {
+  const { databaseUrl, folder, json, save, connections = CONNECTIONS, ...others } = options;
+  const load = { ...others, connections };
   const signal = stopOnSignals();
   const results = await onStages(options, async (stages) => {
     const measurements = await runRounds(stages, {
@@ -46,8 +82,14 @@ async function run(options: Options): Promise<void> {
 }
 
 export const ingestCommand = new Command('ingest')
-  .description('Measures ingestion in events per second, against a baseline and common alternatives.')
-  .option('--connections <number>', 'concurrent requests', numberBetween(1, 1024), 128)
+  .description(
+    'Measures ingestion in events per second, against a baseline and common alternatives, or under a constant load.',
+  )
+  .option(
+    '--connections <number>',
+    `concurrent requests (default: ${CONNECTIONS}; with --soak, ${SOAK_CONNECTIONS})`,
+    numberBetween(1, 1024),
+  )
   .option('--batch-connections <number>', 'the same for batches', numberBetween(1, 128), 16)
   .option('--batch-size <number>', 'events in a batch', numberBetween(1, 1000), 100)
   .option('--warmup <seconds>', 'load before each measurement', numberBetween(0, 600, { whole: false }), 2)
@@ -59,6 +101,23 @@ export const ingestCommand = new Command('ingest')
     'processes that Gantry serves with; several, as 1,2,4, are compared',
     listOf(numberBetween(1, 64)),
     [1],
+  )
+  .option(
+    '--soak <minutes>',
+    'a constant load for a long time instead, with checks of memory and latency',
+    numberBetween(0.1, 10_000, { whole: false }),
+  )
+  .option(
+    '--rate <number>',
+    'with --soak: events per second (default: half of the maximum)',
+    numberBetween(1, 100_000),
+  )
+  .option('--every <seconds>', 'with --soak: time from one sample to the next', numberBetween(1, 3600), 60)
+  .option(
+    '--sensors <number>',
+    'with --soak: sensors that report, each at a location of its own',
+    numberBetween(1, 10_000),
+    SENSORS,
   )
   .action(run);
 

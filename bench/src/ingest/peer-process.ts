@@ -1,13 +1,12 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { BenchmarkFailed } from '../failure.ts';
 import { root } from '../root.ts';
 
 const BUILT = 'bench/dist/peers';
 /** Defines `require` in a bundle, with which bundled CommonJS packages load the modules of Node.js. */
-export const REQUIRE = `import { createRequire as createRequireOfBundle } from 'node:module';
+const REQUIRE = `import { createRequire as createRequireOfBundle } from 'node:module';
 const require = createRequireOfBundle(import.meta.url);`;
 
 /** The name of a peer, whose source is the file of that name in `peers/`. */
@@ -23,11 +22,9 @@ export interface Peer {
 }
 
 /**
- * Builds the peers in the same way as Gantry (server/build.js), so that none has the overhead of a loader. Does nothing in a
- * bundle, which contains the built peers and no sources.
+ * Builds the peers in the same way as Gantry (server/build.js), so that none has the overhead of a loader.
  */
 export async function buildPeers(): Promise<void> {
-  if (!existsSync(join(root, 'bench/src'))) return;
   const { build } = await import('esbuild');
   await build({
     absWorkingDir: root,

@@ -114,8 +114,8 @@ describe('the benchmarks from the command line', () => {
 
   inLongRun('keep a constant load, on a given server', { timeout: 180_000 }, async () => {
     // Without --rate, it determines its rate first.
-    const short = ['--minutes', '0.1', '--every', '2', ...(isLong ? [] : ['--rate', '200'])];
-    const { code, output, errors } = await bench('soak', ...short, '--database-url', server.url, '--json');
+    const short = ['--soak', '0.1', '--every', '2', ...(isLong ? [] : ['--rate', '200'])];
+    const { code, output, errors } = await bench('ingest', ...short, '--database-url', server.url, '--json');
     expect(code, errors).toBe(0);
     const { data } = JSON.parse(output);
     expect(data.samples).toHaveLength(3);

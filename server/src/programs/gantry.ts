@@ -10,8 +10,7 @@ import { exitCodes, reportFailure } from './commands/failure.ts';
 import { addGateway } from './commands/gateway.ts';
 import { addMoveTo } from './commands/move-to.ts';
 import { addRestore } from './commands/restore.ts';
-import { addSimulator } from './commands/simulator.ts';
-import { addStart } from './commands/start.ts';
+import { addSimulator, addStart } from './commands/start.ts';
 
 /** Commands that handle signals themselves and end when they are asked to stop. */
 const LONG_RUNNING = ['start', 'demo', 'simulate'];

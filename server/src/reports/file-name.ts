@@ -19,3 +19,13 @@ export function fileNameOf({ kind, format, startsAt, endsAt, settings }: Named):
   const days = first === last ? first : `${first}_${last}`;
   return `${kind.toLowerCase().replaceAll('_', '-')}_${days}.${format.toLowerCase()}`;
 }
+
+/**
+ * The media type of each format. Separate from the writers, which take long to load and are needed only in the
+ * thread.
+ */
+export const contentTypes: Readonly<Record<ReportFormat, string>> = {
+  CSV: 'text/csv; charset=utf-8',
+  XLSX: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  PDF: 'application/pdf',
+};

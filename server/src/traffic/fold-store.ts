@@ -60,7 +60,10 @@ export function foldQuarter(db: Database, before: number): Promise<boolean> {
         UPDATE traffic_kept SET longer_until = date_bin(${QUARTER}, ${moment(before)}, ${ORIGIN})`);
       return false;
     }
-    await tx.execute(FOLD_QUARTER);
+    const places = sql`
+      SELECT sensor_id FROM traffic_places WHERE last_slot >= ${longerUntil}
+      UNION SELECT location_id FROM traffic_places WHERE last_slot >= ${longerUntil}`;
+    await tx.execute(addQuarter(longerUntil, places));
     await tx.execute(sql`UPDATE traffic_kept SET longer_until = longer_until + ${QUARTER}`);
     return true;
   });
@@ -163,16 +166,19 @@ function FOLD(limit: number) {
 
 // The sums of a quarter hour are the same for all longer slots that contain it. Each place is summed by itself, in little
 // memory. Plan: the unique index of traffic_rollups for each place with events since then.
-const FOLD_QUARTER = sql`
+/**
+ * Adds a quarter hour to the counts of 15 minutes, hours and days, from its slots of five minutes.
+ * @param start of the quarter hour, an expression
+ * @param places a query of the ids of the places with events since then
+ */
+export function addQuarter(start: SQL, places: SQL): SQL {
+  return sql`
   WITH summed AS MATERIALIZED (
-    SELECT place.id AS place_id, ${longerUntil} AS slot, quarter.*
-    FROM (
-      SELECT sensor_id AS id FROM traffic_places WHERE last_slot >= ${longerUntil}
-      UNION SELECT location_id FROM traffic_places WHERE last_slot >= ${longerUntil}
-    ) AS place CROSS JOIN LATERAL (
+    SELECT place.id AS place_id, ${start} AS slot, quarter.*
+    FROM (${places}) AS place (id) CROSS JOIN LATERAL (
       WITH fine AS MATERIALIZED (
         SELECT * FROM traffic_rollups
-        WHERE minutes = 5 AND place_id = place.id AND slot >= ${longerUntil} AND slot < ${longerUntil} + ${QUARTER}
+        WHERE minutes = 5 AND place_id = place.id AND slot >= ${start} AND slot < ${start} + ${QUARTER}
       )
       SELECT vehicle_type, sum(n)::bigint AS n, sum(events)::bigint AS events,
         coalesce(sum(n) FILTER (WHERE bin IS NOT NULL), 0)::bigint AS measured, sum(speed_sum)::bigint AS speed_sum,
@@ -193,3 +199,4 @@ const FOLD_QUARTER = sql`
       n, events, measured, speed_sum, bins, counts, CASE WHEN minutes = 60 THEN alive ELSE 0::smallint END AS alive
     FROM summed CROSS JOIN (VALUES (15), (60), (1440)) AS level (minutes)
   )`)}`;
+}

@@ -57,7 +57,6 @@ const differences = async (): Promise<unknown[]> => {
   const results = await runChecks({
     connectionString: cluster.url,
     features: FEATURES,
-    isRepairing: false,
     limit: 10,
     onResult: () => undefined,
   });

@@ -53,6 +53,23 @@ describe('gantry', () => {
       err: expect.stringContaining("unknown command 'bogus'"),
     });
     expect(await gantry(0, ['db', 'check', '--limit', '0'])).toMatchObject({ code: 2 });
+    expect(await gantry(0, ['db', 'rebuild', 'everything'])).toMatchObject({ code: 2 });
+  });
+
+  it.each([['repair'], ['repair', '--json'], ['check', '--repair']])(
+    'db %s %s answers with the command that replaced it',
+    async (...args) => {
+      expect(await gantry(0, ['db', ...args.filter(Boolean)])).toMatchObject({
+        code: 2,
+        err: expect.stringContaining('gantry db rebuild <what>'),
+      });
+    },
+  );
+
+  it('lists no former command', async () => {
+    const { out } = await gantry(0, ['db', '--help']);
+    expect(out).toContain('rebuild');
+    expect(out).not.toContain('repair');
   });
 
   it('has a help text for every command', async () => {
@@ -61,7 +78,7 @@ describe('gantry', () => {
       'demo',
       'simulate',
       'doctor',
-      'db repair',
+      'db rebuild',
       'admin create',
       'events import',
       'gateway try',

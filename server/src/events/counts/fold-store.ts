@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import { locks } from '../../platform/database/locks.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import { inTransaction } from '../../platform/database/transaction.ts';
@@ -37,13 +37,22 @@ function FOLD_TOTALS(limit: number) {
     SELECT *, true FROM hours ORDER BY 1, 2, 3, 4, 5, 6, 7
     ON CONFLICT (hour, ${totalsKeys}) DO UPDATE SET n = known.n + excluded.n
   ), summed AS (
-    INSERT INTO event_period_totals AS known (period, start, ${totalsKeys}, n)
-    SELECT period, date_trunc(period, hour AT TIME ZONE 'UTC')::date, ${totalsKeys}, sum(n)
-    FROM hours CROSS JOIN (VALUES ('day'), ('month'), ('year')) AS longer (period)
-    GROUP BY 1, 2, 3, 4, 5, 6, 7, 8 HAVING sum(n) <> 0 ORDER BY 1, 2, 3, 4, 5, 6, 7, 8
-    ON CONFLICT (period, start, ${totalsKeys}) DO UPDATE SET n = known.n + excluded.n
+    ${addToPeriods(sql`hours`)}
   )
   SELECT count(*) AS rows FROM taken`;
+}
+
+/**
+ * The statement that adds counts to those of days, months and years.
+ * @param hours a table or query with the columns hour, the keys of the totals, and n
+ */
+export function addToPeriods(hours: SQL): SQL {
+  return sql`
+    INSERT INTO event_period_totals AS known (period, start, ${totalsKeys}, n)
+    SELECT period, date_trunc(period, hour AT TIME ZONE 'UTC')::date, ${totalsKeys}, sum(n)
+    FROM ${hours} CROSS JOIN (VALUES ('day'), ('month'), ('year')) AS longer (period)
+    GROUP BY 1, 2, 3, 4, 5, 6, 7, 8 HAVING sum(n) <> 0 ORDER BY 1, 2, 3, 4, 5, 6, 7, 8
+    ON CONFLICT (period, start, ${totalsKeys}) DO UPDATE SET n = known.n + excluded.n`;
 }
 
 function FOLD_ARRIVALS(limit: number) {

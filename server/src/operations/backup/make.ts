@@ -10,11 +10,7 @@ import { ignoreErrno } from '../../platform/errno.ts';
 import { migrationsFolder, version } from '../../platform/installation.ts';
 import { syncFolder } from '../../platform/process/data-folder.ts';
 import { readCompressed, writeCompressed, writeSmall } from './archive-file.ts';
-import { cleanPool } from './clean-pool.ts';
-import { type CopyConnection, openCopyConnection } from './connection.ts';
-import { excludeOthers, keepTables } from './exclusion-store.ts';
 import { claimBackupFolder, createDraft, type Draft, POOL, removeOldBackups } from './folder.ts';
-import { requireKnownSchema } from './known-schema.ts';
 import {
   type ArchivedFile,
   type ArchivedTable,
@@ -28,7 +24,13 @@ import {
 } from './manifest.ts';
 import { addToPool, forEachPicture, isInPool, readPictureList } from './pictures.ts';
 import { BackupRefused, explaining, explainingStore } from './refusal.ts';
-import { takeSnapshot } from './snapshot.ts';
+import {
+  type CopyConnection,
+  excludeOthers,
+  keepTables,
+  openCopyConnection,
+  takeSnapshot,
+} from './snapshot-store.ts';
 import {
   COPY_PICTURES,
   type CopiedTable,
@@ -39,8 +41,10 @@ import {
   listTables,
   readFacts,
   readSequences,
+  requireKnownSchema,
   type SequenceValue,
 } from './tables-store.ts';
+import { cleanPool } from './verify.ts';
 
 /** The secrets of the data folder that belong to the data. The password of the embedded database does not. */
 export const SECRETS = ['jwt-secret'] as const;

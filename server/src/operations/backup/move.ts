@@ -4,12 +4,17 @@ import type { Logger } from 'pino';
 import { migrate, tablesOfMigrations } from '../../platform/database/migrate.ts';
 import { waitForDatabase } from '../../platform/database/wait.ts';
 import { migrationsFolder } from '../../platform/installation.ts';
-import { openCopyConnection } from './connection.ts';
-import { beginSnapshot, excludeOthers } from './exclusion-store.ts';
-import { requireKnownSchema } from './known-schema.ts';
 import { analyze, loadTables } from './load-store.ts';
 import { BackupRefused } from './refusal.ts';
-import { copyOut, hasSchema, listTables, readFacts, readSequences } from './tables-store.ts';
+import { beginSnapshot, excludeOthers, openCopyConnection } from './snapshot-store.ts';
+import {
+  copyOut,
+  hasSchema,
+  listTables,
+  readFacts,
+  readSequences,
+  requireKnownSchema,
+} from './tables-store.ts';
 import { countRows, refuseWhileServed, requireEmptyDatabase } from './target-store.ts';
 
 export interface MoveOptions {

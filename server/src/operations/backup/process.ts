@@ -1,8 +1,8 @@
 import { fork } from 'node:child_process';
 import type { Logger } from 'pino';
+import type { Config } from '../../platform/config.ts';
 import { backupProgram } from '../../platform/installation.ts';
 import type { BackupResult } from './make.ts';
-import type { BackupJob, BackupMessage } from './program-messages.ts';
 import { BackupRefused } from './refusal.ts';
 
 /** Size of the JavaScript heap of the process, in megabytes. Little suffices, because data is passed on in pieces. */
@@ -51,3 +51,19 @@ export function makeInProcess(
     });
   });
 }
+
+/** The message that starts the process that makes a backup. */
+export interface BackupJob {
+  readonly config: Config;
+  readonly connectionString: string;
+  readonly folder: string;
+  readonly keep: number;
+}
+
+/** A message from that process. A refusal is a sentence for users; a failure is a text that may be stored. */
+export type BackupMessage =
+  | { readonly progress: number }
+  | { readonly warning: string; readonly details: object }
+  | { readonly made: BackupResult }
+  | { readonly refusal: string }
+  | { readonly failure: string };

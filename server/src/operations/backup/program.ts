@@ -3,7 +3,7 @@ import { openBlobs } from '../../images/open-blobs.ts';
 import { safeText } from '../../platform/describe-error.ts';
 import { lowerPriorityTo } from '../../platform/process/priority.ts';
 import { makeBackup } from './make.ts';
-import type { BackupJob, BackupMessage } from './program-messages.ts';
+import type { BackupJob, BackupMessage } from './process.ts';
 import { BackupRefused } from './refusal.ts';
 
 // The program of the process that makes a backup for the service: server/dist/backup-program.js. The service answers

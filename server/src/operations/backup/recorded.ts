@@ -5,7 +5,6 @@ import { clientSettings } from '../../platform/database/address.ts';
 import { createDatabase, type Database } from '../../platform/database/pool.ts';
 import { safeText } from '../../platform/describe-error.ts';
 import { startPeriodic } from '../../platform/periodic.ts';
-import { CONNECTION_NAME } from './connection.ts';
 import { type BackupResult, type MakeOptions, makeBackup } from './make.ts';
 import { BackupRefused } from './refusal.ts';
 import {
@@ -17,6 +16,7 @@ import {
   noteProgress,
   SILENT_SECONDS_WITHOUT_LOCK,
 } from './runs-store.ts';
+import { CONNECTION_NAME } from './snapshot-store.ts';
 
 const ALIVE_MS = 5_000;
 const RETRY_MS = 1_000;

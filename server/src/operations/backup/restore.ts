@@ -9,11 +9,11 @@ import { ignoreErrno } from '../../platform/errno.ts';
 import { migrationsFolder } from '../../platform/installation.ts';
 import { syncFolder } from '../../platform/process/data-folder.ts';
 import { readCompressed } from './archive-file.ts';
-import { openCopyConnection } from './connection.ts';
 import { analyze, loadTables } from './load-store.ts';
 import { type Manifest, SECRETS_FOLDER } from './manifest.ts';
 import { forEachPicture, pathInPool, readPictureList } from './pictures.ts';
 import { BackupRefused, explaining, explainingStore } from './refusal.ts';
+import { openCopyConnection } from './snapshot-store.ts';
 import { requireEmptyDatabase } from './target-store.ts';
 import { poolOf } from './verify.ts';
 

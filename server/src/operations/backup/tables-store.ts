@@ -1,4 +1,7 @@
 import type { ClientBase } from 'pg';
+import { readMigrations } from '../../platform/database/migrate.ts';
+import { migrationsFolder } from '../../platform/installation.ts';
+import { BackupRefused } from './refusal.ts';
 
 /** An ordinary table, or a partition, whose rows are copied. */
 export interface CopiedTable {
@@ -183,4 +186,18 @@ export async function hasSchema(client: ClientBase): Promise<boolean> {
     "SELECT to_regclass('schema_migrations') IS NOT NULL AND to_regclass('events') IS NOT NULL AS there",
   );
   return rows[0]?.there === true;
+}
+
+/**
+ * Requires that this version knows the whole schema of a database: tables that it does not know would be left out.
+ * @param applied the migrations that were applied to it
+ * @throws BackupRefused when a newer version has migrated it
+ */
+export async function requireKnownSchema(applied: readonly { readonly name: string }[]): Promise<void> {
+  const known = new Set((await readMigrations(migrationsFolder)).map(({ name }) => name));
+  const unknown = applied.find(({ name }) => !known.has(name));
+  if (!unknown) return;
+  throw new BackupRefused(
+    `The database has migration ${unknown.name}, which this version does not know: use the version that runs on it`,
+  );
 }

@@ -1,7 +1,11 @@
 import type { ClientBase } from 'pg';
+import type { Config } from '../../platform/config.ts';
+import { startEmbeddedDatabase } from '../../platform/database/embedded/embedded.ts';
 import { areEventsDistributed } from '../../platform/database/nodes.ts';
-import { CONNECTION_NAME, type CopyConnection } from './connection.ts';
+import type { OpenDatabase } from '../../platform/database/open.ts';
+import { claimDataFolder, makeDataFolder } from '../../platform/process/data-folder.ts';
 import { BackupRefused } from './refusal.ts';
+import { CONNECTION_NAME, type CopyConnection } from './snapshot-store.ts';
 
 /** Tables whose rows show that a database is in use: an installation that was started has rows in some of them. */
 const TELLING = [
@@ -91,4 +95,30 @@ export async function countRows(
     counts.set(name, Number(rows[0]?.n));
   }
   return counts;
+}
+
+/**
+ * Opens the database into which a backup is restored: that of `DATABASE_URL`, or the embedded one, which is created if
+ * necessary and stopped again.
+ * @throws DataFolderInUse when a service runs on the data folder
+ */
+export async function openTarget(config: Pick<Config, 'DATABASE_URL' | 'DATA_DIR'>): Promise<OpenDatabase> {
+  if (config.DATABASE_URL !== undefined) {
+    await makeDataFolder(config.DATA_DIR);
+    return { connectionString: config.DATABASE_URL, [Symbol.asyncDispose]: async () => undefined };
+  }
+  const claim = await claimDataFolder(config.DATA_DIR);
+  try {
+    const database = await startEmbeddedDatabase({ dataDir: config.DATA_DIR, log: () => undefined });
+    return {
+      connectionString: database.connectionString,
+      async [Symbol.asyncDispose]() {
+        await database[Symbol.asyncDispose]();
+        await claim[Symbol.asyncDispose]();
+      },
+    };
+  } catch (error) {
+    await claim[Symbol.asyncDispose]();
+    throw error;
+  }
 }

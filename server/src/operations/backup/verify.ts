@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { Logger } from 'pino';
 import { readMigrations } from '../../platform/database/migrate.ts';
 import { ignoreErrno } from '../../platform/errno.ts';
 import { migrationsFolder, version } from '../../platform/installation.ts';
 import { checkFile, damaged, readCompressed } from './archive-file.ts';
-import { POOL } from './folder.ts';
+import { listBackups, POOL } from './folder.ts';
 import {
   CHECKSUM_FILE,
   MANIFEST_FILE,
@@ -14,9 +15,8 @@ import {
   manifestHead,
   parseManifest,
 } from './manifest.ts';
-import { forEachPicture, hashOf, pathInPool, readPictureList } from './pictures.ts';
+import { forEachPicture, hashOf, pathInPool, readPictureList, removeUnlisted } from './pictures.ts';
 import { BackupRefused } from './refusal.ts';
-
 /**
  * Reads the manifest of an archive.
  * @throws BackupRefused when it is missing, was changed, or is not one that this version reads
@@ -117,4 +117,19 @@ async function checkPictures(
 /** The folder of the pictures of an archive, which is beside it. */
 export function poolOf(archive: string): string {
   return join(dirname(archive), POOL);
+}
+
+/** Removes the pictures that no backup of the folder names. If a backup cannot be read, all stay. */
+export async function cleanPool(folder: string, log: Pick<Logger, 'warn'>): Promise<void> {
+  try {
+    const lists = [];
+    for (const name of await listBackups(folder)) {
+      const path = join(folder, name);
+      const { pictures } = await readManifest(path);
+      lists.push(readPictureList(readCompressed(path, pictures.file)));
+    }
+    await removeUnlisted(join(folder, POOL), lists);
+  } catch (err) {
+    log.warn({ err }, 'pictures of old backups are kept, because a backup cannot be read');
+  }
 }

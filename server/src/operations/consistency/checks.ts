@@ -4,18 +4,28 @@ import { clientSettings } from '../../platform/database/address.ts';
 import { readDatabaseTime } from '../../platform/database/database-time.ts';
 import { areEventsDistributed } from '../../platform/database/nodes.ts';
 import { inSnapshotOfNodes, pauseEvents } from '../../platform/database/nodes-snapshot.ts';
-import { createDatabase } from '../../platform/database/pool.ts';
+import { createDatabase, type Database } from '../../platform/database/pool.ts';
 import { inTransaction, type Transaction } from '../../platform/database/transaction.ts';
 import type { Outbox } from '../../realtime/publish.ts';
 import { createWebhookDispatch } from '../../webhooks/dispatch.ts';
 import { listEnabledWebhooks } from '../../webhooks/store.ts';
-import type { Difference } from './check.ts';
-import { effectsChecks } from './effects-store.ts';
-import { feedChecks } from './feed-store.ts';
-import { totalsChecks } from './totals-store.ts';
-import { trafficChecks } from './traffic-store.ts';
+import type { Difference, Rebuild, RebuildKind } from './check.ts';
+import { effectsChecks, rebuildIncidents, rebuildStatuses } from './effects-store.ts';
+import { feedChecks, rebuildAlerts, rebuildDeliveries } from './feed-store.ts';
+import { rebuildArrivals, rebuildTotals, totalsChecks } from './totals-store.ts';
+import { rebuildTraffic, trafficChecks } from './traffic-store.ts';
 
 const checks = [...totalsChecks, ...trafficChecks, ...effectsChecks, ...feedChecks];
+
+const rebuildOf: Readonly<Record<RebuildKind, Rebuild>> = {
+  totals: rebuildTotals,
+  arrivals: rebuildArrivals,
+  traffic: rebuildTraffic,
+  incidents: rebuildIncidents,
+  statuses: rebuildStatuses,
+  alerts: rebuildAlerts,
+  deliveries: rebuildDeliveries,
+};
 
 /** The result of one check. */
 export interface CheckResult {
@@ -23,16 +33,17 @@ export interface CheckResult {
   readonly compares: string;
   /** At most as many as requested. */
   readonly differences: readonly Difference[];
-  /** Number of corrected rows; null if that was not requested. */
-  readonly repaired: number | null;
+  /** What recomputes this data: `gantry db rebuild <rebuild>`. */
+  readonly rebuild: RebuildKind;
 }
 
-export interface ChecksOptions {
+export interface DerivedDataOptions {
   readonly connectionString: string;
   /** The features that are switched on (`FEATURES`). */
   readonly features: readonly SwitchableFeature[];
-  /** Whether to correct differences. */
-  readonly isRepairing: boolean;
+}
+
+export interface ChecksOptions extends DerivedDataOptions {
   /** Maximum number of differences that one check reports. */
   readonly limit: number;
   /** Called with each result as soon as it is known. */
@@ -41,13 +52,59 @@ export interface ChecksOptions {
 
 /**
  * Recomputes all data derived from events and from actions of users, while the service is running, and reports
- * differences. It reads every event once for each check: about a minute for ten million. On a cluster, no events are
- * stored while something is corrected.
+ * differences. It reads every event once for each check: about a minute for ten million.
  * @throws Error when the database, or a node of a cluster, is unreachable
  */
-export async function runChecks(options: ChecksOptions): Promise<CheckResult[]> {
-  const { connectionString, features, isRepairing, limit, onResult } = options;
-  // Separate connections without time-outs, because a check may take minutes.
+export function runChecks({
+  connectionString,
+  features,
+  limit,
+  onResult,
+}: ChecksOptions): Promise<CheckResult[]> {
+  return withDatabase(connectionString, async (db) => {
+    const isDistributed = await areEventsDistributed(db);
+    const results: CheckResult[] = [];
+    const due = checks.filter(({ feature }) => feature === undefined || features.includes(feature));
+    for (const { name, compares, find, rebuild } of due) {
+      const differences = await (isDistributed
+        ? inSnapshotOfNodes(db, (tx) => find(tx, limit))
+        : find(db, limit));
+      const result = { name, compares, differences, rebuild };
+      onResult(result);
+      results.push(result);
+    }
+    return results;
+  });
+}
+
+/**
+ * Recomputes one kind of derived data, while the service is running. On a cluster, no events are stored meanwhile.
+ * @returns the number of rows that were written
+ * @throws Error when the database, or a node of a cluster, is unreachable
+ */
+export function rebuildDerived(
+  kind: RebuildKind,
+  { connectionString, features }: DerivedDataOptions,
+): Promise<number> {
+  return withDatabase(connectionString, async (db) => {
+    const isDistributed = await areEventsDistributed(db);
+    return rebuildOf[kind]({
+      db,
+      change: (work) =>
+        inTransaction(db, async (tx) => {
+          if (isDistributed) await pauseEvents(tx);
+          return work(tx);
+        }),
+      outboxOf: (tx) => outboxOf(tx, features),
+    });
+  });
+}
+
+/** Separate connections without time-outs, because a statement may take minutes. */
+async function withDatabase<Result>(
+  connectionString: string,
+  work: (db: Database) => Promise<Result>,
+): Promise<Result> {
   const pool = new pg.Pool(
     clientSettings(connectionString, {
       max: 2,
@@ -56,31 +113,14 @@ export async function runChecks(options: ChecksOptions): Promise<CheckResult[]> 
     }),
   );
   pool.on('error', () => undefined);
-  const db = createDatabase(pool);
   try {
-    const isDistributed = await areEventsDistributed(db);
-    const results: CheckResult[] = [];
-    const due = checks.filter(({ feature }) => feature === undefined || features.includes(feature));
-    for (const { name, compares, find, repair } of due) {
-      const differences = await (isDistributed
-        ? inSnapshotOfNodes(db, (tx) => find(tx, limit))
-        : find(db, limit));
-      const mend = async (tx: Transaction): Promise<number> => {
-        if (isDistributed) await pauseEvents(tx);
-        return repair(tx, await outboxOf(tx, features));
-      };
-      const repaired = isRepairing && differences.length > 0 ? await inTransaction(db, mend) : null;
-      const result = { name, compares, differences, repaired };
-      onResult(result);
-      results.push(result);
-    }
-    return results;
+    return await work(createDatabase(pool));
   } finally {
     await pool.end();
   }
 }
 
-/** The outbox that creates deliveries to webhooks for the incidents and alerts that a repair makes. */
+/** The outbox that creates deliveries to webhooks for the incidents and alerts that are made. */
 async function outboxOf(tx: Transaction, features: readonly SwitchableFeature[]): Promise<Outbox> {
   const now = await readDatabaseTime(tx);
   return createWebhookDispatch(

@@ -1,39 +1,59 @@
 import { sql } from 'drizzle-orm';
 import { findStoredRows } from '../../events/store.ts';
 import { openIncidents } from '../../incidents/open-from-events.ts';
+import { uuidArray } from '../../platform/database/arrays.ts';
 import { locks } from '../../platform/database/locks.ts';
 import type { Executor, Transaction } from '../../platform/database/transaction.ts';
 import type { Outbox } from '../../realtime/publish.ts';
-import type { Check } from './check.ts';
+import type { Check, Rebuild } from './check.ts';
 
-// An event of type INCIDENT belongs to an incident, unless it is still to be followed up or reports an end, which opens none.
+// An event of type INCIDENT belongs to an incident, unless it is still to be followed up. An end of what its source
+// reported (`incidents/from-event`) opens none, and belongs to one only if the timeline says so.
 // This takes several statements, because events may be on other nodes than the other tables.
-const INCIDENT_EVENTS = sql`
-  SELECT id, created_at FROM events WHERE event_type = 'INCIDENT' AND metadata ->> 'incidentEnd' IS NULL`;
+const ENDS = sql`coalesce(metadata ->> 'incidentEnd' IN ('ended', 'cancelled')
+  AND jsonb_typeof(metadata -> 'incidentKey') = 'string' AND metadata ->> 'incidentKey' <> '', false)`;
 const AT_ONCE = 5_000;
 
-async function pageOfIncidentEvents(db: Executor, after: string | null): Promise<string[]> {
-  const { rows } = await db.execute<{ id: string }>(sql`
-    SELECT id FROM (${INCIDENT_EVENTS}) AS reported
-    WHERE ${after === null ? sql`true` : sql`id > ${after}::uuid`} ORDER BY id LIMIT ${AT_ONCE}`);
-  return rows.map(({ id }) => id);
+interface IncidentEvent extends Record<string, unknown> {
+  readonly id: string;
+  readonly ends: boolean;
 }
 
-async function withoutIncident(db: Executor, ids: readonly string[]): Promise<string[]> {
+async function pageOfIncidentEvents(db: Executor, after: string | null): Promise<IncidentEvent[]> {
+  const { rows } = await db.execute<IncidentEvent>(sql`
+    SELECT id, ${ENDS} AS ends FROM events
+    WHERE event_type = 'INCIDENT' AND ${after === null ? sql`true` : sql`id > ${after}::uuid`}
+    ORDER BY id LIMIT ${AT_ONCE}`);
+  return rows;
+}
+
+async function withoutIncident(db: Executor, page: readonly IncidentEvent[]): Promise<string[]> {
   const { rows } = await db.execute<{ id: string }>(sql`
-    SELECT id FROM unnest(${sql.param(ids)}::uuid[]) AS reported (id)
+    SELECT id FROM unnest(${uuidArray(page, ({ id }) => id)}::uuid[]) AS reported (id)
     WHERE NOT EXISTS (SELECT FROM incident_events WHERE event_id = id)
       AND NOT EXISTS (SELECT FROM events_to_follow_up WHERE event_id = id)`);
-  return rows.map(({ id }) => id);
+  const isEnd = new Map(page.map(({ id, ends }) => [id, ends]));
+  const ends = rows.filter(({ id }) => isEnd.get(id));
+  const named = ends.length === 0 ? new Set() : await namedByTimeline(db, ends);
+  return rows.flatMap(({ id }) => (isEnd.get(id) && !named.has(id) ? [] : [id]));
+}
+
+/** Which of the events a timeline names. Plan: incident_timeline as a whole. */
+async function namedByTimeline(db: Executor, events: readonly { id: string }[]): Promise<Set<string>> {
+  const { rows } = await db.execute<{ id: string }>(sql`
+    SELECT DISTINCT details ->> 'eventId' AS id FROM incident_timeline
+    WHERE action IN ('create', 'attachEvent')
+      AND (details ->> 'eventId')::uuid = ANY (${uuidArray(events, ({ id }) => id)}::uuid[])`);
+  return new Set(rows.map(({ id }) => id));
 }
 
 async function findWithoutIncident(db: Executor, limit: number): Promise<{ eventId: string }[]> {
   const found: { eventId: string }[] = [];
   let after: string | null = null;
   do {
-    const ids: string[] = await pageOfIncidentEvents(db, after);
-    if (ids.length > 0) for (const eventId of await withoutIncident(db, ids)) found.push({ eventId });
-    after = ids.at(-1) ?? null;
+    const page: IncidentEvent[] = await pageOfIncidentEvents(db, after);
+    if (page.length > 0) for (const eventId of await withoutIncident(db, page)) found.push({ eventId });
+    after = page.at(-1)?.id ?? null;
   } while (after !== null && found.length < limit);
   return found.slice(0, limit);
 }
@@ -64,8 +84,8 @@ async function attachAgain(tx: Transaction, ids: readonly string[]): Promise<str
  * that would send them to webhooks a second time.
  */
 async function openMissing(tx: Transaction, outbox: Outbox): Promise<number> {
-  // Two repairs at once would open two incidents for an event.
-  await tx.execute(sql`SELECT pg_advisory_xact_lock(${locks.repair})`);
+  // Two of these at once would open two incidents for an event.
+  await tx.execute(sql`SELECT pg_advisory_xact_lock(${locks.rebuild})`);
   const wrong = (await findWithoutIncident(tx, Number.POSITIVE_INFINITY)).map(({ eventId }) => eventId);
   const ids = await attachAgain(tx, wrong);
   for (let at = 0; at < ids.length; at += OPENED_AT_ONCE)
@@ -85,32 +105,37 @@ const SENSOR_STATUSES = sql`
     SELECT to_status FROM sensor_status_history WHERE sensor_id = sensors.id ORDER BY id DESC LIMIT 1
   ) AS latest WHERE sensors.status <> latest.to_status`;
 
+export const rebuildIncidents: Rebuild = ({ change, outboxOf }) =>
+  change(async (tx) => openMissing(tx, await outboxOf(tx)));
+
+/** Sets each status to what the last entry of its history says. */
+export const rebuildStatuses: Rebuild = ({ change }) =>
+  change(async (tx) => {
+    const incidents = await tx.execute(sql`
+      UPDATE incidents SET status = wrong.counted FROM (${STATUSES}) AS wrong WHERE id = wrong."incidentId"`);
+    const sensors = await tx.execute(sql`
+      UPDATE sensors SET status = wrong.counted FROM (${SENSOR_STATUSES}) AS wrong WHERE id = wrong."sensorId"`);
+    return (incidents.rowCount ?? 0) + (sensors.rowCount ?? 0);
+  });
+
 export const effectsChecks: readonly Check[] = [
   {
     name: 'events without their incident',
     feature: 'incidents',
     compares: 'events of type INCIDENT with the events of incidents and those still to be followed up',
     find: findWithoutIncident,
-    repair: openMissing,
+    rebuild: 'incidents',
   },
   {
     name: 'status of incidents',
     compares: 'the status of an incident with the last entry of its timeline',
     find: async (db, limit) => (await db.execute(sql`${STATUSES} LIMIT ${limit}`)).rows,
-    repair: async (tx) =>
-      (
-        await tx.execute(sql`
-          UPDATE incidents SET status = wrong.counted FROM (${STATUSES}) AS wrong WHERE id = wrong."incidentId"`)
-      ).rowCount ?? 0,
+    rebuild: 'statuses',
   },
   {
     name: 'status of sensors',
     compares: 'the status of a sensor with the last entry of its status history',
     find: async (db, limit) => (await db.execute(sql`${SENSOR_STATUSES} LIMIT ${limit}`)).rows,
-    repair: async (tx) =>
-      (
-        await tx.execute(sql`
-          UPDATE sensors SET status = wrong.counted FROM (${SENSOR_STATUSES}) AS wrong WHERE id = wrong."sensorId"`)
-      ).rowCount ?? 0,
+    rebuild: 'statuses',
   },
 ];

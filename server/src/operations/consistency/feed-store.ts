@@ -15,7 +15,7 @@ import { insertDeliveries } from '../../webhooks/deliveries-store.ts';
 import { bodyOf } from '../../webhooks/dispatch.ts';
 import { matchesKind, occurrencesOf } from '../../webhooks/matching.ts';
 import { listEnabledWebhooks } from '../../webhooks/store.ts';
-import type { Check } from './check.ts';
+import type { Check, Rebuild } from './check.ts';
 
 const AT_ONCE = 5_000;
 
@@ -160,19 +160,24 @@ async function deliverMissing(tx: Transaction): Promise<number> {
   return deliveries.length;
 }
 
+export const rebuildAlerts: Rebuild = ({ change, outboxOf }) =>
+  change(async (tx) => raiseMissing(tx, await outboxOf(tx)));
+
+export const rebuildDeliveries: Rebuild = ({ change }) => change(deliverMissing);
+
 export const feedChecks: readonly Check[] = [
   {
     name: 'alerts of the watchlist',
     feature: 'watchlist',
     compares: 'watchlist_alerts with the events that entries match which did not change since',
     find: async (db, limit) => missingAlerts(db, await loadWatchedEntries(db), limit),
-    repair: raiseMissing,
+    rebuild: 'alerts',
   },
   {
     name: 'deliveries of webhooks',
     feature: 'webhooks',
     compares: 'deliveries with the events of the last day that webhooks want which did not change since',
     find: missingDeliveries,
-    repair: deliverMissing,
+    rebuild: 'deliveries',
   },
 ];

@@ -1,8 +1,9 @@
 import { sql } from 'drizzle-orm';
+import { addToPeriods, foldTotals } from '../../events/counts/fold-store.ts';
 import { keysOfEvent, totalsKeys } from '../../events/counts/keys.ts';
 import { locks } from '../../platform/database/locks.ts';
 import type { Executor, Transaction } from '../../platform/database/transaction.ts';
-import type { Check, Difference } from './check.ts';
+import type { Check, Difference, Rebuild, Rebuilding } from './check.ts';
 
 // Each of these is read by one statement, so that events stored meanwhile are either on both sides or on neither. On a
 // cluster, a snapshot of all nodes is necessary as well (checks.ts).
@@ -40,44 +41,60 @@ function finding(query: Query) {
   };
 }
 
-async function changing(tx: Transaction, statement: Query): Promise<number> {
+/** Keeps the folder of counts away. */
+async function lockFold(tx: Transaction): Promise<void> {
   await tx.execute(sql`SELECT pg_advisory_xact_lock(${locks.fold})`);
-  const { rowCount } = await tx.execute(statement);
-  return rowCount ?? 0;
 }
+
+const FOLDED_AT_ONCE = 20_000;
+
+async function foldAll({ db }: Rebuilding): Promise<void> {
+  while ((await foldTotals(db, FOLDED_AT_ONCE)) > 0);
+}
+
+/** Sums up the longer periods again, and counts what is missing like any other change. */
+export const rebuildTotals: Rebuild = async (rebuilding) => {
+  const rows = await rebuilding.change(async (tx) => {
+    await lockFold(tx);
+    await tx.execute(sql`DELETE FROM event_period_totals`);
+    const periods = await tx.execute(addToPeriods(sql`event_totals_folded`));
+    const hours = await tx.execute(sql`
+      INSERT INTO event_totals (hour, ${totalsKeys}, n)
+      SELECT hour, ${totalsKeys}, counted - kept FROM (${HOURS}) AS wrong`);
+    return (periods.rowCount ?? 0) + (hours.rowCount ?? 0);
+  });
+  await foldAll(rebuilding);
+  return rows;
+};
+
+export const rebuildArrivals: Rebuild = async (rebuilding) => {
+  const rows = await rebuilding.change(async (tx) => {
+    await lockFold(tx);
+    const { rowCount } = await tx.execute(sql`
+      INSERT INTO event_arrivals (hour, n) SELECT hour, counted - kept FROM (${ARRIVALS}) AS wrong`);
+    return rowCount ?? 0;
+  });
+  await foldAll(rebuilding);
+  return rows;
+};
 
 export const totalsChecks: readonly Check[] = [
   {
     name: 'totals by hour',
     compares: 'event_totals with a count of events for each hour, type and state',
     find: finding(HOURS),
-    // Missing counts are added like any other change, and are folded into the longer periods later.
-    repair: (tx) =>
-      changing(
-        tx,
-        sql`INSERT INTO event_totals (hour, ${totalsKeys}, n) SELECT hour, ${totalsKeys}, counted - kept FROM (${HOURS}) AS wrong`,
-      ),
+    rebuild: 'totals',
   },
   {
     name: 'totals by day, month and year',
     compares: 'event_period_totals with the sums of the folded hours',
     find: finding(PERIODS),
-    repair: (tx) =>
-      changing(
-        tx,
-        sql`INSERT INTO event_period_totals AS known (period, start, ${totalsKeys}, n)
-          SELECT period, start, ${totalsKeys}, counted - kept FROM (${PERIODS}) AS wrong
-          ON CONFLICT (period, start, ${totalsKeys}) DO UPDATE SET n = known.n + excluded.n`,
-      ),
+    rebuild: 'totals',
   },
   {
     name: 'arrivals',
     compares: 'event_arrivals with a count of events for each hour in which they were stored',
     find: finding(ARRIVALS),
-    repair: (tx) =>
-      changing(
-        tx,
-        sql`INSERT INTO event_arrivals (hour, n) SELECT hour, counted - kept FROM (${ARRIVALS}) AS wrong`,
-      ),
+    rebuild: 'arrivals',
   },
 ];

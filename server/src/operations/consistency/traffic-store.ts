@@ -1,9 +1,14 @@
+import { DAY_MS } from '@gantry/contract/durations';
 import { type SQL, sql } from 'drizzle-orm';
+import { firstIdAt } from '../../events/id.ts';
 import { locks } from '../../platform/database/locks.ts';
+import { moment } from '../../platform/database/moment.ts';
 import type { Executor, Transaction } from '../../platform/database/transaction.ts';
+import type { Interval } from '../../platform/time.ts';
+import { addQuarter, foldTraffic } from '../../traffic/fold-store.ts';
 import { keptSince, longerUntil } from '../../traffic/kept-store.ts';
-import { ALIVE_BIT, ORIGIN, passedIn } from '../../traffic/rollups-store.ts';
-import type { Check, Difference } from './check.ts';
+import { groupsWithin, ORIGIN, passedIn } from '../../traffic/rollups-store.ts';
+import type { Check, Difference, Rebuild } from './check.ts';
 
 /** Stored events in the format of `traffic_unfolded`, so that the same expressions count both. */
 const STORED = sql`(
@@ -61,7 +66,7 @@ const FIVE_MINUTES = sql`
       AND coalesce(kept.vehicle_type, repeat('*', 200)) = coalesce(due.vehicle_type, repeat('*', 200))
   )
   SELECT place_id, slot, vehicle_type, due_n AS counted, kept_n AS kept, due_events AS "countedEvents",
-    kept_events AS "keptEvents", removed.until IS NULL AS repairable
+    kept_events AS "keptEvents", removed.until IS NULL AS "isComplete"
   FROM compared LEFT JOIN (${REMOVED}) AS removed
     ON slot >= removed.from_ AND slot < removed.until AND slot < removed.from_ + interval '1 month'
   WHERE NOT are_equal AND (removed.until IS NULL OR kept_n < due_n OR kept_events < due_events)`;
@@ -88,92 +93,106 @@ function find(query: SQL) {
 }
 
 /**
- * The days of places (in UTC) that differ, and whether the stored events are authoritative. They are not on days of which
- * retention removed events: such a day keeps its counts of 5 minutes, from which those of the longer slots are derived.
+ * The days (in UTC) that differ, and whether all of their events are still stored. Where retention removed some, the
+ * counts of 5 minutes stay, from which those of the longer slots are derived.
  */
 const WRONG_DAYS = sql`
-  SELECT place_id, day, NOT EXISTS (
+  SELECT (extract(epoch FROM day) * 1000)::float8 AS day, NOT EXISTS (
     SELECT FROM (${REMOVED}) AS removed
     WHERE day < removed.until AND day >= removed.from_ AND day < removed.from_ + interval '1 month'
-  ) AS authoritative
+  ) AS "isComplete"
   FROM (
-    SELECT DISTINCT place_id, date_trunc('day', slot, 'UTC') AS day FROM (
-      SELECT place_id, slot FROM (${FIVE_MINUTES}) AS five_minutes WHERE repairable
-      UNION ALL SELECT place_id, slot FROM (${LONGER}) AS longer
+    SELECT DISTINCT date_trunc('day', slot, 'UTC') AS day FROM (
+      SELECT slot FROM (${FIVE_MINUTES}) AS five_minutes WHERE "isComplete"
+      UNION ALL SELECT slot FROM (${LONGER}) AS longer
     ) AS slots
-  ) AS wrong`;
+  ) AS wrong ORDER BY 1`;
 
-function onWrongDay(place: SQL): SQL {
-  return sql`wrong_days.place_id = ${place} AND slot >= day AND slot < day + interval '24 hours'`;
+interface WrongDay extends Record<string, unknown> {
+  /** Its beginning in Unix milliseconds. */
+  readonly day: number;
+  readonly isComplete: boolean;
 }
 
-const RECOUNT = sql`
-  WITH kept AS (
-    SELECT rollups.* FROM traffic_rollups AS rollups JOIN wrong_days ON ${onWrongDay(sql`rollups.place_id`)}
-    WHERE minutes = 5 AND NOT authoritative
-  ), fine AS (
-    SELECT due.place_id, slot, vehicle_type, bin, n, events, speed_sum
-    FROM (${DUE_OF_PLACES}) AS due JOIN wrong_days ON ${onWrongDay(sql`due.place_id`)} WHERE authoritative
-    UNION ALL
-    SELECT place_id, slot, vehicle_type, bin, counted, 0, 0 FROM kept, unnest(bins, counts) AS one (bin, counted)
-    UNION ALL
-    SELECT place_id, slot, vehicle_type, NULL, n - measured, events, speed_sum FROM kept
-  ), spread AS (
-    SELECT minutes, place_id, date_bin(make_interval(mins => minutes), slot, ${ORIGIN}) AS slot, vehicle_type, bin,
-      sum(n)::bigint AS n, sum(events)::bigint AS events, sum(speed_sum)::bigint AS speed_sum,
-      bit_or(CASE WHEN minutes = 60 AND events <> 0 THEN ${ALIVE_BIT} ELSE 0 END) AS alive
-    FROM fine CROSS JOIN (VALUES (5), (15), (60), (1440)) AS level (minutes)
-    WHERE minutes = 5 OR slot < ${longerUntil} GROUP BY 1, 2, 3, 4, 5
-  ), summed AS (
-    SELECT minutes, place_id, slot, vehicle_type, sum(n)::bigint AS n, sum(events)::bigint AS events,
-      coalesce(sum(n) FILTER (WHERE bin IS NOT NULL), 0)::bigint AS measured, sum(speed_sum)::bigint AS speed_sum,
-      coalesce(array_agg(bin ORDER BY bin) FILTER (WHERE bin IS NOT NULL AND n <> 0), '{}') AS bins,
-      coalesce(array_agg(n::int ORDER BY bin) FILTER (WHERE bin IS NOT NULL AND n <> 0), '{}') AS counts,
-      bit_or(alive)::smallint AS alive
-    FROM spread GROUP BY 1, 2, 3, 4
-  )
-  INSERT INTO traffic_rollups AS known
-    (minutes, place_id, slot, vehicle_type, n, events, measured, speed_sum, bins, counts, alive, types, type_counts)
-  SELECT summed.*,
-    coalesce(CASE WHEN vehicle_type IS NULL THEN array_agg(vehicle_type) FILTER (WHERE vehicle_type IS NOT NULL AND n <> 0) OVER all_types END, '{}'),
-    coalesce(CASE WHEN vehicle_type IS NULL THEN array_agg(n::int) FILTER (WHERE vehicle_type IS NOT NULL AND n <> 0) OVER all_types END, '{}')
-  FROM summed
-  WINDOW all_types AS (PARTITION BY minutes, place_id, slot ORDER BY vehicle_type
-    ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
-  ON CONFLICT (minutes, place_id, slot, vehicle_type) DO UPDATE SET n = excluded.n, events = excluded.events,
-    measured = excluded.measured, speed_sum = excluded.speed_sum, bins = excluded.bins, counts = excluded.counts,
-    -- In which parts of an hour there was a sign of life outlasts the event that gave it.
-    alive = known.alive | excluded.alive, types = excluded.types, type_counts = excluded.type_counts`;
+const QUARTER_MS = 900_000;
+
+/** Maximum number of events in one row that waits to be folded. */
+const PASSED_AT_ONCE = 1_000;
 
 /**
- * Clears the counts of the differing days before they are counted again, except the counts of 5 minutes where the events
- * are not authoritative. Rows without any stored events remain as signs of life.
+ * Counts the events of a day again, like new ones. Those that wait to be folded already are subtracted in the same
+ * statement, so that events stored meanwhile are counted once.
  */
-const CLEAR = sql`
-  UPDATE traffic_rollups AS rollups SET n = 0, events = 0, measured = 0, speed_sum = 0, bins = '{}', counts = '{}',
-    types = '{}', type_counts = '{}'
-  FROM wrong_days
-  WHERE ${onWrongDay(sql`rollups.place_id`)} AND minutes IN (15, 60, 1440, 5) AND (minutes > 5 OR authoritative)`;
-
-async function repair(tx: Transaction): Promise<number> {
-  await tx.execute(sql`SELECT pg_advisory_xact_lock(${locks.traffic})`);
-  await tx.execute(sql`CREATE TEMPORARY TABLE wrong_days ON COMMIT DROP AS ${WRONG_DAYS}`);
-  const cleared = await tx.execute(CLEAR);
-  const counted = await tx.execute(RECOUNT);
-  return Math.max(cleared.rowCount ?? 0, counted.rowCount ?? 0);
+function passAgain(day: Interval): SQL {
+  const within = sql`id >= ${firstIdAt(day.from)}::uuid AND id < ${firstIdAt(day.until)}::uuid`;
+  return sql`
+    INSERT INTO traffic_unfolded
+      (event_ids, event_types, sensor_ids, location_ids, vehicle_types, speeds, sign, first_id, last_id)
+    SELECT array_agg(id), array_agg(event_type), array_agg(sensor_id), array_agg(location_id), array_agg(vehicle_type),
+      array_agg(speed), sign, min(id::text COLLATE "C")::uuid, max(id::text COLLATE "C")::uuid
+    FROM (
+      SELECT *, row_number() OVER (PARTITION BY sign ORDER BY id) / ${PASSED_AT_ONCE}::int AS part
+      FROM (
+        SELECT id, event_type, sensor_id, location_id, vehicle_type, vehicle_speed AS speed, 1::smallint AS sign
+        FROM events WHERE ${within}
+        UNION ALL
+        SELECT id, event_type, sensor_id, location_id, vehicle_type, speed, (-sign)::smallint
+        FROM ${groupsWithin(day)} AS waiting, unnest(event_ids, event_types, sensor_ids, location_ids, vehicle_types, speeds)
+          AS one (id, event_type, sensor_id, location_id, vehicle_type, speed)
+        WHERE ${within}
+      ) AS passed
+    ) AS parts GROUP BY sign, part`;
 }
+
+async function longerSlotsAgain(tx: Transaction, { from, until }: Interval): Promise<void> {
+  const { rows } = await tx.execute<{ until: number }>(
+    sql`SELECT (extract(epoch FROM ${longerUntil}) * 1000)::float8 AS until`,
+  );
+  const end = Math.min(until, rows[0]?.until ?? until);
+  for (let start = from; start < end; start += QUARTER_MS) {
+    const places = sql`
+      SELECT DISTINCT place_id FROM traffic_rollups
+      WHERE minutes = 5 AND slot >= ${moment(start)} AND slot < ${moment(start + QUARTER_MS)}`;
+    await tx.execute(addQuarter(moment(start), places));
+  }
+}
+
+async function rebuildDay(tx: Transaction, { day, isComplete }: WrongDay): Promise<number> {
+  await tx.execute(sql`SELECT pg_advisory_xact_lock(${locks.traffic})`);
+  const interval = { from: day, until: day + DAY_MS };
+  const ofDay = sql`slot >= ${moment(interval.from)} AND slot < ${moment(interval.until)}`;
+  // Rows stay: in which parts of an hour there was a sign of life outlasts the event that gave it.
+  const cleared = await tx.execute(sql`
+    UPDATE traffic_rollups SET n = 0, events = 0, measured = 0, speed_sum = 0, bins = '{}', counts = '{}',
+      types = '{}', type_counts = '{}'
+    WHERE minutes IN (15, 60, 1440${isComplete ? sql`, 1, 5` : sql``}) AND ${ofDay}`);
+  if (isComplete) await tx.execute(passAgain(interval));
+  else await longerSlotsAgain(tx, interval);
+  return cleared.rowCount ?? 0;
+}
+
+const FOLDED_AT_ONCE = 200;
+
+/** Counts the days that differ again, each in a transaction of its own. */
+export const rebuildTraffic: Rebuild = async ({ db, change }) => {
+  const { rows: days } = await db.execute<WrongDay>(WRONG_DAYS);
+  let rows = 0;
+  for (const day of days) rows += await change((tx) => rebuildDay(tx, day));
+  while ((await foldTraffic(db, FOLDED_AT_ONCE)) > 0);
+  return rows;
+};
 
 export const trafficChecks: readonly Check[] = [
   {
     name: 'traffic by 5 minutes',
     compares: 'counts and speeds of sensors and locations with the events that are stored',
     find: find(FIVE_MINUTES),
-    repair,
+    rebuild: 'traffic',
   },
   {
     name: 'traffic by longer slots',
     compares: 'counts of 15 minutes, hours and days with the sums of their 5 minutes',
     find: find(LONGER),
-    repair,
+    rebuild: 'traffic',
   },
 ];

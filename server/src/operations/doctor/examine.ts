@@ -1,15 +1,18 @@
 import type { DoctorReport, Finding } from '@gantry/contract/doctor';
 import type { Config } from '../../platform/config.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
-import { examineAccounts } from './accounts.ts';
-import { examineBackups } from './backups.ts';
+import {
+  examineAccounts,
+  examineBackups,
+  examineConnectionsOfDevices,
+  examineImages,
+  examinePictures,
+  examineSpool,
+  examineWork,
+} from './data.ts';
 import { examineDatabase } from './database.ts';
 import { fine, reportOf } from './findings.ts';
-import { examineFolder } from './folder.ts';
-import { examineConnectionsOfDevices, examineSpool } from './gateways.ts';
-import { examineImages, examinePictures } from './pictures.ts';
-import { examineSettings } from './settings.ts';
-import { examineWork } from './work.ts';
+import { examineFolder, examineSettings } from './machine.ts';
 
 /** What can be said about this installation without its database. */
 export async function examineMachine(config: Config): Promise<Finding[]> {

@@ -30,7 +30,7 @@ export const locks = {
   /** Shared by transactions in which retention removes events and pictures, so that they exclude a backup. */
   removal: 4_202_630,
   /** Held by the transaction that opens missing incidents. */
-  repair: 4_202_631,
+  rebuild: 4_202_631,
   /** Held by the transaction that renews keys of plates. */
   plateKeys: 4_202_633,
 } as const;

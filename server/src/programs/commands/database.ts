@@ -1,10 +1,11 @@
-import { type Command, Option } from 'commander';
+import { Argument, type Command, Option } from 'commander';
+import { type RebuildKind, rebuilds } from '../../operations/consistency/check.ts';
 import type { CheckResult } from '../../operations/consistency/checks.ts';
 import { MOST_SHARDS } from '../../platform/database/distribute/steps.ts';
 import { openDatabaseOf } from '../../platform/database/open.ts';
 import { loadConfig } from '../../platform/load-config.ts';
 import { wholeNumber } from './arguments.ts';
-import { CommandFailed, exitCodes, reporting } from './failure.ts';
+import { CommandFailed, exitCodes, reporting, WrongUsage } from './failure.ts';
 import { print, printJson } from './output.ts';
 
 interface CheckOptions {
@@ -13,25 +14,43 @@ interface CheckOptions {
   readonly json: boolean;
 }
 
-const tell = ({ name, compares, differences, repaired }: CheckResult): void => {
+const tell = ({ name, compares, differences, rebuild }: CheckResult): void => {
   print(`${differences.length === 0 ? 'equal    ' : 'DIFFERENT'}  ${name}: ${compares}`);
   for (const difference of differences) print(`           ${JSON.stringify(difference)}`);
-  if (repaired !== null) print(`           repaired: ${repaired} rows`);
+  if (differences.length > 0) print(`           corrected by: gantry db rebuild ${rebuild}`);
 };
 
-async function check({ repair = false, limit, json }: CheckOptions): Promise<void> {
+async function check({ repair, limit, json }: CheckOptions): Promise<void> {
+  if (repair) refuseRepair();
   const { runChecks } = await import('../../operations/consistency/checks.ts');
   const config = loadConfig();
   await using database = await openDatabaseOf(config);
   const results = await runChecks({
     connectionString: database.connectionString,
     features: config.FEATURES,
-    isRepairing: repair,
     limit,
     onResult: json ? () => undefined : tell,
   });
   if (json) printJson({ checks: results });
   if (results.some(({ differences }) => differences.length > 0)) process.exitCode = exitCodes.failed;
+}
+
+async function rebuild(kind: RebuildKind, { json }: { readonly json: boolean }): Promise<void> {
+  const { rebuildDerived } = await import('../../operations/consistency/checks.ts');
+  const config = loadConfig();
+  await using database = await openDatabaseOf(config);
+  const rows = await rebuildDerived(kind, {
+    connectionString: database.connectionString,
+    features: config.FEATURES,
+  });
+  if (json) printJson({ rebuilt: kind, rows });
+  else print(`rebuilt ${kind}: ${rows} rows`);
+}
+
+function refuseRepair(): never {
+  throw new WrongUsage(
+    'gantry db repair was replaced: gantry db check names the data that differ, and gantry db rebuild <what> recomputes them.',
+  );
 }
 
 interface DistributeOptions {
@@ -57,30 +76,31 @@ async function distribute({ dryRun, shards, ingestOnEveryNode }: DistributeOptio
 }
 
 const notChecked = { what: 'Not checked.', code: exitCodes.usage };
-const LIMIT = '--limit <number>';
-const LIMIT_MEANING = 'maximum number of differences reported per check';
 
 export function addDatabase(program: Command): void {
-  const db = program.command('db').description('Check, repair or distribute the database.');
+  const db = program.command('db').description('Check, rebuild or distribute the database.');
 
   db.command('check')
     .description(
       'Recompute all derived data (totals, rollups, incidents, statuses) and report each row that differs from its source. The service can keep running.',
     )
-    .addOption(new Option('--repair', 'repair differences, like gantry db repair'))
-    .option(LIMIT, LIMIT_MEANING, wholeNumber(1), 100)
+    .addOption(new Option('--repair').hideHelp())
+    .option('--limit <number>', 'maximum number of differences reported per check', wholeNumber(1), 100)
     .option('--json', 'print the results as JSON', false)
     .addHelpText('after', '\nExits with 1 if anything differs, and with 2 if it could not check.')
     .action(reporting(notChecked, check));
 
-  db.command('repair')
+  db.command('rebuild')
     .description(
-      'Check, and correct all derived data that differs from its source. The service can keep running.',
+      'Recompute one kind of derived data through the code that maintains it. gantry db check says which. The service can keep running.',
     )
-    .option(LIMIT, LIMIT_MEANING, wholeNumber(1), 100)
-    .option('--json', 'print the results as JSON', false)
-    .addHelpText('after', '\nExits with 1 if anything differed, and with 2 if it could not check.')
-    .action(reporting(notChecked, (options: CheckOptions) => check({ ...options, repair: true })));
+    .addArgument(new Argument('<what>', 'the kind of data').choices(rebuilds))
+    .option('--json', 'print the result as JSON', false)
+    .action(reporting({ what: 'Not rebuilt.' }, rebuild));
+
+  db.command('repair', { hidden: true })
+    .allowUnknownOption()
+    .action(reporting({}, async () => refuseRepair()));
 
   db.command('distribute')
     .description(

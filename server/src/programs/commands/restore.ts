@@ -28,7 +28,7 @@ async function restore(folder: string, { verifyOnly, json }: RestoreOptions): Pr
     if (json) printJson({ archive, isComplete: true, madeAt, gantryVersion });
     return say('The backup is complete and undamaged. Nothing was restored.');
   }
-  const { openTarget } = await import('../../operations/backup/target.ts');
+  const { openTarget } = await import('../../operations/backup/target-store.ts');
   const { openBlobs } = await import('../../images/open-blobs.ts');
   const { restoreBackup } = await import('../../operations/backup/restore.ts');
   await using target = await openTarget(config);

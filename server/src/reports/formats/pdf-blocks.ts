@@ -2,6 +2,7 @@ import type { Chart, Figure } from '../document.ts';
 import { drawChart, heightOf } from './pdf-chart.ts';
 import type { Pdf } from './pdf-fonts.ts';
 import { bottom, colors, contentWidth, fit, heightOfLines, page, writeLines } from './pdf-page.ts';
+import { tagsOf } from './pdf-tags.ts';
 
 // The content of pages besides the table. Each function returns where it ends.
 
@@ -18,6 +19,7 @@ export function drawFigures(pdf: Pdf, figures: readonly Figure[], top: number): 
   const lines = Math.ceil(figures.length / MOST_TILES_IN_ROW);
   const inLine = Math.max(LEAST_TILES_IN_ROW, Math.ceil(figures.length / lines));
   const width = (contentWidth - (inLine - 1) * TILE_GAP) / inLine;
+  const tags = tagsOf(pdf);
   let y = top;
   for (let first = 0; first < figures.length; first += inLine) {
     const tiles = figures.slice(first, first + inLine).map(({ name, value }) => {
@@ -34,10 +36,12 @@ export function drawFigures(pdf: Pdf, figures: readonly Figure[], top: number): 
     const height = Math.max(LEAST_TILE, nameHeight + valueHeight + 15);
     tiles.forEach(({ name, value }, n) => {
       const x = margin + n * (width + TILE_GAP);
-      pdf.roundedRect(x, y, width, height, 3).fill(colors.stripe);
+      tags.artifact(() => pdf.roundedRect(x, y, width, height, 3).fill(colors.stripe));
       const spot = { x: x + 8, y: y + 6, width: width - 16 };
-      writeLines(pdf, name, spot, { color: colors.faint });
-      writeLines(pdf, value, { ...spot, y: y + 9 + nameHeight }, { font: 'bold', color: colors.head });
+      tags.element('P', () => {
+        writeLines(pdf, name, spot, { color: colors.faint });
+        writeLines(pdf, value, { ...spot, y: y + 9 + nameHeight }, { font: 'bold', color: colors.head });
+      });
     });
     y += height + TILE_GAP;
   }
@@ -56,11 +60,19 @@ export function drawCharts(pdf: Pdf, charts: readonly Chart[], top: number): num
       y = margin;
     }
     line.forEach((chart, at) => {
-      drawChart(pdf, chart, { x: margin + at * (half + GAP), y, width: widthOf(chart), height });
+      const box = { x: margin + at * (half + GAP), y, width: widthOf(chart), height };
+      tagsOf(pdf).figure(inWords(chart), [box.x, y, box.x + box.width, y + height], () =>
+        drawChart(pdf, chart, box),
+      );
     });
     y += height + GAP;
   }
   return y;
+}
+
+function inWords({ title, points }: Chart): string {
+  const values = points.map(({ label, value }) => `${label}: ${value ?? 'no data'}`);
+  return `${title}: ${values.join('; ') || 'nothing in this range'}`;
 }
 
 function isHalf(chart: Chart): boolean {

@@ -1,6 +1,7 @@
 import PDFDocument from 'pdfkit';
 import { type FontName, fontsOf, type Pdf } from './pdf-fonts.ts';
 import { linesOf, widestPiece } from './pdf-lines.ts';
+import { tagsOf } from './pdf-tags.ts';
 
 /** A4 in landscape format, in points. */
 export const page = { width: 841.89, height: 595.28, margin: 36, footer: 26 } as const;
@@ -21,7 +22,7 @@ export const colors = {
 
 /** @param title shown by PDF viewers */
 export function createPdf(title: string): Pdf {
-  return new PDFDocument({
+  const pdf = new PDFDocument({
     size: [page.width, page.height],
     margin: page.margin,
     // Pages are kept until the end, when their number is known.
@@ -29,7 +30,28 @@ export function createPdf(title: string): Pdf {
     autoFirstPage: false,
     info: { Title: title, Creator: 'Gantry' },
     lang: 'en',
+    // PDF/UA-1: readable by assistive technology.
+    displayTitle: true,
+    pdfVersion: '1.7',
+    // The types do not list it.
+    subset: 'PDF/UA' as string as PDFKit.Mixins.PDFSubsets,
+    tagged: true,
   });
+  let last: PDFKit.PDFPage | null = null;
+  pdf.on('pageAdded', () => {
+    if (last) joinContent(last);
+    last = pdf.page;
+  });
+  return pdf;
+}
+
+/**
+ * Joins what was drawn on a page: pdfkit keeps each operation in an array of its own until the end, which takes ten times
+ * the bytes.
+ */
+function joinContent(page: PDFKit.PDFPage): void {
+  const { content } = page as unknown as { readonly content: { buffer: Uint8Array[] } };
+  content.buffer = [Buffer.concat(content.buffer)];
 }
 
 export interface Style {
@@ -101,9 +123,11 @@ export function writeLines(
 ): void {
   setStyle(pdf, { size, font, color });
   const { widthOf, write } = fontsOf(pdf);
-  lines.forEach((line, at) => {
-    const room = align === 'left' ? 0 : width - widthOf(line);
-    write(line, x + (align === 'center' ? room / 2 : room), y + at * size * LEADING);
+  tagsOf(pdf).text(() => {
+    lines.forEach((line, at) => {
+      const room = align === 'left' ? 0 : width - widthOf(line);
+      write(line, x + (align === 'center' ? room / 2 : room), y + at * size * LEADING);
+    });
   });
 }
 

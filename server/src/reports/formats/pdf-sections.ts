@@ -3,8 +3,8 @@ import { hasRightToLeft } from './pdf-bidi.ts';
 import { drawCharts, drawFigures } from './pdf-blocks.ts';
 import type { Pdf } from './pdf-fonts.ts';
 import { bottom, colors, contentWidth, page, writeText } from './pdf-page.ts';
-import { shareOut } from './pdf-shares.ts';
 import { drawTable, type Groups } from './pdf-table.ts';
+import { tagsOf } from './pdf-tags.ts';
 
 const { margin } = page;
 
@@ -83,13 +83,18 @@ async function drawList(
     pdf.addPage();
     y = margin;
   }
-  const title = `All ${name} (${all.length})`;
-  y += writeText(pdf, title, { x: margin, y, width: contentWidth }, { size: 9.5, font: 'bold' }) + 4;
+  const tags = tagsOf(pdf);
+  tags.element('H2', () => {
+    const title = `All ${name} (${all.length})`;
+    y += writeText(pdf, title, { x: margin, y, width: contentWidth }, { size: 9.5, font: 'bold' }) + 4;
+  });
   const withPage = new Set(whole.map(({ id }) => id));
   const without = all.filter(({ id }) => !withPage.has(id)).map((section) => withinSentence(section.title));
   if (without.length > 0) {
     const said = `Summary pages are left out for the ${name} with the least traffic: ${listNames(without)}.`;
-    y += writeText(pdf, said, { x: margin, y, width: contentWidth }, { size: 8, color: colors.faint }) + 4;
+    tags.element('P', () => {
+      y += writeText(pdf, said, { x: margin, y, width: contentWidth }, { size: 8, color: colors.faint }) + 4;
+    });
   }
   const rows = (async function* () {
     yield all.map(({ row }) => row);
@@ -99,11 +104,17 @@ async function drawList(
 
 function drawSection(pdf: Pdf, { title, subtitle, figures, charts }: Section): void {
   pdf.addPage();
-  pdf.rect(0, 0, page.width, 6).fill(colors.head);
+  const tags = tagsOf(pdf);
+  tags.artifact(() => pdf.rect(0, 0, page.width, 6).fill(colors.head));
   const spot = { x: margin, y: margin - 8, width: contentWidth };
   const style = { size: 17, least: 11, font: 'bold', color: colors.head } as const;
-  let y = spot.y + writeText(pdf, title, spot, style);
-  y += writeText(pdf, subtitle, { ...spot, y }, { size: 8.5, color: colors.faint }) + 8;
+  let { y } = spot;
+  tags.element('H2', () => {
+    y += writeText(pdf, title, spot, style);
+  });
+  tags.element('P', () => {
+    y += writeText(pdf, subtitle, { ...spot, y }, { size: 8.5, color: colors.faint }) + 8;
+  });
   y = drawFigures(pdf, figures, y);
   drawCharts(pdf, charts, y);
 }
@@ -125,4 +136,21 @@ function shareRows({ idOf }: Sections, all: readonly Kept[]): SectionsDrawn {
         : `Detail rows are left out for: ${listNames(cut)}; the CSV and XLSX have them all.`,
     total: all.reduce((sum, { rowCount }) => sum + rowCount, 0),
   };
+}
+
+/**
+ * Divides `room` rows among groups. Each gets as many as it needs or, if there is not enough room, an equal share of
+ * what the smaller groups leave.
+ * @param needs the number of rows of each group
+ */
+export function shareOut(needs: ReadonlyMap<string, number>, room: number): Map<string, number> {
+  const shares = new Map<string, number>();
+  let left = room;
+  const byNeed = [...needs].sort(([, a], [, b]) => a - b);
+  for (const [n, [id, need]] of byNeed.entries()) {
+    const share = Math.min(need, Math.floor(left / (byNeed.length - n)));
+    shares.set(id, share);
+    left -= share;
+  }
+  return shares;
 }

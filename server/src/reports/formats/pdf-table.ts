@@ -1,8 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { TimezoneSettings } from '@gantry/contract/system';
 import type { Cell, Column, ColumnType, Row } from '../document.ts';
-import { formatDuration } from '../duration.ts';
-import { createLocalTime, type LocalTime } from '../local-time.ts';
+import { createLocalTime, formatDuration, type LocalTime } from '../local-time.ts';
 import type { Pdf } from './pdf-fonts.ts';
 import { widestPiece } from './pdf-lines.ts';
 import {
@@ -17,6 +16,7 @@ import {
   widthOf,
   writeLines,
 } from './pdf-page.ts';
+import { tagsOf } from './pdf-tags.ts';
 
 const ROW = 13;
 const PADDING = 4;
@@ -69,6 +69,35 @@ export interface Groups {
   readonly shares: ReadonlyMap<string, number>;
 }
 
+/** The rows that are still to be drawn: the first ones, or the share of each group. */
+class Allowance {
+  readonly #groups: Groups | undefined;
+  readonly #shares: Map<string, number>;
+  #left: number;
+
+  constructor(most: number, groups: Groups | undefined) {
+    this.#groups = groups;
+    this.#shares = new Map(groups?.shares);
+    this.#left = groups ? [...this.#shares.values()].reduce((sum, share) => sum + share, 0) : most;
+  }
+
+  get isUsed(): boolean {
+    return this.#left === 0;
+  }
+
+  /** Counts a row. @returns whether it is drawn */
+  take(row: Row): boolean {
+    if (this.#groups) {
+      const id = this.#groups.idOf(row);
+      const share = this.#shares.get(id) ?? 0;
+      if (share === 0) return false;
+      this.#shares.set(id, share - 1);
+    }
+    this.#left--;
+    return true;
+  }
+}
+
 /**
  * Draws rows under a head that is repeated on every page.
  * @param y where to begin on the current page
@@ -82,19 +111,20 @@ export async function drawTable(
   most: number,
   groups?: Groups,
 ): Promise<{ count: number; isCut: boolean; y: number }> {
+  const tags = tagsOf(pdf);
   const local = createLocalTime(settings);
   const laid = layOut(pdf, columns, local);
   let at = y;
   let count = 0;
-  const open = (top: number): void => {
-    at = top + drawHead(pdf, laid, top);
-  };
   let striped = false;
   /** Begins a new page if there is no room. @returns whether it did */
   const makeRoom = (height: number): boolean => {
     if (at + height <= bottom) return false;
     pdf.addPage();
-    open(page.margin);
+    at = page.margin;
+    tags.artifact(() => {
+      at += drawHead(pdf, laid, at);
+    });
     striped = false;
     return true;
   };
@@ -104,9 +134,15 @@ export async function drawTable(
     const title = fit(pdf, text, { width: withinPadding(contentWidth), size: 8.5, least: 7, font: 'bold' });
     const height = heightOfLines(title) + 6;
     if (!isContinued) makeRoom(height + ROW);
-    pdf.rect(page.margin, at, contentWidth, height).fill(colors.area);
+    tags.artifact(() => pdf.rect(page.margin, at, contentWidth, height).fill(colors.area));
     const spot = { x: page.margin + PADDING, y: at + 3.5, width: withinPadding(contentWidth) };
-    writeLines(pdf, title, spot, { font: 'bold', color: colors.head });
+    const write = (): void => writeLines(pdf, title, spot, { font: 'bold', color: colors.head });
+    if (isContinued) write();
+    else {
+      tags.begin('TR');
+      tags.element('TH', write, { scope: 'Row', columns: laid.filter((place) => place !== null).length });
+      tags.end();
+    }
     at += height;
     striped = false;
   };
@@ -120,36 +156,42 @@ export async function drawTable(
     if (id !== null && id !== group) drawTitle(id, false);
     if (makeRoom(height) && id !== null) drawTitle(id, true);
     group = id;
-    if (striped) pdf.rect(page.margin, at, contentWidth, height).fill(colors.stripe);
+    if (striped) tags.artifact(() => pdf.rect(page.margin, at, contentWidth, height).fill(colors.stripe));
     striped = !striped;
-    for (const cell of cells) {
-      if (!cell) continue;
-      const { place, lines } = cell;
-      const spot = { x: place.x + PADDING, y: at + 3, width: withinPadding(place.width) };
-      writeLines(pdf, lines, spot, { align: place.align });
-    }
+    tags.begin('TR');
+    laid.forEach((place, n) => {
+      if (!place) return;
+      tags.element('TD', () => {
+        const lines = cells[n]?.lines;
+        const spot = { x: place.x + PADDING, y: at + 3, width: withinPadding(place.width) };
+        if (lines) writeLines(pdf, lines, spot, { align: place.align });
+        // Some readers pass over a cell without content, and so shift the cells after it.
+        else tags.text(() => undefined);
+      });
+    });
+    tags.end();
     at += height;
     count++;
   };
 
-  const left = new Map(groups?.shares);
-  let allLeft = [...left.values()].reduce((sum, share) => sum + share, 0);
-  open(at);
+  const allowance = new Allowance(most, groups);
+  tags.begin('Table');
+  tags.begin('TR');
+  at += drawHead(pdf, laid, at);
+  tags.end();
+  let isCut = false;
   for await (const part of rows) {
     for (const row of part) {
-      if (groups) {
-        if (allLeft === 0) return { count, isCut: true, y: at };
-        const id = groups.idOf(row);
-        const share = left.get(id) ?? 0;
-        if (share === 0) continue;
-        left.set(id, share - 1);
-        allLeft--;
-      } else if (count === most) return { count, isCut: true, y: at };
+      isCut = allowance.isUsed;
+      if (isCut) break;
+      if (!allowance.take(row)) continue;
       draw(row);
       if (count % ROWS_AT_ONCE === 0) await setImmediate();
     }
+    if (isCut) break;
   }
-  return { count, isCut: false, y: at };
+  tags.end();
+  return { count, isCut, y: at };
 }
 
 function decimals(value: number, most: number): string {
@@ -238,11 +280,14 @@ function layOut(pdf: Pdf, columns: readonly Column[], local: LocalTime): (Laid |
 /** @returns its height */
 function drawHead(pdf: Pdf, laid: readonly (Laid | null)[], y: number): number {
   const height = Math.max(...laid.map((place) => (place ? heightOfLines(place.head) : 0))) + 8;
-  pdf.rect(page.margin, y, contentWidth, height).fill(colors.head);
+  const tags = tagsOf(pdf);
+  tags.artifact(() => pdf.rect(page.margin, y, contentWidth, height).fill(colors.head));
   for (const place of laid) {
     if (!place) continue;
     const spot = { x: place.x + PADDING, y: y + 4, width: withinPadding(place.width) };
-    writeLines(pdf, place.head, spot, { font: 'bold', color: '#ffffff', align: place.align });
+    const write = (): void =>
+      writeLines(pdf, place.head, spot, { font: 'bold', color: '#ffffff', align: place.align });
+    tags.element('TH', write, { scope: 'Column' });
   }
   return height;
 }

@@ -6,6 +6,7 @@ import { fontsOf, type Pdf } from './pdf-fonts.ts';
 import { bottom, colors, contentWidth, createPdf, page, writeText } from './pdf-page.ts';
 import { drawSections } from './pdf-sections.ts';
 import { drawTable } from './pdf-table.ts';
+import { tagsOf } from './pdf-tags.ts';
 
 /** Maximum number of rows of a table without sections. More are of no use on paper; CSV contains all of them. */
 const MOST_ROWS = 5_000;
@@ -14,15 +15,20 @@ const { margin } = page;
 
 /** Draws the title and the facts at the top of the first page. @returns where they end */
 function drawTitle(pdf: Pdf, title: string, facts: readonly Figure[]): number {
-  pdf.rect(0, 0, page.width, 6).fill(colors.head);
+  const tags = tagsOf(pdf);
+  tags.artifact(() => pdf.rect(0, 0, page.width, 6).fill(colors.head));
   const titleAt = { x: margin, y: margin - 6, width: contentWidth };
-  writeText(pdf, title, titleAt, { size: 20, font: 'bold', color: colors.head });
+  tags.element('H1', () => {
+    writeText(pdf, title, titleAt, { size: 20, font: 'bold', color: colors.head });
+  });
   let y = margin + 26;
   for (const { name, value } of facts) {
-    writeText(pdf, name, { x: margin, y, width: 70 }, { size: 8.5, color: colors.faint });
-    // Filters may be long and are never shortened.
-    const spot = { x: margin + 72, y, width: contentWidth - 72 };
-    y += Math.max(13, writeText(pdf, String(value), spot, { size: 8.5 }) + 3);
+    tags.element('P', () => {
+      writeText(pdf, name, { x: margin, y, width: 70 }, { size: 8.5, color: colors.faint });
+      // Filters may be long and are never shortened.
+      const spot = { x: margin + 72, y, width: contentWidth - 72 };
+      y += Math.max(13, writeText(pdf, String(value), spot, { size: 8.5 }) + 3);
+    });
   }
   return y + 8;
 }
@@ -36,12 +42,14 @@ function noteMissing(pdf: Pdf): void {
   if (!scripts) return;
   const names = [...scripts].map((script) => `[${script}]`).join(', ');
   const note = `Text that this file cannot show correctly is replaced by the name of its script in brackets: ${names}. A report as CSV or XLSX has it.`;
-  writeText(
-    pdf,
-    note,
-    { x: margin, y: bottom + 3, width: contentWidth },
-    { size: 7, least: 5, color: colors.faint, most: 1 },
-  );
+  tagsOf(pdf).element('P', () => {
+    writeText(
+      pdf,
+      note,
+      { x: margin, y: bottom + 3, width: contentWidth },
+      { size: 7, least: 5, color: colors.faint, most: 1 },
+    );
+  });
 }
 
 function numberPages(pdf: Pdf, title: string, note: string): void {
@@ -50,11 +58,13 @@ function numberPages(pdf: Pdf, title: string, note: string): void {
     pdf.switchToPage(at);
     noteMissing(pdf);
     const y = page.height - margin - 6;
-    pdf
-      .moveTo(margin, y - 6)
-      .lineTo(page.width - margin, y - 6)
-      .lineWidth(0.5)
-      .stroke(colors.line);
+    tagsOf(pdf).artifact(() =>
+      pdf
+        .moveTo(margin, y - 6)
+        .lineTo(page.width - margin, y - 6)
+        .lineWidth(0.5)
+        .stroke(colors.line),
+    );
     const style = { size: 7.5, color: colors.faint } as const;
     writeText(pdf, `${title} · ${note}`, { x: margin, y, width: contentWidth - 100 }, { ...style, most: 1 });
     const number = `Page ${at + 1} of ${count}`;
@@ -88,9 +98,12 @@ async function draw(pdf: Pdf, document: ReportDocument): Promise<number> {
   }
   const { page: tablePage } = pdf;
   const noteAt = { x: margin, y, width: contentWidth };
+  const drawNote = tagsOf(pdf).reserve('H2');
   if (drawn?.leftOut) {
     const spot = { ...noteAt, y: y + 16 };
-    y += writeText(pdf, drawn.leftOut, spot, { size: 8, color: colors.faint }) + 4;
+    tagsOf(pdf).element('P', () => {
+      y += writeText(pdf, drawn.leftOut ?? '', spot, { size: 8, color: colors.faint }) + 4;
+    });
   }
   const naming = new Set(sections?.naming);
   const shown = columns.map((column) => (naming.has(column.name) ? { ...column, width: 0 } : column));
@@ -104,7 +117,7 @@ async function draw(pdf: Pdf, document: ReportDocument): Promise<number> {
   const note = isShort ? cut : `Rows: ${count}`;
   onPage(pdf, tablePage, () => {
     const text = count === 0 ? 'This range contains no data. Rows: 0' : note;
-    writeText(pdf, text, noteAt, { size: 9.5, font: 'bold', most: 1 });
+    drawNote(() => writeText(pdf, text, noteAt, { size: 9.5, font: 'bold', most: 1 }));
   });
   numberPages(
     pdf,

@@ -2,8 +2,8 @@ import { DAY_MS } from '@gantry/contract/durations';
 import type { Column, Row } from '../document.ts';
 import type { LocalTime } from '../local-time.ts';
 
-// The rows of a sheet in SpreadsheetML. They are written as they are read, because the library for the rest of the
-// workbook keeps the whole sheet in memory. Texts are in their cells: a list of shared texts would have to be kept.
+// The rows of a sheet in SpreadsheetML. Strings are in their cells: a list of shared strings would have to be kept in
+// memory.
 
 /** Formats of numbers and times. A cell refers to its format by a number that the workbook defines. */
 export interface Formats {
@@ -22,7 +22,7 @@ const NO_XML = /[^\P{Cc}\t\n\r]|[\uFFFE\uFFFF]/gu;
 /** The number that spreadsheets give 1 January 1970. */
 const DAYS_BEFORE_1970 = 25_569;
 
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
+const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
 /** The formats of numbers. A decimal has none: with `0.##`, a whole number would end in a point. */
 const numberFormats: Partial<Record<Column['type'], string>> = {
@@ -32,16 +32,26 @@ const numberFormats: Partial<Record<Column['type'], string>> = {
   share: '0.0%',
 };
 
-/** A text as a cell can hold it: without characters that XML lacks, and not too long. */
-export function cellText(value: string): string {
-  return value.replace(NO_XML, '').slice(0, LONGEST_TEXT).toWellFormed();
+/** A cell of a row that is not one of the table; null for none. */
+export interface SheetCell {
+  readonly value: string | number | null;
+  readonly style?: number;
 }
 
-/** A row of texts in one style. @param n the number of the row, from 1 */
-export function textRow(n: number, texts: readonly string[], style: number): string {
+/** A string as XML can hold it, in an attribute or between tags. */
+export function escapeXml(value: string): string {
+  return value.replace(/[&<>"]/g, (sign) => ENTITIES[sign] ?? '');
+}
+
+/** A row of cells. @param n the number of the row, from 1 */
+export function cellsRow(n: number, cells: readonly SheetCell[]): string {
   return rowOf(
     n,
-    texts.map((text, at) => textCell(`${letters(at)}${n}`, text, style)),
+    cells.map(({ value, style = null }, at) => {
+      const address = `${letters(at)}${n}`;
+      if (value === null) return '';
+      return typeof value === 'number' ? numberCell(address, value, style) : textCell(address, value, style);
+    }),
   );
 }
 
@@ -85,7 +95,7 @@ function numberCell(address: string, value: number, style: number | null): strin
 }
 
 function textCell(address: string, value: string, style: number | null): string {
-  const text = cellText(value).replace(/[&<>]/g, (sign) => ENTITIES[sign] ?? '');
+  const text = escapeXml(value.replace(NO_XML, '').slice(0, LONGEST_TEXT).toWellFormed());
   return `<c r="${address}"${styled(style)} t="inlineStr"><is><t xml:space="preserve">${text}</t></is></c>`;
 }
 

@@ -1,79 +1,121 @@
 import type { TimezoneSettings } from '@gantry/contract/system';
-import { strFromU8, strToU8, unzipSync } from 'fflate';
-import writeExcelFile, { type Cell as ExcelCell, type Row as ExcelRow } from 'write-excel-file/node';
-import type { Column, Figure } from '../document.ts';
-import { cellText } from './xlsx-rows.ts';
+import { escapeXml } from './xlsx-rows.ts';
 
-// Everything of a workbook except the rows of its table, from a library: a workbook whose table has only a cell for each
-// style. The library numbers styles in the order of their first use, so the numbers of those that the table uses are
-// known before the last of them is needed.
+// The parts of a workbook (ECMA-376, Office Open XML) around the rows of its two sheets.
 
-/** Minimum width of a column of times, in characters. A narrower column does not show them. */
-const WIDTH_OF_TIME = 30;
+const HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
+const MAIN = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
+const PACKAGE = 'http://schemas.openxmlformats.org/package/2006';
+const DOCUMENT = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
+const TYPE = 'application/vnd.openxmlformats-officedocument.spreadsheetml';
 
-const DATA_SHEET = 'xl/worksheets/sheet2.xml';
+/** The names of the files of the two sheets. */
+export const sheetFiles = { about: 'xl/worksheets/sheet1.xml', data: 'xl/worksheets/sheet2.xml' } as const;
 
-/** A workbook without the rows of its table. */
-export interface Workbook {
-  /** The files of the archive, except for the sheet with the table. */
-  readonly files: Readonly<Record<string, Uint8Array>>;
-  /** The name of that sheet's file, and what comes before and after its rows. */
-  readonly sheet: { readonly name: string; readonly before: Uint8Array; readonly after: Uint8Array };
-  /** The number of the style of the table's head, and of each format. */
-  readonly headStyle: number;
-  readonly formatStyles: readonly number[];
+/** The number of each style that is not only a format of numbers. */
+export const styles = { title: 1, bold: 2, head: 3 } as const;
+const FIRST_FORMAT = 4;
+
+/** The number of the first format that a workbook defines itself. */
+const FIRST_OWN_FORMAT = 164;
+
+function relationships(targets: Readonly<Record<string, string>>): string {
+  const each = Object.entries(targets).map(
+    ([target, type], n) => `<Relationship Id="rId${n + 1}" Type="${DOCUMENT}/${type}" Target="${target}"/>`,
+  );
+  return `${HEAD}<Relationships xmlns="${PACKAGE}/relationships">${each.join('')}</Relationships>`;
 }
 
-/** @param formats the formats of the cells of the table, in the order of their first use */
-export async function makeWorkbook(
-  about: readonly ExcelRow[],
-  columns: readonly Column[],
-  formats: readonly string[],
-): Promise<Workbook> {
-  const head: ExcelCell = {
-    type: String,
-    value: 'x',
-    fontWeight: 'bold',
-    backgroundColor: '#E8EDF2',
-    bottomBorderStyle: 'thin',
-  };
-  const archive = await writeExcelFile([
-    { sheet: 'Report', data: [...about], columns: [{ width: 24 }, { width: 70 }] },
-    {
-      sheet: 'Data',
-      data: [[head, ...formats.map((format): ExcelCell => ({ type: Number, value: 0, format }))]],
-      columns: columns.map(({ width, type }) => ({
-        width: Math.max(type === 'time' ? WIDTH_OF_TIME : 12, width * 1.6),
-      })),
-      stickyRowsCount: 1,
-    },
-  ]).toBuffer();
-  const { [DATA_SHEET]: sheet, ...files } = unzipSync(archive);
-  const [, before, rows, after] =
-    /^(.*<sheetData>)(.*)(<\/sheetData>.*)$/s.exec(strFromU8(sheet ?? new Uint8Array())) ?? [];
-  const styles = [...(rows ?? '').matchAll(/<c [^>]*\bs="(\d+)"/g)].map(([, style]) => Number(style));
-  const [headStyle, ...formatStyles] = styles;
-  if (
-    before === undefined ||
-    after === undefined ||
-    headStyle === undefined ||
-    formatStyles.length !== formats.length
-  )
-    throw new Error('The library for workbooks wrote a sheet in an unknown form');
-  return {
-    files,
-    sheet: { name: DATA_SHEET, before: strToU8(before), after: strToU8(after) },
-    headStyle,
-    formatStyles,
-  };
+/** Some programs recognise a workbook by this file if it is the first. */
+export const contentTypes = {
+  name: '[Content_Types].xml',
+  xml:
+    `${HEAD}<Types xmlns="${PACKAGE}/content-types"><Default Extension="xml" ContentType="application/xml"/>` +
+    '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>' +
+    Object.entries({
+      'xl/workbook.xml': 'sheet.main',
+      'xl/styles.xml': 'styles',
+      [sheetFiles.about]: 'worksheet',
+      [sheetFiles.data]: 'worksheet',
+    })
+      .map(([name, type]) => `<Override PartName="/${name}" ContentType="${TYPE}.${type}+xml"/>`)
+      .join('') +
+    '</Types>',
+} as const;
+
+/** The other files that are the same in every workbook. */
+export const fixedFiles: Readonly<Record<string, string>> = {
+  '_rels/.rels': relationships({ 'xl/workbook.xml': 'officeDocument' }),
+  'xl/_rels/workbook.xml.rels': relationships({
+    'worksheets/sheet1.xml': 'worksheet',
+    'worksheets/sheet2.xml': 'worksheet',
+    'styles.xml': 'styles',
+  }),
+  'xl/workbook.xml': `${HEAD}<workbook xmlns="${MAIN}" xmlns:r="${DOCUMENT}"><sheets><sheet name="Report" sheetId="1" r:id="rId1"/><sheet name="Data" sheetId="2" r:id="rId2"/></sheets></workbook>`,
+};
+
+/** What comes before the rows of a sheet. @param widths of its columns, in characters */
+export function sheetStart(widths: readonly number[], isHeadFrozen: boolean): string {
+  const columns = widths.map(
+    (width, n) => `<col min="${n + 1}" max="${n + 1}" width="${width}" customWidth="1"/>`,
+  );
+  const pane = '<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/>';
+  const views = `<sheetViews><sheetView workbookViewId="0">${pane}</sheetView></sheetViews>`;
+  return `${HEAD}<worksheet xmlns="${MAIN}">${isHeadFrozen ? views : ''}<cols>${columns.join('')}</cols><sheetData>`;
 }
 
-/** A row of the first sheet. */
-export function factRow({ name, value }: Figure): ExcelRow {
-  return [
-    { type: String, value: name, fontWeight: 'bold' },
-    typeof value === 'number' ? { type: Number, value } : { type: String, value: cellText(value) },
-  ];
+/** What comes after them. */
+export const SHEET_END = '</sheetData></worksheet>';
+
+/** The styles of the cells. Formats are numbered when they are first used, so this file comes after the rows. */
+export class Styles {
+  readonly #formats = new Map<string, number>();
+
+  /** The number of the style with this format of numbers. */
+  styleOf(format: string): number {
+    const style = this.#formats.get(format) ?? FIRST_FORMAT + this.#formats.size;
+    this.#formats.set(format, style);
+    return style;
+  }
+
+  /** The file `xl/styles.xml`. */
+  toXml(): string {
+    const formats = [...this.#formats.keys()];
+    const list = (tag: string, items: readonly string[]): string =>
+      `<${tag} count="${items.length}">${items.join('')}</${tag}>`;
+    const font = (size: number, bold = '') => `<font>${bold}<sz val="${size}"/><name val="Calibri"/></font>`;
+    const fill = (pattern: string) => `<fill><patternFill patternType="${pattern}</patternFill></fill>`;
+    const border = (bottom: string) => `<border><left/><right/><top/><bottom${bottom}/><diagonal/></border>`;
+    const cell = (attributes: string) => `<xf xfId="0" ${attributes}/>`;
+    const parts = [
+      formats.length === 0
+        ? ''
+        : list(
+            'numFmts',
+            formats.map(
+              (code, n) => `<numFmt numFmtId="${FIRST_OWN_FORMAT + n}" formatCode="${escapeXml(code)}"/>`,
+            ),
+          ),
+      list('fonts', [font(11), font(14, '<b/>'), font(11, '<b/>')]),
+      list('fills', [
+        fill('none">'),
+        fill('gray125">'),
+        fill('solid"><fgColor rgb="FFE8EDF2"/><bgColor indexed="64"/>'),
+      ]),
+      list('borders', [border(''), border(' style="thin"')]),
+      list('cellStyleXfs', ['<xf numFmtId="0" fontId="0" fillId="0" borderId="0"/>']),
+      list('cellXfs', [
+        cell('numFmtId="0" fontId="0" fillId="0" borderId="0"'),
+        cell('numFmtId="0" fontId="1" fillId="0" borderId="0" applyFont="1"'),
+        cell('numFmtId="0" fontId="2" fillId="0" borderId="0" applyFont="1"'),
+        cell('numFmtId="0" fontId="2" fillId="2" borderId="1" applyFont="1" applyFill="1" applyBorder="1"'),
+        ...formats.map((_, n) =>
+          cell(`numFmtId="${FIRST_OWN_FORMAT + n}" fontId="0" fillId="0" borderId="0" applyNumberFormat="1"`),
+        ),
+      ]),
+    ];
+    return `${HEAD}<styleSheet xmlns="${MAIN}">${parts.join('')}</styleSheet>`;
+  }
 }
 
 /**

@@ -1,81 +1,80 @@
-import type { Row as ExcelRow } from 'write-excel-file/node';
 import { AppError } from '../../platform/error.ts';
-import type { ReportDocument } from '../document.ts';
+import type { Column, Figure, ReportDocument } from '../document.ts';
 import { createLocalTime } from '../local-time.ts';
 import type { FileFormat } from './format.ts';
-import { createRowWriter, textRow } from './xlsx-rows.ts';
-import { factRow, makeWorkbook, timeFormats } from './xlsx-workbook.ts';
+import { cellsRow, createRowWriter, type SheetCell } from './xlsx-rows.ts';
+import {
+  contentTypes,
+  fixedFiles,
+  SHEET_END,
+  Styles,
+  sheetFiles,
+  sheetStart,
+  styles,
+  timeFormats,
+} from './xlsx-workbook.ts';
 import { createZipStream } from './zip-stream.ts';
 
 /** Maximum number of rows: a program for spreadsheets opens this many in a reasonable time. */
 const MOST_ROWS = 100_000;
 
-const CONTENT_TYPES = '[Content_Types].xml';
+/** Minimum width of a column of times, in characters. A narrower column does not show them. */
+const WIDTH_OF_TIME = 30;
 
-/** Numbers the formats of the table in the order of their first use. */
-function createFormats(firstStyle: number) {
-  const known = new Map<string, number>();
-  return {
-    styleOf(format: string): number {
-      let style = known.get(format);
-      if (style === undefined) {
-        style = firstStyle + known.size;
-        known.set(format, style);
-      }
-      return style;
-    },
-    list: (): string[] => [...known.keys()],
-  };
+function widthOf({ type, width }: Column): number {
+  return Math.max(type === 'time' ? WIDTH_OF_TIME : 12, width * 1.6);
 }
 
-function aboutRows({ title, facts }: ReportDocument, rowCount: number, figures: readonly ExcelRow[]) {
-  const heading = (value: string) => ({ type: String, value, fontWeight: 'bold', fontSize: 14 }) as const;
-  return [
-    [heading('Report'), heading(title)],
-    ...facts.map(factRow),
-    factRow({ name: 'Rows', value: rowCount }),
-    ...(rowCount === 0 ? [[null, { type: String, value: 'This range contains no data.' }]] : []),
+function factCells({ name, value }: Figure): SheetCell[] {
+  return [{ value: name, style: styles.bold }, { value }];
+}
+
+/** The sheet of facts: title, range and filters, the number of rows, and the figures of the summary. */
+function aboutSheet({ title, facts }: ReportDocument, rowCount: number, figures: readonly Figure[]): string {
+  const rows: readonly SheetCell[][] = [
+    ['Report', title].map((value) => ({ value, style: styles.title })),
+    ...facts.map(factCells),
+    factCells({ name: 'Rows', value: rowCount }),
+    ...(rowCount === 0 ? [[{ value: null }, { value: 'This range contains no data.' }]] : []),
     [],
-    ...figures,
+    ...figures.map(factCells),
   ];
+  return sheetStart([24, 70], false) + rows.map((cells, n) => cellsRow(n + 1, cells)).join('') + SHEET_END;
 }
 
+/** Writes the rows as they are read, and everything that depends on them afterwards (decision 45). */
 const write: FileFormat['write'] = async (document: ReportDocument, to) => {
   const { columns, settings } = document;
   refuseIfTooMany((await document.count?.()) ?? 0);
-  const { headStyle, files, sheet } = await makeWorkbook(aboutRows(document, 0, []), columns, []);
-  const formats = createFormats(headStyle + 1);
+  const used = new Styles();
   const writeRow = createRowWriter(columns, createLocalTime(settings), {
-    styleOf: formats.styleOf,
+    styleOf: (format) => used.styleOf(format),
     ...timeFormats(settings),
   });
   const names = columns.map(({ name, type }) => (type === 'seconds' ? `${name} (s)` : name));
   let rowCount = 0;
-  async function* parts(): AsyncGenerator<Uint8Array> {
-    const encoder = new TextEncoder();
-    yield sheet.before;
-    yield encoder.encode(textRow(1, names, headStyle));
+  async function* dataSheet(): AsyncGenerator<string> {
+    yield sheetStart(columns.map(widthOf), true);
+    yield cellsRow(
+      1,
+      names.map((value) => ({ value, style: styles.head })),
+    );
     for await (const rows of document.rows) {
       refuseIfTooMany(rowCount + rows.length);
       const first = rowCount + 2;
       rowCount += rows.length;
-      if (rows.length > 0) yield encoder.encode(rows.map((row, at) => writeRow(row, first + at)).join(''));
+      if (rows.length > 0) yield rows.map((row, at) => writeRow(row, first + at)).join('');
     }
-    yield sheet.after;
+    yield SHEET_END;
   }
 
   const zip = createZipStream(to);
-  // Some programs recognise a workbook by its first file.
-  await zip.add(CONTENT_TYPES, [files[CONTENT_TYPES] ?? new Uint8Array()]);
-  await zip.add(sheet.name, parts());
+  await zip.add(contentTypes.name, [contentTypes.xml]);
+  await zip.add(sheetFiles.data, dataSheet());
   const { figures } = await document.summary();
-  const about = aboutRows(document, rowCount, figures.map(factRow));
-  const workbook = await makeWorkbook(about, columns, formats.list());
-  const isAsUsed = workbook.formatStyles.every((style, at) => style === headStyle + 1 + at);
-  if (workbook.headStyle !== headStyle || !isAsUsed)
-    throw new Error('The library for workbooks numbered its styles in an unknown order');
-  for (const [name, content] of Object.entries(workbook.files))
-    if (name !== CONTENT_TYPES) await zip.add(name, [content]);
+  await zip.add(sheetFiles.about, [aboutSheet(document, rowCount, figures)]);
+  await zip.add('xl/styles.xml', [used.toXml()]);
+  for (const [name, xml] of Object.entries(fixedFiles)) await zip.add(name, [xml]);
   await zip.end();
   return rowCount;
 };

@@ -5,8 +5,8 @@ import { Zip, ZipDeflate } from 'fflate';
 
 /** A ZIP archive that is written to a stream while its files are produced, one file after another. */
 export interface ZipStream {
-  /** Adds a file. Each part is compressed when it is produced, and the next one waits until the stream accepts more. */
-  add(name: string, parts: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void>;
+  /** Adds a file of text in UTF-8. Each part is compressed when it is produced, and the next one waits until the stream accepts more. */
+  add(name: string, parts: AsyncIterable<string> | Iterable<string>): Promise<void>;
   /** Writes the directory and ends the stream. */
   end(): Promise<void>;
 }
@@ -26,6 +26,7 @@ export function createZipStream(to: Writable): ZipStream {
     if (error) fail(error);
     else isFull = !to.write(chunk);
   });
+  const encoder = new TextEncoder();
   const accepted = async (): Promise<void> => {
     if (failure) throw failure;
     if (!isFull) return;
@@ -37,7 +38,7 @@ export function createZipStream(to: Writable): ZipStream {
       const file = new ZipDeflate(name, { level: LEVEL });
       zip.add(file);
       for await (const part of parts) {
-        file.push(part);
+        file.push(encoder.encode(part));
         await accepted();
       }
       file.push(new Uint8Array(), true);

@@ -3,9 +3,9 @@ import { type SQL, sql } from 'drizzle-orm';
 import { countedEvents } from '../../events/counts/totals.ts';
 import { countedFilters } from '../../events/list/filters.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
+import { ORIGIN } from '../../traffic/rollups-store.ts';
 import type { ReportScope } from '../document.ts';
 import { untilNow } from './slices.ts';
-
 /**
  * The number of events in a report, from the totals; null when it has a filter that the totals do not contain.
  * @param condition for the rows of totals
@@ -23,4 +23,9 @@ export async function countByTotals(
     SELECT coalesce(sum(n), 0)::bigint AS n FROM ${countedEvents(untilNow(scope))}
     WHERE ${sql.join([condition, ...filters], sql` AND `)}`);
   return rows[0]?.n ?? 0;
+}
+
+/** The start of the quarter hour of a time: in every time zone a local day begins with one, but not always with an hour in UTC. */
+export function quarterOf(time: SQL): SQL {
+  return sql`date_bin('15 minutes', ${time}, ${ORIGIN})`;
 }

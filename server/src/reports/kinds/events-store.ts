@@ -4,8 +4,8 @@ import { idWithin } from '../../events/counts/totals.ts';
 import { type EventRecord, listedColumns, toEvent } from '../../events/store.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import type { Interval } from '../../platform/time.ts';
+import { quarterOf } from './counted-store.ts';
 import type { PlacedEvent } from './event-rows.ts';
-import { quarterOf } from './quarter.ts';
 
 /** An event with the coordinates that its device reported, if any. */
 export interface LocatedEvent extends PlacedEvent {

@@ -3,7 +3,6 @@ import type { Executor } from '../../platform/database/transaction.ts';
 import type { Batch, Column, KindOfReport, ReportScope, Summary } from '../document.ts';
 import { createLocalTime } from '../local-time.ts';
 import { countByTotals } from './counted-store.ts';
-import { dayChart } from './day-chart.ts';
 import { createEventRows, eventColumns } from './event-rows.ts';
 import {
   countEventsByPlace,
@@ -11,9 +10,8 @@ import {
   type LocatedEvent,
   listEventsAfter,
 } from './events-store.ts';
-import { addTo, largest } from './largest.ts';
-import { removedFigure } from './removed.ts';
 import { pagesOf, shareBefore, slicesOf, untilNow } from './slices.ts';
+import { addTo, dayChart, largest, removedFigure } from './summaries.ts';
 
 const PAGE = 500;
 

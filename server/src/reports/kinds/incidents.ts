@@ -3,13 +3,11 @@ import type { IncidentRow } from '../../incidents/store.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import { findNames } from '../../users/names-store.ts';
 import type { Batch, Column, KindOfReport, ReportScope, Row, Summary } from '../document.ts';
-import { formatDuration } from '../duration.ts';
-import { createLocalTime } from '../local-time.ts';
+import { createLocalTime, formatDuration } from '../local-time.ts';
 import { findPlaceNames } from '../places-store.ts';
-import { dayChart } from './day-chart.ts';
 import { countOpenedIncidents, listOpenedIncidents } from './incidents-store.ts';
-import { addTo, largest } from './largest.ts';
 import { pagesOf, shareBefore, untilNow } from './slices.ts';
+import { addTo, dayChart, largest } from './summaries.ts';
 
 const PAGE = 500;
 

@@ -4,8 +4,7 @@ import { getSpeedDistribution } from '../../traffic/speed-distribution.ts';
 import type { Chart, Column, Figure, ReportScope, Row, Section, Sections } from '../document.ts';
 import { createLocalTime, type LocalTime } from '../local-time.ts';
 import { listTrafficPlaces, type TrafficPlace } from '../places-store.ts';
-import { dayChart } from './day-chart.ts';
-import { addTo } from './largest.ts';
+import { addTo, dayChart } from './summaries.ts';
 import { flowOf, intervalOf, isByHour, isKnown, partsOf, placeOf, slicesOf } from './traffic.ts';
 
 /** Maximum number of days for which the time series of a place is by hour. */

@@ -7,8 +7,7 @@ import { getFlow } from '../../traffic/service.ts';
 import type { Batch, Column, KindOfReport, ReportScope, Row, Summary } from '../document.ts';
 import { createLocalTime } from '../local-time.ts';
 import { listTrafficPlaces, type TrafficPlace } from '../places-store.ts';
-import { dayChart } from './day-chart.ts';
-import { addTo, largest } from './largest.ts';
+import { addTo, dayChart, largest } from './summaries.ts';
 
 /** Maximum number of days for which the table is by hour; for a longer range it is by day. */
 const MOST_DAYS_BY_HOUR = 31;

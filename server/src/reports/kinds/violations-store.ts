@@ -1,5 +1,4 @@
-import type { Event } from '@gantry/contract/events';
-import { listEventsInput } from '@gantry/contract/events';
+import { type Event, listEventsInput } from '@gantry/contract/events';
 import { isUuid } from '@gantry/contract/id';
 import type { ReportFilters } from '@gantry/contract/reports';
 import { type SQL, sql } from 'drizzle-orm';
@@ -12,7 +11,7 @@ import type { Executor } from '../../platform/database/transaction.ts';
 import { always, type History } from '../../platform/history.ts';
 import type { Interval } from '../../platform/time.ts';
 import { locationLimits } from '../../sensors/standings-store.ts';
-import { quarterOf } from './quarter.ts';
+import { quarterOf } from './counted-store.ts';
 
 /** The conditions for events that match the filters of a report. */
 async function eventConditions(

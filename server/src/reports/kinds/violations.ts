@@ -4,11 +4,9 @@ import type { Executor } from '../../platform/database/transaction.ts';
 import type { Batch, Chart, KindOfReport, ReportScope, Summary } from '../document.ts';
 import { createLocalTime } from '../local-time.ts';
 import { countByTotals } from './counted-store.ts';
-import { dayChart } from './day-chart.ts';
 import { createEventRows, eventColumns, type PlacedEvent } from './event-rows.ts';
-import { addTo, largest } from './largest.ts';
-import { removedFigure } from './removed.ts';
 import { pagesOf, shareBefore, slicesOf, untilNow } from './slices.ts';
+import { addTo, dayChart, largest, removedFigure } from './summaries.ts';
 import { countViolations, countViolationsByPlace, listViolations } from './violations-store.ts';
 
 const PAGE = 500;

@@ -1,24 +1,24 @@
-import { Command } from 'commander';
 import { describeMachine } from '../machine.ts';
 import { onStage, type StageOptions } from '../on-stage.ts';
-import { addCommonOptions, numberBetween } from '../option-values.ts';
 import { type Output, publish } from '../results.ts';
-import { SENSORS } from '../stage.ts';
 import { stopOnSignals } from '../stop.ts';
 import { lineOf, reportOf, slowSeconds } from './report.ts';
 import { soak } from './soak.ts';
 import { judgeSoak } from './verdict.ts';
 
-interface Options extends StageOptions, Output {
+export interface SoakRunOptions extends StageOptions, Output {
   readonly minutes: number;
+  /** Events per second; half of the maximum by default. */
   readonly rate?: number;
   readonly connections: number;
+  /** The time from one sample to the next, in seconds. */
   readonly every: number;
   readonly seed: number;
   readonly sensors: number;
 }
 
-async function run(options: Options): Promise<void> {
+/** Applies a constant load for a long time, and checks memory and latency. */
+export async function runSoak(options: SoakRunOptions): Promise<void> {
   const { databaseUrl, folder, json, save, ...load } = options;
   const signal = stopOnSignals();
   const isEmbedded = databaseUrl === undefined;
@@ -43,21 +43,3 @@ async function run(options: Options): Promise<void> {
   });
   await publish(results, { json, save });
 }
-
-export const soakCommand = new Command('soak')
-  .description('Applies a constant load for a long time, and checks memory and latency.')
-  .option('--minutes <minutes>', 'duration', numberBetween(0.1, 10_000, { whole: false }), 10)
-  .option('--rate <number>', 'events per second (default: half of the maximum)', numberBetween(1, 100_000))
-  .option('--connections <number>', 'connections of the devices', numberBetween(1, 1024), 64)
-  .option('--every <seconds>', 'time from one sample to the next', numberBetween(1, 3600), 60)
-  .option('--seed <number>', 'the same seed gives the same events', numberBetween(0, 999_999), 1)
-  .option(
-    '--sensors <number>',
-    'sensors that report, each at a location of its own',
-    numberBetween(1, 10_000),
-    SENSORS,
-  )
-  .option('--workers <number>', 'processes that Gantry serves with', numberBetween(1, 64), 1)
-  .action(run);
-
-addCommonOptions(soakCommand);
