@@ -105,7 +105,7 @@ function longFunctions({ path, text }: Source): string[] {
   return found;
 }
 
-const packages = ['contract', 'client', 'edge', 'simulator', 'bench'].flatMap((name) =>
+const packages = ['contract', 'embedded-postgres', 'client', 'edge', 'simulator', 'bench'].flatMap((name) =>
   sourcesUnder(`${name}/src/`),
 );
 const all = [...server, ...console, ...packages];

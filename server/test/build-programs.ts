@@ -9,7 +9,7 @@ const OUT = 'node_modules/.cache/gantry-test-programs';
 const PROGRAMS = {
   bench: 'bench/src/main.ts',
   edge: 'edge/src/main.ts',
-  'embedded-service': 'server/test/processes/embedded-service.ts',
+  'embedded-service': 'embedded-postgres/test/processes/embedded-service.ts',
 } as const;
 
 /** The command `gantry`, which server/build.js builds before all tests. */

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { HOUR_MS } from '@gantry/contract/durations';
+import { syncFolder } from '@gantry/embedded-postgres/data-folder';
 import type { Logger } from 'pino';
 import { ignoreErrno } from '../platform/errno.ts';
 import { AppError } from '../platform/error.ts';
 import { machineTime } from '../platform/machine-time.ts';
-import { syncFolder } from '../platform/process/data-folder.ts';
 import { ASIDE_SUFFIX, MESSAGE_SUFFIX, TIME_DIGITS } from '../platform/spool-folder.ts';
 import type { Incoming } from './incoming.ts';
 

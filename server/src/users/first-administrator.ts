@@ -1,10 +1,10 @@
 import { join } from 'node:path';
+import { keepSecret } from '@gantry/embedded-postgres/data-folder';
 import { COMMON_PASSWORD, isCommonPassword } from '../auth/common-passwords.ts';
 import type { AuthServices } from '../auth/start.ts';
 import { type Config, ConfigError } from '../platform/config.ts';
 import type { Core } from '../platform/context.ts';
 import { inTransaction } from '../platform/database/transaction.ts';
-import { keepSecret } from '../platform/process/data-folder.ts';
 import { generatePassword } from './generated-password.ts';
 import { hasUsers, insertUser, lockUsersTable } from './store.ts';
 

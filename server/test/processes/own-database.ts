@@ -1,11 +1,8 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type EmbeddedDatabase, startEmbeddedDatabase } from '@gantry/embedded-postgres';
 import { inject } from 'vitest';
-import {
-  type EmbeddedDatabase,
-  startEmbeddedDatabase,
-} from '../../src/platform/database/embedded/embedded.ts';
 import { copyDataFolder } from '../data-folders.ts';
 
 /** A PostgreSQL server for one test file, which may suspend it. */

@@ -1,14 +1,14 @@
 import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DAY_MS } from '@gantry/contract/durations';
-import { ignoreErrno } from '../../platform/errno.ts';
-import { machineTime } from '../../platform/machine-time.ts';
 import {
   claimDataFolder,
   DataFolderInUse,
   DataFolderUnusable,
   syncFolder,
-} from '../../platform/process/data-folder.ts';
+} from '@gantry/embedded-postgres/data-folder';
+import { ignoreErrno } from '../../platform/errno.ts';
+import { machineTime } from '../../platform/machine-time.ts';
 import {
   CHECKSUM_FILE,
   MANIFEST_FILE,

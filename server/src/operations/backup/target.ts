@@ -1,7 +1,7 @@
+import { startEmbeddedDatabase } from '@gantry/embedded-postgres';
+import { claimDataFolder, makeDataFolder } from '@gantry/embedded-postgres/data-folder';
 import type { Config } from '../../platform/config.ts';
-import { startEmbeddedDatabase } from '../../platform/database/embedded/embedded.ts';
 import type { OpenDatabase } from '../../platform/database/open.ts';
-import { claimDataFolder, makeDataFolder } from '../../platform/process/data-folder.ts';
 
 /**
  * Opens the database into which a backup is restored: that of `DATABASE_URL`, or the embedded one, which is created if

@@ -1,11 +1,10 @@
-import { readFile, realpath } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
+import { startEmbeddedDatabase } from '@gantry/embedded-postgres';
+import { claimDataFolder, explaining } from '@gantry/embedded-postgres/data-folder';
+import { findRunning } from '@gantry/embedded-postgres/running';
 import { ignoreErrno } from '../errno.ts';
-import { claimDataFolder, explaining } from '../process/data-folder.ts';
 import { clientSettings } from './address.ts';
-import { addressOnPort } from './embedded/connection.ts';
-import { PASSWORD_FILE, startEmbeddedDatabase } from './embedded/embedded.ts';
-import { isServerOf, readLock } from './embedded/lock.ts';
 import { explainRefusal } from './refusals.ts';
 import { Client } from './tls-files.ts';
 import { UnsuitableDatabase } from './wait.ts';
@@ -80,13 +79,4 @@ export async function isEmbedded(config: {
   readonly DATA_DIR: string;
 }): Promise<boolean> {
   return config.DATABASE_URL === undefined || config.DATABASE_URL === (await findRunning(config.DATA_DIR));
-}
-
-/** The address of the running embedded server of a data folder; null if it is not running. */
-async function findRunning(dataDir: string): Promise<string | null> {
-  const folder = await ignoreErrno(realpath(join(dataDir, 'postgres')), 'ENOENT');
-  const lock = folder && (await readLock(folder));
-  if (!lock || !(await isServerOf(folder, lock.pid))) return null;
-  const password = (await readFile(join(dataDir, PASSWORD_FILE), 'utf8')).trim();
-  return addressOnPort(lock.port, password);
 }

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { claimDataFolder } from '@gantry/embedded-postgres/data-folder';
 import type { Command } from 'commander';
 import { openDatabaseOf } from '../../platform/database/open.ts';
 import { loadConfig } from '../../platform/load-config.ts';
 import { createLog } from '../../platform/log.ts';
-import { claimDataFolder } from '../../platform/process/data-folder.ts';
 import { CommandFailed, reporting, WrongUsage } from './failure.ts';
 import { print, printJson } from './output.ts';
 

@@ -3,12 +3,12 @@ import { realpath, symlink } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ignoreErrno } from '../../errno.ts';
-import { claimDataFolder, keepSecret, makeDataFolder } from '../../process/data-folder.ts';
-import { isAlive } from '../../process/processes.ts';
+import { DATABASE } from './address.ts';
 import { findDistribution, prepareBinaries } from './binaries.ts';
 import { type Cluster, checkVersion, createCluster, memorySettings, walSettings } from './cluster.ts';
-import { addressOf, DATABASE, ensureDatabase } from './connection.ts';
+import { addressOf, ensureDatabase } from './connection.ts';
+import { claimDataFolder, keepSecret, makeDataFolder } from './data-folder.ts';
+import { ignoreErrno } from './errno.ts';
 import { NotWritten, watchGrownFiles } from './grown-files.ts';
 import {
   type DatabaseHome,
@@ -28,9 +28,8 @@ import {
   startPostmaster,
   stopPostmaster,
 } from './postmaster.ts';
-
-/** The name of the password file in the data folder. */
-export const PASSWORD_FILE = 'database-password';
+import { isAlive } from './processes.ts';
+import { PASSWORD_FILE } from './running.ts';
 
 /** Milliseconds between two checks of the server, and the maximum wait before another attempt to restart it. */
 const WATCH_MS = 500;

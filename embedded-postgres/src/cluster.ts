@@ -2,14 +2,12 @@ import { execFile } from 'node:child_process';
 import { chown, mkdtemp, readdir, readFile, rename, rm, statfs, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { syncFolder } from '../../process/data-folder.ts';
+import { OWNER } from './address.ts';
 import type { Binaries } from './binaries.ts';
+import { syncFolder } from './data-folder.ts';
 import { type Account, EmbeddedDatabaseError, runAs } from './home.ts';
 
 const run = promisify(execFile);
-
-/** The role that owns everything. */
-export const OWNER = 'gantry';
 
 /** Prefix of the folder in which a new cluster is created before it is renamed. */
 const DRAFT = 'postgres.new-';

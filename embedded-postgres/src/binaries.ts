@@ -16,8 +16,7 @@ import { createRequire } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
-import { hasErrno, ignoreErrno } from '../../errno.ts';
-import { machineTime } from '../../machine-time.ts';
+import { hasErrno, ignoreErrno } from './errno.ts';
 import {
   type Account,
   canEnter,
@@ -189,8 +188,7 @@ async function removeOldDrafts(copy: string): Promise<void> {
   const names = (await readdir(dirname(copy))).filter((name) => name.startsWith(`${basename(copy)}.`));
   for (const path of names.map((name) => join(dirname(copy), name))) {
     const about = await ignoreErrno(lstat(path), 'ENOENT');
-    if (about && about.ctimeMs < machineTime() - DRAFT_LIFE_MS)
-      await rm(path, { recursive: true, force: true });
+    if (about && about.ctimeMs < Date.now() - DRAFT_LIFE_MS) await rm(path, { recursive: true, force: true });
   }
 }
 

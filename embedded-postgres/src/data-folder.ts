@@ -14,8 +14,7 @@ import {
 } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { hasErrno, ignoreErrno } from '../errno.ts';
-import { machineTime } from '../machine-time.ts';
+import { hasErrno, ignoreErrno } from './errno.ts';
 import { isAlive, processSpace, startTimeOf } from './processes.ts';
 
 /** The intervals at which a process renews its claim and checks those of others, in milliseconds. */
@@ -250,7 +249,7 @@ function keepClaim(dataDir: string, claim: Claim, { signOfLifeMs }: ClaimPace): 
   let released = false;
   let warned = false;
   const timer = setInterval(() => {
-    const now = new Date(machineTime());
+    const now = new Date(Date.now());
     lutimes(claim.path, now, now).catch((error: Error) => {
       if (!released && !warned) process.emitWarning(`${claim.path} cannot be kept fresh: ${error.message}`);
       warned = true;

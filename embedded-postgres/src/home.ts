@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { chmod, lstat, mkdir, readFile, readlink, realpath, rename, stat, symlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { hasErrno, ignoreErrno } from '../../errno.ts';
+import { hasErrno, ignoreErrno } from './errno.ts';
 
 /**
  * The folder for a service run by root whose data folder PostgreSQL's user cannot reach. `/var/lib/gantry` is the data folder

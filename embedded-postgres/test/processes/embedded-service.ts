@@ -1,4 +1,4 @@
-import { startEmbeddedDatabase } from '../../src/platform/database/embedded/embedded.ts';
+import { startEmbeddedDatabase } from '../../src/embedded.ts';
 
 // A process that runs only the embedded database, in the folder that its argument names, until it is killed.
 

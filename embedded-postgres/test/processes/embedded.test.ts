@@ -21,22 +21,16 @@ import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Pool } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { examineDatabase } from '../../src/operations/doctor/database.ts';
-import { readConfig } from '../../src/platform/config.ts';
-import { findDistribution, prepareBinaries } from '../../src/platform/database/embedded/binaries.ts';
-import { memorySettings } from '../../src/platform/database/embedded/cluster.ts';
-import {
-  type EmbeddedDatabase,
-  startEmbeddedDatabase,
-} from '../../src/platform/database/embedded/embedded.ts';
-import { FORMER_HOME, findDatabaseHome, SHARED_HOME } from '../../src/platform/database/embedded/home.ts';
-import { isServerOf, readLock } from '../../src/platform/database/embedded/lock.ts';
-import { lowerPriority } from '../../src/platform/database/embedded/priority.ts';
-import { createDatabase, createPool } from '../../src/platform/database/pool.ts';
-import { isAlive } from '../../src/platform/process/processes.ts';
-import { programPath } from '../build-programs.ts';
-import { PATIENCE_MS } from '../harness.ts';
-import { isLong } from '../test-length.ts';
+import { programPath } from '../../../server/test/build-programs.ts';
+import { PATIENCE_MS } from '../../../server/test/harness.ts';
+import { isLong } from '../../../server/test/test-length.ts';
+import { findDistribution, prepareBinaries } from '../../src/binaries.ts';
+import { memorySettings } from '../../src/cluster.ts';
+import { type EmbeddedDatabase, startEmbeddedDatabase } from '../../src/embedded.ts';
+import { FORMER_HOME, findDatabaseHome, SHARED_HOME } from '../../src/home.ts';
+import { isServerOf, readLock } from '../../src/lock.ts';
+import { isAlive } from '../../src/processes.ts';
+import { lowerPriority } from '../../src/running.ts';
 
 const isRoot = process.getuid?.() === 0;
 
@@ -123,7 +117,7 @@ async function ask(connectionString: string, statement: string): Promise<unknown
  */
 async function priorities(connectionString: string): Promise<{ own: number[]; groups: (number | null)[] }> {
   const pools = [null, dataDir, scratch].map((folder) => {
-    const pool = createPool(connectionString, 1, () => undefined);
+    const pool = new Pool({ connectionString, max: 1 });
     if (folder !== null) lowerPriority(pool, folder);
     return pool;
   });
@@ -220,22 +214,6 @@ describe('the embedded database', () => {
     expect(await ask(database.connectionString, 'SHOW max_connections')).toEqual(['220']);
     await stop(database);
     expect(await ask((await start()).connectionString, 'SHOW max_connections')).toEqual(['100']);
-  });
-
-  it('is not examined like a server of its own in a worker, which knows it by its address', async () => {
-    const { connectionString } = await start();
-    await ask(connectionString, 'ALTER DATABASE gantry SET wal_compression = pglz');
-    const pool = createPool(connectionString, 1, () => undefined);
-    cleanups.push(() => pool.end());
-    const codesWith = async (DATA_DIR: string) => {
-      const config = readConfig({ DATABASE_URL: connectionString, DATA_DIR });
-      return (await examineDatabase(createDatabase(pool), config)).map(({ code }) => code);
-    };
-    expect(await codesWith(scratch)).toContain('walCompression');
-    const codes = await codesWith(dataDir);
-    expect(codes).toContain('databaseAnswers');
-    expect(codes).not.toContain('walCompression');
-    expect(codes).not.toContain('pagesWrittenLate');
   });
 
   it('ends when it is disposed of, which can be repeated', async () => {

@@ -4,17 +4,11 @@ import { lstat, lutimes, mkdtemp, readdir, readFile, rm, stat, symlink, writeFil
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openDatabaseOf } from '../../src/platform/database/open.ts';
-import {
-  claimDataFolder,
-  DataFolderInUse,
-  DataFolderUnusable,
-  keepSecret,
-} from '../../src/platform/process/data-folder.ts';
-import { processSpace, startTimeOf } from '../../src/platform/process/processes.ts';
+import { claimDataFolder, DataFolderInUse, DataFolderUnusable, keepSecret } from '../../src/data-folder.ts';
+import { processSpace, startTimeOf } from '../../src/processes.ts';
 
 const CLAIMANT = `
-  import { claimDataFolder } from ${JSON.stringify(new URL('../../src/platform/process/data-folder.ts', import.meta.url).href)};
+  import { claimDataFolder } from ${JSON.stringify(new URL('../../src/data-folder.ts', import.meta.url).href)};
   claimDataFolder(process.argv[2]).then(
     () => { process.stdout.write('claimed'); setInterval(() => {}, 1000); },
     (error) => { process.stdout.write(error.name + ': ' + error.message); },
@@ -150,7 +144,6 @@ describe('the claim on a data folder', () => {
     await expect(claimDataFolder(dataDir)).rejects.toThrow(
       /cannot be used .* choose another folder with DATA_DIR/,
     );
-    await expect(openDatabaseOf({ DATA_DIR: dataDir })).rejects.toThrow(DataFolderUnusable);
   });
 
   it('asks for space where the disk is full', () => {
