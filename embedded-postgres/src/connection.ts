@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, DatabaseError } from 'pg';
-import { addressOnPort } from './address.ts';
+import { connectionStringOf } from './application.ts';
 import type { Cluster } from './cluster.ts';
 import { EmbeddedDatabaseError } from './home.ts';
 
@@ -11,7 +11,7 @@ const INVALID_PASSWORD = '28P01';
 
 /** The connection string of a database of the cluster. */
 export function addressOf(cluster: Cluster, port: number, database: string): string {
-  return addressOnPort(port, cluster.password, database);
+  return connectionStringOf(cluster.application, port, cluster.password, database);
 }
 
 /**

@@ -2,84 +2,76 @@ import { randomBytes } from 'node:crypto';
 import { realpath, symlink } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { DATABASE } from './address.ts';
 import { findDistribution, prepareBinaries } from './binaries.ts';
 import { type Cluster, checkVersion, createCluster, memorySettings, walSettings } from './cluster.ts';
-import { addressOf, ensureDatabase } from './connection.ts';
-import { claimDataFolder, keepSecret, makeDataFolder } from './data-folder.ts';
+import { ensureDatabase } from './connection.ts';
+import { DataFolder } from './data-folder.ts';
 import { ignoreErrno } from './errno.ts';
-import { NotWritten, watchGrownFiles } from './grown-files.ts';
 import {
   type DatabaseHome,
   EmbeddedDatabaseError,
   findDatabaseHome,
   makeSharedFolder,
   moveFormerDatabase,
-  SHARED_HOME,
 } from './home.ts';
 import { findFreePort } from './port.ts';
 import {
   adoptPostmaster,
-  crashPostmaster,
-  forgetPostmaster,
   PortTaken,
   type Postmaster,
   startPostmaster,
   stopPostmaster,
 } from './postmaster.ts';
-import { isAlive } from './processes.ts';
 import { PASSWORD_FILE } from './running.ts';
+import { SupervisedServer } from './supervised-server.ts';
 
-/** Milliseconds between two checks of the server, and the maximum wait before another attempt to restart it. */
-const WATCH_MS = 500;
-const LONGEST_WAIT_MS = 15_000;
-/** Milliseconds between two rounds in which grown files are written to the disk. */
-const WRITE_OUT_MS = 2_000;
 const PORT_ATTEMPTS = 5;
 
-type Log = (line: string) => void;
+export interface StartOptions {
+  /** The caller must hold the claim on it. */
+  readonly folder: DataFolder;
+  /** Receives what happens to the server, in one line each. */
+  readonly log: (line: string) => void;
+  /** The number of connections that it must serve at once, besides those of administrators. */
+  readonly connections?: number;
+  /** Settings of PostgreSQL that override ours. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Interrupts the start. */
+  readonly signal?: AbortSignal | undefined;
+}
 
 /** The embedded PostgreSQL server. It is restarted whenever it ends, until it is disposed of. */
 export interface EmbeddedDatabase extends AsyncDisposable {
-  /** `postgres://gantry:…@127.0.0.1:<port>/gantry`. It stays valid until disposal, even if the server is restarted. */
+  /** `postgres://<role>:…@127.0.0.1:<port>/<database>`. It stays valid until disposal, even if the server is restarted. */
   readonly connectionString: string;
 }
 
 /**
  * Starts the PostgreSQL server of the data folder, or takes over one that a killed process left running. The first
- * start creates the database. The caller must hold the claim on the data folder (`claimDataFolder`).
+ * start creates the database.
  * @throws {EmbeddedDatabaseError} when it cannot run here; the message says what to do
  * @throws the reason of the signal, or another error, when it was interrupted; no server is left running
  */
-export async function startEmbeddedDatabase(options: {
-  dataDir: string;
-  log: Log;
-  /** The number of connections that it must serve at once, besides those of administrators. */
-  connections?: number;
-  /** Settings of PostgreSQL that override ours. */
-  settings?: Readonly<Record<string, string>>;
-  /** Interrupts the start. */
-  signal?: AbortSignal | undefined;
-}): Promise<EmbeddedDatabase> {
-  const { log, signal } = options;
-  await makeDataFolder(options.dataDir);
-  const dataDir = await realpath(options.dataDir);
-  await moveFormerDatabase(dataDir, log);
-  const home = await findDatabaseHome(dataDir);
-  const claim = home.isOutside ? await openOutside(home, dataDir, log) : undefined;
+export async function startEmbeddedDatabase(options: StartOptions): Promise<EmbeddedDatabase> {
+  const { folder, log, signal } = options;
+  const { application } = folder;
+  await folder.make();
+  const dataDir = await realpath(folder.path);
+  await moveFormerDatabase(dataDir, application, log);
+  const home = await findDatabaseHome(dataDir, application);
+  const claim = home.isOutside ? await openOutside(home, dataDir, options) : undefined;
   try {
     const cluster = await prepareCluster(home, dataDir, options);
     const adopted = await adoptPostmaster(cluster, log, signal);
     const postmaster = adopted ?? (await startOnFreePort(cluster, signal));
-    await ensureDatabase(cluster, postmaster.port, DATABASE).catch(async (error: unknown) => {
+    await ensureDatabase(cluster, postmaster.port, application.database).catch(async (error: unknown) => {
       await stopPostmaster(postmaster.pid);
       throw error;
     });
     log(
       `PostgreSQL is ready on port ${postmaster.port} (pid ${postmaster.pid}), its data is in ${cluster.folder}`,
     );
-    return supervise(cluster, postmaster, claim, log);
+    return new SupervisedServer(cluster, postmaster, claim, log);
   } catch (error) {
     await claim?.[Symbol.asyncDispose]();
     throw error;
@@ -90,30 +82,37 @@ export async function startEmbeddedDatabase(options: {
  * Creates and claims the folder of a database outside the data folder. It needs a claim of its own, because a copy of
  * the data folder may refer to the same database.
  */
-async function openOutside(home: DatabaseHome, dataDir: string, log: Log): Promise<AsyncDisposable> {
+async function openOutside(
+  home: DatabaseHome,
+  dataDir: string,
+  { folder: { application }, log }: StartOptions,
+): Promise<AsyncDisposable> {
   const folder = dirname(home.cluster);
   log(`PostgreSQL runs as user ${home.account?.name}, who cannot enter ${dataDir}: its data is in ${folder}`);
-  await makeSharedFolder(folder);
-  return claimDataFolder(folder);
+  await makeSharedFolder(folder, application);
+  return new DataFolder(folder, application).claim();
 }
 
 async function prepareCluster(
   home: DatabaseHome,
   dataDir: string,
-  { connections = 0, settings = {}, log, signal }: Parameters<typeof startEmbeddedDatabase>[0],
+  { folder, connections = 0, settings = {}, log, signal }: StartOptions,
 ): Promise<Cluster> {
-  const copyHome = process.getuid?.() === 0 ? SHARED_HOME : dataDir;
-  const binaries = await prepareBinaries(await findDistribution(), home.account, copyHome, log);
-  const password = await keepSecret(dataDir, PASSWORD_FILE, () => {
+  const { application } = folder;
+  const { account } = home;
+  const copyHome = process.getuid?.() === 0 ? application.sharedFolder : dataDir;
+  const distribution = await findDistribution(application);
+  const binaries = await prepareBinaries(distribution, copyHome, { application, account, log });
+  const password = await folder.keepSecret(PASSWORD_FILE, () => {
     if (home.exists) throw missingPassword(home, dataDir);
     return randomBytes(24).toString('base64url');
   });
-  const startLog = join(dataDir, 'postgres-start.log');
   const cluster = {
+    application,
     folder: home.cluster,
-    startLog,
+    startLog: join(dataDir, 'postgres-start.log'),
     binaries,
-    account: home.account,
+    account,
     password,
     connections,
     settings: {
@@ -152,92 +151,4 @@ async function startOnFreePort(cluster: Cluster, signal?: AbortSignal): Promise<
       if (!(error instanceof PortTaken) || attempt === PORT_ATTEMPTS) throw error;
     }
   }
-}
-
-function supervise(
-  cluster: Cluster,
-  first: Postmaster,
-  claim: AsyncDisposable | undefined,
-  log: Log,
-): EmbeddedDatabase {
-  const { port } = first;
-  const ending = new AbortController();
-  let current: Postmaster | undefined = first;
-  let ended: Promise<void> | undefined;
-
-  const watch = async () => {
-    while (!ending.signal.aborted) {
-      await pause(WATCH_MS, ending.signal);
-      if (ending.signal.aborted || (current && (await isAlive(current.pid)))) continue;
-      log(`PostgreSQL died: bringing it back on port ${port}`);
-      if (current) forgetPostmaster(current.pid);
-      current = undefined;
-      current = await bringBack(cluster, port, ending.signal, log);
-    }
-  };
-  const writeOut = async () => {
-    const grown = watchGrownFiles(cluster.folder);
-    let isReported = false;
-    while (!ending.signal.aborted) {
-      await pause(WRITE_OUT_MS, ending.signal);
-      try {
-        await grown.writeOut();
-        isReported = false;
-      } catch (error) {
-        if (error instanceof NotWritten) {
-          log(`PostgreSQL is stopped, so that it recovers from its log: ${error.message}`);
-          if (current) crashPostmaster(current.pid);
-        } else if (!isReported) {
-          log(`Files that grow are left to the system, trying again: ${String(error)}`);
-          isReported = true;
-        }
-      }
-    }
-  };
-  const working = Promise.all([watch(), process.platform === 'linux' && writeOut()]);
-
-  const end = async () => {
-    ending.abort();
-    try {
-      await working;
-      if (current) await stopPostmaster(current.pid);
-      log('PostgreSQL is stopped');
-    } finally {
-      await claim?.[Symbol.asyncDispose]();
-    }
-  };
-
-  return {
-    connectionString: addressOf(cluster, port, DATABASE),
-    [Symbol.asyncDispose]: () => {
-      ended ??= end();
-      return ended;
-    },
-  };
-}
-
-/** Restarts the server, with growing delays between attempts, until it runs. Returns undefined if `signal` is aborted first. */
-async function bringBack(
-  cluster: Cluster,
-  port: number,
-  signal: AbortSignal,
-  log: Log,
-): Promise<Postmaster | undefined> {
-  for (let wait = WATCH_MS; !signal.aborted; wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
-    try {
-      const postmaster = await startPostmaster(cluster, port, signal);
-      log(`PostgreSQL is back on port ${port} (pid ${postmaster.pid})`);
-      return postmaster;
-    } catch (error) {
-      if (signal.aborted) return undefined;
-      log(`PostgreSQL did not come back, trying again in ${wait} ms: ${String(error)}`);
-    }
-    await pause(wait, signal);
-  }
-  return undefined;
-}
-
-/** Waits, at most until the signal is aborted. The wait does not keep the process alive. */
-async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  await ignoreErrno(sleep(milliseconds, undefined, { signal, ref: false }), 'ABORT_ERR');
 }

@@ -3,7 +3,7 @@ import { constants, getPriority, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
-import { addressOnPort } from './address.ts';
+import { type Application, connectionStringOf } from './application.ts';
 import { ignoreErrno } from './errno.ts';
 import { isServerOf, readLock } from './lock.ts';
 import { isAlive, parentOf } from './processes.ts';
@@ -17,11 +17,11 @@ export const PASSWORD_FILE = 'database-password';
 const LOWER = constants.priority.PRIORITY_BELOW_NORMAL;
 
 /** The connection string of the running server of a data folder; null if it is not running. */
-export async function findRunning(dataDir: string): Promise<string | null> {
+export async function findRunning(dataDir: string, application: Application): Promise<string | null> {
   const server = await serverOf(dataDir);
   if (!server) return null;
   const password = (await readFile(join(dataDir, PASSWORD_FILE), 'utf8')).trim();
-  return addressOnPort(server.port, password);
+  return connectionStringOf(application, server.port, password);
 }
 
 /** Asks the running server of a data folder to stop, and resolves when it is gone, or if there is none. */

@@ -7,6 +7,7 @@ import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { examineDatabase } from '../../src/operations/doctor/database.ts';
 import { readConfig } from '../../src/platform/config.ts';
+import { dataFolderAt } from '../../src/platform/data-folder.ts';
 import { openDatabaseOf } from '../../src/platform/database/open.ts';
 import { createDatabase, createPool } from '../../src/platform/database/pool.ts';
 import { copyDataFolder } from '../data-folders.ts';
@@ -20,7 +21,10 @@ afterEach(() => rm(dataDir, { recursive: true, force: true }));
 describe('the embedded database of an installation', () => {
   it('is not examined like a server of its own in a worker, which knows it by its address', async () => {
     await copyDataFolder(inject('dataFolderTemplate'), dataDir);
-    await using database = await startEmbeddedDatabase({ dataDir, log: () => undefined });
+    await using database = await startEmbeddedDatabase({
+      folder: dataFolderAt(dataDir),
+      log: () => undefined,
+    });
     const { connectionString } = database;
     const client = new Client({ connectionString });
     await client.connect();

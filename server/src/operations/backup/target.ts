@@ -1,6 +1,6 @@
 import { startEmbeddedDatabase } from '@gantry/embedded-postgres';
-import { claimDataFolder, makeDataFolder } from '@gantry/embedded-postgres/data-folder';
 import type { Config } from '../../platform/config.ts';
+import { dataFolderAt } from '../../platform/data-folder.ts';
 import type { OpenDatabase } from '../../platform/database/open.ts';
 
 /**
@@ -9,13 +9,14 @@ import type { OpenDatabase } from '../../platform/database/open.ts';
  * @throws DataFolderInUse when a service runs on the data folder
  */
 export async function openTarget(config: Pick<Config, 'DATABASE_URL' | 'DATA_DIR'>): Promise<OpenDatabase> {
+  const folder = dataFolderAt(config.DATA_DIR);
   if (config.DATABASE_URL !== undefined) {
-    await makeDataFolder(config.DATA_DIR);
+    await folder.make();
     return { connectionString: config.DATABASE_URL, [Symbol.asyncDispose]: async () => undefined };
   }
-  const claim = await claimDataFolder(config.DATA_DIR);
+  const claim = await folder.claim();
   try {
-    const database = await startEmbeddedDatabase({ dataDir: config.DATA_DIR, log: () => undefined });
+    const database = await startEmbeddedDatabase({ folder, log: () => undefined });
     return {
       connectionString: database.connectionString,
       async [Symbol.asyncDispose]() {

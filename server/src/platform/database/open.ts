@@ -1,8 +1,8 @@
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startEmbeddedDatabase } from '@gantry/embedded-postgres';
-import { claimDataFolder, explaining } from '@gantry/embedded-postgres/data-folder';
 import { findRunning } from '@gantry/embedded-postgres/running';
+import { dataFolderAt, GANTRY } from '../data-folder.ts';
 import { ignoreErrno } from '../errno.ts';
 import { clientSettings } from './address.ts';
 import { explainRefusal } from './refusals.ts';
@@ -27,8 +27,8 @@ export async function openDatabaseOf(config: {
   readonly DATABASE_URL?: string | undefined;
   readonly DATA_DIR: string;
 }): Promise<OpenDatabase> {
-  const found =
-    config.DATABASE_URL ?? (await explaining(config.DATA_DIR, () => findRunning(config.DATA_DIR)));
+  const folder = dataFolderAt(config.DATA_DIR);
+  const found = config.DATABASE_URL ?? (await folder.explaining(() => findRunning(config.DATA_DIR, GANTRY)));
   if (found !== null) {
     await requireConnection(found);
     return { connectionString: found, [Symbol.asyncDispose]: async () => undefined };
@@ -37,8 +37,8 @@ export async function openDatabaseOf(config: {
     throw new Error(
       `There is no database in ${config.DATA_DIR}: name its folder with DATA_DIR, or set DATABASE_URL`,
     );
-  const claim = await claimDataFolder(config.DATA_DIR);
-  const database = await startEmbeddedDatabase({ dataDir: config.DATA_DIR, log: () => undefined });
+  const claim = await folder.claim();
+  const database = await startEmbeddedDatabase({ folder, log: () => undefined });
   return {
     connectionString: database.connectionString,
     async [Symbol.asyncDispose]() {
@@ -78,5 +78,7 @@ export async function isEmbedded(config: {
   readonly DATABASE_URL?: string | undefined;
   readonly DATA_DIR: string;
 }): Promise<boolean> {
-  return config.DATABASE_URL === undefined || config.DATABASE_URL === (await findRunning(config.DATA_DIR));
+  return (
+    config.DATABASE_URL === undefined || config.DATABASE_URL === (await findRunning(config.DATA_DIR, GANTRY))
+  );
 }
