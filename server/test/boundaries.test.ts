@@ -34,7 +34,7 @@ const importsOf = (file: string): Import[] => {
 };
 
 /** The workspaces that know nothing of Gantry. */
-const PACKAGES = ['embedded-postgres'];
+const PACKAGES = ['embedded-postgres', 'spool'];
 
 const sources = ['contract', ...PACKAGES, 'server', 'client', 'simulator', 'bench', 'edge'].flatMap(
   (workspace) => filesUnder(`${workspace}/src`),

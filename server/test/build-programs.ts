@@ -53,6 +53,8 @@ export const buildPrograms = async (): Promise<void> => {
       '@gantry/contract': './contract/src',
       '@gantry/client': './client/src/client.ts',
       '@gantry/simulator': './simulator',
+      '@gantry/spool': './spool/src/spool.ts',
+      '@gantry/spool/segment': './spool/src/segment.ts',
     },
     sourcemap: 'linked',
     logLevel: 'warning',

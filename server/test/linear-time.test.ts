@@ -71,6 +71,7 @@ const sourceFiles = [
   'embedded-postgres',
   'server',
   'simulator',
+  'spool',
 ].flatMap((workspace) =>
   readdirSync(join(root, workspace, 'src'), { recursive: true, encoding: 'utf8' })
     .filter((name) => /\.tsx?$/.test(name))
