@@ -3,7 +3,9 @@ import LongestFirst from './server/test/longest-first.ts';
 
 export default defineConfig({
   test: {
-    include: ['{contract,server,client,simulator,bench,console,edge,deploy}/test/**/*.test.ts'],
+    include: [
+      '{contract,embedded-postgres,spool,server,client,simulator,bench,console,edge,deploy}/test/**/*.test.ts',
+    ],
     globalSetup: ['server/test/database-server.ts'],
     setupFiles: ['server/test/after-each-file.ts'],
     testTimeout: 120_000,

@@ -14,19 +14,20 @@ const root = fileURLToPath(new URL('../', import.meta.url));
 const dist = new URL('dist/', import.meta.url);
 const stampFile = new URL('.made-of', dist);
 
-const SOURCES = ['server/src', 'contract/src', 'client/src', 'simulator/src'];
+/** The folders of the repository whose sources the programs contain. */
+const WORKSPACES = ['server', 'contract', 'embedded-postgres', 'spool', 'client', 'simulator'];
 const FILES = [
   'server/build.js',
   // The versions of the packages, and how the sources are resolved.
   'package-lock.json',
   'tsconfig.json',
-  ...['server', 'contract', 'client', 'simulator'].map((workspace) => `${workspace}/package.json`),
+  ...WORKSPACES.map((workspace) => `${workspace}/package.json`),
 ];
 
 const sourcesHash = async () => {
   const found = await Promise.all(
-    SOURCES.map(async (folder) => {
-      const entries = await readdir(join(root, folder), { recursive: true, withFileTypes: true });
+    WORKSPACES.map(async (workspace) => {
+      const entries = await readdir(join(root, workspace, 'src'), { recursive: true, withFileTypes: true });
       return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
     }),
   );

@@ -103,6 +103,10 @@ const contents: Readonly<Record<PackageName, (folder: string) => unknown>> = {
       target: 'node20',
       format: 'esm',
       packages: 'external',
+      alias: {
+        '@gantry/spool': './spool/src/spool.ts',
+        '@gantry/spool/segment': './spool/src/segment.ts',
+      },
       banner: { js: '#!/usr/bin/env node' },
       logLevel: 'warning',
     }),

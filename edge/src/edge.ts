@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
+import { Spool, SpoolFull } from '@gantry/spool';
 import { createClock } from './clock.ts';
 import { openSerial, readLines } from './inputs.ts';
 import { listen } from './listen.ts';
 import { claimFolder } from './lock.ts';
 import { readProgress } from './progress.ts';
 import { createRefusals } from './refused.ts';
-import { openSpool, SpoolFull } from './spool.ts';
 import { createStamp, InvalidMessage, type Kept } from './stamp.ts';
 import { createConnectionTarget, createEventTarget } from './target.ts';
 import { startUplink } from './uplink.ts';
@@ -52,7 +52,7 @@ export async function runEdge(options: EdgeOptions): Promise<void> {
   if (options.signal.aborted) stop();
 
   await using _lock = await claimFolder(folder);
-  await using spool = await openSpool(folder, options.maxBytes, (position) =>
+  await using spool = await Spool.open(folder, options.maxBytes, (position) =>
     log(`a damaged message at ${position} in ${folder} was left out`),
   );
   const progress = await readProgress(folder, spool.start, spool.end);

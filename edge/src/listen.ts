@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
-import { SpoolFull } from './spool.ts';
+import { SpoolFull } from '@gantry/spool';
 import { InvalidMessage } from './stamp.ts';
 
 const MAX_BODY_BYTES = 10 * 1024 * 1024;

@@ -1,6 +1,6 @@
 import { open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { dropIncomplete } from './spool.ts';
+import { dropIncomplete } from '@gantry/spool/segment';
 import type { Refused } from './target.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Spool } from '@gantry/spool';
 import type { Clock } from './clock.ts';
 import type { Progress, Range } from './progress.ts';
-import type { Spool } from './spool.ts';
 import type { Kept } from './stamp.ts';
 import { NotDelivered, type Refused, type Target } from './target.ts';
 
@@ -84,7 +84,9 @@ export function startUplink(parts: UplinkParts): Uplink {
   const send = async (range: Readonly<Range>): Promise<boolean> => {
     const { records, end } = await spool.read(range.from, range.to, { ...MOST, records: most });
     if (records.length > 0) {
-      const refused = await deliver(records.map((record) => corrected(JSON.parse(record) as Kept)));
+      const refused = await deliver(
+        records.map((record) => corrected(JSON.parse(record.toString()) as Kept)),
+      );
       if (refused.length > 0) await refuse(refused);
     }
     try {

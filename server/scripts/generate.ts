@@ -2,10 +2,11 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { startEmbeddedDatabase } from '@gantry/embedded-postgres';
 import pg from 'pg';
 import { appRouter } from '../src/api/router.ts';
+import { dataFolderAt } from '../src/platform/data-folder.ts';
 import { describeSchema } from '../src/platform/database/describe-schema.ts';
-import { startEmbeddedDatabase } from '../src/platform/database/embedded/embedded.ts';
 import { migrate } from '../src/platform/database/migrate.ts';
 import { migrationsFolder } from '../src/platform/installation.ts';
 import { apiPage } from './generate/api-page.ts';
@@ -22,7 +23,7 @@ const schemaPage = async (): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), 'gantry-schema-'));
   // If started by root, PostgreSQL runs as another user, who must be able to enter.
   await chmod(folder, 0o711);
-  const database = await startEmbeddedDatabase({ dataDir: folder, log: () => undefined });
+  const database = await startEmbeddedDatabase({ folder: dataFolderAt(folder), log: () => undefined });
   const pool = new pg.Pool({ connectionString: database.connectionString });
   // The server may stop before the connections of the pool are closed, which is not an error.
   pool.on('error', () => undefined);

@@ -109,8 +109,8 @@ function longFunctions({ path, text }: Source): string[] {
   return found;
 }
 
-const packages = ['contract', 'client', 'edge', 'simulator', 'bench'].flatMap((name) =>
-  sourcesUnder(`${name}/src/`),
+const packages = ['contract', 'embedded-postgres', 'spool', 'client', 'edge', 'simulator', 'bench'].flatMap(
+  (name) => sourcesUnder(`${name}/src/`),
 );
 const all = [...server, ...console, ...packages];
 const long = all.flatMap(longFunctions);

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { startEmbeddedDatabase } from '@gantry/embedded-postgres';
 import type { Logger } from 'pino';
 import type { AppContext } from './api/context.ts';
 import { appRouter } from './api/router.ts';
@@ -22,7 +23,7 @@ import { startIngest } from './ingest/start.ts';
 import { startBackupRoom } from './operations/backup/start.ts';
 import type { ClockSources } from './platform/clock.ts';
 import type { Config } from './platform/config.ts';
-import { startEmbeddedDatabase } from './platform/database/embedded/embedded.ts';
+import { dataFolderAt } from './platform/data-folder.ts';
 import { sqlState } from './platform/database/failure.ts';
 import { createDatabase } from './platform/database/pool.ts';
 import { connectionsOf } from './platform/database/pools.ts';
@@ -30,7 +31,6 @@ import { explainRefusal } from './platform/database/refusals.ts';
 import { UnsuitableDatabase } from './platform/database/wait.ts';
 import { migrationsFolder } from './platform/installation.ts';
 import type { Siblings } from './platform/metrics.ts';
-import { claimDataFolder, keepSecret } from './platform/process/data-folder.ts';
 import { stopDeadlineMs } from './platform/process/stop-deadline.ts';
 import { Resources } from './platform/resources.ts';
 import { startFoundation } from './platform/start.ts';
@@ -132,10 +132,11 @@ async function openDatabase(
   signal: AbortSignal | undefined,
 ): Promise<string> {
   if (config.DATABASE_URL) return config.DATABASE_URL;
-  resources.use(await claimDataFolder(config.DATA_DIR, undefined, signal));
+  const folder = dataFolderAt(config.DATA_DIR);
+  resources.use(await folder.claim(undefined, signal));
   signal?.throwIfAborted();
   const embedded = await startEmbeddedDatabase({
-    dataDir: config.DATA_DIR,
+    folder,
     connections: connectionsOf(config),
     log: (line) => log.info(line),
     signal,
@@ -146,7 +147,7 @@ async function openDatabase(
 function jwtSecret(config: Config): Promise<string> | string {
   return (
     config.JWT_SECRET ??
-    keepSecret(config.DATA_DIR, 'jwt-secret', () => randomBytes(48).toString('base64url'))
+    dataFolderAt(config.DATA_DIR).keepSecret('jwt-secret', () => randomBytes(48).toString('base64url'))
   );
 }
 

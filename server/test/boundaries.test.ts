@@ -33,15 +33,12 @@ const importsOf = (file: string): Import[] => {
   }));
 };
 
-const sources = [
-  'contract/src',
-  'server/src',
-  'client/src',
-  'simulator/src',
-  'bench/src',
-  'edge/src',
-  'console/src',
-].flatMap(filesUnder);
+/** The workspaces that know nothing of Gantry. */
+const PACKAGES = ['embedded-postgres', 'spool'];
+
+const sources = ['contract', ...PACKAGES, 'server', 'client', 'simulator', 'bench', 'edge', 'console'].flatMap(
+  (workspace) => filesUnder(`${workspace}/src`),
+);
 const imports = sources.flatMap(importsOf);
 const server = imports.filter(({ from }) => from.startsWith('server/src/'));
 const console = imports.filter(({ from }) => from.startsWith('console/src/'));
@@ -91,7 +88,7 @@ const FLOORS: readonly (readonly string[])[] = [
 ];
 const floorOf = (file: string): number => FLOORS.findIndex((rooms) => rooms.includes(roomOf(file)));
 
-const tests = ['client', 'server', 'simulator', 'bench', 'edge', 'console']
+const tests = [...PACKAGES, 'client', 'server', 'simulator', 'bench', 'edge', 'console']
   .flatMap((workspace) => filesUnder(`${workspace}/test`))
   .flatMap(importsOf);
 
@@ -113,6 +110,22 @@ describe('the boundaries between rooms', () => {
   it('allow the contract to import only zod', () => {
     const wrong = imports.filter(
       ({ from, to }) => from.startsWith('contract/') && !to.startsWith('contract/') && to !== 'zod',
+    );
+    expect(offenders(wrong)).toEqual([]);
+  });
+
+  it.each(PACKAGES)('allow %s to import only itself and its dependencies', (workspace) => {
+    const { dependencies = {} } = JSON.parse(readFileSync(join(root, workspace, 'package.json'), 'utf8'));
+    const allowed = (to: string): boolean =>
+      to.startsWith(`${workspace}/src/`) || to.startsWith('node:') || to in dependencies;
+    const wrong = imports.filter(({ from, to }) => from.startsWith(`${workspace}/`) && !allowed(to));
+    expect(offenders(wrong)).toEqual([]);
+  });
+
+  it('allow other workspaces to use these packages only by their names', () => {
+    const within = (workspace: string, file: string): boolean => file.startsWith(`${workspace}/`);
+    const wrong = [...imports, ...tests].filter(({ from, to }) =>
+      PACKAGES.some((workspace) => within(workspace, to) && !within(workspace, from)),
     );
     expect(offenders(wrong)).toEqual([]);
   });
@@ -156,7 +169,6 @@ describe('the boundaries between rooms', () => {
       (file) =>
         file.startsWith('server/src/') &&
         !['server/src/programs/main.ts', 'server/src/platform/load-config.ts'].includes(file) &&
-        !file.startsWith('server/src/platform/database/embedded/') &&
         readFileSync(join(root, file), 'utf8').includes('process.env'),
     );
     expect(wrong).toEqual([]);
@@ -186,10 +198,6 @@ describe('the boundaries between rooms', () => {
       'server/src/operations/doctor/database.ts',
       'server/src/operations/transfer/import.ts',
       'server/src/platform/clock.ts',
-      'server/src/platform/database/embedded/binaries.ts',
-      'server/src/platform/database/embedded/grown-files.ts',
-      'server/src/platform/database/embedded/postmaster.ts',
-      'server/src/platform/process/data-folder.ts',
       'server/src/programs/commands/gateway.ts',
       'server/src/reports/files.ts',
     ]);
@@ -200,6 +208,7 @@ describe('the boundaries between rooms', () => {
     // A benchmark reads tables directly to check the answers of the service.
     const mayHaveSql = (file: string): boolean =>
       file.startsWith('bench/') ||
+      file.startsWith('embedded-postgres/') ||
       /(^|[-/])store\.ts$/.test(file) ||
       /^server\/src\/(platform\/(database|jobs)|events\/(list|counts))\//.test(file) ||
       file === 'server/src/events/partitions.ts';

@@ -9,7 +9,7 @@ const OUT = 'node_modules/.cache/gantry-test-programs';
 const PROGRAMS = {
   bench: 'bench/src/main.ts',
   edge: 'edge/src/main.ts',
-  'embedded-service': 'server/test/processes/embedded-service.ts',
+  'embedded-service': 'embedded-postgres/test/processes/embedded-service.ts',
 } as const;
 
 /** The command `gantry`, which server/build.js builds before all tests. */
@@ -53,6 +53,8 @@ export const buildPrograms = async (): Promise<void> => {
       '@gantry/contract': './contract/src',
       '@gantry/client': './client/src/client.ts',
       '@gantry/simulator': './simulator',
+      '@gantry/spool': './spool/src/spool.ts',
+      '@gantry/spool/segment': './spool/src/segment.ts',
     },
     sourcemap: 'linked',
     logLevel: 'warning',

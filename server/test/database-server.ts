@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { startEmbeddedDatabase } from '@gantry/embedded-postgres';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { createPartitions } from '../src/events/partitions.ts';
-import { startEmbeddedDatabase } from '../src/platform/database/embedded/embedded.ts';
+import { dataFolderAt } from '../src/platform/data-folder.ts';
 import { migrate } from '../src/platform/database/migrate.ts';
 import { migrationsFolder } from '../src/platform/installation.ts';
 import { buildPrograms } from './build-programs.ts';
@@ -87,7 +88,7 @@ const makeDataFolder = async (): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), 'gantry-test-template-'));
   // If started by root, PostgreSQL runs as another user, who must be able to enter.
   await chmod(folder, 0o711);
-  const database = await startEmbeddedDatabase({ dataDir: folder, log: () => undefined });
+  const database = await startEmbeddedDatabase({ folder: dataFolderAt(folder), log: () => undefined });
   await database[Symbol.asyncDispose]();
   return folder;
 };
@@ -115,7 +116,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     folder === null
       ? null
       : await startEmbeddedDatabase({
-          dataDir: folder,
+          folder: dataFolderAt(folder),
           connections: CONNECTIONS,
           settings: QUICK,
           log: () => undefined,

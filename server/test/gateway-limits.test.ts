@@ -1,14 +1,8 @@
-import { randomUUID } from 'node:crypto';
-import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createConnectionLimits } from '../src/gateways/limits.ts';
 import { claimMessages } from '../src/gateways/messages-store.ts';
-import { createSpool } from '../src/gateways/spool.ts';
 import { connect, pathOf, processed, sendJson } from './gateway-calls.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
-import { suiteLog } from './leaks.ts';
 import { jpeg } from './pictures.ts';
 import { requestRaw } from './raw-http.ts';
 
@@ -192,26 +186,6 @@ it('messages that are claimed together have a bounded size, and a larger one is 
 });
 
 describe('a device that does not send again', () => {
-  it('is not kept out of the spool by what a killed process left in it', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'gantry-spool-'));
-    const [left, beingWritten] = ['1-a.part', '2-b.part'].map((name) => join(folder, name)) as [
-      string,
-      string,
-    ];
-    await writeFile(left, Buffer.alloc(900));
-    await utimes(left, new Date(), new Date(Date.now() - 2 * 3_600_000));
-    const spool = createSpool({ folder, mostBytes: 1_000, log: suiteLog(), report: () => undefined });
-    const connection = { id: randomUUID(), format: 'gantry' } as never;
-    const incoming = { connection, receivedAt: Date.now(), body: Buffer.alloc(600) } as never;
-    expect(await spool.put(randomUUID(), incoming)).toBe(true);
-    expect(await readdir(folder)).toHaveLength(1);
-    await writeFile(beingWritten, Buffer.alloc(900));
-    const other = createSpool({ folder, mostBytes: 1_000, log: suiteLog(), report: () => undefined });
-    expect(await other.put(randomUUID(), incoming)).toBe(false);
-    expect(await readdir(folder)).toHaveLength(2);
-    await rm(folder, { recursive: true });
-  });
-
   it('has its lost messages counted when there is no space on disk', async () => {
     await using small = await startGantry({ config: { GATEWAY_SPOOL_MB: '0' } });
     const made = await connect(small, 'platerecognizer');

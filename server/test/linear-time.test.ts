@@ -63,7 +63,16 @@ const SENT = LONG.slice(0, lengthOf({ gate: 4, full: LONG.length }));
  */
 const BOUND_MS = 2_000;
 
-const sourceFiles = ['client', 'console', 'contract', 'edge', 'server', 'simulator'].flatMap((workspace) =>
+const sourceFiles = [
+  'client',
+  'console',
+  'contract',
+  'edge',
+  'embedded-postgres',
+  'server',
+  'simulator',
+  'spool',
+].flatMap((workspace) =>
   readdirSync(join(root, workspace, 'src'), { recursive: true, encoding: 'utf8' })
     .filter((name) => /\.tsx?$/.test(name))
     .map((name) => join(workspace, 'src', name)),

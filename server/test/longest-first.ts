@@ -8,7 +8,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const LONGEST = [
   'server/test/processes/gateway-faults.test.ts',
   'bench/test/processes/commands.test.ts',
-  'server/test/processes/embedded.test.ts',
+  'embedded-postgres/test/processes/embedded.test.ts',
   'server/test/processes/unfinished-work.test.ts',
   'server/test/processes/workers.test.ts',
   'server/test/reports.test.ts',

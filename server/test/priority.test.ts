@@ -3,7 +3,7 @@ import { getPriority } from 'node:os';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 
-const MODULE = new URL('../src/platform/process/priority.ts', import.meta.url).href;
+const MODULE = new URL('../src/platform/process/own-process.ts', import.meta.url).href;
 
 async function priorityOf(nice: number): Promise<number> {
   const program = `

@@ -14,7 +14,7 @@ import { createLanes } from './lanes.ts';
 import { insertMessages, type NewMessage } from './messages-store.ts';
 import type { Missed } from './missed.ts';
 import type { Processor } from './process.ts';
-import type { Spool } from './spool.ts';
+import type { MessageSpool } from './spool.ts';
 
 /** Stores messages of devices, however they arrive. Disposing waits for those in progress. */
 export interface Receiver extends AsyncDisposable {
@@ -48,7 +48,7 @@ export function createReceiver(
     processor,
     spool,
     missed,
-  }: { readonly processor: Processor; readonly spool: Spool; readonly missed: Missed },
+  }: { readonly processor: Processor; readonly spool: MessageSpool; readonly missed: Missed },
 ): Receiver {
   const lanes = createLanes(MOST_AT_ONCE_OF_ONE);
   const inOrder = createLanes(1);

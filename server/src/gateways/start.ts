@@ -15,7 +15,7 @@ import { createMissed } from './missed.ts';
 import { removeExpiredNonces, useNonce } from './nonces-store.ts';
 import { createProcessor } from './process.ts';
 import { createReceiver, type Receiver } from './receive.ts';
-import { createSpool } from './spool.ts';
+import { MessageSpool } from './spool.ts';
 
 /** What receives messages of devices. */
 export interface Gateways {
@@ -56,9 +56,9 @@ export function startGateways(
       processor.sweepPassages,
     ),
   );
-  const spool = createSpool({
+  const spool = new MessageSpool({
     folder: spoolFolderOf(config.DATA_DIR),
-    mostBytes: config.GATEWAY_SPOOL_MB * 1_000_000,
+    maxBytes: config.GATEWAY_SPOOL_MB * 1_000_000,
     log,
     report: (messages) => metrics.spooledMessages.set(messages),
   });

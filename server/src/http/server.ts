@@ -15,7 +15,7 @@ import type { AuthServices } from '../auth/start.ts';
 import type { ImageServices } from '../images/start.ts';
 import type { Core } from '../platform/context.ts';
 import { consoleFolder } from '../platform/installation.ts';
-import { openFilesLimit } from '../platform/process/processes.ts';
+import { openFilesLimit } from '../platform/process/own-process.ts';
 import type { RealtimeServices } from '../realtime/start.ts';
 import type { ReportServices } from '../reports/start.ts';
 import { ANSWER_LIMITS } from '../rpc/answer-room.ts';

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { syncFolder } from '@gantry/embedded-postgres/data-folder';
 import { ignoreErrno } from '../platform/errno.ts';
-import { syncFolder } from '../platform/process/data-folder.ts';
 import type { BlobStore } from './blobs.ts';
 
 const KEY = /^[0-9a-f]{64}$/;

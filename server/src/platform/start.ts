@@ -1,4 +1,5 @@
 import type { TimezoneSettings } from '@gantry/contract/system';
+import { lowerPriority } from '@gantry/embedded-postgres/running';
 import type { Logger } from 'pino';
 import { type ClockSources, startClock } from './clock.ts';
 import type { Config } from './config.ts';
@@ -6,7 +7,6 @@ import type { Core } from './context.ts';
 import { clientSettings } from './database/address.ts';
 import { warnOfFewConnections } from './database/connection-limit.ts';
 import { readDatabaseTime } from './database/database-time.ts';
-import { lowerPriority } from './database/embedded/priority.ts';
 import { migrate } from './database/migrate.ts';
 import { followNodes, nodeAway } from './database/nodes.ts';
 import { type Channel, channels, type Listener, listen } from './database/notify.ts';

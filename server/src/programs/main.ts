@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import type { Logger } from 'pino';
 import { createApp, createAppOfWorkers, type Service } from '../app.ts';
@@ -135,7 +134,7 @@ function watch(config: Config, log: Logger, primary: Primary | null): void {
   startWatchdog({
     log,
     logLevel: config.LOG_LEVEL,
-    databaseFolder: config.DATABASE_URL ? null : join(config.DATA_DIR, 'postgres'),
+    dataDir: config.DATABASE_URL ? null : config.DATA_DIR,
     notified:
       primary === null && NOTIFY_SOCKET && WATCHDOG_USEC
         ? { socket: NOTIFY_SOCKET, withinMicroseconds: Number(WATCHDOG_USEC), path: PATH }

@@ -2,9 +2,9 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
+import { syncFolder } from '@gantry/embedded-postgres/data-folder';
 import { ignoreErrno } from '../platform/errno.ts';
 import { machineTime } from '../platform/machine-time.ts';
-import { syncFolder } from '../platform/process/data-folder.ts';
 
 /** The files of reports. A key is a file name without folder. */
 export interface ReportFiles {

@@ -6,7 +6,7 @@ import { REPORT_CONNECTIONS } from '../platform/database/pools.ts';
 import { inLongSnapshot } from '../platform/database/snapshot.ts';
 import { describeError, safeText } from '../platform/describe-error.ts';
 import { AppError } from '../platform/error.ts';
-import { lowerPriorityTo } from '../platform/process/priority.ts';
+import { lowerPriorityTo } from '../platform/process/own-process.ts';
 import { createReportFiles } from './files.ts';
 import type { Failure, MadeFile, Progress, ThreadJob, ThreadMessage } from './thread-messages.ts';
 import { writeReport } from './write.ts';

@@ -3,8 +3,8 @@ import { COMMON_PASSWORD, isCommonPassword } from '../auth/common-passwords.ts';
 import type { AuthServices } from '../auth/start.ts';
 import { type Config, ConfigError } from '../platform/config.ts';
 import type { Core } from '../platform/context.ts';
+import { dataFolderAt } from '../platform/data-folder.ts';
 import { inTransaction } from '../platform/database/transaction.ts';
-import { keepSecret } from '../platform/process/data-folder.ts';
 import { generatePassword } from './generated-password.ts';
 import { hasUsers, insertUser, lockUsersTable } from './store.ts';
 
@@ -54,6 +54,6 @@ async function initialPassword({ ADMIN_PASSWORD, DATA_DIR }: Config) {
   if (ADMIN_PASSWORD !== undefined) return { password: ADMIN_PASSWORD, isNew: false, file: null };
   const candidate = generatePassword();
   // An earlier start may have stored one and ended before it created the user; then that one is used.
-  const password = await keepSecret(DATA_DIR, PASSWORD_FILE, () => candidate);
+  const password = await dataFolderAt(DATA_DIR).keepSecret(PASSWORD_FILE, () => candidate);
   return { password, isNew: password === candidate, file: join(DATA_DIR, PASSWORD_FILE) };
 }

@@ -260,8 +260,9 @@ describe('gantry doctor', () => {
     const spool = join(other, 'gateway-spool');
     await mkdir(spool, { recursive: true });
     const receivedAt = String(Date.now() - 10 * 60_000).padStart(15, '0');
-    await writeFile(join(spool, `${receivedAt}-a.message`), Buffer.alloc(900_000));
-    await writeFile(join(spool, `${receivedAt}-b.message.damaged`), 'x');
+    await writeFile(join(spool, `${receivedAt}-3-a.messages`), Buffer.alloc(800_000));
+    await writeFile(join(spool, `${receivedAt}-b.message`), Buffer.alloc(100_000));
+    await writeFile(join(spool, `${receivedAt}-c.message.damaged`), 'x');
     const settings = { ...settingsOf(0), DATA_DIR: other, NODE_ENV: 'production', GATEWAY_SPOOL_MB: '1' };
     const S3 = { S3_BUCKET: 'none', S3_ENDPOINT: 'http://127.0.0.1:1', S3_REGION: 'eu-1' };
     const codesFor = async (more: Record<string, string>) => {
@@ -272,7 +273,7 @@ describe('gantry doctor', () => {
     const found = await codesFor(S3);
     expect(Object.fromEntries(found)).toMatchObject({
       spoolFull: { about: 'gateways', level: 'PROBLEM', values: { percent: 90, megabytes: 1 } },
-      spoolWaiting: { level: 'PROBLEM', values: { messages: 1, minutes: 10 } },
+      spoolWaiting: { level: 'PROBLEM', values: { messages: 4, minutes: 10 } },
       spoolAside: { level: 'ADVICE', values: { files: 1, folder: spool } },
       pictureStore: { level: 'PROBLEM' },
       noBackup: { about: 'backups', level: 'PROBLEM' },

@@ -1,11 +1,9 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type EmbeddedDatabase, startEmbeddedDatabase } from '@gantry/embedded-postgres';
 import { inject } from 'vitest';
-import {
-  type EmbeddedDatabase,
-  startEmbeddedDatabase,
-} from '../../src/platform/database/embedded/embedded.ts';
+import { dataFolderAt } from '../../src/platform/data-folder.ts';
 import { copyDataFolder } from '../data-folders.ts';
 
 /** A PostgreSQL server for one test file, which may suspend it. */
@@ -32,7 +30,10 @@ const childrenOf = async (parent: number): Promise<number[]> => {
 export const startOwnDatabase = async (): Promise<OwnDatabase> => {
   const folder = await mkdtemp(join(tmpdir(), 'gantry-own-database-'));
   await copyDataFolder(inject('dataFolderTemplate'), folder);
-  const server: EmbeddedDatabase = await startEmbeddedDatabase({ dataDir: folder, log: () => undefined });
+  const server: EmbeddedDatabase = await startEmbeddedDatabase({
+    folder: dataFolderAt(folder),
+    log: () => undefined,
+  });
   const lock = join(folder, 'postgres', 'postmaster.pid');
   const postmaster = Number((await readFile(lock, 'utf8')).split('\n')[0]);
   let frozen: number[] = [];

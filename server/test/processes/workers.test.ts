@@ -4,9 +4,9 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isAlive } from '@gantry/embedded-postgres/processes';
 import { afterAll, describe, expect, it } from 'vitest';
 import { version } from '../../src/platform/installation.ts';
-import { isAlive } from '../../src/platform/process/processes.ts';
 import { createTestDatabase, eventually } from '../harness.ts';
 import { lengthOf } from '../test-length.ts';
 import {

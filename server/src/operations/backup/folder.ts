@@ -1,14 +1,10 @@
 import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DAY_MS } from '@gantry/contract/durations';
+import { DataFolderInUse, DataFolderUnusable, syncFolder } from '@gantry/embedded-postgres/data-folder';
+import { dataFolderAt } from '../../platform/data-folder.ts';
 import { ignoreErrno } from '../../platform/errno.ts';
 import { machineTime } from '../../platform/machine-time.ts';
-import {
-  claimDataFolder,
-  DataFolderInUse,
-  DataFolderUnusable,
-  syncFolder,
-} from '../../platform/process/data-folder.ts';
 import {
   CHECKSUM_FILE,
   MANIFEST_FILE,
@@ -54,7 +50,7 @@ export async function claimBackupFolder(folder: string): Promise<AsyncDisposable
 
 async function claimAsData(folder: string): Promise<AsyncDisposable> {
   try {
-    return await claimDataFolder(folder);
+    return await dataFolderAt(folder).claim();
   } catch (error) {
     if (error instanceof DataFolderInUse) {
       throw new BackupRefused(`Another process is making a backup in ${folder}: wait until it has finished`, {

@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
 import { openBlobs } from '../../images/open-blobs.ts';
 import { safeText } from '../../platform/describe-error.ts';
-import { lowerPriorityTo } from '../../platform/process/priority.ts';
+import { lowerPriorityTo } from '../../platform/process/own-process.ts';
 import { makeBackup } from './make.ts';
 import type { BackupJob, BackupMessage } from './process.ts';
 import { BackupRefused } from './refusal.ts';

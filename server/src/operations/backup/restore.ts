@@ -1,5 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { syncFolder } from '@gantry/embedded-postgres/data-folder';
 import type { Logger } from 'pino';
 import type { BlobStore } from '../../images/blobs.ts';
 import { sqlState } from '../../platform/database/failure.ts';
@@ -7,7 +8,6 @@ import { migrate } from '../../platform/database/migrate.ts';
 import { waitForDatabase } from '../../platform/database/wait.ts';
 import { ignoreErrno } from '../../platform/errno.ts';
 import { migrationsFolder } from '../../platform/installation.ts';
-import { syncFolder } from '../../platform/process/data-folder.ts';
 import { readCompressed } from './archive-file.ts';
 import { analyze, loadTables } from './load-store.ts';
 import { type Manifest, SECRETS_FOLDER } from './manifest.ts';

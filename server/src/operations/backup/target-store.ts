@@ -1,9 +1,9 @@
+import { startEmbeddedDatabase } from '@gantry/embedded-postgres';
 import type { ClientBase } from 'pg';
 import type { Config } from '../../platform/config.ts';
-import { startEmbeddedDatabase } from '../../platform/database/embedded/embedded.ts';
 import { areEventsDistributed } from '../../platform/database/nodes.ts';
 import type { OpenDatabase } from '../../platform/database/open.ts';
-import { claimDataFolder, makeDataFolder } from '../../platform/process/data-folder.ts';
+import { dataFolderAt } from '../../platform/data-folder.ts';
 import { BackupRefused } from './refusal.ts';
 import { CONNECTION_NAME, type CopyConnection } from './snapshot-store.ts';
 
@@ -103,13 +103,14 @@ export async function countRows(
  * @throws DataFolderInUse when a service runs on the data folder
  */
 export async function openTarget(config: Pick<Config, 'DATABASE_URL' | 'DATA_DIR'>): Promise<OpenDatabase> {
+  const folder = dataFolderAt(config.DATA_DIR);
   if (config.DATABASE_URL !== undefined) {
-    await makeDataFolder(config.DATA_DIR);
+    await folder.make();
     return { connectionString: config.DATABASE_URL, [Symbol.asyncDispose]: async () => undefined };
   }
-  const claim = await claimDataFolder(config.DATA_DIR);
+  const claim = await folder.claim();
   try {
-    const database = await startEmbeddedDatabase({ dataDir: config.DATA_DIR, log: () => undefined });
+    const database = await startEmbeddedDatabase({ folder, log: () => undefined });
     return {
       connectionString: database.connectionString,
       async [Symbol.asyncDispose]() {

@@ -1,11 +1,10 @@
-import { readFile, realpath } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
+import { startEmbeddedDatabase } from '@gantry/embedded-postgres';
+import { findRunning } from '@gantry/embedded-postgres/running';
+import { dataFolderAt, GANTRY } from '../data-folder.ts';
 import { ignoreErrno } from '../errno.ts';
-import { claimDataFolder, explaining } from '../process/data-folder.ts';
 import { clientSettings } from './address.ts';
-import { addressOnPort } from './embedded/connection.ts';
-import { PASSWORD_FILE, startEmbeddedDatabase } from './embedded/embedded.ts';
-import { isServerOf, readLock } from './embedded/lock.ts';
 import { explainRefusal } from './refusals.ts';
 import { Client } from './tls-files.ts';
 import { UnsuitableDatabase } from './wait.ts';
@@ -28,8 +27,8 @@ export async function openDatabaseOf(config: {
   readonly DATABASE_URL?: string | undefined;
   readonly DATA_DIR: string;
 }): Promise<OpenDatabase> {
-  const found =
-    config.DATABASE_URL ?? (await explaining(config.DATA_DIR, () => findRunning(config.DATA_DIR)));
+  const folder = dataFolderAt(config.DATA_DIR);
+  const found = config.DATABASE_URL ?? (await folder.explaining(() => findRunning(config.DATA_DIR, GANTRY)));
   if (found !== null) {
     await requireConnection(found);
     return { connectionString: found, [Symbol.asyncDispose]: async () => undefined };
@@ -38,8 +37,8 @@ export async function openDatabaseOf(config: {
     throw new Error(
       `There is no database in ${config.DATA_DIR}: name its folder with DATA_DIR, or set DATABASE_URL`,
     );
-  const claim = await claimDataFolder(config.DATA_DIR);
-  const database = await startEmbeddedDatabase({ dataDir: config.DATA_DIR, log: () => undefined });
+  const claim = await folder.claim();
+  const database = await startEmbeddedDatabase({ folder, log: () => undefined });
   return {
     connectionString: database.connectionString,
     async [Symbol.asyncDispose]() {
@@ -79,14 +78,7 @@ export async function isEmbedded(config: {
   readonly DATABASE_URL?: string | undefined;
   readonly DATA_DIR: string;
 }): Promise<boolean> {
-  return config.DATABASE_URL === undefined || config.DATABASE_URL === (await findRunning(config.DATA_DIR));
-}
-
-/** The address of the running embedded server of a data folder; null if it is not running. */
-async function findRunning(dataDir: string): Promise<string | null> {
-  const folder = await ignoreErrno(realpath(join(dataDir, 'postgres')), 'ENOENT');
-  const lock = folder && (await readLock(folder));
-  if (!lock || !(await isServerOf(folder, lock.pid))) return null;
-  const password = (await readFile(join(dataDir, PASSWORD_FILE), 'utf8')).trim();
-  return addressOnPort(lock.port, password);
+  return (
+    config.DATABASE_URL === undefined || config.DATABASE_URL === (await findRunning(config.DATA_DIR, GANTRY))
+  );
 }

@@ -1,11 +1,9 @@
 import { spawn } from 'node:child_process';
 import { write } from 'node:fs';
-import { realpath } from 'node:fs/promises';
 import { type Debugger, Session } from 'node:inspector';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
-import { isServerOf, readLock } from '../database/embedded/lock.ts';
-import { isAlive } from './processes.ts';
+import { stopRunning } from '@gantry/embedded-postgres/running';
 import {
   BEAT_MS,
   MAX_SILENT_BEATS,
@@ -16,7 +14,7 @@ import {
 
 // The thread that watches the event loop of the main thread.
 
-const { beats, databaseFolder, notified, logLevel } = workerData as WatchdogData;
+const { beats, dataDir, notified, logLevel } = workerData as WatchdogData;
 const beat = new Int32Array(beats);
 
 /** Time limits in milliseconds: for finding out what blocks the main thread, and for the embedded database to stop. */
@@ -42,19 +40,11 @@ function readStack(): Promise<string[]> {
   });
 }
 
-/** Asks the embedded database to stop, as at every other end of the service, and waits a little for it. */
-async function stopDatabase(path: string): Promise<void> {
-  const folder = await realpath(path);
-  const lock = await readLock(folder);
-  if (!lock || !(await isServerOf(folder, lock.pid))) return;
-  process.kill(lock.pid, 'SIGINT');
-  while (await isAlive(lock.pid)) await sleep(50);
-}
-
 async function end(): Promise<void> {
   // Even if the disk or the log does not respond.
   setTimeout(() => process.kill(process.pid, 'SIGKILL'), DATABASE_MS);
-  const stopped = databaseFolder === null ? null : stopDatabase(databaseFolder).catch(() => undefined);
+  // As at every other end of the service, but with a time limit.
+  const stopped = dataDir === null ? null : stopRunning(dataDir).catch(() => undefined);
   // Loaded only now: it would take memory in every process.
   const { createLog } = await import('../log.ts');
   const log = createLog(logLevel, { write: (line) => write(1, line, () => undefined) });

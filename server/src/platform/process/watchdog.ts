@@ -25,8 +25,8 @@ export interface Notified {
 export interface WatchdogData {
   /** One number of 32 bits, which the main thread changes with each beat. */
   readonly beats: SharedArrayBuffer;
-  /** PostgreSQL's data folder, if this process runs the embedded server. */
-  readonly databaseFolder: string | null;
+  /** The data folder, if this process runs the embedded server. */
+  readonly dataDir: string | null;
   /** Null unless systemd watches the service (`WatchdogSec`). */
   readonly notified: Notified | null;
   readonly logLevel: string;

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
+import { dataFolderAt } from '../../platform/data-folder.ts';
 import { openDatabaseOf } from '../../platform/database/open.ts';
 import { loadConfig } from '../../platform/load-config.ts';
 import { createLog } from '../../platform/log.ts';
-import { claimDataFolder } from '../../platform/process/data-folder.ts';
 import { CommandFailed, reporting, WrongUsage } from './failure.ts';
 import { print, printJson } from './output.ts';
 
@@ -20,7 +20,7 @@ async function moveTo(address: string, { json }: { readonly json: boolean }): Pr
     );
   }
   // Throws while a service runs. `openDatabaseOf` claims the folder again when it starts the database.
-  if (existsSync(config.DATA_DIR)) await (await claimDataFolder(config.DATA_DIR))[Symbol.asyncDispose]();
+  if (existsSync(config.DATA_DIR)) await (await dataFolderAt(config.DATA_DIR).claim())[Symbol.asyncDispose]();
   await using database = await openDatabaseOf(config);
   const moved = await moveDatabase({
     from: database.connectionString,

@@ -2,20 +2,19 @@ import { execFile } from 'node:child_process';
 import { chown, mkdtemp, readdir, readFile, rename, rm, statfs, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { syncFolder } from '../../process/data-folder.ts';
+import type { Application } from './application.ts';
 import type { Binaries } from './binaries.ts';
+import { syncFolder } from './data-folder.ts';
 import { type Account, EmbeddedDatabaseError, runAs } from './home.ts';
 
 const run = promisify(execFile);
-
-/** The role that owns everything. */
-export const OWNER = 'gantry';
 
 /** Prefix of the folder in which a new cluster is created before it is renamed. */
 const DRAFT = 'postgres.new-';
 
 /** The folder and the account of a PostgreSQL server. */
 export interface Cluster {
+  readonly application: Application;
   /** PostgreSQL's data folder, as the real path, which PostgreSQL itself reports. */
   readonly folder: string;
   /** The output of PostgreSQL before its own log begins. */
@@ -80,7 +79,6 @@ const SETTINGS = {
 
   timezone: 'UTC',
   log_timezone: 'UTC',
-  cluster_name: OWNER,
 } as const;
 
 /** The share of memory for pages of tables and indexes, and its limits in megabytes. */
@@ -124,10 +122,11 @@ export function commandFor(cluster: Cluster, port: number): [string, ...string[]
   const max_connections = Math.max(FEWEST_CONNECTIONS, cluster.connections + SPARE_CONNECTIONS);
   const settings = {
     ...SETTINGS,
+    cluster_name: cluster.application.database,
     max_connections,
     ...cluster.settings,
     port,
-    'gantry.build': cluster.binaries.build,
+    [`${cluster.application.database}.build`]: cluster.binaries.build,
   };
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   return [cluster.binaries.postgres, '-D', cluster.folder, ...flags];
@@ -158,10 +157,11 @@ export async function createCluster(cluster: Cluster, signal?: AbortSignal): Pro
 export async function checkVersion(cluster: Cluster): Promise<void> {
   const written = (await readFile(join(cluster.folder, 'PG_VERSION'), 'utf8')).trim();
   const bundled = cluster.binaries.build.split('.')[0];
+  const { name, serverSetting } = cluster.application;
   if (written === bundled) return;
   throw new EmbeddedDatabaseError(
-    `The database in ${cluster.folder} was written by PostgreSQL ${written}, and this version of Gantry contains ${bundled}. ` +
-      `Convert it with pg_upgrade, or run it with a PostgreSQL ${written} of your own and set DATABASE_URL.`,
+    `The database in ${cluster.folder} was written by PostgreSQL ${written}, and this version of ${name} contains ${bundled}. ` +
+      `Convert it with pg_upgrade, or run it with a PostgreSQL ${written} of your own and set ${serverSetting}.`,
   );
 }
 
@@ -173,7 +173,7 @@ async function initialise(
 ): Promise<void> {
   const flags = [
     `--pgdata=${folder}`,
-    `--username=${OWNER}`,
+    `--username=${cluster.application.database}`,
     `--pwfile=${passwordFile}`,
     '--auth=scram-sha-256',
     '--encoding=UTF8',
@@ -193,7 +193,7 @@ async function initialise(
     signal?.throwIfAborted();
     throw new EmbeddedDatabaseError(
       `The database could not be created in ${dirname(cluster.folder)}: ${String(error)}\n` +
-        'Remove the cause, or set DATABASE_URL to a PostgreSQL server of your own.',
+        `Remove the cause, or set ${cluster.application.serverSetting} to a PostgreSQL server of your own.`,
       { cause: error },
     );
   }

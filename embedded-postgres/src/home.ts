@@ -1,16 +1,8 @@
 import { createHash } from 'node:crypto';
 import { chmod, lstat, mkdir, readFile, readlink, realpath, rename, stat, symlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { hasErrno, ignoreErrno } from '../../errno.ts';
-
-/**
- * The folder for a service run by root whose data folder PostgreSQL's user cannot reach. `/var/lib/gantry` is the data folder
- * of the Debian package.
- */
-export const SHARED_HOME = '/var/lib/gantry-postgresql';
-
-/** The folder that version 0.1 used instead of SHARED_HOME. */
-export const FORMER_HOME = '/var/lib/gantry';
+import type { Application } from './application.ts';
+import { hasErrno, ignoreErrno } from './errno.ts';
 
 /** PostgreSQL refuses to run as root. Ordinary systems have these users, the preferred one first. */
 const UNPRIVILEGED_USERS = ['postgres', 'nobody'];
@@ -31,7 +23,7 @@ export interface Account {
 export interface DatabaseHome {
   readonly cluster: string;
   readonly exists: boolean;
-  /** Whether it is in SHARED_HOME or FORMER_HOME instead of the data folder. */
+  /** Whether it is in a shared folder of the application instead of the data folder. */
   readonly isOutside: boolean;
   /** Undefined for the user of this process. */
   readonly account: Account | undefined;
@@ -39,41 +31,46 @@ export interface DatabaseHome {
 
 /**
  * Finds the location of the database of a data folder. It is `<dataDir>/postgres`, which may be a link. A new
- * database is created in SHARED_HOME, in a folder named after the data folder's path, only if the service runs as
- * root and PostgreSQL's user cannot enter the data folder.
+ * database is created in the shared folder, in a folder named after the data folder's path, only if the program runs
+ * as root and PostgreSQL's user cannot enter the data folder.
  * @throws {EmbeddedDatabaseError} when there is a database that cannot be used, or when the service runs as root and no
  * other user can run PostgreSQL
  */
-export async function findDatabaseHome(dataDir: string): Promise<DatabaseHome> {
+export async function findDatabaseHome(dataDir: string, application: Application): Promise<DatabaseHome> {
   const folder = await realpath(dataDir);
   const inside = join(folder, 'postgres');
-  if (await isPresent(inside)) return describeExisting(inside, folder);
+  if (await isPresent(inside)) return describeExisting(inside, folder, application);
   if (process.getuid?.() !== 0)
     return { cluster: inside, exists: false, isOutside: false, account: undefined };
-  const outside = join(SHARED_HOME, nameAfter(folder), 'postgres');
-  for (const home of [SHARED_HOME, FORMER_HOME]) {
+  for (const home of sharedFoldersOf(application)) {
     const present = join(home, nameAfter(folder), 'postgres');
-    if (await isPresent(present)) return describeExisting(present, folder);
+    if (await isPresent(present)) return describeExisting(present, folder, application);
   }
-  const account = await findUnprivilegedAccount();
+  const account = await findUnprivilegedAccount(application);
   const isOutside = !(await canEnter(account, folder));
-  return { cluster: isOutside ? outside : inside, exists: false, isOutside, account };
+  const cluster = isOutside ? join(application.sharedFolder, nameAfter(folder), 'postgres') : inside;
+  return { cluster, exists: false, isOutside, account };
 }
 
 /**
- * Moves the database of a data folder from FORMER_HOME to SHARED_HOME, unless a server runs on it. The data folder's link to
- * it is replaced, also where an earlier move was interrupted. Does nothing for users other than root.
+ * Moves the database of a data folder from the former shared folder to the present one, unless a server runs on it. The
+ * data folder's link to it is replaced, also where an earlier move was interrupted. Does nothing for users other than root.
  */
-export async function moveFormerDatabase(dataDir: string, log: (line: string) => void): Promise<void> {
-  if (process.getuid?.() !== 0) return;
+export async function moveFormerDatabase(
+  dataDir: string,
+  application: Application,
+  log: (line: string) => void,
+): Promise<void> {
+  const { sharedFolder, formerSharedFolder } = application;
+  if (process.getuid?.() !== 0 || formerSharedFolder === undefined) return;
   const link = join(dataDir, 'postgres');
   const target = await ignoreErrno(readlink(link), 'ENOENT', 'EINVAL');
-  const former = dirname(target ?? join(FORMER_HOME, nameAfter(await realpath(dataDir)), 'postgres'));
-  if (dirname(former) !== FORMER_HOME) return;
-  const moved = join(SHARED_HOME, basename(former));
+  const former = dirname(target ?? join(formerSharedFolder, nameAfter(await realpath(dataDir)), 'postgres'));
+  if (dirname(former) !== formerSharedFolder) return;
+  const moved = join(sharedFolder, basename(former));
   if (await isPresent(join(former, 'postgres'))) {
     if ((await isServerRunning(join(former, 'postgres'))) || (await isPresent(moved))) return;
-    await makeSharedFolder(SHARED_HOME);
+    await makeSharedFolder(sharedFolder, application);
     // Left in its place where that is a file system of its own.
     await ignoreErrno(rename(former, moved), 'EXDEV');
   }
@@ -81,9 +78,7 @@ export async function moveFormerDatabase(dataDir: string, log: (line: string) =>
   const draft = `${link}.${process.pid}`;
   await symlink(join(moved, 'postgres'), draft);
   await rename(draft, link);
-  log(
-    `The database was moved from ${former} to ${moved}, because ${FORMER_HOME} belongs to the Debian package`,
-  );
+  log(`The database was moved from ${former} to ${moved}`);
 }
 
 /** Whether the process of the cluster's postmaster.pid exists. */
@@ -99,17 +94,18 @@ async function isServerRunning(cluster: string): Promise<boolean> {
 }
 
 /**
- * Creates SHARED_HOME, or a folder in it, and lets every user pass through, regardless of the umask.
+ * Creates the shared folder, or a folder in it, and lets every user pass through, regardless of the umask.
  * @throws {EmbeddedDatabaseError} when it cannot be written
  */
-export async function makeSharedFolder(path: string): Promise<void> {
+export async function makeSharedFolder(path: string, application: Application): Promise<void> {
+  const { name, serverSetting, sharedFolder } = application;
   try {
     await mkdir(path, { recursive: true });
-    for (const folder of [SHARED_HOME, path]) await chmod(folder, 0o755);
+    for (const folder of [sharedFolder, path]) await chmod(folder, 0o755);
   } catch (error) {
     throw new EmbeddedDatabaseError(
-      `PostgreSQL cannot work in Gantry's own folders as an unprivileged user, and ${path} cannot be made ` +
-        `(${String(error)}). Run Gantry as an ordinary user, or set DATABASE_URL.`,
+      `PostgreSQL cannot work in ${name}'s own folders as an unprivileged user, and ${path} cannot be made ` +
+        `(${String(error)}). Run ${name} as an ordinary user, or set ${serverSetting}.`,
       { cause: error },
     );
   }
@@ -139,33 +135,41 @@ async function grants(account: Account, path: string, bits: number): Promise<boo
   return ((mode >> shift) & bits) === bits;
 }
 
-async function describeExisting(path: string, dataDir: string): Promise<DatabaseHome> {
+function sharedFoldersOf({ sharedFolder, formerSharedFolder }: Application): string[] {
+  return formerSharedFolder === undefined ? [sharedFolder] : [sharedFolder, formerSharedFolder];
+}
+
+async function describeExisting(
+  path: string,
+  dataDir: string,
+  application: Application,
+): Promise<DatabaseHome> {
   const cluster = await ignoreErrno(realpath(path), 'ENOENT');
   if (!cluster) {
     throw new EmbeddedDatabaseError(
       `${path} is a link to the database, which is gone. Restore it, or remove the link to start with an empty one.`,
     );
   }
-  const account = await findRunner(cluster);
+  const account = await findRunner(cluster, application);
   const exists = await isPresent(join(cluster, 'PG_VERSION'));
   const isOutside =
-    dirname(cluster) !== dataDir && [SHARED_HOME, FORMER_HOME].includes(dirname(dirname(cluster)));
+    dirname(cluster) !== dataDir && sharedFoldersOf(application).includes(dirname(dirname(cluster)));
   return { cluster, exists, isOutside, account };
 }
 
 /** PostgreSQL requires that the owner of a cluster runs it. */
-async function findRunner(cluster: string): Promise<Account | undefined> {
+async function findRunner(cluster: string, application: Application): Promise<Account | undefined> {
   const { uid, gid } = await stat(cluster);
   const name = (await findAccount((account) => account.uid === uid))?.name ?? `number ${uid}`;
   const self = process.getuid?.();
   if (self !== 0 && uid === self) return undefined;
   if (self !== 0) {
     throw new EmbeddedDatabaseError(
-      `The database in ${cluster} belongs to user ${name}. Run Gantry as that user or as root.`,
+      `The database in ${cluster} belongs to user ${name}. Run ${application.name} as that user or as root.`,
     );
   }
   if (uid === 0) {
-    const { name } = await findUnprivilegedAccount();
+    const { name } = await findUnprivilegedAccount(application);
     throw new EmbeddedDatabaseError(
       `The database in ${cluster} belongs to root, and PostgreSQL refuses to run as root. Run: chown -R ${name} ${cluster}`,
     );
@@ -181,14 +185,14 @@ async function isPresent(path: string): Promise<boolean> {
   return (await ignoreErrno(lstat(path), 'ENOENT')) !== undefined;
 }
 
-async function findUnprivilegedAccount(): Promise<Account> {
+async function findUnprivilegedAccount({ name: program, serverSetting }: Application): Promise<Account> {
   for (const name of UNPRIVILEGED_USERS) {
     const account = await findAccount((candidate) => candidate.name === name && candidate.uid > 0);
     if (account) return account;
   }
   throw new EmbeddedDatabaseError(
     `PostgreSQL refuses to run as root, and there is no user ${UNPRIVILEGED_USERS.join(' or ')} to run it as. ` +
-      'Run Gantry as an ordinary user, or set DATABASE_URL to a PostgreSQL server of your own.',
+      `Run ${program} as an ordinary user, or set ${serverSetting} to a PostgreSQL server of your own.`,
   );
 }
 

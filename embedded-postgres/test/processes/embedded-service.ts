@@ -1,9 +1,11 @@
-import { startEmbeddedDatabase } from '../../src/platform/database/embedded/embedded.ts';
+import { DataFolder } from '../../src/data-folder.ts';
+import { startEmbeddedDatabase } from '../../src/embedded.ts';
+import { WEATHER } from '../application.ts';
 
 // A process that runs only the embedded database, in the folder that its argument names, until it is killed.
 
 const database = await startEmbeddedDatabase({
-  dataDir: process.argv[2] ?? '',
+  folder: new DataFolder(process.argv[2] ?? '', WEATHER),
   log: (line) => process.stderr.write(`${line}\n`),
 });
 process.stdout.write(database.connectionString);

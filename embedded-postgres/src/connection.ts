@@ -1,24 +1,17 @@
 import { realpath } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, DatabaseError } from 'pg';
-import { type Cluster, OWNER } from './cluster.ts';
+import { connectionStringOf } from './application.ts';
+import type { Cluster } from './cluster.ts';
 import { EmbeddedDatabaseError } from './home.ts';
 
 /** Maximum wait for the answer of a server that has reported itself ready, in milliseconds. */
 const ANSWER_MS = 20_000;
 const INVALID_PASSWORD = '28P01';
 
-/** The database of the service within a cluster. */
-export const DATABASE = 'gantry';
-
-/** The connection string of a database of a server on this machine. */
-export function addressOnPort(port: number, password: string, database = DATABASE): string {
-  return `postgres://${OWNER}:${password}@127.0.0.1:${port}/${database}`;
-}
-
 /** The connection string of a database of the cluster. */
 export function addressOf(cluster: Cluster, port: number, database: string): string {
-  return addressOnPort(port, cluster.password, database);
+  return connectionStringOf(cluster.application, port, cluster.password, database);
 }
 
 /**

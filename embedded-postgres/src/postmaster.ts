@@ -3,13 +3,12 @@ import { once } from 'node:events';
 import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { hasErrno, ignoreErrno } from '../../errno.ts';
-import { machineTime } from '../../machine-time.ts';
-import { commandLineOf, isAlive } from '../../process/processes.ts';
 import { type Cluster, commandFor } from './cluster.ts';
 import { waitForAnswer } from './connection.ts';
+import { hasErrno, ignoreErrno } from './errno.ts';
 import { EmbeddedDatabaseError, runAs } from './home.ts';
 import { isServerOf, readLock, removeStaleLock } from './lock.ts';
+import { commandLineOf, isAlive } from './processes.ts';
 
 /** Maximum start time in milliseconds. After a crash, PostgreSQL first replays its WAL, usually up to max_wal_size. */
 const START_MS = 1_800_000;
@@ -149,7 +148,7 @@ async function attempt(
   signal?: AbortSignal,
 ): Promise<Postmaster | EmbeddedDatabaseError> {
   await removeStaleLock(cluster.folder);
-  const startedAt = machineTime();
+  const startedAt = Date.now();
   const postmaster = { pid: await launch(cluster, port), port };
   try {
     await waitUntilReady(cluster, postmaster, signal);

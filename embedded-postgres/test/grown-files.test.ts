@@ -2,11 +2,7 @@ import { appendFile, mkdir, mkdtemp, open, rm, symlink, utimes, writeFile } from
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import {
-  type GrownFiles,
-  NotWritten,
-  watchGrownFiles,
-} from '../src/platform/database/embedded/grown-files.ts';
+import { type GrownFiles, NotWritten, watchGrownFiles } from '../src/grown-files.ts';
 
 let folder: string;
 let grown: GrownFiles;

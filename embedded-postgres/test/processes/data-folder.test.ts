@@ -4,18 +4,15 @@ import { lstat, lutimes, mkdtemp, readdir, readFile, rm, stat, symlink, writeFil
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openDatabaseOf } from '../../src/platform/database/open.ts';
-import {
-  claimDataFolder,
-  DataFolderInUse,
-  DataFolderUnusable,
-  keepSecret,
-} from '../../src/platform/process/data-folder.ts';
-import { processSpace, startTimeOf } from '../../src/platform/process/processes.ts';
+import { DataFolder, DataFolderInUse, DataFolderUnusable } from '../../src/data-folder.ts';
+import { processSpace, startTimeOf } from '../../src/processes.ts';
+import { WEATHER } from '../application.ts';
 
+const sourceUrl = (name: string): string => JSON.stringify(new URL(name, import.meta.url).href);
 const CLAIMANT = `
-  import { claimDataFolder } from ${JSON.stringify(new URL('../../src/platform/process/data-folder.ts', import.meta.url).href)};
-  claimDataFolder(process.argv[2]).then(
+  import { DataFolder } from ${sourceUrl('../../src/data-folder.ts')};
+  import { WEATHER } from ${sourceUrl('../application.ts')};
+  new DataFolder(process.argv[2], WEATHER).claim().then(
     () => { process.stdout.write('claimed'); setInterval(() => {}, 1000); },
     (error) => { process.stdout.write(error.name + ': ' + error.message); },
   );
@@ -26,11 +23,13 @@ const PACE = { signOfLifeMs: 100, watchMs: 2_000 };
 
 let scratch: string;
 let dataDir: string;
+let folder: DataFolder;
 const children: ChildProcess[] = [];
 
 beforeEach(async () => {
   scratch = await mkdtemp(join(tmpdir(), 'gantry-claim-'));
   dataDir = join(scratch, 'data');
+  folder = new DataFolder(dataDir, WEATHER);
   await writeFile(join(scratch, 'claimant.mts'), CLAIMANT);
 });
 
@@ -63,37 +62,37 @@ async function plantClaim(number: number, holder: { pid: number; space?: string;
 describe('the claim on a data folder', () => {
   it('creates the folder, and can be taken over once released', async () => {
     for (let round = 0; round < 3; round++) {
-      await using _claim = await claimDataFolder(dataDir);
+      await using _claim = await folder.claim();
     }
     expect(await readdir(dataDir)).toHaveLength(1);
   });
 
   it('refuses a second one in the same process, and names the holder and the remedy', async () => {
-    await using _claim = await claimDataFolder(dataDir);
-    await expect(claimDataFolder(dataDir)).rejects.toThrow(DataFolderInUse);
-    await expect(claimDataFolder(dataDir)).rejects.toThrow(
-      `The data folder ${dataDir} is in use by another Gantry process (pid ${process.pid}). Stop that process first`,
+    await using _claim = await folder.claim();
+    await expect(folder.claim()).rejects.toThrow(DataFolderInUse);
+    await expect(folder.claim()).rejects.toThrow(
+      `The data folder ${dataDir} is in use by another Weather process (pid ${process.pid}). Stop that process first`,
     );
   });
 
   it('can be released twice without affecting a later holder', async () => {
-    const first = await claimDataFolder(dataDir);
+    const first = await folder.claim();
     await first[Symbol.asyncDispose]();
-    await using _second = await claimDataFolder(dataDir);
+    await using _second = await folder.claim();
     await first[Symbol.asyncDispose]();
-    await expect(claimDataFolder(dataDir)).rejects.toThrow(DataFolderInUse);
+    await expect(folder.claim()).rejects.toThrow(DataFolderInUse);
   });
 
   it('refuses while another process is alive, and succeeds as soon as that was killed', async () => {
     const { child, says } = await startClaimant();
     expect(says).toBe('claimed');
-    await expect(claimDataFolder(dataDir)).rejects.toThrow(`(pid ${child.pid})`);
+    await expect(folder.claim()).rejects.toThrow(`(pid ${child.pid})`);
     await kill(child);
-    await using _claim = await claimDataFolder(dataDir);
+    await using _claim = await folder.claim();
   });
 
   it('goes to exactly one of several processes that start at the same instant', async () => {
-    await using _made = await claimDataFolder(dataDir);
+    await using _made = await folder.claim();
     await _made[Symbol.asyncDispose]();
     const claimants = await Promise.all(Array.from({ length: 5 }, startClaimant));
     const said = claimants.map(({ says }) => says.split(':')[0]).sort();
@@ -102,10 +101,10 @@ describe('the claim on a data folder', () => {
 
   it('goes to exactly one of many that find the claim of a dead process', async () => {
     for (let round = 0; round < 20; round++) {
-      await using _made = await claimDataFolder(dataDir);
+      await using _made = await folder.claim();
       await _made[Symbol.asyncDispose]();
       await plantClaim(1_000 * (round + 1), { pid: process.pid, startTime: 'long ago' });
-      const results = await Promise.allSettled(Array.from({ length: 30 }, () => claimDataFolder(dataDir)));
+      const results = await Promise.allSettled(Array.from({ length: 30 }, () => folder.claim()));
       const won = results.filter((result) => result.status === 'fulfilled');
       expect(won).toHaveLength(1);
       await Promise.all(won.map(({ value }) => value[Symbol.asyncDispose]()));
@@ -113,33 +112,31 @@ describe('the claim on a data folder', () => {
   });
 
   it('of a dead process is invalid when its number belongs to another process', async () => {
-    await keepSecret(dataDir, 'any', () => 'thing');
+    await folder.keepSecret('any', () => 'thing');
     await plantClaim(7, { pid: process.ppid, startTime: 'not when the parent of this process began' });
-    await using _claim = await claimDataFolder(dataDir);
+    await using _claim = await folder.claim();
   });
 
   it('stays valid while the process that it names is alive', async () => {
-    await keepSecret(dataDir, 'any', () => 'thing');
+    await folder.keepSecret('any', () => 'thing');
     await plantClaim(7, { pid: process.ppid, startTime: (await startTimeOf(process.ppid)) ?? '' });
-    await expect(claimDataFolder(dataDir)).rejects.toThrow(`(pid ${process.ppid})`);
+    await expect(folder.claim()).rejects.toThrow(`(pid ${process.ppid})`);
   });
 
   it('from another container stays valid while its holder touches it', async () => {
-    await keepSecret(dataDir, 'any', () => 'thing');
+    await folder.keepSecret('any', () => 'thing');
     const path = await plantClaim(7, { pid: 1, space: 'elsewhere' });
     const touching = setInterval(() => lutimes(path, new Date(), new Date()), PACE.signOfLifeMs);
     try {
-      await expect(claimDataFolder(dataDir, PACE)).rejects.toThrow(
-        '(pid 1 in another container or on another machine)',
-      );
+      await expect(folder.claim(PACE)).rejects.toThrow('(pid 1 in another container or on another machine)');
     } finally {
       clearInterval(touching);
     }
-    await using _claim = await claimDataFolder(dataDir, PACE);
+    await using _claim = await folder.claim(PACE);
   });
 
   it('is touched by its holder', async () => {
-    await using _claim = await claimDataFolder(dataDir, PACE);
+    await using _claim = await folder.claim(PACE);
     const path = join(dataDir, (await readdir(dataDir))[0] ?? '');
     const before = (await lstat(path)).mtimeMs;
     await expect.poll(async () => (await lstat(path)).mtimeMs).toBeGreaterThan(before);
@@ -147,28 +144,25 @@ describe('the claim on a data folder', () => {
 
   it('explains what to do when the folder cannot be created', async () => {
     await writeFile(dataDir, 'a file, not a folder');
-    await expect(claimDataFolder(dataDir)).rejects.toThrow(
-      /cannot be used .* choose another folder with DATA_DIR/,
-    );
-    await expect(openDatabaseOf({ DATA_DIR: dataDir })).rejects.toThrow(DataFolderUnusable);
+    await expect(folder.claim()).rejects.toThrow(/cannot be used .* choose another folder with WEATHER_DIR/);
   });
 
   it('asks for space where the disk is full', () => {
     const full = Object.assign(new Error('ENOSPC: no space left on device, mkdir'), { code: 'ENOSPC' });
-    expect(new DataFolderUnusable('/data', full).message).toMatch(/\)\. Free space there, or choose/);
+    expect(new DataFolderUnusable(folder, full).message).toMatch(/\)\. Free space there, or choose/);
   });
 
   it.skipIf(process.getuid?.() === 0)('says what to do when the folder belongs to another user', async () => {
-    await expect(claimDataFolder('/')).rejects.toThrow(
-      /cannot be used .* Give it to the user that runs Gantry/,
+    await expect(new DataFolder('/', WEATHER).claim()).rejects.toThrow(
+      /cannot be used .* Give it to the user that runs Weather/,
     );
   });
 });
 
 describe('a stored secret', () => {
   it('is created once, readable by its owner only', async () => {
-    expect(await keepSecret(dataDir, 'jwt-secret', () => 'first')).toBe('first');
-    expect(await keepSecret(dataDir, 'jwt-secret', () => 'second')).toBe('first');
+    expect(await folder.keepSecret('jwt-secret', () => 'first')).toBe('first');
+    expect(await folder.keepSecret('jwt-secret', () => 'second')).toBe('first');
     expect((await stat(join(dataDir, 'jwt-secret'))).mode & 0o777).toBe(0o600);
     expect(await readFile(join(dataDir, 'jwt-secret'), 'utf8')).toBe('first\n');
     expect(await readdir(dataDir)).toEqual(['jwt-secret']);
@@ -176,18 +170,18 @@ describe('a stored secret', () => {
 
   it('is the same for concurrent callers', async () => {
     let made = 0;
-    const asked = Array.from({ length: 20 }, () => keepSecret(dataDir, 'secret', () => `number ${++made}`));
+    const asked = Array.from({ length: 20 }, () => folder.keepSecret('secret', () => `number ${++made}`));
     expect(new Set(await Promise.all(asked)).size).toBe(1);
   });
 
   it('is not created again when its file is empty', async () => {
-    await keepSecret(dataDir, 'secret', () => 'value');
+    await folder.keepSecret('secret', () => 'value');
     await writeFile(join(dataDir, 'secret'), '');
-    await expect(keepSecret(dataDir, 'secret', () => 'other')).rejects.toThrow(/is empty. Restore it/);
+    await expect(folder.keepSecret('secret', () => 'other')).rejects.toThrow(/is empty. Restore it/);
   });
 
   it('leaves nothing behind when it cannot be created', async () => {
-    const failing = keepSecret(dataDir, 'secret', () => {
+    const failing = folder.keepSecret('secret', () => {
       throw new Error('no entropy');
     });
     await expect(failing).rejects.toThrow('no entropy');

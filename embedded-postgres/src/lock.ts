@@ -1,8 +1,8 @@
 import { readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ignoreErrno } from '../../errno.ts';
-import { commandLineOf, isAlive, isTaken, workingFolderOf } from '../../process/processes.ts';
+import { ignoreErrno } from './errno.ts';
+import { commandLineOf, isAlive, isTaken, workingFolderOf } from './processes.ts';
 
 /** Milliseconds that the creator of a lock file has to fill it. */
 const FILLING_MS = 1_000;

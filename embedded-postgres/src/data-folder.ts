@@ -14,8 +14,8 @@ import {
 } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { hasErrno, ignoreErrno } from '../errno.ts';
-import { machineTime } from '../machine-time.ts';
+import type { Application } from './application.ts';
+import { hasErrno, ignoreErrno } from './errno.ts';
 import { isAlive, processSpace, startTimeOf } from './processes.ts';
 
 /** The intervals at which a process renews its claim and checks those of others, in milliseconds. */
@@ -35,10 +35,10 @@ const LOOK_MS = 250;
 export class DataFolderInUse extends Error {
   override readonly name = 'DataFolderInUse';
 
-  constructor(dataDir: string, holder: string) {
+  constructor({ path, application }: DataFolder, holder: string) {
     super(
-      `The data folder ${dataDir} is in use by another Gantry process (${holder}). ` +
-        'Stop that process first, or give this one a folder of its own with DATA_DIR.',
+      `The data folder ${path} is in use by another ${application.name} process (${holder}). ` +
+        `Stop that process first, or give this one a folder of its own with ${application.folderSetting}.`,
     );
   }
 }
@@ -47,13 +47,13 @@ export class DataFolderInUse extends Error {
 export class DataFolderUnusable extends Error {
   override readonly name = 'DataFolderUnusable';
 
-  constructor(dataDir: string, cause: NodeJS.ErrnoException) {
+  constructor({ path, application }: DataFolder, cause: NodeJS.ErrnoException) {
     const isFull = hasErrno(cause, 'ENOSPC', 'EDQUOT');
     const remedy = isFull
       ? 'Free space there'
-      : 'Give it to the user that runs Gantry, run this as that user';
+      : `Give it to the user that runs ${application.name}, run this as that user`;
     super(
-      `The data folder ${dataDir} cannot be used (${cause.message}). ${remedy}, or choose another folder with DATA_DIR.`,
+      `The data folder ${path} cannot be used (${cause.message}). ${remedy}, or choose another folder with ${application.folderSetting}.`,
       { cause },
     );
   }
@@ -74,54 +74,76 @@ interface Claim {
   readonly holder: Holder | undefined;
 }
 
-/**
- * Claims the folder for this process until disposed of; creates it if necessary. A claim is a symbolic link
- * `claim-<n>` whose target names the holder, and the highest n is valid. Creating a link is atomic, a claim of a dead
- * holder is superseded by n + 1, and a claim is removed only when a higher one exists. So exactly one of any number
- * of processes that start at the same instant gets the folder.
- * @param pace how often the claim is renewed, and how long to wait for the renewal of a claim that another machine made
- * @param signal interrupts the wait
- * @throws {DataFolderInUse} when another live process holds it
- * @throws {DataFolderUnusable} when it cannot be created or written
- */
-export async function claimDataFolder(
-  dataDir: string,
-  pace: ClaimPace = CLAIM_PACE,
-  signal?: AbortSignal,
-): Promise<AsyncDisposable> {
-  await makeDataFolder(dataDir);
-  const self = await describeSelf();
-  return explaining(dataDir, async () => {
-    for (;;) {
-      const highest = await findHighestClaim(dataDir);
-      await refuseIfHeld(dataDir, highest, pace, signal);
-      const claim = await bid(dataDir, highest.number + 1, self);
-      if (!claim) continue;
-      await removeClaimsBelow(dataDir, claim.number);
-      return keepClaim(dataDir, claim, pace);
+/** The folder with all data of an application. One process owns it. */
+export class DataFolder {
+  readonly path: string;
+  readonly application: Application;
+
+  constructor(path: string, application: Application) {
+    this.path = path;
+    this.application = application;
+  }
+
+  /**
+   * Claims the folder for this process until disposed of; creates it if necessary. A claim is a symbolic link
+   * `claim-<n>` whose target names the holder, and the highest n is valid. Creating a link is atomic, a claim of a dead
+   * holder is superseded by n + 1, and a claim is removed only when a higher one exists. So exactly one of any number
+   * of processes that start at the same instant gets the folder.
+   * @param pace how often the claim is renewed, and how long to wait for the renewal of a claim that another machine made
+   * @param signal interrupts the wait
+   * @throws {DataFolderInUse} when another live process holds it
+   * @throws {DataFolderUnusable} when it cannot be created or written
+   */
+  async claim(pace: ClaimPace = CLAIM_PACE, signal?: AbortSignal): Promise<AsyncDisposable> {
+    await this.make();
+    const self = await describeSelf();
+    return this.explaining(async () => {
+      for (;;) {
+        const highest = await findHighestClaim(this.path);
+        const holder = await holderAlive(highest, pace, signal);
+        if (holder !== null) throw new DataFolderInUse(this, holder);
+        const claim = await bid(this.path, highest.number + 1, self);
+        if (!claim) continue;
+        await removeClaimsBelow(this.path, claim.number);
+        return keepClaim(this.path, claim, pace);
+      }
+    });
+  }
+
+  /**
+   * Reads the secret in the file `name`, or creates it (readable by its owner only) with the result of `generate`.
+   * Atomic: concurrent processes get the same secret, and a crash leaves either none or a complete one.
+   * @throws {DataFolderUnusable} when it cannot be read or written
+   */
+  async keepSecret(name: string, generate: () => string): Promise<string> {
+    await this.make();
+    const path = join(this.path, name);
+    return this.explaining(async () => (await readSecret(path)) ?? (await makeSecret(path, generate())));
+  }
+
+  /**
+   * Creates the folder unless it exists.
+   * @throws {DataFolderUnusable}
+   */
+  async make(): Promise<void> {
+    // Others may pass through but not list it: if started by root, the database works inside as another user.
+    const mode = process.getuid?.() === 0 ? 0o711 : 0o700;
+    await this.explaining(() => makeFolder(this.path, mode), [...REFUSALS, 'ENOENT']);
+  }
+
+  /**
+   * Runs work in the folder and translates its errors.
+   * @param refusals the error codes that mean that the folder is unusable
+   * @throws {DataFolderUnusable} when the work fails with one of them; other errors are thrown unchanged
+   */
+  async explaining<T>(work: () => Promise<T>, refusals: readonly string[] = REFUSALS): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof Error && hasErrno(error, ...refusals)) throw new DataFolderUnusable(this, error);
+      throw error;
     }
-  });
-}
-
-/**
- * Reads the secret in `<dataDir>/<name>`, or creates it (readable by its owner only) with the result of `generate`.
- * Atomic: concurrent processes get the same secret, and a crash leaves either none or a complete one.
- * @throws {DataFolderUnusable} when it cannot be read or written
- */
-export async function keepSecret(dataDir: string, name: string, generate: () => string): Promise<string> {
-  await makeDataFolder(dataDir);
-  const path = join(dataDir, name);
-  return explaining(dataDir, async () => (await readSecret(path)) ?? (await makeSecret(path, generate())));
-}
-
-/**
- * Creates the folder unless it exists.
- * @throws {DataFolderUnusable}
- */
-export async function makeDataFolder(dataDir: string): Promise<void> {
-  // Others may pass through but not list it: if started by root, the database works inside as another user.
-  const mode = process.getuid?.() === 0 ? 0o711 : 0o700;
-  await explaining(dataDir, () => makeFolder(dataDir, mode), [...REFUSALS, 'ENOENT']);
+  }
 }
 
 /**
@@ -145,24 +167,6 @@ export async function syncFolder(folder: string): Promise<void> {
     await handle.sync();
   } finally {
     await handle.close();
-  }
-}
-
-/**
- * Runs work in the folder and translates its errors.
- * @param refusals the error codes that mean that the folder is unusable
- * @throws {DataFolderUnusable} when the work fails with one of them; other errors are thrown unchanged
- */
-export async function explaining<T>(
-  dataDir: string,
-  work: () => Promise<T>,
-  refusals: readonly string[] = REFUSALS,
-): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof Error && hasErrno(error, ...refusals)) throw new DataFolderUnusable(dataDir, error);
-    throw error;
   }
 }
 
@@ -194,22 +198,20 @@ async function findHighestClaim(dataDir: string): Promise<Claim> {
   }
 }
 
-async function refuseIfHeld(
-  dataDir: string,
+/** Describes the process that holds the claim, for people; null if there is none or it has ended. */
+async function holderAlive(
   { path, holder }: Claim,
   { watchMs }: ClaimPace,
   signal?: AbortSignal,
-): Promise<void> {
-  if (!holder) return;
+): Promise<string | null> {
+  if (!holder) return null;
   if (holder.space !== (await processSpace())) {
-    if (!(await showsLife(path, watchMs, signal))) return;
-    throw new DataFolderInUse(dataDir, `pid ${holder.pid} in another container or on another machine`);
+    const isAway = await showsLife(path, watchMs, signal);
+    return isAway ? `pid ${holder.pid} in another container or on another machine` : null;
   }
-  if (!(await isAlive(holder.pid))) return;
+  if (!(await isAlive(holder.pid))) return null;
   const startTime = await startTimeOf(holder.pid);
-  if (startTime === undefined || startTime === holder.startTime) {
-    throw new DataFolderInUse(dataDir, `pid ${holder.pid}`);
-  }
+  return startTime === undefined || startTime === holder.startTime ? `pid ${holder.pid}` : null;
 }
 
 /**
@@ -250,7 +252,7 @@ function keepClaim(dataDir: string, claim: Claim, { signOfLifeMs }: ClaimPace): 
   let released = false;
   let warned = false;
   const timer = setInterval(() => {
-    const now = new Date(machineTime());
+    const now = new Date(Date.now());
     lutimes(claim.path, now, now).catch((error: Error) => {
       if (!released && !warned) process.emitWarning(`${claim.path} cannot be kept fresh: ${error.message}`);
       warned = true;

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFile, readlink } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { promisify } from 'node:util';
-import { hasErrno, ignoreErrno } from '../errno.ts';
+import { hasErrno, ignoreErrno } from './errno.ts';
 
 const run = promisify(execFile);
 
@@ -46,14 +46,6 @@ export async function processSpace(): Promise<string> {
     ignoreErrno(readlink('/proc/self/ns/pid'), 'ENOENT', 'EACCES'),
   ]);
   return `${(boot ?? hostname()).trim()}/${container ?? ''}`;
-}
-
-/** The maximum number of open files of this process, including connections; null if the platform does not report it. */
-export async function openFilesLimit(): Promise<number | null> {
-  if (process.platform !== 'linux') return null;
-  const limits = await ignoreErrno(readFile('/proc/self/limits', 'utf8'), 'ENOENT', 'EACCES');
-  const [, soft] = /^Max open files\s+(\d+)/m.exec(limits ?? '') ?? [];
-  return soft === undefined ? null : Number(soft);
 }
 
 /** Whether the number is in the process table, including zombies. */
