@@ -7,7 +7,7 @@ import { appRouter } from './api/router.ts';
 import type { PasswordCost } from './auth/passwords.ts';
 import { startAuth } from './auth/start.ts';
 import { startConnections } from './connections/start.ts';
-import { startFoldingCounts } from './events/counts/fold.ts';
+import { startRollingUpCounts } from './events/counts/roll-up.ts';
 import { startRenewingPlateKeys } from './events/plate-keys.ts';
 import { findEvents } from './events/store.ts';
 import { startUpkeep } from './events/upkeep.ts';
@@ -213,7 +213,7 @@ async function compose(
   const ingest = await startIngest(foundation, effects, realtime.feedGrew);
   const { pools } = foundation;
   const folding = createDatabase(pools.folding);
-  resources.use(startFoldingCounts({ db: folding, log, timings }));
+  resources.use(startRollingUpCounts({ db: folding, log, timings }));
   resources.use(
     startFoldingTraffic({
       db: folding,

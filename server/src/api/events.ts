@@ -34,7 +34,7 @@ import { UNDO_MINUTES } from '@gantry/contract/values';
 import { z } from 'zod';
 import { getEventStats } from '../events/counts/stats-store.ts';
 import { followEvents } from '../events/follow.ts';
-import { listRecentEvents } from '../events/list/list.ts';
+import { listRecentEvents } from '../events/list/run.ts';
 import { reviewEvent, undoReview, viewEventHistory, viewReviews } from '../events/reviews.ts';
 import { deleteEvent, lookUpEvents, markAsArchived, markAsProcessed } from '../events/service.ts';
 import { getEvent } from '../events/store.ts';

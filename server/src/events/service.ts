@@ -10,7 +10,7 @@ import { notFound } from '../platform/error.ts';
 import { resolveInterval } from '../platform/time.ts';
 import { findNames } from '../users/names-store.ts';
 import { lockOutHolds, requireNotHeld, takeSoon } from './holds-store.ts';
-import { listEvents } from './list/list.ts';
+import { listEvents } from './list/run.ts';
 import { isSameMark, lockMarks, type Marks, setMarks } from './marks-store.ts';
 import { requirePlateSearch } from './plate-access.ts';
 import { removeEventForGood } from './remove-store.ts';

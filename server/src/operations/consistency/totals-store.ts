@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { keysOfEvent, totalsKeys } from '../../events/counts/keys.ts';
+import { keysOfEvent, totalsKeys } from '../../events/counts/counting.ts';
 import { locks } from '../../platform/database/locks.ts';
 import type { Executor, Transaction } from '../../platform/database/transaction.ts';
 import type { Check, Difference } from './check.ts';
