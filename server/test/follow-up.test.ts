@@ -16,7 +16,7 @@ const followUpOf = (
   { app }: Gantry,
   parts: Partial<FollowUpParts> & Pick<FollowUpParts, 'applyEffects'>,
 ): FollowUp =>
-  startFollowUp({ db: app.context.db, nodes: app.context.nodes, log: pino({ level: 'silent' }), ...parts });
+  new FollowUp({ db: app.context.db, nodes: app.context.nodes, log: pino({ level: 'silent' }), ...parts });
 
 /** A promise that resolves when it is told to. */
 const barrier = (): { readonly isOpen: Promise<void>; open(): void } => {

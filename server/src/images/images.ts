@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { isBadRow } from '../platform/database/failure.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { AppError, unavailable } from '../platform/error.ts';
-import { createGroups } from '../platform/groups.ts';
+import { Groups } from '../platform/groups.ts';
 import type { BlobStore } from './blobs.ts';
 import { createBreaker } from './breaker.ts';
 import { noteDamaged } from './damage-store.ts';
@@ -115,21 +115,21 @@ export function createImages({ db, blobs, log, onDamaged, limits }: ImagesParts)
   const waiting = { events: 0, bytes: 0 };
 
   // Each of these writes is a commit of its own, so those that arrive during one are combined into the next.
-  const noted = createGroups<PicturesOfMessage, ReadonlySet<string>>({
+  const noted = new Groups<PicturesOfMessage, ReadonlySet<string>>({
     write: async (messages) => {
       const lacking = await noteImagesOfMessages(db, messages);
       return messages.map(() => lacking);
     },
     mayBeOne: isBadRow,
   });
-  const marked = createGroups<string, void>({
+  const marked = new Groups<string, void>({
     write: async (hashes) => {
       await noteImagesStored(db, hashes);
       return hashes.map(() => undefined);
     },
     mayBeOne: isBadRow,
   });
-  const referred = createGroups<ImagesOfEvent, void>({
+  const referred = new Groups<ImagesOfEvent, void>({
     write: async (events) => {
       await referToImages(db, events);
       return events.map(() => undefined);
@@ -227,7 +227,7 @@ export function createImages({ db, blobs, log, onDamaged, limits }: ImagesParts)
           owner: 'event',
           pictures: event.pictures,
           note: () => noteImagesOfEvent(db, event),
-          stored: marked.add,
+          stored: (sha256) => marked.add(sha256),
         },
         until,
       ),
@@ -246,11 +246,11 @@ export function createImages({ db, blobs, log, onDamaged, limits }: ImagesParts)
       );
       return hashes;
     },
-    refer: referred.add,
+    refer: (event) => referred.add(event),
     release: (event) => removeRefusedImages(db, event),
     keepForNote: (pictures, until) =>
       keepInTurn(
-        { owner: 'note', pictures, note: () => noteImages(db, pictures), stored: marked.add },
+        { owner: 'note', pictures, note: () => noteImages(db, pictures), stored: (sha256) => marked.add(sha256) },
         until,
       ),
   };
