@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { StoredRow } from '../src/events/event-row.ts';
 import { findStoredRows } from '../src/events/store.ts';
 import { incidentTypeOf, sourceOf } from '../src/incidents/from-event.ts';
-import { type FollowUp, type FollowUpParts, startFollowUp } from '../src/ingest/follow-up.ts';
+import { FollowUp, type FollowUpParts } from '../src/ingest/follow-up.ts';
 import { postponeFollowUp } from '../src/ingest/follow-up-store.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 

@@ -29,7 +29,9 @@ export function enrich(
   // A late event belongs to the location of the sensor at that time, with the speed limit of that time.
   const { past } = sensor;
   const isLate = past !== undefined && time < past.until && event.timestamp !== undefined;
-  const { locationId, locationName, speedLimit } = isLate ? (heldAt(past.standings, time) ?? sensor) : sensor;
+  const { locationId, locationName, speedLimit } = isLate
+    ? (heldAt(past.placements, time) ?? sensor)
+    : sensor;
   const severity = event.severity ?? severityOf({ eventType, violationType, vehicleSpeed, speedLimit });
   const plate = event.licensePlateNumber;
   return {

@@ -129,7 +129,8 @@ export class EventWriter implements AsyncDisposable {
       await writeOrHalve(events, {
         write: async (group) => void existing.push(...(await this.#commit(group))),
         mayBeOne: isBadRow,
-        failed: (group, error) => (isBadRow(error) ? this.#refuse(group, error) : this.#sendBack(group, error)),
+        failed: (group, error) =>
+          isBadRow(error) ? this.#refuse(group, error) : this.#sendBack(group, error),
       });
     }
     if (existing.length + repeats.length > 0) await this.#compare([...existing, ...repeats]);

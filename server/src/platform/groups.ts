@@ -54,10 +54,7 @@ export interface GroupWriting<Item> {
  * Writes a group or, if that fails, its halves, one after the other, and so on, so that an item that always fails does
  * so alone.
  */
-export async function writeOrHalve<Item>(
-  group: readonly Item[],
-  writing: GroupWriting<Item>,
-): Promise<void> {
+export async function writeOrHalve<Item>(group: readonly Item[], writing: GroupWriting<Item>): Promise<void> {
   try {
     await writing.write(group);
     return;

@@ -11,7 +11,7 @@ import { type EventRecord, listedColumns, toEvent } from '../../events/store.ts'
 import type { Executor } from '../../platform/database/transaction.ts';
 import { always, type History } from '../../platform/history.ts';
 import type { Interval } from '../../platform/time.ts';
-import { locationLimits } from '../../sensors/standings-store.ts';
+import { locationLimits } from '../../sensors/placements-store.ts';
 import { quarterOf } from './quarter.ts';
 
 /** The conditions for events that match the filters of a report. */
