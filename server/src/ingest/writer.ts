@@ -2,9 +2,14 @@ import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import type { EventRow, StoredRow } from '../events/event-row.ts';
 import type { Partitions } from '../events/partitions.ts';
-import { isBadRow, isMissingPartition, isTransient } from '../platform/database/failure.ts';
+import {
+  databaseAway,
+  isBadRow,
+  isMissingPartition,
+  isOutage,
+  isTransient,
+} from '../platform/database/failure.ts';
 import { type KeptClient, keepClient } from '../platform/database/kept-client.ts';
-import { databaseAway, isOutage } from '../platform/database/outage.ts';
 import { AppError, unavailable } from '../platform/error.ts';
 import { GroupLoop, writeOrHalve } from '../platform/groups.ts';
 import type { Metrics } from '../platform/metrics.ts';

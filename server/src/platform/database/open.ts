@@ -6,7 +6,7 @@ import { clientSettings } from './address.ts';
 import { addressOnPort } from './embedded/connection.ts';
 import { PASSWORD_FILE, startEmbeddedDatabase } from './embedded/embedded.ts';
 import { isServerOf, readLock } from './embedded/lock.ts';
-import { explainRefusal } from './refusals.ts';
+import { explainRefusal } from './explain-refusal.ts';
 import { Client } from './tls-files.ts';
 import { UnsuitableDatabase } from './wait.ts';
 
