@@ -8,7 +8,7 @@ import type { PasswordCost } from './auth/passwords.ts';
 import { startAuth } from './auth/start.ts';
 import { startConnections } from './connections/start.ts';
 import { startRollingUpCounts } from './events/counts/roll-up.ts';
-import { startRenewingPlateKeys } from './events/plate-keys.ts';
+import { startRenewingPlateKeys } from './events/plate-keys-store.ts';
 import { findEvents } from './events/store.ts';
 import { startUpkeep } from './events/upkeep.ts';
 import { startMqtt } from './gateways/mqtt.ts';
