@@ -166,7 +166,7 @@ export const eventsRouter = router({
     .input(recentEventsInput)
     .output(z.array(event))
     .query(async ({ ctx: { app }, input }) =>
-      listRecentEvents(app.db, input, app.clock.now(), await app.nodes.isDistributed()),
+      listRecentEvents(app.db, input, app.clock.now(), await app.nodes.sendsSkippedRows()),
     ),
 
   markAsProcessed: allowed('manageIncidents')

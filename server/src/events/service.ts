@@ -110,7 +110,7 @@ export async function lookUpEvents(ctx: ActorContext, input: ListEventsInput): P
   const { app, actor, caller } = ctx;
   requirePlateSearch(ctx, input);
   const interval = resolveInterval(input, app.settings.current().timezone);
-  const page = await listEvents(app.db, input, interval, await app.nodes.isDistributed());
+  const page = await listEvents(app.db, input, interval, await app.nodes.sendsSkippedRows());
   const { licensePlateNumber: plate, reason } = input;
   if (plate !== undefined) {
     const { skip, take: _, sortBy: __, sortOrder: ___, ...search } = input;

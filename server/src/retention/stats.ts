@@ -19,7 +19,7 @@ const END_OF_TIME = Date.UTC(9000, 0);
 /** What is stored, how much space it uses, and what will be removed next. */
 export async function getStorageStats(app: Core): Promise<StorageStats> {
   return {
-    ...(await readStoredTotals(app.db, await app.nodes.isDistributed())),
+    ...(await readStoredTotals(app.db)),
     months: await readMonths(app),
     reports: await sizeOfFolder(join(app.config.DATA_DIR, 'reports')),
     disk: await sizeOfDisk(app.config.DATA_DIR),

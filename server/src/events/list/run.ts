@@ -17,29 +17,29 @@ import { planPage, type Reading, readingWithin, type Step } from './plan.ts';
 
 /**
  * One page of the events that meet the filters, with their number at the same moment.
- * @param isDistributed whether events are on several nodes
+ * @param sendsSkipped `Nodes.sendsSkippedRows`
  */
 export function listEvents(
   db: Executor,
   input: ListEventsInput,
   interval: Interval,
-  isDistributed: boolean,
+  sendsSkipped: boolean,
 ): Promise<Page<Event>> {
   if (input.sensorId !== undefined && !isUuid(input.sensorId))
     return Promise.resolve({ items: [], total: 0 });
-  return inSnapshot(db, async (seen) => list(seen, await filtersOf(seen, input, interval), isDistributed));
+  return inSnapshot(db, async (seen) => list(seen, await filtersOf(seen, input, interval), sendsSkipped));
 }
 
 /**
  * The latest events, newest first. This month and the previous one are searched before the whole history.
  * @param now the time in Unix milliseconds
- * @param isDistributed whether events are on several nodes
+ * @param sendsSkipped `Nodes.sendsSkippedRows`
  */
 export function listRecentEvents(
   db: Executor,
   input: { limit: number; eventType?: EventType | undefined },
   now: number,
-  isDistributed: boolean,
+  sendsSkipped: boolean,
 ): Promise<Event[]> {
   const filters = input.eventType === undefined ? [] : [ofType(input.eventType)];
   const window = { sortBy: 'timestamp', skip: 0, take: input.limit } as const;
@@ -54,12 +54,12 @@ export function listRecentEvents(
       filters,
       rowFilters: [],
     } as const;
-    return (await list(seen, all, isDistributed)).items;
+    return (await list(seen, all, sendsSkipped)).items;
   });
 }
 
 /** Counts the matching events, plans the page, and reads it. */
-async function list(db: Executor, asked: ListFilters, isDistributed: boolean): Promise<Page<Event>> {
+async function list(db: Executor, asked: ListFilters, sendsSkipped: boolean): Promise<Page<Event>> {
   const { input, interval, filters } = asked;
   const counted = await countMatches(db, asked);
   const plan = planPage(asked, counted);
@@ -79,7 +79,7 @@ async function list(db: Executor, asked: ListFilters, isDistributed: boolean): P
   for (const step of plan.steps) {
     const found = await find(db, step, interval, counted.rowConditions);
     if (found === null) continue;
-    const { source, reading } = isDistributed && step.by !== 'index' ? await narrow(db, found) : found;
+    const { source, reading } = sendsSkipped && step.by !== 'index' ? await narrow(db, found) : found;
     items.push(...(await readPage(db, source, reading)));
   }
   return { items, total: plan.total };
