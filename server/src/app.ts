@@ -8,8 +8,8 @@ import { appRouter } from './api/router.ts';
 import type { PasswordCost } from './auth/passwords.ts';
 import { startAuth } from './auth/start.ts';
 import { startConnections } from './connections/start.ts';
-import { startFoldingCounts } from './events/counts/fold.ts';
-import { startRenewingPlateKeys } from './events/plate-keys.ts';
+import { startRollingUpCounts } from './events/counts/roll-up.ts';
+import { startRenewingPlateKeys } from './events/plate-keys-store.ts';
 import { findEvents } from './events/store.ts';
 import { startUpkeep } from './events/upkeep.ts';
 import { startMqtt } from './gateways/mqtt.ts';
@@ -24,10 +24,9 @@ import { startBackupRoom } from './operations/backup/start.ts';
 import type { ClockSources } from './platform/clock.ts';
 import type { Config } from './platform/config.ts';
 import { dataFolderAt } from './platform/data-folder.ts';
+import { explainRefusal } from './platform/database/explain-refusal.ts';
 import { sqlState } from './platform/database/failure.ts';
-import { createDatabase } from './platform/database/pool.ts';
-import { connectionsOf } from './platform/database/pools.ts';
-import { explainRefusal } from './platform/database/refusals.ts';
+import { connectionsOf, createDatabase } from './platform/database/pool.ts';
 import { UnsuitableDatabase } from './platform/database/wait.ts';
 import { migrationsFolder } from './platform/installation.ts';
 import type { Siblings } from './platform/metrics.ts';
@@ -214,7 +213,7 @@ async function compose(
   const ingest = await startIngest(foundation, effects, realtime.feedGrew);
   const { pools } = foundation;
   const folding = createDatabase(pools.folding);
-  resources.use(startFoldingCounts({ db: folding, log, timings }));
+  resources.use(startRollingUpCounts({ db: folding, log, timings }));
   resources.use(
     startFoldingTraffic({
       db: folding,

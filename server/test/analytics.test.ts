@@ -1,7 +1,7 @@
 import { mayDo, role } from '@gantry/contract/permissions';
 import { DateTime } from 'luxon';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { foldTotals } from '../src/events/counts/fold-store.ts';
+import { rollUpCounts } from '../src/events/counts/roll-up.ts';
 import { foldAllTraffic } from './fold-all-traffic.ts';
 import { expectBetween, type Gantry, startGantry } from './harness.ts';
 import { type Passage, REPEATED, type SimulatedMonth, simulateMonth, ZONE } from './simulated-month.ts';
@@ -33,7 +33,7 @@ const countBy = <Key>(passages: readonly Passage[], keyOf: (passage: Passage) =>
 };
 
 const foldAll = async () => {
-  while ((await foldTotals(gantry.app.context.db, 5_000)) > 0);
+  while ((await rollUpCounts(gantry.app.context.db, 5_000)) > 0);
   await foldAllTraffic(gantry, 50);
 };
 

@@ -3,7 +3,7 @@ import { eventType, type ListEventsInput, listEventsInput } from '@gantry/contra
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { timeOfId } from '../src/events/id.ts';
-import { listEvents } from '../src/events/list/list.ts';
+import { listEvents } from '../src/events/list/run.ts';
 import type { Interval } from '../src/platform/time.ts';
 import { createLongHistory, type LongHistory, SENSORS, SPARSE } from './long-history.ts';
 import { lengthOf } from './test-length.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { eventType, severity } from '@gantry/contract/events';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { divideByEvents } from '../src/events/counts/divide.ts';
+import { divideByEvents } from '../src/events/counts/totals.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 import { lengthOf } from './test-length.ts';
 
@@ -156,7 +156,7 @@ describe('the totals of events', () => {
     const warned = vi.spyOn(gantry.app.context.log, 'warn');
     await eventually(
       async () =>
-        warned.mock.calls.some(([, said]) => said?.startsWith('the counts could not be folded now')),
+        warned.mock.calls.some(([, said]) => said?.startsWith('the counts could not be rolled up now')),
       (hasFailed) => hasFailed,
     );
     warned.mockRestore();

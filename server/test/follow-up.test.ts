@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { StoredRow } from '../src/events/event-row.ts';
 import { findStoredRows } from '../src/events/store.ts';
 import { incidentTypeOf, sourceOf } from '../src/incidents/from-event.ts';
-import { type FollowUp, type FollowUpParts, startFollowUp } from '../src/ingest/follow-up.ts';
+import { FollowUp, type FollowUpParts } from '../src/ingest/follow-up.ts';
 import { postponeFollowUp } from '../src/ingest/follow-up-store.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 
@@ -16,7 +16,7 @@ const followUpOf = (
   { app }: Gantry,
   parts: Partial<FollowUpParts> & Pick<FollowUpParts, 'applyEffects'>,
 ): FollowUp =>
-  startFollowUp({ db: app.context.db, nodes: app.context.nodes, log: pino({ level: 'silent' }), ...parts });
+  new FollowUp({ db: app.context.db, nodes: app.context.nodes, log: pino({ level: 'silent' }), ...parts });
 
 /** A promise that resolves when it is told to. */
 const barrier = (): { readonly isOpen: Promise<void>; open(): void } => {

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { BlobStore } from '../src/images/blobs.ts';
-import { createImages, type ImageLimits } from '../src/images/images.ts';
+import { type ImageLimits, Images } from '../src/images/images.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 import { dataUrl, png } from './pictures.ts';
 
@@ -30,7 +30,7 @@ const pictured = (length: number) => {
   return { eventId: randomUUID(), eventType: 'INCIDENT', pictures: [picture] };
 };
 const over = (put: BlobStore['put'], limits: Partial<ImageLimits> = {}) =>
-  createImages({
+  new Images({
     db: gantry.app.context.db,
     log,
     limits,
@@ -120,7 +120,7 @@ describe('an event with images', () => {
     const before = await countEvents();
     const realNow = performance.now.bind(performance);
     const { images } = gantry.app.context;
-    const keep = images.keep;
+    const keep = images.keep.bind(images);
     vi.spyOn(images, 'keep').mockImplementation(async (event) => {
       await keep(event);
       vi.spyOn(performance, 'now').mockImplementation(() => realNow() + 25_000);

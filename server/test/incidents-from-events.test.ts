@@ -284,7 +284,8 @@ describe('an event of type INCIDENT', () => {
         inTransaction(gantry.app.context.db, (tx) =>
           lockOpenIncidents(
             tx,
-            sourceKeys.map((each) => ({ sensorId: sensor.id, time: NOON, ...each })),
+            [sensor.id],
+            sourceKeys.map((each) => ({ time: NOON, ...each })),
           ),
         );
       expect(await locked([ofKey])).toMatchObject([{ id, ...ofKey }]);
@@ -306,11 +307,10 @@ describe('an event of type INCIDENT', () => {
       noteStatements(gantry.pool, (statement) => sent.push(statement));
       const db = createDatabase(gantry.pool);
       const events = Array.from({ length: 10 }, (_, n) => ({
-        sensorId: sensor.id,
         time: NOON,
         sourceKey: `works ${n + 1}`,
       }));
-      expect(await inTransaction(db, (tx) => lockOpenIncidents(tx, events))).toHaveLength(10);
+      expect(await inTransaction(db, (tx) => lockOpenIncidents(tx, [sensor.id], events))).toHaveLength(10);
       // The jobs of the service use the pool as well.
       const locking = sent.filter((statement) => statement.text.includes('FOR NO KEY UPDATE'));
       expect(locking).toHaveLength(1);

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { locationNameTable, severityTables } from '../scripts/generate/event-tables.ts';
-import { locationNameOf } from '../src/events/location-name.ts';
 import { severityOf } from '../src/events/severity.ts';
+import { locationNameOf } from '../src/ingest/enrich.ts';
 import { inputFailure } from '../src/rpc/errors.ts';
 import { ADMIN, type Gantry, startGantry } from './harness.ts';
 

@@ -1,6 +1,6 @@
 import { DAY_MS } from '@gantry/contract/durations';
 import type pg from 'pg';
-import { foldTotals } from '../src/events/counts/fold-store.ts';
+import { rollUpCounts } from '../src/events/counts/roll-up.ts';
 import { lockMarks, type Marks, setMarks } from '../src/events/marks-store.ts';
 import { listEventMonths } from '../src/events/months-store.ts';
 import { createPartitions } from '../src/events/partitions.ts';
@@ -169,7 +169,7 @@ export const createLongHistory = async (shape: Shape): Promise<LongHistory> => {
     pool,
     db,
     async foldAll() {
-      while ((await foldTotals(db, 20_000)) > 0);
+      while ((await rollUpCounts(db, 20_000)) > 0);
     },
     async goOn() {
       const more = stretches.map(

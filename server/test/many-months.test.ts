@@ -1,7 +1,7 @@
 import { type ListEventsInput, listEventsInput } from '@gantry/contract/events';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { firstIdAt } from '../src/events/id.ts';
-import { listEvents, listRecentEvents } from '../src/events/list/list.ts';
+import { listEvents, listRecentEvents } from '../src/events/list/run.ts';
 import { findEvents, getEvent } from '../src/events/store.ts';
 import { createDatabase, type Database } from '../src/platform/database/pool.ts';
 import { ENDLESS } from '../src/platform/time.ts';

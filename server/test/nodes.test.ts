@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EventRow, StoredRow } from '../src/events/event-row.ts';
 import { createPartitions } from '../src/events/partitions.ts';
-import { startFollowUp } from '../src/ingest/follow-up.ts';
+import { FollowUp } from '../src/ingest/follow-up.ts';
 import { EventWriter } from '../src/ingest/writer.ts';
 import {
   isBadRow,
@@ -235,7 +235,7 @@ describe('a follow-up whose event is not visible on a node yet', () => {
     };
     let commits = 0;
     const done: string[] = [];
-    const followUp = startFollowUp({
+    const followUp = new FollowUp({
       db: gantry.app.context.db,
       nodes: {
         readCommitted: async (read, isComplete) => {

@@ -6,7 +6,7 @@ import { TOTP } from 'otpauth';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLog } from '../src/platform/log.ts';
-import { createRefusalLog } from '../src/platform/refusals.ts';
+import { createRefusalLog } from '../src/platform/refusal-log.ts';
 import { createTestDatabase, eventually, type Gantry, startGantry } from './harness.ts';
 import { type RefusingNetwork, startRefusingNetwork } from './refusing-network.ts';
 

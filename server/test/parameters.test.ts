@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createParameters } from '../src/platform/database/parameters.ts';
+import { createParameters } from '../src/ingest/insert-statements-store.ts';
 
 describe('the parameters of a statement', () => {
   it('are numbered in the order in which they are added, and computed for each run', () => {

@@ -1,8 +1,8 @@
 import { type ListEventsInput, listEventsInput } from '@gantry/contract/events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { foldTotals } from '../src/events/counts/fold-store.ts';
+import { rollUpCounts } from '../src/events/counts/roll-up.ts';
 import { getEventStats } from '../src/events/counts/stats-store.ts';
-import { listEvents, listRecentEvents } from '../src/events/list/list.ts';
+import { listEvents, listRecentEvents } from '../src/events/list/run.ts';
 import { removeEvent } from '../src/events/remove-store.ts';
 import { getEvent } from '../src/events/store.ts';
 import { exportedPages } from '../src/operations/transfer/store.ts';
@@ -170,7 +170,7 @@ const ROWS: readonly Row[] = [
   ['statistics', () => getEventStats(db, ENDLESS), PERIODS],
   ['statistics of days', () => getEventStats(db, DAYS), PERIODS, HOURS],
   ['statistics of a ragged range', () => getEventStats(db, RAGGED), PKEY, ...COUNTS],
-  ['the fold', () => foldTotals(db, 1_000), HOURS, PERIODS, 'event_arrivals_folded_pkey'],
+  ['the fold', () => rollUpCounts(db, 1_000), HOURS, PERIODS, 'event_arrivals_folded_pkey'],
 ];
 
 // ── The plans ───────────────────────────────────────────────────────────────────────────────────────

@@ -4,7 +4,7 @@ import type { Pool } from 'pg';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { Hub } from '../src/realtime/hub.ts';
-import { selectTopics } from '../src/realtime/selection.ts';
+import { selectTopics } from '../src/realtime/items.ts';
 
 // A subscriber that joins while the hub is reading the feed: the test creates the moment, which otherwise lasts
 // microseconds.

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { SensorStatus } from '@gantry/contract/sensors';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Contacts, createLastContacts } from '../src/sensors/last-contacts.ts';
+import { LastSeen } from '../src/sensors/last-seen.ts';
+import type { Contacts } from '../src/sensors/last-seen-store.ts';
 import { sweepOnce } from '../src/sensors/sweeper.ts';
 import { connect, pathOf, processed } from './gateway-calls.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
@@ -208,7 +209,7 @@ describe('an accepted event', () => {
 
   it('counts although an older one is accepted after it', async () => {
     const written: Contacts[] = [];
-    const contacts = createLastContacts({
+    const contacts = new LastSeen({
       store: async (due) => {
         written.push(due);
       },

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { sumsBySpelling } from '../src/events/list/spelling.ts';
-import { rememberingFold } from '../src/platform/fold-case.ts';
+import { rememberingFold, sumsBySpelling } from '../src/platform/fold-case.ts';
 import { type Bucket, describeBucket } from '../src/traffic/flow.ts';
 
 const bucketWith = (counts: readonly (readonly [type: string, volume: number])[]): Bucket => ({

@@ -1,5 +1,5 @@
 import { dictionary } from '@zxcvbn-ts/language-common';
-import { commonKeyOf } from '../../src/auth/common-password-key.ts';
+import { commonKeyOf } from '../../src/auth/common-passwords.ts';
 
 const MOST_COMMON = 10_000;
 

@@ -1,6 +1,6 @@
-import { locationNameSources } from '../../src/events/location-name.ts';
 import { byEventType, byExcess, byViolation, SPEEDING_WITHOUT_EXCESS } from '../../src/events/severity.ts';
 import { VIOLATION_EVENT_TYPES } from '../../src/events/violation.ts';
+import { locationNameSources } from '../../src/ingest/enrich.ts';
 
 const table = (titles: readonly string[], rows: readonly (readonly string[])[]): string =>
   [titles, titles.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');

@@ -33,10 +33,15 @@ import {
 import { UNDO_MINUTES } from '@gantry/contract/values';
 import { z } from 'zod';
 import { getEventStats } from '../events/counts/stats-store.ts';
-import { followEvents } from '../events/follow.ts';
-import { listRecentEvents } from '../events/list/list.ts';
+import { listRecentEvents } from '../events/list/run.ts';
 import { reviewEvent, undoReview, viewEventHistory, viewReviews } from '../events/reviews.ts';
-import { deleteEvent, lookUpEvents, markAsArchived, markAsProcessed } from '../events/service.ts';
+import {
+  deleteEvent,
+  followEvents,
+  lookUpEvents,
+  markAsArchived,
+  markAsProcessed,
+} from '../events/service.ts';
 import { getEvent } from '../events/store.ts';
 import { findIncidentIdsOf } from '../incidents/store.ts';
 import { ingestEvent } from '../ingest/pipeline.ts';
@@ -161,7 +166,7 @@ export const eventsRouter = router({
     .input(recentEventsInput)
     .output(z.array(event))
     .query(async ({ ctx: { app }, input }) =>
-      listRecentEvents(app.db, input, app.clock.now(), await app.nodes.isDistributed()),
+      listRecentEvents(app.db, input, app.clock.now(), await app.nodes.sendsSkippedRows()),
     ),
 
   markAsProcessed: allowed('manageIncidents')

@@ -21,7 +21,6 @@ import {
 import { pageCount } from '@gantry/contract/page';
 import { permissions } from '@gantry/contract/permissions';
 import { keepNotePictures } from '../images/note-pictures.ts';
-import { followIncidents } from '../incidents/follow.ts';
 import { getIncidentStats } from '../incidents/list-store.ts';
 import { listCandidates } from '../incidents/references-store.ts';
 import {
@@ -33,7 +32,7 @@ import {
   requireMayNote,
   updateIncident,
 } from '../incidents/service.ts';
-import { viewIncident, viewIncidents } from '../incidents/view.ts';
+import { followIncidents, viewIncident, viewIncidents } from '../incidents/view.ts';
 import { resolveInterval } from '../platform/time.ts';
 import { messagesOf } from '../rpc/messages.ts';
 import { allowed, router } from './procedures.ts';

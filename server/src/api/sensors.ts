@@ -25,7 +25,6 @@ import {
 } from '@gantry/contract/sensors';
 import { z } from 'zod';
 import { messagesOf } from '../rpc/messages.ts';
-import { followStatusChanges } from '../sensors/follow.ts';
 import { handleHeartbeat } from '../sensors/heartbeat.ts';
 import { getKeyInfo } from '../sensors/keys-store.ts';
 import { pingSensor } from '../sensors/ping.ts';
@@ -33,7 +32,7 @@ import { getClock } from '../sensors/sensor-clocks-store.ts';
 import { createSensor, deleteSensor, revealKey, rotateKey, updateSensor } from '../sensors/service.ts';
 import { getSignsOfLife, listStatusChanges } from '../sensors/status-store.ts';
 import { getSensor } from '../sensors/store.ts';
-import { viewAllSensors, viewSensor, viewSensors } from '../sensors/view.ts';
+import { followStatusChanges, viewAllSensors, viewSensor, viewSensors } from '../sensors/view.ts';
 import { allowed, device, openUnlessPrivate, router, signedIn } from './procedures.ts';
 
 const KEY_NOTE =

@@ -24,11 +24,11 @@ import { requireSeesPlates } from '../events/plate-access.ts';
 import { resolveInterval } from '../platform/time.ts';
 import { messagesOf } from '../rpc/messages.ts';
 import { getAlert, listAlerts } from '../watchlist/alerts-store.ts';
-import { followAlerts } from '../watchlist/follow.ts';
 import {
   acknowledgeAlert,
   createEntry,
   deleteEntry,
+  followAlerts,
   undoAcknowledgement,
   updateEntry,
 } from '../watchlist/service.ts';

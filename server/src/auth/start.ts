@@ -1,9 +1,14 @@
+import type { Logger } from 'pino';
+import type { Database } from '../platform/database/pool.ts';
+import { startPeriodic } from '../platform/periodic.ts';
 import type { Foundation } from '../platform/start.ts';
+import { pruneApiTokens } from './api-tokens-store.ts';
 import { createOidcProvider, type OidcProvider } from './oidc/provider.ts';
+import { pruneOidcLogins } from './oidc/store.ts';
 import { createPasswords, type PasswordCost, type Passwords } from './passwords.ts';
-import { startPruningSessions } from './prune.ts';
 import { createSecretBox, type SecretBox } from './secret-box.ts';
 import { createSessionWatch, type SessionWatch } from './session-watch.ts';
+import { pruneSessions } from './sessions-store.ts';
 import { createLoginThrottle, type LoginThrottle } from './throttle.ts';
 import { createTokens, type Tokens } from './tokens.ts';
 
@@ -36,4 +41,28 @@ export async function startAuth(
     oidc: config.OIDC_ISSUER === undefined ? null : createOidcProvider(config.OIDC_ISSUER, config, log),
     sessionWatch: resources.use(createSessionWatch({ db, config, log, timings })),
   };
+}
+
+const PRUNE_EVERY_MS = 600_000;
+
+/** Number of API tokens, and of logins at the provider, that one statement removes. */
+const MAX_AT_ONCE = 1_000;
+
+/**
+ * Removes expired sessions, revocations of expired tokens, API tokens that ended long ago, and logins at the provider
+ * that were not completed in time, every ten minutes, until it is disposed of.
+ */
+function startPruningSessions({ db, log }: { db: Database; log: Logger }): AsyncDisposable {
+  return startPeriodic(
+    {
+      everyMs: PRUNE_EVERY_MS,
+      log,
+      failure: 'old sessions could not be removed now; the next run will try again',
+    },
+    async (isOver) => {
+      while (!isOver() && (await pruneSessions(db)) > 0);
+      while (!isOver() && (await pruneApiTokens(db, MAX_AT_ONCE)) > 0);
+      while (!isOver() && (await pruneOidcLogins(db, MAX_AT_ONCE)) > 0);
+    },
+  );
 }

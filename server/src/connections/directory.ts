@@ -1,4 +1,4 @@
-import { databaseAway, isOutage } from '../platform/database/outage.ts';
+import { databaseAway, isOutage } from '../platform/database/failure.ts';
 import { keepLatest } from '../platform/latest.ts';
 import type { FormatName } from './format.ts';
 import { hashOf } from './secrets.ts';

@@ -4,22 +4,25 @@ import { withoutPlate } from './compose.ts';
 import type { FormatName, ObservedEvent, Reading } from './format.ts';
 import { formatNamed } from './formats.ts';
 import { isLarge, readInThread, refusalInThread } from './large-messages.ts';
-import type { MapInput } from './mapper.ts';
-import { type Interpretable, type ReadingRules, readNow, refusalNow } from './read-message.ts';
+import {
+  type Interpretable,
+  type ReadingMeans,
+  type ReadingRules,
+  readNow,
+  refusalNow,
+} from './read-message.ts';
 import type { KnownConnection } from './store.ts';
 
 /**
  * Reads a message in the format of its connection, a large one in a thread.
- * @param zone the time zone of the service, for connections without one
- * @param map evaluates mappings
  * @throws Error when that is not possible now
  */
 export function interpret(
   rules: ReadingRules,
   message: Interpretable,
-  surroundings: { readonly zone: string; readonly map: MapInput },
+  means: ReadingMeans,
 ): Promise<Reading> {
-  return (isLarge(message) ? readInThread : readNow)(rules, message, surroundings);
+  return (isLarge(message) ? readInThread : readNow)(rules, message, means);
 }
 
 /**

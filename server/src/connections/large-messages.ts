@@ -4,7 +4,7 @@ import pLimit from 'p-limit';
 import { readingThread } from '../platform/installation.ts';
 import type { FormatName, Reading, Report } from './format.ts';
 import type { MapInput, Mapped } from './mapper.ts';
-import type { Interpretable, ReadingRules } from './read-message.ts';
+import type { Interpretable, ReadingMeans, ReadingRules } from './read-message.ts';
 
 /**
  * Messages with more text than this are read in a thread of their own, because the event loop would stand still meanwhile:
@@ -54,7 +54,7 @@ export async function refusalInThread(format: FormatName, message: Interpretable
 export async function readInThread(
   { format, timeZone, options }: ReadingRules,
   message: Interpretable,
-  { zone, map }: { readonly zone: string; readonly map: MapInput },
+  { zone, map }: ReadingMeans,
 ): Promise<Reading> {
   const job = { rules: { format, timeZone, options }, message: copyOf(message), zone };
   const { result, reports } = await run<Omit<Reading, 'reports'>>(job, map);

@@ -28,20 +28,24 @@ export interface Interpretable {
 /** What determines how the messages of a connection are read. */
 export type ReadingRules = Pick<KnownConnection, 'format' | 'timeZone' | 'options'>;
 
+/** What reading needs besides the message. */
+export interface ReadingMeans {
+  /** The time zone of the service, for connections without one. */
+  readonly zone: string;
+  /** Evaluates mappings. */
+  readonly map: MapInput;
+}
+
 /** Why a message will not be read, of a format that says so in its answer (`Format.refusalOf`); null if it will. */
 export function refusalNow(format: FormatName, { parts, ...rest }: Interpretable): string | null {
   return formatNamed(format).refusalOf?.({ ...rest, parts: readParts(parts) }) ?? null;
 }
 
-/**
- * Reads a message in the format of its connection.
- * @param zone the time zone of the service, for connections without one
- * @param map evaluates mappings
- */
+/** Reads a message in the format of its connection. */
 export async function readNow(
   { format, timeZone, options }: ReadingRules,
   { parts, path, topic, headers, receivedAt }: Interpretable,
-  { zone, map }: { readonly zone: string; readonly map: MapInput },
+  { zone, map }: ReadingMeans,
 ): Promise<Reading> {
   const message = { parts: readParts(parts), path, topic, headers, receivedAt };
   return readMessage(format, message, { options, zone: timeZone ?? zone, map });

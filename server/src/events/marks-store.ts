@@ -1,7 +1,7 @@
 import { isUuid } from '@gantry/contract/id';
 import { sql } from 'drizzle-orm';
 import type { Executor } from '../platform/database/transaction.ts';
-import { KEYS_OF_EVENT, TOTALS_KEYS } from './counts/keys.ts';
+import { KEYS_OF_EVENT, TOTALS_KEYS } from './counts/counting.ts';
 
 /** Who marked an event, and when (ISO 8601). */
 export interface Mark {

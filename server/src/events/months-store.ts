@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { areEventsDistributed } from '../platform/database/nodes.ts';
+import { readTableBytes } from '../platform/database/nodes.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import type { Interval } from '../platform/time.ts';
 import { timeOfId } from './id.ts';
@@ -42,20 +42,13 @@ export function holdsMonth({ from, until }: Interval, month: string): boolean {
   return start >= from && start < until;
 }
 
-/**
- * The size of each month with its indexes, in bytes, by table; null where it is unknown. On a cluster the partitions
- * lie on other nodes, so the cluster's own function is used.
- */
-export async function readMonthSizes(
+/** The size of each month with its indexes, in bytes, by table; null where it is unknown. */
+export function readMonthSizes(
   db: Executor,
   months: readonly EventMonth[],
 ): Promise<ReadonlyMap<string, number | null>> {
-  const tables = months.map(({ table }) => table);
-  const size = (await areEventsDistributed(db))
-    ? sql`citus_total_relation_size(to_regclass(name), false)`
-    : sql`pg_total_relation_size(to_regclass(name))`;
-  const { rows } = await db.execute<{ name: string; bytes: number | null }>(
-    sql`SELECT name, ${size} AS bytes FROM unnest(${sql.param(tables)}::text[]) AS name`,
+  return readTableBytes(
+    db,
+    months.map(({ table }) => table),
   );
-  return new Map(rows.map(({ name, bytes }) => [name, bytes]));
 }

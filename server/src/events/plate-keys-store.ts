@@ -1,9 +1,40 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { PLATE_KEY_VERSION, plateKey } from '@gantry/contract/plate';
 import { sql } from 'drizzle-orm';
+import type { Logger } from 'pino';
 import { textArray, uuidArray } from '../platform/database/arrays.ts';
 import { locks } from '../platform/database/locks.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
+import { startPeriodic } from '../platform/periodic.ts';
+
+/**
+ * Brings the stored keys of plates along after an upgrade that changed their rules, in small steps and with half of one
+ * connection's time. Searches find both forms of a key meanwhile. Disposing waits for the step in progress; another
+ * process, or the next start, continues.
+ */
+export function startRenewingPlateKeys({
+  db,
+  log,
+  everyMs,
+}: {
+  readonly db: Database;
+  readonly log: Logger;
+  readonly everyMs: number;
+}): AsyncDisposable {
+  const rounds = startPeriodic(
+    { everyMs, log, failure: 'the keys of plates could not be renewed now; trying again later' },
+    async (isOver) => {
+      while (!isOver()) {
+        const began = performance.now();
+        if ((await renewPlateKeys(db)) !== 'ahead') return;
+        await sleep(performance.now() - began, undefined, { ref: false });
+      }
+    },
+  );
+  rounds.startNow();
+  return rounds;
+}
 
 /** Maximum number of keys that one step reads, and of events that it changes, so that it takes a fraction of a second. */
 const READ_AT_ONCE = 20_000;

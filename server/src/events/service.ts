@@ -1,5 +1,5 @@
 import { MINUTE_MS } from '@gantry/contract/durations';
-import type { Event, ListEventsInput } from '@gantry/contract/events';
+import type { Event, FollowEventsInput, ListEventsInput } from '@gantry/contract/events';
 import type { Page } from '@gantry/contract/page';
 import { UNDO_MINUTES } from '@gantry/contract/values';
 import { recordActivity, recordPlateSearch } from '../activity/store.ts';
@@ -8,10 +8,12 @@ import { readDatabaseTime } from '../platform/database/database-time.ts';
 import { type Executor, inTransaction } from '../platform/database/transaction.ts';
 import { notFound } from '../platform/error.ts';
 import { resolveInterval } from '../platform/time.ts';
+import { type FollowContext, follow, type StreamMessage } from '../realtime/follow.ts';
 import { findNames } from '../users/names-store.ts';
 import { lockOutHolds, requireNotHeld, takeSoon } from './holds-store.ts';
-import { listEvents } from './list/list.ts';
+import { listEvents } from './list/run.ts';
 import { isSameMark, lockMarks, type Marks, setMarks } from './marks-store.ts';
+import { matchesFilter } from './matches.ts';
 import { requirePlateSearch } from './plate-access.ts';
 import { removeEventForGood } from './remove-store.ts';
 import { archivedRefusal, tooLateToRestore } from './review-refusal.ts';
@@ -108,7 +110,7 @@ export async function lookUpEvents(ctx: ActorContext, input: ListEventsInput): P
   const { app, actor, caller } = ctx;
   requirePlateSearch(ctx, input);
   const interval = resolveInterval(input, app.settings.current().timezone);
-  const page = await listEvents(app.db, input, interval, await app.nodes.isDistributed());
+  const page = await listEvents(app.db, input, interval, await app.nodes.sendsSkippedRows());
   const { licensePlateNumber: plate, reason } = input;
   if (plate !== undefined) {
     const { skip, take: _, sortBy: __, sortOrder: ___, ...search } = input;
@@ -133,4 +135,31 @@ function mark(
     await recordActivity(tx, actor.id, caller, action, { eventId: id });
     return true;
   });
+}
+
+/**
+ * Streams events when they are stored. Following a plate is a look-up, so it is recorded before the stream begins: once
+ * in ten minutes, however often the stream is resumed.
+ * @throws AppError as `follow` and `requirePlateSearch` do
+ */
+export async function* followEvents(
+  ctx: FollowContext,
+  { lastEventId, startDate, endDate, reason, ...filter }: FollowEventsInput,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<StreamMessage<'events'>> {
+  requirePlateSearch(ctx, { ...filter, reason });
+  const { from, until } = resolveInterval({ startDate, endDate }, ctx.app.settings.current().timezone);
+  const passes = matchesFilter(filter);
+  const matches = (event: Event): boolean => {
+    const time = event.timestamp.getTime();
+    return time >= from && time < until && passes(event);
+  };
+  const { licensePlateNumber: plate } = filter;
+  if (plate !== undefined) {
+    const search = { follows: true, startDate, endDate, reason, ...filter };
+    const details = { plate, ...(reason !== undefined && { reason }) };
+    const isFirstPage = lastEventId === undefined;
+    await recordPlateSearch(ctx.app.db, ctx.actor.id, ctx.caller, { search, isFirstPage, details });
+  }
+  yield* follow(ctx, { topics: ['events'], matches, lastEventId }, signal);
 }

@@ -6,7 +6,7 @@ import { reasonOf, withEnoughConfidence } from '../connections/interpret.ts';
 import type { KnownConnection } from '../connections/store.ts';
 import { isBadRow } from '../platform/database/failure.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { createGroups } from '../platform/groups.ts';
+import { Groups } from '../platform/groups.ts';
 import type { GatewayApp } from './context.ts';
 import { EDGE } from './incoming.ts';
 import { type ClaimedMessage, type FirstReport, firstReports, type ReportTime } from './messages-store.ts';
@@ -32,7 +32,7 @@ const REPETITION_MS = 60_000;
 type GivenTime = Omit<FirstReport, 'keyHash'>;
 
 export function createReportDates(app: GatewayApp, db: Database): ReportDates {
-  const times = createGroups<ReportTime, FirstReport>({
+  const times = new Groups<ReportTime, FirstReport>({
     write: (items) => firstReports(db, items),
     mayBeOne: isBadRow,
   });
@@ -88,7 +88,7 @@ export function createReportDates(app: GatewayApp, db: Database): ReportDates {
         note: reasonOf([note, disbeliefIn(report, given.believedAt)]),
       };
     },
-    [Symbol.asyncDispose]: times[Symbol.asyncDispose],
+    [Symbol.asyncDispose]: () => times[Symbol.asyncDispose](),
   };
 }
 

@@ -1,7 +1,7 @@
 import pLimit from 'p-limit';
 import { isBadRow } from '../platform/database/failure.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { createGroups } from '../platform/groups.ts';
+import { Groups } from '../platform/groups.ts';
 import type { GatewayApp } from './context.ts';
 import { createReportDates } from './date-reports.ts';
 import { createLanes } from './lanes.ts';
@@ -62,7 +62,7 @@ export function createProcessor(app: GatewayApp, db: Database): Processor {
   const waitingOf = new Map<string, { messages: number; chars: number }>();
   let isEnding = false;
 
-  const results = createGroups<ResultWithPassages, void>({
+  const results = new Groups<ResultWithPassages, void>({
     write: async (items) => {
       await passages.record(items);
       return items.map(() => undefined);

@@ -2,11 +2,10 @@ import { formatNamed } from '../connections/formats.ts';
 import { refusalOf } from '../connections/interpret.ts';
 import { type StoredPart, splitBody } from '../connections/split-body.ts';
 import { newIdInOrder } from '../events/id.ts';
-import { isBadRow } from '../platform/database/failure.ts';
-import { databaseAway, isOutage } from '../platform/database/outage.ts';
+import { databaseAway, isBadRow, isOutage } from '../platform/database/failure.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { AppError } from '../platform/error.ts';
-import { createGroups } from '../platform/groups.ts';
+import { Groups } from '../platform/groups.ts';
 import type { GatewayApp } from './context.ts';
 import type { Incoming } from './incoming.ts';
 import { isCompressed } from './inflate.ts';
@@ -52,7 +51,7 @@ export function createReceiver(
 ): Receiver {
   const lanes = createLanes(MOST_AT_ONCE_OF_ONE);
   const inOrder = createLanes(1);
-  const groups = createGroups<NewMessage, boolean>({
+  const groups = new Groups<NewMessage, boolean>({
     write: (messages) => insertMessages(db, messages, app.timings.messageLeaseMs),
     mayBeOne: isBadRow,
     sizeOf: ({ partsJson }) => partsJson.length,

@@ -1,6 +1,6 @@
 import { removeOldDeviceData } from '../connections/removal.ts';
 import { createBoundedCache } from '../platform/bounded-cache.ts';
-import { isOutage } from '../platform/database/outage.ts';
+import { isOutage } from '../platform/database/failure.ts';
 import { startPeriodic } from '../platform/periodic.ts';
 import { spoolFolderOf } from '../platform/spool-folder.ts';
 import type { Foundation } from '../platform/start.ts';

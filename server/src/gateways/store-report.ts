@@ -40,7 +40,7 @@ export async function storeReport(app: GatewayApp, dated: DatedReport): Promise<
   if (!sensor) return { kind: 'unknownDevice', note: `The sensor ${dated.sensorId} no longer exists` };
   const known = await findKnown(app, dated);
   if (known !== null) {
-    app.lastContacts.recordEvent(sensor.id, dated.arrivedAt);
+    app.lastSeen.recordEvent(sensor.id, dated.arrivedAt);
     app.metrics.events.inc({ outcome: 'duplicate' });
     return { kind: 'duplicate', eventId: known, note: dated.note };
   }
@@ -50,7 +50,7 @@ export async function storeReport(app: GatewayApp, dated: DatedReport): Promise<
   try {
     const { eventId, outcome } = await storeReported({ app, sensor }, composed.event, pictures);
     // The time at which a buffer received the message, if one kept it: its arrival here is not a sign of life of the sensor.
-    app.lastContacts.recordEvent(sensor.id, dated.arrivedAt);
+    app.lastSeen.recordEvent(sensor.id, dated.arrivedAt);
     if (outcome === 'stored') noteClock(app, sensor.id, dated);
     return { kind: outcome === 'stored' ? 'stored' : 'duplicate', eventId, note: dated.note };
   } catch (error) {

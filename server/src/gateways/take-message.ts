@@ -15,7 +15,7 @@ import {
 import type { MapInput } from '../connections/mapper.ts';
 import type { KnownConnection } from '../connections/store.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { recordSignOfLife } from '../sensors/sign-of-life.ts';
+import { handleGatewayHeartbeat } from '../sensors/heartbeat.ts';
 import type { GatewayApp } from './context.ts';
 import type { ReportDates } from './date-reports.ts';
 import { type ClaimedMessage, type MessageResult, noteDiscovery } from './messages-store.ts';
@@ -105,11 +105,11 @@ export function createTakeMessage(
     if (sensorId === null) {
       return withoutEvents('UNKNOWN_DEVICE', [await discover(connection, message, names), ...notes]);
     }
-    app.lastContacts.recordByConnection(sensorId, contactAt);
+    app.lastSeen.recordByConnection(sensorId, contactAt);
     const status = statusWithoutReports(reading.is);
     // A message that a buffer kept for long, or that is processed again later, does not show that the device works now.
     const isRecent = app.clock.now() - message.receivedAt < app.config.HEARTBEAT_TIMEOUT_SECONDS * 1_000;
-    if (status === 'ALIVE' && isRecent) await recordSignOfLife(app, sensorId);
+    if (status === 'ALIVE' && isRecent) await handleGatewayHeartbeat(app, sensorId);
     return withoutEvents(status, notes);
   };
 
@@ -130,7 +130,7 @@ export function createTakeMessage(
         started.push(Promise.resolve({ kind: 'unknownDevice', note }));
         continue;
       }
-      app.lastContacts.recordByConnection(sensorId, contactAt);
+      app.lastSeen.recordByConnection(sensorId, contactAt);
       const warning = await severalCameras(connection, message, report.device);
       if (warning !== null) warnings.add(warning);
       const dated = () => dates.date(connection, message, { report, index, sensorId });

@@ -3,9 +3,9 @@ import type { Logger } from 'pino';
 import { isBadRow } from '../platform/database/failure.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { AppError, unavailable } from '../platform/error.ts';
-import { createGroups } from '../platform/groups.ts';
+import { Groups } from '../platform/groups.ts';
 import type { BlobStore } from './blobs.ts';
-import { createBreaker } from './breaker.ts';
+import { type Breaker, createBreaker } from './breaker.ts';
 import { noteDamaged } from './damage-store.ts';
 import type { Picture } from './read-image.ts';
 import {
@@ -45,44 +45,6 @@ export interface ImageLimits {
   readonly openMs: number;
 }
 
-/** Stores the images of events, notes and messages of devices. */
-export interface Images {
-  /**
-   * Stores the images of an event before the event itself; they are durable when this resolves.
-   * @param until the deadline, by the monotonic clock in milliseconds
-   * @throws AppError `unavailable` when the store is unavailable or full, or too many images are waiting
-   */
-  keep(event: PicturesOfEvent, until?: number): Promise<void>;
-  /**
-   * Stores images before the note that refers to them; they are durable when this resolves, and kept for an hour even
-   * if the note is not stored. They share the queue with those of events.
-   * @throws AppError `unavailable` as `keep` does
-   */
-  keepForNote(pictures: readonly Picture[], until?: number): Promise<void>;
-  /**
-   * The same for a message of a device, before the message is stored.
-   * @returns the hashes of the images whose files were stored by this call, which the statement that stores the message
-   * must mark as stored
-   */
-  keepForMessage(message: PicturesOfMessage, until?: number): Promise<readonly string[]>;
-  /** Refers from an event, before it is stored, to images that are stored already. */
-  refer(event: ImagesOfEvent): Promise<void>;
-  /**
-   * Takes back what `keep` or `refer` recorded for content that was refused, because its key was used for a stored event;
-   * the images of that event stay.
-   */
-  release(event: ImagesOfEvent): Promise<void>;
-  find(sha256: string): Promise<StoredImage | null>;
-  /**
-   * The bytes of a stored image, which have the hash that names it.
-   * @throws AppError `damaged` when the file is missing or changed; `unavailable` when the store does not answer
-   */
-  read(sha256: string, image: StoredImage): Promise<Buffer>;
-  /** Whether the image is one of an event or a message of a device, and not only of notes of people. */
-  isFromDevice(sha256: string): Promise<boolean>;
-  readonly blobs: BlobStore;
-}
-
 /** Number of files written at once, so that a large batch does not use every thread or connection. */
 const WRITES_AT_ONCE = 8;
 
@@ -108,92 +70,160 @@ interface Task {
   readonly stored: (sha256: string) => Promise<void>;
 }
 
-export function createImages({ db, blobs, log, onDamaged, limits }: ImagesParts): Images {
-  const { bytes: mostBytes, events: mostEvents, putMs, failures, openMs } = { ...LIMITS, ...limits };
-  const inTurn = pLimit(WRITES_AT_ONCE);
-  const breaker = createBreaker({ failures, openMs });
-  const waiting = { events: 0, bytes: 0 };
+/** How far a task has come. */
+interface Progress {
+  /** The deadline, by the monotonic clock in milliseconds. */
+  readonly until: number;
+  /** The hashes of the images whose file must be stored; null before they are recorded. */
+  readonly lacking: ReadonlySet<string> | null;
+  /** The writes that were begun. */
+  readonly puts: Promise<void>[];
+}
 
+/** Stores the images of events, notes and messages of devices. */
+export class Images {
+  readonly blobs: BlobStore;
+  readonly #db: Database;
+  readonly #log: Logger;
+  readonly #onDamaged: () => void;
+  readonly #limits: ImageLimits;
+  readonly #inTurn = pLimit(WRITES_AT_ONCE);
+  readonly #breaker: Breaker;
+  readonly #waiting = { events: 0, bytes: 0 };
   // Each of these writes is a commit of its own, so those that arrive during one are combined into the next.
-  const noted = createGroups<PicturesOfMessage, ReadonlySet<string>>({
-    write: async (messages) => {
-      const lacking = await noteImagesOfMessages(db, messages);
-      return messages.map(() => lacking);
-    },
-    mayBeOne: isBadRow,
-  });
-  const marked = createGroups<string, void>({
-    write: async (hashes) => {
-      await noteImagesStored(db, hashes);
-      return hashes.map(() => undefined);
-    },
-    mayBeOne: isBadRow,
-  });
-  const referred = createGroups<ImagesOfEvent, void>({
-    write: async (events) => {
-      await referToImages(db, events);
-      return events.map(() => undefined);
-    },
-    mayBeOne: isBadRow,
-  });
+  readonly #noted: Groups<PicturesOfMessage, ReadonlySet<string>>;
+  readonly #marked: Groups<string, void>;
+  readonly #referred: Groups<ImagesOfEvent, void>;
 
-  const store = async ({ owner, stored }: Task, picture: Picture, puts: Promise<void>[]): Promise<void> => {
-    const { sha256, bytes } = picture;
-    try {
-      await breaker.run(
-        () => {
-          const put = blobs.put(sha256, bytes);
-          puts.push(put);
-          return within(putMs, put, () => {
-            log.error({ sha256, seconds: putMs / 1_000 }, 'storing an image took too long');
-            return picturesTookTooLong(owner);
-          });
-        },
-        () => cannotBeStored(owner),
-      );
-    } catch (err) {
-      if (err instanceof AppError) throw err;
-      log.error({ err, sha256 }, 'an image could not be stored');
-      throw cannotBeStored(owner, err);
-    }
-    await stored(sha256);
-  };
+  constructor({ db, blobs, log, onDamaged = () => undefined, limits }: ImagesParts) {
+    this.blobs = blobs;
+    this.#db = db;
+    this.#log = log;
+    this.#onDamaged = onDamaged;
+    this.#limits = { ...LIMITS, ...limits };
+    this.#breaker = createBreaker(this.#limits);
+    this.#noted = new Groups<PicturesOfMessage, ReadonlySet<string>>({
+      write: async (messages) => {
+        const lacking = await noteImagesOfMessages(db, messages);
+        return messages.map(() => lacking);
+      },
+      mayBeOne: isBadRow,
+    });
+    this.#marked = new Groups<string, void>({
+      write: async (hashes) => {
+        await noteImagesStored(db, hashes);
+        return hashes.map(() => undefined);
+      },
+      mayBeOne: isBadRow,
+    });
+    this.#referred = new Groups<ImagesOfEvent, void>({
+      write: async (events) => {
+        await referToImages(db, events);
+        return events.map(() => undefined);
+      },
+      mayBeOne: isBadRow,
+    });
+  }
 
-  const requireTime = (until: number, owner: Owner): void => {
-    if (performance.now() > until) throw picturesTookTooLong(owner);
-  };
+  /**
+   * Stores the images of an event before the event itself; they are durable when this resolves.
+   * @param until the deadline, by the monotonic clock in milliseconds
+   * @throws AppError `unavailable` when the store is unavailable or full, or too many images are waiting
+   */
+  keep(event: PicturesOfEvent, until?: number): Promise<void> {
+    const note = () => noteImagesOfEvent(this.#db, event);
+    return this.#keepInTurn({ owner: 'event', pictures: event.pictures, note, stored: this.#mark }, until);
+  }
 
-  const keepNow = async (
-    task: Task,
-    { until, lacking, puts }: { until: number; lacking: ReadonlySet<string> | null; puts: Promise<void>[] },
-  ): Promise<void> => {
-    const { owner, pictures, note } = task;
-    requireTime(until, owner);
-    if (breaker.isOpen()) throw cannotBeStored(owner);
-    const missing = lacking ?? (await note());
-    for (const picture of pictures) {
-      if (!missing.has(picture.sha256)) continue;
-      requireTime(until, owner);
-      await store(task, picture, puts);
-    }
-    requireTime(until, owner);
-  };
+  /**
+   * Stores images before the note that refers to them; they are durable when this resolves, and kept for an hour even
+   * if the note is not stored. They share the queue with those of events.
+   * @throws AppError `unavailable` as `keep` does
+   */
+  keepForNote(pictures: readonly Picture[], until?: number): Promise<void> {
+    const note = () => noteImages(this.#db, pictures);
+    return this.#keepInTurn({ owner: 'note', pictures, note, stored: this.#mark }, until);
+  }
 
-  const keepInTurn = async (task: Task, until = Number.POSITIVE_INFINITY): Promise<void> => {
+  /**
+   * The same for a message of a device, before the message is stored.
+   * @returns the hashes of the images whose files were stored by this call, which the statement that stores the message
+   * must mark as stored
+   */
+  async keepForMessage(message: PicturesOfMessage, until?: number): Promise<readonly string[]> {
+    const hashes: string[] = [];
+    await this.#keepInTurn(
+      {
+        owner: 'message',
+        pictures: message.pictures,
+        note: () => this.#noted.add(message),
+        isNotedAhead: true,
+        stored: async (sha256) => void hashes.push(sha256),
+      },
+      until,
+    );
+    return hashes;
+  }
+
+  /** Refers from an event, before it is stored, to images that are stored already. */
+  refer(event: ImagesOfEvent): Promise<void> {
+    return this.#referred.add(event);
+  }
+
+  /**
+   * Takes back what `keep` or `refer` recorded for content that was refused, because its key was used for a stored event;
+   * the images of that event stay.
+   */
+  release(event: ImagesOfEvent): Promise<void> {
+    return removeRefusedImages(this.#db, event);
+  }
+
+  find(sha256: string): Promise<StoredImage | null> {
+    return findImage(this.#db, sha256);
+  }
+
+  /** Whether the image is one of an event or a message of a device, and not only of notes of people. */
+  isFromDevice(sha256: string): Promise<boolean> {
+    return isImageOfDevice(this.#db, sha256);
+  }
+
+  /**
+   * The bytes of a stored image, which have the hash that names it.
+   * @throws AppError `damaged` when the file is missing or changed; `unavailable` when the store does not answer
+   */
+  async read(sha256: string, { bytes }: StoredImage): Promise<Buffer> {
+    const content = await readVerified(this.blobs, { sha256, bytes }).catch((err: unknown) => {
+      this.#log.error({ err, sha256 }, 'an image could not be read');
+      throw unavailable('Images cannot be read at the moment: try again later', err);
+    });
+    if (content !== null) return content;
+    this.#log.error({ sha256 }, 'a stored image is missing or damaged');
+    this.#onDamaged();
+    await noteDamaged(this.#db, sha256);
+    throw new AppError(
+      'damaged',
+      'The stored image is not the one that was received: ask the administrator to restore it from a backup',
+    );
+  }
+
+  readonly #mark = (sha256: string): Promise<void> => this.#marked.add(sha256);
+
+  async #keepInTurn(task: Task, until = Number.POSITIVE_INFINITY): Promise<void> {
     const { owner, pictures } = task;
+    const waiting = this.#waiting;
     const bytes = bytesOf(pictures);
-    const isFull = waiting.events >= mostEvents || waiting.bytes + bytes > mostBytes;
+    const isFull = waiting.events >= this.#limits.events || waiting.bytes + bytes > this.#limits.bytes;
     if (isFull && waiting.events > 0) {
       throw unavailable(`More images are arriving than can be stored: send the ${owner} again in a moment`);
     }
-    if (breaker.isOpen()) throw cannotBeStored(owner);
+    if (this.#breaker.isOpen()) throw cannotBeStored(owner);
     waiting.events++;
     waiting.bytes += bytes;
     const puts: Promise<void>[] = [];
     try {
       const lacking = task.isNotedAhead ? await task.note() : null;
       if (lacking && !pictures.some(({ sha256 }) => lacking.has(sha256))) return;
-      await inTurn(() => keepNow(task, { until, lacking, puts }));
+      await this.#inTurn(() => this.#keepNow(task, { until, lacking, puts }));
     } finally {
       // Writes that were abandoned may still hold their bytes.
       void Promise.allSettled(puts).then(() => {
@@ -201,59 +231,46 @@ export function createImages({ db, blobs, log, onDamaged, limits }: ImagesParts)
         waiting.bytes -= bytes;
       });
     }
-  };
+  }
 
-  return {
-    blobs,
-    find: (sha256) => findImage(db, sha256),
-    isFromDevice: (sha256) => isImageOfDevice(db, sha256),
-    async read(sha256, { bytes }) {
-      const content = await readVerified(blobs, { sha256, bytes }).catch((err: unknown) => {
-        log.error({ err, sha256 }, 'an image could not be read');
-        throw unavailable('Images cannot be read at the moment: try again later', err);
-      });
-      if (content !== null) return content;
-      log.error({ sha256 }, 'a stored image is missing or damaged');
-      onDamaged?.();
-      await noteDamaged(db, sha256);
-      throw new AppError(
-        'damaged',
-        'The stored image is not the one that was received: ask the administrator to restore it from a backup',
-      );
-    },
-    keep: (event, until) =>
-      keepInTurn(
-        {
-          owner: 'event',
-          pictures: event.pictures,
-          note: () => noteImagesOfEvent(db, event),
-          stored: marked.add,
+  async #keepNow(task: Task, { until, lacking, puts }: Progress): Promise<void> {
+    const { owner, pictures, note } = task;
+    requireTime(until, owner);
+    if (this.#breaker.isOpen()) throw cannotBeStored(owner);
+    const missing = lacking ?? (await note());
+    for (const picture of pictures) {
+      if (!missing.has(picture.sha256)) continue;
+      requireTime(until, owner);
+      await this.#store(task, picture, puts);
+    }
+    requireTime(until, owner);
+  }
+
+  async #store({ owner, stored }: Task, { sha256, bytes }: Picture, puts: Promise<void>[]): Promise<void> {
+    const { putMs } = this.#limits;
+    try {
+      await this.#breaker.run(
+        () => {
+          const put = this.blobs.put(sha256, bytes);
+          puts.push(put);
+          return within(putMs, put, () => {
+            this.#log.error({ sha256, seconds: putMs / 1_000 }, 'storing an image took too long');
+            return picturesTookTooLong(owner);
+          });
         },
-        until,
-      ),
-    async keepForMessage(message, until) {
-      const hashes: string[] = [];
-      const { pictures } = message;
-      await keepInTurn(
-        {
-          owner: 'message',
-          pictures,
-          note: () => noted.add(message),
-          isNotedAhead: true,
-          stored: async (sha256) => void hashes.push(sha256),
-        },
-        until,
+        () => cannotBeStored(owner),
       );
-      return hashes;
-    },
-    refer: referred.add,
-    release: (event) => removeRefusedImages(db, event),
-    keepForNote: (pictures, until) =>
-      keepInTurn(
-        { owner: 'note', pictures, note: () => noteImages(db, pictures), stored: marked.add },
-        until,
-      ),
-  };
+    } catch (err) {
+      if (err instanceof AppError) throw err;
+      this.#log.error({ err, sha256 }, 'an image could not be stored');
+      throw cannotBeStored(owner, err);
+    }
+    await stored(sha256);
+  }
+}
+
+function requireTime(until: number, owner: Owner): void {
+  if (performance.now() > until) throw picturesTookTooLong(owner);
 }
 
 function cannotBeStored(owner: Owner, cause?: unknown): AppError {

@@ -1,5 +1,5 @@
 import type { Foundation } from '../platform/start.ts';
-import { createImages, type Images } from './images.ts';
+import { Images } from './images.ts';
 import { openBlobs } from './open-blobs.ts';
 import { startVerifyingImages } from './verify.ts';
 
@@ -16,5 +16,5 @@ export async function startImages({
   const onDamaged = () => metrics.damagedImages.inc();
   const zone = () => settings.current().timezone;
   resources.use(startVerifyingImages({ db, blobs, log, zone, onDamaged }));
-  return { images: createImages({ db, log, blobs, onDamaged }) };
+  return { images: new Images({ db, log, blobs, onDamaged }) };
 }

@@ -47,7 +47,7 @@ export async function openIncidents(
   if (reports.length === 0) return;
   const sensorIds = [...new Set(reports.map(({ sensorId }) => sensorId))];
   await lockIncidentsOf(tx, sensorIds);
-  const known = await lockOpenIncidents(tx, reports);
+  const known = await lockOpenIncidents(tx, sensorIds, reports);
   const { opening, attached } = groupByIncident(reports, known, randomUUID);
 
   const opened = await open(tx, opening);

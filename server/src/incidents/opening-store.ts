@@ -51,17 +51,18 @@ const LOCK_OPEN = prepare<OpenIncident & Record<string, unknown>>(
 const NEVER = { first: 'infinity', last: '-infinity' };
 
 /**
- * Locks those incidents of the sensors of these events that are neither resolved nor closed and may accept one of the
- * events. Their status cannot change until the transaction ends.
+ * Locks those incidents of the sensors that are neither resolved nor closed and may accept one of the events. Their
+ * status cannot change until the transaction ends.
  */
 export function lockOpenIncidents(
   tx: Executor,
-  events: readonly Pick<Report, 'sensorId' | 'sourceKey' | 'time'>[],
+  sensorIds: readonly string[],
+  events: readonly Pick<Report, 'sourceKey' | 'time'>[],
 ): Promise<OpenIncident[]> {
   const times = events.flatMap(({ sourceKey, time }) => (sourceKey === null ? time : []));
   const keys = [...new Set(events.flatMap(({ sourceKey }) => sourceKey ?? []))];
   return LOCK_OPEN(tx, {
-    sensorIds: uuidArray([...new Set(events.map(({ sensorId }) => sensorId))], (id) => id),
+    sensorIds: uuidArray(sensorIds, (id) => id),
     ...(times.length === 0 ? NEVER : intervalAround(times)),
     sourceKeys: textArray(keys, (key) => key),
   });

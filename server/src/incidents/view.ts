@@ -1,7 +1,14 @@
-import type { Incident, IncidentDetail, ListIncidentsInput } from '@gantry/contract/incidents';
+import type {
+  FollowIncidentsInput,
+  Incident,
+  IncidentChange,
+  IncidentDetail,
+  ListIncidentsInput,
+} from '@gantry/contract/incidents';
 import type { Page } from '@gantry/contract/page';
 import type { ActorContext } from '../platform/context.ts';
 import { resolveInterval } from '../platform/time.ts';
+import { type FollowContext, follow, type StreamMessage } from '../realtime/follow.ts';
 import { findNames } from '../users/names-store.ts';
 import { listIncidents } from './list-store.ts';
 import { findEventsOf, getIncidentRow, incidentOf } from './store.ts';
@@ -32,4 +39,23 @@ export async function viewIncidents(
   const people = items.flatMap(({ reportedBy, assignedTo }) => [reportedBy, assignedTo]);
   const nameOf = await findNames(app.db, people);
   return { items: items.map((row) => incidentOf(row, nameOf)), total };
+}
+
+/** Streams changes of all incidents, or of those that match the filter. @throws AppError as `follow` does */
+export function followIncidents(
+  ctx: FollowContext,
+  { lastEventId, ...wanted }: FollowIncidentsInput,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<StreamMessage<'incidents'>> {
+  const { type, severity } = wanted;
+  const [id, sensorId, locationId] = [wanted.id, wanted.sensorId, wanted.locationId].map((each) =>
+    each?.toLowerCase(),
+  );
+  const matches = ({ incident }: IncidentChange): boolean =>
+    (id === undefined || incident.id === id) &&
+    (type === undefined || incident.type === type) &&
+    (severity === undefined || incident.severity === severity) &&
+    (sensorId === undefined || incident.sensorId === sensorId) &&
+    (locationId === undefined || incident.locationId === locationId);
+  return follow(ctx, { topics: ['incidents'], matches, lastEventId }, signal);
 }

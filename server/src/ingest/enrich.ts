@@ -3,7 +3,6 @@ import type { ReportedEvent } from '@gantry/contract/events';
 import { plateKey } from '@gantry/contract/plate';
 import type { EventRow } from '../events/event-row.ts';
 import { keyedEventId, newEventId, uuidOf } from '../events/id.ts';
-import { locationNameOf } from '../events/location-name.ts';
 import { rankOf, severityOf } from '../events/severity.ts';
 import { heldAt } from '../platform/history.ts';
 import type { KnownSensor } from '../sensors/sensor-keys.ts';
@@ -29,7 +28,9 @@ export function enrich(
   // A late event belongs to the location of the sensor at that time, with the speed limit of that time.
   const { past } = sensor;
   const isLate = past !== undefined && time < past.until && event.timestamp !== undefined;
-  const { locationId, locationName, speedLimit } = isLate ? (heldAt(past.standings, time) ?? sensor) : sensor;
+  const { locationId, locationName, speedLimit } = isLate
+    ? (heldAt(past.placements, time) ?? sensor)
+    : sensor;
   const severity = event.severity ?? severityOf({ eventType, violationType, vehicleSpeed, speedLimit });
   const plate = event.licensePlateNumber;
   return {
@@ -82,4 +83,34 @@ function hashContent(event: ReportedEvent): string {
     inOrder(event.metadata),
   ]);
   return uuidOf(hash('sha256', content, 'hex'));
+}
+
+/** The place as given by an event and by its sensor. */
+interface PlacedEvent {
+  readonly location: { readonly address?: string | null | undefined } | null;
+}
+interface PlacedSensor {
+  /** The name of the location to which the sensor is assigned. */
+  readonly locationName: string | null;
+  /** The address of the sensor's own coordinates. */
+  readonly address: string | null;
+}
+
+/** The sources of the name of an event's place. The first one that has a value counts. */
+export const locationNameSources: readonly {
+  readonly says: string;
+  readonly of: (event: PlacedEvent, sensor: PlacedSensor) => string | null | undefined;
+}[] = [
+  { says: '`location.address` of the event', of: ({ location }) => location?.address },
+  { says: "the name of the sensor's Location", of: (_, { locationName }) => locationName },
+  { says: '`coordinates.address` of the sensor', of: (_, { address }) => address },
+];
+
+/** The name of an event's place, fixed at ingestion; null when no source has one. */
+export function locationNameOf(event: PlacedEvent, sensor: PlacedSensor): string | null {
+  for (const { of } of locationNameSources) {
+    const name = of(event, sensor);
+    if (name !== null && name !== undefined) return name;
+  }
+  return null;
 }

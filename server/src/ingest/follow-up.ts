@@ -5,6 +5,7 @@ import { isBadRow, isDatabaseAway, isTimeout } from '../platform/database/failur
 import type { Nodes } from '../platform/database/nodes.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { type Executor, inTransaction } from '../platform/database/transaction.ts';
+import { GroupLoop, writeOrHalve } from '../platform/groups.ts';
 import { startPeriodic } from '../platform/periodic.ts';
 import { TIMINGS, type Timings } from '../platform/timings.ts';
 import {
@@ -17,16 +18,6 @@ import {
 } from './follow-up-store.ts';
 import { sizeOf } from './queue.ts';
 
-/** Applies the effects of stored events outside the transaction that stores them. */
-export interface FollowUp extends AsyncDisposable {
-  /**
-   * Accepts events that were committed and listed for follow-up.
-   * @returns resolves when their effects are committed, or after a second if that takes longer; at once if too many
-   * events are waiting
-   */
-  add(rows: readonly StoredRow[]): Promise<void>;
-}
-
 export interface FollowUpParts {
   readonly db: Database;
   readonly nodes: Pick<Nodes, 'readCommitted'>;
@@ -37,10 +28,10 @@ export interface FollowUpParts {
   readonly reportLate?: (late: LateFollowUp) => void;
 }
 
-const EVENTS_AT_ONCE = 1_000;
+const MAX_EVENTS_AT_ONCE = 1_000;
 
 /** Maximum size of waiting events, in characters. Further groups are not kept in memory; they are found in the database later. */
-const MOST_WAITING = 64_000_000;
+const MAX_WAITING = 64_000_000;
 
 /** How long a group that fails is split and retried at once. Events that remain are postponed. */
 const HALVING_MS = 10_000;
@@ -60,168 +51,180 @@ interface Batch {
 }
 
 /**
- * Follows up events shortly after their commit, many at once. The transaction that applies their effects removes them
- * from a list in the database, so that the effects are applied exactly once, whatever fails.
+ * Applies the effects of stored events outside the transaction that stores them, shortly after its commit, many at
+ * once. The transaction that applies the effects removes the events from a list in the database, so that the effects
+ * are applied exactly once, whatever fails. Disposing waits for the events that were accepted.
  */
-export function startFollowUp({
-  db,
-  nodes,
-  log,
-  applyEffects,
-  reportLate,
-  timings = TIMINGS,
-}: FollowUpParts): FollowUp {
-  let waiting: Batch[] = [];
-  let inProgress: readonly Batch[] = [];
-  let waitingSize = 0;
-  let running: Promise<void> | null = null;
-  let stopped = false;
+export class FollowUp implements AsyncDisposable {
+  readonly #parts: FollowUpParts;
+  readonly #timings: Pick<Timings, 'sweepFollowUpsMs' | 'countLateMs'>;
+  readonly #loop = new GroupLoop(
+    () => this.#waiting.length > 0,
+    () => this.#followWaiting(),
+  );
+  readonly #looking: AsyncDisposable;
+  #waiting: Batch[] = [];
+  #inProgress: readonly Batch[] = [];
+  #waitingSize = 0;
+  #countedAt = Number.NEGATIVE_INFINITY;
+  #stopped = false;
 
-  const followTogether = (rows: readonly StoredRow[]): Promise<void> =>
-    inTransaction(db, async (tx) => {
-      const ours = await claimFollowUps(
-        tx,
-        rows.map(({ id }) => id),
-      );
-      await applyEffects(
-        tx,
-        rows.filter(({ id }) => ours.has(id)),
-      );
-    });
-
-  /** Abandons the follow-up of an event whose effects the database refuses: it would refuse them again. */
-  const giveUp = async (ids: readonly string[], err: unknown): Promise<void> => {
-    log.error({ err, ids }, 'the database refused the follow-up of an event, which is abandoned');
-    await claimFollowUps(db, ids);
-  };
-
-  const postpone = async (ids: readonly string[], err: unknown): Promise<void> => {
-    log.warn({ err, events: ids.length }, 'the follow-up of some events is postponed');
-    await postponeFollowUp(db, ids);
-  };
+  /** Begins to look for overdue events. */
+  constructor(parts: FollowUpParts) {
+    this.#parts = parts;
+    this.#timings = parts.timings ?? TIMINGS;
+    this.#looking = startPeriodic(
+      {
+        everyMs: this.#timings.sweepFollowUpsMs,
+        log: parts.log,
+        failure: 'overdue events cannot be followed up now; the next run will try again',
+      },
+      () => this.#followUpOverdue(),
+    );
+  }
 
   /**
-   * Splits a group that fails, for some time, so that one event that fails, in the database or in our own code, does
-   * not block others.
-   * @param until when to stop splitting, by the monotonic clock
+   * Accepts events that were committed and listed for follow-up.
+   * @returns resolves when their effects are committed, or after a second if that takes longer; at once if too many
+   * events are waiting
    */
-  const follow = async (rows: readonly StoredRow[], until: number): Promise<void> => {
-    try {
-      await followTogether(rows);
-      return;
-    } catch (err) {
-      const ids = rows.map(({ id }) => id);
-      // The cause is not in the events: they stay on the list, and splitting would not help.
-      if (isDatabaseAway(err) && !isTimeout(err)) {
-        log.warn({ err, events: ids.length }, 'the follow-up of some events waits for the database');
-        return;
-      }
-      if (rows.length === 1 && isBadRow(err)) return giveUp(ids, err);
-      if (rows.length === 1 || stopped || performance.now() > until) return postpone(ids, err);
-    }
-    const middle = rows.length >> 1;
-    await follow(rows.slice(0, middle), until);
-    await follow(rows.slice(middle), until);
-  };
+  add(rows: readonly StoredRow[]): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#waitingSize >= MAX_WAITING) return resolve();
+      const size = rows.reduce((sum, row) => sum + sizeOf(row), 0);
+      const timer = setTimeout(resolve, PATIENCE_MS);
+      const done = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      this.#waiting.push({ rows, size, done });
+      this.#waitingSize += size;
+      this.#loop.wake();
+    });
+  }
 
-  /** Never throws: events that cannot be followed up now are found in the database later. */
-  const followOrLeave = async (rows: readonly StoredRow[]): Promise<void> => {
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopped = true;
+    await Promise.all([this.#loop[Symbol.asyncDispose](), this.#looking[Symbol.asyncDispose]()]);
+  }
+
+  async #followWaiting(): Promise<void> {
+    this.#inProgress = this.#takeBatches();
+    await this.#follow(this.#inProgress.flatMap(({ rows }) => rows));
+    for (const { done } of this.#inProgress) done();
+    this.#inProgress = [];
+  }
+
+  #takeBatches(): readonly Batch[] {
+    let size = 0;
+    const over = this.#waiting.findIndex(({ rows }, index) => {
+      size += rows.length;
+      return index > 0 && size > MAX_EVENTS_AT_ONCE;
+    });
+    const taken = this.#waiting.slice(0, over === -1 ? undefined : over);
+    this.#waiting = this.#waiting.slice(taken.length);
+    for (const batch of taken) this.#waitingSize -= batch.size;
+    return taken;
+  }
+
+  /**
+   * Follows up events together. A group that fails is split for some time, so that one event that fails, in the
+   * database or in our own code, does not block others. Never throws: events that cannot be followed up now are found
+   * in the database later.
+   */
+  async #follow(rows: readonly StoredRow[]): Promise<void> {
+    const until = performance.now() + HALVING_MS;
     try {
-      await follow(rows, performance.now() + HALVING_MS);
+      await writeOrHalve(rows, {
+        write: (group) => this.#followTogether(group),
+        mayBeOne: (error) => !isWithoutDatabase(error) && !this.#stopped && performance.now() <= until,
+        failed: (group, error) => this.#leave(group, error),
+      });
     } catch (err) {
-      log.warn(
+      this.#parts.log.warn(
         { err, events: rows.length },
         'some events could not be followed up; a later run will try again',
       );
     }
-  };
+  }
 
-  const takeBatches = (): readonly Batch[] => {
-    let size = 0;
-    const over = waiting.findIndex(({ rows }, index) => {
-      size += rows.length;
-      return index > 0 && size > EVENTS_AT_ONCE;
+  #followTogether(rows: readonly StoredRow[]): Promise<void> {
+    return inTransaction(this.#parts.db, async (tx) => {
+      const ours = await claimFollowUps(
+        tx,
+        rows.map(({ id }) => id),
+      );
+      await this.#parts.applyEffects(
+        tx,
+        rows.filter(({ id }) => ours.has(id)),
+      );
     });
-    const taken = waiting.slice(0, over === -1 ? undefined : over);
-    waiting = waiting.slice(taken.length);
-    for (const batch of taken) waitingSize -= batch.size;
-    return taken;
-  };
+  }
 
-  const followWaiting = async (): Promise<void> => {
-    while (waiting.length > 0) {
-      inProgress = takeBatches();
-      await followOrLeave(inProgress.flatMap(({ rows }) => rows));
-      for (const { done } of inProgress) done();
+  async #leave(rows: readonly StoredRow[], err: unknown): Promise<void> {
+    const { db, log } = this.#parts;
+    const ids = rows.map(({ id }) => id);
+    if (isWithoutDatabase(err)) {
+      log.warn({ err, events: ids.length }, 'the follow-up of some events waits for the database');
+    } else if (ids.length === 1 && isBadRow(err)) {
+      // The database would refuse its effects again.
+      log.error({ err, ids }, 'the database refused the follow-up of an event, which is abandoned');
+      await claimFollowUps(db, ids);
+    } else {
+      await this.#postpone(ids, err);
     }
-    inProgress = [];
-    running = null;
-  };
+  }
 
-  const followGroup = async (ids: readonly string[]): Promise<void> => {
-    const find = () => findStoredRows(db, ids);
+  async #postpone(ids: readonly string[], err: unknown): Promise<void> {
+    this.#parts.log.warn({ err, events: ids.length }, 'the follow-up of some events is postponed');
+    await postponeFollowUp(this.#parts.db, ids);
+  }
+
+  async #followUpOverdue(): Promise<void> {
+    await this.#reportLate();
+    const due = await listOverdueFollowUps(this.#parts.db, MAX_EVENTS_AT_ONCE);
+    const own = this.#inHand();
+    const overdue = due.filter(({ id }) => !own.has(id));
+    if (overdue.length === 0) return;
+    this.#parts.log.info({ events: overdue.length }, 'following up overdue events');
+    for (const ids of inGroups(overdue)) if (!this.#stopped) await this.#followGroup(ids);
+  }
+
+  /** The ids of the events that this process follows up anyway, one group after another, perhaps long after they are due. */
+  #inHand(): ReadonlySet<string> {
+    return new Set([...this.#inProgress, ...this.#waiting].flatMap(({ rows }) => rows.map(({ id }) => id)));
+  }
+
+  async #followGroup(ids: readonly string[]): Promise<void> {
+    const { db, nodes } = this.#parts;
     const rows = await nodes
-      .readCommitted(find, ({ length }) => length === ids.length)
+      .readCommitted(
+        () => findStoredRows(db, ids),
+        ({ length }) => length === ids.length,
+      )
       .catch(async (err: unknown) => {
-        if (isDatabaseAway(err) && !isTimeout(err)) throw err;
-        await postpone(ids, err);
+        if (isWithoutDatabase(err)) throw err;
+        await this.#postpone(ids, err);
         return null;
       });
     if (rows === null) return;
-    await followOrLeave(rows);
+    await this.#follow(rows);
     const there = new Set(rows.map(({ id }) => id));
     const gone = ids.filter((id) => !there.has(id));
     if (gone.length > 0) await claimFollowUps(db, gone);
-  };
+  }
 
-  /** The ids of the events that this process follows up anyway, one group after another, perhaps long after they are due. */
-  const inHand = (): ReadonlySet<string> =>
-    new Set([...inProgress, ...waiting].flatMap(({ rows }) => rows.map(({ id }) => id)));
-
-  let countedAt = Number.NEGATIVE_INFINITY;
-  const reportLateFollowUp = async (): Promise<void> => {
-    if (!reportLate || performance.now() - countedAt < timings.countLateMs) return;
-    countedAt = performance.now();
+  async #reportLate(): Promise<void> {
+    const { db, reportLate } = this.#parts;
+    if (!reportLate || performance.now() - this.#countedAt < this.#timings.countLateMs) return;
+    this.#countedAt = performance.now();
     reportLate(await countLateFollowUp(db, LATE_SECONDS));
-  };
+  }
+}
 
-  const followUpOverdue = async (): Promise<void> => {
-    await reportLateFollowUp();
-    const due = await listOverdueFollowUps(db, EVENTS_AT_ONCE);
-    const own = inHand();
-    const overdue = due.filter(({ id }) => !own.has(id));
-    if (overdue.length === 0) return;
-    log.info({ events: overdue.length }, 'following up overdue events');
-    for (const ids of inGroups(overdue)) if (!stopped) await followGroup(ids);
-  };
-  const looking = startPeriodic(
-    {
-      everyMs: timings.sweepFollowUpsMs,
-      log,
-      failure: 'overdue events cannot be followed up now; the next run will try again',
-    },
-    followUpOverdue,
-  );
-
-  return {
-    add: (rows) =>
-      new Promise((resolve) => {
-        if (waitingSize >= MOST_WAITING) return resolve();
-        const size = rows.reduce((sum, row) => sum + sizeOf(row), 0);
-        const timer = setTimeout(resolve, PATIENCE_MS);
-        const done = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-        waiting.push({ rows, size, done });
-        waitingSize += size;
-        running ??= followWaiting();
-      }),
-    async [Symbol.asyncDispose]() {
-      stopped = true;
-      await Promise.all([running, looking[Symbol.asyncDispose]()]);
-    },
-  };
+/** Whether the cause is not in the events: they stay on the list, and splitting would not help. */
+function isWithoutDatabase(error: unknown): boolean {
+  return isDatabaseAway(error) && !isTimeout(error);
 }
 
 /**
@@ -231,7 +234,7 @@ export function startFollowUp({
 function inGroups(overdue: readonly LeftToFollowUp[]): readonly string[][] {
   const groups: { size: number; ids: string[] }[] = [];
   for (const { id, attempts } of overdue) {
-    const size = Math.max(1, EVENTS_AT_ONCE >> Math.min(2 * attempts, 10));
+    const size = Math.max(1, MAX_EVENTS_AT_ONCE >> Math.min(2 * attempts, 10));
     const last = groups.at(-1);
     if (last && last.size === size && last.ids.length < size) last.ids.push(id);
     else groups.push({ size, ids: [id] });

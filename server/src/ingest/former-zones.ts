@@ -1,7 +1,7 @@
 import type { ReportedEvent } from '@gantry/contract/events';
 import type { Pool } from 'pg';
 import { keyedEventId } from '../events/id.ts';
-import { createGroups, type Groups } from '../platform/groups.ts';
+import { Groups } from '../platform/groups.ts';
 import { isLocalTime, resolveTime } from '../platform/time.ts';
 import type { KnownSensor } from '../sensors/sensor-keys.ts';
 import { findContentHashes } from './insert-store.ts';
@@ -11,7 +11,7 @@ export type KnownEvents = Groups<readonly string[], { has(id: string): boolean }
 
 /** The events of a batch are looked up together: one by one, they would occupy the connections for seconds. */
 export function createKnownEvents(pool: Pool): KnownEvents {
-  return createGroups({
+  return new Groups<readonly string[], { has(id: string): boolean }>({
     write: async (lists) => {
       const known = await findContentHashes(pool, lists.flat());
       return lists.map(() => known);

@@ -24,7 +24,7 @@ import type { WriteOutcome } from './queue.ts';
 import type { IngestServices } from './start.ts';
 
 type IngestContext = DeviceContext<
-  Core & IngestServices & ImageServices & Pick<SensorServices, 'lastContacts' | 'sensorClocks'>
+  Core & IngestServices & ImageServices & Pick<SensorServices, 'lastSeen' | 'sensorClocks'>
 >;
 
 /** A durable event, and whether it was stored before this request. */
@@ -92,7 +92,7 @@ export async function ingestEvent(
       'This idempotencyKey was used for other content at the same timestamp: use a new key',
     );
   }
-  app.lastContacts.recordEvent(sensor.id, now);
+  app.lastSeen.recordEvent(sensor.id, now);
   const { timestamp } = reported;
   if (outcome === 'stored' && timestamp !== undefined && !occursTwice(timestamp, timezone)) {
     noteLag({ arrivedAt: now, lagMs: now - row.time });

@@ -4,7 +4,7 @@ import { startPeriodic } from '../platform/periodic.ts';
 import type { Foundation } from '../platform/start.ts';
 import { applyEffects, type EffectServices, hasEffects } from './effects.ts';
 import type { EventTimes } from './event-time.ts';
-import { startFollowUp } from './follow-up.ts';
+import { FollowUp } from './follow-up.ts';
 import { createKnownEvents, type KnownEvents } from './former-zones.ts';
 import { createRateLimits, type RateLimits } from './rate-limits.ts';
 import { EventWriter } from './writer.ts';
@@ -38,7 +38,7 @@ export async function startIngest(
   const parts = { config, ...others };
   // Closed after the writer, so that the last events are followed up too.
   const followUp = resources.use(
-    startFollowUp({
+    new FollowUp({
       db: devices,
       nodes,
       log,
@@ -59,7 +59,7 @@ export async function startIngest(
       timings,
       hasEffects: (row) => hasEffects(parts, row),
       stored,
-      followUp: followUp.add,
+      followUp: (rows) => followUp.add(rows),
     }),
   );
   return {

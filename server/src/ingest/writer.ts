@@ -2,10 +2,16 @@ import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import type { EventRow, StoredRow } from '../events/event-row.ts';
 import type { Partitions } from '../events/partitions.ts';
-import { isBadRow, isMissingPartition, isTransient } from '../platform/database/failure.ts';
+import {
+  databaseAway,
+  isBadRow,
+  isMissingPartition,
+  isOutage,
+  isTransient,
+} from '../platform/database/failure.ts';
 import { type KeptClient, keepClient } from '../platform/database/kept-client.ts';
-import { databaseAway, isOutage } from '../platform/database/outage.ts';
 import { AppError, unavailable } from '../platform/error.ts';
+import { GroupLoop, writeOrHalve } from '../platform/groups.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { Timings } from '../platform/timings.ts';
 import { findContentHashes, type Inserted, insertEvents } from './insert-store.ts';
@@ -50,7 +56,10 @@ export class EventWriter implements AsyncDisposable {
   readonly #followUp: (rows: readonly StoredRow[]) => Promise<void>;
   readonly #turnMs: number;
   readonly #queue = createEventQueue();
-  #running: Promise<void> | null = null;
+  readonly #loop = new GroupLoop(
+    () => this.#queue.length > 0,
+    () => this.#commitNext(),
+  );
   /** While the database is unavailable: when to try again, by the monotonic clock. */
   #awayUntil: number | null = null;
   /** The number of further groups that are expected to contain stored events. */
@@ -87,7 +96,7 @@ export class EventWriter implements AsyncDisposable {
 
   /** Waits until every accepted event is committed or refused. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#running;
+    await this.#loop[Symbol.asyncDispose]();
     this.#client.release();
   }
 
@@ -95,14 +104,14 @@ export class EventWriter implements AsyncDisposable {
    * While the database is unavailable, one group at a time tries it again; other events are refused without waiting.
    */
   #isAway(): boolean {
-    return this.#awayUntil !== null && (this.#running !== null || performance.now() < this.#awayUntil);
+    return this.#awayUntil !== null && (this.#loop.isRunning || performance.now() < this.#awayUntil);
   }
 
   #enqueue(row: EventRow, latest: number): Promise<WriteOutcome> {
     return new Promise((resolve, reject) => {
       const until = Math.min(latest, performance.now() + this.#turnMs);
       this.#queue.add({ row, until, resolve, reject });
-      this.#running ??= this.#commitGroups();
+      this.#loop.wake();
     });
   }
 
@@ -116,49 +125,41 @@ export class EventWriter implements AsyncDisposable {
     }
   }
 
-  async #commitGroups(): Promise<void> {
-    // Requests of the same turn of the event loop join the first group.
-    await new Promise(setImmediate);
-    while (this.#queue.length > 0) {
-      const { events, repeats } = this.#queue.take();
-      this.#metrics.queuedEvents.set(this.#queue.length);
-      const existing = events.length > 0 ? await this.#commit(events) : [];
-      if (existing.length + repeats.length > 0) await this.#compare([...existing, ...repeats]);
+  async #commitNext(): Promise<void> {
+    const { events, repeats } = this.#queue.take();
+    this.#metrics.queuedEvents.set(this.#queue.length);
+    // Events that were stored before, which are settled afterwards.
+    const existing: Waiting[] = [];
+    if (events.length > 0) {
+      await writeOrHalve(events, {
+        write: async (group) => void existing.push(...(await this.#commit(group))),
+        mayBeOne: isBadRow,
+        failed: (group, error) =>
+          isBadRow(error) ? this.#refuse(group, error) : this.#sendBack(group, error),
+      });
     }
-    this.#running = null;
+    if (existing.length + repeats.length > 0) await this.#compare([...existing, ...repeats]);
   }
 
   /**
-   * Commits the group and settles its events. If the database refuses the group because of one bad event, the halves
-   * are tried, so that only this event fails.
+   * Commits the group and settles its events.
    * @returns the events that were stored before, which are not settled yet
    */
   async #commit(group: readonly Waiting[]): Promise<Waiting[]> {
-    try {
-      const rows = group.map(({ row }) => row);
-      const followed = rows.filter(this.#hasEffects);
-      const { known, at } = await this.#insert(rows, followed);
-      this.#awayUntil = null;
-      if (known.size < group.length) this.#stored();
-      this.#metrics.groupSize.observe(group.length);
-      const existing = group.filter(({ row }) => known.has(row.id));
-      this.#acknowledge(
-        group.filter(({ row }) => !known.has(row.id)),
-        new Set(followed),
-        at,
-      );
-      this.#metrics.events.inc({ outcome: 'stored' }, group.length - existing.length);
-      return existing;
-    } catch (error) {
-      if (!isBadRow(error)) this.#sendBack(group, error);
-      else if (group.length === 1) this.#refuse(group, error);
-      else {
-        const middle = group.length >> 1;
-        const first = await this.#commit(group.slice(0, middle));
-        return [...first, ...(await this.#commit(group.slice(middle)))];
-      }
-      return [];
-    }
+    const rows = group.map(({ row }) => row);
+    const followed = rows.filter(this.#hasEffects);
+    const { known, at } = await this.#insert(rows, followed);
+    this.#awayUntil = null;
+    if (known.size < group.length) this.#stored();
+    this.#metrics.groupSize.observe(group.length);
+    const existing = group.filter(({ row }) => known.has(row.id));
+    this.#acknowledge(
+      group.filter(({ row }) => !known.has(row.id)),
+      new Set(followed),
+      at,
+    );
+    this.#metrics.events.inc({ outcome: 'stored' }, group.length - existing.length);
+    return existing;
   }
 
   /** A device that reports an event with effects is answered once they are applied. Other events are not delayed. */

@@ -6,7 +6,7 @@ import { channels, notify } from '../platform/database/notify.ts';
 import { inTransaction } from '../platform/database/transaction.ts';
 import { AppError } from '../platform/error.ts';
 import { givenFields } from '../platform/given.ts';
-import { locationLimits } from '../sensors/standings-store.ts';
+import { locationLimits } from '../sensors/placements-store.ts';
 import type { SensorServices } from '../sensors/start.ts';
 import {
   deleteLocationRow,

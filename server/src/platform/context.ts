@@ -7,7 +7,7 @@ import type { Nodes } from './database/nodes.ts';
 import type { Database } from './database/pool.ts';
 import type { Metrics } from './metrics.ts';
 import type { Readiness } from './readiness.ts';
-import type { RefusalLog } from './refusals.ts';
+import type { RefusalLog } from './refusal-log.ts';
 import type { SettingsCache } from './settings-cache.ts';
 import type { Timings } from './timings.ts';
 

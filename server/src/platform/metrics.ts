@@ -1,43 +1,17 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 /** The metrics for Prometheus at /metrics. */
-export interface Metrics {
-  readonly registry: Registry;
-  /** All metrics in Prometheus' text format. */
-  readonly render: () => Promise<string>;
-  readonly requests: Counter<'procedure' | 'code'>;
-  readonly requestSeconds: Histogram<'procedure'>;
-  readonly events: Counter<'outcome'>;
-  /** Events with fields that are not known. */
-  readonly eventsWithUnknownFields: Counter;
-  readonly groupSize: Histogram;
-  readonly queuedEvents: Gauge;
-  readonly lateFollowUps: Gauge;
-  readonly oldestFollowUpSeconds: Gauge;
-  readonly clockSkewSeconds: Gauge;
-  /** Images whose stored file was found missing or damaged. */
-  readonly damagedImages: Counter;
-  /** Messages of devices by format and outcome. */
-  readonly deviceMessages: Counter<'format' | 'outcome'>;
-  /** Answers to requests of devices, by format and HTTP status. */
-  readonly gatewayAnswers: Counter<'format' | 'status'>;
-  /** Messages that wait on disk for the database. */
-  readonly spooledMessages: Gauge;
-  readonly mqttConnected: Gauge;
-  /** 1 while the database does not answer. */
-  readonly databaseAway: Gauge;
-  readonly databaseOutages: Counter;
-  /** Log records about an outage that were only counted. */
-  readonly unloggedMessages: Counter;
-  /** Connections of clients that were closed at once, by the limit that was reached. */
-  readonly refusedConnections: Counter<'limit'>;
-  readonly sensors: Gauge<'status'>;
-  readonly unfoldedEvents: Gauge;
-  readonly sensorClocks: Gauge<'state'>;
-  readonly deliveries: Gauge<'state'>;
-  /** Adds a metric of how the connections of these pools are used, which is read at each request for the metrics. */
-  followPools(pools: Readonly<Record<string, PoolUse>>): void;
-}
+export type Metrics = ReturnType<typeof callsOf> &
+  ReturnType<typeof eventsOf> &
+  ReturnType<typeof devicesOf> &
+  ReturnType<typeof databaseOf> &
+  ReturnType<typeof installationOf> & {
+    readonly registry: Registry;
+    /** All metrics in Prometheus' text format. */
+    readonly render: () => Promise<string>;
+    /** Adds a metric of how the connections of these pools are used, which is read at each request for the metrics. */
+    followPools(pools: Readonly<Record<string, PoolUse>>): void;
+  };
 
 /** The use of the connections of a pool. */
 export interface PoolUse {
@@ -57,8 +31,6 @@ export interface Siblings {
   gatherMetrics(): Promise<string>;
 }
 
-const EVENT_OUTCOMES = ['stored', 'duplicate', 'conflict', 'refused'];
-
 /**
  * Creates a set of metrics for one service, so that several can run in one process. With siblings, each metric has a label
  * `worker`. Values of several workers are not summed: the sum would fall when a worker restarts, as if all had restarted.
@@ -71,18 +43,42 @@ export function createMetrics(siblings: Siblings | null = null): Metrics {
     registry.setDefaultLabels({ worker: String(siblings.number) });
     siblings.shareMetrics(renderAll);
   }
-  const registers = [registry];
-  const events = new Counter({
-    name: 'gantry_events_total',
-    help: `Events ingested, by outcome (${EVENT_OUTCOMES.join(', ')})`,
-    labelNames: ['outcome'],
-    registers,
-  });
-  // Without a first value, an alert on events that do not arrive after a start would have nothing to compare.
-  for (const outcome of EVENT_OUTCOMES) events.inc({ outcome }, 0);
+  const registers: Registers = [registry];
   return {
     registry,
     render: siblings?.gatherMetrics ?? renderAll,
+    ...callsOf(registers),
+    ...eventsOf(registers),
+    ...devicesOf(registers),
+    ...databaseOf(registers),
+    ...installationOf(registers),
+    followPools: (pools) => followPools(registers, pools),
+  };
+}
+
+function followPools(registers: Registers, pools: Readonly<Record<string, PoolUse>>): void {
+  new Gauge({
+    name: 'gantry_database_connections',
+    help: 'Connections to the database by what they are for and how they are used, and callers who wait for one',
+    labelNames: ['pool', 'state'],
+    registers,
+    collect() {
+      for (const [pool, { totalCount, idleCount, waitingCount }] of Object.entries(pools)) {
+        this.set({ pool, state: 'idle' }, idleCount);
+        this.set({ pool, state: 'in_use' }, totalCount - idleCount);
+        this.set({ pool, state: 'waiting' }, waitingCount);
+      }
+    },
+  });
+}
+
+type Registers = [Registry];
+
+const EVENT_OUTCOMES = ['stored', 'duplicate', 'conflict', 'refused'];
+
+/** Calls, and connections of clients. */
+function callsOf(registers: Registers) {
+  return {
     requests: new Counter({
       name: 'gantry_calls_total',
       help: 'Procedure calls by procedure and outcome (OK or error code)',
@@ -96,7 +92,29 @@ export function createMetrics(siblings: Siblings | null = null): Metrics {
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
       registers,
     }),
+    /** Connections of clients that were closed at once, by the limit that was reached. */
+    refusedConnections: new Counter({
+      name: 'gantry_refused_connections_total',
+      help: 'Connections of clients that were closed at once, because too many were open: to the process, or from one address',
+      labelNames: ['limit'],
+      registers,
+    }),
+  };
+}
+
+/** Events on their way. */
+function eventsOf(registers: Registers) {
+  const events = new Counter({
+    name: 'gantry_events_total',
+    help: `Events ingested, by outcome (${EVENT_OUTCOMES.join(', ')})`,
+    labelNames: ['outcome'],
+    registers,
+  });
+  // Without a first value, an alert on events that do not arrive after a start would have nothing to compare.
+  for (const outcome of EVENT_OUTCOMES) events.inc({ outcome }, 0);
+  return {
     events,
+    /** Events with fields that are not known. */
     eventsWithUnknownFields: new Counter({
       name: 'gantry_events_with_unknown_fields_total',
       help: 'Events with fields that are not known: usually misspelt by a device, whose data is then missing',
@@ -123,28 +141,33 @@ export function createMetrics(siblings: Siblings | null = null): Metrics {
       help: 'How long the oldest of them has been waiting, in seconds; 0 when there is none',
       registers,
     }),
-    clockSkewSeconds: new Gauge({
-      name: 'gantry_clock_skew_seconds',
-      help: 'How far the clock of this process is ahead of that of the database, in seconds',
-      registers,
-    }),
+    /** Images whose stored file was found missing or damaged. */
     damagedImages: new Counter({
       name: 'gantry_damaged_images_total',
       help: 'Times that a stored image was found missing or changed, by a user or the nightly verification',
       registers,
     }),
+  };
+}
+
+/** Messages of devices. */
+function devicesOf(registers: Registers) {
+  return {
+    /** Messages of devices by format and outcome. */
     deviceMessages: new Counter({
       name: 'gantry_device_messages_total',
       help: 'Messages of devices processed, by format and what became of them',
       labelNames: ['format', 'outcome'],
       registers,
     }),
+    /** Answers to requests of devices, by format and HTTP status. */
     gatewayAnswers: new Counter({
       name: 'gantry_gateway_answers_total',
       help: 'Answers to requests of devices, by format and HTTP status',
       labelNames: ['format', 'status'],
       registers,
     }),
+    /** Messages that wait on disk for the database. */
     spooledMessages: new Gauge({
       name: 'gantry_spooled_messages',
       help: 'Messages of devices that wait on disk for the database',
@@ -155,6 +178,13 @@ export function createMetrics(siblings: Siblings | null = null): Metrics {
       help: 'Whether this process is connected to the MQTT broker; of several processes one is',
       registers,
     }),
+  };
+}
+
+/** The database as this process sees it. */
+function databaseOf(registers: Registers) {
+  return {
+    /** 1 while the database does not answer. */
     databaseAway: new Gauge({
       name: 'gantry_database_away',
       help: '1 while the database does not answer this process, otherwise 0',
@@ -165,17 +195,23 @@ export function createMetrics(siblings: Siblings | null = null): Metrics {
       help: 'Times that the database stopped answering this process',
       registers,
     }),
+    /** Log records about an outage that were only counted. */
     unloggedMessages: new Counter({
       name: 'gantry_unlogged_messages_total',
       help: 'Log messages about an outage of the database that were only counted',
       registers,
     }),
-    refusedConnections: new Counter({
-      name: 'gantry_refused_connections_total',
-      help: 'Connections of clients that were closed at once, because too many were open: to the process, or from one address',
-      labelNames: ['limit'],
+    clockSkewSeconds: new Gauge({
+      name: 'gantry_clock_skew_seconds',
+      help: 'How far the clock of this process is ahead of that of the database, in seconds',
       registers,
     }),
+  };
+}
+
+/** The installation, of which each process reports the whole. */
+function installationOf(registers: Registers) {
+  return {
     sensors: new Gauge({
       name: 'gantry_sensors',
       help: 'Sensors of the installation by status; each process reports all of them',
@@ -199,20 +235,5 @@ export function createMetrics(siblings: Siblings | null = null): Metrics {
       labelNames: ['state'],
       registers,
     }),
-    followPools(pools) {
-      new Gauge({
-        name: 'gantry_database_connections',
-        help: 'Connections to the database by what they are for and how they are used, and callers who wait for one',
-        labelNames: ['pool', 'state'],
-        registers,
-        collect() {
-          for (const [pool, { totalCount, idleCount, waitingCount }] of Object.entries(pools)) {
-            this.set({ pool, state: 'idle' }, idleCount);
-            this.set({ pool, state: 'in_use' }, totalCount - idleCount);
-            this.set({ pool, state: 'waiting' }, waitingCount);
-          }
-        },
-      });
-    },
   };
 }

@@ -11,8 +11,14 @@ import { migrate } from './database/migrate.ts';
 import { followNodes, nodeAway } from './database/nodes.ts';
 import { type Channel, channels, type Listener, listen } from './database/notify.ts';
 import { tryConnection } from './database/open.ts';
-import { createDatabase, type Database } from './database/pool.ts';
-import { HEALTH_TIMEOUT_MS, openKept, openPools, type Pools } from './database/pools.ts';
+import {
+  createDatabase,
+  type Database,
+  HEALTH_TIMEOUT_MS,
+  openKept,
+  openPools,
+  type Pools,
+} from './database/pool.ts';
 import { Client } from './database/tls-files.ts';
 import { waitForDatabase } from './database/wait.ts';
 import { followDisks } from './disks.ts';
@@ -21,7 +27,7 @@ import { createMetrics, type Siblings } from './metrics.ts';
 import { createOutageWatch } from './outages.ts';
 import { startPeriodic } from './periodic.ts';
 import { createReadiness } from './readiness.ts';
-import { createRefusalLog } from './refusals.ts';
+import { createRefusalLog } from './refusal-log.ts';
 import type { Resources } from './resources.ts';
 import { createSettingsCache } from './settings-cache.ts';
 import type { Timings } from './timings.ts';

@@ -7,9 +7,8 @@ import type { Core } from '../platform/context.ts';
 import { type AppError, invalidInput } from '../platform/error.ts';
 import { type FeedMoment, KEPT_HOURS, readFeedMoment } from './changes-store.ts';
 import { createInbox } from './inbox.ts';
-import { type FeedItem, itemsAfter, type TopicPayloads } from './items.ts';
+import { type FeedItem, itemsAfter, selectTopics, type TopicPayloads } from './items.ts';
 import { compare, type Mark, readMark, writeMark } from './position.ts';
-import { selectTopics } from './selection.ts';
 import type { RealtimeServices } from './start.ts';
 
 /** Maximum number of items that wait for one subscriber that does not read them. */

@@ -1,12 +1,14 @@
+import type { Pool } from 'pg';
+import type { Logger } from 'pino';
 import { channels } from '../platform/database/notify.ts';
+import { AppError } from '../platform/error.ts';
+import { startPeriodic } from '../platform/periodic.ts';
 import type { Foundation } from '../platform/start.ts';
 import { createAnnouncer } from './announce.ts';
-import { forgetForeignChanges } from './changes-store.ts';
+import { forgetForeignChanges, KEPT_HOURS, pruneChanges } from './changes-store.ts';
 import { Hub } from './hub.ts';
 import type { FindEvents } from './items.ts';
-import { startPruning } from './prune.ts';
 import type { Outbox } from './publish.ts';
-import { createStreams, type Streams } from './streams.ts';
 
 /** The services of streams that the application context contains. */
 export interface RealtimeServices {
@@ -20,7 +22,7 @@ export interface RealtimeServices {
 }
 
 /** Maximum number of streams in one process; a user has one for each open screen. */
-const MOST_STREAMS = { ofOneUser: 50, inAll: 2_000 };
+const MAX_STREAMS = { ofOneUser: 50, inAll: 2_000 };
 
 export async function startRealtime(
   { core: { pool, log, timings }, pools, listener, resources }: Foundation,
@@ -35,5 +37,58 @@ export async function startRealtime(
     realtime.wake();
     announcer.announce();
   };
-  return { realtime, streams: createStreams(MOST_STREAMS), feedGrew, outbox };
+  return { realtime, streams: new Streams(MAX_STREAMS), feedGrew, outbox };
+}
+
+const PRUNE_EVERY_MS = 600_000;
+
+/** Removes expired changes every ten minutes, until it is disposed of. */
+function startPruning({ pool, log }: { pool: Pool; log: Logger }): AsyncDisposable {
+  return startPeriodic(
+    {
+      everyMs: PRUNE_EVERY_MS,
+      log,
+      failure: 'old changes could not be removed now; the next run will try again',
+    },
+    async (isOver) => {
+      await forgetForeignChanges(pool);
+      // An hour longer than documented, for clients that reconnect meanwhile.
+      while (!isOver() && (await pruneChanges(pool, KEPT_HOURS + 1)) > 0);
+    },
+  );
+}
+
+/** Limits the number of open streams. */
+export class Streams {
+  readonly #max: { readonly ofOneUser: number; readonly inAll: number };
+  readonly #open = new Map<string, number>();
+  #all = 0;
+
+  constructor(max: { readonly ofOneUser: number; readonly inAll: number }) {
+    this.#max = max;
+  }
+
+  /**
+   * Counts a new stream of the user.
+   * @returns a function to be called once when the stream ends
+   * @throws AppError `tooManyRequests` when the limit of the user or of the process is reached
+   */
+  admit(userId: string): () => void {
+    const own = this.#open.get(userId) ?? 0;
+    if (own >= this.#max.ofOneUser || this.#all >= this.#max.inAll) {
+      throw new AppError('tooManyRequests', 'Too many streams are open: close some that are not needed', {
+        retryAfterSeconds: 10,
+      });
+    }
+    this.#open.set(userId, own + 1);
+    this.#all++;
+    return () => this.#leave(userId);
+  }
+
+  #leave(userId: string): void {
+    const left = (this.#open.get(userId) ?? 1) - 1;
+    if (left > 0) this.#open.set(userId, left);
+    else this.#open.delete(userId);
+    this.#all--;
+  }
 }

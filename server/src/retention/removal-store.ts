@@ -1,8 +1,7 @@
 import type { EventType } from '@gantry/contract/events';
 import { type SQL, sql } from 'drizzle-orm';
-import { HOUR_OF_ARRIVAL } from '../events/counts/counting.ts';
-import { divideByEvents } from '../events/counts/divide.ts';
-import { totalsKeys } from '../events/counts/keys.ts';
+import { HOUR_OF_ARRIVAL, totalsKeys } from '../events/counts/counting.ts';
+import { divideByEvents } from '../events/counts/totals.ts';
 import { firstIdAt } from '../events/id.ts';
 import type { EventMonth } from '../events/months-store.ts';
 import type { RemovedCount } from '../events/remove-store.ts';

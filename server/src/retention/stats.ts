@@ -1,3 +1,4 @@
+import { readdir, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eventType } from '@gantry/contract/events';
 import type { StorageStats } from '@gantry/contract/storage';
@@ -5,8 +6,8 @@ import { endOf } from '../events/counts/covering.ts';
 import { type EventMonth, holdsMonth, listEventMonths, readMonthSizes } from '../events/months-store.ts';
 import type { Core } from '../platform/context.ts';
 import { readDatabaseTime } from '../platform/database/database-time.ts';
+import { ignoreErrno } from '../platform/errno.ts';
 import { cutoffsOf, hasLimits } from './cutoffs.ts';
-import { sizeOfDisk, sizeOfFolder } from './folder-size.ts';
 import { previewRemovals } from './preview.ts';
 import { countEventsBefore, type MonthCount } from './preview-store.ts';
 import { getRules } from './rules-store.ts';
@@ -18,7 +19,7 @@ const END_OF_TIME = Date.UTC(9000, 0);
 /** What is stored, how much space it uses, and what will be removed next. */
 export async function getStorageStats(app: Core): Promise<StorageStats> {
   return {
-    ...(await readStoredTotals(app.db, await app.nodes.isDistributed())),
+    ...(await readStoredTotals(app.db)),
     months: await readMonths(app),
     reports: await sizeOfFolder(join(app.config.DATA_DIR, 'reports')),
     disk: await sizeOfDisk(app.config.DATA_DIR),
@@ -58,4 +59,29 @@ async function readNextRemoval({ db, settings }: Core): Promise<StorageStats['ne
   const { next } = dailyRuns(await readDatabaseTime(db), settings.current().timezone);
   if (!hasLimits(cutoffsOf(rules, next))) return null;
   return { at: new Date(next), ...(await previewRemovals(db, rules, next)).totals };
+}
+
+/** The number of files directly in a folder and their total size in bytes. */
+async function sizeOfFolder(folder: string): Promise<{ count: number; bytes: number }> {
+  const names = (await ignoreErrno(readdir(folder), 'ENOENT')) ?? [];
+  let count = 0;
+  let bytes = 0;
+  for (const name of names) {
+    const found = await ignoreErrno(stat(join(folder, name)), 'ENOENT');
+    if (!found?.isFile()) continue;
+    count++;
+    bytes += found.size;
+  }
+  return { count, bytes };
+}
+
+/**
+ * The size and the free space of the disk of a folder in bytes, as available to this process; null when there is no
+ * such folder.
+ */
+async function sizeOfDisk(folder: string): Promise<{ totalBytes: number; freeBytes: number } | null> {
+  const disk = await ignoreErrno(statfs(folder), 'ENOENT', 'ENOSYS');
+  return disk === undefined
+    ? null
+    : { totalBytes: disk.blocks * disk.bsize, freeBytes: disk.bavail * disk.bsize };
 }

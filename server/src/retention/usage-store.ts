@@ -25,10 +25,9 @@ export interface StoredTotals {
 
 /**
  * The totals from the counts and the ends of the events' primary key. Images are counted row by row.
- * @param isDistributed whether the database is on several nodes
- * @throws AppError `unavailable` when one of them does not answer
+ * @throws AppError `unavailable` when a node of the database does not answer
  */
-export async function readStoredTotals(db: Executor, isDistributed: boolean): Promise<StoredTotals> {
+export async function readStoredTotals(db: Executor): Promise<StoredTotals> {
   const { rows } = await db.execute<StatsRow>(sql`
     SELECT (SELECT coalesce(sum(n), 0)::bigint FROM ${countedEvents(EVER)}) AS event_count,
       (SELECT id FROM events ORDER BY id LIMIT 1) AS oldest,
@@ -38,7 +37,7 @@ export async function readStoredTotals(db: Executor, isDistributed: boolean): Pr
   const [row] = rows;
   if (!row) throw new Error('PostgreSQL did not return the storage statistics');
   return {
-    databaseBytes: await readDatabaseBytes(db, isDistributed),
+    databaseBytes: await readDatabaseBytes(db),
     eventCount: row.event_count,
     oldestEvent: timeOf(row.oldest),
     newestEvent: timeOf(row.newest),

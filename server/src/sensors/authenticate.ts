@@ -15,13 +15,13 @@ export interface DeviceContext<App = Core> extends RequestContext<App> {
  * unavailable and the key is not cached
  */
 export function authenticateSensor(
-  { app }: RequestContext<Core & Pick<SensorServices, 'sensorKeys' | 'lastContacts'>>,
+  { app }: RequestContext<Core & Pick<SensorServices, 'sensorKeys' | 'lastSeen'>>,
   rawInput: unknown,
 ): KnownSensor | Promise<KnownSensor> {
   const admit = (sensor: KnownSensor | null): KnownSensor => {
     if (!sensor) throw new AppError('unauthorized', 'Invalid API key');
-    if (sensor.previousKey) app.lastContacts.recordByPreviousKey(sensor.id);
-    else app.lastContacts.record(sensor.id);
+    if (sensor.previousKey) app.lastSeen.recordByPreviousKey(sensor.id);
+    else app.lastSeen.record(sensor.id);
     return sensor;
   };
   const apiKey: unknown =

@@ -67,10 +67,27 @@ export async function handleHeartbeat(
   return { success: true, status: outcome.to, serverTime: outcome.at, intervalSeconds };
 }
 
+/** Processes a heartbeat that arrived through a gateway, with the same effects as one with an API key. */
+export async function handleGatewayHeartbeat(
+  app: Core & Pick<SensorServices, 'publicSensors'> & Pick<RealtimeServices, 'outbox'>,
+  sensorId: string,
+): Promise<void> {
+  const outcome = await takeReport(app, {
+    sensorId,
+    apiKey: null,
+    signal: 'heartbeat',
+    reason: 'heartbeat',
+    firmware: null,
+    ipAddress: null,
+    macAddress: null,
+  });
+  if (outcome && outcome.from !== outcome.to) app.publicSensors.forget();
+}
+
 /**
  * Records a heartbeat, and publishes the change if it changes the status. Null when no sensor has the id and the key.
  */
-export async function takeReport(
+async function takeReport(
   app: Core & Pick<RealtimeServices, 'outbox'>,
   report: SelfReport,
 ): Promise<StatusOutcome | null> {

@@ -1,11 +1,11 @@
 import { API_KEY } from '@gantry/contract/sensors';
 import { createBoundedCache } from '../platform/bounded-cache.ts';
-import { databaseAway, isOutage } from '../platform/database/outage.ts';
+import { databaseAway, isOutage } from '../platform/database/failure.ts';
 import type { History } from '../platform/history.ts';
-import type { Standing } from './standings.ts';
+import type { Placement } from './placements-store.ts';
 
 /** The data of a sensor that ingestion caches to enrich its events without a query. */
-export interface KnownSensor extends Standing {
+export interface KnownSensor extends Placement {
   readonly id: string;
   readonly name: string;
   /** The address in the sensor's own coordinates. */
@@ -16,7 +16,7 @@ export interface KnownSensor extends Standing {
    * Its locations and limits over time, and when the present ones began (`until`, Unix milliseconds); absent if they
    * never changed.
    */
-  readonly past?: { readonly until: number; readonly standings: History<Standing> };
+  readonly past?: { readonly until: number; readonly placements: History<Placement> };
   /** Set if it was found by its previous key, which is accepted for this many more milliseconds. */
   readonly previousKey?: { readonly validMs: number };
 }

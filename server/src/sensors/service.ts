@@ -10,8 +10,8 @@ import { givenFields } from '../platform/given.ts';
 import type { RealtimeServices } from '../realtime/start.ts';
 import { newApiKey } from './api-key.ts';
 import { replaceKey } from './keys-store.ts';
+import { recordMove } from './placements-store.ts';
 import { publishStatus } from './publish-status.ts';
-import { recordMove } from './standings-store.ts';
 import type { SensorServices } from './start.ts';
 import { recordStatusChange, timeOfChange } from './status-store.ts';
 import {

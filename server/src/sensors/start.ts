@@ -3,9 +3,8 @@ import { startPeriodic } from '../platform/periodic.ts';
 import type { Foundation } from '../platform/start.ts';
 import type { RealtimeServices } from '../realtime/start.ts';
 import { publicKeyView } from './api-key.ts';
-import { writeContacts } from './contacts.ts';
 import { createKnownSensors, type KnownSensors } from './known-sensors.ts';
-import { createLastContacts, type LastContacts } from './last-contacts.ts';
+import { LastSeen, writeContacts } from './last-seen.ts';
 import { createPublicList, type PublicList } from './public-list.ts';
 import { createSensorClocks, type SensorClocks } from './sensor-clocks.ts';
 import { countClocks, writeClocks } from './sensor-clocks-store.ts';
@@ -19,7 +18,7 @@ export interface SensorServices {
   readonly sensorKeys: SensorKeys;
   readonly knownSensors: KnownSensors;
   readonly publicSensors: PublicList;
-  readonly lastContacts: LastContacts;
+  readonly lastSeen: LastSeen;
   readonly sensorClocks: SensorClocks;
 }
 
@@ -47,8 +46,8 @@ export function startSensors(
     },
     forgetAll,
   );
-  const lastContacts = resources.use(
-    createLastContacts({
+  const lastSeen = resources.use(
+    new LastSeen({
       store: (contacts) =>
         writeContacts({ devices, pool: pools.devices, outbox, publicSensors, timeoutSeconds }, contacts),
       log,
@@ -73,5 +72,5 @@ export function startSensors(
       }),
     )
     .startNow();
-  return { sensorKeys, knownSensors, publicSensors, lastContacts, sensorClocks };
+  return { sensorKeys, knownSensors, publicSensors, lastSeen, sensorClocks };
 }

@@ -16,8 +16,8 @@ import type { Executor } from '../platform/database/transaction.ts';
 import { notFound } from '../platform/error.ts';
 import type { Interval } from '../platform/time.ts';
 import { findNames } from '../users/names-store.ts';
-import { ALIVE_AFTER } from './contacts-store.ts';
 import { acceptsKey } from './keys-store.ts';
+import { ALIVE_AFTER } from './last-seen-store.ts';
 
 /** A change of status by a user. */
 export interface ChangeByHand {

@@ -14,8 +14,8 @@ import { locations, sensors } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { notFound } from '../platform/error.ts';
 import { acceptsKey, acceptsPreviousKey } from './keys-store.ts';
+import { readPlacements } from './placements-store.ts';
 import type { KnownSensor } from './sensor-keys.ts';
-import { readStandings } from './standings-store.ts';
 
 /** The columns of a sensor: all fields that the API returns, and the API key in full. */
 export const sensorColumns = {
@@ -153,9 +153,9 @@ async function findKnownSensor(
     ...(validMs !== null && { previousKey: { validMs } }),
   };
   if (!hasPast) return sensor;
-  const standings = await readStandings(db, row.id, row.locationId);
-  const until = standings.at(-1)?.since ?? Number.NEGATIVE_INFINITY;
-  return { ...sensor, past: { until, standings } };
+  const placements = await readPlacements(db, row.id, row.locationId);
+  const until = placements.at(-1)?.since ?? Number.NEGATIVE_INFINITY;
+  return { ...sensor, past: { until, placements } };
 }
 
 const sortKeys = {

@@ -1,7 +1,8 @@
 import type { Page } from '@gantry/contract/page';
-import type { ListSensorsInput, LocatedSensor, Sensor } from '@gantry/contract/sensors';
+import type { FollowSensorsInput, ListSensorsInput, LocatedSensor, Sensor } from '@gantry/contract/sensors';
 import type { AuthServices } from '../auth/start.ts';
 import type { Core, RequestContext } from '../platform/context.ts';
+import { type FollowContext, follow, type StreamMessage } from '../realtime/follow.ts';
 import { keyViewOf, seesKeys } from './api-key.ts';
 import type { SensorServices } from './start.ts';
 import { getSensor, listLocatedSensors, listSensors } from './store.ts';
@@ -28,4 +29,19 @@ export async function viewAllSensors(
   ctx: RequestContext<Core & AuthServices & Pick<SensorServices, 'publicSensors'>>,
 ): Promise<LocatedSensor[]> {
   return (await seesKeys(ctx)) ? listLocatedSensors(ctx.app.db) : ctx.app.publicSensors.read();
+}
+
+/**
+ * Streams changes of status, of all sensors or of those that match the filter.
+ * @throws AppError as `follow` does
+ */
+export function followStatusChanges(
+  ctx: FollowContext,
+  { sensorId, status, lastEventId }: FollowSensorsInput,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<StreamMessage<'sensors'>> {
+  const id = sensorId?.toLowerCase();
+  const matches = (change: { sensorId: string; to: string }): boolean =>
+    (id === undefined || change.sensorId === id) && (status === undefined || change.to === status);
+  return follow(ctx, { topics: ['sensors'], matches, lastEventId }, signal);
 }

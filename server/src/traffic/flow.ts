@@ -1,6 +1,6 @@
 import type { fold } from '@gantry/contract/fold';
 import type { FlowPoint } from '@gantry/contract/traffic';
-import { sumsBySpelling } from '../events/list/spelling.ts';
+import { sumsBySpelling } from '../platform/fold-case.ts';
 import { type History, heldAt } from '../platform/history.ts';
 import type { Rollups } from './rollups-store.ts';
 import { describeSpeeds, type Judged, judge, type Speeds, sumOfSpeeds } from './speeds.ts';

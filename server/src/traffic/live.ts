@@ -1,7 +1,7 @@
 import { MINUTE_MS } from '@gantry/contract/durations';
 import type { LiveTraffic } from '@gantry/contract/traffic';
+import { LEVELS, type TrafficLevel } from '@gantry/contract/traffic';
 import type { Parts } from './figures.ts';
-import { levelOf } from './level.ts';
 import { readLive } from './live-store.ts';
 import { meanOf } from './speeds.ts';
 
@@ -27,4 +27,20 @@ export async function getLive({ db, clock }: Parts): Promise<LiveTraffic> {
       };
     }),
   };
+}
+
+/** The figures of a location's last minutes; speeds in km/h. */
+interface LiveFigures {
+  readonly volume: number;
+  readonly meanSpeed: number | null;
+  readonly usualSpeed: number | null;
+  /** Whether any of its sensors is ONLINE. */
+  readonly isWatched: boolean;
+}
+
+/** The traffic level, by the table in the contract. */
+function levelOf({ volume, meanSpeed, usualSpeed, isWatched }: LiveFigures): TrafficLevel {
+  if (volume === 0) return isWatched ? 'FREE' : 'NO_DATA';
+  if (meanSpeed === null || usualSpeed === null || usualSpeed === 0) return 'NO_DATA';
+  return LEVELS.find(({ from }) => meanSpeed / usualSpeed >= from)?.level ?? 'CONGESTED';
 }

@@ -5,8 +5,8 @@ import type { Executor } from '../platform/database/transaction.ts';
 import { notFound } from '../platform/error.ts';
 import { always, type History } from '../platform/history.ts';
 import { type Interval, SLOT_MS, slotOf } from '../platform/time.ts';
-import type { Standing } from '../sensors/standings.ts';
-import { locationLimits, readStandings } from '../sensors/standings-store.ts';
+import type { Placement } from '../sensors/placements-store.ts';
+import { locationLimits, readPlacements } from '../sensors/placements-store.ts';
 import type { Place } from './rollups-store.ts';
 
 /** A place with its speed limits (km/h). */
@@ -45,15 +45,15 @@ export async function getPlace(
       : [];
     const row = found ?? (mayBeDeleted ? { id: sensorId, locationId: null, speedLimit: null } : null);
     if (!row) throw notFound('Sensor');
-    const standings = await readStandings(db, row.id, row.locationId);
-    const limits = standings.map(({ since, value }) => ({ since, value: value.speedLimit }));
+    const placements = await readPlacements(db, row.id, row.locationId);
+    const limits = placements.map(({ since, value }) => ({ since, value: value.speedLimit }));
     const place = { kind: 'sensor', id: row.id, limits: onSlots(limits) } as const;
     if (standingAt === undefined) return { ...place, speedLimit: row.speedLimit };
-    const last = standings.findLast(({ value }) => isAt(value, standingAt));
+    const last = placements.findLast(({ value }) => isAt(value, standingAt));
     return {
       ...place,
       speedLimit: last?.value.speedLimit ?? null,
-      spans: spansAt(standings, standingAt),
+      spans: spansAt(placements, standingAt),
     };
   }
   const [row] =
@@ -68,8 +68,8 @@ export async function getPlace(
   return { kind: 'location', ...row, limits: onSlots(limits) };
 }
 
-/** Whether a standing is at a location, or (null) at none that still exists. */
-function isAt({ locationId, locationName }: Standing, wanted: string | null): boolean {
+/** Whether a placement is at a location, or (null) at none that still exists. */
+function isAt({ locationId, locationName }: Placement, wanted: string | null): boolean {
   return wanted === null ? locationName === null : locationId === wanted;
 }
 
@@ -77,11 +77,11 @@ function isAt({ locationId, locationName }: Standing, wanted: string | null): bo
  * When a sensor stood at a location, or (null) at none that still exists, in whole slots, of which none counts for two
  * places.
  */
-function spansAt(standings: History<Standing>, locationId: string | null): Interval[] {
+function spansAt(placements: History<Placement>, locationId: string | null): Interval[] {
   const spans: { from: number; until: number }[] = [];
-  for (const [n, { since, value }] of standings.entries()) {
+  for (const [n, { since, value }] of placements.entries()) {
     if (!isAt(value, locationId)) continue;
-    const until = standings[n + 1]?.since ?? Number.POSITIVE_INFINITY;
+    const until = placements[n + 1]?.since ?? Number.POSITIVE_INFINITY;
     const last = spans.at(-1);
     // A change of the limit does not divide its stay.
     if (last?.until === since) last.until = until;

@@ -3,6 +3,7 @@ import { UNDO_MINUTES } from '@gantry/contract/values';
 import type {
   AcknowledgeAlertInput,
   CreateWatchlistEntryInput,
+  FollowAlertsInput,
   UpdateWatchlistEntryInput,
   WatchlistAlert,
   WatchlistEntry,
@@ -17,6 +18,7 @@ import { AppError, invalidInput } from '../platform/error.ts';
 import { givenFields } from '../platform/given.ts';
 import { resolveInterval, resolveTime } from '../platform/time.ts';
 import { recordChanges } from '../realtime/changes-store.ts';
+import { type FollowContext, follow, type StreamMessage } from '../realtime/follow.ts';
 import { getAlert, setAcknowledged, setOpen } from './alerts-store.ts';
 import type { WatchlistServices } from './start.ts';
 import { deleteEntryRow, getEntry, insertEntry, updateEntryRow } from './store.ts';
@@ -183,4 +185,17 @@ async function changeList(
   });
   await app.watchlist.refresh();
   return changed;
+}
+
+/** Streams alerts, of all entries or of one, and of all priorities or of one. @throws AppError as `follow` does */
+export function followAlerts(
+  ctx: FollowContext,
+  { entryId, priority, lastEventId }: FollowAlertsInput,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<StreamMessage<'watchlist'>> {
+  const entry = entryId?.toLowerCase();
+  const matches = (alert: WatchlistAlert): boolean =>
+    (entry === undefined || alert.entryId === entry) &&
+    (priority === undefined || alert.priority === priority);
+  return follow(ctx, { topics: ['watchlist'], matches, lastEventId }, signal);
 }

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import http from 'node:http';
 import https from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
@@ -9,7 +10,6 @@ import { retryAfterOf } from '../platform/retry-after.ts';
 import { TIMINGS } from '../platform/timings.ts';
 import { type AddressRules, hostOf } from './address.ts';
 import type { Attempt, AttemptResult } from './attempts-store.ts';
-import { signatureOf } from './signature.ts';
 
 /** Makes one attempt. It never rejects: the result contains the reason of a failure. */
 export type SendAttempt = (attempt: Attempt) => Promise<AttemptResult>;
@@ -140,4 +140,12 @@ function describe(error: unknown): string {
   // Several addresses were tried, and none responded.
   const [first] = error instanceof AggregateError ? error.errors : [];
   return safeText(first ?? error).slice(0, 500);
+}
+
+/**
+ * Proves to a receiver that Gantry sent this body at this time: HMAC-SHA256 over `timestamp.body`.
+ * @param timestamp Unix seconds
+ */
+function signatureOf(secret: string, timestamp: number, body: string): string {
+  return `sha256=${createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex')}`;
 }

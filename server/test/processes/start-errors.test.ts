@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { configKeys, readConfig } from '../../src/platform/config.ts';
-import { meantBy } from '../../src/platform/misspelt.ts';
+import { meantBy } from '../../src/platform/load-config.ts';
 import { GANTRY } from '../build-programs.ts';
 import { createTestDatabase, eventually } from '../harness.ts';
 import { spawnService } from './service-process.ts';

@@ -6,7 +6,6 @@ import type { Config } from '../../platform/config.ts';
 import { safeText } from '../../platform/describe-error.ts';
 import { AppError, unavailable } from '../../platform/error.ts';
 import { emailOf, nameOf, roleOf } from './claims.ts';
-import { keptFor } from './kept.ts';
 
 /** The data of a login that begins at the provider. */
 export interface BegunLogin {
@@ -154,4 +153,22 @@ function unreachable(cause: unknown): AppError {
     'The login provider cannot be reached: try again later, or log in with a password',
     cause,
   );
+}
+
+/**
+ * Returns a function that reads a value when it is needed and caches it for some time. Failures are not cached, and
+ * concurrent callers share one call of `read`.
+ * @param keptMs how long the value is cached, in milliseconds
+ */
+function keptFor<Value>(read: () => Promise<Value>, keptMs: number): () => Promise<Value> {
+  let kept: { readonly value: Promise<Value>; readonly until: number } | null = null;
+  return () => {
+    if (kept && performance.now() < kept.until) return kept.value;
+    const reading = { value: read(), until: performance.now() + keptMs };
+    kept = reading;
+    reading.value.catch(() => {
+      if (kept === reading) kept = null;
+    });
+    return reading.value;
+  };
 }

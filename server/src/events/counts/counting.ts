@@ -1,4 +1,23 @@
-import { KEYS_OF_EVENT, TOTALS_KEYS } from './keys.ts';
+import { sql } from 'drizzle-orm';
+import { VIOLATION_EVENT_TYPES } from '../violation.ts';
+
+/** The columns by which the totals count events, after the hour or period, in the order of the primary keys. */
+export const TOTALS_KEYS = 'event_type, violation_type, vehicle_type, severity, processed, archived';
+
+/** The values of an event in these columns: '' and 0 stand for none. */
+export const KEYS_OF_EVENT = `event_type, coalesce(violation_type, ''), coalesce(vehicle_type, ''), coalesce(severity, 0),
+    processed, archived`;
+
+export const totalsKeys = sql.raw(TOTALS_KEYS);
+export const keysOfEvent = sql.raw(KEYS_OF_EVENT);
+
+const violationTypes = VIOLATION_EVENT_TYPES.map((type) => `'${type}'`).join(', ');
+
+/**
+ * `isViolation` as a condition on rows of events, where a missing violation type is null, and on totals, where it is
+ * ''. It may be null instead of false, so it must not be negated.
+ */
+export const violationCondition = sql.raw(`(event_type IN (${violationTypes}) OR violation_type <> '')`);
 
 /** The columns of events that a statement must return for `countingOf`. */
 export const COUNTED_COLUMNS =

@@ -5,6 +5,13 @@ import type { Interval } from '../../platform/time.ts';
 export const PERIODS = ['hour', 'day', 'month', 'year'] as const;
 export type Period = (typeof PERIODS)[number];
 
+/** The number of events in a period. */
+export interface Count {
+  /** Unix milliseconds. */
+  readonly start: number;
+  readonly n: number;
+}
+
 /** A part of an interval with the source of its count: the totals of whole periods, or the events themselves. */
 export interface Piece extends Interval {
   readonly source: Period | 'events';

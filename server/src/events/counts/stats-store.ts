@@ -1,8 +1,8 @@
 import type { EventStats } from '@gantry/contract/events';
 import { sql } from 'drizzle-orm';
 import type { Executor } from '../../platform/database/transaction.ts';
+import { sumsBySpelling } from '../../platform/fold-case.ts';
 import type { Interval } from '../../platform/time.ts';
-import { sumsBySpelling } from '../list/spelling.ts';
 import { countedEvents } from './totals.ts';
 
 interface CountRow extends Record<string, unknown> {

@@ -1,9 +1,11 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { moment } from '../../platform/database/moment.ts';
+import type { Executor } from '../../platform/database/transaction.ts';
+import { inPortions } from '../../platform/portions.ts';
 import type { Interval } from '../../platform/time.ts';
 import { firstIdAt } from '../id.ts';
-import { cover, endOf, type Period, type Piece, startOf } from './covering.ts';
-import { keysOfEvent, totalsKeys } from './keys.ts';
+import { keysOfEvent, totalsKeys } from './counting.ts';
+import { type Count, cover, endOf, type Period, type Piece, startOf } from './covering.ts';
 
 /** No event is later than this. Up to here PostgreSQL and JavaScript write dates in the same way. */
 const END_OF_TIME = Date.UTC(9000, 0);
@@ -24,6 +26,11 @@ export function idWithinAny(spans: readonly Interval[]): SQL[] {
   if (spans.length === 1) return whole;
   const each = spans.map((span) => sql`(${sql.join(idWithin(span), sql` AND `)})`);
   return [...whole, sql`(${sql.join(each, sql` OR `)})`];
+}
+
+/** A WHERE clause for rows that meet all conditions. */
+export function where(conditions: readonly SQL[]): SQL {
+  return conditions.length === 0 ? sql`` : sql`WHERE ${sql.join([...conditions], sql` AND `)}`;
 }
 
 /** The first column with the time by which rows are counted: none, the period of each row, or one time for all. */
@@ -55,6 +62,26 @@ export function countedByPeriod(period: Period, interval: Interval): SQL {
           ...fromCovering(last, { from: last, until }),
         ];
   return sql`(${unionOf('own', parts)}) AS counted (at, ${totalsKeys}, n)`;
+}
+
+/**
+ * The periods of an interval that contain events, in order.
+ * @param conditions on the columns of the totals
+ */
+export async function countByPeriod(
+  db: Executor,
+  period: Period,
+  conditions: readonly SQL[],
+  interval: Interval,
+): Promise<Count[]> {
+  // Plan: event_period_totals_pkey for one period and a range of days, or event_totals_folded_pkey for the hours of a
+  // day; events_pkey for the partial hours at the ends. With 10 million events of a year: all years 1.8 ms, the
+  // months of one 2.3, the days of one 2.2, the hours of one 1.5 to 5.
+  const { rows } = await db.execute<{ start: number; n: number }>(sql`
+    SELECT (extract(epoch FROM at) * 1000)::bigint AS start, n FROM (
+      SELECT at, sum(n)::bigint AS n FROM ${countedByPeriod(period, interval)} ${where(conditions)} GROUP BY at
+    ) AS summed WHERE n > 0 ORDER BY at`);
+  return rows;
 }
 
 /**
@@ -140,4 +167,28 @@ function unionOf(bucket: Bucket, parts: SQL[]): SQL {
     parts.length > 0 ? parts : [fromPiece(bucket, { source: 'hour', from: 0, until: 0, sign: 1 })],
     sql` UNION ALL `,
   );
+}
+
+/**
+ * Maximum number of events that one statement reads, which takes a second or two, and stays within the time limit of
+ * statements on a busy machine, too.
+ */
+const MAX_READ_AT_ONCE = 1_000_000;
+
+/**
+ * Divides an interval at hours (in UTC), so that no part has more events than `most`, unless an hour has. By default, one
+ * statement can read a part.
+ */
+export async function divideByEvents(
+  db: Executor,
+  { from, until }: Interval,
+  most = MAX_READ_AT_ONCE,
+): Promise<Interval[]> {
+  // Plan: event_totals_folded_pkey. A month has at most some 50,000 rows of totals.
+  const { rows: hours } = await db.execute<{ start: number; n: number }>(sql`
+    SELECT (extract(epoch FROM hour) * 1000)::bigint AS start, sum(n)::bigint AS n FROM event_totals
+    WHERE hour >= ${moment(startOf('hour', from))} AND hour < ${moment(until)} GROUP BY hour ORDER BY hour`);
+  const [, ...further] = inPortions(hours, most, ({ n }) => n);
+  const starts = [from, ...further.flatMap(([first]) => first?.start ?? [])];
+  return starts.map((start, n) => ({ from: start, until: starts[n + 1] ?? until }));
 }

@@ -1,11 +1,13 @@
-import type { ListEventsInput } from '@gantry/contract/events';
+import { type EventFilter, type ListEventsInput, listEventsInput } from '@gantry/contract/events';
+import { isUuid } from '@gantry/contract/id';
 import { plateKey } from '@gantry/contract/plate';
 import { type SQL, sql } from 'drizzle-orm';
 import { foldedText } from '../../platform/database/folded.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import { spellingsOf } from '../../platform/fold-case.ts';
+import type { Interval } from '../../platform/time.ts';
+import { idWithinAny } from '../counts/totals.ts';
 import { formerPlateKey, type PlateFilter, plateFilter } from '../plate.ts';
-import { findSpellings } from './spellings.ts';
 
 /** A condition on columns by which events are counted. */
 export interface TotalledFilter {
@@ -13,6 +15,47 @@ export interface TotalledFilter {
   readonly onTotals: SQL;
   /** Whether an index returns the matching events in the order of time. */
   readonly isIndexed: boolean;
+}
+
+/** What a list asks for. */
+export interface ListFilters {
+  readonly input: Pick<
+    ListEventsInput,
+    'sortBy' | 'sortOrder' | 'skip' | 'take' | 'locationName' | 'licensePlateNumber'
+  >;
+  readonly interval: Interval;
+  /** Its filters that the totals contain. */
+  readonly filters: readonly TotalledFilter[];
+  /** Its filters, except for the place, that only the events themselves can answer. */
+  readonly rowFilters: readonly SQL[];
+}
+
+/** The filters of a list. */
+export async function filtersOf(
+  db: Executor,
+  input: ListEventsInput,
+  interval: Interval,
+): Promise<ListFilters> {
+  return { input, interval, filters: await countedFilters(db, input), rowFilters: rowFilters(input) };
+}
+
+/**
+ * The conditions for the events that meet filters.
+ * @param spans the parts of the interval that contain the events
+ */
+export function conditionsOf(filters: readonly TotalledFilter[], spans: readonly Interval[]): SQL[] {
+  return [...idWithinAny(spans), ...filters.map(({ onEvents }) => onEvents)];
+}
+
+/** The conditions that are met by exactly the events that `events.getAll` lists with these filters. */
+export async function listedConditions(db: Executor, filter: EventFilter): Promise<SQL[]> {
+  if (filter.sensorId !== undefined && !isUuid(filter.sensorId)) return [sql`false`];
+  const input = listEventsInput.parse(filter);
+  return [
+    ...(await countedFilters(db, input)).map(({ onEvents }) => onEvents),
+    ...rowFilters(input),
+    ...(input.locationName === undefined ? [] : [atPlaceNamed(input.locationName)]),
+  ];
 }
 
 export function ofType(eventType: string): TotalledFilter {
@@ -49,7 +92,7 @@ export function rowFilters(input: ListEventsInput): SQL[] {
 }
 
 /** Events at a place of this name, without regard to case. */
-export function atPlaceNamed(name: string): SQL {
+function atPlaceNamed(name: string): SQL {
   // The name is stored in lower case as the database has it, which differs from one server to another.
   const keys = sql`array_append(${sql.param(spellingsOf(name))}::text[], lower(${name}::text))`;
   return sql`location_key = ANY(${keys})`;
@@ -59,10 +102,6 @@ export function atPlaceNamed(name: string): SQL {
 export function atPlaceSpelledOtherwise(name: string): SQL {
   const own = sql`lower(${name}::text)`;
   return sql`location_key = ANY(array_remove(${sql.param(spellingsOf(name))}::text[], ${own}))`;
-}
-
-export function where(conditions: readonly SQL[]): SQL {
-  return conditions.length === 0 ? sql`` : sql`WHERE ${sql.join([...conditions], sql` AND `)}`;
 }
 
 function onBoth(condition: SQL, isIndexed: boolean): TotalledFilter {
@@ -89,6 +128,21 @@ async function ofKind(
     onTotals: sql`${foldedText(name)} = ${foldedText(sought)}`,
     isIndexed: column === 'violation_type' && others.length === 0,
   };
+}
+
+/** The spellings, in lower case, of a type among stored events that differ from the given one only in case. */
+async function findSpellings(
+  db: Executor,
+  column: 'violation_type' | 'vehicle_type',
+  sought: string,
+): Promise<string[]> {
+  const name = sql.raw(column);
+  // Plan: event_period_totals_pkey for the years; the unfolded rows are read whole.
+  const { rows } = await db.execute<{ spelling: string }>(sql`
+    SELECT DISTINCT lower(kind) AS spelling FROM (
+      SELECT ${name} FROM event_period_totals WHERE period = 'year' UNION SELECT ${name} FROM event_totals_unfolded
+    ) AS counted (kind) WHERE ${foldedText(sql`kind`)} = ${foldedText(sought)}`);
+  return rows.map(({ spelling }) => spelling);
 }
 
 /** Events that have the plate by the present rules or, if their keys were not brought up to date yet, by the former. */

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
-import { connectionsOf } from './pools.ts';
+import { connectionsOf } from './pool.ts';
 import type { Executor } from './transaction.ts';
 
 /** How many connections a service may open, and how many there are for it. */

@@ -1,4 +1,5 @@
 import { DatabaseError } from 'pg';
+import { type AppError, unavailable } from '../error.ts';
 import { UnreadableTlsFile } from './tls-files.ts';
 
 /** The SQLSTATE of an error or of one of its causes; null if PostgreSQL did not raise it. */
@@ -137,4 +138,17 @@ function* causes(error: unknown): Generator<Error> {
 function isAny(error: unknown, message: RegExp): boolean {
   for (const cause of causes(error)) if (message.test(cause.message)) return true;
   return false;
+}
+
+/**
+ * Whether PostgreSQL raised the error, whatever its SQLSTATE, or is unavailable. If the content of the statement cannot
+ * be the cause, or errors about rows were handled before, the same statement may be sent again.
+ */
+export function isOutage(error: unknown): boolean {
+  return sqlState(error) !== null || isDatabaseAway(error);
+}
+
+/** The error that devices get during an outage. */
+export function databaseAway(cause?: unknown): AppError {
+  return unavailable('The database is unavailable: try again in a moment', cause);
 }

@@ -6,8 +6,8 @@ import type { Executor } from './transaction.ts';
 
 /** The servers of a Citus cluster, if `events` is distributed over several; otherwise there is only the one. */
 export interface Nodes {
-  /** Whether events are on several nodes. Constant while a service runs. */
-  isDistributed(): Promise<boolean>;
+  /** Whether rows that OFFSET skips are sent from one server to another, so that skipping many takes long. */
+  sendsSkippedRows(): Promise<boolean>;
   /** The addresses of nodes that do not answer; empty for one server. */
   listAbsent(): Promise<readonly string[]>;
   /**
@@ -42,7 +42,7 @@ export function followNodes(db: Database, health: Database): Nodes {
   };
 
   return {
-    isDistributed,
+    sendsSkippedRows: isDistributed,
     async listAbsent() {
       if (!(await isDistributed())) return [];
       // Concurrent callers share one query: anybody may ask for the health of the service, and each query opens a
@@ -91,8 +91,8 @@ function sharesAny(some: ReadonlySet<string>, others: ReadonlySet<string>): bool
 }
 
 /** The size of the database on all nodes, in bytes. @throws Error when a node does not answer */
-export async function readDatabaseBytes(db: Executor, isDistributed: boolean): Promise<number> {
-  if (!isDistributed) {
+export async function readDatabaseBytes(db: Executor): Promise<number> {
+  if (!(await areEventsDistributed(db))) {
     const { rows } = await db.execute<{ bytes: number }>(
       sql`SELECT pg_database_size(current_database()) AS bytes`,
     );
@@ -100,6 +100,24 @@ export async function readDatabaseBytes(db: Executor, isDistributed: boolean): P
   }
   const sizes = await askAllNodes(db, 'SELECT pg_database_size(current_database())');
   return sizes.reduce((sum, size) => sum + Number(size), 0);
+}
+
+/**
+ * The size of each table with its indexes on all nodes, in bytes; null where it is unknown.
+ * @param tables names, quoted for SQL
+ */
+export async function readTableBytes(
+  db: Executor,
+  tables: readonly string[],
+): Promise<ReadonlyMap<string, number | null>> {
+  // On a cluster the partitions lie on other nodes, so its own function is used.
+  const size = (await areEventsDistributed(db))
+    ? sql`citus_total_relation_size(to_regclass(name), false)`
+    : sql`pg_total_relation_size(to_regclass(name))`;
+  const { rows } = await db.execute<{ name: string; bytes: number | null }>(
+    sql`SELECT name, ${size} AS bytes FROM unnest(${sql.param(tables)}::text[]) AS name`,
+  );
+  return new Map(rows.map(({ name, bytes }) => [name, bytes]));
 }
 
 /** Whether events are on several nodes. The extension alone does not distribute them. */

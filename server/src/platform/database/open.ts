@@ -5,7 +5,7 @@ import { findRunning } from '@gantry/embedded-postgres/running';
 import { dataFolderAt, GANTRY } from '../data-folder.ts';
 import { ignoreErrno } from '../errno.ts';
 import { clientSettings } from './address.ts';
-import { explainRefusal } from './refusals.ts';
+import { explainRefusal } from './explain-refusal.ts';
 import { Client } from './tls-files.ts';
 import { UnsuitableDatabase } from './wait.ts';
 

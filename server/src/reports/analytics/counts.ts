@@ -1,9 +1,9 @@
 import type { Analytics, Compared } from '@gantry/contract/analytics';
 import { severity } from '@gantry/contract/events';
-import { sumsBySpelling } from '../../events/list/spelling.ts';
 import type { RemovedEvents } from '../../events/remove-store.ts';
 import { rankOf, severityOfRank } from '../../events/severity.ts';
 import { isViolation } from '../../events/violation.ts';
+import { sumsBySpelling } from '../../platform/fold-case.ts';
 import type { CountRow } from './store.ts';
 
 const MOST_VEHICLE_TYPES = 50;

@@ -1,8 +1,7 @@
 import type { Analytics } from '@gantry/contract/analytics';
 import { type SQL, sql } from 'drizzle-orm';
-import { totalsKeys } from '../../events/counts/keys.ts';
+import { totalsKeys, violationCondition } from '../../events/counts/counting.ts';
 import { countedByPeriod, countedEvents, idWithin } from '../../events/counts/totals.ts';
-import { violationCondition } from '../../events/counts/violations.ts';
 import { firstIdAt, timeOfId } from '../../events/id.ts';
 import { moment } from '../../platform/database/moment.ts';
 import type { Executor } from '../../platform/database/transaction.ts';

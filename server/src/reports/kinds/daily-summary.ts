@@ -1,9 +1,9 @@
 import { eventType } from '@gantry/contract/events';
 import type { SensorStatus } from '@gantry/contract/sensors';
-import { sumsBySpelling } from '../../events/list/spelling.ts';
 import { isRemovedWithin, listRemovedEvents } from '../../events/remove-store.ts';
 import { isViolation } from '../../events/violation.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
+import { sumsBySpelling } from '../../platform/fold-case.ts';
 import { type LocalDay, localDays } from '../../platform/local-days.ts';
 import type { Interval } from '../../platform/time.ts';
 import type { Batch, Column, KindOfReport, ReportScope, Row, Summary } from '../document.ts';

@@ -1,4 +1,4 @@
-import { listedConditions } from '../../events/list/conditions.ts';
+import { listedConditions } from '../../events/list/filters.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import type { Batch, Column, KindOfReport, ReportScope, Summary } from '../document.ts';
 import { createLocalTime } from '../local-time.ts';

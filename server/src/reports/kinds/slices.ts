@@ -1,5 +1,5 @@
 import { DAY_MS } from '@gantry/contract/durations';
-import { divideByEvents } from '../../events/counts/divide.ts';
+import { divideByEvents } from '../../events/counts/totals.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import type { Interval } from '../../platform/time.ts';
 import type { Batch, ReportScope, Row } from '../document.ts';

@@ -2,15 +2,15 @@ import { type Event, listEventsInput } from '@gantry/contract/events';
 import { isUuid } from '@gantry/contract/id';
 import type { ReportFilters } from '@gantry/contract/reports';
 import { type SQL, sql } from 'drizzle-orm';
+import { violationCondition } from '../../events/counts/counting.ts';
 import { idWithin } from '../../events/counts/totals.ts';
-import { violationCondition } from '../../events/counts/violations.ts';
 import { countedFilters, rowFilters } from '../../events/list/filters.ts';
 import { rankOf } from '../../events/severity.ts';
 import { type EventRecord, listedColumns, toEvent } from '../../events/store.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import { always, type History } from '../../platform/history.ts';
 import type { Interval } from '../../platform/time.ts';
-import { locationLimits } from '../../sensors/standings-store.ts';
+import { locationLimits } from '../../sensors/placements-store.ts';
 import { quarterOf } from './counted-store.ts';
 
 /** The conditions for events that match the filters of a report. */

@@ -1,6 +1,14 @@
 import { nextStatus } from '@gantry/contract/sensors';
 import type { Pool } from 'pg';
-import type { Contacts } from './last-contacts.ts';
+
+/** Times of the last contacts, by the ids of the sensors. */
+export interface Contacts {
+  readonly byKey: ReadonlyMap<string, Date>;
+  readonly byPreviousKey: ReadonlyMap<string, Date>;
+  readonly byConnection: ReadonlyMap<string, Date>;
+  /** When their last accepted events arrived, in Unix milliseconds. */
+  readonly events: ReadonlyMap<string, number>;
+}
 
 // Rows are locked in the order of their ids, as in every change of several sensors.
 const TOUCH = `

@@ -1,30 +1,61 @@
 import { type SQL, sql } from 'drizzle-orm';
+import type { Logger } from 'pino';
 import { locks } from '../../platform/database/locks.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import { inTransaction } from '../../platform/database/transaction.ts';
-import { totalsKeys } from './keys.ts';
+import { startPeriodic } from '../../platform/periodic.ts';
+import type { Timings } from '../../platform/timings.ts';
+import { totalsKeys } from './counting.ts';
+
+/** Maximum number of rows of each kind in one transaction, so that it ends within a fraction of a second. */
+const MAX_ROWS_AT_ONCE = 20_000;
 
 /**
- * Folds at most `limit` rows of each kind, unless another process is doing so. Readers see the counts either before
- * or after the fold.
- * @returns the number of rows that were folded
+ * Rolls up new counts again and again until it is disposed of; disposing waits for the current transaction. Counts
+ * are correct without that; it keeps the number of rows low.
  */
-export async function foldTotals(db: Database, limit: number): Promise<number> {
-  if (!(await isSomethingToFold(db))) return 0;
+export function startRollingUpCounts({
+  db,
+  log,
+  timings,
+}: {
+  db: Database;
+  log: Logger;
+  timings: Pick<Timings, 'foldCountsMs'>;
+}): AsyncDisposable {
+  return startPeriodic(
+    {
+      everyMs: timings.foldCountsMs,
+      log,
+      failure: 'the counts could not be rolled up now; the next run will try again',
+    },
+    async (isOver) => {
+      while (!isOver() && (await rollUpCounts(db, MAX_ROWS_AT_ONCE)) >= MAX_ROWS_AT_ONCE);
+    },
+  );
+}
+
+/**
+ * Rolls up at most `limit` rows of each kind, unless another process is doing so. Readers see the counts either before
+ * or after it.
+ * @returns the number of rows that were rolled up
+ */
+export async function rollUpCounts(db: Database, limit: number): Promise<number> {
+  if (!(await isAnythingWaiting(db))) return 0;
   return inTransaction(db, async (tx) => {
     const { rows: locked } = await tx.execute<{ mine: boolean }>(
       sql`SELECT pg_try_advisory_xact_lock(${locks.fold}) AS mine, set_config('synchronous_commit', 'off', true)`,
     );
     if (!locked[0]?.mine) return 0;
-    const totals = await tx.execute<{ rows: number }>(FOLD_TOTALS(limit));
-    const arrivals = await tx.execute<{ rows: number }>(FOLD_ARRIVALS(limit));
+    const totals = await tx.execute<{ rows: number }>(rollUpTotalsQuery(limit));
+    const arrivals = await tx.execute<{ rows: number }>(rollUpArrivalsQuery(limit));
     return (totals.rows[0]?.rows ?? 0) + (arrivals.rows[0]?.rows ?? 0);
   });
 }
 
-// Rows are written in the order of their keys. Plan: the unfolded rows by their position, then the primary keys of
+// Rows are written in the order of their keys. Plan: the new rows by their position, then the primary keys of
 // the folded hours and of the periods.
-function FOLD_TOTALS(limit: number) {
+function rollUpTotalsQuery(limit: number) {
   return sql`
   WITH taken AS (
     DELETE FROM event_totals_unfolded
@@ -55,7 +86,7 @@ export function addToPeriods(hours: SQL): SQL {
     ON CONFLICT (period, start, ${totalsKeys}) DO UPDATE SET n = known.n + excluded.n`;
 }
 
-function FOLD_ARRIVALS(limit: number) {
+function rollUpArrivalsQuery(limit: number) {
   return sql`
   WITH taken AS (
     DELETE FROM event_arrivals_unfolded
@@ -69,8 +100,8 @@ function FOLD_ARRIVALS(limit: number) {
   SELECT count(*) AS rows FROM taken`;
 }
 
-/** Whether anything was counted since the last fold. */
-async function isSomethingToFold(db: Database): Promise<boolean> {
+/** Whether anything was counted since the last time. */
+async function isAnythingWaiting(db: Database): Promise<boolean> {
   const { rows } = await db.execute<{ due: boolean }>(sql`
     SELECT EXISTS (SELECT FROM event_totals_unfolded) OR EXISTS (SELECT FROM event_arrivals_unfolded) AS due`);
   return rows[0]?.due ?? false;

@@ -1,9 +1,21 @@
 import { sql } from 'drizzle-orm';
 import { historyTable } from '../platform/database/history-table.ts';
 import type { Executor } from '../platform/database/transaction.ts';
-import { always, type History } from '../platform/history.ts';
+import { always, type History, heldAt } from '../platform/history.ts';
 import { slotOf } from '../platform/time.ts';
-import { type Standing, standingsOf } from './standings.ts';
+
+/** The location of a sensor and its speed limit (km/h); null for none. */
+export interface Placement {
+  readonly locationId: string | null;
+  readonly locationName: string | null;
+  readonly speedLimit: number | null;
+}
+
+/** The present state of locations and the history of limits that changed, by id. */
+interface KnownLocations {
+  readonly present: ReadonlyMap<string, { readonly name: string; readonly speedLimit: number | null }>;
+  readonly limits: ReadonlyMap<string, History<number | null>>;
+}
 
 /** The locations of sensors over time; null for none. */
 const sensorPlaces = historyTable<string>({
@@ -60,18 +72,40 @@ async function findFirstSlot(db: Executor, sensorId: string): Promise<number | n
  * The locations of a sensor over time, with the limit at each time.
  * @param present its location now
  */
-export async function readStandings(
+export async function readPlacements(
   db: Executor,
   sensorId: string,
   present: string | null,
-): Promise<History<Standing>> {
+): Promise<History<Placement>> {
   const places = (await sensorPlaces.read(db, [sensorId])).get(sensorId) ?? always(present);
   const ids = [...new Set(places.flatMap(({ value }) => value ?? []))];
   const { rows } = await db.execute<{ id: string; name: string; speed_limit: number | null }>(
     sql`SELECT id, name, speed_limit FROM locations WHERE id = ANY (${sql.param(ids)}::uuid[])`,
   );
-  return standingsOf(places, {
+  return placementsOf(places, {
     present: new Map(rows.map((row) => [row.id, { name: row.name, speedLimit: row.speed_limit }])),
     limits: await locationLimits.read(db, ids),
   });
+}
+
+/**
+ * The locations of a sensor over time with their limits: it changes when the sensor is moved, or a limit is changed.
+ */
+function placementsOf(places: History<string | null>, locations: KnownLocations): History<Placement> {
+  return places.flatMap(({ since, value: locationId }, n) => {
+    const until = places[n + 1]?.since ?? Number.POSITIVE_INFINITY;
+    const limits = limitsOf(locations, locationId);
+    const locationName = locationId === null ? null : (locations.present.get(locationId)?.name ?? null);
+    const changes = limits.map((limit) => limit.since).filter((at) => at > since && at < until);
+    return [since, ...changes].map((at) => ({
+      since: at,
+      value: { locationId, locationName, speedLimit: heldAt(limits, at) ?? null },
+    }));
+  });
+}
+
+/** The history of a location's limits. */
+function limitsOf({ present, limits }: KnownLocations, locationId: string | null): History<number | null> {
+  if (locationId === null) return always(null);
+  return limits.get(locationId) ?? always(present.get(locationId)?.speedLimit ?? null);
 }
