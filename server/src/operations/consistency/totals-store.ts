@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { keysOfEvent, totalsKeys } from '../../events/counts/counting.ts';
-import { addToPeriods, rollUpTotals } from '../../events/counts/roll-up.ts';
+import { addToPeriods, rollUpCounts } from '../../events/counts/roll-up.ts';
 import { locks } from '../../platform/database/locks.ts';
 import type { Executor, Transaction } from '../../platform/database/transaction.ts';
 import type { Check, Difference, Rebuild, Rebuilding } from './check.ts';
@@ -49,7 +49,7 @@ async function lockFold(tx: Transaction): Promise<void> {
 const FOLDED_AT_ONCE = 20_000;
 
 async function foldAll({ db }: Rebuilding): Promise<void> {
-  while ((await rollUpTotals(db, FOLDED_AT_ONCE)) > 0);
+  while ((await rollUpCounts(db, FOLDED_AT_ONCE)) > 0);
 }
 
 /** Sums up the longer periods again, and counts what is missing like any other change. */
