@@ -9,7 +9,7 @@ import { createCallerOf } from '../rpc/caller.ts';
 import type { GatewayApp } from './context.ts';
 import { createDigestNonces } from './digest.ts';
 import { createGuesses } from './guesses.ts';
-import { createHttpDoor, type HttpDoor } from './http-door.ts';
+import { createHttpDoor, type HttpDoor } from './http-handler.ts';
 import { createConnectionLimits } from './limits.ts';
 import { createMissed } from './missed.ts';
 import { removeExpiredNonces, useNonce } from './nonces-store.ts';

@@ -18,7 +18,7 @@ import { consoleFolder } from '../platform/installation.ts';
 import { openFilesLimit } from '../platform/process/processes.ts';
 import type { RealtimeServices } from '../realtime/start.ts';
 import type { ReportServices } from '../reports/start.ts';
-import { ANSWER_LIMITS } from '../rpc/answer-room.ts';
+import { ANSWER_LIMITS } from '../rpc/answer-budget.ts';
 import { createBodyReader, drain } from '../rpc/body.ts';
 import { createCallerOf } from '../rpc/caller.ts';
 import { createDispatcher } from '../rpc/dispatch.ts';
@@ -48,7 +48,7 @@ import { serveMapTiles } from './map-tiles.ts';
 import { serveOidc } from './oidc.ts';
 import { serveProbes } from './probes.ts';
 import { serveReportFiles } from './report-files.ts';
-import { createRestDoor } from './rest/door.ts';
+import { createRestDoor } from './rest/handler.ts';
 
 /** Maximum size of the request line and headers in bytes: a batch of queries has its inputs in the address. */
 const MAX_HEADER_BYTES = 64 * 1024;

@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { IGNORED_HEADER, ignoredHeader, ignoredPaths } from '@gantry/contract/errors';
 import type { AnyTRPCRouter } from '@trpc/server';
 import type { Core, RequestContext } from '../platform/context.ts';
-import { type AnswerLimits, bytesOf, limitReading } from './answer-room.ts';
+import { type AnswerLimits, bytesOf, limitReading } from './answer-budget.ts';
 import { LINES_TYPE, streamLines } from './batch-lines.ts';
 import { type BodyReader, drain } from './body.ts';
 import type { CallerOf } from './caller.ts';

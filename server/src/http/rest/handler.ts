@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import type { Core, RequestContext } from '../../platform/context.ts';
-import { limitReading } from '../../rpc/answer-room.ts';
+import { limitReading } from '../../rpc/answer-budget.ts';
 import { drain } from '../../rpc/body.ts';
 import type { Answer, Call } from '../../rpc/dispatch.ts';
 import { failureOf, WireError } from '../../rpc/errors.ts';
