@@ -17,10 +17,9 @@ import { REST_EXPOSED_HEADERS } from '../../rpc/headers.ts';
 import { once, type Target, targetUnder } from '../../rpc/request.ts';
 import { describeFailure, STREAM_HEADERS, subscribe } from '../../rpc/subscription.ts';
 import { describeProcedure, type ProcedureDocument } from '../docs/procedures.ts';
-import { allowedMethods, findPath } from './find-route.ts';
 import { isArray, readInput } from './input.ts';
 import { PROBLEM_TYPE, problemOf } from './problem.ts';
-import type { Route } from './routes.ts';
+import { allowedMethods, findPath, type Route } from './routes.ts';
 
 const PREFIX = '/v1/';
 
