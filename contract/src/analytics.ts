@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { eventStats, severity } from './events.ts';
+import { showsPlate } from './plate-fields.ts';
 import { timeRange } from './time.ts';
 
 export const analyticsInterval = z.enum(['hour', 'day', 'week']);
@@ -101,11 +102,20 @@ export const analytics = z.object({
       .describe(
         'Plates are searched from this time on, because only about the last 500,000 events of the range are searched.',
       ),
-    plates: z
-      .array(z.object({ licensePlateNumber: z.string(), count, lastSeen: z.date() }))
-      .describe(
-        'The 50 plates seen most often. Spellings that differ in case, separators and the script of digits are one plate.',
-      ),
+    plates: showsPlate(
+      'empty',
+      z
+        .array(
+          z.object({
+            licensePlateNumber: showsPlate('plate', z.string()),
+            count,
+            lastSeen: z.date(),
+          }),
+        )
+        .describe(
+          'The 50 plates seen most often. Spellings that differ in case, separators and the script of digits are one plate.',
+        ),
+    ),
   }),
   hourOfWeek: z
     .array(

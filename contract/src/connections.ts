@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { id } from './id.ts';
 import { jsonObject } from './json.ts';
 import { pageTotals, paging } from './page.ts';
+import { showsPlate } from './plate-fields.ts';
 import { messagesOf, resumable } from './realtime.ts';
 import { sensorName } from './sensors.ts';
 import { trimmedText } from './text.ts';
@@ -196,13 +197,16 @@ export const deviceMessage = z.object({
   connectionId: z.string(),
   receivedAt: z.date(),
   status: messageStatus,
-  reason: z.string().nullable().describe('Why it did not become an event, or what was left out of it.'),
+  reason: showsPlate(
+    'mappedValues',
+    z.string().nullable().describe('Why it did not become an event, or what was left out of it.'),
+  ),
   eventIds: z.array(z.string()),
   method: z.string(),
-  path: z.string(),
+  path: showsPlate('digits', z.string()),
   contentType: z.string().nullable(),
   bytes: z.number(),
-  pictures: z.array(z.string()).describe('The addresses of its pictures.'),
+  pictures: showsPlate('empty', z.array(z.string()).describe('The addresses of its pictures.')),
 });
 export type DeviceMessage = z.infer<typeof deviceMessage>;
 

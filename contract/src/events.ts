@@ -5,6 +5,7 @@ import { jsonObject, jsonRecord } from './json.ts';
 import { pageTotals, paging, sortOrder } from './page.ts';
 import { person } from './person.ts';
 import { PLATE_RULES } from './plate.ts';
+import { showsPlate } from './plate-fields.ts';
 import { messagesOf, resumable } from './realtime.ts';
 import { apiKeyInput } from './sensors.ts';
 import { isStorableText, optionalText, text, trimmedText, UNSTORABLE } from './text.ts';
@@ -25,14 +26,14 @@ export const HIDDEN_PLATE = '•••';
 export const event = z.object({
   id: z.string(),
   eventType,
-  description: z.string().nullable(),
+  description: showsPlate('deviceText', z.string().nullable()),
   timestamp: z.date(),
   sensorId: z.string().nullable(),
   sensorName: z.string().nullable(),
   processed: z.boolean(),
   archived: z.boolean(),
   violationType: z.string().nullable(),
-  licensePlateNumber: z.string().nullable(),
+  licensePlateNumber: showsPlate('plate', z.string().nullable()),
   vehicleType: z.string().nullable(),
   vehicleSpeed: z.number().nullable(),
   locationName: z.string().nullable(),
@@ -44,13 +45,16 @@ export type Event = z.infer<typeof event>;
 /** An event with all its fields, as returned by `events.getById`. */
 export const eventDetail = event.extend({
   location: coordinates.nullable(),
-  metadata: jsonObject.nullable(),
-  images: z
-    .array(z.string())
-    .describe(
-      'Addresses. Pictures that the device sent are at `/images/…` of this service: get them with the token.',
-    ),
-  tags: z.array(z.string()),
+  metadata: showsPlate('empty', jsonObject.nullable()),
+  images: showsPlate(
+    'empty',
+    z
+      .array(z.string())
+      .describe(
+        'Addresses. Pictures that the device sent are at `/images/…` of this service: get them with the token.',
+      ),
+  ),
+  tags: showsPlate('deviceText', z.array(z.string())),
   processedAt: z.date().nullable(),
   processedBy: person.nullable(),
   archivedAt: z.date().nullable(),

@@ -7,6 +7,7 @@ import { jsonObject } from './json.ts';
 import { pageTotals, paging, sortOrder } from './page.ts';
 import { role } from './permissions.ts';
 import { person } from './person.ts';
+import { showsPlate } from './plate-fields.ts';
 import { messagesOf, resumable } from './realtime.ts';
 import { editableText, optionalText, searchText, trimmedText } from './text.ts';
 import { timeInput, timeRange } from './time.ts';
@@ -28,7 +29,7 @@ export type IncidentAction = z.infer<typeof incidentAction>;
 export const incident = z.object({
   id: z.string(),
   title: z.string(),
-  description: z.string().nullable(),
+  description: showsPlate('incidentText', z.string().nullable()),
   type: incidentType,
   severity,
   status: incidentStatus,
@@ -79,11 +80,14 @@ export const MAX_INCIDENT_TIMELINE = 500;
 export const incidentDetail = incident.extend({
   events: z.array(event).describe(`Newest first, at most ${MAX_INCIDENT_EVENTS}.`),
   eventCount: z.number().describe('Number of attached events, including those deleted since.'),
-  timeline: z
-    .array(timelineEntry)
-    .describe(
-      `Oldest first, at most ${MAX_INCIDENT_TIMELINE}. If there are more, actions of people take precedence over events attached by the service.`,
-    ),
+  timeline: showsPlate(
+    'incidentTimeline',
+    z
+      .array(timelineEntry)
+      .describe(
+        `Oldest first, at most ${MAX_INCIDENT_TIMELINE}. If there are more, actions of people take precedence over events attached by the service.`,
+      ),
+  ),
 });
 export type IncidentDetail = z.infer<typeof incidentDetail>;
 
