@@ -35,7 +35,7 @@ export const event = z.object({
   violationType: z.string().nullable(),
   licensePlateNumber: showsPlate('plate', z.string().nullable()),
   vehicleType: z.string().nullable(),
-  vehicleSpeed: z.number().nullable(),
+  vehicleSpeed: z.number().nullable().describe('km/h.'),
   locationName: z.string().nullable(),
   severity: severity.nullable(),
   createdAt: z.date(),
@@ -106,7 +106,8 @@ const eventFields = {
     .min(0)
     .max(2000)
     .nullish()
-    .transform((value) => value ?? null),
+    .transform((value) => value ?? null)
+    .describe('km/h.'),
   severity: severity.nullish().transform((value) => value ?? null),
   timestamp: timeInput
     .nullish()
@@ -234,7 +235,10 @@ export const ingestedMessage = messagesOf('event', event);
 export const eventsPage = z.object({ events: z.array(event), ...pageTotals });
 
 export const recentEventsInput = z
-  .object({ limit: z.int().min(1).max(100).default(10), eventType: eventType.optional() })
+  .object({
+    limit: z.int().min(1).max(100).default(10).describe('Maximum number of items to return.'),
+    eventType: eventType.optional(),
+  })
   .prefault({});
 
 export const succeeded = z.object({ success: z.literal(true) });
@@ -242,12 +246,12 @@ export const succeeded = z.object({ success: z.literal(true) });
 export const statsInput = z.object(timeRange).prefault({});
 export const eventStats = z.object({
   total: z.number().describe('Number of events.'),
-  byType: z.array(z.object({ eventType: z.string(), count: z.number() })),
-  processed: z.number(),
-  unprocessed: z.number(),
-  archived: z.number(),
+  byType: z.array(z.object({ eventType: z.string(), count: z.number().describe('Number of items.') })),
+  processed: z.number().describe('Number of events marked as processed.'),
+  unprocessed: z.number().describe('Number of events not marked as processed.'),
+  archived: z.number().describe('Number of archived events.'),
   byViolationType: z
-    .array(z.object({ violationType: z.string(), count: z.number() }))
+    .array(z.object({ violationType: z.string(), count: z.number().describe('Number of items.') }))
     .describe(
       'Spellings that differ only in case are one violation type, named by the most frequent spelling.',
     ),

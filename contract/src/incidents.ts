@@ -36,7 +36,7 @@ export const incident = z.object({
   location: coordinates.nullable(),
   locationId: z.string().nullable(),
   sensorId: z.string().nullable(),
-  lanesBlocked: z.number().nullable(),
+  lanesBlocked: z.number().nullable().describe('Number of lanes.'),
   reportedBy: person.nullable().describe('null if an event opened it.'),
   assignedTo: person.nullable(),
   openedAt: z.date(),
@@ -116,6 +116,7 @@ export const incidentMessage = messagesOf('change', incidentChange);
 
 const title = trimmedText(200, 1);
 const lanesBlocked = z.int().min(0).max(20);
+const LANES = 'Number of lanes.';
 const note = optionalText(2000);
 
 export const createIncidentInput = z.object({
@@ -126,7 +127,10 @@ export const createIncidentInput = z.object({
   location: coordinatesInput.nullish().transform((value) => value ?? null),
   locationId: id.nullish().transform((value) => value ?? null),
   sensorId: id.nullish().transform((value) => value ?? null),
-  lanesBlocked: lanesBlocked.nullish().transform((value) => value ?? null),
+  lanesBlocked: lanesBlocked
+    .nullish()
+    .transform((value) => value ?? null)
+    .describe(LANES),
   assignedTo: id
     .nullish()
     .transform((value) => value ?? null)
@@ -156,7 +160,7 @@ export const updateIncidentInput = z.object({
   location: coordinatesInput.nullable().optional(),
   locationId: id.nullable().optional(),
   sensorId: id.nullable().optional(),
-  lanesBlocked: lanesBlocked.nullable().optional(),
+  lanesBlocked: lanesBlocked.nullable().optional().describe(LANES),
 });
 export type UpdateIncidentInput = z.infer<typeof updateIncidentInput>;
 
@@ -241,9 +245,9 @@ export const incidentStatsInput = z.object(timeRange).prefault({});
 export const incidentStats = z.object({
   total: z.number().describe('Number of incidents.'),
   open: z.number().describe('Number of incidents that are neither resolved nor closed.'),
-  openBySeverity: z.array(z.object({ severity, count: z.number() })),
-  byStatus: z.array(z.object({ status: incidentStatus, count: z.number() })),
-  byType: z.array(z.object({ type: incidentType, count: z.number() })),
+  openBySeverity: z.array(z.object({ severity, count: z.number().describe('Number of items.') })),
+  byStatus: z.array(z.object({ status: incidentStatus, count: z.number().describe('Number of items.') })),
+  byType: z.array(z.object({ type: incidentType, count: z.number().describe('Number of items.') })),
   meanTimeToAcknowledge: z
     .number()
     .nullable()

@@ -128,7 +128,7 @@ export const report = z.object({
   size: z.number().nullable().describe('Size of the file in bytes.'),
   error: z.string().nullable().describe('Why the report FAILED.'),
   waitingFor: z
-    .object({ reason: z.enum(['COUNTS_OF_TRAFFIC']), events: z.number() })
+    .object({ reason: z.enum(['COUNTS_OF_TRAFFIC']), events: z.number().describe('Number of events.') })
     .nullable()
     .describe(
       'Why a QUEUED report waits beyond its turn: the counts of traffic are behind by this number of events. It is generated once they have caught up, and after ten minutes in any case. null for every other report.',

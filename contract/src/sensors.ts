@@ -49,7 +49,7 @@ export const sensor = z.object({
     .describe(
       'The key itself for callers with the permission Manage Sensors; its SHA-256 fingerprint for all others.',
     ),
-  eventsPerMin: z.number(),
+  eventsPerMin: z.number().describe('The number of events per minute that is expected of the sensor.'),
   description: z.string().nullable(),
   locationId: z.string().nullable(),
   lastHeartbeat: z.date().nullable(),
