@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { eventStats, severity } from './events.ts';
+import { showsPlate } from './plate-fields.ts';
 import { timeRange } from './time.ts';
 
 export const analyticsInterval = z.enum(['hour', 'day', 'week']);
@@ -28,7 +29,7 @@ export type AnalyticsInput = z.infer<typeof analyticsInput>;
 
 /** A count, compared with the previous period of the same length. */
 const compared = z.object({
-  value: z.number(),
+  value: z.number().describe('The number in the period itself.'),
   previous: z.number().nullable().describe('null if retention has removed events of that period.'),
   change: z
     .number()
@@ -37,7 +38,7 @@ const compared = z.object({
 });
 export type Compared = z.infer<typeof compared>;
 
-const count = z.number();
+const count = z.number().describe('Number of items.');
 
 export const analytics = z.object({
   ...eventStats.shape,
@@ -74,8 +75,8 @@ export const analytics = z.object({
       z.object({
         start: z.date(),
         end: z.date(),
-        total: count.nullable().describe('Number of events.'),
-        violations: count.nullable(),
+        total: z.number().nullable().describe('Number of events.'),
+        violations: z.number().nullable(),
       }),
     )
     .describe(
@@ -101,17 +102,26 @@ export const analytics = z.object({
       .describe(
         'Plates are searched from this time on, because only about the last 500,000 events of the range are searched.',
       ),
-    plates: z
-      .array(z.object({ licensePlateNumber: z.string(), count, lastSeen: z.date() }))
-      .describe(
-        'The 50 plates seen most often. Spellings that differ in case, separators and the script of digits are one plate.',
-      ),
+    plates: showsPlate(
+      'empty',
+      z
+        .array(
+          z.object({
+            licensePlateNumber: showsPlate('plate', z.string()),
+            count,
+            lastSeen: z.date(),
+          }),
+        )
+        .describe(
+          'The 50 plates seen most often. Spellings that differ in case, separators and the script of digits are one plate.',
+        ),
+    ),
   }),
   hourOfWeek: z
     .array(
       z.object({
         weekday: z.number().describe('0 = Sunday … 6 = Saturday, as in every procedure.'),
-        hours: z.array(count).describe('Remaining events in each of the 24 local hours of the day.'),
+        hours: z.array(z.number()).describe('Remaining events in each of the 24 local hours of the day.'),
       }),
     )
     .describe('Seven days.'),

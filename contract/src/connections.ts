@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { id } from './id.ts';
 import { jsonObject } from './json.ts';
 import { pageTotals, paging } from './page.ts';
+import { showsPlate } from './plate-fields.ts';
 import { messagesOf, resumable } from './realtime.ts';
 import { sensorName } from './sensors.ts';
 import { trimmedText } from './text.ts';
@@ -196,13 +197,16 @@ export const deviceMessage = z.object({
   connectionId: z.string(),
   receivedAt: z.date(),
   status: messageStatus,
-  reason: z.string().nullable().describe('Why it did not become an event, or what was left out of it.'),
+  reason: showsPlate(
+    'mappedValues',
+    z.string().nullable().describe('Why it did not become an event, or what was left out of it.'),
+  ),
   eventIds: z.array(z.string()),
   method: z.string(),
-  path: z.string(),
+  path: showsPlate('digits', z.string()),
   contentType: z.string().nullable(),
-  bytes: z.number(),
-  pictures: z.array(z.string()).describe('The addresses of its pictures.'),
+  bytes: z.number().describe('Size in bytes.'),
+  pictures: showsPlate('empty', z.array(z.string()).describe('The addresses of its pictures.')),
 });
 export type DeviceMessage = z.infer<typeof deviceMessage>;
 
@@ -245,7 +249,7 @@ export const replayInput = z.union([
 export type ReplayInput = z.infer<typeof replayInput>;
 export const replayOutput = z.object({
   success: z.literal(true),
-  count: z.number(),
+  count: z.number().describe('Number of items.'),
   oldestMessageId: z.string().nullable().describe('The oldest of these messages; null if there is none.'),
 });
 export type ReplayOutput = z.infer<typeof replayOutput>;
@@ -270,7 +274,7 @@ export const discovery = z.object({
   device: z.string().describe('The channel, MAC address, serial number or camera name.'),
   firstSeen: z.date(),
   lastSeen: z.date(),
-  messages: z.number(),
+  messages: z.number().describe('Number of messages.'),
 });
 export type Discovery = z.infer<typeof discovery>;
 export const listDiscoveriesInput = z.object({ connectionId: id.optional(), ...paging(50) }).prefault({});
@@ -289,5 +293,5 @@ export const registerInput = z.object({
 export const registerOutput = z.object({
   success: z.literal(true),
   sensorId: z.string(),
-  replayed: z.number(),
+  replayed: z.number().describe('Number of messages that are processed again.'),
 });

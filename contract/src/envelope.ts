@@ -11,10 +11,10 @@ export type SuperjsonMeta = z.infer<typeof superjsonMeta>;
 /** The body of an error within its envelope. */
 export const errorBody = z.object({
   message: z.string(),
-  code: z.number(),
+  code: z.number().describe('The number of the error.'),
   data: z.object({
     code: z.string(),
-    httpStatus: z.number(),
+    httpStatus: z.number().describe('The HTTP status.'),
     issues: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
   }),
 });

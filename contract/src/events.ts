@@ -5,6 +5,7 @@ import { jsonObject, jsonRecord } from './json.ts';
 import { pageTotals, paging, sortOrder } from './page.ts';
 import { person } from './person.ts';
 import { PLATE_RULES } from './plate.ts';
+import { showsPlate } from './plate-fields.ts';
 import { messagesOf, resumable } from './realtime.ts';
 import { apiKeyInput } from './sensors.ts';
 import { isStorableText, optionalText, text, trimmedText, UNSTORABLE } from './text.ts';
@@ -25,16 +26,16 @@ export const HIDDEN_PLATE = '•••';
 export const event = z.object({
   id: z.string(),
   eventType,
-  description: z.string().nullable(),
+  description: showsPlate('deviceText', z.string().nullable()),
   timestamp: z.date(),
   sensorId: z.string().nullable(),
   sensorName: z.string().nullable(),
   processed: z.boolean(),
   archived: z.boolean(),
   violationType: z.string().nullable(),
-  licensePlateNumber: z.string().nullable(),
+  licensePlateNumber: showsPlate('plate', z.string().nullable()),
   vehicleType: z.string().nullable(),
-  vehicleSpeed: z.number().nullable(),
+  vehicleSpeed: z.number().nullable().describe('km/h.'),
   locationName: z.string().nullable(),
   severity: severity.nullable(),
   createdAt: z.date(),
@@ -44,13 +45,16 @@ export type Event = z.infer<typeof event>;
 /** An event with all its fields, as returned by `events.getById`. */
 export const eventDetail = event.extend({
   location: coordinates.nullable(),
-  metadata: jsonObject.nullable(),
-  images: z
-    .array(z.string())
-    .describe(
-      'Addresses. Pictures that the device sent are at `/images/…` of this service: get them with the token.',
-    ),
-  tags: z.array(z.string()),
+  metadata: showsPlate('empty', jsonObject.nullable()),
+  images: showsPlate(
+    'empty',
+    z
+      .array(z.string())
+      .describe(
+        'Addresses. Pictures that the device sent are at `/images/…` of this service: get them with the token.',
+      ),
+  ),
+  tags: showsPlate('deviceText', z.array(z.string())),
   processedAt: z.date().nullable(),
   processedBy: person.nullable(),
   archivedAt: z.date().nullable(),
@@ -102,7 +106,8 @@ const eventFields = {
     .min(0)
     .max(2000)
     .nullish()
-    .transform((value) => value ?? null),
+    .transform((value) => value ?? null)
+    .describe('km/h.'),
   severity: severity.nullish().transform((value) => value ?? null),
   timestamp: timeInput
     .nullish()
@@ -230,7 +235,10 @@ export const ingestedMessage = messagesOf('event', event);
 export const eventsPage = z.object({ events: z.array(event), ...pageTotals });
 
 export const recentEventsInput = z
-  .object({ limit: z.int().min(1).max(100).default(10), eventType: eventType.optional() })
+  .object({
+    limit: z.int().min(1).max(100).default(10).describe('Maximum number of items to return.'),
+    eventType: eventType.optional(),
+  })
   .prefault({});
 
 export const succeeded = z.object({ success: z.literal(true) });
@@ -238,12 +246,12 @@ export const succeeded = z.object({ success: z.literal(true) });
 export const statsInput = z.object(timeRange).prefault({});
 export const eventStats = z.object({
   total: z.number().describe('Number of events.'),
-  byType: z.array(z.object({ eventType: z.string(), count: z.number() })),
-  processed: z.number(),
-  unprocessed: z.number(),
-  archived: z.number(),
+  byType: z.array(z.object({ eventType: z.string(), count: z.number().describe('Number of items.') })),
+  processed: z.number().describe('Number of events marked as processed.'),
+  unprocessed: z.number().describe('Number of events not marked as processed.'),
+  archived: z.number().describe('Number of archived events.'),
   byViolationType: z
-    .array(z.object({ violationType: z.string(), count: z.number() }))
+    .array(z.object({ violationType: z.string(), count: z.number().describe('Number of items.') }))
     .describe(
       'Spellings that differ only in case are one violation type, named by the most frequent spelling.',
     ),

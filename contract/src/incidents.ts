@@ -7,6 +7,7 @@ import { jsonObject } from './json.ts';
 import { pageTotals, paging, sortOrder } from './page.ts';
 import { role } from './permissions.ts';
 import { person } from './person.ts';
+import { showsPlate } from './plate-fields.ts';
 import { messagesOf, resumable } from './realtime.ts';
 import { editableText, optionalText, searchText, trimmedText } from './text.ts';
 import { timeInput, timeRange } from './time.ts';
@@ -28,14 +29,14 @@ export type IncidentAction = z.infer<typeof incidentAction>;
 export const incident = z.object({
   id: z.string(),
   title: z.string(),
-  description: z.string().nullable(),
+  description: showsPlate('incidentText', z.string().nullable()),
   type: incidentType,
   severity,
   status: incidentStatus,
   location: coordinates.nullable(),
   locationId: z.string().nullable(),
   sensorId: z.string().nullable(),
-  lanesBlocked: z.number().nullable(),
+  lanesBlocked: z.number().nullable().describe('Number of lanes.'),
   reportedBy: person.nullable().describe('null if an event opened it.'),
   assignedTo: person.nullable(),
   openedAt: z.date(),
@@ -79,11 +80,14 @@ export const MAX_INCIDENT_TIMELINE = 500;
 export const incidentDetail = incident.extend({
   events: z.array(event).describe(`Newest first, at most ${MAX_INCIDENT_EVENTS}.`),
   eventCount: z.number().describe('Number of attached events, including those deleted since.'),
-  timeline: z
-    .array(timelineEntry)
-    .describe(
-      `Oldest first, at most ${MAX_INCIDENT_TIMELINE}. If there are more, actions of people take precedence over events attached by the service.`,
-    ),
+  timeline: showsPlate(
+    'incidentTimeline',
+    z
+      .array(timelineEntry)
+      .describe(
+        `Oldest first, at most ${MAX_INCIDENT_TIMELINE}. If there are more, actions of people take precedence over events attached by the service.`,
+      ),
+  ),
 });
 export type IncidentDetail = z.infer<typeof incidentDetail>;
 
@@ -112,6 +116,7 @@ export const incidentMessage = messagesOf('change', incidentChange);
 
 const title = trimmedText(200, 1);
 const lanesBlocked = z.int().min(0).max(20);
+const LANES = 'Number of lanes.';
 const note = optionalText(2000);
 
 export const createIncidentInput = z.object({
@@ -122,7 +127,10 @@ export const createIncidentInput = z.object({
   location: coordinatesInput.nullish().transform((value) => value ?? null),
   locationId: id.nullish().transform((value) => value ?? null),
   sensorId: id.nullish().transform((value) => value ?? null),
-  lanesBlocked: lanesBlocked.nullish().transform((value) => value ?? null),
+  lanesBlocked: lanesBlocked
+    .nullish()
+    .transform((value) => value ?? null)
+    .describe(LANES),
   assignedTo: id
     .nullish()
     .transform((value) => value ?? null)
@@ -152,7 +160,7 @@ export const updateIncidentInput = z.object({
   location: coordinatesInput.nullable().optional(),
   locationId: id.nullable().optional(),
   sensorId: id.nullable().optional(),
-  lanesBlocked: lanesBlocked.nullable().optional(),
+  lanesBlocked: lanesBlocked.nullable().optional().describe(LANES),
 });
 export type UpdateIncidentInput = z.infer<typeof updateIncidentInput>;
 
@@ -237,9 +245,9 @@ export const incidentStatsInput = z.object(timeRange).prefault({});
 export const incidentStats = z.object({
   total: z.number().describe('Number of incidents.'),
   open: z.number().describe('Number of incidents that are neither resolved nor closed.'),
-  openBySeverity: z.array(z.object({ severity, count: z.number() })),
-  byStatus: z.array(z.object({ status: incidentStatus, count: z.number() })),
-  byType: z.array(z.object({ type: incidentType, count: z.number() })),
+  openBySeverity: z.array(z.object({ severity, count: z.number().describe('Number of items.') })),
+  byStatus: z.array(z.object({ status: incidentStatus, count: z.number().describe('Number of items.') })),
+  byType: z.array(z.object({ type: incidentType, count: z.number().describe('Number of items.') })),
   meanTimeToAcknowledge: z
     .number()
     .nullable()

@@ -12,7 +12,7 @@ export const location = z.object({
   coordinates: coordinates.nullable(),
   description: z.string().nullable(),
   speedLimit: z.number().nullable().describe('km/h'),
-  sensorCount: z.number(),
+  sensorCount: z.number().describe('Number of sensors.'),
   createdAt: z.date(),
   updatedAt: z.date(),
 });
@@ -27,7 +27,10 @@ export const createLocationInput = z.object({
   address: address.default(''),
   coordinates: coordinatesInput.nullish().transform((value) => value ?? null),
   description: optionalText(2000),
-  speedLimit: speedLimit.nullish().transform((value) => value ?? null),
+  speedLimit: speedLimit
+    .nullish()
+    .transform((value) => value ?? null)
+    .describe('km/h.'),
 });
 export type CreateLocationInput = z.infer<typeof createLocationInput>;
 
@@ -37,7 +40,7 @@ export const updateLocationInput = z.object({
   address: address.optional(),
   coordinates: coordinatesInput.nullable().optional(),
   description: editableText(2000),
-  speedLimit: speedLimit.nullable().optional(),
+  speedLimit: speedLimit.nullable().optional().describe('km/h.'),
 });
 export type UpdateLocationInput = z.infer<typeof updateLocationInput>;
 

@@ -20,7 +20,10 @@ export interface Page<Item> {
   total: number;
 }
 
-export const pageTotals = { total: z.number(), pageCount: z.number() };
+export const pageTotals = {
+  total: z.number().describe('Number of items on all pages together.'),
+  pageCount: z.number().describe('Number of pages.'),
+};
 
 /** Number of pages of `take` items that hold `total` items. */
 export function pageCount(total: number, take: number): number {

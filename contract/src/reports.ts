@@ -5,6 +5,7 @@ import { incidentStatus, incidentType } from './incidents.ts';
 import { pageTotals, paging } from './page.ts';
 import { person } from './person.ts';
 import { PLATE_RULES } from './plate.ts';
+import { showsPlate } from './plate-fields.ts';
 import { sensorType } from './sensors.ts';
 import { trimmedText } from './text.ts';
 import { timeInput } from './time.ts';
@@ -37,7 +38,7 @@ const reportFilterFields = z.object({
   eventType: eventType.optional(),
   violationType: wanted(200).describe('Ignoring case.'),
   vehicleType: wanted(200).describe('Ignoring case.'),
-  licensePlateNumber: wanted(200).describe(PLATE_RULES),
+  licensePlateNumber: showsPlate('plate', wanted(200).describe(PLATE_RULES)),
   processed: z.boolean().optional(),
   archived: z.boolean().optional(),
   locationName: wanted(300).describe('Ignoring case.'),
@@ -127,7 +128,7 @@ export const report = z.object({
   size: z.number().nullable().describe('Size of the file in bytes.'),
   error: z.string().nullable().describe('Why the report FAILED.'),
   waitingFor: z
-    .object({ reason: z.enum(['COUNTS_OF_TRAFFIC']), events: z.number() })
+    .object({ reason: z.enum(['COUNTS_OF_TRAFFIC']), events: z.number().describe('Number of events.') })
     .nullable()
     .describe(
       'Why a QUEUED report waits beyond its turn: the counts of traffic are behind by this number of events. It is generated once they have caught up, and after ten minutes in any case. null for every other report.',

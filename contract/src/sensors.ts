@@ -3,6 +3,7 @@ import { coordinates, coordinatesInput } from './coordinates.ts';
 import { id } from './id.ts';
 import { pageTotals, paging, sortOrder } from './page.ts';
 import { person } from './person.ts';
+import { showsPlate } from './plate-fields.ts';
 import { messagesOf, resumable } from './realtime.ts';
 import { editableText, optionalText, searchText, text, trimmedText } from './text.ts';
 import { clockHints, clockStates, sensorStatuses, sensorTypes } from './values.ts';
@@ -48,7 +49,7 @@ export const sensor = z.object({
     .describe(
       'The key itself for callers with the permission Manage Sensors; its SHA-256 fingerprint for all others.',
     ),
-  eventsPerMin: z.number(),
+  eventsPerMin: z.number().describe('The number of events per minute that is expected of the sensor.'),
   description: z.string().nullable(),
   locationId: z.string().nullable(),
   lastHeartbeat: z.date().nullable(),
@@ -250,7 +251,7 @@ export const statusChange = z.object({
   from: sensorStatus.nullable(),
   to: sensorStatus,
   at: z.date(),
-  reason: z.string(),
+  reason: showsPlate('issues', z.string()),
   changedBy: person.nullable(),
 });
 export type StatusChange = z.infer<typeof statusChange>;
@@ -262,7 +263,7 @@ export const sensorStatusChange = z.object({
   from: sensorStatus,
   to: sensorStatus,
   at: z.date(),
-  reason: z.string(),
+  reason: showsPlate('issues', z.string()),
 });
 export type SensorStatusChange = z.infer<typeof sensorStatusChange>;
 

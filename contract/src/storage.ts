@@ -17,24 +17,32 @@ export const retentionClass = z.enum(['events', 'images', 'reports', 'activity',
 export type RetentionClass = z.infer<typeof retentionClass>;
 
 const removable = z.object({
-  events: z.number(),
+  events: z.number().describe('Number of events.'),
   images: z.number().nullable().describe('null if there are too many to count in time.'),
-  reports: z.number(),
-  activity: z.number(),
+  reports: z.number().describe('Number of reports.'),
+  activity: z.number().describe('Number of entries of the activity log.'),
   traffic: z.number().describe('Number of daily counts, each of one sensor or location.'),
 });
 
 /** What is stored and how much space it uses. */
 export const storageStats = z.object({
   databaseBytes: z.number().describe('Size of the whole database on disk, in bytes.'),
-  eventCount: z.number(),
+  eventCount: z.number().describe('Number of events.'),
   oldestEvent: z.date().nullable(),
   newestEvent: z.date().nullable(),
   months: z
-    .array(z.object({ month, events: z.number(), bytes: bytes.nullable() }))
+    .array(
+      z.object({
+        month,
+        events: z.number().describe('Number of events.'),
+        bytes: bytes.nullable().describe('Size in bytes.'),
+      }),
+    )
     .describe('The months of events, oldest first. `bytes` includes indexes, and is null if unknown.'),
-  images: z.object({ count: z.number(), bytes }),
-  reports: z.object({ count: z.number(), bytes }).describe('Report files on this machine.'),
+  images: z.object({ count: z.number().describe('Number of items.'), bytes }),
+  reports: z
+    .object({ count: z.number().describe('Number of items.'), bytes })
+    .describe('Report files on this machine.'),
   disk: z
     .object({ totalBytes: bytes, freeBytes: bytes })
     .nullable()
@@ -153,7 +161,7 @@ export const retentionRun = z.object({
         class: retentionClass,
         eventType: eventType.nullable(),
         month,
-        rows: z.number(),
+        rows: z.number().describe('Number of items.'),
         bytes: z
           .number()
           .nullable()
@@ -182,7 +190,7 @@ export type SetHoldInput = z.infer<typeof setHoldInput>;
 export const legalHold = z.object({
   id: z.string(),
   reason: z.string(),
-  eventCount: z.number(),
+  eventCount: z.number().describe('Number of events.'),
   createdAt: z.date(),
   createdBy: person.nullable(),
   releasedAt: z.date().nullable(),

@@ -83,7 +83,7 @@ export const updateTimezoneInput = z
       .describe(TIMEZONE),
     use24HourFormat: z.boolean().optional(),
     dateFormat: dateFormat.optional(),
-    firstDayOfWeek: z.int().min(0).max(6).optional(),
+    firstDayOfWeek: z.int().min(0).max(6).optional().describe('0 = Sunday … 6 = Saturday.'),
   })
   .prefault({});
 export type UpdateTimezoneInput = z.infer<typeof updateTimezoneInput>;

@@ -61,7 +61,7 @@ const percentiles = { v15: percentile, v50: percentile, v85: percentile, v95: pe
 
 const volumeOfType = z.object({
   vehicleType: z.string().nullable().describe('null for vehicles without a type.'),
-  volume: z.number(),
+  volume: z.number().describe('Number of vehicles.'),
 });
 
 const completeness = z
@@ -99,7 +99,7 @@ export const flow = z.object({
   byVehicleType: z.array(volumeOfType),
   completeness,
   peakHour: z
-    .object({ start: z.date(), volume: z.number() })
+    .object({ start: z.date(), volume: z.number().describe('Number of vehicles.') })
     .nullable()
     .describe(
       'The busiest hour that begins on the hour; the first of several. null if there was no traffic.',
@@ -119,7 +119,15 @@ export const speedDistribution = z.object({
   volume: z.number().describe('Number of vehicles, with and without a speed.'),
   measured: z.number().describe('Number of vehicles with a speed, to which all other figures refer.'),
   bins: z
-    .array(z.object({ from: z.number(), to: z.number(), count: z.number() }))
+    .array(
+      z.object({
+        from: z
+          .number()
+          .describe('Lower bound in km/h, exclusive; stationary vehicles are in the first bin.'),
+        to: z.number().describe('Upper bound in km/h, inclusive.'),
+        count: z.number().describe('Number of items.'),
+      }),
+    )
     .describe(
       'Number of vehicles faster than `from` and at most as fast as `to` (km/h); stationary vehicles are in the first bin. In ascending order, without gaps.',
     ),
@@ -186,7 +194,7 @@ export type LiveTraffic = z.infer<typeof liveTraffic>;
 
 export const topLocationsInput = z.object({
   ...range,
-  limit: z.int().min(1).max(100).default(10),
+  limit: z.int().min(1).max(100).default(10).describe('Maximum number of items to return.'),
   by: z.enum(['volume', 'meanSpeed', 'shareOverLimit']).default('volume'),
 });
 export type TopLocationsInput = z.infer<typeof topLocationsInput>;
@@ -198,7 +206,7 @@ export const topLocations = z.object({
       z.object({
         locationId: z.string(),
         locationName: z.string(),
-        volume: z.number(),
+        volume: z.number().describe('Number of vehicles.'),
         meanSpeed: speed.describe('km/h'),
         shareOverLimit,
         speedLimit,

@@ -193,7 +193,7 @@ export const resetPasswordOutput = z.object({
 export const activityOutput = z.object({
   userId: z.string(),
   activities: z.array(activity),
-  totalActivities: z.number(),
+  totalActivities: z.number().describe('Number of entries on all pages together.'),
 });
 
 function isAvatar(value: string): boolean {

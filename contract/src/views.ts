@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { id } from './id.ts';
 import { person } from './person.ts';
+import { showsPlate } from './plate-fields.ts';
 import { text, trimmedText } from './text.ts';
 
 // Saved views: pages of the console with their filters, stored under a name.
@@ -20,7 +21,7 @@ export const savedView = z.object({
   id: z.string(),
   page: z.string(),
   name: z.string(),
-  search: z.string(),
+  search: showsPlate('pageFilters', z.string()),
   shared: z.boolean(),
   createdBy: person,
   createdAt: z.date(),

@@ -5,6 +5,7 @@ import { id } from './id.ts';
 import { pageTotals, paging, sortOrder } from './page.ts';
 import { person } from './person.ts';
 import { PLATE_RULES, plateKey } from './plate.ts';
+import { showsPlate } from './plate-fields.ts';
 import { messagesOf, resumable } from './realtime.ts';
 import { optionalText, searchText, trimmedText } from './text.ts';
 import { timeInput, timeRange } from './time.ts';
@@ -12,7 +13,10 @@ import { timeInput, timeRange } from './time.ts';
 /** A plate on the watchlist. */
 export const watchlistEntry = z.object({
   id: z.string(),
-  pattern: z.string().describe('The plate as it was entered; `*` matches any sequence of characters.'),
+  pattern: showsPlate(
+    'plate',
+    z.string().describe('The plate as it was entered; `*` matches any sequence of characters.'),
+  ),
   reason: z.string(),
   priority: severity,
   validFrom: z.date().nullable(),
@@ -44,11 +48,11 @@ export const SAME_ALERT_MINUTES = 10;
 export const watchlistAlert = z.object({
   id: z.string(),
   entryId: z.string(),
-  pattern: z.string(),
+  pattern: showsPlate('plate', z.string()),
   reason: z.string(),
   priority: severity,
   eventId: z.string(),
-  licensePlateNumber: z.string().describe('The plate as it was read.'),
+  licensePlateNumber: showsPlate('plate', z.string().describe('The plate as it was read.')),
   sensorId: z.string().nullable(),
   sensorName: z.string().nullable(),
   locationName: z.string().nullable(),

@@ -4,6 +4,7 @@ import { id, storedId } from './id.ts';
 import { pageTotals, paging, sortOrder } from './page.ts';
 import { person } from './person.ts';
 import { PLATE_RULES } from './plate.ts';
+import { showsPlate } from './plate-fields.ts';
 import { editableText, optionalText, text, trimmedText } from './text.ts';
 import { timeRange } from './time.ts';
 
@@ -54,7 +55,10 @@ const filterFields = {
   eventType: eventType.optional().describe('Applies to events.'),
   violationType: wanted(200).describe('Applies to events, ignoring case.'),
   vehicleType: wanted(200).describe('Applies to events, ignoring case.'),
-  licensePlateNumber: wanted(200).describe(`Applies to events and alerts. ${PLATE_RULES}`),
+  licensePlateNumber: showsPlate(
+    'plate',
+    wanted(200).describe(`Applies to events and alerts. ${PLATE_RULES}`),
+  ),
   locationName: wanted(300).describe('Applies to events and alerts, ignoring case.'),
   sensorId: storedId.optional().describe('Applies to all kinds.'),
   minSeverity: severity

@@ -37,7 +37,7 @@ import { TIMINGS, type Timings } from './platform/timings.ts';
 import { startRealtime } from './realtime/start.ts';
 import { startReports } from './reports/start.ts';
 import { startRetention } from './retention/schedule.ts';
-import { createBodyReader } from './rpc/body.ts';
+import { FrontEnd } from './rpc/exchange.ts';
 import { startSensors } from './sensors/start.ts';
 import { getTimezoneSettings, listFormerTimezones } from './system/store.ts';
 import { startFoldingTraffic } from './traffic/fold.ts';
@@ -255,18 +255,11 @@ async function compose(
   };
   const firstAdministrator = await createFirstAdministrator(context);
 
-  const bodies = createBodyReader();
-  const gateways = startGateways(foundation, context, secret, bodies);
+  const frontEnd = new FrontEnd(config, log);
+  const gateways = startGateways(foundation, context, secret, frontEnd);
   await startMqtt(foundation, context, gateways.receiver, secret);
-  const server = await createServer(
-    context,
-    appRouter,
-    undefined,
-    undefined,
-    overrides.consoleFolder,
-    [gateways.http],
-    bodies,
-  );
+  const pagesFolder = overrides.consoleFolder;
+  const server = await createServer(context, appRouter, { frontEnd, handlers: [gateways.http], pagesFolder });
   resources.onClose(() => closeServer(server));
   // Closed first, because open streams would delay the end of the server.
   resources.use(realtime.realtime);

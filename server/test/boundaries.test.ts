@@ -240,7 +240,7 @@ describe('the boundaries between rooms', () => {
       'server/src/watchlist/matching.ts',
       'server/src/webhooks/back-off.ts',
       'server/src/webhooks/matching.ts',
-      'server/src/rpc/origins.ts',
+      'server/src/rpc/headers.ts',
     ];
     const wrong = server.filter(
       ({ from, to }) => pure.includes(from) && !to.startsWith('@gantry/contract/') && !pure.includes(to),

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { JsonSchema } from '../src/http/docs/units.ts';
+import type { JsonSchema } from '../src/http/docs/procedures.ts';
 
 // Values that are meant to do harm, for inputs of procedures.
 

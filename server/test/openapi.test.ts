@@ -3,7 +3,7 @@ import spectral from '@stoplight/spectral-core';
 import rulesets from '@stoplight/spectral-rulesets';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { examples } from '../src/http/docs/examples.ts';
-import { isNumeric, type JsonSchema } from '../src/http/docs/units.ts';
+import type { JsonSchema } from '../src/http/docs/procedures.ts';
 import { type Gantry, startGantry } from './harness.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a test reads answers as a client without types does
@@ -19,6 +19,12 @@ interface Field {
   readonly at: string;
   readonly schema: JsonSchema;
 }
+
+/** Whether a schema admits numbers. */
+const isNumeric = ({ type, anyOf, enum: words }: JsonSchema): boolean => {
+  if (Array.isArray(anyOf)) return (anyOf as JsonSchema[]).some(isNumeric);
+  return words === undefined && (type === 'number' || type === 'integer');
+};
 
 /** All numeric fields of objects within a value. */
 const numbersIn = (value: unknown, at = ''): Field[] => {

@@ -1,3 +1,4 @@
+import { eventsPage } from '@gantry/contract/events';
 import { describe, expect, it } from 'vitest';
 import { hidePlates } from '../src/events/hidden-plates.ts';
 import { replacePlates } from '../src/events/plates-in-texts.ts';
@@ -25,6 +26,6 @@ describe('plates in texts', () => {
       description: 'A'.repeat(10_000),
     }));
     // A search for each plate at each place takes minutes.
-    expect(await processorMs(() => hidePlates({ events }))).toBeLessThan(10_000);
+    expect(await processorMs(() => hidePlates({ events }, eventsPage))).toBeLessThan(10_000);
   });
 });

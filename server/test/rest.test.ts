@@ -4,6 +4,7 @@ import { appRouter } from '../src/api/router.ts';
 import { describeProcedure } from '../src/http/docs/procedures.ts';
 import { routes } from '../src/http/rest/routes.ts';
 import { ADMIN, eventually, type Gantry, startGantry } from './harness.ts';
+import { requestRaw } from './raw-http.ts';
 
 const EVENT = { eventType: 'VEHICLE_DETECTION' };
 const KEYED = { ...EVENT, timestamp: '2026-03-01T10:00:00.000Z' };
@@ -286,6 +287,56 @@ describe('addresses', () => {
       204,
       'GET, PATCH, DELETE, HEAD, OPTIONS',
     ]);
+  });
+
+  /** Sent without a library, which would rewrite the URL. */
+  it.each<[string, string, number, string | null]>([
+    ['GET', '/v1/events', 401, null],
+    ['GET', '/v1/events/', 401, null],
+    ['GET', '/v1/events//', 404, null],
+    ['GET', '//v1/events', 404, null],
+    ['GET', '/v1//events', 404, null],
+    ['GET', '/V1/events', 404, null],
+    ['GET', '/v1/Events', 404, null],
+    ['GET', '/v1/%65vents', 404, null],
+    ['GET', '/v1/events%2Frecent', 404, null],
+    ['GET', '/v1/events/x%2Fhistory', 401, null],
+    ['GET', '/v1/events/types', 200, null],
+    ['GET', '/v1/events/types/', 200, null],
+    ['GET', '/v1/events/%74ypes', 401, null],
+    ['GET', '/v1/events/types/history', 401, null],
+    ['GET', '/v1/events/types?x=1', 400, null],
+    ['GET', '/v1/events/types#x', 400, null],
+    ['GET', 'http://elsewhere/v1/events/types', 200, null],
+    ['GET', `/v1/events/${'x'.repeat(5_000)}`, 401, null],
+    ['GET', '/v1/events/x/nothing', 404, null],
+    ['GET', '/v1/events/x/history/more', 404, null],
+    ['GET', '/v1/events/:id', 401, null],
+    ['GET', '/v1/events/*', 401, null],
+    ['GET', '/v1/events/x;y', 401, null],
+    ['GET', '/v1/events/%E0%A4%A', 400, null],
+    ['GET', '/v1/events/%', 400, null],
+    ['DELETE', '/v1/events/%zz/review', 400, null],
+    ['PATCH', '/v1/events/%zz', 400, null],
+    ['GET', '/v1/%zz', 404, null],
+    ['GET', '/v1/nothing/%zz', 404, null],
+    ['HEAD', '/v1/events', 401, null],
+    ['HEAD', '/v1/events/types', 200, null],
+    ['HEAD', '/v1/nothing', 404, null],
+    ['HEAD', '/v1/login', 405, 'POST, OPTIONS'],
+    ['DELETE', '/v1/events/recent', 405, 'GET, HEAD, OPTIONS'],
+    ['PUT', '/v1/sensors/', 405, 'GET, POST, HEAD, OPTIONS'],
+    ['TRACE', '/v1/sensors', 405, 'GET, POST, HEAD, OPTIONS'],
+    ['PROPFIND', '/v1/events/x/review', 405, 'PUT, DELETE, OPTIONS'],
+    ['PATCH', '/v1/nothing', 404, null],
+    ['OPTIONS', '/v1/events', 204, 'POST, GET, HEAD, OPTIONS'],
+    ['OPTIONS', '/v1/events/x/review/', 204, 'PUT, DELETE, OPTIONS'],
+    ['OPTIONS', '/v1/events/%zz', 400, null],
+    ['OPTIONS', '/v1/nothing', 404, null],
+    ['OPTIONS', '/v1', 404, null],
+  ])('%s %s is answered with %d', async (method, path, status, allow) => {
+    const answer = await requestRaw(gantry.url, `${method} ${path}`);
+    expect([answer.status, answer.headers.allow ?? null]).toEqual([status, allow]);
   });
 
   it('admit pages of the allowed origins only', async () => {

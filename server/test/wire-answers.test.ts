@@ -5,7 +5,8 @@ import { z } from 'zod';
 import { open, router } from '../src/api/procedures.ts';
 import { mostConnections, mostConnectionsOfAddress } from '../src/http/connections.ts';
 import { closeServer, createServer } from '../src/http/server.ts';
-import { ANSWER_LIMITS, type AnswerLimits } from '../src/rpc/answer-room.ts';
+import { ANSWER_LIMITS, type AnswerLimits } from '../src/rpc/answer-budget.ts';
+import { FrontEnd } from '../src/rpc/exchange.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 
 // The limits of answers: their size, how many are in flight, the time for reading them, and the number of
@@ -47,6 +48,8 @@ const large = router({
     .input(z.object({ bytes: z.number() }))
     .output(z.string())
     .query(({ input }) => 'x'.repeat(input.bytes)),
+  // What GET /v1/events/types calls.
+  events: router({ getEventTypes: open.output(z.string()).query(() => 'x'.repeat(7 * MB)) }),
 });
 
 const withServer = async (
@@ -56,7 +59,8 @@ const withServer = async (
   const limits = { ...ANSWER_LIMITS, answerBytes: 8 * MB, inFlightBytes: 20 * MB, ...reading };
   const { context } = gantry.app;
   const app = { ...context, timings: { ...context.timings, stalledMs } };
-  const server = await createServer(app, large, timeoutMs, limits);
+  const frontEnd = new FrontEnd(app.config, app.log, limits);
+  const server = await createServer(app, large, { frontEnd, timeoutMs });
   const url = await server.listen({ host: '127.0.0.1', port: 0 });
   const connections = () =>
     new Promise<number>((resolve, reject) =>
@@ -122,6 +126,24 @@ describe('an answer', () => {
       for (const reader of readers) reader.destroy();
       await eventually(
         () => get(url, pathOf(7 * MB)),
+        ({ status }) => status === 200,
+      );
+    });
+  });
+
+  it('counts together with those of the other form, which are refused in its own way', async () => {
+    await withServer(async (url, connections) => {
+      const readers = [askAndWait(url, '/v1/events/types'), askAndWait(url, pathOf(7 * MB))];
+      await eventually(connections, (count) => count === 2);
+      const refused = await eventually(
+        () => get(url, '/v1/events/types'),
+        ({ status }) => status === 503,
+      );
+      expect(JSON.parse(refused.text)).toMatchObject({ status: 503, code: 'SERVICE_UNAVAILABLE' });
+      expect((await get(url, pathOf(7 * MB))).status).toBe(503);
+      for (const reader of readers) reader.destroy();
+      await eventually(
+        () => get(url, '/v1/events/types'),
         ({ status }) => status === 200,
       );
     });

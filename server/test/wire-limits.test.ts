@@ -257,7 +257,7 @@ describe('a request that takes too long', () => {
   });
 
   const withServer = async (timeoutMs: number, use: (url: string) => Promise<void>): Promise<void> => {
-    const server = await createServer(gantry.app.context, hanging, timeoutMs);
+    const server = await createServer(gantry.app.context, hanging, { timeoutMs });
     try {
       await use(await server.listen({ host: '127.0.0.1', port: 0 }));
     } finally {

@@ -1,8 +1,11 @@
 import { errorCodes } from '@gantry/contract/errors';
 import { type Permission, permissionNames, permissions, role } from '@gantry/contract/permissions';
 import type { AnyTRPCRouter } from '@trpc/server';
-import { describeProcedures, type ProcedureDocument } from '../../src/http/docs/procedures.ts';
-import type { JsonSchema } from '../../src/http/docs/units.ts';
+import {
+  describeProcedures,
+  type JsonSchema,
+  type ProcedureDocument,
+} from '../../src/http/docs/procedures.ts';
 import { routes } from '../../src/http/rest/routes.ts';
 import { locationNameTable, severityTables, violationNote } from './event-tables.ts';
 

@@ -60,15 +60,12 @@ export function allowed(permission: Permission) {
 /** A procedure for devices. */
 export const device = guarded('device', anyDevice).meta({ failed: noteRefusedDevice });
 
-/** A procedure with a guard. `rpc/run.ts` calls the guard itself; the middleware is for calls that tRPC runs. */
+/** A procedure with a guard. `rpc/run.ts` calls the guard; the middleware only tells TypeScript what the guard adds. */
 function guarded<More extends object>(access: ProcedureMeta['access'], guard: Guard<More, AppContext>) {
-  return t.procedure.meta({ access, guard }).use(async ({ ctx, path, type, getRawInput, next }) => {
-    const readInput = await getRawInput().then(
-      (input) => () => input,
-      (error: unknown) => () => {
-        throw error;
-      },
-    );
-    return next({ ctx: await guard(ctx, { path, type, readInput }) });
-  });
+  return t.procedure.meta({ access, guard }).use(({ next }) => next({ ctx: addedBy<More>() }));
+}
+
+/** @throws Error if tRPC runs the procedure itself, without its guard */
+function addedBy<More extends object>(): More {
+  throw new Error('Procedures are run by rpc/run.ts');
 }

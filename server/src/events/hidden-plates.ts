@@ -1,170 +1,241 @@
 import { HIDDEN_PLATE } from '@gantry/contract/events';
 import { plateKey } from '@gantry/contract/plate';
-import { CRITICAL_ISSUE } from '@gantry/contract/values';
+import { plateRuleOf } from '@gantry/contract/plate-fields';
+import { z } from 'zod';
+import { concealField, type Members } from './plate-rules.ts';
 import { replacePlates } from './plates-in-texts.ts';
 
 /** Shorter texts are no plates, and would be found inside other words. */
-const LEAST_CHARACTERS = 3;
+const MIN_CHARACTERS = 3;
+
+/** Adds the plates that a value contains. */
+type Collect = (value: unknown, found: Set<string>) => void;
+
+/** A value as it is shown. @param of the object that contains it */
+type Conceal = (value: unknown, clean: (text: string) => string, of: Members) => unknown;
+
+/** What is done with the values of a schema; null for what need not be done. */
+interface Redactor {
+  readonly collect: Collect | null;
+  readonly conceal: Conceal | null;
+}
+
+const NO_MEMBERS: Members = {};
+const redactors = new WeakMap<z.ZodType, Redactor>();
 
 /**
- * The answers without plates, by the original answer. A message of a stream is sent to many users, but redacted once.
+ * What is shown of an answer, by the answer, which belongs to one schema. A message of a stream is sent to many users, but
+ * redacted once.
  */
-const hidden = new WeakMap<object, object>();
+const hidden = new WeakMap<object, unknown>();
 
 /**
- * An answer without number plates, for users who may not see them. The keys remain. It finds objects by their keys, so
- * that an answer that gains an event needs no rule of its own:
- * - `licensePlateNumber` of anything, and the `pattern` of a plate on the watchlist, become `•••`;
- * - the `metadata` and `images` of an event become empty, because both may show the plate;
- * - the `description` and the `tags` of an event are left out where they may name another plate, or the plate in
- *   another form (`deviceTextIn`);
- * - the description of an incident that an event opened becomes null, also in its timeline, because it is a text of the
- *   device;
- * - the reason for the status ERROR of a sensor is shown without the issues that the sensor reported if they contain a
- *   digit;
- * - the reason for which a mapping refused a message of a device is shown without values of the message;
- * - the path to which a device sent a message becomes `•••` if it contains a digit, as nearly every plate does;
- * - pictures of messages of devices, repeated plates, and filters by plate of saved views are left out;
- * - other texts lose the plates that the answer contains elsewhere.
+ * An answer without number plates, for users who may not see them. The keys remain. Fields that may show a plate are
+ * marked in the contract (`contract/src/plate-fields`); all other strings lose the plates that the answer contains in
+ * marked fields. Fields that the schema does not have are left out.
+ * @param schema the output schema of the procedure, or that of the messages of a subscription
  */
-export function hidePlates<Answer>(answer: Answer): Answer {
+export function hidePlates<Answer>(answer: Answer, schema: z.ZodType): Answer {
   if (typeof answer !== 'object' || answer === null) return answer;
   const known = hidden.get(answer);
   if (known) return known as Answer;
-  const keys = new Set<string>();
-  collectPlates(answer, keys);
-  const shown = conceal(answer, replacePlates(keys, HIDDEN_PLATE)) as Answer & object;
+  const { collect, conceal } = redactorOf(schema);
+  const plates = new Set<string>();
+  collect?.(answer, plates);
+  const shown = conceal ? conceal(answer, replacePlates(plates, HIDDEN_PLATE), NO_MEMBERS) : answer;
   hidden.set(answer, shown);
-  return shown;
-}
-
-type Members = Readonly<Record<string, unknown>>;
-
-function isMembers(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
-}
-
-function collectPlates(value: unknown, found: Set<string>): void {
-  if (Array.isArray(value)) for (const each of value) collectPlates(each, found);
-  if (!isMembers(value)) return;
-  for (const [name, member] of Object.entries(value)) {
-    if (typeof member !== 'string') collectPlates(member, found);
-    else if (name === 'licensePlateNumber' || (name === 'pattern' && isWatched(value))) {
-      // A `*` stands for any characters in a pattern, and for one that a camera cannot read in a plate.
-      for (const plate of [member, member.replaceAll('*', '')]) {
-        const key = plateKey(plate);
-        if ([...key].length >= LEAST_CHARACTERS) found.add(key);
-      }
-    }
-  }
-}
-
-function conceal(value: unknown, text: (text: string) => string): unknown {
-  if (typeof value === 'string') return text(value);
-  if (Array.isArray(value)) return value.map((each) => conceal(each, text));
-  if (!isMembers(value)) return value;
-  const members: Record<string, unknown> = {};
-  for (const [name, member] of Object.entries(value)) {
-    members[name] = isIdentity(name) ? member : concealMember(value, name, member, text);
-  }
-  return members;
-}
-
-function concealMember(of: Members, name: string, member: unknown, text: (text: string) => string): unknown {
-  const isText = typeof member === 'string';
-  switch (name) {
-    case 'licensePlateNumber':
-      return isText ? HIDDEN_PLATE : member;
-    case 'pattern':
-      return isText && isWatched(of) ? HIDDEN_PLATE : conceal(member, text);
-    case 'metadata':
-      return isEvent(of) ? null : conceal(member, text);
-    case 'images':
-      return isEvent(of) ? [] : conceal(member, text);
-    case 'tags':
-      return Array.isArray(member) && isEvent(of)
-        ? member.flatMap((tag) => deviceTextIn(of, text(String(tag))) ?? [])
-        : conceal(member, text);
-    case 'pictures':
-      return Array.isArray(member) && 'connectionId' in of ? [] : conceal(member, text);
-    case 'path':
-      return isText && 'connectionId' in of && /\p{N}/u.test(member) ? HIDDEN_PLATE : conceal(member, text);
-    case 'reason':
-      if (!isText) return conceal(member, text);
-      if ('from' in of && 'to' in of) return withoutIssues(text(member));
-      return 'connectionId' in of ? withoutMappedValues(text(member)) : text(member);
-    case 'description':
-      if (isOpenedByEvent(of)) return null;
-      return isText && isEvent(of) ? deviceTextIn(of, text(member)) : conceal(member, text);
-    case 'timeline':
-      return conceal(isOpenedByEvent(of) ? withoutDescriptions(member) : member, text);
-    case 'plates':
-      return Array.isArray(member) && 'since' in of ? [] : conceal(member, text);
-    case 'search':
-      return isText && 'page' in of ? withoutPlateFilter(member, of.page) : conceal(member, text);
-    default:
-      return conceal(member, text);
-  }
-}
-
-function isEvent(value: Members): boolean {
-  return 'licensePlateNumber' in value;
+  return shown as Answer;
 }
 
 /**
- * Checks a text of the device in an event, after the known plates were removed from it. Null if it may still contain a
- * plate: because the event has no plate that could be removed, or because a digit is left, as in nearly every plate.
+ * The redactor for values of a schema that it has not parsed yet.
+ * @throws Error for a union in which the form of a value cannot be recognised
  */
-function deviceTextIn({ licensePlateNumber }: Members, text: string): string | null {
-  return licensePlateNumber === null || /\p{N}/u.test(text) ? null : text;
+function redactorOf(schema: z.ZodType): Redactor {
+  let redactor = redactors.get(schema);
+  if (!redactor) {
+    redactor = marked(schema, unmarked(schema));
+    redactors.set(schema, redactor);
+  }
+  return redactor;
 }
 
-/** Whether it is an incident that an event opened. */
-function isOpenedByEvent(value: Members): boolean {
-  return 'lanesBlocked' in value && value.reportedBy === null;
+function marked(schema: z.ZodType, inner: Redactor): Redactor {
+  const rule = plateRuleOf(schema);
+  if (rule === undefined) return inner;
+  return {
+    collect: rule === 'plate' ? collectPlate : inner.collect,
+    conceal: (value, clean, of) =>
+      concealField(rule, {
+        value,
+        of,
+        clean,
+        unmarked: (member) => (inner.conceal ? inner.conceal(member, clean, of) : member),
+      }),
+  };
 }
 
-/** A timeline without the former and new descriptions in the details of its entries. */
-function withoutDescriptions(timeline: unknown): unknown {
-  if (Array.isArray(timeline)) return timeline.map(withoutDescriptions);
-  if (!isMembers(timeline) || !isMembers(timeline.details) || !('description' in timeline.details))
-    return timeline;
-  return { ...timeline, details: { ...timeline.details, description: { from: null, to: null } } };
+function collectPlate(value: unknown, found: Set<string>): void {
+  if (typeof value !== 'string') return;
+  // A `*` stands for any characters in a pattern, and for one that a camera cannot read in a plate.
+  for (const plate of [value, value.replaceAll('*', '')]) {
+    const key = plateKey(plate);
+    if ([...key].length >= MIN_CHARACTERS) found.add(key);
+  }
 }
+
+/** The types whose values are no strings, or one of the words that the contract lists. */
+const WITHOUT_TEXT: ReadonlySet<string> = new Set([
+  'bigint',
+  'boolean',
+  'date',
+  'enum',
+  'int',
+  'literal',
+  'null',
+  'number',
+  'undefined',
+  'void',
+]);
+const WITHOUT_PLATES: Redactor = { collect: null, conceal: null };
+const TEXT: Redactor = {
+  collect: null,
+  conceal: (value, clean) => (typeof value === 'string' ? clean(value) : value),
+};
+
+function unmarked(schema: z.ZodType): Redactor {
+  const { type } = schema._zod.def;
+  if (type === 'string') return TEXT;
+  if (WITHOUT_TEXT.has(type)) return WITHOUT_PLATES;
+  if (schema instanceof z.ZodObject) return ofObject(schema);
+  if (schema instanceof z.ZodArray) return ofArray(redactorOf(schema.element as z.ZodType));
+  if (schema instanceof z.ZodUnion) return ofUnion(formsOf(schema));
+  // The value is not transformed yet.
+  if (schema instanceof z.ZodPipe) return redactorOf(schema.in as z.ZodType);
+  if ('unwrap' in schema && typeof schema.unwrap === 'function') return redactorOf(schema.unwrap());
+  return FREE_JSON;
+}
+
+function ofArray({ collect, conceal }: Redactor): Redactor {
+  return {
+    collect:
+      collect &&
+      ((value, found) => {
+        if (Array.isArray(value)) for (const each of value) collect(each, found);
+      }),
+    conceal:
+      conceal &&
+      ((value, clean) =>
+        Array.isArray(value) ? value.map((each) => conceal(each, clean, NO_MEMBERS)) : value),
+  };
+}
+
+function ofObject({ shape }: z.ZodObject): Redactor {
+  const fields = Object.entries<z.ZodType>(shape).map(([name, schema]) => {
+    const { collect, conceal } = redactorOf(schema);
+    const isKept = isIdentity(name) && plateRuleOf(schema) === undefined;
+    return { name, collect, conceal: isKept ? null : conceal };
+  });
+  const collecting = fields.filter(({ collect }) => collect !== null);
+  return {
+    collect:
+      collecting.length === 0
+        ? null
+        : (value, found) => {
+            if (!isMembers(value)) return;
+            for (const { name, collect } of collecting) collect?.(value[name], found);
+          },
+    conceal: (value, clean) => {
+      if (!isMembers(value)) return value;
+      const shown: Record<string, unknown> = {};
+      for (const { name, conceal } of fields) {
+        const member = value[name];
+        if (member === undefined && !(name in value)) continue;
+        shown[name] = conceal ? conceal(member, clean, value) : member;
+      }
+      return shown;
+    },
+  };
+}
+
+/** One of the forms that a value of a union may have. */
+interface Form {
+  readonly fits: (value: unknown) => boolean;
+  readonly redactor: Redactor;
+}
+
+/** Values that have none of the forms are treated as free JSON. */
+function ofUnion(forms: readonly Form[]): Redactor {
+  const redactorFor = (value: unknown) => forms.find(({ fits }) => fits(value))?.redactor ?? FREE_JSON;
+  return {
+    collect: (value, found) => redactorFor(value).collect?.(value, found),
+    conceal: (value, clean, of) => {
+      const { conceal } = redactorFor(value);
+      return conceal ? conceal(value, clean, of) : value;
+    },
+  };
+}
+
+function formsOf({ options }: z.ZodUnion): Form[] {
+  return (options as readonly z.ZodType[]).flatMap((option) => {
+    if (option instanceof z.ZodUnion) return formsOf(option);
+    const redactor = redactorOf(option);
+    if (option instanceof z.ZodObject) return { fits: hasFieldsOf(option), redactor };
+    const { type } = option._zod.def;
+    if (type !== 'string' && type !== 'array' && !WITHOUT_TEXT.has(type)) {
+      throw new Error(`Plates cannot be hidden in a union with ${type}`);
+    }
+    return { fits: (value) => option.safeParse(value).success, redactor };
+  });
+}
+
+/** Whether a value has the fields that an object requires, with their literal values. */
+function hasFieldsOf({ shape }: z.ZodObject): Form['fits'] {
+  const required = Object.entries<z.ZodType>(shape)
+    .filter(([, field]) => !field.safeParse(undefined).success)
+    .map(([name, field]) => ({ name, values: literalsOf(field) }));
+  return (value) =>
+    isMembers(value) &&
+    required.every(({ name, values }) => name in value && (values === null || values.has(value[name])));
+}
+
+/** The values that a field may have; null if the contract does not list them. */
+function literalsOf(field: z.ZodType): ReadonlySet<unknown> | null {
+  return field instanceof z.ZodLiteral ? field.values : null;
+}
+
+/** The keys of free JSON, such as that of the activity log, under which there are plates. */
+const PLATE_KEY = /(?<!tem)plate|^pattern$/i;
+
+/** Values without a schema: besides known plates, they lose every string whose key looks like that of a plate. */
+const FREE_JSON = {
+  collect(value: unknown, found: Set<string>): void {
+    if (Array.isArray(value)) for (const each of value) FREE_JSON.collect(each, found);
+    if (!isMembers(value)) return;
+    for (const [name, member] of Object.entries(value)) {
+      if (name === 'licensePlateNumber') collectPlate(member, found);
+      if (typeof member === 'object') FREE_JSON.collect(member, found);
+    }
+  },
+  conceal(value: unknown, clean: (text: string) => string): unknown {
+    if (typeof value === 'string') return clean(value);
+    if (Array.isArray(value)) return value.map((each) => FREE_JSON.conceal(each, clean));
+    if (!isMembers(value)) return value;
+    const shown: Record<string, unknown> = {};
+    for (const [name, member] of Object.entries(value)) {
+      if (isIdentity(name)) shown[name] = member;
+      else if (typeof member === 'string' && PLATE_KEY.test(name)) shown[name] = HIDDEN_PLATE;
+      else shown[name] = FREE_JSON.conceal(member, clean);
+    }
+    return shown;
+  },
+} satisfies Redactor;
 
 /** Ids contain no plates, and a plate of few digits must not be found in one by chance. */
 function isIdentity(name: string): boolean {
   return name === 'id' || name.endsWith('Id');
 }
 
-/** Whether it is an entry or an alert of the watchlist. */
-function isWatched(value: Members): boolean {
-  return 'priority' in value && 'reason' in value;
-}
-
-/** The reason why a message of a device was refused, without the values that a mapping read in the message. */
-function withoutMappedValues(reason: string): string {
-  return reason.replace(
-    /(The mapping failed[^:]{0,200}|The result of the mapping is invalid): .*/s,
-    `$1: ${HIDDEN_PLATE}`,
-  );
-}
-
-/** The reason for a change of status, without issues of the device that may contain a plate. */
-export function withoutIssues(reason: string): string {
-  const mayHoldPlate = reason.startsWith(CRITICAL_ISSUE) && /\p{N}/u.test(reason);
-  return mayHoldPlate ? `${CRITICAL_ISSUE}${HIDDEN_PLATE}` : reason;
-}
-
-/** For each page of the console, the filter that may contain a plate although its name does not say so. */
-const PLATE_FILTERS: Readonly<Record<string, string>> = { plates: 'search', activity: 'about' };
-
-/** The query string of a saved view without filters by plate. */
-function withoutPlateFilter(search: string, page: unknown): string {
-  const parameters = new URLSearchParams(search);
-  const wanted = [...parameters].filter(
-    ([name]) => !/plate/i.test(name) && name !== PLATE_FILTERS[String(page)],
-  );
-  if (wanted.length === parameters.size) return search;
-  return `${search.startsWith('?') ? '?' : ''}${new URLSearchParams(wanted)}`;
+function isMembers(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
 }

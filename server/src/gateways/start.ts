@@ -4,12 +4,11 @@ import { isOutage } from '../platform/database/failure.ts';
 import { startPeriodic } from '../platform/periodic.ts';
 import { spoolFolderOf } from '../platform/spool-folder.ts';
 import type { Foundation } from '../platform/start.ts';
-import type { BodyReader } from '../rpc/body.ts';
-import { createCallerOf } from '../rpc/caller.ts';
+import type { FrontEnd, RequestHandler } from '../rpc/exchange.ts';
 import type { GatewayApp } from './context.ts';
 import { createDigestNonces } from './digest.ts';
 import { createGuesses } from './guesses.ts';
-import { createHttpDoor, type HttpDoor } from './http-door.ts';
+import { createDeviceHandler } from './http-handler.ts';
 import { createConnectionLimits } from './limits.ts';
 import { createMissed } from './missed.ts';
 import { removeExpiredNonces, useNonce } from './nonces-store.ts';
@@ -19,7 +18,7 @@ import { MessageSpool } from './spool.ts';
 
 /** What receives messages of devices. */
 export interface Gateways {
-  readonly http: HttpDoor;
+  readonly http: RequestHandler;
   /** For messages that do not arrive over HTTP. */
   readonly receiver: Receiver;
 }
@@ -32,13 +31,13 @@ const NONCES_IN_MEMORY = 10_000;
  * Starts everything that receives, processes and removes messages of devices.
  * @param app the services of all modules
  * @param secret signs nonces; the same in all processes and after a restart
- * @param bodies reads the bodies of requests, as for the rest of the service
+ * @param frontEnd shared with the rest of the service
  */
 export function startGateways(
   { resources }: Pick<Foundation, 'resources'>,
   app: GatewayApp,
   secret: string,
-  bodies: BodyReader,
+  frontEnd: FrontEnd,
 ): Gateways {
   const { config, log, timings, clock, metrics, gateways: db } = app;
 
@@ -103,15 +102,14 @@ export function startGateways(
       return true;
     }),
   );
-  const http = createHttpDoor({
+  const http = createDeviceHandler({
     app,
-    bodies,
+    frontEnd,
     receiver,
     nonces,
     guesses: createGuesses(),
     limits: createConnectionLimits(config.EVENT_RATE_FACTOR, app.knownSensors),
     missed,
-    callerOf: createCallerOf(config.TRUSTED_PROXIES, log),
   });
   return { http, receiver };
 }

@@ -5,7 +5,6 @@ import {
   METHODS,
   type RequestListener,
   type Server,
-  type ServerResponse,
 } from 'node:http';
 import proxyAddress from '@fastify/proxy-addr';
 import { REQUEST_TIMEOUT_MS } from '@gantry/contract/envelope';
@@ -18,21 +17,17 @@ import { consoleFolder } from '../platform/installation.ts';
 import { openFilesLimit } from '../platform/process/own-process.ts';
 import type { RealtimeServices } from '../realtime/start.ts';
 import type { ReportServices } from '../reports/start.ts';
-import { ANSWER_LIMITS } from '../rpc/answer-room.ts';
-import { createBodyReader, drain } from '../rpc/body.ts';
-import { createCallerOf } from '../rpc/caller.ts';
+import { drain } from '../rpc/body.ts';
 import { createDispatcher } from '../rpc/dispatch.ts';
 import { failureOf, WireError } from '../rpc/errors.ts';
-import { createHandler, type Handler, JSON_TYPE } from '../rpc/handler.ts';
+import { FrontEnd, JSON_TYPE, type RequestHandler, requireOneHost } from '../rpc/exchange.ts';
+import { createHandler } from '../rpc/handler.ts';
 import {
   commonHeaders,
   headersForOrigin,
   PREFLIGHT_HEADERS,
   REST_PREFLIGHT_HEADERS,
-  requireOneHost,
 } from '../rpc/headers.ts';
-import { allowOrigins } from '../rpc/origins.ts';
-import { trpcTarget } from '../rpc/request.ts';
 import { refuseConnection, takeOverFromNode } from './connection.ts';
 import {
   closeUnused,
@@ -48,7 +43,7 @@ import { serveMapTiles } from './map-tiles.ts';
 import { serveOidc } from './oidc.ts';
 import { serveProbes } from './probes.ts';
 import { serveReportFiles } from './report-files.ts';
-import { createRestDoor } from './rest/door.ts';
+import { createRestHandler } from './rest/handler.ts';
 
 /** Maximum size of the request line and headers in bytes: a batch of queries has its inputs in the address. */
 const MAX_HEADER_BYTES = 64 * 1024;
@@ -58,49 +53,38 @@ const MAX_CHECK_MS = 2_000;
 /** The services that routes besides the API use; the API uses those that its router requires. */
 type ServedApp = Core & AuthServices & RealtimeServices & ImageServices & ReportServices;
 
-/** Handles requests that are neither calls of procedures nor pages, such as those of devices. */
-export interface Door {
-  accepts(request: IncomingMessage): boolean;
-  handle(request: IncomingMessage, response: ServerResponse): void;
+export interface ServerOptions {
+  /** Shared with `handlers`. By default one of its own. */
+  readonly frontEnd?: FrontEnd;
+  /** They handle the requests of other forms than those of the API, such as those of devices; not preflights. */
+  readonly handlers?: readonly RequestHandler[];
+  /** Time limit for receiving a request, and again for answering it, in milliseconds. */
+  readonly timeoutMs?: number;
+  /** The folder with the built console. */
+  readonly pagesFolder?: string | undefined;
 }
 
 /**
  * Builds the HTTP server of the service, without listening.
  * @param app the services for the procedures of the router
- * @param timeoutMs time limit for receiving a request, and again for answering it, in milliseconds
- * @param pagesFolder the folder with the built console
- * @param doors handle the requests that they accept, before all others except preflights
- * @param bodies reads the bodies of requests; the doors must share it
  */
 export async function createServer(
   app: ServedApp,
   router: AnyTRPCRouter,
-  timeoutMs = REQUEST_TIMEOUT_MS,
-  limits = ANSWER_LIMITS,
-  pagesFolder = consoleFolder,
-  doors: readonly Door[] = [],
-  bodies = createBodyReader(),
+  {
+    frontEnd = new FrontEnd(app.config, app.log),
+    handlers = [],
+    timeoutMs = REQUEST_TIMEOUT_MS,
+    pagesFolder = consoleFolder,
+  }: ServerOptions = {},
 ): Promise<FastifyInstance> {
-  const allowed = allowOrigins(app.config.WEB_ORIGIN, app.config.PREVIEW_ORIGINS);
-  const callerOf = createCallerOf(app.config.TRUSTED_PROXIES, app.log);
+  const { allows, answers, callerOf } = frontEnd;
   const isPreflight = ({ method, headers: { origin } }: IncomingMessage): boolean =>
-    method === 'OPTIONS' && origin !== undefined && allowed(origin);
-  const most = mostConnections(app.config.MAX_CONNECTIONS, await openFilesLimit());
-  if (most < app.config.MAX_CONNECTIONS) {
-    app.log.info(
-      { most },
-      'fewer connections are accepted than MAX_CONNECTIONS allows, because of the limit on open files',
-    );
-  }
-  const mostOfAddress = mostConnectionsOfAddress(app.config.MAX_CONNECTIONS_PER_ADDRESS, most);
-  const isProxy = proxyAddress.compile([...app.config.TRUSTED_PROXIES]);
-  let closing = false;
-  const isClosing = () => closing;
-  const dispatcher = createDispatcher(router, app, { timeoutMs, limits });
-  const ending = app.realtime.ending;
-  const calls = { router, app, bodies, dispatcher, limits, allowed, callerOf, isClosing, ending };
-  const trpc = createHandler(calls);
-  const allDoors = [createRestDoor(calls), ...doors];
+    method === 'OPTIONS' && origin !== undefined && allows(origin);
+  const dispatcher = createDispatcher(router, app, { timeoutMs, answers });
+  const api = { router, app, frontEnd, dispatcher, ending: app.realtime.ending };
+  const allHandlers = [createHandler(api), createRestHandler(api), ...handlers];
+  const limits = await connectionLimits(app);
 
   const server = fastify({
     logger: false,
@@ -108,27 +92,25 @@ export async function createServer(
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     serverFactory: (handler) => {
-      const http = createHttp(timeoutMs, isPreflight, trpc, (request, response) => {
-        const door = isPreflight(request) ? undefined : allDoors.find((each) => each.accepts(request));
-        if (!door) return handler(request, response);
-        if (closing) response.shouldKeepAlive = false;
-        door.handle(request, response);
+      const http = createHttp(timeoutMs, (request, response) => {
+        const isHandled = !isPreflight(request) && allHandlers.some((handle) => handle(request, response));
+        if (!isHandled) handler(request, response);
       });
       http.timeout = timeoutMs + app.timings.stalledMs;
-      limitConnections(http, { most, mostOfAddress, isProxy: (address) => isProxy(address, 0) }, app);
+      limitConnections(http, limits, app);
       followConnections(http);
       return http;
     },
     clientErrorHandler: refuseConnection,
     frameworkErrors: (error, request, reply: FastifyReply) => {
-      say(reply, commonHeaders(request.id));
-      say(reply, headersForOrigin(request.headers.origin, allowed));
+      setHeaders(reply, commonHeaders(request.id));
+      setHeaders(reply, headersForOrigin(request.headers.origin, allows));
       fail(request, reply, error);
     },
     routerOptions: { maxParamLength: MAX_HEADER_BYTES },
   });
   server.addHook('preClose', (done) => {
-    closing = true;
+    frontEnd.isClosing = true;
     done();
   });
   readNoBodies(server);
@@ -153,11 +135,11 @@ export async function createServer(
   );
 
   server.addHook('onRequest', async (request, reply) => {
-    say(reply, commonHeaders(request.id));
+    setHeaders(reply, commonHeaders(request.id));
     requireOneHost(request.raw);
-    say(reply, headersForOrigin(request.headers.origin, allowed));
+    setHeaders(reply, headersForOrigin(request.headers.origin, allows));
     if (!isPreflight(request.raw)) return;
-    say(reply, request.url.startsWith('/v1/') ? REST_PREFLIGHT_HEADERS : PREFLIGHT_HEADERS);
+    setHeaders(reply, request.url.startsWith('/v1/') ? REST_PREFLIGHT_HEADERS : PREFLIGHT_HEADERS);
     return reply.code(204).send();
   });
 
@@ -210,13 +192,25 @@ function asWireError(error: unknown): unknown {
     : new WireError('BAD_REQUEST', 'This form of request is not supported');
 }
 
-/** Node's HTTP server, which passes requests to /trpc to `trpc`, and preflights and all others to `fastify`. */
-function createHttp(
-  timeoutMs: number,
-  isPreflight: (request: IncomingMessage) => boolean,
-  trpc: Handler,
-  fastify: RequestListener,
-): Server {
+/** The limits of connections, which depend on how many files the process may open. */
+async function connectionLimits({ config, log }: Core) {
+  const most = mostConnections(config.MAX_CONNECTIONS, await openFilesLimit());
+  if (most < config.MAX_CONNECTIONS) {
+    log.info(
+      { most },
+      'fewer connections are accepted than MAX_CONNECTIONS allows, because of the limit on open files',
+    );
+  }
+  const isProxy = proxyAddress.compile([...config.TRUSTED_PROXIES]);
+  return {
+    most,
+    mostOfAddress: mostConnectionsOfAddress(config.MAX_CONNECTIONS_PER_ADDRESS, most),
+    isProxy: (address: string) => isProxy(address, 0),
+  };
+}
+
+/** Node's HTTP server, with the limits of time and size that it enforces itself. */
+function createHttp(timeoutMs: number, listener: RequestListener): Server {
   const http = createHttpServer(
     {
       requestTimeout: timeoutMs,
@@ -227,11 +221,7 @@ function createHttp(
       connectionsCheckingInterval: Math.min(timeoutMs, MAX_CHECK_MS),
       requireHostHeader: false,
     },
-    (request, response) => {
-      const target = isPreflight(request) ? null : trpcTarget(request.url ?? '');
-      if (target) trpc(request, response, target);
-      else fastify(request, response);
-    },
+    listener,
   );
   // A client may close its side once it has sent a request, as simple devices and scripts do, and still read the answer.
   Object.assign(http, { httpAllowHalfOpen: true });
@@ -246,6 +236,6 @@ function readNoBodies(server: FastifyInstance): void {
   }
 }
 
-function say(reply: FastifyReply, headers: readonly string[]): void {
+function setHeaders(reply: FastifyReply, headers: readonly string[]): void {
   for (let at = 0; at < headers.length; at += 2) reply.header(headers[at] ?? '', headers[at + 1]);
 }

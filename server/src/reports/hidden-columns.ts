@@ -1,5 +1,7 @@
+import { event } from '@gantry/contract/events';
 import type { ReportKind } from '@gantry/contract/reports';
-import { hidePlates, withoutIssues } from '../events/hidden-plates.ts';
+import { hidePlates } from '../events/hidden-plates.ts';
+import { withoutIssues } from '../events/plate-rules.ts';
 import type { Column, Row } from './document.ts';
 import { kinds } from './kinds.ts';
 
@@ -7,6 +9,9 @@ const PLATE = 'Plate';
 const DESCRIPTION = 'Description';
 /** Why a sensor was in a status. */
 const REASON = 'Reason';
+
+/** The fields of an event in such columns. */
+const plateFields = event.pick({ licensePlateNumber: true, description: true });
 
 /** Whether files of reports of the kind contain plates, or descriptions by devices that may contain plates. */
 export function showsPlates(kind: ReportKind): boolean {
@@ -27,7 +32,7 @@ export function withoutPlates(columns: readonly Column[]): (row: Row) => Row {
   }
   return (row) => {
     const licensePlateNumber = row[plateAt] ?? null;
-    const shown = hidePlates({ licensePlateNumber, description: row[descriptionAt] ?? null });
+    const shown = hidePlates({ licensePlateNumber, description: row[descriptionAt] ?? null }, plateFields);
     return row.map((cell, at) =>
       at === plateAt ? shown.licensePlateNumber : at === descriptionAt ? shown.description : cell,
     );

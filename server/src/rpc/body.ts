@@ -33,78 +33,84 @@ export interface BodyLimit {
   readonly of: string;
 }
 
-/** Reads request bodies and limits their total memory. */
-export interface BodyReader {
+/** Reads request bodies and limits their total memory. All forms of requests of a process share one. */
+export class BodyReader {
+  /** The bytes of all bodies that are held, except for small ones. */
+  #inFlight = 0;
+  #turn = Promise.resolve();
+
   /**
-   * The whole body; null if the request has none.
+   * The whole body; null if the request has none. Its bytes count until the response is closed, because the parsed input
+   * refers to them.
    * @param limit by default 10 MB
-   * @throws WireError PAYLOAD_TOO_LARGE above the limit; SERVICE_UNAVAILABLE while too many large bodies are in flight
+   * @throws WireError PAYLOAD_TOO_LARGE above the limit; SERVICE_UNAVAILABLE while too many large bodies are in flight;
+   * BAD_REQUEST for a body that was cut short
    */
-  read(request: IncomingMessage, response: ServerResponse, limit?: BodyLimit): Promise<Buffer> | null;
-}
+  read(request: IncomingMessage, response: ServerResponse, limit?: BodyLimit): Promise<Buffer> | null {
+    if (!hasBody(request)) return null;
+    return announcesLittle(request) ? readSmall(request) : this.#readLarge(request, response, limit);
+  }
 
-export function createBodyReader(): BodyReader {
-  let inFlight = 0;
-  let turn = Promise.resolve();
+  async #readLarge(
+    request: IncomingMessage,
+    response: ServerResponse,
+    limit: BodyLimit | undefined,
+  ): Promise<Buffer> {
+    const max = limit?.bytes ?? MAX_BODY_BYTES;
+    const body = await new Promise<Buffer>((resolve, reject) => {
+      const chunks: Buffer[] = [];
+      let size = 0;
+      let held = 0;
 
-  // Parsing 10 MB takes a good part of a second. One large body is processed in each turn of the event loop, so that
-  // small requests are answered in between, however many large ones arrive at once.
-  const nextTurn = (): Promise<void> => {
-    turn = turn.then(() => new Promise((resolve) => setImmediate(resolve)));
-    return turn;
-  };
-
-  return {
-    read: (request, response, limit) => {
-      const most = limit?.bytes ?? MAX_BODY_BYTES;
-      if (!hasBody(request)) return null;
-      if (announcesLittle(request)) return readSmall(request);
-      return new Promise((resolve, reject) => {
-        const chunks: Buffer[] = [];
-        let size = 0;
-        let held = 0;
-
-        const refuse = (error: WireError): void => {
-          chunks.length = 0;
-          request.off('data', take);
-          drain(request, response);
-          reject(error);
-        };
-        // The bytes are held until the answer is sent, because the parsed input refers to them.
-        const hold = (bytes: number): void => {
-          if (held === 0) {
-            response.once('close', () => {
-              inFlight -= held;
-            });
-          }
-          held += bytes;
-          inFlight += bytes;
-        };
-        const take = (chunk: Buffer): void => {
-          size += chunk.length;
-          const fresh = size <= SMALL_BYTES ? 0 : size - held;
-          if (size > most) refuse(tooLarge(limit));
-          else if (inFlight + fresh > MAX_IN_FLIGHT_BYTES) refuse(tooBusy());
-          else {
-            if (fresh > 0) hold(fresh);
-            chunks.push(chunk);
-          }
-        };
-
-        if (declaredBytes(request) > most) {
-          refuse(tooLarge(limit));
-          return;
+      const refuse = (error: WireError): void => {
+        chunks.length = 0;
+        request.off('data', take);
+        drain(request, response);
+        reject(error);
+      };
+      const hold = (bytes: number): void => {
+        if (held === 0) {
+          response.once('close', () => {
+            this.#inFlight -= held;
+          });
         }
-        request.on('data', take);
-        request.on('end', () => {
-          const [first] = chunks;
-          const body = chunks.length === 1 && first ? first : Buffer.concat(chunks);
-          resolve(body.length <= SMALL_BYTES ? body : nextTurn().then(() => body));
-        });
-        request.on('error', () => reject(cutShort()));
+        held += bytes;
+        this.#inFlight += bytes;
+      };
+      const take = (chunk: Buffer): void => {
+        size += chunk.length;
+        const fresh = size <= SMALL_BYTES ? 0 : size - held;
+        if (size > max) refuse(tooLarge(limit));
+        else if (this.#inFlight + fresh > MAX_IN_FLIGHT_BYTES) refuse(tooBusy());
+        else {
+          if (fresh > 0) hold(fresh);
+          chunks.push(chunk);
+        }
+      };
+
+      if (declaredBytes(request) > max) {
+        refuse(tooLarge(limit));
+        return;
+      }
+      request.on('data', take);
+      request.on('end', () => {
+        const [first] = chunks;
+        resolve(chunks.length === 1 && first ? first : Buffer.concat(chunks));
       });
-    },
-  };
+      request.on('error', () => reject(cutShort()));
+    });
+    if (body.length > SMALL_BYTES) await this.#nextTurn();
+    return body;
+  }
+
+  /**
+   * Parsing 10 MB takes a good part of a second. One large body is processed in each turn of the event loop, so that small
+   * requests are answered in between, however many large ones arrive at once.
+   */
+  #nextTurn(): Promise<void> {
+    this.#turn = this.#turn.then(() => new Promise((resolve) => setImmediate(resolve)));
+    return this.#turn;
+  }
 }
 
 function tooLarge(limit: BodyLimit | undefined): WireError {

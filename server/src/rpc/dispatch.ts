@@ -5,7 +5,7 @@ import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
 import type { Counter, Histogram } from 'prom-client';
 import type { Core, RequestContext } from '../platform/context.ts';
 import type { Metrics } from '../platform/metrics.ts';
-import { type AnswerLimits, createAnswerRoom } from './answer-room.ts';
+import type { AnswerBudget } from './answer-budget.ts';
 import { createDeadline } from './deadline.ts';
 import { failureOf, WireError } from './errors.ts';
 import { ReadyAnswer, type Serialized, serialize } from './output.ts';
@@ -70,15 +70,14 @@ interface Procedure<App> extends Prepared<App> {
 export interface DispatcherOptions {
   /** Time limit of a call, in milliseconds. */
   readonly timeoutMs: number;
-  readonly limits: AnswerLimits;
+  readonly answers: AnswerBudget;
 }
 
 export function createDispatcher<App extends Core>(
   router: AnyTRPCRouter,
   { metrics }: App,
-  { timeoutMs, limits }: DispatcherOptions,
+  { timeoutMs, answers }: DispatcherOptions,
 ): Dispatcher<App> {
-  const room = createAnswerRoom(limits);
   const procedures = proceduresOf<App>(router, metrics);
   const deadline = createDeadline(
     timeoutMs,
@@ -140,7 +139,7 @@ export function createDispatcher<App extends Core>(
         const { input, refusesUnknown } = call;
         const output = await deadline.within(run(ctx, input, { refusesUnknown }));
         const result = serialize(output);
-        room.take(response, result, result instanceof ReadyAnswer && !isBatch);
+        answers.take(response, result, result instanceof ReadyAnswer && !isBatch);
         countOk(seconds());
         const unknown = ignored(input());
         const headers = unknown.length > 0 ? { [IGNORED_HEADER]: ignoredHeader(unknown) } : NO_HEADERS;

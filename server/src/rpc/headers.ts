@@ -1,7 +1,4 @@
-import type { IncomingMessage } from 'node:http';
 import { IGNORED_HEADER } from '@gantry/contract/errors';
-import { WireError } from './errors.ts';
-import type { OriginCheck } from './origins.ts';
 
 // Headers in the form for Node: names and values alternate.
 
@@ -50,17 +47,29 @@ export function headersForOrigin(
   return [...ANY_ORIGIN, 'access-control-allow-origin', origin, 'access-control-expose-headers', exposed];
 }
 
+/** Whether a page of the origin may call the API from a browser. */
+export type OriginCheck = (origin: string) => boolean;
+
+const LOCAL_DEVELOPMENT = ['http://localhost:3000', 'http://127.0.0.1:3000', 'http://[::1]:3000'];
+
 /**
- * Makes sure that a request has one Host header, as HTTP/1.1 requires; HTTP/1.0 permits none. With two, a proxy and the
- * service might use different ones.
- * @throws WireError BAD_REQUEST
+ * The rule of the specification: the web application, its www variant, preview deployments, and local development on
+ * port 3000.
  */
-export function requireOneHost({ rawHeaders, httpVersion }: IncomingMessage): void {
-  let hosts = 0;
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at];
-    if (name?.length === 4 && name.toLowerCase() === 'host') hosts++;
-  }
-  if (hosts === 1 || (hosts === 0 && httpVersion === '1.0')) return;
-  throw new WireError('BAD_REQUEST', 'Send exactly one Host header');
+export function allowOrigins(webOrigin: string | undefined, previewOrigins: readonly string[]): OriginCheck {
+  const exact = new Set([...LOCAL_DEVELOPMENT, ...(webOrigin === undefined ? [] : withVariant(webOrigin))]);
+  const patterns = previewOrigins.map(patternOf);
+  return (origin) => exact.has(origin) || patterns.some((pattern) => pattern.test(origin));
+}
+
+/** The origin itself and its variant with or without www. */
+function withVariant(origin: string): string[] {
+  const { protocol, host } = new URL(origin);
+  return [origin, `${protocol}//${host.startsWith('www.') ? host.slice(4) : `www.${host}`}`];
+}
+
+/** A pattern such as https://*.preview.example.org, anchored at both ends; `*` is one label of the host name. */
+function patternOf(preview: string): RegExp {
+  const escaped = preview.toLowerCase().replace(/[.+?^${}()|[\]\\]/g, '\\$&');
+  return new RegExp(`^${escaped.replace('*', '[a-z0-9](?:[a-z0-9-]*[a-z0-9])?')}$`);
 }

@@ -16,8 +16,11 @@ export interface GuardedCall {
 
 /** What a guard may add to the context besides the fields for the procedure. */
 export interface Shown {
-  /** Changes what the caller is shown: an answer, or each message of a subscription. */
-  readonly show?: ((answer: unknown) => unknown) | undefined;
+  /**
+   * Changes what the caller is shown: an answer, or each message of a subscription.
+   * @param schema that of the answer or the message, which has not checked it yet
+   */
+  readonly show?: ((answer: unknown, schema: z.ZodType) => unknown) | undefined;
 }
 
 /**

@@ -1,11 +1,10 @@
-import type { AnyTRPCProcedure } from '@trpc/server';
+import { type AnyTRPCProcedure, isTrackedEnvelope, tracked } from '@trpc/server';
 import { z } from 'zod';
 import type { Core, RequestContext } from '../platform/context.ts';
 import { inputFailure } from './errors.ts';
 import { ReadyAnswer } from './output.ts';
 import type { Guard, ProcedureMeta, Shown } from './procedure.ts';
 import { answerQuestion } from './questions.ts';
-import { shownTo } from './shown.ts';
 import { refuseUnknownInput, unknownInput } from './unknown-input.ts';
 
 /** How a procedure is run for one request. */
@@ -52,6 +51,7 @@ interface Definition<App> {
 const NEVER = new AbortController().signal;
 const NONE: readonly string[] = [];
 const NO_INPUT = z.object({});
+const ANYTHING = z.unknown();
 
 /** Compiled schemas. A process that runs several services, as tests do, compiles each once. */
 const compiled = new WeakMap<z.ZodType, z.ZodType>();
@@ -70,6 +70,7 @@ export function prepare<App extends Core>(path: string, procedure: AnyTRPCProced
   const input = onlyInput(path, inputs);
   const inputSchema = input && compileLater(input);
   const outputSchema = output && compileLater(output);
+  const shownSchema = (type === 'subscription' ? definition.meta?.message : output) ?? ANYTHING;
   const personal = definition.meta?.access === 'device' ? undefined : (input ?? NO_INPUT);
 
   const check = (given: unknown): unknown => {
@@ -104,7 +105,8 @@ export function prepare<App extends Core>(path: string, procedure: AnyTRPCProced
         const answer = (as: RequestContext<App>) =>
           resolver({ ctx: as, input: given, type, path, signal, batchIndex: 0 });
         const answered = await (isQuestion ? answerQuestion(context, answer) : answer(context));
-        return checkOutput(context.show ? shownTo(context.show, answered) : answered);
+        const { show } = context;
+        return checkOutput(show ? shownTo((each) => show(each, shownSchema), answered) : answered);
       } catch (error) {
         definition.meta?.failed?.(context, path, error);
         throw error;
@@ -114,6 +116,29 @@ export function prepare<App extends Core>(path: string, procedure: AnyTRPCProced
       await guard(ctx, { path, type, readInput: readNothing });
     },
   };
+}
+
+/**
+ * What a caller is shown of an answer, or of each message of a subscription.
+ * @throws Error for an answer that is serialized already, from which nothing can be removed
+ */
+function shownTo(show: (answer: unknown) => unknown, answer: unknown): unknown {
+  if (answer instanceof ReadyAnswer)
+    throw new Error('An answer that is serialized already cannot be changed');
+  return isStream(answer) ? showEach(show, answer) : show(answer);
+}
+
+async function* showEach(
+  show: (message: unknown) => unknown,
+  messages: AsyncIterable<unknown>,
+): AsyncGenerator<unknown> {
+  for await (const message of messages) {
+    yield isTrackedEnvelope(message) ? tracked(message[0], show(message[1]) as object) : show(message);
+  }
+}
+
+function isStream(value: unknown): value is AsyncIterable<unknown> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 }
 
 function readNothing() {

@@ -19,8 +19,7 @@ import * as views from '@gantry/contract/views';
 import * as watchlist from '@gantry/contract/watchlist';
 import * as webhooks from '@gantry/contract/webhooks';
 import { z } from 'zod';
-import { CONVERSION, type Convert } from './procedures.ts';
-import { describeNumbers, type JsonSchema } from './units.ts';
+import { CONVERSION, type Convert, type JsonSchema } from './procedures.ts';
 
 const MODULES = [
   coordinates,
@@ -102,9 +101,9 @@ export function createComponents(): Components {
         );
       for (const [name, part] of parts) {
         const { id: _, ...rest } = part;
-        schemas[finalNames.get(name) ?? name] ??= describeNumbers(named(rest));
+        schemas[finalNames.get(name) ?? name] ??= named(rest);
       }
-      return describeNumbers(named((json.properties as Record<string, JsonSchema>).root ?? {}));
+      return named((json.properties as Record<string, JsonSchema>).root ?? {});
     },
   };
 }

@@ -7,9 +7,8 @@ import { version } from '../../platform/installation.ts';
 import { type Components, createComponents } from './components.ts';
 import { examples } from './examples.ts';
 import { otherPaths } from './other-paths.ts';
-import { describeProcedures, type ProcedureDocument } from './procedures.ts';
+import { describeProcedures, type JsonSchema, type ProcedureDocument } from './procedures.ts';
 import { PROBLEM, restPaths } from './rest-paths.ts';
-import { describeNumbers, type JsonSchema } from './units.ts';
 
 const META: JsonSchema = {
   type: 'object',
@@ -17,7 +16,7 @@ const META: JsonSchema = {
     'How superjson marks values that JSON has no type for, such as {"values": {"createdAt": ["Date"]}}.',
 };
 
-const { $schema: _, ...errorSchema } = describeNumbers(z.toJSONSchema(errorBody));
+const { $schema: _, ...errorSchema } = z.toJSONSchema(errorBody);
 
 const ERRORS = {
   '4XX': { $ref: '#/components/responses/Error' },

@@ -1,4 +1,4 @@
-import type { JsonSchema } from './units.ts';
+import type { JsonSchema } from './procedures.ts';
 
 const ERRORS = {
   '4XX': { $ref: '#/components/responses/Error' },

@@ -1,7 +1,9 @@
 import type { AnyTRPCRouter } from '@trpc/server';
 import { z } from 'zod';
 import type { ProcedureMeta } from '../../rpc/procedure.ts';
-import { describeNumbers, type JsonSchema } from './units.ts';
+
+/** JSON Schema, as far as the documents use it. */
+export type JsonSchema = Record<string, unknown>;
 
 /** The description of one procedure in the documents. */
 export interface ProcedureDocument {
@@ -64,7 +66,7 @@ export const CONVERSION = {
 /** A schema that contains all of its parts. */
 function inline(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
   const { $schema: _, ...json } = z.toJSONSchema(schema, { ...CONVERSION, io });
-  return describeNumbers(json);
+  return json;
 }
 
 function isSchema(value: unknown): value is z.ZodType {

@@ -2,8 +2,7 @@ import { permissionNames } from '@gantry/contract/permissions';
 import type { AnyTRPCRouter } from '@trpc/server';
 import { type Route, routes } from '../rest/routes.ts';
 import { examples } from './examples.ts';
-import { describeProcedure, type ProcedureDocument } from './procedures.ts';
-import type { JsonSchema } from './units.ts';
+import { describeProcedure, type JsonSchema, type ProcedureDocument } from './procedures.ts';
 
 /** An error of the REST form. */
 export const PROBLEM: JsonSchema = {

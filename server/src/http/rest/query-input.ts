@@ -1,6 +1,6 @@
 import { type ParsedUrlQuery, parse as parseQuery } from 'node:querystring';
 import { WireError } from '../../rpc/errors.ts';
-import type { JsonSchema } from '../docs/units.ts';
+import type { JsonSchema } from '../docs/procedures.ts';
 
 const NUMBER = /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i;
 

@@ -1,3 +1,6 @@
+import createRouter from 'find-my-way';
+import { WireError } from '../../rpc/errors.ts';
+
 /** One address of the REST form of the API, and the procedure that it calls. */
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -171,3 +174,54 @@ export const routes: readonly Route[] = [
   read('/v1/settings', 'system.getSettings'),
   read('/v1/doctor', 'system.doctor'),
 ];
+
+/** The routes of one path, and the fields of the input that the path contains. */
+export interface FoundPath {
+  readonly routes: readonly Route[];
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+const byPath = routerOf(routes);
+
+/**
+ * Finds the routes of a path.
+ * @param path still encoded; a slash at its end is ignored
+ * @returns null when there are none
+ * @throws WireError BAD_REQUEST for a field that cannot be decoded
+ */
+export function findPath(path: string): FoundPath | null {
+  // The router compares decoded paths, so that %65vents would be `events`. It sees the path as it was sent instead.
+  const sent = (path.endsWith('/') ? path.slice(0, -1) : path).replaceAll('%', '%25');
+  const found = byPath.find('GET', sent);
+  const fields = Object.entries(found?.params ?? {});
+  if (!found || fields.some(([, value]) => value === '')) return null;
+  return {
+    routes: found.store as readonly Route[],
+    fields: Object.fromEntries(fields.map(([name, value]) => [name, decode(value ?? '')])),
+  };
+}
+
+/** The value of the header Allow. */
+export function allowedMethods(found: readonly Route[]): string {
+  const methods = found.map(({ method }) => method);
+  return [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
+}
+
+/** A router with the routes of each path, whatever their method, so that those of a wrong method are known too. */
+function routerOf(all: readonly Route[]) {
+  // A longer field is refused by the schema, which says why. Headers are limited, and so is the path.
+  const router = createRouter({ maxParamLength: Number.MAX_SAFE_INTEGER });
+  for (const path of new Set(all.map((route) => route.path))) {
+    const found = all.filter((route) => route.path === path);
+    router.on('GET', path.replaceAll(/\{(\w+)\}/g, ':$1'), () => undefined, found);
+  }
+  return router;
+}
+
+function decode(field: string): string {
+  try {
+    return decodeURIComponent(field);
+  } catch {
+    throw new WireError('BAD_REQUEST', 'The address is not well-formed');
+  }
+}

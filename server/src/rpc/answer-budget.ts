@@ -23,60 +23,60 @@ export const ANSWER_LIMITS: AnswerLimits = {
   readBytesPerSecond: 64 * 1024,
 };
 
-/** Limits the memory of answers that are not completely sent. */
-export interface AnswerRoom {
+/** Limits the memory of answers that are not completely sent. All forms of requests of a process share one. */
+export class AnswerBudget {
+  readonly #limits: AnswerLimits;
+  readonly #held = new WeakMap<ServerResponse, number>();
+  #inFlight = 0;
+
+  constructor(limits: AnswerLimits) {
+    this.#limits = limits;
+  }
+
   /**
    * Reserves memory for a part of an answer until the answer is sent.
    * @param isShared the part is stored once for all recipients, so it does not count as in flight
    * @throws WireError BAD_REQUEST when the answer becomes too large; SERVICE_UNAVAILABLE while too much is in flight
    */
-  take(response: ServerResponse, part: Serialized, isShared: boolean): void;
-}
+  take(response: ServerResponse, part: Serialized, isShared: boolean): void {
+    if (part.json.length <= SMALL_BYTES) return;
+    const { answerBytes, inFlightBytes } = this.#limits;
+    const bytes = bytesOf(part);
+    if ((this.#held.get(response) ?? 0) + bytes > answerBytes) throw tooLarge(answerBytes);
+    if (isShared || response.destroyed) return;
+    if (this.#inFlight + bytes > inFlightBytes) throw tooBusy();
+    this.#hold(response, bytes);
+  }
 
-export function createAnswerRoom({ answerBytes, inFlightBytes }: AnswerLimits): AnswerRoom {
-  const held = new WeakMap<ServerResponse, number>();
-  let inFlight = 0;
+  /**
+   * Closes the connection of a large answer that the client reads too slowly. Call it once all of the answer was written.
+   * @param bytes size of the answer
+   */
+  limitReading(response: ServerResponse, bytes: number): void {
+    if (bytes <= SMALL_BYTES || response.writableFinished || response.destroyed) return;
+    const { readingMs, readBytesPerSecond } = this.#limits;
+    const tooSlow = setTimeout(
+      () => response.destroy(),
+      readingMs + (bytes / readBytesPerSecond) * 1000,
+    ).unref();
+    response.once('close', () => clearTimeout(tooSlow));
+  }
 
-  const hold = (response: ServerResponse, bytes: number): void => {
-    const before = held.get(response);
-    held.set(response, (before ?? 0) + bytes);
-    inFlight += bytes;
+  #hold(response: ServerResponse, bytes: number): void {
+    const before = this.#held.get(response);
+    this.#held.set(response, (before ?? 0) + bytes);
+    this.#inFlight += bytes;
     if (before !== undefined) return;
     response.once('close', () => {
-      inFlight -= held.get(response) ?? 0;
-      held.delete(response);
+      this.#inFlight -= this.#held.get(response) ?? 0;
+      this.#held.delete(response);
     });
-  };
-
-  return {
-    take(response, part, isShared) {
-      if (part.json.length <= SMALL_BYTES) return;
-      const bytes = bytesOf(part);
-      if ((held.get(response) ?? 0) + bytes > answerBytes) throw tooLarge(answerBytes);
-      if (isShared || response.destroyed) return;
-      if (inFlight + bytes > inFlightBytes) throw tooBusy();
-      hold(response, bytes);
-    },
-  };
+  }
 }
 
 /** The size of a part of an answer, in bytes. */
 export function bytesOf({ json, values }: Serialized): number {
   return Buffer.byteLength(json) + (values?.length ?? 0);
-}
-
-/** Closes the connection of a large answer that the client reads too slowly. Call it once all of the answer was written. */
-export function limitReading(
-  response: ServerResponse,
-  bytes: number,
-  { readingMs, readBytesPerSecond }: AnswerLimits,
-): void {
-  if (bytes <= SMALL_BYTES || response.writableFinished || response.destroyed) return;
-  const tooSlow = setTimeout(
-    () => response.destroy(),
-    readingMs + (bytes / readBytesPerSecond) * 1000,
-  ).unref();
-  response.once('close', () => clearTimeout(tooSlow));
 }
 
 function tooLarge(limit: number): WireError {
