@@ -36,9 +36,16 @@ const importsOf = (file: string): Import[] => {
 /** The workspaces that know nothing of Gantry. */
 const PACKAGES = ['embedded-postgres', 'spool'];
 
-const sources = ['contract', ...PACKAGES, 'server', 'client', 'simulator', 'bench', 'edge', 'console'].flatMap(
-  (workspace) => filesUnder(`${workspace}/src`),
-);
+const sources = [
+  'contract',
+  ...PACKAGES,
+  'server',
+  'client',
+  'simulator',
+  'bench',
+  'edge',
+  'console',
+].flatMap((workspace) => filesUnder(`${workspace}/src`));
 const imports = sources.flatMap(importsOf);
 const server = imports.filter(({ from }) => from.startsWith('server/src/'));
 const console = imports.filter(({ from }) => from.startsWith('console/src/'));
