@@ -153,7 +153,7 @@ test('the command that restores a backup can be pasted, whatever the folder is n
   expect(pasted.toString()).toBe(`${folder}|`);
 });
 
-test('a backup is made, and the installation is examined', { tag: '@long' }, async ({ openAs }) => {
+test('a backup is made, and the installation is checked', { tag: '@long' }, async ({ openAs }) => {
   const page = await openAs('ADMIN', '/administration/backups', { theme: 'light' });
   await expect(page.getByText('There is no complete backup yet')).toBeVisible();
   await page.getByRole('button', { name: 'Back up now' }).click();

@@ -319,7 +319,7 @@ test.describe('the list', () => {
       return (await service.admin.api.users.getActivityLog.query(question)).activities;
     };
     const page = await openAs('OPERATOR', '/events?licensePlateNumber=plt9001');
-    await expect(page.getByText('The search has not begun.')).toBeVisible();
+    await expect(page.getByText('The search has not started.')).toBeVisible();
     await expect(page.getByRole('button', { name: 'Search without a reason' })).toBeVisible();
     expect(await lookUps('plt9001')).toEqual([]);
     // Typed slowly, because an Enter just after the question appears is taken for the end of the previous input.

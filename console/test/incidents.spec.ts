@@ -173,7 +173,7 @@ test('a note is added once, however often its keys are pressed', async ({ servic
   expect(calls).toBe(1);
 });
 
-test('a note that was begun is kept while other pages are shown, and it is said if it could not be added', async ({
+test('a note that was started is kept while other pages are shown, and it is said if it could not be added', async ({
   service,
   openAs,
 }) => {
@@ -214,7 +214,7 @@ test('a note that was begun is kept while other pages are shown, and it is said 
   await expect(note).toHaveValue('');
 });
 
-test('a note that could not be added is put back before the next one that was begun meanwhile', {
+test('a note that could not be added is put back before the next one that was started meanwhile', {
   tag: '@long',
 }, async ({ service, openAs }) => {
   const { id } = await open(service);

@@ -19,7 +19,7 @@ test.describe('the title of the document', () => {
     await page.goto(`${service.url}/`);
     await expect(page).toHaveTitle('Overview · Gantry');
     await page.goto(`${service.url}/nothing-here`);
-    await expect(page).toHaveTitle('There is nothing at this address · Gantry');
+    await expect(page).toHaveTitle('Page not found · Gantry');
   });
 
   for (const [language, title] of [

@@ -57,7 +57,7 @@ test('retention rules that another user changed are not overwritten', async ({ s
 });
 
 test.describe('an address opens', () => {
-  const NOTHING = 'There is nothing at this address';
+  const NOTHING = 'Page not found';
   const expectNothing = async (page: Page, url: string) => {
     await page.goto(url);
     await expect(page.getByText(NOTHING)).toBeVisible();

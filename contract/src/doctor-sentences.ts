@@ -111,7 +111,7 @@ export const doctorSentences = {
 
   databaseUnreachable: {
     about: 'database',
-    finding: 'The database cannot be examined.',
+    finding: 'The database cannot be checked.',
     remedy: '{{reason}}',
   },
   databaseAnswers: { about: 'database', finding: 'The database answers (PostgreSQL {{version}}).' },

@@ -23,7 +23,7 @@ export const finding = z.object({
   level: z
     .enum(['PROBLEM', 'ADVICE', 'OK'])
     .describe(
-      'PROBLEM: must be corrected. ADVICE: should be considered. OK: was examined, and nothing is wrong.',
+      'PROBLEM: must be corrected. ADVICE: should be considered. OK: was checked, and nothing is wrong.',
     ),
   finding: z.string().describe('What was found, as a sentence.'),
   remedy: z.string().nullable().describe('What to do about it, as a sentence; null if it is OK.'),

@@ -84,7 +84,7 @@ const eventFields = {
   metadata: jsonRecord
     .nullish()
     .transform((value) => value ?? null)
-    .describe('Numbers are stored in double precision: send integers of more than 15 digits as texts.'),
+    .describe('Numbers are stored in double precision: send integers of more than 15 digits as strings.'),
   images: z
     .array(image)
     .max(100, 'Send at most 100 images')

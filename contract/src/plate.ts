@@ -1,4 +1,4 @@
-import { plateLookalikes } from './plate-lookalikes.ts';
+import { plateConfusables } from './plate-confusables.ts';
 
 const PLAIN = /^[A-Z0-9]*$/;
 const NOT_ASCII = /[^\0-\x7f]/gu;
@@ -36,7 +36,7 @@ export const PLATE_KEY_VERSION = 2;
  * 1/I/L, 8/B, 5/S, 2/Z) and those of different scripts (Unicode Technical Standard 39). Each character is replaced
  * independently of the others.
  */
-export function lookalikeKey(key: string): string {
+export function confusableKey(key: string): string {
   const latin = key.replace(NOT_ASCII, (letter) => likenesses().get(letter) ?? letter);
   return latin.replace(CONFUSED, (letter) => CONFUSIONS[letter] ?? letter);
 }
@@ -58,7 +58,7 @@ let parsed: ReadonlyMap<string, string> | undefined;
 
 function likenesses(): ReadonlyMap<string, string> {
   parsed ??= new Map(
-    plateLookalikes.split(' ').map((entry) => {
+    plateConfusables.split(' ').map((entry) => {
       const [letter = '', ...like] = entry;
       return [letter, like.join('')];
     }),

@@ -89,7 +89,7 @@ const eventsPerMin = z
 const requiresHeartbeats = z
   .boolean()
   .describe(
-    'true: only heartbeats affect the status. false: every accepted event is a sign of life too. `sensors.getSignsOfLife` returns it.',
+    'true: only heartbeats affect the status. false: every accepted event is a liveness signal too. `sensors.getSignsOfLife` returns it.',
   );
 
 export const createSensorInput = z.object({

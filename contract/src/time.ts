@@ -17,7 +17,7 @@ export function isPlainDate(iso: string): boolean {
 const USE_ISO = 'Use an ISO 8601 date or time, such as 2026-01-31 or 2026-01-31T08:15:00Z';
 
 /**
- * A time as input: an ISO 8601 text or a `Date`, which becomes ISO text. Text without an offset refers to the
+ * A time as input: an ISO 8601 string or a `Date`, which becomes such a string. Text without an offset refers to the
  * service's time zone, which the contract does not know; the server resolves it.
  */
 export const timeInput = z

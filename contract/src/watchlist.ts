@@ -76,10 +76,10 @@ export const watchlistAlert = z.object({
 export type WatchlistAlert = z.infer<typeof watchlistAlert>;
 
 /** Shorter patterns would match half of the traffic. */
-const LEAST_CHARACTERS = 2;
+const MIN_CHARACTERS = 2;
 
 function saysEnough(pattern: string): boolean {
-  return [...plateKey(pattern).replaceAll('*', '')].length >= LEAST_CHARACTERS;
+  return [...plateKey(pattern).replaceAll('*', '')].length >= MIN_CHARACTERS;
 }
 
 const pattern = trimmedText(50, 1)

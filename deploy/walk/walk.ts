@@ -11,7 +11,7 @@ import { PAGES, WAYS } from './ways.ts';
 // npm run walk:docs runs the commands that the documents of the repository tell their readers to enter, with a data folder of
 // its own; those that install packages, in a project that is empty at first. It exits with 1 if a command fails, or if ways.ts does not say how a command is tried.
 
-const LONGEST_MS = 300_000;
+const MAX_MS = 300_000;
 
 const folder = mkdtempSync(join(tmpdir(), 'gantry-walk-'));
 const environment = { ...process.env, DATA_DIR: join(folder, 'data'), PORT: '0', LOG_LEVEL: 'warn' };
@@ -34,7 +34,7 @@ async function serve(command: string, cwd: string = root) {
   let printed = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (printed += text));
   const ended = once(child, 'exit');
-  const deadline = performance.now() + LONGEST_MS;
+  const deadline = performance.now() + MAX_MS;
   const urlOf = (): string => /listens on ([^\s"]+)/.exec(printed)?.[1] ?? '';
   while (urlOf() === '' && child.exitCode === null && performance.now() < deadline) await sleep(100);
   const stop = async (): Promise<boolean> => {
@@ -56,7 +56,7 @@ function runSession(
   const { stdout } = spawnSync('bash', ['-c', script.replaceAll('localhost:4000', new URL(url).host)], {
     cwd: folder,
     encoding: 'utf8',
-    timeout: LONGEST_MS,
+    timeout: MAX_MS,
   });
   const answers = stdout.split(mark);
   for (const [index, { command, output }] of session.entries()) {
@@ -99,7 +99,7 @@ async function walkCommand(command: string): Promise<void> {
     cwd: way.how === 'project' ? project : root,
     env: environment,
     encoding: 'utf8',
-    timeout: LONGEST_MS,
+    timeout: MAX_MS,
   });
   const isExpected = (('codes' in way && way.codes) || [0]).includes(status ?? -1);
   say(

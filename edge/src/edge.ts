@@ -32,7 +32,7 @@ const MAX_LINE = 1_000_000;
  * Number of characters of a line that are read. The rest is skipped, so that a device that sends no line breaks does not
  * fill the memory. A refused line is kept up to this length.
  */
-const MOST_OF_LINE = 8_000_000;
+const MAX_LINE_SHOWN = 8_000_000;
 
 /** How long to wait for the last messages to be sent after standard input has ended, in milliseconds. */
 const LAST_MESSAGES_MS = 10_000;
@@ -136,7 +136,7 @@ export async function runEdge(options: EdgeOptions): Promise<void> {
   const serial = options.serial ? followSerial(options.serial, accept, log, ending.signal) : null;
 
   if (options.stdin) {
-    const reading = readLines(process.stdin, MOST_OF_LINE, accept);
+    const reading = readLines(process.stdin, MAX_LINE_SHOWN, accept);
     await Promise.race([reading, once(ending.signal, 'abort')]);
     if (!ending.signal.aborted && !options.listen && !options.serial) {
       await uplink.drained(LAST_MESSAGES_MS);
@@ -165,7 +165,7 @@ async function followSerial(
       const { input, isSerial } = await openSerial(path, baud);
       const close = (): void => void input.destroy();
       signal.addEventListener('abort', close, { once: true });
-      await readLines(input, MOST_OF_LINE, accept, isSerial).finally(() =>
+      await readLines(input, MAX_LINE_SHOWN, accept, isSerial).finally(() =>
         signal.removeEventListener('abort', close),
       );
     } catch (error) {
@@ -190,7 +190,7 @@ function messagesIn(body: string): readonly unknown[] {
 }
 
 function lengthOf(line: string): string {
-  return line.length < MOST_OF_LINE ? String(line.length) : `${MOST_OF_LINE} or more`;
+  return line.length < MAX_LINE_SHOWN ? String(line.length) : `${MAX_LINE_SHOWN} or more`;
 }
 
 function parse(line: string): unknown {

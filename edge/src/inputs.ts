@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 
 /** Maximum number of lines that are stored concurrently, so that they share an fsync. */
-const MOST_AT_ONCE = 1_000;
+const MAX_AT_ONCE = 1_000;
 
 /**
  * If the first data of a serial line arrives at least this many milliseconds after it was opened, it begins a line.
@@ -32,7 +32,7 @@ export async function readLines(
       const stored = accept(text).finally(() => underWay.delete(stored));
       stored.catch(() => undefined);
       underWay.add(stored);
-      if (underWay.size >= MOST_AT_ONCE) await Promise.race(underWay);
+      if (underWay.size >= MAX_AT_ONCE) await Promise.race(underWay);
     }
   } catch (error) {
     await Promise.allSettled(underWay);

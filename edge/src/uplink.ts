@@ -14,8 +14,8 @@ const LAG_BYTES = 256 * 1024;
 /** How often to look whether the clock is set, in milliseconds. */
 const CLOCK_MS = 1_000;
 
-const FIRST_PAUSE_MS = 1_000;
-const LONGEST_PAUSE_MS = 60_000;
+const INITIAL_PAUSE_MS = 1_000;
+const MAX_PAUSE_MS = 60_000;
 
 export interface UplinkParts {
   readonly spool: Spool;
@@ -48,7 +48,7 @@ export interface Uplink {
 export function startUplink(parts: UplinkParts): Uplink {
   const { spool, progress, target, clock, corrected, refuse, log, signal } = parts;
   let isUp: boolean | null = null;
-  let pauseMs = FIRST_PAUSE_MS;
+  let pauseMs = INITIAL_PAUSE_MS;
   let most = MOST.records;
   let isBacklogNext = true;
 
@@ -112,14 +112,14 @@ export function startUplink(parts: UplinkParts): Uplink {
       isUp = false;
       wait = Math.max(error.retryAfterMs ?? 0, wait);
     } else log(`the disk cannot be used (${String(error)}); trying again`);
-    pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
-    await sleep(Math.min(wait, LONGEST_PAUSE_MS), undefined, { signal }).catch(() => undefined);
+    pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS);
+    await sleep(Math.min(wait, MAX_PAUSE_MS), undefined, { signal }).catch(() => undefined);
   };
 
   const succeed = (): void => {
     if (isUp === false) log('the service can be reached again');
     isUp = true;
-    pauseMs = FIRST_PAUSE_MS;
+    pauseMs = INITIAL_PAUSE_MS;
     most = Math.min(MOST.records, most * 2);
   };
 

@@ -112,14 +112,14 @@ export async function walSettings(folder: string): Promise<Record<string, string
 
 /** Connections for people and their tools, some of which PostgreSQL reserves for superusers. */
 const SPARE_CONNECTIONS = 20;
-const FEWEST_CONNECTIONS = 100;
+const MIN_CONNECTIONS = 100;
 
 /**
  * The command that starts the cluster's server on a port. It names the build of the programs, so that a running
  * server of an older build can be told from one that can be kept.
  */
 export function commandFor(cluster: Cluster, port: number): [string, ...string[]] {
-  const max_connections = Math.max(FEWEST_CONNECTIONS, cluster.connections + SPARE_CONNECTIONS);
+  const max_connections = Math.max(MIN_CONNECTIONS, cluster.connections + SPARE_CONNECTIONS);
   const settings = {
     ...SETTINGS,
     cluster_name: cluster.application.database,

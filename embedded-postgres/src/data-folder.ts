@@ -21,12 +21,12 @@ import { isAlive, processSpace, startTimeOf } from './processes.ts';
 /** The intervals at which a process renews its claim and checks those of others, in milliseconds. */
 export interface ClaimPace {
   /** Between two renewals. */
-  readonly signOfLifeMs: number;
+  readonly beatMs: number;
   /** How long another process waits for a renewal. */
   readonly watchMs: number;
 }
 
-const CLAIM_PACE: ClaimPace = { signOfLifeMs: 2_000, watchMs: 7_000 };
+const CLAIM_PACE: ClaimPace = { beatMs: 2_000, watchMs: 7_000 };
 
 /** Between two checks of a claim of another process, in milliseconds. */
 const LOOK_MS = 250;
@@ -248,7 +248,7 @@ async function removeClaimsBelow(dataDir: string, number: number): Promise<void>
   await Promise.all(lower.map((claim) => rm(claim.path, { force: true })));
 }
 
-function keepClaim(dataDir: string, claim: Claim, { signOfLifeMs }: ClaimPace): AsyncDisposable {
+function keepClaim(dataDir: string, claim: Claim, { beatMs }: ClaimPace): AsyncDisposable {
   let released = false;
   let warned = false;
   const timer = setInterval(() => {
@@ -257,7 +257,7 @@ function keepClaim(dataDir: string, claim: Claim, { signOfLifeMs }: ClaimPace): 
       if (!released && !warned) process.emitWarning(`${claim.path} cannot be kept fresh: ${error.message}`);
       warned = true;
     });
-  }, signOfLifeMs);
+  }, beatMs);
   timer.unref();
   return {
     async [Symbol.asyncDispose]() {

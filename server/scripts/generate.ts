@@ -13,7 +13,7 @@ import { apiPage } from './generate/api-page.ts';
 import { commonPasswordsModule } from './generate/common-passwords.ts';
 import { configurationPage, environmentExample } from './generate/configuration-page.ts';
 import { devicesPage } from './generate/devices-page.ts';
-import { plateLookalikesModule } from './generate/plate-lookalikes.ts';
+import { plateConfusablesModule } from './generate/plate-confusables.ts';
 
 // Writes the generated files; with --check it only reports whether they are up to date.
 
@@ -44,7 +44,7 @@ const files: Readonly<Record<string, () => string | Promise<string>>> = {
   '.env.example': environmentExample,
   'server/schema.sql': schemaPage,
   'server/src/auth/common-password-list.ts': commonPasswordsModule,
-  'contract/src/plate-lookalikes.ts': plateLookalikesModule,
+  'contract/src/plate-confusables.ts': plateConfusablesModule,
 };
 
 const isCheck = process.argv.includes('--check');

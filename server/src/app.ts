@@ -20,7 +20,7 @@ import { closeServer, createServer } from './http/server.ts';
 import { createWorkers } from './http/workers/workers.ts';
 import { startImages } from './images/start.ts';
 import { startIngest } from './ingest/start.ts';
-import { startBackupRoom } from './operations/backup/start.ts';
+import { startBackupModule } from './operations/backup/start.ts';
 import type { ClockSources } from './platform/clock.ts';
 import type { Config } from './platform/config.ts';
 import { dataFolderAt } from './platform/data-folder.ts';
@@ -40,7 +40,7 @@ import { startRetention } from './retention/schedule.ts';
 import { FrontEnd } from './rpc/exchange.ts';
 import { startSensors } from './sensors/start.ts';
 import { getTimezoneSettings, listFormerTimezones } from './system/store.ts';
-import { startFoldingTraffic } from './traffic/fold.ts';
+import { startTrafficRollUp } from './traffic/roll-up.ts';
 import { createFirstAdministrator, type FirstAdministrator } from './users/first-administrator.ts';
 import { startWatchlist } from './watchlist/start.ts';
 import { startDeliveries, startWebhooks } from './webhooks/start.ts';
@@ -212,15 +212,15 @@ async function compose(
   const effects = { ...watchlist, ...webhooks, outbox: webhooks.webhooks };
   const ingest = await startIngest(foundation, effects, realtime.feedGrew);
   const { pools } = foundation;
-  const folding = createDatabase(pools.folding);
-  resources.use(startRollingUpCounts({ db: folding, log, timings }));
+  const rollUp = createDatabase(pools.rollUp);
+  resources.use(startRollingUpCounts({ db: rollUp, log, timings }));
   resources.use(
-    startFoldingTraffic({
-      db: folding,
+    startTrafficRollUp({
+      db: rollUp,
       log,
       now: core.clock.now,
-      everyMs: timings.foldTrafficMs,
-      noteUnfolded: (events) => core.metrics.unfoldedEvents.set(events),
+      everyMs: timings.rollUpTrafficMs,
+      notePending: (events) => core.metrics.pendingTrafficEvents.set(events),
     }),
   );
   resources.use(
@@ -233,12 +233,12 @@ async function compose(
     }),
   );
 
-  resources.use(startRenewingPlateKeys({ db: folding, log, everyMs: timings.renewPlateKeysMs }));
+  resources.use(startRenewingPlateKeys({ db: rollUp, log, everyMs: timings.renewPlateKeysMs }));
 
   // Closed before the follow-up of events: deliveries of its last round are sent after the next start.
   startDeliveries(foundation, webhooks.webhookAddresses);
   const reports = startReports(foundation, connectionString);
-  const backups = startBackupRoom(foundation, connectionString);
+  const backups = startBackupModule(foundation, connectionString);
   const context: AppContext = {
     ...core,
     ...auth,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sumsBySpelling } from '../src/platform/fold-case.ts';
+import { sumsBySpelling } from '../src/platform/case-fold.ts';
 import { atOnce } from '../src/reports/analytics/local-hours.ts';
 import { type Gantry, startGantry } from './harness.ts';
 

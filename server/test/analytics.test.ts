@@ -2,8 +2,8 @@ import { mayDo, role } from '@gantry/contract/permissions';
 import { DateTime } from 'luxon';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rollUpCounts } from '../src/events/counts/roll-up.ts';
-import { foldAllTraffic } from './fold-all-traffic.ts';
 import { expectBetween, type Gantry, startGantry } from './harness.ts';
+import { rollUpAllTraffic } from './roll-up-all-traffic.ts';
 import { type Passage, REPEATED, type SimulatedMonth, simulateMonth, ZONE } from './simulated-month.ts';
 
 const MONTH = { startDate: '2026-03-01', endDate: '2026-03-31' };
@@ -32,9 +32,9 @@ const countBy = <Key>(passages: readonly Passage[], keyOf: (passage: Passage) =>
   return counts;
 };
 
-const foldAll = async () => {
+const rollUpAll = async () => {
   while ((await rollUpCounts(gantry.app.context.db, 5_000)) > 0);
-  await foldAllTraffic(gantry, 50);
+  await rollUpAllTraffic(gantry, 50);
 };
 
 describe('the analytics of a simulated month', () => {
@@ -87,9 +87,9 @@ describe('the analytics of a simulated month', () => {
       expect(hours).toEqual(Array.from({ length: 24 }, (_, hour) => byHour.get(weekday * 24 + hour) ?? 0));
   };
 
-  it('equal a recount before and after folding', async () => {
+  it('equal a recount before and after roll-up', async () => {
     await checkMonth();
-    await foldAll();
+    await rollUpAll();
     await checkMonth();
   });
 

@@ -322,7 +322,7 @@ describe('a store of pictures that refuses them', () => {
       credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
     });
     const message =
-      /^The store of pictures \(S3_BUCKET, .*\) failed \(Not for you\): gantry doctor examines it/;
+      /^The store of pictures \(S3_BUCKET, .*\) failed \(Not for you\): gantry doctor checks it/;
     const folder = await mkdtemp(join(home, 'refused-'));
     await expect(makeInto(folder, urlOf(), null, blobs)).rejects.toThrow(message);
     expect((await readdir(folder)).filter((name) => name.includes('gantry-'))).toEqual([]);
@@ -520,7 +520,7 @@ describe('scheduled backups', () => {
 
   it('are not held up for minutes by one whose process was killed, but by one that is at work', async () => {
     const { db } = gantry.app.context;
-    const begun = async (seconds: number): Promise<boolean> => {
+    const started = async (seconds: number): Promise<boolean> => {
       await gantry.pool.query(
         `INSERT INTO backups (origin, folder, alive_at) VALUES ('COMMAND', 'a', now() - make_interval(secs => $1))`,
         [seconds],
@@ -531,9 +531,9 @@ describe('scheduled backups', () => {
     };
     const client = await gantry.pool.connect();
     try {
-      expect([await begun(10), await begun(25)]).toEqual([false, true]);
+      expect([await started(10), await started(25)]).toEqual([false, true]);
       await client.query('SELECT pg_advisory_lock($1)', [locks.backup]);
-      expect([await begun(10), await begun(25), await begun(130)]).toEqual([false, false, true]);
+      expect([await started(10), await started(25), await started(130)]).toEqual([false, false, true]);
     } finally {
       client.release(true);
     }

@@ -243,10 +243,10 @@ describe('a backup', () => {
     const isThere = async () => (await gantry.count(`events WHERE id = '${old}'`)) === 1;
     await gantry.ok('storage.setRetention', { events: { default: 300, byType: {} } }, { token });
     const { id } = await gantry.ok('storage.runRetention', undefined, { token });
-    const begun = 'SELECT beat_at > started_at AS alive FROM retention_runs WHERE id';
-    // The run shows signs of life while it waits, and removes nothing.
+    const started = 'SELECT beat_at > started_at AS alive FROM retention_runs WHERE id';
+    // The run shows liveness signals while it waits, and removes nothing.
     await eventually(
-      async () => (await rowsOf(urlOf(gantry), `${begun} = '${id}'`))[0],
+      async () => (await rowsOf(urlOf(gantry), `${started} = '${id}'`))[0],
       ({ alive }) => alive,
     );
     expect(await isThere()).toBe(true);

@@ -53,7 +53,7 @@ const console = imports.filter(({ from }) => from.startsWith('console/src/'));
 const offenders = (wrong: readonly Import[]): string[] =>
   wrong.map(({ from, to }) => `${from} imports ${to}`);
 
-const roomOf = (file: string): string => relative('server/src', file).split('/')[0] ?? '';
+const moduleOf = (file: string): string => relative('server/src', file).split('/')[0] ?? '';
 
 /** The files of one cycle of imports, including types; empty when there is none. */
 const cycleIn = (among: readonly Import[]): string[] => {
@@ -78,10 +78,10 @@ const cycleIn = (among: readonly Import[]): string[] => {
 };
 
 /**
- * The floors of the server, the lowest first, each with its rooms (the folders and files directly in server/src). A
- * file may import files of its own room and of rooms on lower floors.
+ * The layers of the server, the lowest first, each with its modules (the folders and files directly in server/src). A
+ * file may import files of its own module and of modules on lower layers.
  */
-const FLOORS: readonly (readonly string[])[] = [
+const LAYERS: readonly (readonly string[])[] = [
   ['platform'],
   ['rpc', 'activity'],
   ['auth', 'system'],
@@ -93,7 +93,8 @@ const FLOORS: readonly (readonly string[])[] = [
   ['app.ts'],
   ['programs'],
 ];
-const floorOf = (file: string): number => FLOORS.findIndex((rooms) => rooms.includes(roomOf(file)));
+const serverLayerOf = (file: string): number =>
+  LAYERS.findIndex((modules) => modules.includes(moduleOf(file)));
 
 const tests = [...PACKAGES, 'client', 'server', 'simulator', 'bench', 'edge', 'console']
   .flatMap((workspace) => filesUnder(`${workspace}/test`))
@@ -109,7 +110,7 @@ describe('the tests', () => {
   });
 });
 
-describe('the boundaries between rooms', () => {
+describe('the boundaries between modules', () => {
   it('are checked on the imports that exist', () => {
     expect(server.length).toBeGreaterThan(100);
   });
@@ -148,14 +149,18 @@ describe('the boundaries between rooms', () => {
     expect(offenders(wrong)).toEqual([]);
   });
 
-  it('give every room of the server a floor', () => {
-    expect(sources.filter((file) => file.startsWith('server/src/') && floorOf(file) === -1)).toEqual([]);
+  it('give every module of the server a layer', () => {
+    expect(sources.filter((file) => file.startsWith('server/src/') && serverLayerOf(file) === -1)).toEqual(
+      [],
+    );
   });
 
-  it('allow a room to import only rooms of lower floors', () => {
+  it('allow a module to import only modules of lower layers', () => {
     const wrong = server.filter(
       ({ from, to }) =>
-        to.startsWith('server/src/') && roomOf(from) !== roomOf(to) && floorOf(to) >= floorOf(from),
+        to.startsWith('server/src/') &&
+        moduleOf(from) !== moduleOf(to) &&
+        serverLayerOf(to) >= serverLayerOf(from),
     );
     expect(offenders(wrong)).toEqual([]);
   });
@@ -164,7 +169,7 @@ describe('the boundaries between rooms', () => {
     expect(cycleIn(imports)).toEqual([]);
   });
 
-  it('keep the RPC library in the rooms that handle calls', () => {
+  it('keep the RPC library in the modules that handle calls', () => {
     const wrong = server.filter(
       ({ from, to }) => to.startsWith('@trpc/') && !/^server\/src\/(rpc|api|http)\//.test(from),
     );
@@ -234,7 +239,7 @@ describe('the boundaries between rooms', () => {
 
   it('keep pure rules free of context, clock and database', () => {
     const pure = [
-      'server/src/platform/fold-case.ts',
+      'server/src/platform/case-fold.ts',
       'server/src/platform/history.ts',
       'server/src/events/severity.ts',
       'server/src/events/violation.ts',

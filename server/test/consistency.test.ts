@@ -7,8 +7,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { removeEvents } from '../src/events/remove-store.ts';
 import { type CheckResult, rebuildDerived, runChecks } from '../src/operations/consistency/checks.ts';
 import { GANTRY } from './build-programs.ts';
-import { foldAllTraffic } from './fold-all-traffic.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
+import { rollUpAllTraffic } from './roll-up-all-traffic.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -51,7 +51,7 @@ beforeAll(async () => {
     async () => (await gantry.pool.query('SELECT FROM events_to_follow_up')).rowCount,
     (waiting) => waiting === 0,
   );
-  await foldAllTraffic(gantry, 200);
+  await rollUpAllTraffic(gantry, 200);
 });
 afterAll(() => gantry.stop());
 
@@ -249,7 +249,7 @@ describe('the check of derived data', () => {
       timestamp: `2026-05-20T10:0${n}:00Z`,
     }));
     const { results } = await gantry.ok('events.ingestBatch', { apiKey, events });
-    await foldAllTraffic(gantry, 50);
+    await rollUpAllTraffic(gantry, 50);
     const ids = results.map(({ eventId }: { eventId: string }) => eventId);
     await removeEvents(gantry.app.context.db, ids, false);
     await gantry.pool.query(`WITH run AS (

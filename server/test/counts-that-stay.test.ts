@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { DAY_MS, HOUR_MS } from '@gantry/contract/durations';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { locks } from '../src/platform/database/locks.ts';
-import { foldAllTraffic } from './fold-all-traffic.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
+import { rollUpAllTraffic } from './roll-up-all-traffic.ts';
 
 // The data: a sensor that was always ONLINE detected a vehicle in each hour of the months two and three months ago.
 
@@ -87,9 +87,9 @@ const readFigures = async () => ({
 
 describe('traffic counts', () => {
   it('are kept when their events are removed: in batches, next to a hold, or with their month', async () => {
-    // While this lock is held, the service folds nothing, so all events are removed before their counts are folded.
-    const fold = await gantry.pool.connect();
-    await fold.query('SELECT pg_advisory_lock($1)', [locks.traffic]);
+    // While this lock is held, the service rolls up nothing, so all events are removed before their counts are rolled up.
+    const lock = await gantry.pool.connect();
+    await lock.query('SELECT pg_advisory_lock($1)', [locks.traffic]);
     let before: Awaited<ReturnType<typeof readFigures>>;
     try {
       await fill(older, newer);
@@ -109,10 +109,10 @@ describe('traffic counts', () => {
       expect(await rowsOf('SELECT FROM events')).toHaveLength((next - CUTOFF) / HOUR_MS + 1);
       expect(await readFigures()).toEqual(before);
     } finally {
-      await fold.query('SELECT pg_advisory_unlock($1)', [locks.traffic]);
-      fold.release();
+      await lock.query('SELECT pg_advisory_unlock($1)', [locks.traffic]);
+      lock.release();
     }
-    await foldAllTraffic(gantry, 50);
+    await rollUpAllTraffic(gantry, 50);
     expect(await readFigures()).toEqual(before);
   });
 
@@ -202,7 +202,7 @@ describe('traffic counts', () => {
       expect(said).toMatchObject({ volume: null, completeness: 0 });
     };
     await isGap();
-    await foldAllTraffic(gantry, 50);
+    await rollUpAllTraffic(gantry, 50);
     await isGap();
     expect(await rowsOf('SELECT FROM traffic_rollups WHERE n < 0 OR events < 0')).toEqual([]);
   });

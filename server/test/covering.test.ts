@@ -61,7 +61,7 @@ describe('the covering of an interval', () => {
     );
   });
 
-  it('contains the whole hours for which unfolded counts must be added', () => {
+  it('contains the whole hours for which pending counts must be added', () => {
     fc.assert(
       fc.property(anInterval, fc.array(aMoment, { maxLength: 50 }), (interval, times) => {
         const { pieces, hours } = cover(interval);

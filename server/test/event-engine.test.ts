@@ -85,7 +85,7 @@ const whileLocked = async (table: string, work: () => Promise<void>, of = gantry
   }
 };
 
-/** The number of groups of events whose commit waits for the lock. Folding may wait for it too, but is not counted. */
+/** The number of groups of events whose commit waits for the lock. Rolling up may wait for it too, but is not counted. */
 const waitingCommits = async (): Promise<number | null> => {
   const { rowCount } = await gantry.pool.query(
     `SELECT FROM pg_stat_activity

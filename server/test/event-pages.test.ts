@@ -8,7 +8,7 @@ import type { Interval } from '../src/platform/time.ts';
 import { createLongHistory, type LongHistory, SENSORS, SPARSE } from './long-history.ts';
 import { lengthOf } from './test-length.ts';
 
-// A page that is found by counts must equal the page found by sorting all events. The counts are folded for most of
+// A page that is found by counts must equal the page found by sorting all events. The counts are rolled up for most of
 // the history, but not yet for recent additions and changes.
 
 type Filters = Partial<ListEventsInput>;
@@ -212,8 +212,8 @@ describe('a page of a long and sparse history is exactly its part of the whole l
   it('within any dates, with any filter', () =>
     expectAnyPage(lengthOf({ gate: 20, full: 50 }), someFilters(2), anInterval));
 
-  it('after all counts were folded', async () => {
-    await history.foldAll();
+  it('after all counts were rolled up', async () => {
+    await history.rollUpAll();
     await expectAnyPage(
       lengthOf({ gate: 12, full: 30 }),
       someFilters(2),

@@ -23,14 +23,14 @@ let token: string;
 let apiKey: string;
 
 beforeAll(async () => {
-  gantry = await startGantry({ overrides: { timings: { foldCountsMs: 200 } } });
+  gantry = await startGantry({ overrides: { timings: { rollUpCountsMs: 200 } } });
   token = await gantry.tokenFor('OPERATOR');
   apiKey = await gantry.registerSensor();
 });
 afterAll(() => gantry.stop());
 
 const rowsOf = async (query: string): Promise<unknown[]> => (await gantry.pool.query(query)).rows;
-const untilFolded = () =>
+const untilRolledUp = () =>
   eventually(
     () => rowsOf('SELECT FROM event_totals_unfolded UNION ALL SELECT FROM event_arrivals_unfolded'),
     (rows) => rows.length === 0,
@@ -94,12 +94,12 @@ const expectTotalsToBeRight = async (): Promise<void> => {
 };
 
 describe('the totals of events', () => {
-  it('are folded within seconds into one row for each hour and key, and add up to days, months and years', async () => {
+  it('are rolled up within seconds into one row for each hour and key, and add up to days, months and years', async () => {
     await haveALife(1);
-    await untilFolded();
+    await untilRolledUp();
     await expectTotalsToBeRight();
     await haveALife(2);
-    await untilFolded();
+    await untilRolledUp();
     await expectTotalsToBeRight();
   });
 
@@ -113,13 +113,13 @@ describe('the totals of events', () => {
     ];
     const events = types.map((each) => ({ eventType: 'TRAFFIC_VIOLATION', ...each }));
     await gantry.ok('events.ingestBatch', { apiKey, events });
-    await untilFolded();
+    await untilRolledUp();
     await expectTotalsToBeRight();
     const { total } = await gantry.ok('events.getAll', { violationType: 'null' }, { token });
     expect(total).toBe(1);
   });
 
-  it('are the same before, during and after the fold', async () => {
+  it('are the same before, during and after the roll-up', async () => {
     const until = Date.now() + lengthOf({ gate: 1_000, full: 3_000 });
     const total = async () => (await gantry.ok('events.getStats', {}, { token })).total;
     let expected = await total();
@@ -134,22 +134,22 @@ describe('the totals of events', () => {
     }
   });
 
-  it('are folded by one process at a time, and by another when that one has ended', async () => {
+  it('are rolled up by one process at a time, and by another when that one has ended', async () => {
     const url = gantry.app.context.config.DATABASE_URL ?? '';
     const other = await startGantry({ config: { DATABASE_URL: url } });
     try {
       await Promise.all([haveALife(3), haveALife(4), haveALife(5)]);
-      await untilFolded();
+      await untilRolledUp();
       await expectTotalsToBeRight();
     } finally {
       await other.stop();
     }
     await haveALife(6);
-    await untilFolded();
+    await untilRolledUp();
     await expectTotalsToBeRight();
   });
 
-  it('are still folded after a failed round', async () => {
+  it('are still rolled up after a failed round', async () => {
     const description = randomUUID();
     await gantry.pool.query('ALTER TABLE event_period_totals ADD CONSTRAINT broken CHECK (n < 0) NOT VALID');
     await gantry.ok('events.ingest', { apiKey, eventType: 'INCIDENT', description });
@@ -165,7 +165,7 @@ describe('the totals of events', () => {
       (await rowsOf('SELECT FROM events')).length,
     );
     await gantry.pool.query('ALTER TABLE event_period_totals DROP CONSTRAINT broken');
-    await untilFolded();
+    await untilRolledUp();
     await expectTotalsToBeRight();
   });
 });

@@ -88,7 +88,7 @@ describe('the upkeep of partitions', () => {
         found?.isOurs === true &&
         found.rows >= 3_000 &&
         found.sinceVacuum < 3_000 &&
-        // The work may have begun while events were still arriving. The rest is then too small to be due again.
+        // The work may have started while events were still arriving. The rest is then too small to be due again.
         dueWork([found], 0, Date.now()).length === 0,
     );
     expect((await readMonthActivity(gantry.pool)).every(({ isOurs }) => isOurs)).toBe(true);

@@ -229,7 +229,7 @@ describe('a recorder', () => {
     });
   });
 
-  it('has a sign of life of an unknown device shown as such, also when it is only tried', async () => {
+  it('has a liveness signal of an unknown device shown as such, also when it is only tried', async () => {
     const recorder = await connect(gantry, 'dahua', { options: { sensors: {} } });
     await sendJson(gantry, pathOf(recorder.url), { Active: 'keepAlive', DeviceID: 'nvr' });
     const [message] = await processed(gantry, recorder.id);

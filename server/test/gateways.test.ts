@@ -269,7 +269,7 @@ describe('a message of a device', () => {
     expect(messages.map(({ path: below }) => below)).toContain('/a/b');
   });
 
-  it('with a heartbeat is a sign of life and not an event', async () => {
+  it('with a heartbeat is a liveness signal and not an event', async () => {
     const made = await connect(gantry, 'dahua');
     const before = await gantry.count('events');
     const body = await devicePayload('dahua-itsapi-keepalive.json');
@@ -285,7 +285,7 @@ describe('a message of a device', () => {
     expect(await gantry.count('events')).toBe(before);
   });
 
-  it('with a heartbeat that is processed again later is no sign of life', async () => {
+  it('with a heartbeat that is processed again later is no liveness signal', async () => {
     const made = await connect(gantry, 'gantry');
     await sendJson(gantry, `${pathOf(made.url)}/heartbeat`, {});
     await processed(gantry, made.id);
@@ -310,9 +310,9 @@ describe('a message of a device', () => {
     const made = await connect(gantry, 'gantry');
     await sendJson(gantry, pathOf(made.url), event());
     await processed(gantry, made.id);
-    const lastContact = async () =>
+    const lastSeen = async () =>
       (await gantry.ok('sensors.getById', { id: made.sensorId })).lastCommunication;
-    const before = await eventually(lastContact, (at) => at !== null);
+    const before = await eventually(lastSeen, (at) => at !== null);
     const age = async (table: string, columns: string, where: string, id: string) =>
       gantry.pool.query(
         `UPDATE ${table} SET ${columns} = ${columns} - interval '1 day' WHERE ${where} = $1`,
@@ -320,7 +320,7 @@ describe('a message of a device', () => {
       );
     await age('device_messages', 'received_at', 'connection_id', made.id);
     await age('sensors', 'last_communication', 'id', made.sensorId);
-    expect(await lastContact()).not.toEqual(before);
+    expect(await lastSeen()).not.toEqual(before);
     await gantry.ok('connections.replay', { connectionId: made.id }, { token });
     await processed(gantry, made.id);
     // A later contact of another sensor: once it has been written, those of the replay would have been written too.
@@ -330,7 +330,7 @@ describe('a message of a device', () => {
       async () => (await gantry.ok('sensors.getById', { id: other.sensorId })).lastCommunication,
       (at) => at !== null,
     );
-    expect(Date.now() - Date.parse(await lastContact())).toBeGreaterThan(80_000_000);
+    expect(Date.now() - Date.parse(await lastSeen())).toBeGreaterThan(80_000_000);
   });
 
   it('that cannot be read is answered 200 and recorded with its reason', async () => {

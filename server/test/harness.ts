@@ -268,7 +268,7 @@ export const expectBetween = (time: string, from: number, until: number): void =
 export const WAITING_LOCKS = `SELECT FROM pg_locks JOIN pg_stat_activity USING (pid)
   WHERE NOT granted AND datname = current_database()`;
 
-/** Waits for the first message of a stream, which shows that it has begun: the head of the answer comes earlier. */
+/** Waits for the first message of a stream, which shows that it has started: the head of the answer comes earlier. */
 export const untilBegun = async (stream: { readonly messages: readonly unknown[] }): Promise<void> => {
   await eventually(
     async () => stream.messages.length,

@@ -271,7 +271,7 @@ describe('incidents.create', () => {
     { eventIds: ['x'] },
     { eventIds: Array.from({ length: 101 }, () => randomUUID()) },
   ])('refuses %j and stores nothing', async (fields) => {
-    // The status of a sensor may change meanwhile, because its event is a sign of life.
+    // The status of a sensor may change meanwhile, because its event is a liveness signal.
     const changes = `changes WHERE topic <> 'sensors'`;
     const counts = () => Promise.all(['incidents', 'incident_timeline', 'activity', changes].map(count));
     const before = await counts();

@@ -246,22 +246,22 @@ describe('a job', () => {
 describe('jobs of one group', () => {
   it('are performed a few at once, and do not delay those of another group', async () => {
     const release = new AbortController();
-    const begun: number[] = [];
+    const started: number[] = [];
     await startWorking({
       perform: async ({ id }) => {
-        begun.push(id);
+        started.push(id);
         if (id < 10) await once(release.signal, 'abort');
         done.push(id);
       },
     });
     for (const n of numbers(5)) await add(n);
     await eventually(
-      async () => begun.length,
+      async () => started.length,
       (count) => count === 2,
     );
     for (const n of [10, 11, 12]) await add(n, { place: 'elsewhere' });
     expect(inOrder(await waitForDone(3))).toEqual([10, 11, 12]);
-    expect(inOrder(begun)).toEqual([0, 1, 10, 11, 12]);
+    expect(inOrder(started)).toEqual([0, 1, 10, 11, 12]);
     release.abort();
   });
 

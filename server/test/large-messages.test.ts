@@ -67,7 +67,7 @@ describe('a large message', () => {
     expect(await refusalOf(format, message)).toBe(refusalNow(format, message));
   });
 
-  it('leaves turns to others while it is read and while it is examined, and a small one needs none', async () => {
+  it('leaves turns to others while it is read and while it is checked, and a small one needs none', async () => {
     const [small, large] = await Promise.all([messageOf(situations(2)), messageOf(situations(2_000))]);
     expect(await turnsDuring(interpret(rulesOf('datex2'), small, UTC))).toBe(0);
     expect(await turnsDuring(interpret(rulesOf('datex2'), large, UTC))).toBeGreaterThan(10);

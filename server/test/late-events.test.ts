@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DAY_MS } from '@gantry/contract/durations';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { foldAllTraffic } from './fold-all-traffic.ts';
 import { type Gantry, startGantry } from './harness.ts';
+import { rollUpAllTraffic } from './roll-up-all-traffic.ts';
 
 // Events that arrive late, after their sensor was moved or the limit of its location was changed.
 
@@ -113,7 +113,7 @@ describe('a late event', () => {
       });
     };
     await check();
-    await foldAllTraffic(gantry, 50);
+    await rollUpAllTraffic(gantry, 50);
     await check();
   });
 
@@ -143,7 +143,7 @@ describe('a limit that is not an integer', () => {
       ).shareOverLimit,
     ];
     expect(await shares()).toEqual([0.2, 0.2, 0.2]);
-    await foldAllTraffic(gantry, 50);
+    await rollUpAllTraffic(gantry, 50);
     expect(await shares()).toEqual([0.2, 0.2, 0.2]);
   });
 });

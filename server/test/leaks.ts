@@ -30,7 +30,7 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 /** Shorter texts may occur in a log by chance. */
 const SHORTEST = 6;
-const MOST_NODES = 2_000;
+const MAX_NODES = 2_000;
 
 const noted = new Set<string>();
 
@@ -43,7 +43,7 @@ const note = (kind: string, value: string): void => {
 /** Records the secrets in an input or an answer, for the comparison at the end of the run. */
 export const noteSecrets = (value: unknown): void => {
   const waiting: unknown[] = [value];
-  for (let seen = 0; waiting.length > 0 && seen < MOST_NODES; seen++) {
+  for (let seen = 0; waiting.length > 0 && seen < MAX_NODES; seen++) {
     const next = waiting.pop();
     if (typeof next !== 'object' || next === null) continue;
     for (const [key, member] of Object.entries(next)) {

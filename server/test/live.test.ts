@@ -4,7 +4,7 @@ import { tracked } from '@trpc/server';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApp } from '../src/app.ts';
-import { compare, readMark } from '../src/realtime/position.ts';
+import { compare, readCursor } from '../src/realtime/position.ts';
 import { messagesByTopic, messagesOf } from '../src/rpc/messages.ts';
 import { Caller, eventually, type Gantry, startGantry } from './harness.ts';
 import { openStream, type Stream, type StreamMessage, type StreamOptions } from './sse.ts';
@@ -41,9 +41,9 @@ const follow = async (service: Caller, procedure: string, options: StreamOptions
 };
 
 const positionOf = ({ id }: StreamMessage) => {
-  const mark = readMark(id);
-  if (!mark) throw new Error(`${id} is no id of a message`);
-  return mark.position;
+  const cursor = readCursor(id);
+  if (!cursor) throw new Error(`${id} is no id of a message`);
+  return cursor.position;
 };
 const inOrder = (a: StreamMessage, b: StreamMessage): number => compare(positionOf(a), positionOf(b));
 

@@ -1,25 +1,25 @@
 import { DAY_MS } from '@gantry/contract/durations';
 import type pg from 'pg';
 import { rollUpCounts } from '../src/events/counts/roll-up.ts';
-import { lockMarks, type Marks, setMarks } from '../src/events/marks-store.ts';
+import { type Flags, lockFlags, setFlags } from '../src/events/flags-store.ts';
 import { listEventMonths } from '../src/events/months-store.ts';
 import { createPartitions } from '../src/events/partitions.ts';
 import { removeEvent } from '../src/events/remove-store.ts';
 import { createDatabase, createPool, type Database } from '../src/platform/database/pool.ts';
 import { createTestDatabase } from './harness.ts';
 
-type Stretch = readonly [start: string, length: string, events: number];
+type Period = readonly [start: string, length: string, events: number];
 
 /** The times of the events of a history. */
 interface Shape {
-  readonly stretches: readonly Stretch[];
+  readonly periods: readonly Period[];
   /** Hours with the only trams, which are also the only events of severity LOW. */
   readonly trams: readonly string[];
   /** Whether each month has a partition, as if it had been the current one when it was written. */
   readonly monthly?: boolean;
 }
 
-const SPARSE_STRETCHES: readonly Stretch[] = [
+const SPARSE_PERIODS: readonly Period[] = [
   ['2021-01-01T00:00Z', '28 days', 900],
   ['2021-02-10T11:00Z', '3 hours', 400],
   ['2021-12-31T20:00Z', '8 hours', 2_500],
@@ -38,7 +38,7 @@ const SPARSE_STRETCHES: readonly Stretch[] = [
  * milliseconds, bursts across the end of a month and of a year.
  */
 export const SPARSE: Shape = {
-  stretches: SPARSE_STRETCHES,
+  periods: SPARSE_PERIODS,
   trams: [
     '2021-01-20T04:00Z',
     '2021-12-31T23:00Z',
@@ -55,7 +55,7 @@ export const SPARSE: Shape = {
 
 /** Five months with the same number of events in every hour, so that no part of it is faster to read as a whole. */
 export const EVEN: Shape = {
-  stretches: [1, 2, 3, 4, 5].map((month) => [`2025-0${month}-01T00:00Z`, '27 days 23 hours', 16_000]),
+  periods: [1, 2, 3, 4, 5].map((month) => [`2025-0${month}-01T00:00Z`, '27 days 23 hours', 16_000]),
   trams: Array.from(
     { length: 12 },
     (_, n) => `2025-0${1 + (n % 5)}-${String(3 + 2 * n).padStart(2, '0')}T12:00Z`,
@@ -67,14 +67,10 @@ export const SENSORS = Array.from(
   (_, n) => `0190c0de-0000-7000-a000-${String(n).padStart(12, '0')}`,
 );
 
-const provideMonths = async (
-  pool: pg.Pool,
-  stretches: readonly Stretch[],
-  monthly: boolean,
-): Promise<void> => {
+const provideMonths = async (pool: pg.Pool, periods: readonly Period[], monthly: boolean): Promise<void> => {
   let now = Date.now();
   const partitions = createPartitions(pool, () => now);
-  for (const [start, length] of stretches) {
+  for (const [start, length] of periods) {
     if (monthly) now = Date.parse(start);
     const days = 1 + Number(/^(\d+) days/.exec(length)?.[1] ?? 0);
     for (let day = 0; day <= days; day += 1) await partitions.ensure(Date.parse(start) + day * DAY_MS);
@@ -87,7 +83,7 @@ const FILL = `
   WITH chance AS (
     SELECT start + random() * length AS at, trams, random() AS kind, random() AS state, random() AS place,
       random() AS violation, random() AS vehicle, random() AS late, random() AS plate, md5(random()::text) AS tail
-    FROM unnest($1::timestamptz[], $2::interval[], $3::int[], $4::boolean[]) AS stretch (start, length, n, trams),
+    FROM unnest($1::timestamptz[], $2::interval[], $3::int[], $4::boolean[]) AS period (start, length, n, trams),
       generate_series(1, n)
   ), stored AS (
     INSERT INTO events (id, event_type, violation_type, vehicle_type, severity, processed, archived, sensor_id,
@@ -118,13 +114,8 @@ const FILL = `
     processed, archived, count(*)
   FROM stored GROUP BY 1, 2, 3, 4, 5, 6, 7`;
 
-const fill = async (
-  pool: pg.Pool,
-  stretches: readonly Stretch[],
-  trams: readonly Stretch[],
-  seed: number,
-) => {
-  const all = [...stretches, ...trams];
+const fill = async (pool: pg.Pool, periods: readonly Period[], trams: readonly Period[], seed: number) => {
+  const all = [...periods, ...trams];
   const client = await pool.connect();
   try {
     await client.query('SELECT setseed($1)', [seed]);
@@ -132,7 +123,7 @@ const fill = async (
       all.map(([start]) => start),
       all.map(([, length]) => length),
       all.map(([, , events]) => events),
-      all.map((_, n) => n >= stretches.length),
+      all.map((_, n) => n >= periods.length),
       SENSORS,
     ]);
   } finally {
@@ -141,40 +132,38 @@ const fill = async (
 };
 
 /** Sets a flag of an event that is not set yet, as the service does. */
-export const marking = (flag: keyof Marks) => async (db: Database, id: string, by: string) => {
-  const before = await lockMarks(db, id);
+export const marking = (flag: keyof Flags) => async (db: Database, id: string, by: string) => {
+  const before = await lockFlags(db, id);
   if (!before || before[flag]) return;
   const mark = { by, at: new Date().toISOString() };
-  await setMarks(db, id, { before, after: { ...before, [flag]: mark } });
+  await setFlags(db, id, { before, after: { ...before, [flag]: mark } });
 };
 
 /** A database with such a history, which nothing else uses. */
 export interface LongHistory extends AsyncDisposable {
   readonly pool: pg.Pool;
   readonly db: Database;
-  /** Folds everything that is not folded yet. */
-  foldAll(): Promise<void>;
-  /** Adds and changes events throughout the history, without folding the resulting counts. */
+  /** Rolls up everything that is not rolled up yet. */
+  rollUpAll(): Promise<void>;
+  /** Adds and changes events throughout the history, without rolling up the resulting counts. */
   goOn(): Promise<void>;
 }
 
-/** Creates a history with folded counts and statistics for the planner. */
+/** Creates a history with rolled-up counts and statistics for the planner. */
 export const createLongHistory = async (shape: Shape): Promise<LongHistory> => {
-  const { stretches } = shape;
-  const trams = shape.trams.map((start): Stretch => [start, '1 hour', 3]);
+  const { periods } = shape;
+  const trams = shape.trams.map((start): Period => [start, '1 hour', 3]);
   const database = await createTestDatabase();
   const pool = createPool(database.url, 4, () => undefined);
   const db = createDatabase(pool);
   const history: LongHistory = {
     pool,
     db,
-    async foldAll() {
+    async rollUpAll() {
       while ((await rollUpCounts(db, 20_000)) > 0);
     },
     async goOn() {
-      const more = stretches.map(
-        ([start, length, events]): Stretch => [start, length, Math.ceil(events / 20)],
-      );
+      const more = periods.map(([start, length, events]): Period => [start, length, Math.ceil(events / 20)]);
       await fill(pool, more, [], 0.5);
       const { rows } = await pool.query<{ id: string }>(
         'SELECT id FROM (SELECT id, row_number() OVER (ORDER BY id) AS n FROM events) AS e WHERE n % 97 = 0',
@@ -189,9 +178,9 @@ export const createLongHistory = async (shape: Shape): Promise<LongHistory> => {
   };
   // The template has those of the present, which this history need not contain.
   for (const { table } of await listEventMonths(db)) await pool.query(`DROP TABLE ${table}`);
-  await provideMonths(pool, [...stretches, ...trams], shape.monthly ?? false);
-  await fill(pool, stretches, trams, 0.25);
-  await history.foldAll();
+  await provideMonths(pool, [...periods, ...trams], shape.monthly ?? false);
+  await fill(pool, periods, trams, 0.25);
+  await history.rollUpAll();
   await pool.query(`
     INSERT INTO event_images (event_id, sha256, event_type)
     SELECT gen_random_uuid(), sha256(n::text::bytea), 'INCIDENT' FROM generate_series(1, 20000) AS n`);

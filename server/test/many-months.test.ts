@@ -21,7 +21,7 @@ let sent: Statement[] = [];
 
 beforeAll(async () => {
   history = await createLongHistory({
-    stretches: [
+    periods: [
       ...Array.from({ length: MONTHS - 1 }, (_, n) => startOfMonth(n + 1)).map(
         (start): [string, string, number] => [new Date(start).toISOString(), '20 days', 40],
       ),

@@ -25,7 +25,7 @@ const TYPES = ['VEHICLE_DETECTION', 'SPEED_DETECTION', 'TRAFFIC_VIOLATION', 'INC
 const VIOLATIONS = [null, 'SPEEDING', 'RED_LIGHT'] as const;
 const SEVERITIES = ['LOW', 'MEDIUM', 'CRITICAL'] as const;
 const BATCH = 20;
-const LONGEST_MS = 60_000;
+const MAX_MS = 60_000;
 
 const anyOf = <Item>(items: readonly Item[]): Item => {
   const item = items[Math.floor(Math.random() * items.length)];
@@ -66,7 +66,7 @@ export const runMixedLoad = async (options: MixedLoadOptions): Promise<Acknowled
   const began = Date.now();
   const isOver = (): boolean => {
     const elapsed = Date.now() - began;
-    return elapsed > LONGEST_MS || (elapsed > seconds * 1000 && done.stored.size >= atLeast);
+    return elapsed > MAX_MS || (elapsed > seconds * 1000 && done.stored.size >= atLeast);
   };
 
   const send = async (service: Caller, procedure: string, input: object): Promise<HttpAnswer | null> => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { examineAccounts } from '../src/operations/doctor/data.ts';
+import { checkAccounts } from '../src/operations/doctor/data.ts';
 import { ADMIN, type Gantry, startGantry } from './harness.ts';
 import { newChallenge, passProvider, startProvider, type TestProvider } from './oidc-provider.ts';
 import { sendRaw } from './raw-http.ts';
@@ -125,18 +125,18 @@ describe('a login at an OpenID Connect provider', () => {
 
   it('does not make gantry doctor ask an administrator for a second factor, on which the provider decides', async () => {
     const { db, config } = gantry.app.context;
-    const examined = async () =>
-      (await examineAccounts(db, { ...config, NODE_ENV: 'production' })).map(({ code, values }) => [
+    const checked = async () =>
+      (await checkAccounts(db, { ...config, NODE_ENV: 'production' })).map(({ code, values }) => [
         code,
         values,
       ]);
-    expect(await examined()).toEqual([
+    expect(await checked()).toEqual([
       ['accountsFine', { administrators: 1 }],
       ['withoutSecondFactor', { without: 1, administrators: 1 }],
     ]);
     const { code, verifier } = await logIn(account('hopper', { groups: ['traffic-admins'] }));
     const { user } = (await complete(code, verifier)).body.result.data.json;
-    expect(await examined()).toEqual([
+    expect(await checked()).toEqual([
       ['accountsFine', { administrators: 2 }],
       ['withoutSecondFactor', { without: 1, administrators: 2 }],
     ]);
@@ -316,9 +316,9 @@ describe('a login at an OpenID Connect provider', () => {
       const { hash } = new URL(response.headers.get('location') ?? '');
       return new URLSearchParams(hash.slice(1)).get('oidcError');
     };
-    const begun = await Promise.all(Array.from({ length: 502 }, () => beginFrom('192.0.2.50')));
-    const refusal = 'Too many logins have begun from this address: wait ten minutes and try again';
-    expect(begun.filter((error) => error !== null)).toEqual([refusal, refusal]);
+    const started = await Promise.all(Array.from({ length: 502 }, () => beginFrom('192.0.2.50')));
+    const refusal = 'Too many logins have started from this address: wait ten minutes and try again';
+    expect(started.filter((error) => error !== null)).toEqual([refusal, refusal]);
     expect(await beginFrom('192.0.2.51')).toBeNull();
   });
 

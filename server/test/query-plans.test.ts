@@ -57,9 +57,9 @@ const ENDLESS: Interval = { from: Number.NEGATIVE_INFINITY, until: Number.POSITI
 const DAYS: Interval = { from: Date.UTC(2025, 1, 5), until: Date.UTC(2025, 2, 9) };
 const RAGGED: Interval = { from: Date.UTC(2025, 0, 7, 8, 20, 1, 2), until: Date.UTC(2025, 3, 9, 22, 40, 3) };
 
-type Asking = () => Promise<unknown>;
+type Queryable = () => Promise<unknown>;
 /** A query with the index that it must use, and others that it may use. */
-type Row = readonly [question: string, ask: Asking, index: string, ...others: string[]];
+type Row = readonly [question: string, ask: Queryable, index: string, ...others: string[]];
 
 const END = 'from its end';
 const PKEY = 'events_pkey';
@@ -71,7 +71,7 @@ const ALL_DAYS = 'all of event_period_totals';
 const ARRIVALS = `event_arrivals_folded_pkey ${END}`;
 
 const page =
-  (filters: Partial<ListEventsInput>, interval = ENDLESS, depth = 0): Asking =>
+  (filters: Partial<ListEventsInput>, interval = ENDLESS, depth = 0): Queryable =>
   async () => {
     const input = listEventsInput.parse(filters);
     const { total } = await listEvents(db, input, interval, false);
@@ -170,13 +170,13 @@ const ROWS: readonly Row[] = [
   ['statistics', () => getEventStats(db, ENDLESS), PERIODS],
   ['statistics of days', () => getEventStats(db, DAYS), PERIODS, HOURS],
   ['statistics of a ragged range', () => getEventStats(db, RAGGED), PKEY, ...COUNTS],
-  ['the fold', () => rollUpCounts(db, 1_000), HOURS, PERIODS, 'event_arrivals_folded_pkey'],
+  ['the roll-up', () => rollUpCounts(db, 1_000), HOURS, PERIODS, 'event_arrivals_folded_pkey'],
 ];
 
 // ── The plans ───────────────────────────────────────────────────────────────────────────────────────
 
 /**
- * Tables that are read whole because they have few rows: counts not folded yet, events not followed up yet, and
+ * Tables that are read whole because they have few rows: counts not rolled up yet, events not followed up yet, and
  * partitions.
  */
 const READ_WHOLE = new Set([
@@ -266,7 +266,7 @@ describe('an export of the events of sensors', () => {
   });
 });
 
-// Without inlining, a call costs five times as much, for every event that is folded, marked or counted again.
+// Without inlining, a call costs five times as much, for every event that is rolled up, marked or counted again.
 it.each(['event_time', 'event_hour'])('%s is inlined', async (name) => {
   const { rows } = await history.pool.query(`EXPLAIN VERBOSE SELECT ${name}(id) FROM events`);
   const plan = rows.map((row) => row['QUERY PLAN']).join('\n');

@@ -83,7 +83,7 @@ const joinAfter = async (
     log: pino({ level: 'silent' }),
     readFeedMs: 10,
   });
-  const { mark: from } = await hub.now();
+  const { cursor: from } = await hub.now();
   hub.join({ topics: selectTopics(first), from, send: () => undefined, end: () => undefined });
   await tried;
   await readAll;

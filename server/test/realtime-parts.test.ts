@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createInbox } from '../src/realtime/inbox.ts';
 import type { FeedItem } from '../src/realtime/items.ts';
-import { compare, type Position, readMark, writeMark } from '../src/realtime/position.ts';
+import { compare, type Position, readCursor, writeCursor } from '../src/realtime/position.ts';
 
 const item = (seq: number): FeedItem =>
   ({
     topic: 'sensors',
     payload: { sensorId: String(seq) },
-    mark: { position: { xid: 1n, seq: BigInt(seq), index: 0 }, at: seq },
+    cursor: { position: { xid: 1n, seq: BigInt(seq), index: 0 }, at: seq },
   }) as unknown as FeedItem;
 
 const positions: fc.Arbitrary<Position> = fc.record({
@@ -37,12 +37,12 @@ describe('an inbox', () => {
   it('drops what does not fit until it has been emptied, and reports the number once', async () => {
     const inbox = createInbox(2);
     for (let seq = 1; seq <= 5; seq++) inbox.offer(item(seq));
-    expect(await inbox.take(0)).toMatchObject({ item: { mark: { at: 1 } } });
+    expect(await inbox.take(0)).toMatchObject({ item: { cursor: { at: 1 } } });
     inbox.offer(item(6));
-    expect(await inbox.take(0)).toMatchObject({ item: { mark: { at: 2 } } });
-    expect(await inbox.take(0)).toMatchObject({ kind: 'missed', count: 4, mark: { at: 6 } });
+    expect(await inbox.take(0)).toMatchObject({ item: { cursor: { at: 2 } } });
+    expect(await inbox.take(0)).toMatchObject({ kind: 'missed', count: 4, cursor: { at: 6 } });
     inbox.offer(item(7));
-    expect(await inbox.take(0)).toMatchObject({ item: { mark: { at: 7 } } });
+    expect(await inbox.take(0)).toMatchObject({ item: { cursor: { at: 7 } } });
     expect(await inbox.take(0)).toBeNull();
   });
 
@@ -65,15 +65,15 @@ describe('the id of a message', () => {
   it('denotes one position, for any position', () => {
     fc.assert(
       fc.property(positions, fc.nat(), (position, at) => {
-        expect(readMark(writeMark({ position, at }))).toEqual({ position, at });
+        expect(readCursor(writeCursor({ position, at }))).toEqual({ position, at });
       }),
     );
   });
 
   it('is invalid when it is beyond what PostgreSQL can count', () => {
-    expect(readMark(`${2n ** 64n}.0.0.0`)).toBeNull();
-    expect(readMark(`0.${2n ** 63n}.0.0`)).toBeNull();
-    expect(readMark('1.2.3.4 ')).toBeNull();
+    expect(readCursor(`${2n ** 64n}.0.0.0`)).toBeNull();
+    expect(readCursor(`0.${2n ** 63n}.0.0`)).toBeNull();
+    expect(readCursor('1.2.3.4 ')).toBeNull();
   });
 
   it('is ordered first by transaction, then by number, then within the group', () => {

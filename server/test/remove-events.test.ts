@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { removeEvent, removeEvents } from '../src/events/remove-store.ts';
-import { foldAllTraffic } from './fold-all-traffic.ts';
 import { type Gantry, startGantry } from './harness.ts';
+import { rollUpAllTraffic } from './roll-up-all-traffic.ts';
 
 let gantry: Gantry;
 beforeAll(async () => {
@@ -18,7 +18,7 @@ const EVENTS = [
 
 /** All counts of events, without those that are zero. */
 const readCounts = async () => {
-  await foldAllTraffic(gantry, 50);
+  await rollUpAllTraffic(gantry, 50);
   const read = async (statement: string) => (await gantry.pool.query(statement)).rows;
   return {
     totals: await read(

@@ -65,7 +65,7 @@ it('traffic of a day or an hour without data is a gap in the charts, unlike one 
     { eventType: 'INCIDENT', timestamp: '2026-04-02T13:05:00+05:30' },
     { eventType: 'INCIDENT', timestamp: '2026-04-03T13:05:00+05:30' },
   ];
-  // Immediately afterwards, the sensor is not yet ONLINE, and its counts are not yet folded.
+  // Immediately afterwards, the sensor is not yet ONLINE, and its counts are not yet rolled up.
   await gantry.ok('events.ingestBatch', { apiKey: await gantry.registerSensor(), events });
   const interval = requireRange({ startDate: '2026-04-01', endDate: '2026-04-04' }, ZONE);
   const scope = { interval, filters: {}, settings, now: Date.now() };

@@ -5,8 +5,8 @@ import { inTransaction } from '../src/platform/database/transaction.ts';
 import { requireRange } from '../src/platform/range.ts';
 import type { ReportScope, Section } from '../src/reports/document.ts';
 import { kinds } from '../src/reports/kinds.ts';
-import { foldAllTraffic } from './fold-all-traffic.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
+import { rollUpAllTraffic } from './roll-up-all-traffic.ts';
 
 const DAY = '2026-03-10';
 /** Columns, counted from 0: VEHICLES of the rows of the report, the others of the list of places. */
@@ -77,7 +77,7 @@ const volumesByPlace = async (day: string, total: number) => {
   return volumes.filter(([, volume]) => volume !== 0);
 };
 
-/** Checks the report of a day, before and after its traffic is folded, once the sensor is ONLINE. */
+/** Checks the report of a day, before and after its traffic is rolledUp, once the sensor is ONLINE. */
 const expectVolumes = async (sensorId: string, day: string, expected: readonly [string, number][]) => {
   const total = expected.reduce((sum, [, volume]) => sum + volume, 0);
   await eventually(
@@ -85,7 +85,7 @@ const expectVolumes = async (sensorId: string, day: string, expected: readonly [
     ({ status }) => status === 'ONLINE',
   );
   expect(await volumesByPlace(day, total)).toEqual(expected);
-  await foldAllTraffic(gantry, 100);
+  await rollUpAllTraffic(gantry, 100);
   expect(await volumesByPlace(day, total)).toEqual(expected);
 };
 
@@ -127,7 +127,7 @@ describe('the report TRAFFIC', () => {
         times.map((time) => `${day}T${time}:00Z`),
       );
     }
-    await foldAllTraffic(gantry, 100);
+    await rollUpAllTraffic(gantry, 100);
     const { summary } = await readTraffic(scopeOf(day, day));
     expect(summary.figures).toContainEqual({ name: 'Busiest place', value: 'Twin (3)' });
     expect(summary.charts[1]?.points).toEqual([
@@ -226,17 +226,17 @@ describe('the report TRAFFIC', () => {
     expect((await gantry.call('traffic.getFlow', asked, { token })).status).toBe(404);
   });
 
-  it('contains what a deleted sensor saw at no location before its first count is folded', async () => {
+  it('contains what a deleted sensor saw at no location before its first count is rolledUp', async () => {
     const day = '2026-03-19';
     const { id, apiKey } = await register('Brief');
-    // While another transaction has the lock, the service does not fold.
+    // While another transaction has the lock, the service does not roll up.
     await inTransaction(gantry.app.context.db, async (tx) => {
       await tx.execute(sql`SELECT pg_advisory_xact_lock(${locks.traffic})`);
       await passing(apiKey, [`${day}T08:00:00Z`, `${day}T09:00:00Z`]);
       await gantry.ok('sensors.delete', { id }, { token });
       expect(await volumesByPlace(day, 2)).toEqual([['Brief', 2]]);
     });
-    await foldAllTraffic(gantry, 100);
+    await rollUpAllTraffic(gantry, 100);
     expect(await volumesByPlace(day, 2)).toEqual([['Brief', 2]]);
   });
 

@@ -80,14 +80,14 @@ describe('a PDF of the traffic of several places', () => {
 });
 
 describe('a report of traffic after an import', () => {
-  it('waits for the counts to be folded, instead of reading the imported events for each place, and lets others go first', async () => {
+  it('waits for the counts to be rolledUp, instead of reading the imported events for each place, and lets others go first', async () => {
     const range = { startDate: '2026-03-31', endDate: '2026-04-02' };
     const { rows } = await gantry.pool.query('SELECT id FROM sensors LIMIT 1');
-    const folding = await gantry.pool.connect();
+    const rollingUp = await gantry.pool.connect();
     let report: () => Promise<Pick<Report, 'status' | 'waitingFor'>>;
     try {
-      await folding.query('BEGIN');
-      await folding.query('SELECT pg_advisory_xact_lock($1)', [locks.traffic]);
+      await rollingUp.query('BEGIN');
+      await rollingUp.query('SELECT pg_advisory_xact_lock($1)', [locks.traffic]);
       await gantry.pool.query(
         `INSERT INTO traffic_unfolded (event_ids, event_types, sensor_ids, location_ids, vehicle_types, speeds)
          SELECT array_agg((lpad(to_hex($1::bigint + n), 12, '0') || '70008000000000000000')::uuid),
@@ -102,10 +102,10 @@ describe('a report of traffic after an import', () => {
       report = await ask('TRAFFIC');
       const other = await eventually(await ask('EVENTS'), ({ status }) => status === 'DONE', 15_000);
       expect(other.waitingFor).toBeNull();
-      const unfolded = await gantry.pool.query(
+      const pending = await gantry.pool.query(
         'SELECT sum(cardinality(event_ids))::int AS events FROM traffic_unfolded',
       );
-      const { events } = unfolded.rows[0];
+      const { events } = pending.rows[0];
       const waitingFor = { reason: 'COUNTS_OF_TRAFFIC', events };
       expect(await report()).toMatchObject({ status: 'QUEUED', waitingFor });
       const { reports } = await gantry.ok('reports.getReports', { status: 'QUEUED' }, { token });
@@ -115,8 +115,8 @@ describe('a report of traffic after an import', () => {
         (text) => text.includes(`\ngantry_traffic_unfolded_events ${events}\n`),
       );
     } finally {
-      await folding.query('COMMIT');
-      folding.release();
+      await rollingUp.query('COMMIT');
+      rollingUp.release();
     }
     const done = await eventually(report, (now) => !['QUEUED', 'RUNNING'].includes(now.status), 60_000);
     expect(done).toMatchObject({ status: 'DONE', waitingFor: null });

@@ -7,9 +7,9 @@ import { inLongSnapshot } from '../src/platform/database/snapshot.ts';
 import { requireRange } from '../src/platform/range.ts';
 import type { ReportRow } from '../src/reports/store.ts';
 import { writeReport } from '../src/reports/write.ts';
-import { foldAllTraffic } from './fold-all-traffic.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 import { readCsv, readPdf, readXlsx } from './report-reading.ts';
+import { rollUpAllTraffic } from './roll-up-all-traffic.ts';
 import { isLong } from './test-length.ts';
 
 // The program that writes reports is built before all tests (database-server.ts).
@@ -364,7 +364,7 @@ describe('the figures', () => {
     await gantry.ok('events.ingest', { apiKey, eventType: 'VEHICLE_DETECTION' });
     const incident = { title: 'Schranke offen', type: 'OTHER', severity: 'LOW', sensorId: id };
     await gantry.ok('incidents.create', { ...incident, locationId: place.id }, { token });
-    await foldAllTraffic(gantry, 100);
+    await rollUpAllTraffic(gantry, 100);
     await gantry.ok('sensors.delete', { id }, { token });
     await gantry.ok('locations.delete', { id: place.id }, { token });
     const filters = { sensorId: id.toUpperCase() };
@@ -474,9 +474,9 @@ describe('the figures', () => {
     const { id, apiKey } = await gantry.ok('sensors.create', device, { token });
     const event = { eventType: 'VEHICLE_DETECTION', timestamp: '2026-03-29T10:00:00.000Z' };
     await gantry.ok('events.ingest', { apiKey, ...event });
-    const isFolded = async () =>
+    const isRolledUp = async () =>
       (await gantry.pool.query('SELECT FROM traffic_places WHERE sensor_id = $1', [id])).rowCount === 1;
-    await expect.poll(isFolded).toBe(true);
+    await expect.poll(isRolledUp).toBe(true);
     const status = async () => (await gantry.ok('sensors.getById', { id }, { token })).status;
     await expect.poll(status).toBe('ONLINE');
     await gantry.ok('sensors.delete', { id }, { token });

@@ -14,9 +14,9 @@ import { removeOrphanFiles } from '../src/reports/upkeep.ts';
 import { removeDueImages } from '../src/retention/remove-images.ts';
 import { executeRun } from '../src/retention/run.ts';
 import { beginRun } from '../src/retention/runs-store.ts';
-import { foldAllTraffic } from './fold-all-traffic.ts';
 import { eventually, type Gantry, startGantry, WAITING_LOCKS } from './harness.ts';
 import { dataUrl, png } from './pictures.ts';
+import { rollUpAllTraffic } from './roll-up-all-traffic.ts';
 import { lengthOf } from './test-length.ts';
 
 const NOTHING_LIMITED = {
@@ -99,7 +99,7 @@ const expectCountsToBeRight = async (): Promise<void> => {
   expect(
     await rowsOf(`((${arrived}) EXCEPT (${arrivals})) UNION ALL ((${arrivals}) EXCEPT (${arrived}))`),
   ).toEqual([]);
-  await foldAllTraffic(gantry, 200);
+  await rollUpAllTraffic(gantry, 200);
   // Traffic counts are kept: only where retention removed events are there more counts than events.
   const differences = `
     WITH passed AS (
@@ -304,7 +304,7 @@ describe('retention', () => {
         () => rowsOf(`${WAITING_LOCKS} AND locktype = 'advisory'`),
         ({ length }) => length === 1,
       );
-      // Begun at the same moment, the deletion might give up before it notices that the hold has.
+      // Started at the same moment, the deletion might give up before it notices that the hold has.
       await sleep(500);
       await gantry.ok('events.delete', { id }, { token });
       expect((await hold).status).toBe(503);
@@ -486,7 +486,7 @@ describe('retention', () => {
     const { status, body } = await gantry.call('storage.runRetention', undefined, { token });
     expect(status).toBe(409);
     expect(body.error.json.message).toContain('already');
-    // As if the process of that run had died: it has shown no sign of life for ten minutes.
+    // As if the process of that run had died: it has shown no liveness signal for ten minutes.
     await gantry.pool.query(`UPDATE retention_runs SET beat_at = now() - interval '10 minutes'`);
     const [dead] = (await ask('getRetentionRuns')).runs;
     expect(dead.status).toBe('STOPPED');
@@ -623,7 +623,7 @@ describe('images', () => {
     expect(await rowsOf('SELECT FROM event_images WHERE event_id = $1', [eventId])).toEqual([]);
   });
 
-  it('are looked for with signs of life, so that no other run takes over', async () => {
+  it('are looked for with liveness signals, so that no other run takes over', async () => {
     const { db, log, images } = gantry.app.context;
     await report(daysAgo(2), { images: [dataUrl(png({ shade: 40 }), 'image/png')] });
     await letImagesAge();

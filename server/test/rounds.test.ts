@@ -44,16 +44,16 @@ describe('periodic work', () => {
   });
 
   it('receives a signal to finish, and disposing waits for it', async () => {
-    let begun = false;
+    let started = false;
     let ended = false;
     const work = startPeriodic(options(), async (isOver) => {
-      begun = true;
+      started = true;
       while (!isOver()) await sleep(5);
       await sleep(30);
       ended = true;
     });
     await eventually(
-      async () => begun,
+      async () => started,
       (has) => has,
     );
     await work[Symbol.asyncDispose]();

@@ -359,7 +359,7 @@ describe('lastCommunication', () => {
       TIMEOUT,
     );
 
-  it('is a sign of life directly after the registration, although two clocks differ by some milliseconds', async () => {
+  it('is a liveness signal directly after the registration, although two clocks differ by some milliseconds', async () => {
     const { id } = await devices.create();
     const { rows } = await gantry.pool.query('SELECT created_at FROM sensors WHERE id = $1', [id]);
     const touchAt = (at: number) => touch([[id, new Date(at)]], [[id, at]]);

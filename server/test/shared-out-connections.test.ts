@@ -226,7 +226,7 @@ describe('one process', () => {
     };
     const isAll = (counts: Record<string, number>) =>
       Object.entries(expected).every(([name, n]) => (counts[name] ?? 0) >= n);
-    // Without these locks, the report would soon be finished, and the counts would be folded one after the other.
+    // Without these locks, the report would soon be finished, and the counts would be rolled up one after the other.
     await whileLocked('events, event_totals_unfolded, traffic_unfolded', async () => {
       await gantry.ok('reports.generate', { kind: 'VIOLATIONS', format: 'CSV', ...range }, { token: admin });
       // The thread has a lower priority than the rest, so a busy machine starts it late.

@@ -102,7 +102,9 @@ describe('pages of the feed', () => {
       'sensors',
     ]);
     expect(
-      both.every(({ mark }, n) => n === 0 || compare(mark.position, both[n - 1]?.mark.position ?? at(9)) > 0),
+      both.every(
+        ({ cursor }, n) => n === 0 || compare(cursor.position, both[n - 1]?.cursor.position ?? at(9)) > 0,
+      ),
     ).toBe(true);
     expect(turned).toBe(both);
     expect(itemsAfter(both, { xid: 1n, seq: 0n, index: 1 })).toEqual(both.slice(1));

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { lengthsOf, statusPeriodsOf } from '../src/reports/kinds/status-periods.ts';
-import { foldAllTraffic } from './fold-all-traffic.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
+import { rollUpAllTraffic } from './roll-up-all-traffic.ts';
 
 let gantry: Gantry;
 let token: string;
@@ -116,7 +116,7 @@ describe('a sensor before its first contact', () => {
   const reportVehicle = async (apiKey: string, daysAgo: number) => {
     const timestamp = new Date(Date.now() - daysAgo * DAY).toISOString();
     await gantry.ingest(apiKey, { timestamp, eventType: 'VEHICLE_DETECTION' });
-    await foldAllTraffic(gantry, 100);
+    await rollUpAllTraffic(gantry, 100);
   };
 
   it.each([30, 2])('is not silent because it reports an event of %i days ago then', async (days) => {

@@ -1,7 +1,7 @@
 import { HOUR_MS } from '@gantry/contract/durations';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { foldAllTraffic } from './fold-all-traffic.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
+import { rollUpAllTraffic } from './roll-up-all-traffic.ts';
 
 let gantry: Gantry;
 let token: string;
@@ -18,7 +18,7 @@ beforeAll(async () => {
     { eventType: 'VEHICLE_DETECTION', timestamp: '2026-03-10T19:12:00Z' },
   ];
   await gantry.ok('events.ingestBatch', { apiKey: sensor.apiKey, events });
-  await foldAllTraffic(gantry, 100);
+  await rollUpAllTraffic(gantry, 100);
 });
 afterAll(() => gantry?.stop());
 
@@ -75,7 +75,7 @@ it('a sensor that is moved and comes back watches a location only while it stand
     return points.map(({ volume }: { volume: number | null }) => volume);
   };
   for (const limit of [null, 100]) {
-    if (limit !== null) await foldAllTraffic(gantry, limit);
+    if (limit !== null) await rollUpAllTraffic(gantry, limit);
     expect(await volumesAt(here)).toEqual([1, 0, null, null, null, null, 0, 1]);
     expect(await volumesAt(there)).toEqual([null, null, 0, 0, 0, 0, null, null]);
   }
@@ -128,7 +128,7 @@ it('a location keeps its figures when its sensor is deleted', async () => {
   // A new sensor with the same deviceId does not inherit anything.
   await create('stayed', locationId);
   expect(await figures()).toEqual(before);
-  await foldAllTraffic(gantry, 100);
+  await rollUpAllTraffic(gantry, 100);
   expect(await figures()).toEqual(before);
   const { rows } = await pool.query(
     'SELECT DISTINCT ON (sensor_id) to_status, reason FROM sensor_status_history WHERE sensor_id = ANY ($1) ORDER BY sensor_id, id DESC',

@@ -1,6 +1,6 @@
 /**
  * Rows of (minutes, place, slot, type, vehicles, events, measured, sum, histogram, types) that only the stored events
- * or only the folded counts give. Slots longer than five minutes contain what came before `longer_until`.
+ * or only the rolled-up counts give. Slots longer than five minutes contain what came before `longer_until`.
  */
 export const TRAFFIC_DIFFERENCES = `
   WITH counted AS (

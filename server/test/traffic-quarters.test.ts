@@ -4,11 +4,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rebuildDerived, runChecks } from '../src/operations/consistency/checks.ts';
 import { locks } from '../src/platform/database/locks.ts';
 import { createDatabase, createPool } from '../src/platform/database/pool.ts';
-import { startFoldingTraffic } from '../src/traffic/fold.ts';
-import { foldQuarter, foldTraffic } from '../src/traffic/fold-store.ts';
-import { foldAllTraffic } from './fold-all-traffic.ts';
+import { startTrafficRollUp } from '../src/traffic/roll-up.ts';
+import { rollUpQuarter, rollUpTraffic } from '../src/traffic/roll-up-store.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 import { suiteLog } from './leaks.ts';
+import { rollUpAllTraffic } from './roll-up-all-traffic.ts';
 import { seeded } from './simulated-month.ts';
 import { lengthOf } from './test-length.ts';
 import { TRAFFIC_DIFFERENCES } from './traffic-differences.ts';
@@ -28,8 +28,8 @@ let token: string;
 let sensors: { id: string; apiKey: string; locationId: string }[];
 
 beforeAll(async () => {
-  // This service does not fold by itself during the tests.
-  gantry = await startGantry({ overrides: { timings: { foldTrafficMs: 3_600_000 } } });
+  // This service does not roll up by itself during the tests.
+  gantry = await startGantry({ overrides: { timings: { rollUpTrafficMs: 3_600_000 } } });
   token = await gantry.tokenFor('ADMIN');
   await setLongerUntil(BEGIN);
   const register = async (name: string) => {
@@ -87,10 +87,10 @@ const [FIRST_DAY, LAST_DAY] = ['2026-03-05T00:00:00.000Z', '2026-03-06T23:59:59.
 describe('slots longer than five minutes', () => {
   it('equal a recount while events arrive and go before and after the time until which they are counted', async () => {
     let busy = true;
-    const folding = (async () => {
+    const rollingUp = (async () => {
       for (let round = 0; busy; round++) {
-        await foldTraffic(db(), 2);
-        if (round % 5 === 0) await foldQuarter(db(), BEGIN + 5 * QUARTER);
+        await rollUpTraffic(db(), 2);
+        if (round % 5 === 0) await rollUpQuarter(db(), BEGIN + 5 * QUARTER);
       }
     })();
     const client = async ({ apiKey }: { apiKey: string }) => {
@@ -103,8 +103,8 @@ describe('slots longer than five minutes', () => {
     };
     await Promise.all([...sensors, ...sensors].map(client));
     busy = false;
-    await folding;
-    await foldAllTraffic(gantry, 200);
+    await rollingUp;
+    await rollUpAllTraffic(gantry, 200);
     expect(await longerUntil()).toBeGreaterThan(BEGIN);
     expect(await longerUntil()).toBeLessThanOrEqual(BEGIN + 5 * QUARTER);
     expect(await differences()).toEqual([]);
@@ -118,10 +118,10 @@ describe('slots longer than five minutes', () => {
     );
     expect(rows.length).toBeGreaterThan(10);
     const before = await figures();
-    while (await foldQuarter(db(), from + 4 * QUARTER));
+    while (await rollUpQuarter(db(), from + 4 * QUARTER));
     expect(await longerUntil()).toBe(from + 4 * QUARTER);
     expect(await figures()).toEqual(before);
-    while (await foldQuarter(db(), END + QUARTER));
+    while (await rollUpQuarter(db(), END + QUARTER));
     expect(await longerUntil()).toBeGreaterThanOrEqual(END);
     expect(await differences()).toEqual([]);
     expect(await figures()).toEqual(before);
@@ -133,29 +133,29 @@ describe('slots longer than five minutes', () => {
         apiKey,
         events: Array.from({ length: 30 }, () => anEvent(BEGIN, END)),
       });
-    await foldAllTraffic(gantry, 200);
+    await rollUpAllTraffic(gantry, 200);
     expect(await differences()).toEqual([]);
   });
 
-  it('contain a quarter hour once it is over, unless another process is folding', async () => {
+  it('contain a quarter hour once it is over, unless another process is rollingUp', async () => {
     const start = await longerUntil();
     const { apiKey } = sensors[0] ?? { apiKey: '' };
     await gantry.ok('events.ingestBatch', {
       apiKey,
       events: Array.from({ length: 20 }, () => anEvent(start, start + QUARTER)),
     });
-    await foldAllTraffic(gantry, 200);
-    expect(await foldQuarter(db(), start + QUARTER - 1)).toBe(false);
+    await rollUpAllTraffic(gantry, 200);
+    expect(await rollUpQuarter(db(), start + QUARTER - 1)).toBe(false);
     const other = await gantry.pool.connect();
     try {
       await other.query('SELECT pg_advisory_lock($1)', [locks.traffic]);
-      expect(await foldQuarter(db(), start + QUARTER)).toBe(false);
+      expect(await rollUpQuarter(db(), start + QUARTER)).toBe(false);
       expect(await longerUntil()).toBe(start);
     } finally {
       await other.query('SELECT pg_advisory_unlock($1)', [locks.traffic]);
       other.release();
     }
-    expect(await foldQuarter(db(), start + QUARTER)).toBe(true);
+    expect(await rollUpQuarter(db(), start + QUARTER)).toBe(true);
     expect(await longerUntil()).toBe(start + QUARTER);
     expect(await differences()).toEqual([]);
   });
@@ -163,7 +163,7 @@ describe('slots longer than five minutes', () => {
   it('skip the time without traffic', async () => {
     const start = await longerUntil();
     const later = Date.parse('2026-03-09T11:37:00Z');
-    expect(await foldQuarter(db(), later)).toBe(false);
+    expect(await rollUpQuarter(db(), later)).toBe(false);
     expect(start).toBeLessThan(later);
     expect(await longerUntil()).toBe(Date.parse('2026-03-09T11:30:00Z'));
   });
@@ -175,8 +175,8 @@ describe('slots longer than five minutes', () => {
       apiKey,
       events: Array.from({ length: 40 }, () => anEvent(until - QUARTER, until + QUARTER)),
     });
-    await foldAllTraffic(gantry, 200);
-    expect(await foldQuarter(db(), until)).toBe(true);
+    await rollUpAllTraffic(gantry, 200);
+    expect(await rollUpQuarter(db(), until)).toBe(true);
     const options = {
       connectionString: gantry.app.context.config.DATABASE_URL ?? '',
       features: switchableFeatures,
@@ -198,7 +198,7 @@ describe('slots longer than five minutes', () => {
   it('are counted from smaller parts after a transaction took too long', async () => {
     const { DATABASE_URL = '' } = gantry.app.context.config;
     const pool = createPool(DATABASE_URL, 1, () => undefined, { statementTimeoutMs: 300 });
-    // Simulates groups that take long to fold: forty events take longer than the pool allows for a statement.
+    // Simulates groups that take long to roll up: forty events take longer than the pool allows for a statement.
     await gantry.pool.query(`
       CREATE FUNCTION delay() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.02); RETURN OLD; END';
       CREATE TRIGGER delay BEFORE DELETE ON traffic_unfolded FOR EACH ROW EXECUTE FUNCTION delay()`);
@@ -206,14 +206,14 @@ describe('slots longer than five minutes', () => {
     for (let n = 0; n < 40; n++)
       await gantry.ok('events.ingest', { apiKey, ...anEvent(), eventType: 'SPEED_DETECTION' });
     const parts = { db: createDatabase(pool), log: suiteLog(), now: () => 0, everyMs: 50 };
-    const folding = startFoldingTraffic({ ...parts, noteUnfolded: () => undefined });
+    const rollingUp = startTrafficRollUp({ ...parts, notePending: () => undefined });
     try {
       await eventually(
         () => gantry.count('traffic_unfolded'),
         (left) => left === 0,
       );
     } finally {
-      await folding[Symbol.asyncDispose]();
+      await rollingUp[Symbol.asyncDispose]();
       await pool.end();
       await gantry.pool.query('DROP FUNCTION delay CASCADE');
     }
@@ -221,7 +221,7 @@ describe('slots longer than five minutes', () => {
   });
 
   it('are counted by the service itself, two minutes after the end of a quarter hour', async () => {
-    const overrides = { timings: { foldTrafficMs: 100 } };
+    const overrides = { timings: { rollUpTrafficMs: 100 } };
     await using own = await startGantry({ overrides });
     const since = Math.floor(Date.now() / QUARTER) * QUARTER - 4 * QUARTER;
     await own.pool.query('UPDATE traffic_kept SET longer_until = $1', [new Date(since)]);
@@ -233,8 +233,8 @@ describe('slots longer than five minutes', () => {
     const isDone = async () => {
       const { rows } = await own.pool.query<{ at: Date }>('SELECT longer_until AS at FROM traffic_kept');
       const due = Math.floor((Date.now() - 2 * MINUTE) / QUARTER) * QUARTER;
-      const unfolded = await own.count('traffic_unfolded');
-      return unfolded === 0 && rows[0]?.at.getTime() === due;
+      const pending = await own.count('traffic_unfolded');
+      return pending === 0 && rows[0]?.at.getTime() === due;
     };
     await eventually(isDone, (done) => done);
     expect((await own.pool.query(TRAFFIC_DIFFERENCES)).rows).toEqual([]);

@@ -4,10 +4,10 @@ import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inTransaction } from '../src/platform/database/transaction.ts';
 import { migrationsFolder } from '../src/platform/installation.ts';
-import { foldTraffic } from '../src/traffic/fold-store.ts';
 import { keepTrafficSince, type RemovedDay, removeDaysNotKept } from '../src/traffic/kept-store.ts';
-import { foldAllTraffic } from './fold-all-traffic.ts';
+import { rollUpTraffic } from '../src/traffic/roll-up-store.ts';
 import { type Gantry, startGantry } from './harness.ts';
+import { rollUpAllTraffic } from './roll-up-all-traffic.ts';
 import { seeded } from './simulated-month.ts';
 import { lengthOf } from './test-length.ts';
 import { TRAFFIC_DIFFERENCES } from './traffic-differences.ts';
@@ -39,7 +39,7 @@ afterAll(() => gantry.stop());
 const rowsOf = async <Row extends pg.QueryResultRow>(statement: string): Promise<Row[]> =>
   (await gantry.pool.query<Row>(statement)).rows;
 
-const foldAll = (limit: number) => foldAllTraffic(gantry, limit);
+const rollUpAll = (limit: number) => rollUpAllTraffic(gantry, limit);
 
 const random = seeded(11);
 const pick = <Value>(values: readonly Value[]): Value =>
@@ -75,7 +75,7 @@ const recount = async (): Promise<void> => {
 };
 
 describe('traffic counts', () => {
-  it('are the same when all events of a fold are in one slot of five minutes', async () => {
+  it('are the same when all events of a roll-up are in one slot of five minutes', async () => {
     const slot = Date.parse('2026-03-03T13:40:00Z');
     const send = async () => {
       for (const { apiKey } of sensors) {
@@ -85,7 +85,7 @@ describe('traffic counts', () => {
         }));
         await gantry.ok('events.ingestBatch', { apiKey, events });
       }
-      await foldAll(200);
+      await rollUpAll(200);
     };
     await send();
     await send();
@@ -98,17 +98,17 @@ describe('traffic counts', () => {
   it('are the same when an upgrade counts stored events', async () => {
     for (const { apiKey } of sensors)
       await gantry.ok('events.ingestBatch', { apiKey, events: Array.from({ length: 60 }, anEvent) });
-    await foldAll(200);
+    await rollUpAll(200);
     const kept = await readKept();
     expect(kept[0]?.length).toBeGreaterThan(500);
     await recount();
     expect(await readKept()).toEqual(kept);
   });
 
-  it('equal a recount after concurrent actions of devices and users, and during folding', async () => {
+  it('equal a recount after concurrent actions of devices and users, and during rollingUp', async () => {
     let busy = true;
-    const folding = (async () => {
-      while (busy) await foldTraffic(gantry.app.context.db, 2);
+    const rollingUp = (async () => {
+      while (busy) await rollUpTraffic(gantry.app.context.db, 2);
     })();
     const client = async () => {
       const { apiKey } = pick(sensors);
@@ -126,8 +126,8 @@ describe('traffic counts', () => {
     };
     await Promise.all(Array.from({ length: 8 }, client));
     busy = false;
-    await folding;
-    await foldAll(200);
+    await rollingUp;
+    await rollUpAll(200);
     expect((await rowsOf('SELECT FROM events')).length).toBeGreaterThan(800);
     expect((await rowsOf('SELECT FROM traffic_rollups')).length).toBeGreaterThan(1_000);
     expect(await rowsOf(TRAFFIC_DIFFERENCES)).toEqual([]);
@@ -138,12 +138,12 @@ describe('traffic counts', () => {
     const rows = await rowsOf<{ id: string }>(`SELECT id FROM events WHERE sensor_id = '${id}'`);
     expect(rows.length).toBeGreaterThan(10);
     await Promise.all(rows.map((row) => gantry.ok('events.delete', { id: row.id }, { token })));
-    await foldAll(50);
+    await rollUpAll(50);
     expect(await rowsOf(TRAFFIC_DIFFERENCES)).toEqual([]);
     expect(await rowsOf(`SELECT FROM traffic_rollups WHERE place_id = '${id}' AND n <> 0`)).toEqual([]);
   });
 
-  it('exclude everything before the time since which they are kept, even if it is not folded yet', async () => {
+  it('exclude everything before the time since which they are kept, even if it is not rolled up yet', async () => {
     const { apiKey } = sensors[3] ?? { apiKey: '' };
     const events = Array.from({ length: 40 }, anEvent);
     await gantry.ok('events.ingestBatch', { apiKey, events });
@@ -160,9 +160,9 @@ describe('traffic counts', () => {
       `SELECT id FROM events WHERE event_time(id) < '${kept}' LIMIT 2`,
     );
     await gantry.ok('events.delete', { id: late?.id }, { token });
-    await foldAll(1);
+    await rollUpAll(1);
     await gantry.ok('events.delete', { id: gone?.id }, { token });
-    await foldAll(1);
+    await rollUpAll(1);
     expect(await rowsOf(`SELECT FROM traffic_rollups WHERE slot < '${kept}'`)).toEqual([]);
     expect(
       await rowsOf(

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { rememberingFold, sumsBySpelling } from '../src/platform/fold-case.ts';
+import { memoizedCaseFold, sumsBySpelling } from '../src/platform/case-fold.ts';
 import { type Bucket, describeBucket } from '../src/traffic/flow.ts';
 
 const bucketWith = (counts: readonly (readonly [type: string, volume: number])[]): Bucket => ({
@@ -14,13 +14,13 @@ it('the types of an interval are listed by the sums of their spellings', () => {
   const counts = fc.uniqueArray(fc.tuple(aType, fc.integer({ min: 0, max: 3 })), {
     selector: ([type]) => type,
   });
-  const foldName = rememberingFold();
+  const caseFoldName = memoizedCaseFold();
   fc.assert(
     fc.property(counts, (some) => {
       const expected = sumsBySpelling(some)
         .filter(([, volume]) => volume > 0)
         .map(([type, volume]) => ({ vehicleType: type || null, volume }));
-      expect(describeBucket(bucketWith(some), 1, foldName).byVehicleType).toEqual(expected);
+      expect(describeBucket(bucketWith(some), 1, caseFoldName).byVehicleType).toEqual(expected);
     }),
   );
 });

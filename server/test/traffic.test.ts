@@ -5,8 +5,8 @@ import type { PoolClient } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { locks } from '../src/platform/database/locks.ts';
 import { getHourOfWeek } from '../src/traffic/hour-of-week.ts';
-import { foldAllTraffic } from './fold-all-traffic.ts';
 import { type Gantry, startGantry } from './harness.ts';
+import { rollUpAllTraffic } from './roll-up-all-traffic.ts';
 import { type Passage, type SimulatedMonth, SPEED_LIMIT, simulateMonth, ZONE } from './simulated-month.ts';
 
 const MONTH = { startDate: '2026-03-01', endDate: '2026-03-31' };
@@ -15,13 +15,13 @@ const HOUR = 3_600_000;
 let gantry: Gantry;
 let token: string;
 let month: SimulatedMonth;
-/** Holds the lock without which the service cannot fold. */
-let fold: PoolClient;
+/** Holds the lock without which the service cannot lock. */
+let lock: PoolClient;
 beforeAll(async () => {
   gantry = await startGantry();
   token = await gantry.tokenFor('VIEWER');
-  fold = await gantry.pool.connect();
-  await fold.query('SELECT pg_advisory_lock($1)', [locks.traffic]);
+  lock = await gantry.pool.connect();
+  await lock.query('SELECT pg_advisory_lock($1)', [locks.traffic]);
   month = await simulateMonth(gantry);
 });
 afterAll(() => gantry.stop());
@@ -124,17 +124,17 @@ describe('a simulated month', () => {
     ]);
   };
 
-  it('equals a recount for every interval before any of it is folded', async () => {
+  it('equals a recount for every interval before any of it is rolled up', async () => {
     expect(await count('traffic_rollups')).toBe(0);
     for (const [interval, points] of intervals) await checkFlow(interval, points);
     await checkTop();
-    await fold.query('SELECT pg_advisory_unlock($1)', [locks.traffic]);
-    fold.release();
-    await foldAllTraffic(gantry, 3);
+    await lock.query('SELECT pg_advisory_unlock($1)', [locks.traffic]);
+    lock.release();
+    await rollUpAllTraffic(gantry, 3);
     expect(await count('traffic_rollups')).toBeGreaterThan(1_000);
   });
 
-  it.each(intervals)('equals a recount by %s after folding', async (interval, points) => {
+  it.each(intervals)('equals a recount by %s after roll-up', async (interval, points) => {
     await checkFlow(interval, points);
   });
 
@@ -197,7 +197,7 @@ describe('a simulated month', () => {
     expect(await ask('getFlow', before)).toMatchObject({ volume: null, completeness: 0, peakHour: null });
   });
 
-  it('uses events as signs of life where the status history has no entries', async () => {
+  it('uses events as liveness signals where the status history has no entries', async () => {
     await gantry.pool.query('DELETE FROM sensor_status_history');
     const day = { sensorId: month.sensorIds[1], startDate: '2026-03-11', endDate: '2026-03-11' };
     const { points } = await ask('getFlow', { ...day, interval: '5min' });
@@ -332,7 +332,7 @@ describe('the last five minutes', () => {
       [1, 20, expect.any(String)],
     ];
     expect(await live()).toEqual(expected);
-    await foldAllTraffic(gantry, 200);
+    await rollUpAllTraffic(gantry, 200);
     expected[6] = [1, 20, 'CONGESTED'];
     expected[7] = [1, 20, 'FREE'];
     expect(await live()).toEqual(expected);

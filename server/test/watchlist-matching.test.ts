@@ -1,4 +1,4 @@
-import { lookalikeKey, plateKey } from '@gantry/contract/plate';
+import { confusableKey, plateKey } from '@gantry/contract/plate';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { matchesPattern } from '../src/events/plate.ts';
@@ -129,13 +129,13 @@ describe('a fuzzy pattern', () => {
   });
 
   it('leaves one character of each group, whatever of another script looks like it', () => {
-    expect(GROUPS.map((group) => new Set([...group].map(lookalikeKey)).size)).toEqual([1, 1, 1, 1, 1]);
-    expect(new Set(GROUPS.map(lookalikeKey)).size).toBe(GROUPS.length);
+    expect(GROUPS.map((group) => new Set([...group].map(confusableKey)).size)).toEqual([1, 1, 1, 1, 1]);
+    expect(new Set(GROUPS.map(confusableKey)).size).toBe(GROUPS.length);
     const apart: string[] = [];
     for (let point = 1; point < 0x2_0000; point++) {
       if (point >= 0xd800 && point < 0xe000) continue;
-      const like = lookalikeKey(plateKey(String.fromCodePoint(point)));
-      if (lookalikeKey(like) !== like) apart.push(String.fromCodePoint(point));
+      const like = confusableKey(plateKey(String.fromCodePoint(point)));
+      if (confusableKey(like) !== like) apart.push(String.fromCodePoint(point));
     }
     expect(apart).toEqual([]);
   });
@@ -206,7 +206,7 @@ describe('the list', () => {
 
   const matchesNaively = ({ pattern, fuzzy }: WatchedEntry, key: string): boolean =>
     fuzzy
-      ? matchesPattern(lookalikeKey(plateKey(pattern)))(lookalikeKey(key))
+      ? matchesPattern(confusableKey(plateKey(pattern)))(confusableKey(key))
       : matchesPattern(plateKey(pattern))(key);
   const ids = (list: readonly WatchedEntry[]): string[] => list.map(({ id }) => id).sort();
 

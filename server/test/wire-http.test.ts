@@ -20,7 +20,7 @@ const last = async (...pieces: (string | Buffer)[]) => (await sendRaw(gantry.url
 const badRequest = (message: string) => ({
   error: { json: { message, code: -32600, data: { code: 'BAD_REQUEST', httpStatus: 400 } } },
 });
-const MALFORMED = badRequest('The request is not well-formed HTTP');
+const MALFORMED = badRequest('Malformed HTTP request');
 
 describe('a method', () => {
   const others = METHODS.filter((method) => !['GET', 'HEAD', 'POST', 'CONNECT'].includes(method));
@@ -113,7 +113,7 @@ describe('the name of a procedure', () => {
     async (path) => {
       const { status, headers, body } = await request(`GET /trpc/${path}`);
       expect(status).toBe(400);
-      expect(body).toEqual(badRequest('The address is not well-formed'));
+      expect(body).toEqual(badRequest('Malformed URL'));
       expect(headers['x-request-id']).toMatch(UUID);
     },
   );

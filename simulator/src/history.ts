@@ -5,7 +5,7 @@ import type { Device } from './device.ts';
 import { eventsOfMinute, type Pace, type TimedEvent } from './stream.ts';
 
 /** A period in Unix milliseconds: `from` is inclusive, `to` exclusive. */
-export interface Stretch {
+export interface TimeRange {
   readonly from: number;
   readonly to: number;
 }
@@ -22,16 +22,16 @@ const MINUTES_AT_ONCE = 1440;
  */
 export async function sendHistory(
   devices: readonly Device[],
-  stretch: Stretch,
+  during: TimeRange,
   pace: Pace,
   onProgress: (share: number) => void,
 ): Promise<void> {
-  const minutes = (devices.length * (stretch.to - stretch.from)) / MINUTE_MS;
+  const minutes = (devices.length * (during.to - during.from)) / MINUTE_MS;
   let done = 0;
   const queue = [...devices];
   const work = async (): Promise<void> => {
     for (let device = queue.shift(); device; device = queue.shift()) {
-      await sendHistoryOf(device, stretch, pace, (more) => {
+      await sendHistoryOf(device, during, pace, (more) => {
         done += more;
         onProgress(Math.min(1, done / minutes));
       });
@@ -42,7 +42,7 @@ export async function sendHistory(
 
 async function sendHistoryOf(
   device: Device,
-  { from, to }: Stretch,
+  { from, to }: TimeRange,
   pace: Pace,
   onProgress: (minutes: number) => void,
 ): Promise<void> {

@@ -34,13 +34,13 @@ export async function reportEvents(device: Device, from: number, pace: Pace): Pr
 }
 
 /** Seconds between heartbeats until the service has requested another interval. */
-const FIRST_INTERVAL_SECONDS = 30;
+const INITIAL_INTERVAL_SECONDS = 30;
 
 /** Sends heartbeats at the interval requested by the service, or up to 10 % earlier, the first after `delay` milliseconds. */
 export async function keepBeating(device: Device, delay: number): Promise<void> {
   const { api, apiKey, sensor, signal, random, tally } = device;
   const identity = identityOf(sensor);
-  let intervalSeconds = FIRST_INTERVAL_SECONDS;
+  let intervalSeconds = INITIAL_INTERVAL_SECONDS;
   await pause(delay, signal);
   while (!signal.aborted) {
     const issues = issuesAt(sensor, Date.now());

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { GantryError } from '@gantry/client';
 import type { Random } from './random.ts';
 
-const FIRST_WAIT_MS = 250;
-const LONGEST_WAIT_MS = 15_000;
+const INITIAL_WAIT_MS = 250;
+const MAX_WAIT_MS = 15_000;
 
 const TEMPORARY = new Set<string>([
   'UNREACHABLE',
@@ -31,7 +31,7 @@ export function isTemporary(error: unknown): error is GantryError {
  * all at once, and it is never less than the service requested (`retryAfter`, seconds).
  */
 export function waitBefore(attempt: number, random: Random, retryAfter = 0): number {
-  const doubled = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(attempt, 16));
+  const doubled = Math.min(MAX_WAIT_MS, INITIAL_WAIT_MS * 2 ** Math.min(attempt, 16));
   const jittered = doubled / 2 + (doubled / 2) * random.next();
   return Math.max(jittered, retryAfter * 1000 * (1 + 0.25 * random.next()));
 }

@@ -4,7 +4,7 @@ import { LINE_BREAK, lineOf, recordOf } from './records.ts';
 import { dropIncomplete, syncFolder } from './segment.ts';
 
 /**
- * A new segment is begun when the current one reaches this size in bytes, or the maximum size of the spool divided by
+ * A new segment is started when the current one reaches this size in bytes, or the maximum size of the spool divided by
  * `SEGMENTS`, so that segments whose records have been sent can be removed.
  */
 const SEGMENT_BYTES = 8 * 1024 * 1024;

@@ -42,7 +42,7 @@ export interface Fault {
   /** Whether service and database run separately, with a proxy in front of each. */
   readonly proxies?: boolean;
   /** Whether two processes serve requests behind the proxy of the devices. */
-  readonly isTwofold?: boolean;
+  readonly isDouble?: boolean;
   /** Additional options for starting the service. */
   readonly options?: Partial<Pick<TargetOptions, 'env' | 'nodeArguments'>>;
   /** The reason why it cannot be tested here, as a sentence; null if it can. */

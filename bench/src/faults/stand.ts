@@ -83,7 +83,7 @@ async function standApart(
     return createTarget({ ...fault.options, env, dataDir: folderOfIt, port: await findFreePort() });
   };
   const target = await make(dataDir);
-  const second = fault.isTwofold ? await make(join(folder, 'second')) : null;
+  const second = fault.isDouble ? await make(join(folder, 'second')) : null;
   let turn = 0;
   const deviceProxy = await startProxy(() => {
     const serving = [target, second].filter((each) => each?.pid);

@@ -12,8 +12,8 @@ import { measureQuestions } from './measure.ts';
 import { QUESTIONS } from './questions.ts';
 import { judge, lineOf, reportOf } from './report.ts';
 
-const MOST_EVENTS = 1_000_000_000;
-const events = numberBetween(1_000, MOST_EVENTS);
+const MAX_EVENTS = 1_000_000_000;
+const events = numberBetween(1_000, MAX_EVENTS);
 
 function sizeList(text: string): number[] {
   const sizes = text.split(',').map(events);

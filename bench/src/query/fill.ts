@@ -7,7 +7,7 @@ import { countEvents, query } from '../database.ts';
 import { BenchmarkFailed } from '../failure.ts';
 import { firstIdAt, HISTORY_COLUMNS, type HistoryOptions, historyRows, historySensors } from './history.ts';
 
-const FOLD_DEADLINE_MS = 300_000;
+const ROLL_UP_DEADLINE_MS = 300_000;
 
 /** Number of registered sensors, many of which do not report. */
 const SENSORS = 10_000;
@@ -63,7 +63,7 @@ export async function fillHistory(databaseUrl: string, options: HistoryOptions):
     });
     for (const statement of COUNT) await client.query(statement);
     await client.query('COMMIT');
-    await waitForFold(databaseUrl);
+    await waitForRollUp(databaseUrl);
     await client.query('VACUUM (ANALYZE)');
     await client.query('CHECKPOINT');
   } finally {
@@ -108,9 +108,9 @@ async function withoutIndexes(client: pg.Client, work: () => Promise<void>): Pro
   for (const { definition } of rows) await client.query(definition);
 }
 
-/** Waits until the running service has folded the totals. @throws BenchmarkFailed after five minutes */
-async function waitForFold(databaseUrl: string): Promise<void> {
-  const deadline = performance.now() + FOLD_DEADLINE_MS;
+/** Waits until the running service has rolled up the totals. @throws BenchmarkFailed after five minutes */
+async function waitForRollUp(databaseUrl: string): Promise<void> {
+  const deadline = performance.now() + ROLL_UP_DEADLINE_MS;
   const isDue = async () =>
     (await query(databaseUrl, 'SELECT FROM event_totals WHERE NOT folded LIMIT 1')).length > 0;
   while (await isDue()) {

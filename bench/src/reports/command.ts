@@ -11,7 +11,7 @@ import { startPacer } from '../soak/pacer.ts';
 import type { Stage } from '../stage.ts';
 import { stopOnSignals } from '../stop.ts';
 import { fillTraffic } from './fill-traffic.ts';
-import { measureReports, type Stretch } from './measure.ts';
+import { measureReports, type Phase } from './measure.ts';
 import { judge, lineOf, reportOf } from './report.ts';
 
 interface Options extends StageOptions, Output {
@@ -27,7 +27,7 @@ const BODIES = 8192;
 const SPAN_MS = 30 * DAY_MS;
 const SENSORS = 50;
 
-async function measure(stage: Stage, options: Options): Promise<Stretch[]> {
+async function measure(stage: Stage, options: Options): Promise<Phase[]> {
   const { rate, connections, events, seconds, rounds, seed } = options;
   const until = Date.now();
   const from = until - SPAN_MS;
@@ -44,30 +44,30 @@ async function measure(stage: Stage, options: Options): Promise<Stretch[]> {
   );
   const before = await stage.count();
   const pacer = startPacer({ url, bodies, rate, connections });
-  const stretches = await measureReports(stage.gantry.client, pacer, {
+  const phases = await measureReports(stage.gantry.client, pacer, {
     seconds,
     rounds,
     range: { startDate: new Date(from), endDate: new Date(until) },
     signal,
-    onStretch: (stretch) => process.stderr.write(`${lineOf(stretch)}\n`),
+    onPhase: (phase) => process.stderr.write(`${lineOf(phase)}\n`),
   });
   await pacer.finish();
   checkCounts('Gantry', pacer.acknowledged, before, await stage.count());
-  return stretches;
+  return phases;
 }
 
 async function run(options: Options): Promise<void> {
   const { databaseUrl, folder, json, save, ...load } = options;
   const results = await onStage(options, async (stage) => {
-    const stretches = await measure(stage, options);
-    const kept = judge(stretches);
+    const phases = await measure(stage, options);
+    const kept = judge(phases);
     return {
       name: 'reports',
       date: new Date(),
       machine: await describeMachine(stage.postgresql),
       options: { ...load, database: databaseUrl === undefined ? 'embedded' : 'given' },
-      text: reportOf(load.rate, stretches, kept),
-      data: { ...kept, stretches },
+      text: reportOf(load.rate, phases, kept),
+      data: { ...kept, phases },
     };
   });
   await publish(results, { json, save });
@@ -79,7 +79,7 @@ export const reportsCommand = new Command('reports')
   .option('--connections <number>', 'connections of the devices', numberBetween(1, 1024), 64)
   .option('--events <number>', 'events that the reports are about', numberBetween(1, 100_000_000), 300_000)
   .option('--seconds <seconds>', 'minimum length of each period', numberBetween(1, 3600), 20)
-  .option('--rounds <number>', 'stretches without and with reports', numberBetween(1, 100), 3)
+  .option('--rounds <number>', 'phases without and with reports', numberBetween(1, 100), 3)
   .option('--seed <number>', 'the same seed gives the same events', numberBetween(0, 999_999), 1)
   .option('--workers <number>', 'processes that Gantry serves with', numberBetween(1, 64), 1)
   .action(run);

@@ -5,7 +5,7 @@ import { percentile } from '../percentile.ts';
 import type { Pacer, Seen } from '../soak/pacer.ts';
 
 /** The figures of a period of some seconds, with or without concurrent reports. */
-export interface Stretch {
+export interface Phase {
   readonly round: number;
   readonly withReports: boolean;
   readonly eventsPerSecond: number;
@@ -39,16 +39,16 @@ export interface MeasureOptions {
   readonly rounds: number;
   readonly range: Range;
   readonly signal: AbortSignal;
-  readonly onStretch: (stretch: Stretch) => void;
+  readonly onPhase: (phase: Phase) => void;
 }
 
 /** Measures a constant load without reports and during reports, in turn. */
 export async function measureReports(
   client: GantryClient,
   pacer: Pacer,
-  { seconds, rounds, range, signal, onStretch }: MeasureOptions,
-): Promise<Stretch[]> {
-  const stretches: Stretch[] = [];
+  { seconds, rounds, range, signal, onPhase }: MeasureOptions,
+): Promise<Phase[]> {
+  const phases: Phase[] = [];
   let turn = 0;
   const look = async (round: number, withReports: boolean): Promise<void> => {
     pacer.take();
@@ -65,15 +65,15 @@ export async function measureReports(
       rows += await makeReport(client, KINDS[turn++ % KINDS.length] ?? KINDS[0], range);
       reports++;
     }
-    const stretch = { round, withReports, ...figuresOf(pacer.take(), elapsed()), reports, rows };
-    onStretch(stretch);
-    stretches.push(stretch);
+    const phase = { round, withReports, ...figuresOf(pacer.take(), elapsed()), reports, rows };
+    onPhase(phase);
+    phases.push(phase);
   };
   for (let round = 1; round <= rounds; round++) {
     await look(round, false);
     await look(round, true);
   }
-  return stretches;
+  return phases;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { median } from '../percentile.ts';
 import { figure, formatTable } from '../table.ts';
-import type { Stretch } from './measure.ts';
+import type { Phase } from './measure.ts';
 
 /** The fraction of its rate that ingestion must keep while reports are generated. */
 const GOAL = 0.9;
@@ -12,9 +12,9 @@ export interface Kept {
   readonly met: boolean;
 }
 
-export function judge(stretches: readonly Stretch[]): Kept {
+export function judge(phases: readonly Phase[]): Kept {
   const speeds = (withReports: boolean) =>
-    stretches.filter((each) => each.withReports === withReports).map((each) => each.eventsPerSecond);
+    phases.filter((each) => each.withReports === withReports).map((each) => each.eventsPerSecond);
   const without = speeds(false);
   const kept = median(speeds(true).map((speed, n) => speed / (without[n] ?? Number.NaN)));
   return { kept, met: kept >= GOAL };
@@ -23,32 +23,32 @@ export function judge(stretches: readonly Stretch[]): Kept {
 const COLUMNS = ['round', 'reports', 'events/s', 'p50 ms', 'p99 ms', 'made', 'rows'] as const;
 
 /** A progress line about a period. */
-export function lineOf(stretch: Stretch): string {
-  return cellsOf(stretch)
+export function lineOf(phase: Phase): string {
+  return cellsOf(phase)
     .map((cell, at) => `${COLUMNS[at]} ${cell}`)
     .join('  ');
 }
 
 /** The tables of a run. */
-export function reportOf(rate: number, stretches: readonly Stretch[], { kept, met }: Kept): string {
+export function reportOf(rate: number, phases: readonly Phase[], { kept, met }: Kept): string {
   return [
     `${figure(rate)} events/s were due.`,
     '',
     formatTable(
       COLUMNS.map((title) => ({ title, figures: title !== 'reports' })),
-      stretches.map(cellsOf),
+      phases.map(cellsOf),
     ),
     '',
     `Ingestion keeps ${(kept * 100).toFixed(1)} % of its speed while reports are made (goal: ${GOAL * 100} %): ${met ? 'met' : 'MISSED'}.`,
   ].join('\n');
 }
 
-function cellsOf(stretch: Stretch): string[] {
+function cellsOf(phase: Phase): string[] {
   return [
-    String(stretch.round),
-    stretch.withReports ? 'with' : 'without',
-    ...[stretch.eventsPerSecond, stretch.p50, stretch.p99].map(figure),
-    String(stretch.reports),
-    figure(stretch.rows),
+    String(phase.round),
+    phase.withReports ? 'with' : 'without',
+    ...[phase.eventsPerSecond, phase.p50, phase.p99].map(figure),
+    String(phase.reports),
+    figure(phase.rows),
   ];
 }

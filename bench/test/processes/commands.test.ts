@@ -143,7 +143,7 @@ describe('the benchmarks from the command line', () => {
     );
     expect(code, errors).toBe(0);
     const { data } = JSON.parse(output);
-    const [without, withReports] = data.stretches;
+    const [without, withReports] = data.phases;
     expect([without.reports, without.rows]).toEqual([0, 0]);
     expect(Math.min(withReports.reports, withReports.rows)).toBeGreaterThan(0);
     expect(data.kept).toBeCloseTo(withReports.eventsPerSecond / without.eventsPerSecond);

@@ -18,8 +18,8 @@ const CLAIMANT = `
   );
 `;
 
-/** The intervals of an installation, shortened. Even on a busy machine, a sign of life falls within the watch. */
-const PACE = { signOfLifeMs: 100, watchMs: 2_000 };
+/** The intervals of an installation, shortened. Even on a busy machine, a liveness signal falls within the watch. */
+const PACE = { beatMs: 100, watchMs: 2_000 };
 
 let scratch: string;
 let dataDir: string;
@@ -126,7 +126,7 @@ describe('the claim on a data folder', () => {
   it('from another container stays valid while its holder touches it', async () => {
     await folder.keepSecret('any', () => 'thing');
     const path = await plantClaim(7, { pid: 1, space: 'elsewhere' });
-    const touching = setInterval(() => lutimes(path, new Date(), new Date()), PACE.signOfLifeMs);
+    const touching = setInterval(() => lutimes(path, new Date(), new Date()), PACE.beatMs);
     try {
       await expect(folder.claim(PACE)).rejects.toThrow('(pid 1 in another container or on another machine)');
     } finally {

@@ -1,14 +1,14 @@
 import { dictionary } from '@zxcvbn-ts/language-common';
 import { commonKeyOf } from '../../src/auth/common-passwords.ts';
 
-const MOST_COMMON = 10_000;
+const MAX_COMMON = 10_000;
 
 /**
  * server/src/auth/common-password-list.ts: the sorted keys of the most common passwords, one per line. The beginning that a
  * key shares with the previous key is replaced by the number of its characters, up to 35, as one digit in base 36.
  */
 export const commonPasswordsModule = (): string => {
-  const keys = dictionary['passwords-common'].slice(0, MOST_COMMON).map((word) => commonKeyOf(String(word)));
+  const keys = dictionary['passwords-common'].slice(0, MAX_COMMON).map((word) => commonKeyOf(String(word)));
   const sorted = [...new Set(keys)].filter((key) => key !== '').sort();
   const lines = sorted.map((key, at) => {
     const previous = sorted[at - 1] ?? '';

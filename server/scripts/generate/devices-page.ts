@@ -16,7 +16,7 @@ const NOTHING = 'Nothing';
 const SUPPORT: Readonly<Record<DeviceFormat, Support>> = {
   hikvision: {
     reads:
-      'ANPR with pictures, TFS violations, AID incidents, vehicle detection, and the answer of a plate query, as multipart, bare XML or JSON, with any namespace. If the end of a message is missing, a whole recognition in it is used, with a warning. `videoloss` and inactive alarms are signs of life. TPS figures do not become events.',
+      'ANPR with pictures, TFS violations, AID incidents, vehicle detection, and the answer of a plate query, as multipart, bare XML or JSON, with any namespace. If the end of a message is missing, a whole recognition in it is used, with a warning. `videoloss` and inactive alarms are liveness signals. TPS figures do not become events.',
     captured:
       'ANPR of DeepinView V5.8, field detection of a recorder, the plate query, the multipart framing',
     documented: 'TFS, AID, the JSON variant',

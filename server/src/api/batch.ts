@@ -10,7 +10,7 @@ export const EACH_BY_ITSELF = `Each of up to ${MAX_BATCH_ITEMS} succeeds or fail
 /** Maximum number of items of one call that are processed at once, so that connections remain for other callers. */
 const AT_ONCE = 3;
 
-/** Items that have not begun after this many milliseconds are not attempted, so that the call is answered in time. */
+/** Items that have not started after this many milliseconds are not attempted, so that the call is answered in time. */
 const BEGIN_MS = 20_000;
 
 /** An item that failed, and why. */

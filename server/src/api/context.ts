@@ -11,7 +11,7 @@ import type { SensorServices } from '../sensors/start.ts';
 import type { WatchlistServices } from '../watchlist/start.ts';
 import type { WebhookServices } from '../webhooks/start.ts';
 
-/** The services of all rooms. `app.ts` builds it and passes it to the API. */
+/** The services of all modules. `app.ts` builds it and passes it to the API. */
 export interface AppContext
   extends Core,
     AuthServices,

@@ -140,7 +140,7 @@ export const sensorsRouter = router({
     .meta({
       summary: 'Get what the status of a sensor is based on',
       notes:
-        'Every accepted event is a sign of life, also one that arrived through a connection: it makes an OFFLINE sensor ONLINE and keeps it so. It does not end ERROR or MAINTENANCE, and does not change `lastHeartbeat`. After downtime of the service, no sensor becomes OFFLINE before the service has run for `timeoutSeconds`.',
+        'Every accepted event is a liveness signal, also one that arrived through a connection: it makes an OFFLINE sensor ONLINE and keeps it so. It does not end ERROR or MAINTENANCE, and does not change `lastHeartbeat`. After downtime of the service, no sensor becomes OFFLINE before the service has run for `timeoutSeconds`.',
     })
     .input(byId)
     .output(signsOfLife)

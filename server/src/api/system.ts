@@ -7,7 +7,7 @@ import {
   updateTimezoneInput,
   updateTimezoneOutput,
 } from '@gantry/contract/system';
-import { examine } from '../operations/doctor/examine.ts';
+import { check } from '../operations/doctor/diagnose.ts';
 import { changeTimezoneSettings, getHealth, getLicense, getSettings } from '../system/service.ts';
 import { getTimezoneSettings } from '../system/store.ts';
 import { allowed, open, router } from './procedures.ts';
@@ -35,7 +35,7 @@ export const systemRouter = router({
       question: true,
     })
     .output(doctorReport)
-    .query(({ ctx }) => examine(ctx.app.db, ctx.app.config)),
+    .query(({ ctx }) => check(ctx.app.db, ctx.app.config)),
 
   getSettings: open
     .meta({ summary: 'Get the name, version and features of this installation' })

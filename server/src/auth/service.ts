@@ -41,10 +41,10 @@ export async function login(
   const found = await checkPassword(ctx, email, input.password, find);
   if (!found) throw invalidCredentials();
   await checkSecondFactor(ctx, found.id, input.code);
-  const begun = await beginSession(ctx, found.id, undefined, found);
+  const started = await beginSession(ctx, found.id, undefined, found);
   // The user may have been deleted or changed since the password was checked.
-  if (!begun) throw invalidCredentials();
-  return begun;
+  if (!started) throw invalidCredentials();
+  return started;
 }
 
 /**
@@ -59,7 +59,7 @@ export async function beginSession(
   details?: { readonly method: 'oidc' },
   found?: SessionUser & { readonly sessionEpoch: number },
 ): Promise<{ token: string; user: SessionUser } | null> {
-  const begun = await inTransaction(app.db, async (tx) => {
+  const started = await inTransaction(app.db, async (tx) => {
     if (!(await setLastLogin(tx, userId, found?.sessionEpoch))) return null;
     const account = found ?? (await findAccount(tx, userId));
     if (!account) return null;
@@ -75,9 +75,9 @@ export async function beginSession(
       }),
     };
   });
-  if (!begun) return null;
-  const user = sessionUserOf(begun.account);
-  const { token } = await app.tokens.issue(user, begun.session);
+  if (!started) return null;
+  const user = sessionUserOf(started.account);
+  const { token } = await app.tokens.issue(user, started.session);
   return { token, user };
 }
 

@@ -129,7 +129,7 @@ export async function isFreshByProvider(db: Executor, id: string): Promise<boole
 const isLive = and(isNull(sessions.endedAt), gt(sessions.expiresAt, sql`now()`));
 
 /** Maximum number of sessions in a list. */
-const MOST_LISTED = 100;
+const MAX_LISTED = 100;
 
 /** The active sessions of a user, the current one first, then the most recently used; at most a hundred. */
 export async function listSessions(db: Executor, userId: string, currentId: string): Promise<Session[]> {
@@ -146,7 +146,7 @@ export async function listSessions(db: Executor, userId: string, currentId: stri
     .innerJoin(users, and(eq(users.id, sessions.userId), eq(users.sessionEpoch, sessions.epoch)))
     .where(and(eq(sessions.userId, userId), isLive))
     .orderBy(desc(sql`${sessions.id} = ${currentId}`), desc(sessions.lastSeenAt), desc(sessions.id))
-    .limit(MOST_LISTED);
+    .limit(MAX_LISTED);
   return rows.map((row) => ({ ...row, current: row.id === currentId }));
 }
 

@@ -33,7 +33,7 @@ export interface LoginThrottle {
   beginCode(userId: string): Promise<{ succeed(): Promise<void> }>;
   /**
    * Counts a login that begins at the provider, whether or not it is completed.
-   * @throws AppError `tooManyRequests` while too many have begun from this address
+   * @throws AppError `tooManyRequests` while too many have started from this address
    */
   beginExternal(address: string): Promise<void>;
   /** Runs the attempts on one account from one address a few at a time. */
@@ -170,7 +170,7 @@ function tooManyCodes(count: RateLimiterRes): AppError {
 function tooManyBegun(count: RateLimiterRes): AppError {
   return new AppError(
     'tooManyRequests',
-    'Too many logins have begun from this address: wait ten minutes and try again',
+    'Too many logins have started from this address: wait ten minutes and try again',
     {
       retryAfterSeconds: count.msBeforeNext / 1000,
     },

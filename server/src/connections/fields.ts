@@ -10,7 +10,7 @@ const UNKNOWN =
 
 /** Maximum number of vehicles in a message, which no device exceeds, unless its format has another limit. */
 const MAX_ITEMS = 100;
-/** Maximum number of objects of a message that are examined; real messages contain a few hundred. */
+/** Maximum number of objects of a message that are checked; real messages contain a few hundred. */
 const MAX_OBJECTS = 5_000;
 
 /**
@@ -94,7 +94,7 @@ const objectsOf = remembered((value: object): readonly Record<string, unknown>[]
 
 /**
  * The known text (see `knownText`) under the first of the names that has one, in the first object of the value with any of
- * the names. Outer objects are examined first; null when no object has one.
+ * the names. Outer objects are checked first; null when no object has one.
  */
 export function anyText(value: unknown, ...names: string[]): string | null {
   if (typeof value !== 'object' || value === null) return null;

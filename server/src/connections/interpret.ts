@@ -43,9 +43,9 @@ function sensorOf(
   names: readonly string[],
 ): string | null {
   if (sensors === undefined || names.length === 0) return sensorId;
-  const assigned = new Map(Object.entries(sensors).map(([name, id]) => [folded(name), id]));
+  const assigned = new Map(Object.entries(sensors).map(([name, id]) => [nameKey(name), id]));
   for (const name of names) {
-    const found = assigned.get(folded(name));
+    const found = assigned.get(nameKey(name));
     if (found !== undefined) return found;
   }
   return null;
@@ -84,7 +84,7 @@ export function oneOfSeveral(device: string): string {
 }
 
 /** Devices vary the case of their names, and the blanks around them, between messages. */
-function folded(name: string): string {
+function nameKey(name: string): string {
   return name.trim().toLowerCase();
 }
 

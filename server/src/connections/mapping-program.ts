@@ -52,7 +52,7 @@ function compile(expression: string): jsonata.Expression {
  * When the evaluation began, in milliseconds of processor time of this process, plus 1; 0 while there is none. The watch
  * (`startWatch`) reads it.
  */
-const begun = new Int32Array(new SharedArrayBuffer(4));
+const started = new Int32Array(new SharedArrayBuffer(4));
 
 function processorMs(): number {
   const { user, system } = process.cpuUsage();
@@ -63,14 +63,14 @@ let evaluations = 0;
 
 /** Called by JSONata before each part of an expression. Reading the processor time takes longer than most of them. */
 function limitTime(): void {
-  if (++evaluations % 64 === 0 && processorMs() - (Atomics.load(begun, 0) - 1) > timeMs) {
+  if (++evaluations % 64 === 0 && processorMs() - (Atomics.load(started, 0) - 1) > timeMs) {
     throw new Refused(tookMoreThan(timeMs));
   }
 }
 
 async function answerTo({ expression, input, zone }: MappingJob): Promise<MappingAnswer> {
-  Atomics.store(begun, 0, processorMs() + 1);
-  Atomics.notify(begun, 0);
+  Atomics.store(started, 0, processorMs() + 1);
+  Atomics.notify(started, 0);
   try {
     const made = compile(expression);
     if (input === null) return { result: null, flaws: [] };
@@ -84,7 +84,7 @@ async function answerTo({ expression, input, zone }: MappingJob): Promise<Mappin
   } catch (error) {
     return { refusal: error instanceof Refused ? error.message : sentenceOf('failed', error) };
   } finally {
-    Atomics.store(begun, 0, 0);
+    Atomics.store(started, 0, 0);
   }
 }
 
@@ -140,18 +140,18 @@ function sentenceOf(what: string, failure: unknown): string {
  */
 function startWatch(): void {
   new Worker(
-    `const { begun, parent, killMs, signal } = require('node:worker_threads').workerData;
+    `const { started, parent, killMs, signal } = require('node:worker_threads').workerData;
     const processorMs = () => { const { user, system } = process.cpuUsage(); return (user + system) / 1000; };
     for (;;) {
       if (process.ppid !== parent) process.kill(process.pid, 'SIGKILL');
-      const since = Atomics.load(begun, 0);
+      const since = Atomics.load(started, 0);
       if (since !== 0 && processorMs() - since > killMs) process.kill(process.pid, signal);
-      Atomics.wait(begun, 0, since, since === 0 ? 1000 : 50);
+      Atomics.wait(started, 0, since, since === 0 ? 1000 : 50);
     }`,
     {
       eval: true,
       resourceLimits: { maxOldGenerationSizeMb: 8 },
-      workerData: { begun, parent: process.ppid, killMs, signal: OUT_OF_TIME },
+      workerData: { started, parent: process.ppid, killMs, signal: OUT_OF_TIME },
     },
   ).unref();
   process.on('disconnect', () => process.exit());

@@ -20,7 +20,7 @@ const CONNECTIONS_AT_ONCE = 100;
 const MARGIN_MS = HOUR_MS;
 
 /**
- * Removes what devices sent more than `days` ago, and what is left of deleted connections, in portions.
+ * Removes what devices sent more than `days` ago, and the leftovers of deleted connections, in batches.
  * @param now Unix milliseconds
  */
 export async function removeOldDeviceData(

@@ -38,7 +38,7 @@ export async function lockOutHolds(tx: Executor): Promise<void> {
  * locks of later statements.
  * @throws AppError `unavailable` when it would have to wait for too long
  */
-export function takeSoon(tx: Transaction, lock: (tx: Executor) => Promise<void>): Promise<void> {
+export function lockWithTimeout(tx: Transaction, lock: (tx: Executor) => Promise<void>): Promise<void> {
   const refusal = 'Events are being removed, or put under a legal hold, at the moment: try again in a minute';
   return withShortWaits(tx, refusal, () => lock(tx));
 }

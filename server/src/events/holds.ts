@@ -4,7 +4,14 @@ import { recordActivity } from '../activity/store.ts';
 import type { ActorContext } from '../platform/context.ts';
 import { inTransaction } from '../platform/database/transaction.ts';
 import { AppError, invalidInput } from '../platform/error.ts';
-import { endHold, findEventTypes, getHold, insertHold, lockOutRemovals, takeSoon } from './holds-store.ts';
+import {
+  endHold,
+  findEventTypes,
+  getHold,
+  insertHold,
+  lockOutRemovals,
+  lockWithTimeout,
+} from './holds-store.ts';
 
 /**
  * Puts events under a legal hold: neither users nor retention can remove them until it is released.
@@ -16,7 +23,7 @@ export function setHold(
   { eventIds, reason }: SetHoldInput,
 ): Promise<HoldDetail> {
   return inTransaction(app.db, async (tx) => {
-    await takeSoon(tx, lockOutRemovals);
+    await lockWithTimeout(tx, lockOutRemovals);
     const wanted = eventIds.map((eventId) => eventId.toLowerCase());
     const types = await findEventTypes(tx, wanted.filter(isUuid));
     const missing = wanted.findIndex((eventId) => !types.has(eventId));

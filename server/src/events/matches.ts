@@ -1,5 +1,5 @@
+import { caseFold } from '@gantry/contract/case-fold';
 import type { Event, EventFilter } from '@gantry/contract/events';
-import { fold } from '@gantry/contract/fold';
 import { plateKey } from '@gantry/contract/plate';
 import { matchesPattern } from './plate.ts';
 
@@ -24,8 +24,8 @@ export function matchesFilter(filter: EventFilter): (event: Event) => boolean {
 
 /** Compares without regard to case, as lists do. */
 function sameText(wanted: string): (value: string | null) => boolean {
-  const folded = fold(wanted);
-  return (value) => value !== null && fold(value) === folded;
+  const sought = caseFold(wanted);
+  return (value) => value !== null && caseFold(value) === sought;
 }
 
 function samePlate(wanted: string): (plate: string | null) => boolean {

@@ -3,11 +3,11 @@ import type { ReviewDecision } from '@gantry/contract/reviews';
 import { sql } from 'drizzle-orm';
 import type { Executor } from '../platform/database/transaction.ts';
 import type { Interval } from '../platform/time.ts';
+import type { FlagsChange } from './flags-store.ts';
 import { firstIdAt } from './id.ts';
-import type { MarksChange } from './marks-store.ts';
 
 /** A review as it is stored. */
-export interface ReviewRow extends MarksChange {
+export interface ReviewRow extends FlagsChange {
   readonly id: string;
   readonly eventId: string;
   readonly decision: ReviewDecision;

@@ -13,7 +13,7 @@ import { readDatabaseTime } from '../platform/database/database-time.ts';
 import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
 import { notFound } from '../platform/error.ts';
 import { findNames, type NameOf } from '../users/names-store.ts';
-import { isSameMark, lockMarks, type Mark, type Marks, setMarks } from './marks-store.ts';
+import { type Flag, type Flags, isSameFlag, lockFlags, setFlags } from './flags-store.ts';
 import { notAuthorRefusal, reviewedRefusal, tooLateRefusal, undoneRefusal } from './review-refusal.ts';
 import {
   findLatestReviews,
@@ -35,7 +35,7 @@ export function reviewEvent(
   { id, decision, reason, expected, expectedProcessed = false }: ReviewEventInput,
 ): Promise<Review> {
   return inTransaction(app.db, async (tx) => {
-    const before = await lockMarks(tx, id);
+    const before = await lockFlags(tx, id);
     if (!before) throw notFound('Event');
     const [latest = null] = await findLatestReviews(tx, [id]);
     const now = await readDatabaseTime(tx);
@@ -44,8 +44,8 @@ export function reviewEvent(
       await requireSeen(tx, seen, { actorId: actor.id, latest, before, now });
     }
     const at = new Date(now);
-    const after = marksAfter(decision, before, latest, { by: actor.id, at: at.toISOString() });
-    await setMarks(tx, id, { before, after });
+    const after = flagsAfter(decision, before, latest, { by: actor.id, at: at.toISOString() });
+    await setFlags(tx, id, { before, after });
     const row = { eventId: id, decision, reason, userId: actor.id, at, before, after };
     const created = await insertReview(tx, row);
     const details = { eventId: created.eventId, reviewId: created.id, decision, ...(reason && { reason }) };
@@ -62,7 +62,7 @@ export function reviewEvent(
 export function undoReview({ app, actor, caller }: ActorContext, id: string): Promise<RecordedReview> {
   return inTransaction(app.db, async (tx) => {
     const eventId = (await findReview(tx, id))?.eventId ?? '';
-    const current = await lockMarks(tx, eventId);
+    const current = await lockFlags(tx, eventId);
     // Read again under the lock, because a concurrent call may have changed it.
     const review = await findReview(tx, id);
     if (!current || !review) throw notFound('Review');
@@ -76,7 +76,7 @@ export function undoReview({ app, actor, caller }: ActorContext, id: string): Pr
       throw reviewedRefusal({ who, what: latest.decision, at: latest.at }, at.getTime());
     }
     if (at.getTime() - review.at.getTime() > UNDO_MINUTES * MINUTE_MS) throw tooLateRefusal(review.at);
-    await setMarks(tx, eventId, { before: current, after: marksWithout(review, current) });
+    await setFlags(tx, eventId, { before: current, after: flagsWithout(review, current) });
     await setUndone(tx, review.id, at);
     const { decision } = review;
     await recordActivity(tx, actor.id, caller, 'events.undoReview', {
@@ -125,7 +125,7 @@ interface Seen {
 interface Present {
   readonly actorId: string;
   readonly latest: ReviewRow | null;
-  readonly before: Marks;
+  readonly before: Flags;
   readonly now: number;
 }
 
@@ -160,9 +160,9 @@ async function requireSeen(
 }
 
 /** The flags that follow from a decision. It replaces the latest review, so flags that the latter set are not kept. */
-function marksAfter(decision: ReviewDecision, before: Marks, latest: ReviewRow | null, mark: Mark): Marks {
+function flagsAfter(decision: ReviewDecision, before: Flags, latest: ReviewRow | null, mark: Flag): Flags {
   const replaced = latest && { by: latest.userId, at: latest.at.toISOString() };
-  const kept = (flag: Mark | null): Mark | null => (replaced && isSameMark(flag, replaced) ? null : flag);
+  const kept = (flag: Flag | null): Flag | null => (replaced && isSameFlag(flag, replaced) ? null : flag);
   const processed = kept(before.processed);
   const archived = kept(before.archived);
   return {
@@ -171,9 +171,9 @@ function marksAfter(decision: ReviewDecision, before: Marks, latest: ReviewRow |
   };
 }
 
-function marksWithout({ before, after }: ReviewRow, current: Marks): Marks {
-  const of = (flag: keyof Marks): Mark | null =>
-    isSameMark(current[flag], after[flag]) ? before[flag] : current[flag];
+function flagsWithout({ before, after }: ReviewRow, current: Flags): Flags {
+  const of = (flag: keyof Flags): Flag | null =>
+    isSameFlag(current[flag], after[flag]) ? before[flag] : current[flag];
   return { processed: of('processed'), archived: of('archived') };
 }
 

@@ -10,9 +10,9 @@ import { notFound } from '../platform/error.ts';
 import { resolveInterval } from '../platform/time.ts';
 import { type FollowContext, follow, type StreamMessage } from '../realtime/follow.ts';
 import { findNames } from '../users/names-store.ts';
-import { lockOutHolds, requireNotHeld, takeSoon } from './holds-store.ts';
+import { type Flags, isSameFlag, lockFlags, setFlags } from './flags-store.ts';
+import { lockOutHolds, lockWithTimeout, requireNotHeld } from './holds-store.ts';
 import { listEvents } from './list/run.ts';
-import { isSameMark, lockMarks, type Marks, setMarks } from './marks-store.ts';
 import { matchesFilter } from './matches.ts';
 import { requirePlateSearch } from './plate-access.ts';
 import { removeEventForGood } from './remove-store.ts';
@@ -20,7 +20,7 @@ import { archivedRefusal, tooLateToRestore } from './review-refusal.ts';
 import { findLatestReviews } from './reviews-store.ts';
 
 /**
- * Marks an event as processed. Has no effect if it is processed already.
+ * Flags an event as processed. Has no effect if it is processed already.
  * @returns whether this call marked it
  * @throws AppError `notFound`
  */
@@ -44,7 +44,7 @@ export function markAsArchived(ctx: ActorContext, id: string): Promise<boolean> 
  */
 export function undoArchive({ app, actor, caller }: ActorContext, id: string): Promise<boolean> {
   return inTransaction(app.db, async (tx) => {
-    const before = await lockMarks(tx, id);
+    const before = await lockFlags(tx, id);
     if (!before) throw notFound('Event');
     const { archived } = before;
     if (!archived) return false;
@@ -55,13 +55,13 @@ export function undoArchive({ app, actor, caller }: ActorContext, id: string): P
     const [review] = await findLatestReviews(tx, [id]);
     if (
       review &&
-      isSameMark(archived, review.after.archived) &&
-      !isSameMark(archived, review.before.archived)
+      isSameFlag(archived, review.after.archived) &&
+      !isSameFlag(archived, review.before.archived)
     )
       throw archivedRefusal('by a review', null);
     const at = archived.at === null ? 0 : Date.parse(archived.at);
     if ((await readDatabaseTime(tx)) - at > UNDO_MINUTES * MINUTE_MS) throw tooLateToRestore(new Date(at));
-    await setMarks(tx, id, { before, after: { ...before, archived: null } });
+    await setFlags(tx, id, { before, after: { ...before, archived: null } });
     await recordActivity(tx, actor.id, caller, 'events.undoArchive', { eventId: id });
     return true;
   });
@@ -74,7 +74,7 @@ export function undoArchive({ app, actor, caller }: ActorContext, id: string): P
  */
 export function deleteEvent({ app, actor, caller }: ActorContext, id: string): Promise<void> {
   return inTransaction(app.db, async (tx) => {
-    await takeSoon(tx, lockOutHolds);
+    await lockWithTimeout(tx, lockOutHolds);
     await requireNotHeld(tx, id);
     if (!(await removeEventForGood(tx, id))) throw notFound('Event');
     await recordActivity(tx, actor.id, caller, 'events.delete', { eventId: id });
@@ -124,14 +124,14 @@ function mark(
   { app, actor, caller }: ActorContext,
   id: string,
   action: 'events.markAsProcessed' | 'events.markAsArchived',
-  flag: keyof Marks,
+  flag: keyof Flags,
 ): Promise<boolean> {
   return inTransaction(app.db, async (tx) => {
-    const before = await lockMarks(tx, id);
+    const before = await lockFlags(tx, id);
     if (!before) throw notFound('Event');
     if (before[flag]) return false;
     const at = new Date(await readDatabaseTime(tx)).toISOString();
-    await setMarks(tx, id, { before, after: { ...before, [flag]: { by: actor.id, at } } });
+    await setFlags(tx, id, { before, after: { ...before, [flag]: { by: actor.id, at } } });
     await recordActivity(tx, actor.id, caller, action, { eventId: id });
     return true;
   });

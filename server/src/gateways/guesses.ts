@@ -23,7 +23,7 @@ const AT_ONCE = 60;
 const DELAY_MS = 1_000;
 
 /** Maximum number of answers that are delayed at the same time. */
-const MOST_DELAYED = 200;
+const MAX_DELAYED = 200;
 
 /** @param delayMs how long the answer to each further guess of a minute is delayed, in milliseconds */
 export function createGuesses(delayMs = DELAY_MS): Guesses {
@@ -44,7 +44,7 @@ export function createGuesses(delayMs = DELAY_MS): Guesses {
   return {
     async admit(address) {
       if (await consume(address)) return true;
-      if (delayed >= MOST_DELAYED) return false;
+      if (delayed >= MAX_DELAYED) return false;
       delayed++;
       try {
         await sleep(delayMs);

@@ -26,14 +26,14 @@ export interface ConnectionLimits {
  * Maximum number of requests of one connection that are in progress, and of bytes of their bodies: half of the memory for
  * large bodies. One request is always admitted.
  */
-const MOST_REQUESTS = 512;
-const MOST_BYTES = 64 * 1024 * 1024;
+const MAX_REQUESTS = 512;
+const MAX_BYTES = 64 * 1024 * 1024;
 
 /** What is assumed of a body that does not announce its length, in bytes. */
 const USUAL_BYTES = 256 * 1024;
 
 /** Maximum number of sensors whose allowance is kept, and after how many milliseconds it is read again. */
-const MOST_SENSORS = 50_000;
+const MAX_SENSORS = 50_000;
 const FRESH_MS = 60_000;
 
 interface InProgress {
@@ -49,8 +49,8 @@ export function createConnectionLimits(
 ): ConnectionLimits {
   const rates = createRateLimits(factor, monotonic);
   const inProgress = new Map<string, InProgress>();
-  const sensorsKnown = createBoundedCache<string, KnownSensor>(MOST_SENSORS);
-  const sensorsFresh = createBoundedCache<string, true>(MOST_SENSORS, FRESH_MS);
+  const sensorsKnown = createBoundedCache<string, KnownSensor>(MAX_SENSORS);
+  const sensorsFresh = createBoundedCache<string, true>(MAX_SENSORS, FRESH_MS);
 
   return {
     take({ id, sensorId, options }, messages) {
@@ -70,7 +70,7 @@ export function createConnectionLimits(
       const announced = Number(headers['content-length'] ?? Number.NaN);
       const bytes = Number.isFinite(announced) ? announced : USUAL_BYTES;
       const now = inProgress.get(id) ?? { requests: 0, bytes: 0 };
-      if (now.requests > 0 && (now.requests >= MOST_REQUESTS || now.bytes + bytes > MOST_BYTES)) {
+      if (now.requests > 0 && (now.requests >= MAX_REQUESTS || now.bytes + bytes > MAX_BYTES)) {
         throw new AppError(
           'tooManyRequests',
           'Too many messages of this connection are in progress: send this one again in a moment',

@@ -109,7 +109,7 @@ export interface ClaimedMessage {
   readonly flaws: readonly string[];
   readonly claim: number;
   readonly failures: number;
-  /** How often a process had begun to process it since it last had a result, without this time. */
+  /** How often a process had started to process it since it last had a result, without this time. */
   readonly unfinished: number;
 }
 

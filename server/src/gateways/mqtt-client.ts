@@ -43,7 +43,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const RETRY_MS = 1_000;
 
 /** Maximum number of messages that are being stored at the same time. */
-const MOST_IN_FLIGHT = 64;
+const MAX_IN_FLIGHT = 64;
 
 /** A message that is being stored, or waits for its acknowledgement until those before it are stored. */
 interface InFlight {
@@ -89,7 +89,7 @@ export function connectToBroker({ address, log, receive, report }: BrokerClientP
     packet.qos = 0;
   });
 
-  const mayGoOn = (): boolean => inFlight.length < MOST_IN_FLIGHT && failing === 0;
+  const mayGoOn = (): boolean => inFlight.length < MAX_IN_FLIGHT && failing === 0;
 
   const acknowledge = (): void => {
     while (inFlight[0]?.isStored) {

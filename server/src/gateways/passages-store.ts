@@ -66,7 +66,7 @@ const ROW = sql.raw(
   p.joined_to`,
 );
 
-const MOST_IMAGES = 20;
+const MAX_IMAGES = 20;
 
 /**
  * Adds a report to its passage. One that arrives after the passage was completed adds nothing.
@@ -77,7 +77,7 @@ export async function holdReport(
   { connectionId, sensorId, passage, part, best, believedAt, receivedAt }: HeldReport,
   leaseMs: number,
 ): Promise<Held> {
-  const images = (best.report.event.images ?? []).slice(0, MOST_IMAGES);
+  const images = (best.report.event.images ?? []).slice(0, MAX_IMAGES);
   const wait = sql`now() + ${part.isLast ? leaseMs : part.waitSeconds * 1_000}::float8 * interval '1 millisecond'`;
   const isOpen = sql.raw('p.closed_at IS NULL');
   const isBetter = sql.raw('p.closed_at IS NULL AND excluded.quality >= p.quality');
@@ -91,7 +91,7 @@ export async function holdReport(
     ON CONFLICT (connection_id, sensor_id, passage) DO UPDATE SET
       quality = CASE WHEN ${isBetter} THEN excluded.quality ELSE p.quality END,
       report = CASE WHEN ${isBetter} THEN excluded.report ELSE p.report END,
-      images = CASE WHEN ${isOpen} AND cardinality(p.images) < ${MOST_IMAGES}
+      images = CASE WHEN ${isOpen} AND cardinality(p.images) < ${MAX_IMAGES}
         THEN p.images || ARRAY(SELECT unnest(excluded.images) EXCEPT SELECT unnest(p.images)) ELSE p.images END,
       message_ids = CASE WHEN excluded.message_ids <@ p.message_ids THEN p.message_ids
         ELSE p.message_ids || excluded.message_ids END,

@@ -4,11 +4,11 @@ import type { Database } from '../platform/database/pool.ts';
 import { Groups } from '../platform/groups.ts';
 import type { GatewayApp } from './context.ts';
 import { createReportDates } from './date-reports.ts';
-import { createLanes } from './lanes.ts';
 import { createLeases } from './leases.ts';
 import { type ClaimedMessage, claimMessages, handBack, type MessageResult } from './messages-store.ts';
 import { createPassages, type ResultWithPassages } from './passages.ts';
 import type { PassageKey } from './passages-store.ts';
+import { createSequences } from './sequences.ts';
 import { createTakeMessage } from './take-message.ts';
 
 /** Converts stored messages to events. Disposing finishes those in progress, and hands back the others. */
@@ -24,26 +24,26 @@ export interface Processor extends AsyncDisposable {
 }
 
 /** Number of messages processed at once. Their events are committed in common groups. */
-const MOST_AT_ONCE = 64;
+const MAX_AT_ONCE = 64;
 
 /** Maximum number of messages that wait in memory, and of their characters. */
-const MOST_WAITING = 2_000;
-const MOST_CHARS = 64_000_000;
+const MAX_WAITING = 2_000;
+const MAX_CHARS = 64_000_000;
 
 /** The share of these limits that one connection may use, so that one that sends too much does not delay the others. */
-const MOST_AT_ONCE_OF_ONE = 8;
-const MOST_WAITING_OF_ONE = 250;
-const MOST_CHARS_OF_ONE = 8_000_000;
+const MAX_AT_ONCE_OF_ONE = 8;
+const MAX_WAITING_OF_ONE = 250;
+const MAX_CHARS_OF_ONE = 8_000_000;
 
 const CLAIMED_AT_ONCE = 100;
 const CLAIMED_BYTES = 32 * 1024 * 1024;
 
 /** After this many failures a message is not tried again, and is processed only by a replay. */
-const MOST_FAILURES = 12;
+const MAX_FAILURES = 12;
 /** After this many attempts without a result, of which each blocked or ended the process, a message is not tried again. */
 const MAX_UNFINISHED = 3;
-const FIRST_RETRY_MS = 2_000;
-const LONGEST_RETRY_MS = 600_000;
+const INITIAL_RETRY_MS = 2_000;
+const MAX_RETRY_MS = 600_000;
 
 export function createProcessor(app: GatewayApp, db: Database): Processor {
   const { log, metrics } = app;
@@ -51,10 +51,10 @@ export function createProcessor(app: GatewayApp, db: Database): Processor {
   const dates = createReportDates(app, db);
   const take = createTakeMessage(app, db, { passages, dates });
   const leases = createLeases(app, db);
-  const slots = pLimit(MOST_AT_ONCE);
-  const shares = createLanes(MOST_AT_ONCE_OF_ONE);
+  const slots = pLimit(MAX_AT_ONCE);
+  const shares = createSequences(MAX_AT_ONCE_OF_ONE);
   /** Messages of a connection are read in the order of their arrival. */
-  const inLane = createLanes(1);
+  const inLane = createSequences(1);
   const working = new Set<Promise<void>>();
   /** Messages whose turn came when the service was stopping. */
   const notBegun: ClaimedMessage[] = [];
@@ -72,7 +72,7 @@ export function createProcessor(app: GatewayApp, db: Database): Processor {
 
   const failed = (message: ClaimedMessage, err: unknown): MessageResult => {
     const failures = message.failures + 1;
-    const isLast = failures >= MOST_FAILURES;
+    const isLast = failures >= MAX_FAILURES;
     log.warn({ err, messageId: message.id, failures }, 'a message of a device could not be processed');
     const eventIds: string[] = [];
     return {
@@ -83,7 +83,7 @@ export function createProcessor(app: GatewayApp, db: Database): Processor {
         ? 'The service failed to process it'
         : 'The service failed to process it and tries again',
       eventIds,
-      retryMs: isLast ? null : Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** (failures - 1)),
+      retryMs: isLast ? null : Math.min(MAX_RETRY_MS, INITIAL_RETRY_MS * 2 ** (failures - 1)),
     };
   };
 
@@ -137,8 +137,8 @@ export function createProcessor(app: GatewayApp, db: Database): Processor {
   return {
     hasRoom(connectionId) {
       const own = waitingOf.get(connectionId);
-      if (own && (own.messages >= MOST_WAITING_OF_ONE || own.chars >= MOST_CHARS_OF_ONE)) return false;
-      return !isEnding && working.size < MOST_WAITING && waitingChars < MOST_CHARS;
+      if (own && (own.messages >= MAX_WAITING_OF_ONE || own.chars >= MAX_CHARS_OF_ONE)) return false;
+      return !isEnding && working.size < MAX_WAITING && waitingChars < MAX_CHARS;
     },
 
     accept(message) {

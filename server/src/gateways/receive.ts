@@ -9,10 +9,10 @@ import { Groups } from '../platform/groups.ts';
 import type { GatewayApp } from './context.ts';
 import type { Incoming } from './incoming.ts';
 import { isCompressed } from './inflate.ts';
-import { createLanes } from './lanes.ts';
 import { insertMessages, type NewMessage } from './messages-store.ts';
 import type { Missed } from './missed.ts';
 import type { Processor } from './process.ts';
+import { createSequences } from './sequences.ts';
 import type { MessageSpool } from './spool.ts';
 
 /** Stores messages of devices, however they arrive. Disposing waits for those in progress. */
@@ -35,7 +35,7 @@ const AWAY_MS = 500;
  * Maximum number of messages of one connection that are stored at the same time, so that one that sends too much does not
  * delay others.
  */
-const MOST_AT_ONCE_OF_ONE = 32;
+const MAX_AT_ONCE_OF_ONE = 32;
 
 const MAX_PATH = 2_000;
 const MAX_TYPE = 300;
@@ -49,8 +49,8 @@ export function createReceiver(
     missed,
   }: { readonly processor: Processor; readonly spool: MessageSpool; readonly missed: Missed },
 ): Receiver {
-  const lanes = createLanes(MOST_AT_ONCE_OF_ONE);
-  const inOrder = createLanes(1);
+  const sequences = createSequences(MAX_AT_ONCE_OF_ONE);
+  const inOrder = createSequences(1);
   const groups = new Groups<NewMessage, boolean>({
     write: (messages) => insertMessages(db, messages, app.timings.messageLeaseMs),
     mayBeOne: isBadRow,
@@ -115,7 +115,7 @@ export function createReceiver(
   const storeOrRefuse = async (id: string, incoming: Incoming): Promise<string | null> => {
     if (performance.now() < awayUntil) throw databaseAway();
     try {
-      return await lanes(incoming.connection.id, () => store(id, incoming));
+      return await sequences(incoming.connection.id, () => store(id, incoming));
     } catch (error) {
       // A message that the database refuses will not be stored later either.
       if (!isOutage(error) || isBadRow(error)) throw error;

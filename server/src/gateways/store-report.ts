@@ -49,7 +49,7 @@ export async function storeReport(app: GatewayApp, dated: DatedReport): Promise<
   const pictures = hashesOfServed(composed.event.images);
   try {
     const { eventId, outcome } = await storeReported({ app, sensor }, composed.event, pictures);
-    // The time at which a buffer received the message, if one kept it: its arrival here is not a sign of life of the sensor.
+    // The time at which a buffer received the message, if one kept it: its arrival here is not a liveness signal of the sensor.
     app.lastSeen.recordEvent(sensor.id, dated.arrivedAt);
     if (outcome === 'stored') noteClock(app, sensor.id, dated);
     return { kind: outcome === 'stored' ? 'stored' : 'duplicate', eventId, note: dated.note };

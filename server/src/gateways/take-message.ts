@@ -45,7 +45,7 @@ interface Taken {
  * Maximum number of reports of one message that are stored at the same time, because the queue of events has room for only
  * a limited number of events of a sensor.
  */
-const MOST_REPORTS_AT_ONCE = 1_000;
+const MAX_REPORTS_AT_ONCE = 1_000;
 
 /** After this many reports of a message, other work has a turn. */
 const REPORTS_A_TURN = 500;
@@ -94,7 +94,7 @@ export function createTakeMessage(
     return outcome;
   };
 
-  /** Handles a message without reports: records the contact with its device, and a sign of life if the message is one. */
+  /** Handles a message without reports: records the contact with its device, and a liveness signal if the message is one. */
   const takeStatus = async (
     { connection, message, contactAt }: Taken,
     reading: Reading,
@@ -121,7 +121,7 @@ export function createTakeMessage(
     warnings: Set<string>,
   ): Promise<Promise<ReportOutcome>[]> => {
     const started: Promise<ReportOutcome>[] = [];
-    const atOnce = pLimit(MOST_REPORTS_AT_ONCE);
+    const atOnce = pLimit(MAX_REPORTS_AT_ONCE);
     for (const [index, report] of reports.entries()) {
       if (index > 0 && index % REPORTS_A_TURN === 0) await setImmediate();
       const sensorId = await assignedSensor(app.knownSensors, connection, report.device);

@@ -55,7 +55,7 @@ function refusalOf(error: ConnectionError): WireError {
     return new WireError('PAYLOAD_TOO_LARGE', 'The address or the headers are too long');
   }
   if (error.code === 'HPE_INVALID_METHOD' && looksLikeRequest(error)) return unknownMethod();
-  return new WireError('BAD_REQUEST', 'The request is not well-formed HTTP');
+  return new WireError('BAD_REQUEST', 'Malformed HTTP request');
 }
 
 function refuse(socket: Socket, { code, message, headers }: WireError): void {

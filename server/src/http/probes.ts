@@ -5,7 +5,7 @@ import type { Config } from '../platform/config.ts';
 import type { Core } from '../platform/context.ts';
 import type { CallerOf } from '../rpc/caller.ts';
 import { WireError } from '../rpc/errors.ts';
-import { examineHealth } from '../system/service.ts';
+import { checkHealth } from '../system/service.ts';
 
 /** Serves the probes: whether the process is alive, whether it is ready, and its metrics. */
 export function serveProbes(server: FastifyInstance, app: Core, callerOf: CallerOf): void {
@@ -14,7 +14,7 @@ export function serveProbes(server: FastifyInstance, app: Core, callerOf: Caller
   server.get('/live', () => ({ status: 'live' }));
 
   server.get('/ready', async (_request, reply) => {
-    const { health, reason } = await examineHealth(app);
+    const { health, reason } = await checkHealth(app);
     const { database } = health;
     if (app.readiness.isDraining) return reply.code(503).send({ status: 'stopping', database });
     const ready = database === 'connected';

@@ -188,7 +188,7 @@ function asWireError(error: unknown): unknown {
   const { statusCode } = error;
   if (typeof statusCode !== 'number' || statusCode < 400 || statusCode > 499) return error;
   return 'code' in error && error.code === 'FST_ERR_BAD_URL'
-    ? new WireError('BAD_REQUEST', 'The address is not well-formed')
+    ? new WireError('BAD_REQUEST', 'Malformed URL')
     : new WireError('BAD_REQUEST', 'This form of request is not supported');
 }
 

@@ -20,7 +20,7 @@ export async function noteRepaired(db: Executor, sha256: string): Promise<void> 
 }
 
 /**
- * Begins the verification that is due, unless another process has begun it.
+ * Begins the verification that is due, unless another process has started it.
  * @param since the time at which it became due, in Unix milliseconds
  */
 export async function beginCheck(db: Executor, since: number): Promise<boolean> {

@@ -76,7 +76,7 @@ interface Progress {
   readonly until: number;
   /** The hashes of the images whose file must be stored; null before they are recorded. */
   readonly lacking: ReadonlySet<string> | null;
-  /** The writes that were begun. */
+  /** The writes that were started. */
   readonly puts: Promise<void>[];
 }
 

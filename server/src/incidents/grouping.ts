@@ -112,7 +112,7 @@ function takesIn(
   );
 }
 
-/** The index of the incident that accepts the event; of several, the one that was opened nearest to it. */
+/** The index of the incident that accepts the event; if several match, the one opened closest to it. */
 function placeOf(incidents: readonly OpenIncident[], event: Pick<Report, 'type' | 'time'>): number {
   let best = -1;
   let distance = Number.POSITIVE_INFINITY;

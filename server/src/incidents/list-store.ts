@@ -25,7 +25,7 @@ import {
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import { rankOf } from '../events/severity.ts';
 import type { Actor } from '../platform/context.ts';
-import { contains } from '../platform/database/folded.ts';
+import { contains } from '../platform/database/case-folded.ts';
 import { incidents } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import type { Interval } from '../platform/time.ts';

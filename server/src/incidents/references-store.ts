@@ -1,7 +1,7 @@
 import { isUuid } from '@gantry/contract/id';
 import type { Role } from '@gantry/contract/permissions';
 import { and, eq, inArray } from 'drizzle-orm';
-import { sortedName } from '../platform/database/folded.ts';
+import { sortedName } from '../platform/database/case-folded.ts';
 import { locations, sensors, users } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 

@@ -42,11 +42,11 @@ export async function listOverdueFollowUps(db: Executor, limit: number): Promise
 }
 
 /** The delay after the first failure, which doubles with each further one, and the maximum, in seconds. */
-const FIRST_PAUSE_SECONDS = 2;
-const LONGEST_PAUSE_SECONDS = 3_600;
+const INITIAL_PAUSE_SECONDS = 2;
+const MAX_PAUSE_SECONDS = 3_600;
 
 /** After this many doublings 2 s exceed an hour. */
-const MOST_DOUBLINGS = 11;
+const MAX_DOUBLINGS = 11;
 
 /**
  * Counts a failed attempt for each of these events and delays the next one. Events that another transaction has
@@ -60,7 +60,7 @@ export async function postponeFollowUp(db: Executor, ids: readonly string[]): Pr
     )
     UPDATE events_to_follow_up AS noted
     SET attempts = attempts + 1, retry_at = now() + make_interval(secs =>
-      least(${LONGEST_PAUSE_SECONDS}::float8, ${FIRST_PAUSE_SECONDS} * power(2, least(attempts, ${MOST_DOUBLINGS}))))
+      least(${MAX_PAUSE_SECONDS}::float8, ${INITIAL_PAUSE_SECONDS} * power(2, least(attempts, ${MAX_DOUBLINGS}))))
     FROM ours WHERE noted.event_id = ours.event_id`);
 }
 

@@ -51,7 +51,7 @@ interface WithPictures {
 const PICTURES_MS = 18_000;
 
 /**
- * Stores an event that passed validation, which is a sign of life of its sensor. Resolves after the commit.
+ * Stores an event that passed validation, which is a liveness signal of its sensor. Resolves after the commit.
  * @throws AppError `badRequest` for a timestamp out of bounds; `conflict` when its idempotency key was used for other
  * content at the same time; `unavailable` when it should be sent again, possibly because of its images
  * @param noteLag receives how late the event arrived, unless its sensor sent it before, for the judgement of its clock

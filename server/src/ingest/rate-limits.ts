@@ -12,13 +12,13 @@ export interface RateLimits {
 }
 
 /** The rate used for a sensor whose expected rate is lower, so that a low estimate at registration blocks nothing. */
-const LEAST_PER_MINUTE = 20;
+const MIN_PER_MINUTE = 20;
 
 /** The burst that is always accepted: two full batches of a device that was offline. */
-const LEAST_BURST = 2_000;
+const MIN_BURST = 2_000;
 
 /** Maximum number of sensors to keep. Beyond it all are dropped, and start again with their full allowance. */
-const MOST_SENSORS = 100_000;
+const MAX_SENSORS = 100_000;
 
 interface Bucket {
   tokens: number;
@@ -28,7 +28,7 @@ interface Bucket {
 
 /**
  * A token bucket for each sensor, which refills at `factor` times its `eventsPerMin` (at least 20) and holds what one
- * minute adds, but at least `LEAST_BURST` events.
+ * minute adds, but at least `MIN_BURST` events.
  */
 export function createRateLimits(
   factor: number,
@@ -38,12 +38,12 @@ export function createRateLimits(
 
   return {
     take({ id, eventsPerMin }, events) {
-      const perMinute = factor * Math.max(LEAST_PER_MINUTE, eventsPerMin);
-      const burst = Math.max(LEAST_BURST, perMinute);
+      const perMinute = factor * Math.max(MIN_PER_MINUTE, eventsPerMin);
+      const burst = Math.max(MIN_BURST, perMinute);
       const now = monotonic();
       let bucket = buckets.get(id);
       if (bucket === undefined) {
-        if (buckets.size >= MOST_SENSORS) buckets.clear();
+        if (buckets.size >= MAX_SENSORS) buckets.clear();
         bucket = { tokens: burst, at: now };
         buckets.set(id, bucket);
       }

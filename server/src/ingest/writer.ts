@@ -78,7 +78,7 @@ export class EventWriter implements AsyncDisposable {
 
   /**
    * Stores an event and resolves after its commit.
-   * @param until when its commit must have begun, by the monotonic clock in milliseconds
+   * @param until when its commit must have started, by the monotonic clock in milliseconds
    * @throws AppError `unavailable` when the queue is full or the database is unavailable, and the event may be sent
    * again; `badRequest` when the database refuses it
    */
@@ -89,7 +89,7 @@ export class EventWriter implements AsyncDisposable {
     return this.#ensurePartition(row.time).then(() => this.#enqueue(row, until));
   }
 
-  /** The number of events that wait for a commit that has not begun. */
+  /** The number of events that wait for a commit that has not started. */
   get waiting(): number {
     return this.#queue.length;
   }

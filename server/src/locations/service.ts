@@ -80,7 +80,7 @@ export async function deleteLocation(
     if (!isForeignKeyViolation(error)) throw error;
     throw new AppError(
       'badRequest',
-      'Sensors stand at this location: move them to another one or delete them, then delete the location',
+      'This location still has sensors: move them to another one or delete them, then delete the location',
       { cause: error },
     );
   }

@@ -7,7 +7,7 @@ import type {
 } from '@gantry/contract/locations';
 import type { Page } from '@gantry/contract/page';
 import { asc, count, desc, eq, or, sql } from 'drizzle-orm';
-import { contains, sortedName } from '../platform/database/folded.ts';
+import { contains, sortedName } from '../platform/database/case-folded.ts';
 import { locations, sensors } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { notFound } from '../platform/error.ts';

@@ -54,7 +54,7 @@ const SKEWED_MS = 5_000;
 const JUMP_MS = 3_000;
 
 /** After a longer wait, in milliseconds, a measurement is discarded: it may be wrong by half of its duration. */
-const LONGEST_ANSWER_MS = 4_000;
+const MAX_ANSWER_MS = 4_000;
 
 interface Measurement {
   /** The difference between the database's time and the monotonic source. */
@@ -98,8 +98,7 @@ export function createClock({
     const asked = monotonic();
     const time = await readDatabaseTime();
     const answered = monotonic();
-    if (answered - asked > LONGEST_ANSWER_MS)
-      throw new Error('The database took too long to return its time');
+    if (answered - asked > MAX_ANSWER_MS) throw new Error('The database took too long to return its time');
     const offset = time - (asked + answered) / 2;
     const skew = wall() - (answered + offset);
     last = { offset, skew, at: answered };

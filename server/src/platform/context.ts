@@ -12,7 +12,7 @@ import type { SettingsCache } from './settings-cache.ts';
 import type { Timings } from './timings.ts';
 
 /**
- * Services that nearly all rooms use. Each room declares its own in its `start.ts`; `api/context.ts` combines them,
+ * Services that nearly all modules use. Each module declares its own in its `start.ts`; `api/context.ts` combines them,
  * and `app.ts` builds the result.
  */
 export interface Core {

@@ -16,9 +16,9 @@ export interface DescribedError {
   readonly errors?: readonly DescribedError[];
 }
 
-const MOST_CAUSES = 6;
-const MOST_FRAMES = 40;
-const MOST_MESSAGE = 4_000;
+const MAX_CAUSES = 6;
+const MAX_FRAMES = 40;
+const MAX_MESSAGE = 4_000;
 
 /** Secrets that are recognizable by their form: a last resort for messages of libraries. */
 const SECRETS: readonly (readonly [RegExp, string])[] = [
@@ -54,7 +54,7 @@ export function describeError(thrown: unknown, depth = 0): DescribedError {
   const code = shortText(givenCode);
   const statement = shortText(givenStatement);
   const stack = framesOf(thrown);
-  const isDeep = depth >= MOST_CAUSES;
+  const isDeep = depth >= MAX_CAUSES;
   return {
     type: typeOf(thrown),
     message: messageOf(thrown),
@@ -86,7 +86,7 @@ export function safeText(thrown: unknown): string {
 function scrub(text: string): string {
   return SECRETS.reduce(
     (kept, [secret, replacement]) => kept.replace(secret, replacement),
-    text.slice(0, MOST_MESSAGE),
+    text.slice(0, MAX_MESSAGE),
   ).toWellFormed();
 }
 
@@ -121,7 +121,7 @@ function replacementOf(error: Error): string | null {
 
 function causesOf(error: Error): Error[] {
   const causes: Error[] = [];
-  for (let at = error.cause; at instanceof Error && causes.length < MOST_CAUSES; at = at.cause)
+  for (let at = error.cause; at instanceof Error && causes.length < MAX_CAUSES; at = at.cause)
     causes.push(at);
   return causes;
 }
@@ -144,7 +144,7 @@ function framesOf({ stack, message }: Error): string | undefined {
   const frames = (at === -1 ? stack : stack.slice(at + message.length))
     .split('\n')
     .filter((line) => FRAME.test(line))
-    .slice(0, MOST_FRAMES);
+    .slice(0, MAX_FRAMES);
   return frames.length === 0 ? undefined : frames.join('\n');
 }
 

@@ -218,7 +218,7 @@ function installationOf(registers: Registers) {
       labelNames: ['status'],
       registers,
     }),
-    unfoldedEvents: new Gauge({
+    pendingTrafficEvents: new Gauge({
       name: 'gantry_traffic_unfolded_events',
       help: 'Events of the installation that the counts of traffic do not contain yet; each process reports all of them',
       registers,

@@ -24,7 +24,7 @@ export interface OutageWatchParts {
 const PROBE_EVERY_MS = 500;
 
 /** Records kept back while it is not yet known whether there is an outage; further ones are counted. */
-const MOST_HELD = 100;
+const MAX_HELD = 100;
 
 /**
  * Asks the database itself, at the first failure that may be an outage, whether it is one. An outage produces two
@@ -93,7 +93,7 @@ export function createOutageWatch(parts: OutageWatchParts): OutageFilter & Async
   return {
     take(error, write) {
       if (ending.signal.aborted || !isDatabaseAway(error) || isOfOtherServer(error, port)) return false;
-      if (isAway || held.length >= MOST_HELD) count(1);
+      if (isAway || held.length >= MAX_HELD) count(1);
       else held.push(write);
       watching ??= watch();
       return true;

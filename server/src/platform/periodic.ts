@@ -14,7 +14,7 @@ export interface Rounds extends AsyncDisposable {
   startNow(): void;
 }
 
-const MOST_DELAY_MS = 1_000;
+const MAX_DELAY_MS = 1_000;
 
 /**
  * Repeats work until it is disposed of; disposing waits for the round in progress. The first round begins after one
@@ -49,7 +49,7 @@ export function startPeriodic(
       timer = setInterval(startNow, everyMs).unref();
       startNow();
     },
-    everyMs + Math.random() * Math.min(everyMs, MOST_DELAY_MS),
+    everyMs + Math.random() * Math.min(everyMs, MAX_DELAY_MS),
   ).unref();
   return {
     startNow,

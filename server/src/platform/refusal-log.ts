@@ -14,7 +14,7 @@ export interface RefusalLog extends Disposable {
 const WINDOW_MS = 60_000;
 
 /** Kinds logged within one minute. Further ones are only counted. */
-const MOST_KINDS = 50;
+const MAX_KINDS = 50;
 
 interface Kind {
   readonly message: string;
@@ -43,7 +43,7 @@ export function createRefusalLog(log: Logger, windowMs = WINDOW_MS): RefusalLog 
       timer ??= setTimeout(closeWindow, windowMs).unref();
       const known = kinds.get(kind);
       if (known) known.repeats++;
-      else if (kinds.size >= MOST_KINDS) others++;
+      else if (kinds.size >= MAX_KINDS) others++;
       else {
         const fields = describe();
         kinds.set(kind, { message, fields, repeats: 0 });

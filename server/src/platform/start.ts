@@ -32,7 +32,7 @@ import type { Resources } from './resources.ts';
 import { createSettingsCache } from './settings-cache.ts';
 import type { Timings } from './timings.ts';
 
-/** What the rooms need to start. */
+/** What the modules need to start. */
 export interface Foundation {
   readonly core: Core;
   readonly pools: Pools;
@@ -80,7 +80,7 @@ export function keepFresh(
 }
 
 /**
- * Waits for the database, migrates it, and opens what all rooms use.
+ * Waits for the database, migrates it, and opens what all modules use.
  * @throws UnsuitableDatabase for a server that Gantry cannot use
  */
 export async function startFoundation(options: FoundationOptions): Promise<Foundation> {
@@ -95,7 +95,7 @@ export async function startFoundation(options: FoundationOptions): Promise<Found
       log.warn({ reason }, 'an idle database connection failed'),
     ),
   );
-  for (const pool of [pools.folding, pools.upkeep]) lowerPriority(pool, config.DATA_DIR);
+  for (const pool of [pools.rollUp, pools.upkeep]) lowerPriority(pool, config.DATA_DIR);
   const db = createDatabase(pools.ordinary);
   const health = createDatabase(pools.health);
   if ((options.siblings?.number ?? 1) === 1) await warnOfFewConnections(health, config, log);

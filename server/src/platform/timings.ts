@@ -11,11 +11,11 @@ export interface Timings {
   readonly answerBodyMs: number;
   /** How often to look for due schedules, and for reports that are waiting or whose process is gone. */
   readonly sweepReportsMs: number;
-  /** How long a process may show no sign of life before its report is started again. */
+  /** How long a process may show no liveness signal before its report is started again. */
   readonly reportDeadMs: number;
   /** How often to look for sensors that have become silent. */
   readonly sweepSensorsMs: number;
-  /** How often the last contacts of sensors are written, and what was noted about their clocks. */
+  /** How often the times last seen of sensors are written, and what was noted about their clocks. */
   readonly writeContactsMs: number;
   /** How often to look for events whose follow-up is overdue. */
   readonly sweepFollowUpsMs: number;
@@ -35,10 +35,10 @@ export interface Timings {
   readonly playSpoolMs: number;
   /** How often a process tries to become the leader, and checks whether it still is. */
   readonly leadershipMs: number;
-  /** How often counts of events are folded. */
-  readonly foldCountsMs: number;
-  /** How often traffic is folded. */
-  readonly foldTrafficMs: number;
+  /** How often counts of events are rolled up. */
+  readonly rollUpCountsMs: number;
+  /** How often traffic is rolled up. */
+  readonly rollUpTrafficMs: number;
   /** How often to look for partitions of events that are due for maintenance. */
   readonly upkeepMs: number;
   /** How often to pass the stored keys of plates until they conform to new rules. */
@@ -86,8 +86,8 @@ export const TIMINGS: Timings = {
   removeDeviceDataMs: 600_000,
   playSpoolMs: 1_000,
   leadershipMs: 5_000,
-  foldCountsMs: 1_000,
-  foldTrafficMs: 5_000,
+  rollUpCountsMs: 1_000,
+  rollUpTrafficMs: 5_000,
   upkeepMs: 60_000,
   renewPlateKeysMs: 3_600_000,
   readFeedMs: 1_000,

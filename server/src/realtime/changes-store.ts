@@ -6,7 +6,7 @@ import { locks } from '../platform/database/locks.ts';
 import { channels } from '../platform/database/notify.ts';
 import { prepare } from '../platform/database/prepared.ts';
 import type { Executor } from '../platform/database/transaction.ts';
-import { compare, type Mark, type Position } from './position.ts';
+import { type Cursor, compare, type Position } from './position.ts';
 
 /** How long a client may be disconnected and still receive everything that it missed. */
 export const KEPT_HOURS = 24;
@@ -154,7 +154,7 @@ async function readPage(pool: Pool, statement: typeof READ, from: Position): Pro
   const now = first.now.getTime();
   // A transaction with a higher number than that of a change received it, and so commits, after the transaction of the
   // change began, which is the time of the change.
-  const end: Mark =
+  const end: Cursor =
     isFull && last
       ? { position: { xid: last.xid, seq: last.seq + 1n, index: 0 }, at: last.at }
       : {
@@ -169,10 +169,10 @@ async function readPage(pool: Pool, statement: typeof READ, from: Position): Pro
 /** The feed at one moment. */
 export interface FeedMoment {
   /** Where a new subscriber begins. The oldest unfinished transaction of the server limits it. */
-  readonly mark: Mark;
+  readonly cursor: Cursor;
   /** The number of the next transaction. No change that was ever read has it. */
   readonly end: bigint;
-  /** Whether the transaction with a number had finished. Some finished ones come after the mark. */
+  /** Whether the transaction with a number had finished. Some finished ones come after the cursor. */
   readonly isPast: (xid: bigint) => boolean;
 }
 
@@ -187,7 +187,7 @@ export async function readFeedMoment(pool: Pool): Promise<FeedMoment> {
   const unfinishedXids = new Set(unfinished === '' ? [] : unfinished.split(',').map(BigInt));
   const endXid = BigInt(end);
   return {
-    mark: { position: { xid: BigInt(oldest), seq: 0n, index: 0 }, at: row.now.getTime() },
+    cursor: { position: { xid: BigInt(oldest), seq: 0n, index: 0 }, at: row.now.getTime() },
     end: endXid,
     isPast: (xid) => xid < endXid && !unfinishedXids.has(xid),
   };

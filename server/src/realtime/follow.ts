@@ -8,7 +8,7 @@ import { type AppError, invalidInput } from '../platform/error.ts';
 import { type FeedMoment, KEPT_HOURS, readFeedMoment } from './changes-store.ts';
 import { createInbox } from './inbox.ts';
 import { type FeedItem, itemsAfter, selectTopics, type TopicPayloads } from './items.ts';
-import { compare, type Mark, readMark, writeMark } from './position.ts';
+import { type Cursor, compare, readCursor, writeCursor } from './position.ts';
 import type { RealtimeServices } from './start.ts';
 
 /** Maximum number of items that wait for one subscriber that does not read them. */
@@ -18,7 +18,7 @@ const INBOX_CAPACITY = 1_000;
  * Maximum delay of a timer, in milliseconds: Node fires a timer with a longer delay at once. No stream lasts that long,
  * and `sessionWatch` also ends streams of sessions and API tokens that have expired.
  */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** The context of a subscription. */
 export type FollowContext = SessionContext<Core & AuthServices & RealtimeServices>;
@@ -38,8 +38,8 @@ export interface SubscriptionRequest<Name extends Topic> {
 
 type Note = { readonly id: string; readonly note: StreamNote };
 
-/** The note for each mark, shared by all streams that are up to date. */
-const upToDateAt = new WeakMap<Mark, Note>();
+/** The note for each cursor, shared by all streams that are up to date. */
+const upToDateAt = new WeakMap<Cursor, Note>();
 
 /**
  * Streams changes from now on, or from the last message on, in commit order and without gaps: first from the database,
@@ -58,7 +58,7 @@ export async function* follow<Name extends Topic>(
   // Nothing counts as past for a subscriber that resumes.
   let isPast: FeedMoment['isPast'] = () => false;
   const wanted = (item: FeedItem): item is FeedItem<Name> =>
-    !isPast(item.mark.position.xid) && matches((item as FeedItem<Name>).payload);
+    !isPast(item.cursor.position.xid) && matches((item as FeedItem<Name>).payload);
   const release = ctx.app.streams.admit(ctx.actor.id);
   const inbox = createInbox(INBOX_CAPACITY);
   const left = () => inbox.end(null);
@@ -70,21 +70,21 @@ export async function* follow<Name extends Topic>(
     let isBehind = from !== null;
     if (!from) {
       const now = await realtime.now();
-      from = now.mark;
+      from = now.cursor;
       isPast = now.isPast;
       if (lastEventId !== undefined) yield missed(from, null);
     }
     let sentAt = performance.now();
     for (;;) {
       if (!inbox.isOpen()) return;
-      const mark: Mark = from;
+      const cursor: Cursor = from;
       const send = (item: FeedItem) => wanted(item) && inbox.offer(item);
-      quit = isBehind ? null : realtime.join({ topics, from: mark, send, end: inbox.end });
+      quit = isBehind ? null : realtime.join({ topics, from: cursor, send, end: inbox.end });
       if (quit) break;
-      const page = await realtime.readPast(mark.position);
+      const page = await realtime.readPast(cursor.position);
       for (const portion of page.portions) {
-        if (compare(portion.end.position, mark.position) <= 0) continue;
-        for (const item of itemsAfter(await portion.items(topics), mark.position)) {
+        if (compare(portion.end.position, cursor.position) <= 0) continue;
+        for (const item of itemsAfter(await portion.items(topics), cursor.position)) {
           if (!inbox.isOpen()) return;
           if (!wanted(item)) continue;
           yield messageOf(item);
@@ -104,7 +104,7 @@ export async function* follow<Name extends Topic>(
       if (delivery?.kind === 'item') {
         yield messageOf(delivery.item as FeedItem<Name>);
       } else if (delivery) {
-        yield missed(delivery.mark, delivery.count);
+        yield missed(delivery.cursor, delivery.count);
       } else if (inbox.isOpen() && realtime.reached) {
         const { reached } = realtime;
         yield upToDate(reached.at < from.at ? { ...reached, at: from.at } : reached);
@@ -118,22 +118,22 @@ export async function* follow<Name extends Topic>(
   }
 }
 
-function messageOf<Name extends Topic>({ topic, payload, mark }: FeedItem<Name>): StreamMessage<Name> {
-  return { id: writeMark(mark), topic, payload };
+function messageOf<Name extends Topic>({ topic, payload, cursor }: FeedItem<Name>): StreamMessage<Name> {
+  return { id: writeCursor(cursor), topic, payload };
 }
 
-function upToDate(mark: Mark): Note {
-  let message = upToDateAt.get(mark);
+function upToDate(cursor: Cursor): Note {
+  let message = upToDateAt.get(cursor);
   if (!message) {
-    message = { id: writeMark(mark), note: { type: 'upToDate', at: new Date(mark.at) } };
-    upToDateAt.set(mark, message);
+    message = { id: writeCursor(cursor), note: { type: 'upToDate', at: new Date(cursor.at) } };
+    upToDateAt.set(cursor, message);
   }
   return message;
 }
 
-function missed(mark: Mark, count: number | null) {
+function missed(cursor: Cursor, count: number | null) {
   return {
-    id: writeMark(mark),
+    id: writeCursor(cursor),
     note: { type: 'missed', count } as const,
   };
 }
@@ -145,10 +145,7 @@ export function watchToken(
 ): () => void {
   const stopWatching = ctx.app.sessionWatch.watch(ctx.actor, endWith);
   const untilExpiry = ctx.actor.token.expiresAt.getTime() - ctx.app.clock.now();
-  const expiry = setTimeout(
-    () => endWith(invalidToken()),
-    Math.min(Math.max(0, untilExpiry), LONGEST_TIMER_MS),
-  );
+  const expiry = setTimeout(() => endWith(invalidToken()), Math.min(Math.max(0, untilExpiry), MAX_TIMER_MS));
   return () => {
     stopWatching();
     clearTimeout(expiry);
@@ -162,13 +159,13 @@ export function watchToken(
 async function resumeFrom(
   { pool, realtime }: Pick<FollowContext['app'], 'pool' | 'realtime'>,
   lastEventId: string,
-): Promise<Mark | null> {
-  const mark = readMark(lastEventId);
-  if (!mark)
+): Promise<Cursor | null> {
+  const cursor = readCursor(lastEventId);
+  if (!cursor)
     throw invalidInput('lastEventId', 'This is not the id of a message: omit it to start a new stream');
   const recent = await realtime.recent();
-  if (mark.at <= recent.at - KEPT_HOURS * HOUR_MS) return null;
+  if (cursor.at <= recent.at - KEPT_HOURS * HOUR_MS) return null;
   // Another process, or this one for another subscriber, may have read further than the hub.
-  const isKnown = mark.position.xid <= recent.position.xid;
-  return isKnown || mark.position.xid <= (await readFeedMoment(pool)).end ? mark : null;
+  const isKnown = cursor.position.xid <= recent.position.xid;
+  return isKnown || cursor.position.xid <= (await readFeedMoment(pool)).end ? cursor : null;
 }

@@ -7,7 +7,7 @@ import { ignoreErrno } from '../platform/errno.ts';
 import { unavailable } from '../platform/error.ts';
 import { type FeedMoment, readChanges, readFeedMoment } from './changes-store.ts';
 import { type FeedItem, type FindEvents, itemsAfter, type Portion } from './items.ts';
-import { compare, type Mark, type Position } from './position.ts';
+import { type Cursor, compare, type Position } from './position.ts';
 import { createSharedPages, type SharedPage, type SharedPages } from './shared-pages.ts';
 
 /** A receiver of changes. */
@@ -15,7 +15,7 @@ export interface Subscriber {
   /** The topics that it follows, as returned by `selectTopics`. */
   readonly topics: readonly Topic[];
   /** The position up to which it has received the feed. */
-  readonly from: Mark;
+  readonly from: Cursor;
   readonly send: (item: FeedItem) => void;
   /** Ends the stream. */
   readonly end: (reason: Error) => void;
@@ -48,9 +48,9 @@ export class Hub implements AsyncDisposable {
   readonly #options: HubOptions;
   readonly #subscribers = new Set<Subscriber>();
   readonly #ending = new AbortController();
-  #reached: Mark | null = null;
+  #reached: Cursor | null = null;
   /** The end of the feed when it was last read, and when that was by the monotonic clock. */
-  #recent: { readonly mark: Mark; readonly readAt: number } | null = null;
+  #recent: { readonly cursor: Cursor; readonly readAt: number } | null = null;
   /** While a page is being sent: the selections of topics of the subscribers that were there when it was read. */
   #sending: ReadonlySet<readonly Topic[]> | null = null;
   readonly #pages: SharedPages;
@@ -74,7 +74,7 @@ export class Hub implements AsyncDisposable {
    * The position up to which subscribers have been sent the feed; null while there are none. Its time is 0 until the
    * feed has been read for them.
    */
-  get reached(): Mark | null {
+  get reached(): Cursor | null {
     return this.#reached;
   }
 
@@ -92,11 +92,11 @@ export class Hub implements AsyncDisposable {
   /**
    * A recent end of the feed, for comparison with the position of a resuming subscriber. Usually needs no statement.
    */
-  async recent(): Promise<Mark> {
+  async recent(): Promise<Cursor> {
     const { readFeedMs } = this.#options;
     if (this.#recent && performance.now() - this.#recent.readAt < FRESH_READS * readFeedMs)
-      return this.#recent.mark;
-    return (await this.now()).mark;
+      return this.#recent.cursor;
+    return (await this.now()).cursor;
   }
 
   /** The changes after a position, for a subscriber that is behind. Several subscribers share the same page. */
@@ -105,8 +105,8 @@ export class Hub implements AsyncDisposable {
   }
 
   /**
-   * Sends the subscriber all changes from its mark on.
-   * @returns a function that ends that; null when the hub is already beyond the mark or is sending a page: then catch
+   * Sends the subscriber all changes from its cursor on.
+   * @returns a function that ends that; null when the hub is already beyond the cursor or is sending a page: then catch
    * up and try again
    * @throws AppError `unavailable` when the service is stopping
    */
@@ -114,7 +114,7 @@ export class Hub implements AsyncDisposable {
     if (this.#ending.signal.aborted) throw drained();
     if (this.#sending && !this.#sending.has(subscriber.topics)) return null;
     if (this.#reached && compare(subscriber.from.position, this.#reached.position) < 0) return null;
-    // The time of the mark is valid for this subscriber only: a new subscriber is not sent changes that were committed
+    // The time of the cursor is valid for this subscriber only: a new subscriber is not sent changes that were committed
     // before it began.
     this.#reached ??= { position: subscriber.from.position, at: 0 };
     this.#subscribers.add(subscriber);
@@ -152,7 +152,7 @@ export class Hub implements AsyncDisposable {
       this.#sending = new Set([...this.#subscribers].map(({ topics }) => topics));
       for (const portion of page.portions) await this.#send(portion, this.#sending, from);
       this.#advance({ position: page.next, at: page.at });
-      this.#recent = { mark: { position: page.next, at: page.now }, readAt: performance.now() };
+      this.#recent = { cursor: { position: page.next, at: page.now }, readAt: performance.now() };
       return page.isFull ? 0 : page.isHeldUp ? PAUSE_MS : readFeedMs;
     } catch (err) {
       log.warn({ err }, 'the feed of changes cannot be read now; subscribers are notified later');
@@ -177,7 +177,7 @@ export class Hub implements AsyncDisposable {
    * Moves to a position. The time never decreases: every change committed before the earlier value has been sent, and
    * that remains true.
    */
-  #advance({ position, at }: Mark): void {
+  #advance({ position, at }: Cursor): void {
     this.#reached = { position, at: Math.max(at, this.#reached?.at ?? 0) };
   }
 

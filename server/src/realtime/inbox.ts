@@ -1,10 +1,10 @@
 import type { FeedItem } from './items.ts';
-import type { Mark } from './position.ts';
+import type { Cursor } from './position.ts';
 
 /** An item, or the number of items that were dropped since the last one because they were not read in time. */
 export type Delivery =
   | { readonly kind: 'item'; readonly item: FeedItem }
-  | { readonly kind: 'missed'; readonly count: number; readonly mark: Mark };
+  | { readonly kind: 'missed'; readonly count: number; readonly cursor: Cursor };
 
 /** The items that wait for one subscriber: in order and bounded. */
 export interface Inbox {
@@ -27,7 +27,7 @@ export interface Inbox {
 export function createInbox(capacity: number): Inbox {
   let waiting: FeedItem[] = [];
   let dropped = 0;
-  let lastDropped: Mark | null = null;
+  let lastDropped: Cursor | null = null;
   let ended: { reason: Error | null } | null = null;
   let wake: (() => void) | null = null;
 
@@ -35,7 +35,7 @@ export function createInbox(capacity: number): Inbox {
     const item = waiting.shift();
     if (item) return { kind: 'item', item };
     if (!lastDropped) return null;
-    const missed = { kind: 'missed', count: dropped, mark: lastDropped } as const;
+    const missed = { kind: 'missed', count: dropped, cursor: lastDropped } as const;
     dropped = 0;
     lastDropped = null;
     return missed;
@@ -52,7 +52,7 @@ export function createInbox(capacity: number): Inbox {
       if (ended) return;
       if (lastDropped || waiting.length >= capacity) {
         dropped++;
-        lastDropped = item.mark;
+        lastDropped = item.cursor;
       } else {
         waiting.push(item);
       }

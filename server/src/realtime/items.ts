@@ -4,7 +4,7 @@ import { type Topic, topic } from '@gantry/contract/realtime';
 import type { SensorStatusChange } from '@gantry/contract/sensors';
 import type { WatchlistAlert } from '@gantry/contract/watchlist';
 import type { Change } from './changes-store.ts';
-import { compare, type Mark, type Position } from './position.ts';
+import { type Cursor, compare, type Position } from './position.ts';
 
 /** The payload of each topic. */
 export interface TopicPayloads {
@@ -14,12 +14,12 @@ export interface TopicPayloads {
   readonly watchlist: WatchlistAlert;
 }
 
-/** One payload with the mark that confirms its delivery. */
+/** One payload with the cursor that confirms its delivery. */
 export interface FeedItem<Name extends Topic = Topic> {
   readonly topic: Name;
   readonly payload: TopicPayloads[Name];
   /** The position of the feed after it. */
-  readonly mark: Mark;
+  readonly cursor: Cursor;
 }
 
 /** Maximum number of events that are fetched at once. */
@@ -31,7 +31,7 @@ export type FindEvents = (ids: readonly string[]) => Promise<ReadonlyMap<string,
 /** Changes with few enough events to be fetched at once. */
 export interface Portion {
   /** The position of the feed after it. */
-  readonly end: Mark;
+  readonly end: Cursor;
   /** The number of its events. */
   readonly size: number;
   /**
@@ -57,7 +57,7 @@ export function portionsOf(findEvents: FindEvents, changes: readonly Change[]): 
 
 /** Those of the items, which are in order, that come after the position. */
 export function itemsAfter(items: readonly FeedItem[], from: Position): readonly FeedItem[] {
-  const first = items.findIndex(({ mark }) => compare(mark.position, from) > 0);
+  const first = items.findIndex(({ cursor }) => compare(cursor.position, from) > 0);
   return first === 0 ? items : first === -1 ? [] : items.slice(first);
 }
 
@@ -65,11 +65,11 @@ function itemsOf(change: Change, events: ReadonlyMap<string, Event>): FeedItem[]
   const { xid, seq, topic, at } = change;
   if (topic !== 'events') {
     const payload = change.body as TopicPayloads[typeof topic];
-    return [{ topic, payload, mark: { position: { xid, seq: seq + 1n, index: 0 }, at } }];
+    return [{ topic, payload, cursor: { position: { xid, seq: seq + 1n, index: 0 }, at } }];
   }
   return change.eventIds.flatMap((id, index) => {
     const payload = events.get(id);
-    return payload ? [{ topic, payload, mark: { position: { xid, seq, index: index + 1 }, at } }] : [];
+    return payload ? [{ topic, payload, cursor: { position: { xid, seq, index: index + 1 }, at } }] : [];
   });
 }
 

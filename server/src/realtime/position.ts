@@ -16,7 +16,7 @@ export function compare(a: Position, b: Position): number {
 }
 
 /** A position with the time at which it was reached, which determines whether the changes after it are still stored. */
-export interface Mark {
+export interface Cursor {
   readonly position: Position;
   /** Unix milliseconds, by the clock of the database. */
   readonly at: number;
@@ -26,13 +26,13 @@ const MARK = /^(\d{1,20})\.(\d{1,19})\.(\d{1,7})\.(\d{1,14})$/;
 const MAX_XID = 2n ** 64n - 1n;
 const MAX_SEQ = 2n ** 63n - 1n;
 
-/** Converts a mark to the id of a message. */
-export function writeMark({ position: { xid, seq, index }, at }: Mark): string {
+/** Converts a cursor to the id of a message. */
+export function writeCursor({ position: { xid, seq, index }, at }: Cursor): string {
   return `${xid}.${seq}.${index}.${at}`;
 }
 
-/** Converts the id of a message to its mark; null when it is invalid. */
-export function readMark(id: string): Mark | null {
+/** Converts the id of a message to its cursor; null when it is invalid. */
+export function readCursor(id: string): Cursor | null {
   const [, xid, seq, index, at] = MARK.exec(id) ?? [];
   if (xid === undefined || seq === undefined) return null;
   const position = { xid: BigInt(xid), seq: BigInt(seq), index: Number(index) };

@@ -5,17 +5,17 @@ import { claimableIds } from '../platform/jobs/claim.ts';
 import type { ReportRow } from './store.ts';
 
 /** Maximum number of attempts. A report that fails more often probably crashes its process. */
-const MOST_ATTEMPTS = 5;
+const MAX_ATTEMPTS = 5;
 
-const GIVEN_UP = `It could not be finished in ${MOST_ATTEMPTS} attempts; the log of the service has the cause`;
+const GIVEN_UP = `It could not be finished in ${MAX_ATTEMPTS} attempts; the log of the service has the cause`;
 
-/** How long reports of traffic wait until most events are folded: folding may fail, or an import may go on for longer. */
-const WAIT_FOR_FOLD = sql.raw(`interval '10 minutes'`);
+/** How long reports of traffic wait until most events are rolled up: rolling up may fail, or an import may go on for longer. */
+const WAIT_FOR_ROLL_UP = sql.raw(`interval '10 minutes'`);
 
-const mayWaitForFold = sql`kind = 'TRAFFIC' AND created_at > now() - ${WAIT_FOR_FOLD}`;
+const mayWaitForRollUp = sql`kind = 'TRAFFIC' AND created_at > now() - ${WAIT_FOR_ROLL_UP}`;
 
-/** The ids of those of the reports that wait while many events are not folded. */
-export async function findWaitingForFold(
+/** The ids of those of the reports that wait while many events are not rolled up. */
+export async function findWaitingForRollUp(
   db: Executor,
   rows: readonly Pick<ReportRow, 'id' | 'kind' | 'status'>[],
 ): Promise<ReadonlySet<string>> {
@@ -30,7 +30,7 @@ export async function findWaitingForFold(
           reports.id,
           queued.map(({ id }) => id),
         ),
-        mayWaitForFold,
+        mayWaitForRollUp,
       ),
     );
   return new Set(found.map(({ id }) => id));
@@ -46,10 +46,10 @@ export async function isTrafficQueued(db: Executor): Promise<boolean> {
 
 /**
  * Claims up to `most` waiting reports for this process, the oldest first.
- * @param isTrafficReady whether most events are folded; otherwise reports of traffic let others go first
+ * @param isTrafficReady whether most events are rolled up; otherwise reports of traffic let others go first
  */
 export function claimReports(db: Executor, most: number, isTrafficReady: boolean): Promise<ReportRow[]> {
-  const due = isTrafficReady ? sql`status = 'QUEUED'` : sql`status = 'QUEUED' AND NOT (${mayWaitForFold})`;
+  const due = isTrafficReady ? sql`status = 'QUEUED'` : sql`status = 'QUEUED' AND NOT (${mayWaitForRollUp})`;
   const ids = claimableIds(reports, { due, order: sql`created_at, id`, most });
   return db
     .update(reports)
@@ -104,11 +104,11 @@ export async function releaseReport(db: Executor, attempt: Attempt): Promise<voi
 }
 
 /**
- * Requeues reports whose process has shown no sign of life for some time. Those with too many attempts fail.
+ * Requeues reports whose process has shown no liveness signal for some time. Those with too many attempts fail.
  * @param deadMs in milliseconds
  */
 export async function requeueAbandonedReports(db: Executor, deadMs: number): Promise<void> {
-  const isGivenUp = sql`${reports.attempts} >= ${MOST_ATTEMPTS}`;
+  const isGivenUp = sql`${reports.attempts} >= ${MAX_ATTEMPTS}`;
   await db
     .update(reports)
     .set({

@@ -18,11 +18,11 @@ export interface LocalTime {
 }
 
 /** Clocks are set back by less than this. */
-const LONGEST_SHIFT_MS = 3 * HOUR_MS;
+const MAX_SHIFT_MS = 3 * HOUR_MS;
 const QUARTER_MS = 900_000;
 
 /** Maximum number of quarter hours whose offset is cached: a year's. */
-const MOST_KEPT = 35_136;
+const MAX_KEPT = 35_136;
 
 const dayIn: Readonly<Record<TimezoneSettings['dateFormat'], (y: string, m: string, d: string) => string>> = {
   'DD/MM/YYYY': (y, m, d) => `${d}/${m}/${y}`,
@@ -43,7 +43,7 @@ export function createLocalTime({ timezone, dateFormat, use24HourFormat }: Timez
   /** A local time occurs twice if the offset before or after maps it to another time. */
   const offsetIfTwice = (moment: number): string | null => {
     const offset = offsetAt(moment);
-    const comesAgain = [-LONGEST_SHIFT_MS, LONGEST_SHIFT_MS].some((away) => {
+    const comesAgain = [-MAX_SHIFT_MS, MAX_SHIFT_MS].some((away) => {
       const other = offsetAt(moment + away);
       return other !== offset && offsetAt(moment + (offset - other) * MINUTE_MS) === other;
     });
@@ -83,7 +83,7 @@ function createOffsets(timezone: string): (moment: number) => number {
     const known = kept.get(quarter);
     if (known !== undefined) return known;
     const offset = Math.round(zone.offset(quarter * QUARTER_MS));
-    if (kept.size >= MOST_KEPT) kept.clear();
+    if (kept.size >= MAX_KEPT) kept.clear();
     kept.set(quarter, offset);
     return offset;
   };

@@ -3,7 +3,7 @@ import { isUuid } from '@gantry/contract/id';
 import type { ReportFilters } from '@gantry/contract/reports';
 import { type SQL, sql } from 'drizzle-orm';
 import { firstIdAt } from '../events/id.ts';
-import { sortedName } from '../platform/database/folded.ts';
+import { sortedName } from '../platform/database/case-folded.ts';
 import { moment } from '../platform/database/moment.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { type Interval, SLOT_MS } from '../platform/time.ts';

@@ -15,7 +15,7 @@ export interface Recurrence {
 }
 
 /** Number of days that contain at least one run, with a margin for the shortest month. */
-const LONGEST_WAIT = 64;
+const MAX_WAIT = 64;
 
 /** Days are represented by midnight in UTC, where each has 24 hours. */
 const runsOn: Readonly<Record<ReportPeriod, (day: DateTime, recurrence: Recurrence) => boolean>> = {
@@ -100,7 +100,7 @@ function runOn(day: DateTime, { hour }: Recurrence, timezone: string): number {
 
 /** The runs (Unix milliseconds) on the days from `first`, with steps of 1 or -1 days. */
 function* runs(recurrence: Recurrence, timezone: string, first: DateTime, step: 1 | -1): Generator<number> {
-  for (let n = 0; n < LONGEST_WAIT; n++) {
+  for (let n = 0; n < MAX_WAIT; n++) {
     const day = DateTime.fromMillis(first.toMillis() + n * step * DAY_MS, { zone: 'utc' });
     if (runsOn[recurrence.every](day, recurrence)) yield runOn(day, recurrence, timezone);
   }

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Database } from '../platform/database/pool.ts';
 import { createJobRunner, type JobRunner } from '../platform/jobs/runner.ts';
-import { unfoldedBacklog } from '../traffic/fold.ts';
+import { rollUpBacklog } from '../traffic/roll-up.ts';
 import { claimReports, isTrafficQueued, noteProgress, releaseReport, settleReport } from './claim-store.ts';
 import type { ReportFiles } from './files.ts';
 import type { ReportRow } from './store.ts';
@@ -51,7 +51,7 @@ export function createReportRunner({ db, files, makeReport, log }: RunnerOptions
     return () => clearInterval(timer);
   };
 
-  /** If the database is unavailable, nothing is recorded: without signs of life the report is started again. */
+  /** If the database is unavailable, nothing is recorded: without liveness signals the report is started again. */
   const settleFailure = async (report: ReportRow, error: unknown): Promise<void> => {
     if (error instanceof NoLongerWanted) return;
     if (error instanceof ProcessEnds) return releaseReport(db, report);
@@ -86,7 +86,7 @@ export function createReportRunner({ db, files, makeReport, log }: RunnerOptions
     log,
     failure: 'reports cannot be generated now; the next sweep will try again',
     claim: async (_, most) =>
-      claimReports(db, most, !(await isTrafficQueued(db)) || (await unfoldedBacklog(db)) === null),
+      claimReports(db, most, !(await isTrafficQueued(db)) || (await rollUpBacklog(db)) === null),
     perform: make,
   });
 }

@@ -8,9 +8,9 @@ import { type Executor, inTransaction } from '../platform/database/transaction.t
 import { AppError } from '../platform/error.ts';
 import { requireRange } from '../platform/range.ts';
 import { requireReportKind } from '../system/features.ts';
-import { unfoldedBacklog } from '../traffic/fold.ts';
+import { rollUpBacklog } from '../traffic/roll-up.ts';
 import { findNames, type NameOf } from '../users/names-store.ts';
-import { findWaitingForFold } from './claim-store.ts';
+import { findWaitingForRollUp } from './claim-store.ts';
 import { fileNameOf } from './file-name.ts';
 import type { ReportServices } from './start.ts';
 import {
@@ -116,8 +116,8 @@ export async function showReports(db: Executor, rows: readonly ReportRow[]): Pro
     db,
     rows.map(({ createdBy }) => createdBy),
   );
-  const waiting = await findWaitingForFold(db, rows);
-  const backlog = waiting.size === 0 ? null : await unfoldedBacklog(db);
+  const waiting = await findWaitingForRollUp(db, rows);
+  const backlog = waiting.size === 0 ? null : await rollUpBacklog(db);
   return rows.map((row) => ({
     ...reportOf(row, nameOf),
     waitingFor:

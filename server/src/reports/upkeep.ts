@@ -11,7 +11,7 @@ export interface UpkeepOptions {
   readonly db: Database;
   readonly files: ReportFiles;
   readonly log: Logger;
-  /** How long a process may show no sign of life before its report is started again, in milliseconds. */
+  /** How long a process may show no liveness signal before its report is started again, in milliseconds. */
   readonly deadMs: number;
   /** The kinds of reports that schedules may request. */
   readonly scheduledKinds: readonly ReportKind[];

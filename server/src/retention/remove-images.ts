@@ -15,7 +15,7 @@ import { type Run, removeRecorded, showLife } from './recorded-removal.ts';
 const EVENTS_AT_ONCE = 2_000;
 const IMAGES_AT_ONCE = 10_000;
 
-/** Number of files removed at the same time, in one transaction, for which streams wait meanwhile. */
+/** Number of files removed at the same time, per transaction; the change feed waits for it. */
 const FILES_AT_ONCE = 8;
 
 /** How far before the last run to begin: images of that time were too recent for it. */
@@ -33,7 +33,7 @@ export async function removeDueImages(run: Run, due: Cutoffs, since: number | nu
 }
 
 /**
- * Processes pages, each of which begins after the last id of the previous one. Each is a sign of life of the run, because
+ * Processes pages, each of which begins after the last id of the previous one. Each is a liveness signal of the run, because
  * there may be many of them with nothing to remove.
  */
 async function throughPages(

@@ -6,7 +6,7 @@ import type { Database } from '../platform/database/pool.ts';
 import { type Executor, inTransaction, type Transaction } from '../platform/database/transaction.ts';
 import { findNames } from '../users/names-store.ts';
 
-/** A run without a sign of life for this long is considered dead. */
+/** A run without a liveness signal for this long is considered dead. */
 const SILENT_MINUTES = 5;
 
 /** Whether a run in progress is dead. A time in the future comes from a clock that was wrong at that time. */
@@ -140,7 +140,7 @@ interface RunRow extends Record<string, unknown> {
   removals: Omit<Removal, 'until'>[];
 }
 
-/** One page of the runs, newest first. A dead one is shown as stopped, at its last sign of life. */
+/** One page of the runs, newest first. A dead one is shown as stopped, at its last liveness signal. */
 export async function listRuns(
   db: Executor,
   { skip, take, id }: { skip: number; take: number; id?: string },

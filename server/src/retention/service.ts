@@ -42,7 +42,7 @@ export function setRetention(
 
 /**
  * Refuses a change when the rules are newer than the caller has seen.
- * @param seenAt `updatedAt` of the rules as somebody saw them, in Unix milliseconds; null: they had never been changed
+ * @param seenAt the `updatedAt` that the user last saw, in Unix milliseconds; null: they had never been changed
  * then
  * @throws AppError `conflict`
  */

@@ -1,7 +1,7 @@
 import { DAY_MS } from '@gantry/contract/durations';
 
 /** Maximum number of days that a daily run may cover beyond the last run, unless the rules have changed since. */
-const LARGEST_STEP_DAYS = 31;
+const MAX_STEP_DAYS = 31;
 
 /** A daily run would remove too much at once. */
 export class StepTooLarge extends Error {
@@ -18,10 +18,10 @@ export class StepTooLarge extends Error {
 export function requireSmallStep(now: number, last: number | null, rulesChanged: number | null): void {
   if (last === null || (rulesChanged !== null && rulesChanged >= last)) return;
   const days = Math.floor((now - last) / DAY_MS);
-  if (days <= LARGEST_STEP_DAYS) return;
+  if (days <= MAX_STEP_DAYS) return;
   throw new StepTooLarge(
     `Nothing was removed: by the clock of the database it is ${dayOf(now)}, ${days} days after the last run, and a daily run ` +
-      `removes at most what became due within ${LARGEST_STEP_DAYS} days. Check that clock, look at ` +
+      `removes at most what became due within ${MAX_STEP_DAYS} days. Check that clock, look at ` +
       'storage.previewRetention, and call storage.runRetention to remove it.',
   );
 }

@@ -116,7 +116,7 @@ export class Exchange {
 
   /**
    * What to answer after an error, which is logged if it is one of the service; the rest of the request is discarded.
-   * Null if nothing can be answered, because the answer has begun: then the connection is closed.
+   * Null if nothing can be answered, because the answer has started: then the connection is closed.
    */
   failed(error: unknown): Failure | null {
     const { response, requestId } = this;

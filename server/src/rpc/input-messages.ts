@@ -41,7 +41,7 @@ const counted: Readonly<Record<string, string>> = {
   record: 'members',
 };
 
-const MOST_NAMED = 30;
+const MAX_NAMED = 30;
 
 const MUST_BE = 'Must be ';
 
@@ -85,8 +85,8 @@ export function useOwnMessages(): void {
 }
 
 function list(values: readonly unknown[]): string {
-  const named = values.slice(0, MOST_NAMED).map(String).join(', ');
-  return values.length > MOST_NAMED ? `${named} and others` : named;
+  const named = values.slice(0, MAX_NAMED).map(String).join(', ');
+  return values.length > MAX_NAMED ? `${named} and others` : named;
 }
 
 /** The sender's key, shortened, because it may have any length. */

@@ -3,7 +3,7 @@ import { isStopped, isWithoutConnection } from '../platform/database/failure.ts'
 import { AppError } from '../platform/error.ts';
 
 /** Maximum number of statements that wait for a connection, each for up to `questionMs`. */
-const MOST_WAITING = 200;
+const MAX_WAITING = 200;
 const RETRY_AFTER_SECONDS = 5;
 
 /**
@@ -16,7 +16,7 @@ export async function answerQuestion<App extends Core, Context extends RequestCo
   answer: (ctx: Context) => Promise<Result> | Result,
 ): Promise<Result> {
   const { questions, timings } = ctx.app;
-  if (questions.$client.waitingCount >= MOST_WAITING) throw tooMany();
+  if (questions.$client.waitingCount >= MAX_WAITING) throw tooMany();
   try {
     return await answer({ ...ctx, app: { ...ctx.app, db: questions, pool: questions.$client } });
   } catch (error) {

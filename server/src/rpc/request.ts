@@ -102,7 +102,7 @@ function decode(path: string): string {
   try {
     return decodeURIComponent(path);
   } catch {
-    throw new WireError('BAD_REQUEST', 'The address is not well-formed');
+    throw new WireError('BAD_REQUEST', 'Malformed URL');
   }
 }
 

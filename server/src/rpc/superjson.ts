@@ -140,7 +140,7 @@ function reviveDate(value: unknown): Date | string {
     if (!Number.isNaN(date.getTime()) && date.toISOString() === value) return date;
     if (isIsoTime(value)) return value;
   }
-  return refuse('a Date must be an ISO 8601 text');
+  return refuse('a Date must be an ISO 8601 string');
 }
 
 /** Restores a regular expression. It is never matched, because no procedure accepts one as the value of a field. */

@@ -10,7 +10,7 @@ export interface DeviceContext<App = Core> extends RequestContext<App> {
 
 /**
  * The sensor of the `apiKey` in a device's input; the rest of the input is not checked. Returns synchronously if it
- * is cached. Every message is a sign of life.
+ * is cached. Every message is a liveness signal.
  * @throws AppError `badRequest` without a key; `unauthorized` for an unknown key; `unavailable` while the database is
  * unavailable and the key is not cached
  */

@@ -1,7 +1,7 @@
 import { nextStatus } from '@gantry/contract/sensors';
 import type { Pool } from 'pg';
 
-/** Times of the last contacts, by the ids of the sensors. */
+/** Times of the times last seen, by the ids of the sensors. */
 export interface Contacts {
   readonly byKey: ReadonlyMap<string, Date>;
   readonly byPreviousKey: ReadonlyMap<string, Date>;
@@ -22,7 +22,7 @@ const TOUCH = `
       last_event_at = greatest(sensors.last_event_at, locked.event_at), `;
 
 /**
- * The time after which an event is a sign of life of a sensor. The first event may follow the registration at once, and
+ * The time after which an event is a liveness signal of a sensor. The first event may follow the registration at once, and
  * the clocks of the service and the database may differ by some milliseconds.
  */
 export const ALIVE_AFTER =
@@ -47,7 +47,7 @@ const TOUCH_BY_PREVIOUS_KEY = `${TOUCH} previous_key_used_at = greatest(sensors.
 const TOUCH_ONLY = `${TOUCH} updated_at = sensors.updated_at ${OF_LOCKED}`;
 
 /**
- * Moves the times of the last contact and the last event of many sensors forward, never back. Deleted sensors are
+ * Moves the times of the time last seen and the last event of many sensors forward, never back. Deleted sensors are
  * skipped.
  * @returns the ids of sensors whose status must change because of an event
  */

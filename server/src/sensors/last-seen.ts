@@ -61,7 +61,7 @@ export class LastSeen implements AsyncDisposable {
     this.#byConnection.set(sensorId, new Date(Math.max(at, known)));
   }
 
-  /** Records an accepted event, which is a sign of life. @param at when it arrived, in Unix milliseconds */
+  /** Records an accepted event, which is a liveness signal. @param at when it arrived, in Unix milliseconds */
   recordEvent(sensorId: string, at: number): void {
     this.#events.set(sensorId, Math.max(at, this.#events.get(sensorId) ?? at));
   }
@@ -101,7 +101,7 @@ export interface ContactParts extends Pick<Core, 'devices'> {
   readonly timeoutSeconds: number;
 }
 
-/** Writes the times of the last contacts, and changes the status of sensors whose events are signs of life. */
+/** Writes the times of the times last seen, and changes the status of sensors whose events are liveness signals. */
 export async function writeContacts(parts: ContactParts, contacts: Contacts): Promise<void> {
   const awakened = await touchSensors(parts.pool, contacts, parts.timeoutSeconds);
   if (awakened.length === 0) return;

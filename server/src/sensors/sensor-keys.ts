@@ -41,14 +41,14 @@ const MAX_UNKNOWN = 10_000;
 const UNKNOWN_MS = 5_000;
 
 /** Bounds staleness if a message is lost without the connection noticing. */
-const MOST_MS = 60_000;
+const MAX_MS = 60_000;
 
 /**
  * For how long to keep a sensor, in milliseconds: half a minute to a minute, at random. Sensors that were all read after
  * a start would otherwise expire together every minute, and 2,000 of them delay events by half a second.
  */
 export function msToKeep(): number {
-  return Math.round(MOST_MS * (0.5 + Math.random() / 2));
+  return Math.round(MAX_MS * (0.5 + Math.random() / 2));
 }
 
 /** The same under its key, in milliseconds; at least 1, as the cache takes 0 for ever. */

@@ -8,7 +8,7 @@ import type {
   UpdateSensorInput,
 } from '@gantry/contract/sensors';
 import { and, asc, count, desc, eq, inArray, isNull, or, type SQL, sql } from 'drizzle-orm';
-import { contains, sortedName } from '../platform/database/folded.ts';
+import { contains, sortedName } from '../platform/database/case-folded.ts';
 import { timeOfUpdate } from '../platform/database/moment.ts';
 import { locations, sensors } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';

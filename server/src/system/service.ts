@@ -33,21 +33,21 @@ export function getSettings({ config }: Core): SystemSettings {
 const HEALTH_WAIT_MS = 3_000;
 
 /** The health of this process, with the reason if nodes of the database cluster do not answer. */
-export interface ExaminedHealth {
+export interface CheckedHealth {
   readonly health: Health;
   readonly reason: string | null;
 }
 
 /** The health of this process. Without its database, or a node of it, it is unhealthy, even if it responds. */
 export async function getHealth(core: Core): Promise<Health> {
-  return (await examineHealth(core)).health;
+  return (await checkHealth(core)).health;
 }
 
 /** The same with the reason, for the probe /ready. */
-export async function examineHealth(core: Core): Promise<ExaminedHealth> {
+export async function checkHealth(core: Core): Promise<CheckedHealth> {
   const { clock, readiness } = core;
   const { connected, reason } = await Promise.race([
-    examineDatabase(core),
+    checkDatabase(core),
     new Promise<DatabaseState>((resolve) => setTimeout(resolve, HEALTH_WAIT_MS, AWAY).unref()),
   ]);
   const isDegraded = clock.isSkewed() || readiness.concerns.size > 0;
@@ -67,7 +67,7 @@ interface DatabaseState {
 
 const AWAY: DatabaseState = { connected: false, reason: null };
 
-async function examineDatabase({ health: db, nodes }: Core): Promise<DatabaseState> {
+async function checkDatabase({ health: db, nodes }: Core): Promise<DatabaseState> {
   if (!(await isDatabaseReachable(db))) return AWAY;
   try {
     const absent = await nodes.listAbsent();

@@ -1,6 +1,6 @@
-import type { fold } from '@gantry/contract/fold';
+import type { caseFold } from '@gantry/contract/case-fold';
 import type { FlowPoint } from '@gantry/contract/traffic';
-import { sumsBySpelling } from '../platform/fold-case.ts';
+import { sumsBySpelling } from '../platform/case-fold.ts';
 import { type History, heldAt } from '../platform/history.ts';
 import type { Rollups } from './rollups-store.ts';
 import { describeSpeeds, type Judged, judge, type Speeds, sumOfSpeeds } from './speeds.ts';
@@ -56,17 +56,17 @@ export function bucketsOf(
 
 /**
  * The figures of an interval. The volume is unknown (null) when no vehicle was counted and the completeness is 0.
- * @param foldName `fold`, with a cache of its results
+ * @param caseFoldName `caseFold`, with a cache of its results
  */
 export function describeBucket(
   { speeds, judged, byType }: Bucket,
   completeness: number,
-  foldName: typeof fold,
+  caseFoldName: typeof caseFold,
 ) {
   return {
     ...describeSpeeds(speeds, judged),
     volume: speeds.volume > 0 || completeness > 0 ? speeds.volume : null,
-    byVehicleType: listByType(byType, foldName),
+    byVehicleType: listByType(byType, caseFoldName),
     completeness,
   };
 }
@@ -107,8 +107,11 @@ function bucketOf(rollups: Rollups, n: number, limits: History<number | null>): 
 }
 
 /** Lists types as `sumsBySpelling` does, but without its sums where no type has two spellings, which is usual. */
-function listByType({ types, volumes }: VolumesByType, foldName: typeof fold): FlowPoint['byVehicleType'] {
-  if (isSpelledTwice(types, foldName))
+function listByType(
+  { types, volumes }: VolumesByType,
+  caseFoldName: typeof caseFold,
+): FlowPoint['byVehicleType'] {
+  if (isSpelledTwice(types, caseFoldName))
     return sumsBySpelling(types.map((type, n) => [type, volumes[n] ?? 0] as const))
       .filter(([, volume]) => volume > 0)
       .map(([type, volume]) => ({ vehicleType: type || null, volume }));
@@ -122,9 +125,9 @@ function listByType({ types, volumes }: VolumesByType, foldName: typeof fold): F
   );
 }
 
-function isSpelledTwice(types: readonly string[], foldName: typeof fold): boolean {
+function isSpelledTwice(types: readonly string[], caseFoldName: typeof caseFold): boolean {
   for (let n = 1; n < types.length; n++)
     for (let before = 0; before < n; before++)
-      if (foldName(types[before] ?? '') === foldName(types[n] ?? '')) return true;
+      if (caseFoldName(types[before] ?? '') === caseFoldName(types[n] ?? '')) return true;
   return false;
 }

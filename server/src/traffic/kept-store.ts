@@ -17,7 +17,7 @@ export const longerUntil = sql.raw('(SELECT longer_until FROM traffic_kept)');
 
 /**
  * Makes all traffic before a time (Unix milliseconds, a midnight in UTC) a permanent gap. Its rows can be removed
- * afterwards. Waits for a fold in progress.
+ * afterwards. Waits for a roll-up in progress.
  */
 export async function keepTrafficSince(tx: Transaction, time: number): Promise<void> {
   await tx.execute(sql`SELECT pg_advisory_xact_lock(${locks.traffic})`);

@@ -1,6 +1,6 @@
 import { DAY_MS } from '@gantry/contract/durations';
 import { sql } from 'drizzle-orm';
-import { sortedName } from '../platform/database/folded.ts';
+import { sortedName } from '../platform/database/case-folded.ts';
 import { moment } from '../platform/database/moment.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import type { Interval } from '../platform/time.ts';

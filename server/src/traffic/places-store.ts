@@ -11,7 +11,7 @@ import type { Place } from './rollups-store.ts';
 
 /** A place with its speed limits (km/h). */
 export interface LimitedPlace extends Place {
-  /** The present limit; for a query with `standingAt`, the last limit while the sensor stood there. */
+  /** The present limit; for a query with `installedAt`, the last limit while the sensor stood there. */
   readonly speedLimit: number | null;
   /** All limits over time, on slots of five minutes: a change applies from the slot in which it was made. */
   readonly limits: History<number | null>;
@@ -22,7 +22,7 @@ export interface WantedPlace {
   readonly sensorId?: string | undefined;
   readonly locationId?: string | undefined;
   /** Only what the sensor saw while it stood at this location; null for none that still exists. */
-  readonly standingAt?: string | null | undefined;
+  readonly installedAt?: string | null | undefined;
   /** Whether the sensor may be a deleted one. */
   readonly mayBeDeleted?: boolean | undefined;
 }
@@ -33,7 +33,7 @@ export interface WantedPlace {
  */
 export async function getPlace(
   db: Executor,
-  { sensorId, locationId, standingAt, mayBeDeleted = false }: WantedPlace,
+  { sensorId, locationId, installedAt, mayBeDeleted = false }: WantedPlace,
 ): Promise<LimitedPlace> {
   if (sensorId !== undefined) {
     const [found] = isUuid(sensorId)
@@ -48,12 +48,12 @@ export async function getPlace(
     const placements = await readPlacements(db, row.id, row.locationId);
     const limits = placements.map(({ since, value }) => ({ since, value: value.speedLimit }));
     const place = { kind: 'sensor', id: row.id, limits: onSlots(limits) } as const;
-    if (standingAt === undefined) return { ...place, speedLimit: row.speedLimit };
-    const last = placements.findLast(({ value }) => isAt(value, standingAt));
+    if (installedAt === undefined) return { ...place, speedLimit: row.speedLimit };
+    const last = placements.findLast(({ value }) => isAt(value, installedAt));
     return {
       ...place,
       speedLimit: last?.value.speedLimit ?? null,
-      spans: spansAt(placements, standingAt),
+      spans: spansAt(placements, installedAt),
     };
   }
   const [row] =

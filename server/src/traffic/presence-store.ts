@@ -155,7 +155,7 @@ async function watchesOfLocation(db: Executor, id: string, range: Interval): Pro
           SELECT id AS sensor_id FROM sensors WHERE location_id = ${id}::uuid UNION SELECT sensor_id FROM moved
         ) AS here LEFT JOIN sensors ON sensors.id = sensor_id
       ) AS known
-    ), standing AS (
+    ), installed AS (
       SELECT sensor_id, CASE WHEN contact IS NOT NULL THEN greatest(contact, (
         SELECT max(last_slot) + interval '5 minutes' FROM traffic_places
         WHERE traffic_places.sensor_id = contacts.sensor_id AND location_id <> ${id}::uuid
@@ -163,8 +163,8 @@ async function watchesOfLocation(db: Executor, id: string, range: Interval): Pro
       FROM contacts
     ), watched AS (
       SELECT sensor_id, least(first_slot, date_bin('5 minutes', since, ${ORIGIN})) AS since,
-        CASE WHEN standing.sensor_id IS NULL THEN last_slot + interval '5 minutes' END AS until
-      FROM seen FULL JOIN standing USING (sensor_id) WHERE sensor_id NOT IN (SELECT sensor_id FROM moved)
+        CASE WHEN installed.sensor_id IS NULL THEN last_slot + interval '5 minutes' END AS until
+      FROM seen FULL JOIN installed USING (sensor_id) WHERE sensor_id NOT IN (SELECT sensor_id FROM moved)
       UNION ALL
       SELECT sensor_id, date_bin('5 minutes', greatest(nullif(since, '-infinity'), least(first_slot, contact)), ${ORIGIN}), until
       FROM moved JOIN contacts USING (sensor_id) LEFT JOIN seen USING (sensor_id)

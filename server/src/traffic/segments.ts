@@ -26,7 +26,7 @@ export function segmentsOf(range: Interval, lengths: readonly SlotMinutes[] = [1
 const LENGTHS: readonly SlotMinutes[] = [1_440, 60, 15, 5];
 
 /** Above this number of cuts the statement would be too long, and everything is read in the shortest slots. */
-const MOST_CUTS = 100;
+const MAX_CUTS = 100;
 
 /** The same segments in slots such that each of the times (on five minutes) is a boundary between two of them. */
 export function cutSegments(segments: readonly Segment[], moments: readonly number[]): Segment[] {
@@ -34,7 +34,7 @@ export function cutSegments(segments: readonly Segment[], moments: readonly numb
     const { from, until, minutes } = segment;
     const cuts = moments.filter((at) => at > from && at < until && at % (minutes * MINUTE_MS) !== 0);
     if (cuts.length === 0) return [segment];
-    if (cuts.length > MOST_CUTS) return [{ minutes: 5, from, until }];
+    if (cuts.length > MAX_CUTS) return [{ minutes: 5, from, until }];
     const lengths = LENGTHS.filter((length) => length <= minutes);
     const bounds = [from, ...cuts, until];
     return bounds.slice(1).flatMap((end, n) => segmentsOf({ from: bounds[n] ?? from, until: end }, lengths));

@@ -1,5 +1,5 @@
 import type { Flow, FlowInput } from '@gantry/contract/traffic';
-import { rememberingFold } from '../platform/fold-case.ts';
+import { memoizedCaseFold } from '../platform/case-fold.ts';
 import { requireRange } from '../platform/range.ts';
 import { type Parts, rangeOf, readBuckets, readCompleteness } from './figures.ts';
 import { type Bucket, describeBucket, sumOf } from './flow.ts';
@@ -27,16 +27,16 @@ export async function getFlow({ db, settings, clock }: Parts, input: FlowInput &
   const peak = await readPeak(db, place, { buckets: parts, bounds: fine, hours }, input.vehicleType);
   const buckets = minutes > 60 ? intoLonger(parts, fine, bounds) : parts;
   const times = bounds.map((bound) => new Date(bound));
-  const foldName = rememberingFold();
+  const caseFoldName = memoizedCaseFold();
   return {
     timezone,
     interval: input.interval,
     points: buckets.map((bucket, n) => ({
-      ...describeBucket(bucket, completeness.shares[n] ?? 0, foldName),
+      ...describeBucket(bucket, completeness.shares[n] ?? 0, caseFoldName),
       start: times[n] ?? new Date(0),
       end: times[n + 1] ?? new Date(0),
     })),
-    ...describeBucket(sumOf(buckets), completeness.whole, foldName),
+    ...describeBucket(sumOf(buckets), completeness.whole, caseFoldName),
     ...peak,
     speedLimit: place.speedLimit,
   };

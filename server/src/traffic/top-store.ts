@@ -26,7 +26,7 @@ export type TopLocation = TopLocations['locations'][number] & {
 export async function listTopLocations(db: Executor, range: Interval): Promise<TopLocation[]> {
   const segments = segmentsOf(range);
   const whole = { from: segments[0]?.from ?? range.from, until: segments.at(-1)?.until ?? range.until };
-  const folded = inSegments(segments, sql`place_id = limited.id AND vehicle_type IS NULL`).map(
+  const rolledUp = inSegments(segments, sql`place_id = limited.id AND vehicle_type IS NULL`).map(
     (condition) => sql`
       SELECT limited.id, n, measured, speed_sum,
         (SELECT sum(count) FROM unnest(bins, counts) AS histogram (bin, count) WHERE bin > held) AS over
@@ -43,7 +43,7 @@ export async function listTopLocations(db: Executor, range: Interval): Promise<T
         ceil(CASE WHEN changed IS NULL THEN speed_limit ELSE held END) AS held
       FROM locations LEFT JOIN history ON history.id = locations.id
     ), passed AS (
-      ${sql.join(folded, sql` UNION ALL `)}
+      ${sql.join(rolledUp, sql` UNION ALL `)}
       UNION ALL
       SELECT limited.id, sign * vehicle, CASE WHEN speed IS NULL THEN 0 ELSE sign END, sign * coalesce(speed, 0),
         CASE WHEN bin > held THEN sign END

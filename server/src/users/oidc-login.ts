@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { type CompleteOidcLoginInput, type LoginMethods, OIDC_CHALLENGE } from '@gantry/contract/auth';
 import { invalidAnswer, type OidcProvider } from '../auth/oidc/provider.ts';
-import { insertBegun, insertConfirmed, takeBegun, takeConfirmed } from '../auth/oidc/store.ts';
+import { insertConfirmed, insertStartedLogin, takeBegun, takeConfirmed } from '../auth/oidc/store.ts';
 import { beginSession } from '../auth/service.ts';
 import type { AuthServices } from '../auth/start.ts';
 import type { Core, RequestContext } from '../platform/context.ts';
@@ -15,7 +15,7 @@ const AT_PROVIDER_SECONDS = 600;
 const EXCHANGE_SECONDS = 60;
 
 /** Maximum number of logins under way, so that nobody can fill the table. */
-const MOST_UNDER_WAY = 10_000;
+const MAX_UNDER_WAY = 10_000;
 
 /** Path of this service at which a login at the provider begins. */
 export const OIDC_PATH = '/login/oidc';
@@ -45,9 +45,9 @@ export async function beginOidcLogin(
   }
   await app.loginThrottle.beginExternal(caller.address);
   const { url, state, nonce, codeVerifier } = await provider.begin(redirectUrl);
-  const begun = { stateHash: digest(state), codeVerifier, nonce, challenge };
-  const limits = { seconds: AT_PROVIDER_SECONDS, most: MOST_UNDER_WAY };
-  if (!(await insertBegun(app.db, begun, limits))) {
+  const started = { stateHash: digest(state), codeVerifier, nonce, challenge };
+  const limits = { seconds: AT_PROVIDER_SECONDS, most: MAX_UNDER_WAY };
+  if (!(await insertStartedLogin(app.db, started, limits))) {
     throw new AppError('tooManyRequests', 'Too many logins are in progress: try again in a few minutes', {
       retryAfterSeconds: AT_PROVIDER_SECONDS,
     });
@@ -66,11 +66,11 @@ export async function takeOidcAnswer(ctx: Context, answer: URL): Promise<string>
   const { app } = ctx;
   const provider = requireProvider(app);
   const state = answer.searchParams.get('state') ?? '';
-  const begun = await takeBegun(app.db, digest(state));
-  if (!begun) throw invalidAnswer();
-  const userId = await admitExternalUser(ctx, await provider.finish(answer, { ...begun, state }));
+  const started = await takeBegun(app.db, digest(state));
+  if (!started) throw invalidAnswer();
+  const userId = await admitExternalUser(ctx, await provider.finish(answer, { ...started, state }));
   const code = randomBytes(32).toString('base64url');
-  const confirmed = { codeHash: digest(code), challenge: begun.challenge, userId };
+  const confirmed = { codeHash: digest(code), challenge: started.challenge, userId };
   await insertConfirmed(app.db, confirmed, EXCHANGE_SECONDS);
   return code;
 }
@@ -84,9 +84,9 @@ export async function completeOidcLogin(ctx: Context, { code, verifier }: Comple
   requireProvider(ctx.app);
   const confirmed = await takeConfirmed(ctx.app.db, digest(code));
   if (!confirmed || confirmed.challenge !== hash('sha256', verifier, 'base64url')) throw invalidAnswer();
-  const begun = await beginSession(ctx, confirmed.userId, { method: 'oidc' });
-  if (!begun) throw invalidAnswer();
-  return begun;
+  const started = await beginSession(ctx, confirmed.userId, { method: 'oidc' });
+  if (!started) throw invalidAnswer();
+  return started;
 }
 
 function requireProvider({ oidc }: Pick<AuthServices, 'oidc'>): OidcProvider {

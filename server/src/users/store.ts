@@ -2,7 +2,7 @@ import { isUuid } from '@gantry/contract/id';
 import type { Page } from '@gantry/contract/page';
 import type { ListUsersInput, User } from '@gantry/contract/users';
 import { and, count, eq, or, type SQL, sql } from 'drizzle-orm';
-import { contains, foldedText, sortedName } from '../platform/database/folded.ts';
+import { caseFolded, contains, sortedName } from '../platform/database/case-folded.ts';
 import { formerUsers, users } from '../platform/database/tables.ts';
 import type { Executor, Transaction } from '../platform/database/transaction.ts';
 import { notFound } from '../platform/error.ts';
@@ -174,7 +174,7 @@ function matching({ search, role, department, isActive }: ListUsersInput): SQL |
           contains(sql`${users.firstName} || ' ' || ${users.lastName}`, search),
         ),
     role === undefined ? undefined : eq(users.role, role),
-    department === undefined ? undefined : sql`${foldedText(users.department)} = ${foldedText(department)}`,
+    department === undefined ? undefined : sql`${caseFolded(users.department)} = ${caseFolded(department)}`,
     isActive === undefined ? undefined : eq(users.isActive, isActive),
   );
 }

@@ -1,5 +1,5 @@
 import type { Severity } from '@gantry/contract/events';
-import { lookalikeKey, plateKey } from '@gantry/contract/plate';
+import { confusableKey, plateKey } from '@gantry/contract/plate';
 import { matchesPattern } from '../events/plate.ts';
 
 /** The fields of a watchlist entry that are needed for matching. */
@@ -27,7 +27,7 @@ const EDGE = '\u0000';
 
 interface Candidate {
   readonly entry: WatchedEntry;
-  /** Takes a plate's key or, for a fuzzy entry, its key with lookalikes as one. */
+  /** Takes a plate's key or, for a fuzzy entry, its key with confusable characters as one. */
   readonly matches: (key: string) => boolean;
 }
 
@@ -37,7 +37,7 @@ const NONE: readonly WatchedEntry[] = [];
 
 /**
  * Returns a function that finds the entries that match a plate's key, each once, whether or not they are valid. All
- * entries are indexed by their folded key: patterns without `*` by the whole key, the others by a piece.
+ * entries are indexed by their confusable key: patterns without `*` by the whole key, the others by a piece.
  */
 export function createPlateMatcher(
   entries: readonly WatchedEntry[],
@@ -46,10 +46,10 @@ export function createPlateMatcher(
   const partial: { pieces: string[]; candidate: Candidate }[] = [];
   for (const entry of entries) {
     const key = plateKey(entry.pattern);
-    const folded = lookalikeKey(key);
-    const candidate = { entry, matches: matchesPattern(entry.fuzzy ? folded : key) };
-    if (key.includes('*')) partial.push({ pieces: piecesOf(folded), candidate });
-    else addTo(whole, folded, candidate);
+    const confusable = confusableKey(key);
+    const candidate = { entry, matches: matchesPattern(entry.fuzzy ? confusable : key) };
+    if (key.includes('*')) partial.push({ pieces: piecesOf(confusable), candidate });
+    else addTo(whole, confusable, candidate);
   }
   const byPiece = indexByPiece(partial);
   const lengths = [...new Set([...byPiece.keys()].map((piece) => piece.length))];
@@ -57,16 +57,16 @@ export function createPlateMatcher(
   // With ten thousand entries a look-up takes 0.7 µs, and 1.5 µs if all of them have wildcards. Building the index
   // takes 10 to 40 ms.
   return (key) => {
-    const folded = lookalikeKey(key);
+    const confusable = confusableKey(key);
     const found: WatchedEntry[] = [];
     const decide = (candidates: readonly Candidate[]): void => {
       for (const { entry, matches } of candidates) {
-        if (matches(entry.fuzzy ? folded : key)) found.push(entry);
+        if (matches(entry.fuzzy ? confusable : key)) found.push(entry);
       }
     };
-    const same = whole.get(folded);
+    const same = whole.get(confusable);
     if (same) decide(same);
-    const text = EDGE + folded + EDGE;
+    const text = EDGE + confusable + EDGE;
     for (const length of lengths) {
       for (let at = 0; at + length <= text.length; at++) {
         const piece = text.slice(at, at + length);
@@ -86,8 +86,8 @@ function piecesOfLength(text: string, length: number): string[] {
 }
 
 /** The longest pieces, up to `PIECE_MAX` characters, that every plate that matches the pattern contains. */
-function piecesOf(foldedPattern: string): string[] {
-  const fragments = `${EDGE}${foldedPattern}${EDGE}`.split('*');
+function piecesOf(confusablePattern: string): string[] {
+  const fragments = `${EDGE}${confusablePattern}${EDGE}`.split('*');
   const length = Math.min(PIECE_MAX, Math.max(...fragments.map((fragment) => fragment.length)));
   return fragments.flatMap((fragment) => piecesOfLength(fragment, length));
 }

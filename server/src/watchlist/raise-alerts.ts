@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { MINUTE_MS } from '@gantry/contract/durations';
-import { lookalikeKey } from '@gantry/contract/plate';
+import { confusableKey } from '@gantry/contract/plate';
 import { SAME_ALERT_MINUTES } from '@gantry/contract/watchlist';
 import type { Executor } from '../platform/database/transaction.ts';
 import { recordChanges } from '../realtime/changes-store.ts';
@@ -154,7 +154,7 @@ function keysOf({ entry, row }: Hit): Pick<KnownAlert, 'entryId' | 'sensorId' | 
   return {
     entryId: entry.id,
     sensorId: row.sensorId,
-    vehicleKey: entry.fuzzy ? lookalikeKey(key) : key,
+    vehicleKey: entry.fuzzy ? confusableKey(key) : key,
   };
 }
 

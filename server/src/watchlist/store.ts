@@ -5,7 +5,7 @@ import { plateKey } from '@gantry/contract/plate';
 import type { ListWatchlistInput, WatchlistEntry, WatchlistEntryDetail } from '@gantry/contract/watchlist';
 import { and, count, eq, inArray, lte, not, or, sql } from 'drizzle-orm';
 import { rankOf, severityOfRank } from '../events/severity.ts';
-import { contains, sortedName } from '../platform/database/folded.ts';
+import { contains, sortedName } from '../platform/database/case-folded.ts';
 import { timeOfUpdate } from '../platform/database/moment.ts';
 import { watchlistEntries } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';

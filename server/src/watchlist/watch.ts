@@ -50,7 +50,7 @@ export async function createWatchlist(
     return reading;
   };
 
-  // A read in progress may have begun before the change. One more read after it serves all callers in the meantime.
+  // A read in progress may have started before the change. One more read after it serves all callers in the meantime.
   const refresh = (): Promise<void> => {
     queued ??= rested.then(start);
     return queued;

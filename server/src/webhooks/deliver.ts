@@ -13,10 +13,10 @@ import type { SendAttempt } from './send.ts';
  * Maximum number of concurrent attempts of this process for one webhook, so that a slow receiver delays only its own
  * deliveries.
  */
-const MOST_PER_HOOK = 4;
+const MAX_PER_HOOK = 4;
 
 /** Maximum number of pooled connections for deliveries, so that some remain for other work. */
-const MOST_STATEMENTS = 2;
+const MAX_STATEMENTS = 2;
 
 const LEASE_MARGIN_MS = 10_000;
 
@@ -41,11 +41,11 @@ export function createDeliverer({
   leaseMarginMs = LEASE_MARGIN_MS,
   backOff,
 }: DelivererOptions): JobRunner {
-  const statement = pLimit(MOST_STATEMENTS);
+  const statement = pLimit(MAX_STATEMENTS);
   const leaseMs = limitMs + leaseMarginMs;
 
   return createJobRunner<Attempt>({
-    concurrency: MOST_PER_HOOK,
+    concurrency: MAX_PER_HOOK,
     log,
     failure: 'deliveries are delayed until the next sweep',
     claim: (webhookId, most) => statement(() => claimDueDeliveries(db, webhookId, { most, leaseMs })),

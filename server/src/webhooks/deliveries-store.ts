@@ -192,14 +192,14 @@ export async function listDueWebhooks(db: Database): Promise<string[]> {
 }
 
 /** Larger numbers are not counted, so that the count stays cheap. */
-const MOST_COUNTED = 100_000;
+const MAX_COUNTED = 100_000;
 
 /** The number of deliveries that are not made yet, and of those that were given up; at most 100,000 of each. */
 export async function countOpenDeliveries(db: Database): Promise<{ pending: number; dead: number }> {
   const { rows } = await db.execute<{ pending: number; dead: number }>(sql`
     SELECT
-      (SELECT count(*) FROM (SELECT FROM webhook_deliveries WHERE status = 'PENDING' LIMIT ${MOST_COUNTED}) AS p) AS pending,
-      (SELECT count(*) FROM (SELECT FROM webhook_deliveries WHERE status = 'DEAD' LIMIT ${MOST_COUNTED}) AS d) AS dead`);
+      (SELECT count(*) FROM (SELECT FROM webhook_deliveries WHERE status = 'PENDING' LIMIT ${MAX_COUNTED}) AS p) AS pending,
+      (SELECT count(*) FROM (SELECT FROM webhook_deliveries WHERE status = 'DEAD' LIMIT ${MAX_COUNTED}) AS d) AS dead`);
   return rows[0] ?? { pending: 0, dead: 0 };
 }
 

@@ -164,7 +164,7 @@ describe.skipIf(!HAS_CLUSTER)('on a cluster', () => {
   });
 
   describe('a sensor', () => {
-    it('is brought online by a heartbeat, taken offline by silence, and its last contact is kept', async () => {
+    it('is brought online by a heartbeat, taken offline by silence, and its time last seen is kept', async () => {
       const { apiKey, id } = await createSensor('Mast 8');
       const look = () => gantry.ok('sensors.getById', { id }, { token });
       await gantry.ok('sensors.heartbeat', { apiKey });

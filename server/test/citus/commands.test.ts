@@ -201,9 +201,9 @@ describe.skipIf(CITUS_SERVERS.length < 3)('a database that was distributed while
       const { code, err } = await run('backup', join(folder, 'backups'));
       expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('does not answer') });
       expect(await listBackups()).toEqual(names);
-      const examined = await run('doctor', '--json');
+      const checked = await run('doctor', '--json');
       await cluster.start(2);
-      expect(examined).toMatchObject({ code: 1, out: expect.stringContaining('databaseNodesAway') });
+      expect(checked).toMatchObject({ code: 1, out: expect.stringContaining('databaseNodesAway') });
       await eventually(
         () => gantry.fetch('/ready'),
         ({ status }) => status === 200,
@@ -230,7 +230,7 @@ describe.skipIf(CITUS_SERVERS.length < 3)('a database that was distributed while
     expect(times).toEqual([...times].sort());
   });
 
-  it('is examined', async () => {
+  it('is checked', async () => {
     const { out, err } = await run('doctor', '--json');
     expect(err).toBe('');
     const { findings } = JSON.parse(out);

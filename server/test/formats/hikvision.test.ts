@@ -235,7 +235,7 @@ describe('Hikvision', () => {
     },
   );
 
-  it('takes inactive alarms and the loss of video as signs of life', async () => {
+  it('takes inactive alarms and the loss of video as liveness signals', async () => {
     const inactive = alert('videoloss', '').replace('>active<', '>inactive<');
     expect(await readBody(hikvision, inactive)).toMatchObject({
       is: 'heartbeat',

@@ -89,7 +89,7 @@ describe('OpenALPR', () => {
     ]);
   });
 
-  it('a heartbeat of the agent is a sign of life', async () => {
+  it('a heartbeat of the agent is a liveness signal', async () => {
     const reading = await readPayload(openalpr, 'openalpr-heartbeat.json');
     expect(reading).toMatchObject({ is: 'heartbeat', reports: [] });
     expect(reading.device?.slice(0, 2)).toEqual(['1234', 'test']);

@@ -87,7 +87,7 @@ describe('Tattile', () => {
     expect(await keyOf(`${plate}${lane(1)}`)).toBe(await keyOf(`${plate}${lane(2)}`));
   });
 
-  it('takes messages about the device as signs of life', async () => {
+  it('takes messages about the device as liveness signals', async () => {
     expect(await readBody(tattile, xml('<STATUS>OK</STATUS>'))).toMatchObject({
       is: 'status',
       device: ['T1'],

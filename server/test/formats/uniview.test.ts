@@ -112,7 +112,7 @@ describe('Uniview (documentation only)', () => {
     ]);
   });
 
-  it('takes alarms as signs of life', async () => {
+  it('takes alarms as liveness signals', async () => {
     const alarm = JSON.stringify({
       Reference: 'x',
       AlarmInfo: { AlarmType: 'MotionAlarmOn', AlarmSrcID: 3 },

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Secret, TOTP } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { examineWrites } from '../../src/operations/doctor/database.ts';
+import { checkWrites } from '../../src/operations/doctor/database.ts';
 import { readDirtyExpiry } from '../../src/operations/doctor/store.ts';
 import { createDatabase, createPool } from '../../src/platform/database/pool.ts';
 import { ignoreErrno } from '../../src/platform/errno.ts';
@@ -213,7 +213,7 @@ describe('gantry doctor', () => {
 
   it('sees settings of the server that make commits wait', async () => {
     const checkpoints = { requested: 30, timed: 5, limit: '1GB' };
-    expect(examineWrites({ wal_compression: 'pglz', buffers: 128 }, checkpoints, null)).toMatchObject([
+    expect(checkWrites({ wal_compression: 'pglz', buffers: 128 }, checkpoints, null)).toMatchObject([
       { code: 'fewBuffers', level: 'ADVICE', finding: expect.stringContaining('keeps 128 MB of pages') },
       { code: 'walCompression', level: 'ADVICE' },
       {
@@ -223,9 +223,9 @@ describe('gantry doctor', () => {
       },
     ]);
     const good = { wal_compression: 'lz4', buffers: 256 };
-    expect(examineWrites(good, { ...checkpoints, timed: 31 }, 200)).toEqual([]);
+    expect(checkWrites(good, { ...checkpoints, timed: 31 }, 200)).toEqual([]);
     const few = { ...checkpoints, requested: 20 };
-    expect(examineWrites({ ...good, wal_compression: 'off' }, few, 3_000)).toMatchObject([
+    expect(checkWrites({ ...good, wal_compression: 'off' }, few, 3_000)).toMatchObject([
       { code: 'pagesWrittenLate', level: 'ADVICE', finding: expect.stringContaining('after 30 s') },
     ]);
     const pool = createPool(settingsOf(0).DATABASE_URL, 1, () => undefined);

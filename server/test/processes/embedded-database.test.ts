@@ -5,7 +5,7 @@ import { startEmbeddedDatabase } from '@gantry/embedded-postgres';
 import { DataFolderUnusable } from '@gantry/embedded-postgres/data-folder';
 import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { examineDatabase } from '../../src/operations/doctor/database.ts';
+import { checkDatabase } from '../../src/operations/doctor/database.ts';
 import { readConfig } from '../../src/platform/config.ts';
 import { dataFolderAt } from '../../src/platform/data-folder.ts';
 import { openDatabaseOf } from '../../src/platform/database/open.ts';
@@ -19,7 +19,7 @@ beforeEach(async () => {
 afterEach(() => rm(dataDir, { recursive: true, force: true }));
 
 describe('the embedded database of an installation', () => {
-  it('is not examined like a server of its own in a worker, which knows it by its address', async () => {
+  it('is not checked like a server of its own in a worker, which knows it by its address', async () => {
     await copyDataFolder(inject('dataFolderTemplate'), dataDir);
     await using database = await startEmbeddedDatabase({
       folder: dataFolderAt(dataDir),
@@ -33,7 +33,7 @@ describe('the embedded database of an installation', () => {
     try {
       const codesWith = async (DATA_DIR: string) => {
         const config = readConfig({ DATABASE_URL: connectionString, DATA_DIR });
-        return (await examineDatabase(createDatabase(pool), config)).map(({ code }) => code);
+        return (await checkDatabase(createDatabase(pool), config)).map(({ code }) => code);
       };
       expect(await codesWith(tmpdir())).toContain('walCompression');
       const codes = await codesWith(dataDir);

@@ -20,8 +20,8 @@ import { type ServiceProcess, spawnService, untilItServes } from './service-proc
 
 const RUNS = Number(process.env.HOSTILE_RUNS ?? lengthOf({ gate: 4, full: 16 }));
 const SEED = Number(process.env.HOSTILE_SEED ?? Date.now() % 2 ** 31);
-const LARGEST_ERROR = 100_000;
-const LONGEST_DELAY_MS = 250;
+const MAX_ERROR = 100_000;
+const MAX_DELAY_MS = 250;
 const GET_MAX = 60_000;
 
 /** Tables in which a refused call leaves rows by design. */
@@ -101,7 +101,7 @@ const send = async (path: string, type: string, body: string, as: string): Promi
 const expectHarmless = ({ status, text }: Answer): void => {
   expect(status, text.slice(0, 500)).toBeLessThan(500);
   if (status < 400 || text === '') return;
-  expect(text.length).toBeLessThan(LARGEST_ERROR);
+  expect(text.length).toBeLessThan(MAX_ERROR);
   const { message, data } = JSON.parse(text).error.json;
   expect(data.httpStatus).toBe(status);
   expect(message).not.toBe('');
@@ -157,7 +157,7 @@ describe(`arbitrary input (HOSTILE_SEED=${SEED})`, () => {
     // The delay that an overloaded machine causes, measured in this process.
     const late = idleDelay.percentile(99) / 1e6;
     expect(p99).toBeGreaterThan(0);
-    expect(p99).toBeLessThan(LONGEST_DELAY_MS + late);
+    expect(p99).toBeLessThan(MAX_DELAY_MS + late);
   });
 });
 

@@ -17,10 +17,10 @@ import { type ServiceProcess, spawnService, untilItServes } from './service-proc
 
 const LOAD_SECONDS = lengthOf({ gate: 2.5, full: 12 });
 /** More than this number of events are sent, even if that takes a slow machine longer than LOAD_SECONDS. */
-const LEAST_EVENTS = 1_000;
+const MIN_EVENTS = 1_000;
 const SUBSCRIBERS = 4;
 /** How often the connection of each subscriber is cut under load, at least. */
-const LEAST_CUTS = 2;
+const MIN_CUTS = 2;
 
 const scratch = mkdtempSync(join(tmpdir(), 'gantry-realtime-'));
 let database: Awaited<ReturnType<typeof createTestDatabase>>;
@@ -54,7 +54,7 @@ const sendFor = async (apiKeys: readonly string[], seconds: number): Promise<Rea
   const acknowledged = new Set<string>();
   const until = Date.now() + seconds * 1000;
   const sendOn = async (apiKey: string): Promise<void> => {
-    for (let n = 0; Date.now() < until || acknowledged.size <= LEAST_EVENTS; n++) {
+    for (let n = 0; Date.now() < until || acknowledged.size <= MIN_EVENTS; n++) {
       if (n % 3 === 0) {
         const events = Array.from({ length: 30 }, () => ({ eventType: 'VEHICLE_DETECTION' }));
         const { results } = await sending.ok('events.ingestBatch', { apiKey, events });
@@ -151,7 +151,7 @@ describe('subscribers of one process, while events are ingested through another'
 
     const cutOften = async (): Promise<void> => {
       const until = Date.now() + LOAD_SECONDS * 1000;
-      for (let n = 0; Date.now() < until || n < LEAST_CUTS * SUBSCRIBERS; n++) {
+      for (let n = 0; Date.now() < until || n < MIN_CUTS * SUBSCRIBERS; n++) {
         await sleep(100 + Math.random() * 350);
         followers[n % SUBSCRIBERS]?.cut();
         if (Math.random() < 0.4) {
@@ -167,7 +167,7 @@ describe('subscribers of one process, while events are ingested through another'
       dawdleFor(LOAD_SECONDS),
       cutOften(),
     ]);
-    expect(acknowledged.size).toBeGreaterThan(LEAST_EVENTS);
+    expect(acknowledged.size).toBeGreaterThan(MIN_EVENTS);
 
     const { rows } = await pool.query<{ id: string }>(
       `SELECT id FROM (SELECT xid, seq, unnest(event_ids) AS id FROM changes WHERE topic = 'events') AS committed
@@ -182,7 +182,7 @@ describe('subscribers of one process, while events are ingested through another'
         30_000,
       );
       await follower.stop();
-      expect(follower.cuts).toBeGreaterThan(LEAST_CUTS);
+      expect(follower.cuts).toBeGreaterThan(MIN_CUTS);
       expect(follower.missed).toEqual([]);
       expect(new Set(follower.received)).toEqual(acknowledged);
     }

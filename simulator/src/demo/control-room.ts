@@ -1,5 +1,5 @@
 import { DAY_MS } from '@gantry/contract/durations';
-import type { Stretch } from '../history.ts';
+import type { TimeRange } from '../history.ts';
 import { count } from '../screen.ts';
 import { acknowledgeAlerts, describeWatchlist } from './alerts.ts';
 import type { DemoFeatures } from './features.ts';
@@ -14,7 +14,7 @@ const REVIEWED_AFTER_MS = 2 * DAY_MS;
 export async function workThroughPast(
   staff: Staff,
   features: DemoFeatures,
-  { from, to }: Stretch,
+  { from, to }: TimeRange,
   say: (line: string) => void,
   signal: AbortSignal,
 ): Promise<void> {

@@ -1,6 +1,6 @@
 import type { GantryClient } from '@gantry/client';
 import { MAX_TAKE } from '@gantry/contract/page';
-import type { Stretch } from '../history.ts';
+import type { TimeRange } from '../history.ts';
 import { draw } from './draw.ts';
 import { inBatches } from './in-batches.ts';
 
@@ -13,10 +13,10 @@ const ARCHIVED = 0.3;
 /** Marks a fraction of the violations in a period as processed, and some of those as archived. */
 export async function reviewViolations(
   events: Events,
-  stretch: Stretch,
+  during: TimeRange,
   signal: AbortSignal,
 ): Promise<{ processed: number; archived: number }> {
-  const ids = await listViolations(events, stretch);
+  const ids = await listViolations(events, during);
   const processed = ids.filter((id) => draw(id) < PROCESSED);
   const archived = ids.filter((id) => draw(id) < ARCHIVED);
   await inBatches(processed, signal, (id) => events.markAsProcessed.mutate({ id }));
@@ -24,8 +24,8 @@ export async function reviewViolations(
   return { processed: processed.length, archived: archived.length };
 }
 
-async function listViolations(events: Events, stretch: Stretch): Promise<string[]> {
-  const range = { startDate: new Date(stretch.from), endDate: new Date(stretch.to) };
+async function listViolations(events: Events, during: TimeRange): Promise<string[]> {
+  const range = { startDate: new Date(during.from), endDate: new Date(during.to) };
   const ids: string[] = [];
   for (const eventType of ['TRAFFIC_VIOLATION', 'SEATBELT_VIOLATION'] as const) {
     for (let skip = 0; ; skip += MAX_TAKE) {

@@ -14,10 +14,10 @@ export interface ActingDevice {
 
 const TIMEOUT_MS = 30_000;
 const HEARTBEAT_MS = 30_000;
-const MOST_AT_ONCE = 100;
+const MAX_AT_ONCE = 100;
 
 /** Maximum number of vehicles whose messages are sent concurrently, because a busy camera does not wait for an answer. */
-const MOST_VEHICLES = 20;
+const MAX_VEHICLES = 20;
 
 /**
  * Sends the messages about the vehicles of the device from `from` (Unix milliseconds) on, and its heartbeats, until it is
@@ -33,7 +33,7 @@ async function reportVehicles(acting: ActingDevice, from: number, pace: Pace): P
   const stream = createStream(sensor, from, pace);
   const underWay = new Set<Promise<void>>();
   while (!signal.aborted) {
-    const due = stream.take(Date.now(), MOST_AT_ONCE);
+    const due = stream.take(Date.now(), MAX_AT_ONCE);
     for (const event of due) {
       const sighting = sightingOf(sensor, event);
       if (!sighting) continue;
@@ -43,7 +43,7 @@ async function reportVehicles(acting: ActingDevice, from: number, pace: Pace): P
         })
         .finally(() => underWay.delete(work));
       underWay.add(work);
-      if (underWay.size >= MOST_VEHICLES) await Promise.race(underWay);
+      if (underWay.size >= MAX_VEHICLES) await Promise.race(underWay);
     }
     if (due.length === 0) await pause(stream.nextAt(Date.now()) - Date.now() + 1, signal);
   }

@@ -29,7 +29,7 @@ const BLOCKED_BY_POISON = importing(`
 const BLOCKED_MS = 30_000;
 
 /** How often a message is taken before it is given up, and within which it is taken again, in milliseconds. */
-const MOST_TAKEN = 3;
+const MAX_TAKEN = 3;
 const TAKEN_MS = 60_000;
 
 /** Waits until the service has ended by itself. @throws BenchmarkFailed if it does not */
@@ -162,7 +162,7 @@ export const killing: readonly Fault[] = [
       await untilRead();
       // The answer may not leave before the event loop is blocked.
       await send(`A+051\n${POISON}`).catch(() => undefined);
-      for (let time = 1; time <= MOST_TAKEN; time++) {
+      for (let time = 1; time <= MAX_TAKEN; time++) {
         await untilItEnds(target, BLOCKED_MS + TAKEN_MS);
         await sleep(SUPERVISOR_MS);
         await target.start();

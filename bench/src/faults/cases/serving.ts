@@ -165,7 +165,7 @@ export const serving: readonly Fault[] = [
     recoversWithin: 10,
     isQuick: false,
     proxies: true,
-    isTwofold: true,
+    isDouble: true,
     async run({ target, second, breach }) {
       if (!second) return;
       for (let round = 0; round < 2; round++) {

@@ -126,7 +126,7 @@ function useGoTo(): void {
 
 /** A token is refreshed after this share of its remaining lifetime, and after a failure, of what remains then. */
 const SHARE = 0.5;
-const LEAST_MS = 60_000;
+const MIN_MS = 60_000;
 
 /** Refreshes the token before it expires. One tab does it for all tabs of the browser. */
 function useKeepAlive(): void {
@@ -139,7 +139,7 @@ function useKeepAlive(): void {
     const plan = () => {
       const left = expiry - Date.now();
       if (isOver || left <= 0) return;
-      timer = setTimeout(() => void exchange(token).then(plan), Math.max(LEAST_MS, left * SHARE));
+      timer = setTimeout(() => void exchange(token).then(plan), Math.max(MIN_MS, left * SHARE));
     };
     plan();
     return () => {

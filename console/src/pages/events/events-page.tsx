@@ -61,7 +61,8 @@ function Events() {
   const { selection, isOffered } = useEventSelection(states.rows, openId, JSON.stringify(input));
   const sort = { by: input.sortBy ?? 'timestamp', order: input.sortOrder ?? 'desc' };
   const newer = useNewer({
-    enabled: sort.by === 'timestamp' && sort.order === 'desc' && pages.total !== null && !pages.isOfBefore,
+    enabled:
+      sort.by === 'timestamp' && sort.order === 'desc' && pages.total !== null && !pages.isPreviousData,
     input: reason === undefined ? input : { ...input, reason },
     rows: pages.rows,
     hasMore: pages.hasMore,

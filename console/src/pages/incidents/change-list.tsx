@@ -71,11 +71,11 @@ function isChange(value: unknown): value is Change {
 }
 
 /** Maximum number of events shown per entry; the list of attached events has more. */
-const MOST_EVENTS = 5;
+const MAX_EVENTS = 5;
 
 function eventsOf({ eventId, eventIds }: Record<string, unknown>): readonly string[] {
   const ids = Array.isArray(eventIds) ? eventIds : [eventId];
-  return ids.filter((id) => typeof id === 'string').slice(0, MOST_EVENTS);
+  return ids.filter((id) => typeof id === 'string').slice(0, MAX_EVENTS);
 }
 
 function Value({ name, value }: { readonly name: FieldName; readonly value: unknown }) {

@@ -1,4 +1,4 @@
-import { fold } from '@gantry/contract/fold';
+import { caseFold } from '@gantry/contract/case-fold';
 import type { Location } from '@gantry/contract/locations';
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
@@ -23,8 +23,10 @@ export function LocationsMap({ search, selectedId, onSelect }: LocationsMapProps
   const { data = NONE, error, refetch } = useAllLocations();
   const shown = useMemo(() => {
     // Matches the same locations as the service's search, which the list uses.
-    const part = fold(search?.trim() ?? '');
-    return data.filter(({ name, address }) => fold(name).includes(part) || fold(address).includes(part));
+    const part = caseFold(search?.trim() ?? '');
+    return data.filter(
+      ({ name, address }) => caseFold(name).includes(part) || caseFold(address).includes(part),
+    );
   }, [data, search]);
   const points = useLocationPoints(shown);
   const selected = data.find(({ id }) => id === selectedId);

@@ -113,7 +113,7 @@ export function RepeatPlates({ analytics: { repeatPlates }, from }: RepeatPlates
 const names = ['events', 'violations', 'incidents', 'processed', 'unprocessed', 'archived'] as const;
 
 /** Changes of 1000 % or more are not shown: they only mean that the previous value was very small. */
-const MOST_CHANGE = 10;
+const MAX_CHANGE = 10;
 
 /** The totals of a range, compared with the previous period of the same length. */
 export function Totals({ analytics }: { readonly analytics: Analytics }) {
@@ -145,7 +145,7 @@ export function Totals({ analytics }: { readonly analytics: Analytics }) {
               <dd className="figures">
                 <span className="text-xl font-semibold">{number(value)}</span>
                 <p className="text-sm text-muted">
-                  {since !== null && !isPartial && Math.abs(since) < MOST_CHANGE && (
+                  {since !== null && !isPartial && Math.abs(since) < MAX_CHANGE && (
                     <>
                       <bdi dir="ltr">{change.format(since)}</bdi> ·{' '}
                     </>

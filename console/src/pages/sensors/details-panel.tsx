@@ -7,7 +7,7 @@ import { useTime } from '../../shared/time/use-time.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Facts, Panel } from '../../ui/panel.tsx';
 
-/** The panel with the properties of a sensor, its last signs of life, which signs count, and its clock. */
+/** The panel with the properties of a sensor, its last liveness signals, which signs count, and its clock. */
 export function DetailsPanel({ sensor }: { readonly sensor: Sensor }) {
   const { t, i18n } = useTranslation(['sensors', 'common']);
   const { data: signs } = useQuery(service.sensors.getSignsOfLife.queryOptions({ id: sensor.id }));

@@ -134,7 +134,7 @@ const heights = { ONLINE: 6, MAINTENANCE: 12, OFFLINE: 18, ERROR: 24 } as const;
 const HEIGHT = 24;
 const WIDTH = 1000;
 /** The minimum width of a span, so that short ones remain visible. */
-const LEAST_WIDTH = 3;
+const MIN_WIDTH = 3;
 
 /** A timeline of the status of a sensor. The table of changes has the same data as text. */
 function StatusStrip({ label, spans, from, to }: StatusStripProps) {
@@ -152,9 +152,9 @@ function StatusStrip({ label, spans, from, to }: StatusStripProps) {
       {within(spans, from, to).map((span) => (
         <rect
           key={span.from}
-          x={Math.min(x(span.from), WIDTH - LEAST_WIDTH)}
+          x={Math.min(x(span.from), WIDTH - MIN_WIDTH)}
           y={HEIGHT - heights[span.status]}
-          width={Math.max(LEAST_WIDTH, x(span.to) - x(span.from))}
+          width={Math.max(MIN_WIDTH, x(span.to) - x(span.from))}
           height={heights[span.status]}
           fill={`var(--${statusLooks[span.status].color})`}
         >
@@ -199,7 +199,7 @@ function useReasonText(): (reason: string) => string {
 
 const TAKE = 100;
 /** The maximum number of pages that are loaded: a sensor that flaps has thousands of changes. */
-const MOST_PAGES = 10;
+const MAX_PAGES = 10;
 /** The longest period that the page shows, in milliseconds: 30 days. */
 export const HISTORY_MS = 30 * DAY_MS;
 
@@ -221,7 +221,7 @@ function useStatusHistory(id: string) {
 async function read(id: string, signal: AbortSignal): Promise<StatusHistory> {
   const changes: StatusChange[] = [];
   const since = Date.now() - HISTORY_MS;
-  for (let page = 0; page < MOST_PAGES; page++) {
+  for (let page = 0; page < MAX_PAGES; page++) {
     const answer = await api.sensors.getStatusHistory.query(
       { id, skip: page * TAKE, take: TAKE },
       { signal },

@@ -96,7 +96,7 @@ function StatusField({ status }: { readonly status: SensorStatus }) {
   );
 }
 
-/** The checkbox for whether only heartbeats count as signs of life. @param sensorId absent for a new sensor */
+/** The checkbox for whether only heartbeats count as liveness signals. @param sensorId absent for a new sensor */
 function HeartbeatsField({ sensorId }: { readonly sensorId?: string }) {
   const { data, error } = useQuery({
     ...service.sensors.getSignsOfLife.queryOptions({ id: sensorId ?? '' }),

@@ -1,4 +1,4 @@
-import { fold } from '@gantry/contract/fold';
+import { caseFold } from '@gantry/contract/case-fold';
 import type { LocatedSensor } from '@gantry/contract/sensors';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -30,13 +30,13 @@ export function SensorsMap({ filter, selectedId, onSelect }: SensorsMapProps) {
   const { type, status, locationId, search } = filter;
   const shown = useMemo(() => {
     // Matches the same sensors as the service's search, which the list uses.
-    const part = fold(search?.trim() ?? '');
+    const part = caseFold(search?.trim() ?? '');
     return data.filter(
       (sensor) =>
         (!type || sensor.type === type) &&
         (!status || sensor.status === status) &&
         (!locationId || sensor.location?.id === locationId) &&
-        (fold(sensor.name).includes(part) || fold(sensor.deviceId).includes(part)),
+        (caseFold(sensor.name).includes(part) || caseFold(sensor.deviceId).includes(part)),
     );
   }, [data, type, status, locationId, search]);
   const points = useSensorPoints(shown);

@@ -40,9 +40,9 @@ export function OidcReturn({ onSignedIn }: { readonly onSignedIn: (to: string) =
   const { mutate, error, isPending } = useMutation({
     mutationFn: async (answer: OidcAnswer) => {
       if ('error' in answer) throw new GantryError('UNAUTHORIZED', answer.error || t('oidc.notBegunHere'));
-      const { code, begun } = answer;
-      keepSession(await api.auth.completeOidcLogin.mutate({ code, verifier: begun.verifier }));
-      return begun.to;
+      const { code, started } = answer;
+      keepSession(await api.auth.completeOidcLogin.mutate({ code, verifier: started.verifier }));
+      return started.to;
     },
     onSuccess: onSignedIn,
   });
@@ -59,14 +59,14 @@ export function OidcReturn({ onSignedIn }: { readonly onSignedIn: (to: string) =
 
 const KEY = 'gantry.oidc';
 
-interface Begun {
+interface Started {
   readonly verifier: string;
   /** Path to open after the login. */
   readonly to: string;
 }
 
 /** The result of a login at the provider, which the service passes in the URL fragment. */
-type OidcAnswer = { readonly code: string; readonly begun: Begun } | { readonly error: string };
+type OidcAnswer = { readonly code: string; readonly started: Started } | { readonly error: string };
 
 // Read before the router reads the URL, so that the code appears neither in the address bar nor in the history.
 let answer = readAnswer();
@@ -90,8 +90,8 @@ const canUseOidc = typeof crypto !== 'undefined' && crypto.subtle !== undefined;
 async function beginOidcLogin(path: string, to: string): Promise<void> {
   const verifier = base64url(crypto.getRandomValues(new Uint8Array(32)));
   const hashed = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier));
-  const begun: Begun = { verifier, to };
-  sessionStorage.setItem(KEY, JSON.stringify(begun));
+  const started: Started = { verifier, to };
+  sessionStorage.setItem(KEY, JSON.stringify(started));
   const address = new URL(addressOf(path));
   address.searchParams.set('challenge', base64url(new Uint8Array(hashed)));
   location.assign(address);
@@ -103,16 +103,16 @@ function readAnswer(): OidcAnswer | null {
   const error = given.get('oidcError');
   if (code === null && error === null) return null;
   history.replaceState(history.state, '', location.pathname + location.search);
-  const begun = takeBegun();
+  const started = takeBegun();
   if (error !== null) return { error };
-  return code !== null && begun ? { code, begun } : { error: '' };
+  return code !== null && started ? { code, started } : { error: '' };
 }
 
-function takeBegun(): Begun | null {
+function takeBegun(): Started | null {
   try {
     const text = sessionStorage.getItem(KEY);
     sessionStorage.removeItem(KEY);
-    return text === null ? null : (JSON.parse(text) as Begun);
+    return text === null ? null : (JSON.parse(text) as Started);
   } catch {
     return null;
   }

@@ -8,8 +8,8 @@ import { currentSession } from '../session/session.ts';
 const PASSING = new Set(['UNREACHABLE', 'SERVICE_UNAVAILABLE', 'TOO_MANY_REQUESTS']);
 /** HTTP statuses of a proxy that cannot reach the service. */
 const PROXY_STATUSES = new Set([502, 503, 504]);
-const MOST_RETRIES = 3;
-const MOST_WAIT_S = 10;
+const MAX_RETRIES = 3;
+const MAX_WAIT_S = 10;
 
 /** Whether the response came from a proxy that cannot reach the service. */
 export function isAnswerOfProxy(error: GantryError): boolean {
@@ -40,10 +40,10 @@ export const queryClient = new QueryClient({
       retry: (failures, error) =>
         error instanceof GantryError &&
         (PASSING.has(error.code) || isAnswerOfProxy(error)) &&
-        failures < MOST_RETRIES,
+        failures < MAX_RETRIES,
       retryDelay: (failures, error) =>
         1000 *
-        Math.min(MOST_WAIT_S, (error instanceof GantryError && error.retryAfter) || 0.5 * 2 ** failures),
+        Math.min(MAX_WAIT_S, (error instanceof GantryError && error.retryAfter) || 0.5 * 2 ** failures),
     },
     mutations: { networkMode: 'always' },
   },

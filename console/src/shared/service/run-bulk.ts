@@ -3,7 +3,7 @@ import { MAX_BATCH_ITEMS } from '@gantry/contract/values';
 
 /** Default number of concurrent calls. */
 const AT_ONCE = 4;
-const MOST_WAIT_S = 30;
+const MAX_WAIT_S = 30;
 
 /** The progress of a bulk operation: the number of items done, and of all items. */
 export interface BulkProgress {
@@ -52,9 +52,9 @@ export async function runBulk<Item>({
 
 /** Number of concurrent batches. It is low because each batch occupies several database connections of the service. */
 const BATCHES_AT_ONCE = 2;
-/** Target number of batches, so that progress is visible. A batch has at least `LEAST_BATCH` items. */
+/** Target number of batches, so that progress is visible. A batch has at least `MIN_BATCH` items. */
 const STEPS = 10;
-const LEAST_BATCH = 10;
+const MIN_BATCH = 10;
 
 interface BatchOptions<Item, Done extends object> {
   readonly items: readonly Item[];
@@ -77,7 +77,7 @@ export async function runBatches<Item, Done extends object>({
   signal,
   onProgress,
 }: BatchOptions<Item, Done>): Promise<BulkFailure<Item>[]> {
-  const size = Math.min(MAX_BATCH_ITEMS, Math.max(LEAST_BATCH, Math.ceil(items.length / STEPS)));
+  const size = Math.min(MAX_BATCH_ITEMS, Math.max(MIN_BATCH, Math.ceil(items.length / STEPS)));
   const batches = Array.from({ length: Math.ceil(items.length / size) }, (_, at) =>
     items.slice(at * size, (at + 1) * size),
   );
@@ -123,9 +123,7 @@ async function patiently(call: () => Promise<void>, signal: AbortSignal): Promis
       return await call();
     } catch (error) {
       if (!isBusy(error) || signal.aborted) throw error;
-      await new Promise((resolve) =>
-        setTimeout(resolve, 1000 * Math.min(MOST_WAIT_S, error.retryAfter ?? 1)),
-      );
+      await new Promise((resolve) => setTimeout(resolve, 1000 * Math.min(MAX_WAIT_S, error.retryAfter ?? 1)));
     }
   }
 }

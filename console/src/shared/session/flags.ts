@@ -30,7 +30,7 @@ function createFlag(): Flag {
 // Whether the service refused the token of this tab. The page stays mounted under a sign-in dialog and keeps its input.
 const ended = createFlag();
 
-/** Records that the session has ended (true), or that a new one has begun (false). */
+/** Records that the session has ended (true), or that a new one has started (false). */
 export const setSessionEnded = ended.set;
 
 export const isSessionEnded = ended.get;

@@ -8,7 +8,7 @@ import type { Filter, FilterValues } from '../filters/filter.ts';
 import { useNotices } from '../notices/notices.tsx';
 import { saveFile } from '../service/files.ts';
 import { useZone } from '../time/zone.ts';
-import { csvOfRows, type ExportColumn, filterFacts, loadAllRows, MOST_ROWS } from './export.ts';
+import { csvOfRows, type ExportColumn, filterFacts, loadAllRows, MAX_ROWS } from './export.ts';
 import type { Pages } from './pages.ts';
 
 interface ExportButtonProps<Row> {
@@ -39,7 +39,7 @@ export function ExportButton<Row>(props: ExportButtonProps<Row>) {
       const facts = [title, ...(await filterFacts(filters, values)), t('export.zone', { zone })];
       const said =
         count < found.total
-          ? t('export.cut', { n: number(MOST_ROWS), total: number(found.total) })
+          ? t('export.cut', { n: number(MAX_ROWS), total: number(found.total) })
           : t('export.rows', { count, n: number(count) });
       const file = csvOfRows(columns, found.rows, zone, [...facts, said], csvChoice());
       saveFile(new Blob([file], { type: 'text/csv;charset=utf-8' }), `${fileNameOf(title)}.csv`);

@@ -11,7 +11,7 @@ export interface ExportColumn<Row> {
 }
 
 /** Maximum number of rows in a file. The file states how many rows there are if it was cut off. */
-export const MOST_ROWS = 50_000;
+export const MAX_ROWS = 50_000;
 
 interface AllRows<Row> {
   readonly rows: readonly Row[];
@@ -20,7 +20,7 @@ interface AllRows<Row> {
 }
 
 /**
- * Reads all pages of a list in sequence, up to `MOST_ROWS` rows.
+ * Reads all pages of a list in sequence, up to `MAX_ROWS` rows.
  * @param onProgress receives the share of rows that is loaded, from 0 to 1
  * @throws what `load` throws
  */
@@ -34,8 +34,8 @@ export async function loadAllRows<Row>(
   for (let start = FIRST_PAGE; ; ) {
     const { rows, total, end } = await readPage(load, start, signal);
     for (const row of rows) found.set(keyOf(row), row);
-    const most = Math.min(total, MOST_ROWS);
-    if (rows.length === 0 || end >= most) return { rows: [...found.values()].slice(0, MOST_ROWS), total };
+    const most = Math.min(total, MAX_ROWS);
+    if (rows.length === 0 || end >= most) return { rows: [...found.values()].slice(0, MAX_ROWS), total };
     onProgress(end / most);
     start = { skip: end, total };
   }

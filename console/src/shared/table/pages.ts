@@ -30,7 +30,7 @@ export interface Pages<Row> {
   readonly total: number | null;
   readonly isPending: boolean;
   /** Whether the rows are still those of the previous filters. */
-  readonly isOfBefore: boolean;
+  readonly isPreviousData: boolean;
   readonly isFetching: boolean;
   readonly error: unknown;
   readonly hasMore: boolean;
@@ -101,7 +101,7 @@ export function usePages<Row>({
     rows,
     total: data?.pages.at(-1)?.total ?? null,
     isPending: query.isPending,
-    isOfBefore: query.isPlaceholderData,
+    isPreviousData: query.isPlaceholderData,
     isFetching: query.isFetching,
     error: query.error,
     hasMore: hasNextPage,

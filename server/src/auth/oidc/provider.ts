@@ -8,7 +8,7 @@ import { AppError, unavailable } from '../../platform/error.ts';
 import { emailOf, nameOf, roleOf } from './claims.ts';
 
 /** The data of a login that begins at the provider. */
-export interface BegunLogin {
+export interface StartedLogin {
   /** The page of the provider where the user logs in. */
   readonly url: URL;
   readonly state: string;
@@ -31,12 +31,12 @@ export interface ExternalUser {
 /** An OpenID Connect provider: the authorization code flow with PKCE, state and nonce. */
 export interface OidcProvider {
   /** @throws AppError `unavailable` when the provider cannot be reached */
-  begin(redirectUrl: URL): Promise<BegunLogin>;
+  begin(redirectUrl: URL): Promise<StartedLogin>;
   /**
    * @param answer the address to which the provider returned the user
    * @throws AppError `unauthorized` when the answer is not valid; `unavailable` when the provider cannot be reached
    */
-  finish(answer: URL, begun: Omit<BegunLogin, 'url'>): Promise<ExternalUser>;
+  finish(answer: URL, started: Omit<StartedLogin, 'url'>): Promise<ExternalUser>;
 }
 
 /** Time limit of each request to the provider, in seconds. */

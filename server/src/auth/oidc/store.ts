@@ -2,18 +2,18 @@ import { and, eq, gt, isNotNull, isNull, sql } from 'drizzle-orm';
 import { externalIdentities, oidcLogins, users } from '../../platform/database/tables.ts';
 import type { Executor, Transaction } from '../../platform/database/transaction.ts';
 
-/** A login at the provider that has begun. Hashes are SHA-256. */
-interface Begun {
+/** A login at the provider that has started. Hashes are SHA-256. */
+interface Started {
   readonly stateHash: string;
   readonly codeVerifier: string;
   readonly nonce: string;
   readonly challenge: string;
 }
 
-/** Stores a login that has begun. @returns false when too many are under way */
-export async function insertBegun(
+/** Stores a login that has started. @returns false when too many are under way */
+export async function insertStartedLogin(
   db: Executor,
-  { stateHash, codeVerifier, nonce, challenge }: Begun,
+  { stateHash, codeVerifier, nonce, challenge }: Started,
   { seconds, most }: { readonly seconds: number; readonly most: number },
 ): Promise<boolean> {
   const { rowCount } = await db.execute(sql`
@@ -23,7 +23,7 @@ export async function insertBegun(
   return rowCount === 1;
 }
 
-/** Takes a login that has begun, which can be done once. */
+/** Takes a login that has started, which can be done once. */
 export async function takeBegun(db: Executor, stateHash: string) {
   const [row] = await db
     .delete(oidcLogins)

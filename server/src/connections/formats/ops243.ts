@@ -6,7 +6,7 @@ import { kindOf, measured, numberOf, speedOf } from '../observed.ts';
 
 type Direction = 'approaching' | 'receding';
 
-/** One measurement of the radar, of which a vehicle causes many. */
+/** One radar reading; a passing vehicle produces many. */
 interface Sample {
   /** km/h, without a sign; null when nothing moves */
   readonly speed: number | null;

@@ -60,7 +60,7 @@ export function runsOf(period: Period, starts: readonly number[], whole: Interva
 export interface Covering {
   /** Pieces whose counts add up to that of the interval. */
   readonly pieces: readonly Piece[];
-  /** The whole hours within it, for which counts that are not folded yet must be added. Null when there are none. */
+  /** The whole hours within it, for which counts that are not rolled up yet must be added. Null when there are none. */
   readonly hours: Interval | null;
 }
 

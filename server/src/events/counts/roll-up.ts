@@ -21,11 +21,11 @@ export function startRollingUpCounts({
 }: {
   db: Database;
   log: Logger;
-  timings: Pick<Timings, 'foldCountsMs'>;
+  timings: Pick<Timings, 'rollUpCountsMs'>;
 }): AsyncDisposable {
   return startPeriodic(
     {
-      everyMs: timings.foldCountsMs,
+      everyMs: timings.rollUpCountsMs,
       log,
       failure: 'the counts could not be rolled up now; the next run will try again',
     },
@@ -44,7 +44,7 @@ export async function rollUpCounts(db: Database, limit: number): Promise<number>
   if (!(await isAnythingWaiting(db))) return 0;
   return inTransaction(db, async (tx) => {
     const { rows: locked } = await tx.execute<{ mine: boolean }>(
-      sql`SELECT pg_try_advisory_xact_lock(${locks.fold}) AS mine, set_config('synchronous_commit', 'off', true)`,
+      sql`SELECT pg_try_advisory_xact_lock(${locks.rollUp}) AS mine, set_config('synchronous_commit', 'off', true)`,
     );
     if (!locked[0]?.mine) return 0;
     const totals = await tx.execute<{ rows: number }>(rollUpTotalsQuery(limit));
@@ -54,7 +54,7 @@ export async function rollUpCounts(db: Database, limit: number): Promise<number>
 }
 
 // Rows are written in the order of their keys. Plan: the new rows by their position, then the primary keys of
-// the folded hours and of the periods.
+// the rolled-up hours and of the periods.
 function rollUpTotalsQuery(limit: number) {
   return sql`
   WITH taken AS (

@@ -1,7 +1,7 @@
 import type { EventStats } from '@gantry/contract/events';
 import { sql } from 'drizzle-orm';
+import { sumsBySpelling } from '../../platform/case-fold.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
-import { sumsBySpelling } from '../../platform/fold-case.ts';
 import type { Interval } from '../../platform/time.ts';
 import { countedEvents } from './totals.ts';
 

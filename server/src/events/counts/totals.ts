@@ -39,7 +39,7 @@ type Bucket = 'none' | 'own' | number;
 /**
  * A query, named `counted`, for rows that count the events of an interval, with the columns event_type,
  * violation_type, vehicle_type, severity, processed, archived and n. n may be negative, and several rows may have the
- * same keys. Must be read in a single statement, because folding moves rows between tables.
+ * same keys. Must be read in a single statement, because rolling up moves rows between tables.
  */
 export function countedEvents(interval: Interval): SQL {
   return sql`(${unionOf('none', fromCovering('none', withinTime(interval)))}) AS counted (${totalsKeys}, n)`;
@@ -57,7 +57,7 @@ export function countedByPeriod(period: Period, interval: Interval): SQL {
       : [
           ...fromCovering(startOf(period, from), { from, until: first }),
           ...(first < last
-            ? [fromPiece('own', { source: period, ...whole, sign: 1 }), fromUnfolded('own', whole, period)]
+            ? [fromPiece('own', { source: period, ...whole, sign: 1 }), fromPending('own', whole, period)]
             : []),
           ...fromCovering(last, { from: last, until }),
         ];
@@ -149,7 +149,7 @@ function fromPiece(bucket: Bucket, piece: Piece): SQL {
     WHERE period = ${piece.source} AND ${range(sql`start`, piece, day)}`;
 }
 
-function fromUnfolded(bucket: Bucket, hours: Interval, period: Period): SQL {
+function fromPending(bucket: Bucket, hours: Interval, period: Period): SQL {
   return sql`
   SELECT ${bucketColumn(bucket, sql`date_trunc(${period}, hour, 'UTC')`)} ${totalsKeys}, n FROM event_totals_unfolded
   WHERE ${range(sql`hour`, hours, moment)}`;
@@ -158,7 +158,7 @@ function fromUnfolded(bucket: Bucket, hours: Interval, period: Period): SQL {
 function fromCovering(bucket: Bucket, interval: Interval): SQL[] {
   const { pieces, hours } = cover(interval);
   const parts = pieces.map((piece) => fromPiece(bucket, piece));
-  return hours === null ? parts : [...parts, fromUnfolded(bucket, hours, 'hour')];
+  return hours === null ? parts : [...parts, fromPending(bucket, hours, 'hour')];
 }
 
 /** The parts as one query; without parts, one without rows. */

@@ -132,7 +132,7 @@ const MAX_EMPTY = 2;
  * left out, the interval itself is returned, because bounds make planning a partition 25 % slower.
  */
 export async function occupiedSpans(db: Executor, interval: Interval): Promise<Interval[]> {
-  // Plan: event_period_totals_pkey for each month from the first to the last; the unfolded rows are read whole.
+  // Plan: event_period_totals_pkey for each month from the first to the last; the pending rows are read whole.
   const { rows } = await db.execute<{ start: number; partitions: number }>(sql`
     SELECT (extract(epoch FROM start) * 1000)::bigint AS start,
       (SELECT count(*) FROM pg_inherits WHERE inhparent = 'events'::regclass) AS partitions

@@ -2,9 +2,9 @@ import { type EventFilter, type ListEventsInput, listEventsInput } from '@gantry
 import { isUuid } from '@gantry/contract/id';
 import { plateKey } from '@gantry/contract/plate';
 import { type SQL, sql } from 'drizzle-orm';
-import { foldedText } from '../../platform/database/folded.ts';
+import { spellingsOf } from '../../platform/case-fold.ts';
+import { caseFolded } from '../../platform/database/case-folded.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
-import { spellingsOf } from '../../platform/fold-case.ts';
 import type { Interval } from '../../platform/time.ts';
 import { idWithinAny } from '../counts/totals.ts';
 import { formerPlateKey, type PlateFilter, plateFilter } from '../plate.ts';
@@ -125,7 +125,7 @@ async function ofKind(
       others.length === 0
         ? sql`lower(${name}) = ${spelling ?? sought}`
         : sql`lower(${name}) = ANY(${sql.param([spelling, ...others])}::text[])`,
-    onTotals: sql`${foldedText(name)} = ${foldedText(sought)}`,
+    onTotals: sql`${caseFolded(name)} = ${caseFolded(sought)}`,
     isIndexed: column === 'violation_type' && others.length === 0,
   };
 }
@@ -137,11 +137,11 @@ async function findSpellings(
   sought: string,
 ): Promise<string[]> {
   const name = sql.raw(column);
-  // Plan: event_period_totals_pkey for the years; the unfolded rows are read whole.
+  // Plan: event_period_totals_pkey for the years; the pending rows are read whole.
   const { rows } = await db.execute<{ spelling: string }>(sql`
     SELECT DISTINCT lower(kind) AS spelling FROM (
       SELECT ${name} FROM event_period_totals WHERE period = 'year' UNION SELECT ${name} FROM event_totals_unfolded
-    ) AS counted (kind) WHERE ${foldedText(sql`kind`)} = ${foldedText(sought)}`);
+    ) AS counted (kind) WHERE ${caseFolded(sql`kind`)} = ${caseFolded(sought)}`);
   return rows.map(({ spelling }) => spelling);
 }
 

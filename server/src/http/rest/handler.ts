@@ -61,7 +61,7 @@ class RestForm<App extends Core> {
     requireOneHost(request);
     const found = findPath(`${PREFIX}${target.path}`);
     if (!found) {
-      throw new WireError('NOT_FOUND', 'There is nothing at this address: all are described at /docs');
+      throw new WireError('NOT_FOUND', 'Not found: see /docs for all endpoints');
     }
     const allow = allowedMethods(found.routes);
     if (method === 'OPTIONS') return exchange.send(204, { allow }, null);
@@ -97,7 +97,7 @@ class RestForm<App extends Core> {
   async #stream(exchange: Exchange, ctx: RequestContext<App>, target: Target, call: Call): Promise<void> {
     const { request, response, requestId } = exchange;
     const subscribing = { request, response, target, call };
-    const messages = await begun(await subscribe(this.#dispatcher, ctx, this.#ending, subscribing));
+    const messages = await started(await subscribe(this.#dispatcher, ctx, this.#ending, subscribing));
     exchange.beginStream(STREAM_HEADERS);
     // The answer to HEAD has no body, and the stream would never end.
     if (request.method === 'HEAD') return void response.end();
@@ -108,7 +108,7 @@ class RestForm<App extends Core> {
   /** The description of a procedure, made on first use: describing all takes a good part of a second. */
   #documentOf(procedure: string): ProcedureDocument {
     const document = this.#documents.get(procedure) ?? describeProcedure(this.#router, procedure);
-    if (!document) throw new WireError('NOT_FOUND', 'There is nothing at this address');
+    if (!document) throw new WireError('NOT_FOUND', 'Page not found');
     this.#documents.set(procedure, document);
     return document;
   }
@@ -133,7 +133,7 @@ function refuse(exchange: Exchange, { status, outcome, headers }: Answer): void 
  * The messages of a subscription that was not refused at once, as it is when too many are open.
  * @throws the refusal
  */
-async function begun(messages: AsyncIterable<unknown>): Promise<AsyncIterable<unknown>> {
+async function started(messages: AsyncIterable<unknown>): Promise<AsyncIterable<unknown>> {
   const rest = messages[Symbol.asyncIterator]();
   let first: Promise<IteratorResult<unknown>> | null = rest.next();
   await Promise.race([first, setImmediate()]);

@@ -222,6 +222,6 @@ function decode(field: string): string {
   try {
     return decodeURIComponent(field);
   } catch {
-    throw new WireError('BAD_REQUEST', 'The address is not well-formed');
+    throw new WireError('BAD_REQUEST', 'Malformed URL');
   }
 }

@@ -26,7 +26,7 @@ export interface WorkerProcess {
   readonly listening: Promise<Listening | null>;
   /** Whether it serves requests now. */
   readonly isServing: boolean;
-  /** Counts one more beat of this process, and returns how many there were since the last sign of life of the worker; 0 while it loads. */
+  /** Counts one more beat of this process, and returns how many there were since the last liveness signal of the worker; 0 while it loads. */
   countBeat(): number;
   /** Resolves when it has ended, with its exit code or the signal or error that ended it. */
   readonly ended: Promise<string>;

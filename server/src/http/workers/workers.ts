@@ -7,8 +7,8 @@ import { joinMetrics } from './join-metrics.ts';
 import { type Listening, startWorkerProcess, type WorkerProcess } from './worker-process.ts';
 
 /** Pause before a worker that ended is restarted, in milliseconds; doubled each time until one runs long enough. */
-const FIRST_PAUSE_MS = 200;
-const LONGEST_PAUSE_MS = 15_000;
+const INITIAL_PAUSE_MS = 200;
+const MAX_PAUSE_MS = 15_000;
 const LONG_ENOUGH_MS = 30_000;
 
 /** Workers are killed this long before this process ends itself, in milliseconds. */
@@ -83,11 +83,11 @@ export function createWorkers({ count, environment, stopDeadlineMs, log }: Worke
 
   /** Restarts the worker whenever it has ended, with growing pauses until one runs long enough. */
   const keep = async (number: number, first: WorkerProcess): Promise<void> => {
-    let pause = FIRST_PAUSE_MS;
-    for (let worker = first; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+    let pause = INITIAL_PAUSE_MS;
+    for (let worker = first; ; pause = Math.min(2 * pause, MAX_PAUSE_MS)) {
       const reason = await worker.ended;
       if (ending.signal.aborted) return;
-      if (performance.now() - worker.startedAt > LONG_ENOUGH_MS) pause = FIRST_PAUSE_MS;
+      if (performance.now() - worker.startedAt > LONG_ENOUGH_MS) pause = INITIAL_PAUSE_MS;
       log.error(
         { worker: number, process: worker.pid, reason, pause },
         'a worker ended and is being replaced',

@@ -100,9 +100,9 @@ export function startBackups(
   const begin: Backups['begin'] = async (origin, startedBy, record) => {
     if (folder === undefined) return null;
     const id = await inTransaction(db, async (tx) => {
-      const begun = await beginBackup(tx, { origin, folder, startedBy });
-      if (begun !== null) await record?.(tx, begun);
-      return begun;
+      const started = await beginBackup(tx, { origin, folder, startedBy });
+      if (started !== null) await record?.(tx, started);
+      return started;
     });
     if (id === null) return null;
     const running: Promise<void> = run(id, folder)

@@ -50,7 +50,7 @@ import { cleanPool } from './verify.ts';
 export const SECRETS = ['jwt-secret'] as const;
 
 /** Maximum number of pictures that may be missing. With more, the store is probably not that of the service. */
-const MOST_LACKING = 1_000;
+const MAX_MISSING_IMAGES = 1_000;
 
 export interface MakeOptions {
   readonly connectionString: string;
@@ -249,7 +249,7 @@ async function copyPictures(
         const bytes = await explainingStore(() => readVerified(blobs, picture));
         if (bytes === null) {
           result.lacking.push(picture.sha256);
-          if (result.lacking.length > MOST_LACKING) throw tooManyLacking();
+          if (result.lacking.length > MAX_MISSING_IMAGES) throw tooManyLacking();
           return;
         }
         folders.add(await addToPool(pool, picture.sha256, bytes));
@@ -274,7 +274,7 @@ async function copyPictures(
 
 function tooManyLacking(): BackupRefused {
   return new BackupRefused(
-    `More than ${MOST_LACKING} pictures that the database names are missing in the store: check DATA_DIR and S3_BUCKET, which must be those of the service`,
+    `More than ${MAX_MISSING_IMAGES} pictures that the database names are missing in the store: check DATA_DIR and S3_BUCKET, which must be those of the service`,
   );
 }
 

@@ -42,7 +42,7 @@ export async function explainingStore<Result>(work: () => Promise<Result>): Prom
   } catch (cause) {
     if (cause instanceof BackupRefused) throw cause;
     throw new BackupRefused(
-      `The store of pictures (S3_BUCKET, or images in DATA_DIR) failed (${safeText(cause)}): gantry doctor examines it. Try again when it answers; pictures that were copied are not copied again`,
+      `The store of pictures (S3_BUCKET, or images in DATA_DIR) failed (${safeText(cause)}): gantry doctor checks it. Try again when it answers; pictures that were copied are not copied again`,
       { cause },
     );
   }

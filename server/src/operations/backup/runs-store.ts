@@ -7,7 +7,7 @@ import { findNames } from '../../users/names-store.ts';
 import type { BackupResult } from './make.ts';
 
 /**
- * A backup without a sign of life for this long, in seconds, has lost its process; so has one whose last sign is this far
+ * A backup without a liveness signal for this long, in seconds, has lost its process; so has one whose last sign is this far
  * in the future, given while the clock was wrong. Without the lock that a backup holds from its beginning, as after its
  * process was killed, a few missing signs suffice.
  */
@@ -99,7 +99,7 @@ interface BackupRow extends Record<string, unknown> {
   error: string | null;
 }
 
-/** One page of the backups, newest first. One that has lost its process is shown as stopped, at its last sign of life. */
+/** One page of the backups, newest first. One that has lost its process is shown as stopped, at its last liveness signal. */
 export async function listBackupRuns(
   db: Executor,
   { skip, take, id }: { skip: number; take: number; id?: string },

@@ -4,7 +4,7 @@ import type { ClientBase } from 'pg';
 import { clientSettings } from '../../platform/database/address.ts';
 import { sqlState } from '../../platform/database/failure.ts';
 import { locks } from '../../platform/database/locks.ts';
-import { type Asking, areEventsDistributed } from '../../platform/database/nodes.ts';
+import { areEventsDistributed, type Queryable } from '../../platform/database/nodes.ts';
 import { pauseEvents, takeSnapshotOfNodes } from '../../platform/database/nodes-snapshot.ts';
 import { Client } from '../../platform/database/tls-files.ts';
 import { AppError } from '../../platform/error.ts';
@@ -33,7 +33,7 @@ const CLOSE_MS = 2_000;
 export interface CopyConnection extends AsyncDisposable {
   readonly client: pg.Client;
   /** The same connection, for stores that are not part of this folder. */
-  readonly db: Asking;
+  readonly db: Queryable;
 }
 
 /** Opens a connection for copying. Disposing closes it at once, even while a statement is running. */

@@ -11,7 +11,7 @@ export interface BackupServices {
 }
 
 /** Starts scheduled backups, and reports them in the metrics and in the health of the service. */
-export function startBackupRoom(
+export function startBackupModule(
   { core, resources }: Pick<Foundation, 'core' | 'resources'>,
   connectionString: string,
 ): BackupServices {

@@ -42,20 +42,20 @@ function finding(query: Query) {
 }
 
 /** Keeps the folder of counts away. */
-async function lockFold(tx: Transaction): Promise<void> {
-  await tx.execute(sql`SELECT pg_advisory_xact_lock(${locks.fold})`);
+async function lockRollUp(tx: Transaction): Promise<void> {
+  await tx.execute(sql`SELECT pg_advisory_xact_lock(${locks.rollUp})`);
 }
 
 const FOLDED_AT_ONCE = 20_000;
 
-async function foldAll({ db }: Rebuilding): Promise<void> {
+async function rollUpAll({ db }: Rebuilding): Promise<void> {
   while ((await rollUpCounts(db, FOLDED_AT_ONCE)) > 0);
 }
 
 /** Sums up the longer periods again, and counts what is missing like any other change. */
 export const rebuildTotals: Rebuild = async (rebuilding) => {
   const rows = await rebuilding.change(async (tx) => {
-    await lockFold(tx);
+    await lockRollUp(tx);
     await tx.execute(sql`DELETE FROM event_period_totals`);
     const periods = await tx.execute(addToPeriods(sql`event_totals_folded`));
     const hours = await tx.execute(sql`
@@ -63,18 +63,18 @@ export const rebuildTotals: Rebuild = async (rebuilding) => {
       SELECT hour, ${totalsKeys}, counted - kept FROM (${HOURS}) AS wrong`);
     return (periods.rowCount ?? 0) + (hours.rowCount ?? 0);
   });
-  await foldAll(rebuilding);
+  await rollUpAll(rebuilding);
   return rows;
 };
 
 export const rebuildArrivals: Rebuild = async (rebuilding) => {
   const rows = await rebuilding.change(async (tx) => {
-    await lockFold(tx);
+    await lockRollUp(tx);
     const { rowCount } = await tx.execute(sql`
       INSERT INTO event_arrivals (hour, n) SELECT hour, counted - kept FROM (${ARRIVALS}) AS wrong`);
     return rowCount ?? 0;
   });
-  await foldAll(rebuilding);
+  await rollUpAll(rebuilding);
   return rows;
 };
 

@@ -5,8 +5,8 @@ import { locks } from '../../platform/database/locks.ts';
 import { moment } from '../../platform/database/moment.ts';
 import type { Executor, Transaction } from '../../platform/database/transaction.ts';
 import type { Interval } from '../../platform/time.ts';
-import { addQuarter, foldTraffic } from '../../traffic/fold-store.ts';
 import { keptSince, longerUntil } from '../../traffic/kept-store.ts';
+import { addQuarter, rollUpTraffic } from '../../traffic/roll-up-store.ts';
 import { groupsWithin, ORIGIN, passedIn } from '../../traffic/rollups-store.ts';
 import type { Check, Difference, Rebuild } from './check.ts';
 
@@ -18,7 +18,7 @@ const STORED = sql`(
   FROM events
 )`;
 
-// The correct folded counts of 5 minutes: the stored events minus those that are not folded yet.
+// The correct rolled-up counts of 5 minutes: the stored events minus those that are not rolled up yet.
 const DUE = sql`
   SELECT slot, sensor_id, location_id, vehicle_type, bin, sum(sign * vehicle) AS n, sum(sign) AS events,
     coalesce(sum(sign * speed), 0) AS speed_sum
@@ -116,11 +116,11 @@ interface WrongDay extends Record<string, unknown> {
 
 const QUARTER_MS = 900_000;
 
-/** Maximum number of events in one row that waits to be folded. */
+/** Maximum number of events in one row that waits to be rolled up. */
 const PASSED_AT_ONCE = 1_000;
 
 /**
- * Counts the events of a day again, like new ones. Those that wait to be folded already are subtracted in the same
+ * Counts the events of a day again, like new ones. Those that wait to be rolled up already are subtracted in the same
  * statement, so that events stored meanwhile are counted once.
  */
 function passAgain(day: Interval): SQL {
@@ -161,7 +161,7 @@ async function rebuildDay(tx: Transaction, { day, isComplete }: WrongDay): Promi
   await tx.execute(sql`SELECT pg_advisory_xact_lock(${locks.traffic})`);
   const interval = { from: day, until: day + DAY_MS };
   const ofDay = sql`slot >= ${moment(interval.from)} AND slot < ${moment(interval.until)}`;
-  // Rows stay: in which parts of an hour there was a sign of life outlasts the event that gave it.
+  // Rows stay: in which parts of an hour there was a liveness signal outlasts the event that gave it.
   const cleared = await tx.execute(sql`
     UPDATE traffic_rollups SET n = 0, events = 0, measured = 0, speed_sum = 0, bins = '{}', counts = '{}',
       types = '{}', type_counts = '{}'
@@ -178,7 +178,7 @@ export const rebuildTraffic: Rebuild = async ({ db, change }) => {
   const { rows: days } = await db.execute<WrongDay>(WRONG_DAYS);
   let rows = 0;
   for (const day of days) rows += await change((tx) => rebuildDay(tx, day));
-  while ((await foldTraffic(db, FOLDED_AT_ONCE)) > 0);
+  while ((await rollUpTraffic(db, FOLDED_AT_ONCE)) > 0);
   return rows;
 };
 

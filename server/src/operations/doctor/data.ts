@@ -24,12 +24,12 @@ import {
 const RETENTION_DAYS = 3;
 
 /** Work that waits or failed, partitions and sensors. The schema must be that of this version. */
-export async function examineWork(db: Executor): Promise<Finding[]> {
+export async function checkWork(db: Executor): Promise<Finding[]> {
   const state = await readWorkState(db);
-  return [...examineJobs(state), ...(await examinePartitions(db)), ...examineSensors(state)];
+  return [...checkJobs(state), ...(await checkPartitions(db)), ...checkSensors(state)];
 }
 
-function examineJobs(state: WorkState): Finding[] {
+function checkJobs(state: WorkState): Finding[] {
   const found: Finding[] = [];
   const say = (count: number, finding: Finding): void => {
     if (count > 0) found.push(finding);
@@ -48,7 +48,7 @@ function examineJobs(state: WorkState): Finding[] {
   return found.length > 0 ? found : [fine('workFine')];
 }
 
-async function examinePartitions(db: Executor): Promise<Finding[]> {
+async function checkPartitions(db: Executor): Promise<Finding[]> {
   const now = new Date(await readDatabaseTime(db));
   const next = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1);
   const months = await listEventMonths(db);
@@ -56,7 +56,7 @@ async function examinePartitions(db: Executor): Promise<Finding[]> {
   return [advice('nextPartition')];
 }
 
-function examineSensors(state: WorkState): Finding[] {
+function checkSensors(state: WorkState): Finding[] {
   const { sensors, silent, silent_names, never_seen } = state;
   const found: Finding[] = [];
   if (silent > 0) {
@@ -80,7 +80,7 @@ function someOf(names: readonly string[], all: number): readonly string[] {
 }
 
 /** Whether there are backups, how old the last one is, and whether it would be lost with the data. */
-export async function examineBackups(db: Executor, config: Config): Promise<Finding[]> {
+export async function checkBackups(db: Executor, config: Config): Promise<Finding[]> {
   const { age_hours: age, error: reason } = await readBackupState(db, config.BACKUP_DIR);
   const found: Finding[] = [];
   if (reason !== null) found.push(problem('backupFailed', { reason }));
@@ -116,7 +116,7 @@ const FULL_SHARE = 0.8;
 const LATE_MINUTES = 2;
 
 /** Messages of devices that wait on the disk of this machine. */
-export async function examineSpool({ DATA_DIR, GATEWAY_SPOOL_MB: megabytes }: Config): Promise<Finding[]> {
+export async function checkSpool({ DATA_DIR, GATEWAY_SPOOL_MB: megabytes }: Config): Promise<Finding[]> {
   const folder = spoolFolderOf(DATA_DIR);
   const { messages, bytes, oldestAt, aside } = await readSpoolState(folder);
   const found: Finding[] = [];
@@ -131,7 +131,7 @@ export async function examineSpool({ DATA_DIR, GATEWAY_SPOOL_MB: megabytes }: Co
 }
 
 /** Messages that were lost or refused. The schema must be that of this version. */
-export async function examineConnectionsOfDevices(db: Executor): Promise<Finding[]> {
+export async function checkConnectionsOfDevices(db: Executor): Promise<Finding[]> {
   const { lost, losing, limited } = await readGatewayState(db);
   const found: Finding[] = [];
   if (losing > 0) found.push(advice('lostMessages', { messages: lost, connections: losing }));
@@ -141,8 +141,8 @@ export async function examineConnectionsOfDevices(db: Executor): Promise<Finding
 
 const NO_PICTURE = '0'.repeat(64);
 
-/** Whether the S3-compatible store of pictures answers. Pictures in the data folder are examined with that folder. */
-export async function examinePictures(config: Config): Promise<Finding[]> {
+/** Whether the S3-compatible store of pictures answers. Pictures in the data folder are checked with that folder. */
+export async function checkPictures(config: Config): Promise<Finding[]> {
   if (config.S3_BUCKET === undefined) return [];
   await using blobs = await openBlobs(config);
   try {
@@ -154,7 +154,7 @@ export async function examinePictures(config: Config): Promise<Finding[]> {
 }
 
 /** Whether images are known to be damaged, by the last nightly verification or because somebody looked at them. */
-export async function examineImages(db: Executor): Promise<Finding[]> {
+export async function checkImages(db: Executor): Promise<Finding[]> {
   const { damaged, first, verified, hours } = await readImageCondition(db);
   return damaged > 0
     ? [problem('damagedImages', { images: damaged, first: first ?? '' })]
@@ -165,7 +165,7 @@ export async function examineImages(db: Executor): Promise<Finding[]> {
 const SOON_DAYS = 14;
 
 /** Administrators, their second factors, and API tokens of programs. The schema must be that of this version. */
-export async function examineAccounts(db: Executor, { NODE_ENV }: Config): Promise<Finding[]> {
+export async function checkAccounts(db: Executor, { NODE_ENV }: Config): Promise<Finding[]> {
   const { administrators, without, expiring } = await readAccountState(db, SOON_DAYS);
   const found = [administrators > 0 ? fine('accountsFine', { administrators }) : problem('noAdministrator')];
   if (without > 0 && NODE_ENV === 'production') {

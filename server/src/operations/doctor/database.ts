@@ -29,25 +29,25 @@ const MANY_CHECKPOINTS = 20;
 /** From this delay on, pages are written late, in hundredths of a second; the default of Linux is 3,000. */
 const LATE_WRITES = 1_000;
 /** The least size of `shared_buffers`, in megabytes; the default of PostgreSQL is 128. The embedded server has at least this. */
-const FEWEST_BUFFERS = 256;
+const MIN_BUFFERS = 256;
 
 /** The database server and its schema. */
-export async function examineDatabase(db: Executor, config: Config): Promise<Finding[]> {
+export async function checkDatabase(db: Executor, config: Config): Promise<Finding[]> {
   const state = await readServerState(db);
   return [
-    ...examineServer(state),
+    ...checkServer(state),
     // The settings of the embedded server cannot be changed.
     ...((await isEmbedded(config))
       ? []
-      : examineWrites(state, await readCheckpointState(db, state), await readDirtyExpiry(db))),
-    ...(await examineNodes(db)),
-    await examineConnections(db, config),
-    await examineClock(db),
-    ...(await examineSchema(db, state)),
+      : checkWrites(state, await readCheckpointState(db, state), await readDirtyExpiry(db))),
+    ...(await checkNodes(db)),
+    await checkConnections(db, config),
+    await checkClock(db),
+    ...(await checkSchema(db, state)),
   ];
 }
 
-function examineServer(state: ServerState): Finding[] {
+function checkServer(state: ServerState): Finding[] {
   const { version, off, encoding, standby, may_create, longest_transaction, autovacuum, used_ids } = state;
   const major = Math.floor(version / 10_000);
   const found = [fine('databaseAnswers', { version: `${major}.${version % 10_000}` })];
@@ -64,19 +64,19 @@ function examineServer(state: ServerState): Finding[] {
   return found;
 }
 
-async function examineNodes(db: Executor): Promise<Finding[]> {
+async function checkNodes(db: Executor): Promise<Finding[]> {
   const nodes = (await areEventsDistributed(db)) ? await listAbsentNodes(db) : [];
   return nodes.length === 0 ? [] : [problem('databaseNodesAway', { nodes: [...nodes] })];
 }
 
 /** The settings of a server, and of its machine, that make commits wait under load. */
-export function examineWrites(
+export function checkWrites(
   { wal_compression, buffers }: Pick<ServerState, 'wal_compression' | 'buffers'>,
   checkpoints: CheckpointState,
   dirtyExpiry: number | null,
 ): Finding[] {
   const found: Finding[] = [];
-  if (buffers < FEWEST_BUFFERS) found.push(advice('fewBuffers', { megabytes: buffers }));
+  if (buffers < MIN_BUFFERS) found.push(advice('fewBuffers', { megabytes: buffers }));
   if (dirtyExpiry !== null && dirtyExpiry >= LATE_WRITES)
     found.push(advice('pagesWrittenLate', { seconds: Math.round(dirtyExpiry / 100) }));
   if (['on', 'pglz'].includes(wal_compression)) found.push(advice('walCompression'));
@@ -86,12 +86,12 @@ export function examineWrites(
   return found;
 }
 
-async function examineConnections(db: Executor, config: Config): Promise<Finding> {
+async function checkConnections(db: Executor, config: Config): Promise<Finding> {
   const { needed, others, allowed } = await compareConnections(db, config);
   return (needed + others <= allowed ? fine : problem)('connections', { needed, others, allowed });
 }
 
-async function examineClock(db: Executor): Promise<Finding> {
+async function checkClock(db: Executor): Promise<Finding> {
   const before = machineTime();
   const there = await readDatabaseTime(db);
   const here = (before + machineTime()) / 2;
@@ -99,7 +99,7 @@ async function examineClock(db: Executor): Promise<Finding> {
   return (difference <= SKEW_MS ? fine : problem)('clocks', { seconds: Math.round(difference / 100) / 10 });
 }
 
-async function examineSchema(db: Executor, { invalid_indexes }: ServerState): Promise<Finding[]> {
+async function checkSchema(db: Executor, { invalid_indexes }: ServerState): Promise<Finding[]> {
   const applied = await listAppliedMigrations(db);
   if (applied === null) return [advice('schemaEmpty')];
   const found: Finding[] = [];

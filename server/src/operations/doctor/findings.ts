@@ -21,7 +21,7 @@ export function advice<Code extends FindingCode>(code: Code, ...[values]: Values
   return found('ADVICE', code, values);
 }
 
-/** Something that was examined, and nothing is wrong. */
+/** Something that was checked, and nothing is wrong. */
 export function fine<Code extends FindingCode>(code: Code, ...[values]: Values<Code>): Finding {
   return found('OK', code, values);
 }

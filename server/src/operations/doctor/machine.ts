@@ -10,7 +10,7 @@ const FULL = { share: 0.05, bytes: 1e9 };
 const FILLING = { share: 0.15, bytes: 5e9 };
 
 /** The data folder: its rights, the space on its disk, and secrets that no longer have to be there. */
-export async function examineFolder(config: Config): Promise<Finding[]> {
+export async function checkFolder(config: Config): Promise<Finding[]> {
   const { DATA_DIR: folder } = config;
   if (await isMissing(folder)) return [(config.DATABASE_URL ? fine : advice)('noDataFolder', { folder })];
   const found = await ignoreErrno(stat(folder), 'EACCES');
@@ -19,11 +19,7 @@ export async function examineFolder(config: Config): Promise<Finding[]> {
     () => false,
   );
   if (!found || !isWritable) return [problem('folderNotWritable', { folder })];
-  return [
-    ...examineRights(folder, found.mode),
-    ...(await examineSecrets(config)),
-    ...(await examineSpace(config)),
-  ];
+  return [...checkRights(folder, found.mode), ...(await checkSecrets(config)), ...(await checkSpace(config))];
 }
 
 function isMissing(path: string): Promise<boolean> {
@@ -33,12 +29,12 @@ function isMissing(path: string): Promise<boolean> {
   );
 }
 
-function examineRights(folder: string, mode: number): Finding[] {
+function checkRights(folder: string, mode: number): Finding[] {
   if ((mode & 0o022) === 0) return [];
   return [problem('folderWritableByOthers', { folder, mode: (mode & 0o777).toString(8) })];
 }
 
-async function examineSecrets({ DATA_DIR, NODE_ENV }: Config): Promise<Finding[]> {
+async function checkSecrets({ DATA_DIR, NODE_ENV }: Config): Promise<Finding[]> {
   const found: Finding[] = [];
   const file = join(DATA_DIR, 'initial-admin-password');
   if (await ignoreErrno(stat(file), 'ENOENT')) {
@@ -54,7 +50,7 @@ async function examineSecrets({ DATA_DIR, NODE_ENV }: Config): Promise<Finding[]
   return found;
 }
 
-async function examineSpace({ DATA_DIR, BACKUP_DIR }: Config): Promise<Finding[]> {
+async function checkSpace({ DATA_DIR, BACKUP_DIR }: Config): Promise<Finding[]> {
   // The database may lie elsewhere, behind a link.
   const database = await ignoreErrno(realpath(join(DATA_DIR, 'postgres')), 'ENOENT', 'EACCES');
   const folders = new Map<number, string>();
@@ -63,10 +59,10 @@ async function examineSpace({ DATA_DIR, BACKUP_DIR }: Config): Promise<Finding[]
     const { dev } = (await ignoreErrno(stat(folder), 'EACCES', 'ENOENT')) ?? { dev: -1 };
     if (dev !== -1 && !folders.has(dev)) folders.set(dev, folder);
   }
-  return Promise.all([...folders.values()].map(examineDisk));
+  return Promise.all([...folders.values()].map(checkDisk));
 }
 
-async function examineDisk(folder: string): Promise<Finding> {
+async function checkDisk(folder: string): Promise<Finding> {
   const { bsize, blocks, bavail } = await statfs(folder);
   const free = bsize * bavail;
   const share = blocks === 0 ? 1 : bavail / blocks;
@@ -82,7 +78,7 @@ async function examineDisk(folder: string): Promise<Finding> {
 const LOOPBACK = /^(localhost|127\.|::1$)/;
 
 /** What is wrong with the settings, above all for production. */
-export function examineSettings(config: Config): Finding[] {
+export function checkSettings(config: Config): Finding[] {
   const { HOST: host, NODE_ENV: mode, JWT_SECRET, PREVIEW_ORIGINS, WEB_ORIGIN } = config;
   const isProduction = mode === 'production';
   const isReachable = !LOOPBACK.test(host);

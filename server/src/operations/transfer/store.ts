@@ -23,7 +23,7 @@ const PAGE = 1_000;
  * Maximum size of the metadata and images that are read together, in bytes as stored. PostgreSQL compresses them, usually
  * to a third and never to less than a hundredth.
  */
-const MOST_STORED = 1_000_000;
+const MAX_STORED = 1_000_000;
 
 interface Found extends Record<string, unknown> {
   readonly id: string;
@@ -42,7 +42,7 @@ export async function* exportedPages(db: Executor, filters: ExportFilters): Asyn
   let after: string | null = null;
   for (;;) {
     const found = await findPage(db, filters, sensorIds, after);
-    for (const portion of inPortions(found, MOST_STORED, ({ stored }) => stored))
+    for (const portion of inPortions(found, MAX_STORED, ({ stored }) => stored))
       yield await readEvents(
         db,
         portion.map(({ id }) => id),

@@ -11,7 +11,7 @@ export const locks = {
   migration: 4_202_611,
   partition: 4_202_612,
   sweep: 4_202_613,
-  fold: 4_202_614,
+  rollUp: 4_202_614,
   prune: 4_202_615,
   /** With the hash of the sensor's id as second number. */
   incidentsOfSensor: 4_202_617,

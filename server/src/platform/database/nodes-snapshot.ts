@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { unavailable } from '../error.ts';
 import { sqlState } from './failure.ts';
-import { type Asking, listAbsentNodes, listUnfinishedCommits, nodeAway } from './nodes.ts';
+import { listAbsentNodes, listUnfinishedCommits, nodeAway, type Queryable } from './nodes.ts';
 import type { Database } from './pool.ts';
 import { BEGIN_SNAPSHOT } from './snapshot.ts';
 import { type Executor, inTransaction, over, transact } from './transaction.ts';
@@ -17,7 +17,7 @@ const LOCK_TIMEOUT = '5s';
  * nodes have committed the events that were announced before.
  * @throws AppError `unavailable` when a node does not answer or has not committed, or a change takes too long
  */
-export async function pauseEvents(tx: Asking): Promise<void> {
+export async function pauseEvents(tx: Queryable): Promise<void> {
   const [absent] = await listAbsentNodes(tx);
   if (absent !== undefined) throw nodeAway(absent);
   await tx.execute(sql.raw(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`));
@@ -39,7 +39,7 @@ export async function pauseEvents(tx: Asking): Promise<void> {
  * Takes the snapshot of a REPEATABLE READ transaction on the coordinator and on every node, while another transaction
  * pauses events.
  */
-export async function takeSnapshotOfNodes(tx: Asking): Promise<void> {
+export async function takeSnapshotOfNodes(tx: Queryable): Promise<void> {
   // Each connection to a node has a snapshot of its own, so there must be only one connection to each node, including one
   // for shards on the coordinator.
   await tx.execute(sql`SET LOCAL citus.max_adaptive_executor_pool_size = 1`);

@@ -19,11 +19,11 @@ export interface Nodes {
 }
 
 /** A connection, a pool or a transaction on which a statement can be run. */
-export type Asking = Pick<Database, 'execute'>;
+export type Queryable = Pick<Database, 'execute'>;
 
 /** Pauses between two reads, in milliseconds: a node usually commits within one of the first. */
-const FIRST_PAUSE_MS = 5;
-const LONGEST_PAUSE_MS = 1_000;
+const INITIAL_PAUSE_MS = 5;
+const MAX_PAUSE_MS = 1_000;
 
 /** Citus finishes the commits that a crash interrupted once a minute. */
 const PATIENCE_MS = 180_000;
@@ -73,7 +73,7 @@ export async function repeatRead<Found>(
 ): Promise<Found> {
   const deadline = performance.now() + PATIENCE_MS;
   let awaited: ReadonlySet<string> | null = null;
-  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+  for (let pause = INITIAL_PAUSE_MS; ; pause = Math.min(2 * pause, MAX_PAUSE_MS)) {
     const unfinished = await listUnfinished();
     awaited ??= unfinished;
     // After the list was read, so that the results of commits that are no longer on it are seen.
@@ -121,7 +121,7 @@ export async function readTableBytes(
 }
 
 /** Whether events are on several nodes. The extension alone does not distribute them. */
-export async function areEventsDistributed(db: Asking): Promise<boolean> {
+export async function areEventsDistributed(db: Queryable): Promise<boolean> {
   const { rows: found } = await db.execute<{ present: boolean }>(
     sql`SELECT to_regclass('pg_dist_partition') IS NOT NULL AS present`,
   );
@@ -133,7 +133,7 @@ export async function areEventsDistributed(db: Asking): Promise<boolean> {
 }
 
 /** The transactions that are prepared on any node and neither committed nor rolled back. */
-export async function listUnfinishedCommits(db: Asking): Promise<ReadonlySet<string>> {
+export async function listUnfinishedCommits(db: Queryable): Promise<ReadonlySet<string>> {
   const names = await askAllNodes(
     db,
     `SELECT coalesce(string_agg(gid, ','), '') FROM pg_prepared_xacts
@@ -149,7 +149,7 @@ interface NodeAnswer extends Record<string, unknown> {
   readonly answer: string | null;
 }
 
-async function askNodes(db: Asking, question: string): Promise<NodeAnswer[]> {
+async function askNodes(db: Queryable, question: string): Promise<NodeAnswer[]> {
   const { rows } = await db.execute<NodeAnswer>(sql`
     SELECT coalesce(nodename || ':' || nodeport, 'coordinator') AS node, CASE WHEN success THEN result END AS answer
     FROM run_command_on_all_nodes(${question}) LEFT JOIN pg_dist_node USING (nodeid) ORDER BY 1`);
@@ -157,11 +157,11 @@ async function askNodes(db: Asking, question: string): Promise<NodeAnswer[]> {
 }
 
 /** The addresses of the nodes of a cluster that do not answer. */
-export async function listAbsentNodes(db: Asking): Promise<readonly string[]> {
+export async function listAbsentNodes(db: Queryable): Promise<readonly string[]> {
   return (await askNodes(db, 'SELECT 1')).filter(({ answer }) => answer === null).map(({ node }) => node);
 }
 
-async function askAllNodes(db: Asking, question: string): Promise<string[]> {
+async function askAllNodes(db: Queryable, question: string): Promise<string[]> {
   return (await askNodes(db, question)).map(({ node, answer }) => {
     if (answer === null) throw nodeAway(node);
     return answer;

@@ -97,7 +97,7 @@ export interface Pools {
   readonly ordinary: Pool;
   /** The one connection on which events are stored. */
   readonly writer: Pool;
-  /** Other needs of devices: keys, heartbeats, last contacts, partitions, and the effects of events. */
+  /** Other needs of devices: keys, heartbeats, times last seen, partitions, and the effects of events. */
   readonly devices: Pool;
   /**
    * Storing and processing the messages that devices send through gateways. The process that receives from the MQTT
@@ -109,8 +109,8 @@ export interface Pools {
    * at once.
    */
   readonly questions: Pool;
-  /** Folding of counts and of traffic. */
-  readonly folding: Pool;
+  /** Roll-up of counts and of traffic. */
+  readonly rollUp: Pool;
   /** The maintenance of partitions, whose statements may take hours. */
   readonly upkeep: Pool;
   /** The check whether the database responds. */
@@ -139,7 +139,7 @@ const special = {
   devices: { size: 3, kept: 3, name: 'gantry devices', statementTimeoutMs: DEVICES_TIMEOUT_MS },
   gateways: { size: 4, kept: 4, name: 'gantry gateways', statementTimeoutMs: GATEWAYS_TIMEOUT_MS },
   questions: { size: 4, name: 'gantry questions' },
-  folding: { size: 2, name: 'gantry folding' },
+  rollUp: { size: 2, name: 'gantry rollUp' },
   upkeep: { size: 1, name: 'gantry upkeep', statementTimeoutMs: UPKEEP_TIMEOUT_MS },
   health: {
     size: 1,
@@ -189,7 +189,7 @@ export function openPools(
     devices: open(special.devices),
     gateways: open(special.gateways),
     questions: open({ ...special.questions, connectTimeoutMs: questionMs, statementTimeoutMs: questionMs }),
-    folding: open(special.folding),
+    rollUp: open(special.rollUp),
     upkeep: open(special.upkeep),
     health: open(special.health),
   };

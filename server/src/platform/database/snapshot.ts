@@ -15,7 +15,7 @@ export function inSnapshot<Result>(db: Executor, work: (db: Executor) => Promise
 }
 
 /** Maximum pause of the reader between two statements before the server ends the transaction. */
-const LONGEST_PAUSE = '10min';
+const MAX_PAUSE = '10min';
 
 /**
  * Runs work that takes minutes in a snapshot. It holds no lock between statements, so that partitions can be attached and
@@ -29,7 +29,7 @@ export async function inLongSnapshot<Result>(
   try {
     await client.query(BEGIN_SNAPSHOT);
     // The first statement takes the snapshot.
-    await client.query("SELECT set_config('idle_in_transaction_session_timeout', $1, true)", [LONGEST_PAUSE]);
+    await client.query("SELECT set_config('idle_in_transaction_session_timeout', $1, true)", [MAX_PAUSE]);
     await client.query('SAVEPOINT start');
     // It acts as a transaction for code that opens one inside, and as the database for all other code.
     return await work(over(releasingLocks(client) as PoolClient) as unknown as Database);

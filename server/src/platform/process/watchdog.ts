@@ -2,11 +2,11 @@ import { Worker } from 'node:worker_threads';
 import type { Logger } from 'pino';
 import { watchdogThread } from '../installation.ts';
 
-/** Milliseconds between two signs of life of an event loop. */
+/** Milliseconds between two liveness signals of an event loop. */
 export const BEAT_MS = 1_000;
 
 /**
- * The number of beats without a sign of life after which a process is ended. With the time for stopping the database, it
+ * The number of beats without a liveness signal after which a process is ended. With the time for stopping the database, it
  * is less than the 25 s within which a process must end that cannot hear SIGTERM, because its event loop is blocked.
  */
 export const MAX_SILENT_BEATS = 18;
@@ -15,7 +15,7 @@ export const MAX_SILENT_BEATS = 18;
 export interface Notified {
   /** `NOTIFY_SOCKET` as systemd sets it. */
   readonly socket: string;
-  /** `WATCHDOG_USEC` as systemd sets it: after this time without a sign of life it restarts the service. */
+  /** `WATCHDOG_USEC` as systemd sets it: after this time without a liveness signal it restarts the service. */
   readonly withinMicroseconds: number;
   /** `PATH`, where systemd-notify is. */
   readonly path: string;

@@ -1,7 +1,7 @@
 import { Argument, type Command, Option } from 'commander';
 import { type RebuildKind, rebuilds } from '../../operations/consistency/check.ts';
 import type { CheckResult } from '../../operations/consistency/checks.ts';
-import { MOST_SHARDS } from '../../platform/database/distribute/steps.ts';
+import { MAX_SHARDS } from '../../platform/database/distribute/steps.ts';
 import { openDatabaseOf } from '../../platform/database/open.ts';
 import { loadConfig } from '../../platform/load-config.ts';
 import { wholeNumber } from './arguments.ts';
@@ -110,7 +110,7 @@ export function addDatabase(program: Command): void {
     .option(
       '--shards <number>',
       'shards of events (default: one for each node, at least 2)',
-      wholeNumber(1, MOST_SHARDS),
+      wholeNumber(1, MAX_SHARDS),
     )
     .addOption(new Option('--ingest-on-every-node').hideHelp())
     .action(reporting({ what: 'Not distributed.' }, distribute));

@@ -14,12 +14,12 @@ function tell({ findings, isHealthy }: DoctorReport): void {
 }
 
 /** The findings about the database, or why nothing can be said about it. */
-async function examineDatabase(): Promise<Finding[]> {
+async function checkDatabase(): Promise<Finding[]> {
   const { withDatabase } = await import('./with-database.ts');
-  const { examineData } = await import('../../operations/doctor/examine.ts');
+  const { checkData } = await import('../../operations/doctor/diagnose.ts');
   const { problem } = await import('../../operations/doctor/findings.ts');
   try {
-    return await withDatabase(({ db, config }) => examineData(db, config));
+    return await withDatabase(({ db, config }) => checkData(db, config));
   } catch (error) {
     return [problem('databaseUnreachable', { reason: messageOf(error) })];
   }
@@ -27,11 +27,11 @@ async function examineDatabase(): Promise<Finding[]> {
 
 async function doctor({ json }: { readonly json: boolean }): Promise<void> {
   const { loadConfig } = await import('../../platform/load-config.ts');
-  const { examineMachine } = await import('../../operations/doctor/examine.ts');
+  const { checkMachine } = await import('../../operations/doctor/diagnose.ts');
   const { problem, reportOf } = await import('../../operations/doctor/findings.ts');
   const findings: Finding[] = [];
   try {
-    findings.push(...(await examineMachine(loadConfig())), ...(await examineDatabase()));
+    findings.push(...(await checkMachine(loadConfig())), ...(await checkDatabase()));
   } catch (error) {
     findings.push(problem('settingsUnusable', { reason: messageOf(error) }));
   }
@@ -49,7 +49,7 @@ export function addDoctor(program: Command): void {
     .addHelpText(
       'after',
       `
-Examines Node.js, the settings, the data folder, the database and the work of the service, which may be running or not.
+Checks Node.js, the settings, the data folder, the database and the work of the service, which may be running or not.
 Changes nothing. Exits with 1 if something must be corrected (PROBLEM).`,
     )
     .action(doctor);

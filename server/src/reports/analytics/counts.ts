@@ -3,10 +3,10 @@ import { severity } from '@gantry/contract/events';
 import type { RemovedEvents } from '../../events/remove-store.ts';
 import { rankOf, severityOfRank } from '../../events/severity.ts';
 import { isViolation } from '../../events/violation.ts';
-import { sumsBySpelling } from '../../platform/fold-case.ts';
+import { sumsBySpelling } from '../../platform/case-fold.ts';
 import type { CountRow } from './store.ts';
 
-const MOST_VEHICLE_TYPES = 50;
+const MAX_VEHICLE_TYPES = 50;
 
 /** Whether removed events concern a count. */
 export type Concern = (removed: RemovedEvents) => boolean;
@@ -63,7 +63,7 @@ export function breakdownsOf(rows: readonly CountRow[]) {
       .filter(([violationType]) => violationType !== '')
       .map(([violationType, count]) => ({ violationType, count })),
     byVehicleType: sumsBy(rows, (row) => row.vehicle_type)
-      .slice(0, MOST_VEHICLE_TYPES)
+      .slice(0, MAX_VEHICLE_TYPES)
       .map(([vehicleType, count]) => ({ vehicleType: vehicleType || null, count })),
     bySeverity: [...severity.options.map(rankOf).reverse(), 0]
       .map((rank) => ({

@@ -159,12 +159,12 @@ export async function getProcessingTime(
 async function topPlaces(db: Executor, range: Interval, places: SQL, column: SQL) {
   const segments = segmentsOf(range);
   const whole = { from: segments[0]?.from ?? range.from, until: segments.at(-1)?.until ?? range.until };
-  const folded = inSegments(segments, sql`place_id = places.id AND vehicle_type IS NULL`).map(
+  const rolledUp = inSegments(segments, sql`place_id = places.id AND vehicle_type IS NULL`).map(
     (condition) => sql`SELECT places.id, events FROM places JOIN traffic_rollups ON ${condition}`,
   );
   const { rows } = await db.execute<{ id: string; count: number }>(sql`
     WITH places AS (${places}), counted AS (
-      ${sql.join(folded, sql` UNION ALL `)}
+      ${sql.join(rolledUp, sql` UNION ALL `)}
       UNION ALL
       SELECT ${column}, sign FROM (${passedIn(sql`traffic_unfolded`, passedWithin(whole))}) AS fresh
       WHERE ${column} IS NOT NULL

@@ -10,14 +10,14 @@ const { margin } = page;
 const GAP = 20;
 
 const TILE_GAP = 8;
-const LEAST_TILE = 40;
-const MOST_TILES_IN_ROW = 5;
-const LEAST_TILES_IN_ROW = 3;
+const MIN_TILE = 40;
+const MAX_TILES_IN_ROW = 5;
+const MIN_TILES_IN_ROW = 3;
 
 /** Figures as tiles. Numbers keep all digits, whatever font size that takes. */
 export function drawFigures(pdf: Pdf, figures: readonly Figure[], top: number): number {
-  const lines = Math.ceil(figures.length / MOST_TILES_IN_ROW);
-  const inLine = Math.max(LEAST_TILES_IN_ROW, Math.ceil(figures.length / lines));
+  const lines = Math.ceil(figures.length / MAX_TILES_IN_ROW);
+  const inLine = Math.max(MIN_TILES_IN_ROW, Math.ceil(figures.length / lines));
   const width = (contentWidth - (inLine - 1) * TILE_GAP) / inLine;
   const tags = tagsOf(pdf);
   let y = top;
@@ -33,7 +33,7 @@ export function drawFigures(pdf: Pdf, figures: readonly Figure[], top: number): 
     });
     const nameHeight = Math.max(...tiles.map(({ name }) => heightOfLines(name)));
     const valueHeight = Math.max(...tiles.map(({ value }) => heightOfLines(value)));
-    const height = Math.max(LEAST_TILE, nameHeight + valueHeight + 15);
+    const height = Math.max(MIN_TILE, nameHeight + valueHeight + 15);
     tiles.forEach(({ name, value }, n) => {
       const x = margin + n * (width + TILE_GAP);
       tags.artifact(() => pdf.roundedRect(x, y, width, height, 3).fill(colors.stripe));

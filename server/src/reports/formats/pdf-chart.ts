@@ -12,7 +12,7 @@ export interface Box {
 const TITLE = 18;
 const BAR = 15;
 const COURSE_HEIGHT = 150;
-const LEAST_BARS = 3;
+const MIN_BARS = 3;
 const LABEL = 7.5;
 
 /** The height of a chart of this width, with its title. */
@@ -22,7 +22,7 @@ export function heightOf(pdf: Pdf, { shape, points }: Chart, width: number): num
   return (
     TITLE +
     Math.max(
-      LEAST_BARS * BAR,
+      MIN_BARS * BAR,
       bars.reduce((sum, height) => sum + height, 0),
     )
   );
@@ -41,9 +41,9 @@ function roundUp(value: number): number {
 }
 
 const LINES = 4;
-const MOST_LABELS = 8;
+const MAX_LABELS = 8;
 const AXIS = 7;
-const LEAST_COLUMN = 1;
+const MIN_COLUMN = 1;
 
 /** Draws a chart with its title into a box, or a note if it has no points. */
 export function drawChart(pdf: Pdf, chart: Chart, box: Box): void {
@@ -120,11 +120,11 @@ function drawCourse(pdf: Pdf, { points }: Course, { x, y, width, height }: Box):
   points.forEach(({ value }, at) => {
     if (value === null) return;
     // A zero is a line, unlike a gap.
-    const column = Math.max(LEAST_COLUMN, top + high - yOf(value));
+    const column = Math.max(MIN_COLUMN, top + high - yOf(value));
     pdf.rect(left + at * slot + gap / 2, top + high - column, slot - gap, column).fill(colors.accent);
   });
   const widest = Math.max(...points.map(({ label }) => widthOf(pdf, label, AXIS)));
-  const every = Math.max(1, Math.ceil(points.length / MOST_LABELS), Math.ceil((widest + 8) / slot));
+  const every = Math.max(1, Math.ceil(points.length / MAX_LABELS), Math.ceil((widest + 8) / slot));
   let end = 0;
   points.forEach(({ label }, at) => {
     if (at % every !== 0) return;

@@ -44,7 +44,7 @@ const SHAPED = [
 const MIRRORED = /\p{Bidi_Mirrored}/u;
 
 /** A part of a line with the font that contains its letters. */
-interface Stretch {
+interface Run {
   readonly text: string;
   readonly font: FontName | keyof typeof further;
   /** The OpenType script tag that determines rules and direction; without one, the letters are set as they are. */
@@ -108,10 +108,10 @@ function createFonts(pdf: Pdf): PdfFonts {
   };
   const missing = new Map<object, Set<string>>();
 
-  const stretchesOf = (line: string): Stretch[] => {
+  const runsOf = (line: string): Run[] => {
     if (COMMON.test(line)) return [{ text: line, font: current }];
     return runsInVisualOrder(line).flatMap(({ text, isRightToLeft }) => {
-      const stretches: Stretch[] = [];
+      const runs: Run[] = [];
       const shaped = SHAPED.find(({ letters }) => letters.test(text))?.tag;
       // Signs by themselves take the direction of their surroundings, as do Arabic digits, which run from left to
       // right.
@@ -120,27 +120,27 @@ function createFonts(pdf: Pdf): PdfFonts {
         const chosen = fontFor(letter, coverage) ?? 'own';
         const shown = visible(letter, coverage[chosen]);
         const font = chosen === 'own' ? current : chosen;
-        const last = stretches.at(-1);
+        const last = runs.at(-1);
         // A bracket has been mirrored already; the rules of a script would mirror it again.
         const isBracket = isRightToLeft && MIRRORED.test(letter);
         if (last?.font === font && !isBracket && last.script === script)
-          stretches[stretches.length - 1] = { ...last, text: last.text + shown };
-        else stretches.push({ text: shown, font, ...(script && !isBracket && { script }) });
+          runs[runs.length - 1] = { ...last, text: last.text + shown };
+        else runs.push({ text: shown, font, ...(script && !isBracket && { script }) });
       }
-      return isRightToLeft ? stretches.reverse() : stretches;
+      return isRightToLeft ? runs.reverse() : runs;
     });
   };
 
   /** fontkit accepts the script tag in place of features, and derives the direction from it. */
-  const optionsOf = ({ script }: Stretch): PDFKit.Mixins.TextOptions =>
+  const optionsOf = ({ script }: Run): PDFKit.Mixins.TextOptions =>
     script === undefined ? {} : { features: script as unknown as PDFKit.Mixins.OpenTypeFeatures[] };
 
-  /** Calls a function for each stretch while its font is set. */
-  const eachStretch = (line: string, work: (stretch: Stretch, isLast: boolean) => void): void => {
-    const stretches = stretchesOf(line);
-    for (const [n, stretch] of stretches.entries()) {
-      pdf.font(stretch.font);
-      work(stretch, n === stretches.length - 1);
+  /** Calls a function for each run while its font is set. */
+  const eachStretch = (line: string, work: (run: Run, isLast: boolean) => void): void => {
+    const runs = runsOf(line);
+    for (const [n, run] of runs.entries()) {
+      pdf.font(run.font);
+      work(run, n === runs.length - 1);
     }
     pdf.font(current);
   };
@@ -155,8 +155,8 @@ function createFonts(pdf: Pdf): PdfFonts {
     settable: (text) => (COMMON.test(text) ? text.replaceAll(/ +/g, ' ') : settable(text, coverage)),
     widthOf(line) {
       let width = 0;
-      eachStretch(line, (stretch) => {
-        width += pdf.widthOfString(stretch.text, optionsOf(stretch));
+      eachStretch(line, (run) => {
+        width += pdf.widthOfString(run.text, optionsOf(run));
       });
       return width;
     },
@@ -168,10 +168,10 @@ function createFonts(pdf: Pdf): PdfFonts {
         const ofPage = missing.get(pdf.page) ?? new Set();
         missing.set(pdf.page, ofPage.add(script));
       }
-      eachStretch(line, (stretch, isLast) => {
-        const options = optionsOf(stretch);
-        const width = isLast ? 0 : pdf.widthOfString(stretch.text, options);
-        pdf.text(stretch.text, at, baseline, { ...options, baseline: 'alphabetic', lineBreak: false });
+      eachStretch(line, (run, isLast) => {
+        const options = optionsOf(run);
+        const width = isLast ? 0 : pdf.widthOfString(run.text, options);
+        pdf.text(run.text, at, baseline, { ...options, baseline: 'alphabetic', lineBreak: false });
         at += width;
       });
     },

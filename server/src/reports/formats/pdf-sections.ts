@@ -9,13 +9,13 @@ import { tagsOf } from './pdf-tags.ts';
 const { margin } = page;
 
 /** Maximum number of sections with a page of their own. All are in the list. */
-const MOST_PAGES = 60;
+const MAX_PAGES = 60;
 
 /** Maximum number of rows of all sections together. */
-const MOST_ROWS = 1_500;
+const MAX_ROWS = 1_500;
 
 /** Maximum number of names in a sentence. */
-const MOST_NAMES = 60;
+const MAX_NAMES = 60;
 
 /** Minimum space in which to begin the list. */
 const ROOM_FOR_LIST = 90;
@@ -51,9 +51,9 @@ function withinSentence(name: string): string {
 }
 
 function listNames(names: readonly string[]): string {
-  return names.length <= MOST_NAMES
+  return names.length <= MAX_NAMES
     ? names.join(', ')
-    : `${names.slice(0, MOST_NAMES).join(', ')} and ${names.length - MOST_NAMES} more`;
+    : `${names.slice(0, MAX_NAMES).join(', ')} and ${names.length - MAX_NAMES} more`;
 }
 
 /** Reads all sections, and keeps the data of those with a page of their own: those with the largest weight. */
@@ -64,7 +64,7 @@ async function readSections(sections: Sections): Promise<{ all: Kept[]; whole: S
     const { id, title, rowCount, row } = section;
     all.push({ id, title, rowCount, row });
     whole.push(section);
-    if (whole.length <= MOST_PAGES) continue;
+    if (whole.length <= MAX_PAGES) continue;
     const lightest = whole.reduce((least, each) => (each.weight < least.weight ? each : least));
     whole = whole.filter((each) => each !== lightest);
   }
@@ -120,7 +120,7 @@ function drawSection(pdf: Pdf, { title, subtitle, figures, charts }: Section): v
 }
 
 function shareRows({ idOf }: Sections, all: readonly Kept[]): SectionsDrawn {
-  const shares = shareOut(new Map(all.map(({ id, rowCount }) => [id, rowCount])), MOST_ROWS);
+  const shares = shareOut(new Map(all.map(({ id, rowCount }) => [id, rowCount])), MAX_ROWS);
   const titles = new Map(all.map(({ id, title }) => [id, title]));
   const cut = all
     .filter(({ id, rowCount }) => (shares.get(id) ?? 0) < rowCount)

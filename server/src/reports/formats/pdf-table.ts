@@ -23,16 +23,16 @@ const PADDING = 4;
 const FONT = 7.5;
 
 /** The minimum font size before a word is broken, in the table and in its head. */
-const LEAST_FONT = 5.5;
+const MIN_FONT = 5.5;
 
 /** Number of rows after which the thread pauses, because drawing keeps the process busy. */
 const ROWS_AT_ONCE = 20;
 
 /** Maximum number of texts of one column whose lines are cached. */
-const MOST_KEPT = 5_000;
+const MAX_KEPT = 5_000;
 
 /** Maximum number of lines in a row. Longer texts are not realistic names; an ellipsis marks omitted text. */
-const MOST_LINES = 25;
+const MAX_LINES = 25;
 
 const numbers: Readonly<Partial<Record<ColumnType, (value: number) => string>>> = {
   integer: (value) => decimals(value, 0),
@@ -221,7 +221,7 @@ function withinPadding(width: number): number {
 function widthsOf(pdf: Pdf, shown: readonly Column[], local: LocalTime): number[] {
   const samples = samplesOf(local);
   const least = shown.map(({ name, type }) => {
-    setStyle(pdf, { size: LEAST_FONT, font: 'bold' });
+    setStyle(pdf, { size: MIN_FONT, font: 'bold' });
     const head = widestPiece(pdf, name);
     const sample = samples[type];
     return 2 * PADDING + Math.max(head, sample === undefined ? 0 : widthOf(pdf, sample, FONT)) + 0.5;
@@ -256,11 +256,11 @@ function layOut(pdf: Pdf, columns: readonly Column[], local: LocalTime): (Laid |
       const fitted = fit(pdf, text, {
         width: room,
         size: FONT,
-        least: LEAST_FONT,
+        least: MIN_FONT,
         isWhole,
-        most: MOST_LINES,
+        most: MAX_LINES,
       });
-      if (kept.size >= MOST_KEPT) kept.clear();
+      if (kept.size >= MAX_KEPT) kept.clear();
       kept.set(text, fitted);
       return fitted;
     };
@@ -268,7 +268,7 @@ function layOut(pdf: Pdf, columns: readonly Column[], local: LocalTime): (Laid |
     const head = fit(pdf, column.name, {
       width: withinPadding(width),
       size: FONT,
-      least: LEAST_FONT,
+      least: MIN_FONT,
       font: 'bold',
     });
     const laid = { column, x, width, align, head, linesOf };

@@ -9,7 +9,7 @@ import { drawTable } from './pdf-table.ts';
 import { tagsOf } from './pdf-tags.ts';
 
 /** Maximum number of rows of a table without sections. More are of no use on paper; CSV contains all of them. */
-const MOST_ROWS = 5_000;
+const MAX_ROWS = 5_000;
 
 const { margin } = page;
 
@@ -108,7 +108,7 @@ async function draw(pdf: Pdf, document: ReportDocument): Promise<number> {
   const naming = new Set(sections?.naming);
   const shown = columns.map((column) => (naming.has(column.name) ? { ...column, width: 0 } : column));
   const table = { ...document, columns: shown };
-  const { count, isCut } = await drawTable(pdf, table, y + 18, MOST_ROWS, drawn?.groups);
+  const { count, isCut } = await drawTable(pdf, table, y + 18, MAX_ROWS, drawn?.groups);
   const isShort = isCut || (drawn !== undefined && count < drawn.total);
   const rows = count.toLocaleString('en');
   const cut = drawn

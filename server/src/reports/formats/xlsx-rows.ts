@@ -14,7 +14,7 @@ export interface Formats {
 }
 
 /** Maximum length of the text in a cell, in characters. */
-const LONGEST_TEXT = 32_767;
+const MAX_TEXT = 32_767;
 
 /** Characters that XML cannot contain but a text from a device may. */
 const NO_XML = /[^\P{Cc}\t\n\r]|[\uFFFE\uFFFF]/gu;
@@ -95,7 +95,7 @@ function numberCell(address: string, value: number, style: number | null): strin
 }
 
 function textCell(address: string, value: string, style: number | null): string {
-  const text = escapeXml(value.replace(NO_XML, '').slice(0, LONGEST_TEXT).toWellFormed());
+  const text = escapeXml(value.replace(NO_XML, '').slice(0, MAX_TEXT).toWellFormed());
   return `<c r="${address}"${styled(style)} t="inlineStr"><is><t xml:space="preserve">${text}</t></is></c>`;
 }
 

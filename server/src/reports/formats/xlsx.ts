@@ -16,7 +16,7 @@ import {
 import { createZipStream } from './zip-stream.ts';
 
 /** Maximum number of rows: a program for spreadsheets opens this many in a reasonable time. */
-const MOST_ROWS = 100_000;
+const MAX_ROWS = 100_000;
 
 /** Minimum width of a column of times, in characters. A narrower column does not show them. */
 const WIDTH_OF_TIME = 30;
@@ -81,10 +81,10 @@ const write: FileFormat['write'] = async (document: ReportDocument, to) => {
 
 /** @throws AppError `badRequest` */
 function refuseIfTooMany(rowCount: number): void {
-  if (rowCount <= MOST_ROWS) return;
+  if (rowCount <= MAX_ROWS) return;
   throw new AppError(
     'badRequest',
-    `There are more than ${MOST_ROWS} rows, too many for XLSX: choose CSV, or a shorter range`,
+    `There are more than ${MAX_ROWS} rows, too many for XLSX: choose CSV, or a shorter range`,
   );
 }
 

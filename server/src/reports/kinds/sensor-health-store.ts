@@ -2,7 +2,7 @@ import { isUuid } from '@gantry/contract/id';
 import type { ReportFilters } from '@gantry/contract/reports';
 import type { SensorStatus } from '@gantry/contract/sensors';
 import { type SQL, sql } from 'drizzle-orm';
-import { sortedName } from '../../platform/database/folded.ts';
+import { sortedName } from '../../platform/database/case-folded.ts';
 import { moment } from '../../platform/database/moment.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import type { Interval } from '../../platform/time.ts';

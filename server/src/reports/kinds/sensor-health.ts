@@ -121,7 +121,7 @@ function add(a: Lengths, b: Lengths): Lengths {
   };
 }
 
-const MOST_BARS = 10;
+const MAX_BARS = 10;
 
 async function summary(db: Executor, scope: ReportScope): Promise<Summary> {
   let all: Lengths = { ONLINE: 0, OFFLINE: 0, ERROR: 0, MAINTENANCE: 0 };
@@ -136,7 +136,7 @@ async function summary(db: Executor, scope: ReportScope): Promise<Summary> {
       const hours = (lengths.OFFLINE + lengths.ERROR) / HOUR_MS;
       if (share !== null && hours > 0) worst.push({ label: sensor.name, value: hours });
     }
-    worst = worst.sort((a, b) => b.value - a.value).slice(0, MOST_BARS);
+    worst = worst.sort((a, b) => b.value - a.value).slice(0, MAX_BARS);
   }
   const share = availability(all);
   return {

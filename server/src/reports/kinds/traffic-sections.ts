@@ -8,10 +8,10 @@ import { addTo, dayChart } from './summaries.ts';
 import { flowOf, intervalOf, isByHour, isKnown, partsOf, placeOf, slicesOf } from './traffic.ts';
 
 /** Maximum number of days for which the time series of a place is by hour. */
-const MOST_DAYS_IN_HOURS = 2;
+const MAX_DAYS_IN_HOURS = 2;
 
 /** Maximum number of points of a time series. */
-const MOST_POINTS = 92;
+const MAX_POINTS = 92;
 
 const columns: readonly Column[] = [
   { name: 'Place', type: 'text', width: 40 },
@@ -168,7 +168,7 @@ function rhythmOf(scope: ReportScope, { points, days }: Known, { wall }: LocalTi
 
 /** The V85 of several days cannot be derived from those of each day, so the highest represents them. */
 function speedChart(days: readonly FlowPoint[], { day, showDay }: LocalTime): Chart {
-  const together = Math.max(1, Math.ceil(days.length / MOST_POINTS));
+  const together = Math.max(1, Math.ceil(days.length / MAX_POINTS));
   const points: Points = [];
   for (let at = 0; at < days.length; at += together) {
     const group = days.slice(at, at + together);
@@ -187,7 +187,7 @@ function speedChart(days: readonly FlowPoint[], { day, showDay }: LocalTime): Ch
 
 function chartsOf(scope: ReportScope, known: Known, local: LocalTime): Chart[] {
   const { points, days } = known;
-  if (days.length <= MOST_DAYS_IN_HOURS && isByHour(scope)) {
+  if (days.length <= MAX_DAYS_IN_HOURS && isByHour(scope)) {
     const course = (title: string, toValue: (point: FlowPoint) => number | null): Chart => ({
       title,
       shape: 'columns',

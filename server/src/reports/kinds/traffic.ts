@@ -10,7 +10,7 @@ import { listTrafficPlaces, type TrafficPlace } from '../places-store.ts';
 import { addTo, dayChart, largest } from './summaries.ts';
 
 /** Maximum number of days for which the table is by hour; for a longer range it is by day. */
-const MOST_DAYS_BY_HOUR = 31;
+const MAX_DAYS_BY_HOUR = 31;
 
 /** Number of days of a place that are read at once. */
 const SLICE_DAYS = 31;
@@ -46,7 +46,7 @@ export function slicesOf(scope: ReportScope): Interval[] {
 /** Whether the rows are hours instead of days. */
 export function isByHour({ interval, settings }: ReportScope): boolean {
   let days = 0;
-  for (const _ of localDays(interval, settings.timezone)) if (++days > MOST_DAYS_BY_HOUR) return false;
+  for (const _ of localDays(interval, settings.timezone)) if (++days > MAX_DAYS_BY_HOUR) return false;
   return true;
 }
 
@@ -75,8 +75,8 @@ export function partsOf(db: Database, { settings, now }: ReportScope) {
 export function placeOf({ kind, id }: TrafficPlace, { filters }: ReportScope): WantedPlace {
   if (kind === 'location') return { locationId: id };
   const { sensorId, locationId } = filters;
-  const standingAt = sensorId === undefined ? null : locationId?.toLowerCase();
-  return { sensorId: id, standingAt, mayBeDeleted: true };
+  const installedAt = sensorId === undefined ? null : locationId?.toLowerCase();
+  return { sensorId: id, installedAt, mayBeDeleted: true };
 }
 
 /** The traffic of a place, by hour or by day. */

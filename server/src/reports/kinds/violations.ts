@@ -1,6 +1,6 @@
 import { violationCondition } from '../../events/counts/counting.ts';
+import { sumsBySpelling } from '../../platform/case-fold.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
-import { sumsBySpelling } from '../../platform/fold-case.ts';
 import type { Batch, Chart, KindOfReport, ReportScope, Summary } from '../document.ts';
 import { createLocalTime } from '../local-time.ts';
 import { countByTotals } from './counted-store.ts';

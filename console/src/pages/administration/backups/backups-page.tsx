@@ -14,7 +14,7 @@ import { Button } from '../../../ui/button.tsx';
 import { Panel } from '../../../ui/panel.tsx';
 import { Skeleton } from '../../../ui/skeleton.tsx';
 import { StateBadge } from '../state-badge.tsx';
-import { RestorePanel, StandingPanel } from './standing-panel.tsx';
+import { BackupStatusPanel, RestorePanel } from './backup-status-panel.tsx';
 
 const SHOWN = 50;
 /** How often the list is refetched while a backup is running, and otherwise, in milliseconds. */
@@ -56,7 +56,7 @@ export function BackupsPage() {
         {data && (
           <>
             <div className="grid gap-3 lg:grid-cols-2">
-              <StandingPanel page={data} />
+              <BackupStatusPanel page={data} />
               <RestorePanel page={data} />
             </div>
             <Panel title={t('backups.list')} isFull>

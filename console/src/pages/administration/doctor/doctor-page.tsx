@@ -16,7 +16,7 @@ export function DoctorPage() {
   const { t, i18n } = useTranslation('administration');
   const { data, error, isFetching, dataUpdatedAt, refetch } = useQuery({
     ...service.system.doctor.queryOptions(),
-    // The check examines the whole installation, so it is not repeated on each window focus.
+    // The check checks the whole installation, so it is not repeated on each window focus.
     refetchOnWindowFocus: false,
   });
   const of = (wanted: string) => data?.findings.filter(({ level }) => level === wanted) ?? [];

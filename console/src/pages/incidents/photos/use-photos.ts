@@ -30,9 +30,9 @@ export interface Photos {
   readonly send: (input: { readonly id: string; readonly note: string }) => Promise<unknown>;
 }
 
-/** The pictures of a note that is being written. @param begun the pictures of its draft */
-export function usePhotos(begun: readonly Blob[] = []): Photos {
-  const [list, setList] = useState<readonly Photo[]>(() => begun.map(photoOf));
+/** The pictures of a note that is being written. @param started the pictures of its draft */
+export function usePhotos(started: readonly Blob[] = []): Photos {
+  const [list, setList] = useState<readonly Photo[]>(() => started.map(photoOf));
   const [preparing, setPreparing] = useState(0);
   const [unreadable, setUnreadable] = useState<readonly string[]>([]);
   const [isFull, setFull] = useState(false);

@@ -13,10 +13,10 @@ export interface Step {
 }
 
 /** Minimum number of shards of events, so that the second node can take over one from the first. */
-const FEWEST_SHARDS = 2;
+const MIN_SHARDS = 2;
 
 /** Maximum number of shards in Citus. */
-export const MOST_SHARDS = 64_000;
+export const MAX_SHARDS = 64_000;
 
 /**
  * The default number of shards of events: one for each node that holds shards, and at least two. A group of events is sent
@@ -25,7 +25,7 @@ export const MOST_SHARDS = 64_000;
  * bench/results/2026-11-24-citus.md).
  */
 export function shardsFor(nodes: number): number {
-  return Math.max(FEWEST_SHARDS, nodes);
+  return Math.max(MIN_SHARDS, nodes);
 }
 
 // Earlier versions made reference tables of sensors and locations. Statements that lock rows of sensors, or take the time

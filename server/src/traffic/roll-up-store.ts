@@ -18,24 +18,24 @@ const QUARTER = sql.raw(`interval '15 minutes'`);
 const OF_ALL_TYPES = sql.raw('FILTER (WHERE vehicle_type IS NOT NULL AND n <> 0) OVER all_types');
 
 /**
- * Folds at most `limit` rows, unless another process is doing so. Readers see the counts either before or after the
- * fold.
- * @returns the number of rows that were folded
+ * Rolls up at most `limit` rows, unless another process is doing so. Readers see the counts either before or after the
+ * roll-up.
+ * @returns the number of rows that were rolledUp
  */
-export async function foldTraffic(db: Database, limit: number): Promise<number> {
+export async function rollUpTraffic(db: Database, limit: number): Promise<number> {
   return inTransaction(db, async (tx) => {
     const { rows: locked } = await tx.execute<{ mine: boolean }>(
       sql`SELECT pg_try_advisory_xact_lock(${locks.traffic}) AS mine, set_config('synchronous_commit', 'off', true)`,
     );
     if (!locked[0]?.mine) return 0;
     await tx.execute(sql`DELETE FROM traffic_rollups WHERE minutes = 1 AND slot < now() - ${MINUTES_KEPT}`);
-    const folded = await tx.execute<{ rows: number }>(FOLD(limit));
-    return folded.rows[0]?.rows ?? 0;
+    const rolledUp = await tx.execute<{ rows: number }>(ROLL_UP(limit));
+    return rolledUp.rows[0]?.rows ?? 0;
   });
 }
 
-/** The number of events that are not folded yet. */
-export async function countUnfolded(db: Executor): Promise<number> {
+/** The number of events that are not rolledUp yet. */
+export async function countPending(db: Executor): Promise<number> {
   const { rows } = await db.execute<{ n: number }>(
     sql`SELECT coalesce(sum(cardinality(event_ids)), 0)::bigint AS n FROM traffic_unfolded`,
   );
@@ -44,10 +44,10 @@ export async function countUnfolded(db: Executor): Promise<number> {
 
 /**
  * Adds the next quarter hour to the counts of 15 minutes, hours and days if it ended before a time (Unix milliseconds),
- * unless another process is folding. Until then, readers use its slots of five minutes.
+ * unless another process is rollingUp. Until then, readers use its slots of five minutes.
  * @returns whether there may be another one
  */
-export function foldQuarter(db: Database, before: number): Promise<boolean> {
+export function rollUpQuarter(db: Database, before: number): Promise<boolean> {
   return inTransaction(db, async (tx) => {
     const { rows } = await tx.execute<{ mine: boolean; due: boolean; empty: boolean }>(sql`
       SELECT pg_try_advisory_xact_lock(${locks.traffic}) AS mine, longer_until + ${QUARTER} <= ${moment(before)} AS due,
@@ -109,8 +109,8 @@ const HISTOGRAM = sql.raw(`
 // Each event counts for its sensor and its location, for its own type and for all types, in slots of five minutes; those
 // of quarter hours that are over, in all four lengths. Equal rows are added up first, as int and double (exact for
 // integers up to 2^53), because the sum of a bigint is a numeric: 19,500 events of 20 sensors take 0.25 s, and 0.34 s as
-// numeric. Plan: the unfolded rows by position, then the unique index of traffic_rollups.
-function FOLD(limit: number) {
+// numeric. Plan: the pending rows by position, then the unique index of traffic_rollups.
+function ROLL_UP(limit: number) {
   return sql`
   WITH taken AS (
     DELETE FROM traffic_unfolded

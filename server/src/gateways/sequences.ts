@@ -4,16 +4,16 @@ import pLimit, { type LimitFunction } from 'p-limit';
 export type Lanes = <Result>(name: string, work: () => Promise<Result>) => Promise<Result>;
 
 /** @param width how many pieces of work for one name may run at the same time */
-export function createLanes(width: number): Lanes {
-  const lanes = new Map<string, { readonly limit: LimitFunction; waiting: number }>();
+export function createSequences(width: number): Lanes {
+  const sequences = new Map<string, { readonly limit: LimitFunction; waiting: number }>();
   return async (name, work) => {
-    const lane = lanes.get(name) ?? { limit: pLimit(width), waiting: 0 };
-    lanes.set(name, lane);
-    lane.waiting++;
+    const sequence = sequences.get(name) ?? { limit: pLimit(width), waiting: 0 };
+    sequences.set(name, sequence);
+    sequence.waiting++;
     try {
-      return await lane.limit(work);
+      return await sequence.limit(work);
     } finally {
-      if (--lane.waiting === 0) lanes.delete(name);
+      if (--sequence.waiting === 0) sequences.delete(name);
     }
   };
 }

@@ -1,16 +1,16 @@
 import { type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 
-/** A text in the form for comparison without regard to case, with the same result as `fold` of fold-case.ts. */
-export function foldedText(value: SQLWrapper | string): SQL {
+/** A text in the form for comparison without regard to case, with the same result as `caseFold` of case-fold.ts. */
+export function caseFolded(value: SQLWrapper | string): SQL {
   return sql`gantry_fold(${value}::text)`;
 }
 
 /** Whether the value contains a text, without regard to case. Unlike LIKE it has no wildcards to escape. */
 export function contains(value: SQLWrapper, part: string): SQL {
-  return sql`strpos(${foldedText(value)}, ${foldedText(part)}) > 0`;
+  return sql`strpos(${caseFolded(value)}, ${caseFolded(part)}) > 0`;
 }
 
 /** A name in the form for sorting: in dictionary order, without regard to case. */
 export function sortedName(value: SQLWrapper): SQL {
-  return sql`(${foldedText(value)} COLLATE gantry_names)`;
+  return sql`(${caseFolded(value)} COLLATE gantry_names)`;
 }

@@ -1,32 +1,32 @@
-import { fold } from '@gantry/contract/fold';
+import { caseFold } from '@gantry/contract/case-fold';
 
-/** `fold` for a task in which few texts occur many times: it folds each once. */
-export function rememberingFold(): typeof fold {
+/** `caseFold` for a task in which few texts occur many times: it case-folds each once. */
+export function memoizedCaseFold(): typeof caseFold {
   const known = new Map<string, string>();
   return (text) => {
-    let folded = known.get(text);
-    if (folded === undefined) {
-      folded = fold(text);
-      known.set(text, folded);
+    let result = known.get(text);
+    if (result === undefined) {
+      result = caseFold(text);
+      known.set(text, result);
     }
-    return folded;
+    return result;
   };
 }
 
-/** Letters that fold to the same letter, in lower case. */
+/** Letters that case-fold to the same letter, in lower case. */
 const FORMS: Readonly<Record<string, readonly string[]>> = { i: ['i', 'ı', 'i\u0307'], σ: ['σ', 'ς'] };
 
 /** Maximum number of spellings in the result. */
 const MOST = 256;
 
 /**
- * The texts in lower case that fold to the same text, for searching an index of texts in lower case. Complete if there are
+ * The texts in lower case that case-fold to the same text, for searching an index of texts in lower case. Complete if there are
  * up to 256, as for texts with up to five letters i; otherwise only the first such letters vary, and the text itself is
  * included.
  */
 export function spellingsOf(text: string): string[] {
   let spellings = [''];
-  for (const letter of fold(text)) {
+  for (const letter of caseFold(text)) {
     const forms = FORMS[letter] ?? [letter];
     const taken = spellings.length * forms.length > MOST ? [letter] : forms;
     spellings = spellings.flatMap((start) => taken.map((form) => start + form));
@@ -50,7 +50,7 @@ export function sumsBySpelling(counts: Iterable<readonly [name: string, n: numbe
   for (const [name, n] of counts) spellings.set(name, (spellings.get(name) ?? 0) + n);
   const sums = new Map<string, { name: string; most: number; sum: number }>();
   for (const [name, n] of spellings) {
-    const key = fold(name);
+    const key = caseFold(name);
     const known = sums.get(key);
     if (known === undefined) {
       sums.set(key, { name, most: n, sum: n });

@@ -8,7 +8,7 @@ import { Badge } from '../../../ui/badge.tsx';
 import { Facts, Panel } from '../../../ui/panel.tsx';
 
 /** The age of the newest backup, when the next is due, how many are kept, and in which folder. */
-export function StandingPanel({ page }: { readonly page: BackupsPage }) {
+export function BackupStatusPanel({ page }: { readonly page: BackupsPage }) {
   const { t, i18n } = useTranslation('administration');
   const now = useNow(60_000);
   const { settings, lastCompletedAt } = page;

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { fold } from '@gantry/contract/fold';
+import { caseFold } from '@gantry/contract/case-fold';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { spellingsOf } from '../src/platform/fold-case.ts';
+import { spellingsOf } from '../src/platform/case-fold.ts';
 import { type Gantry, startGantry } from './harness.ts';
 
 // Every search in a list ignores case by the rules of languages, and names are sorted in dictionary order.
@@ -28,7 +28,7 @@ const someText = fc
   .map((parts) => parts.join(''))
   .filter((text) => text.isWellFormed() && !text.includes('\u0000') && !/\p{Cn}/u.test(text));
 
-const foldedByDatabase = async (texts: readonly string[]): Promise<string[]> => {
+const caseFoldedByDatabase = async (texts: readonly string[]): Promise<string[]> => {
   const { rows } = await gantry.pool.query<{ folded: string }>(
     'SELECT gantry_fold(one) AS folded FROM unnest($1::text[]) WITH ORDINALITY AS given (one, n) ORDER BY n',
     [texts],
@@ -36,21 +36,21 @@ const foldedByDatabase = async (texts: readonly string[]): Promise<string[]> => 
   return rows.map(({ folded }) => folded);
 };
 
-describe('folded text', () => {
+describe('case-folded text', () => {
   it('is the same in the service and in the database', () =>
     fc.assert(
       fc.asyncProperty(fc.array(someText, { minLength: 50, maxLength: 50 }), async (texts) => {
-        expect(await foldedByDatabase(texts)).toEqual(texts.map(fold));
+        expect(await caseFoldedByDatabase(texts)).toEqual(texts.map(caseFold));
       }),
       { numRuns: 60 },
     ));
 
   it('treats I, İ, ı and i as one letter', () => {
     for (const text of ['ISPARTA', 'Isparta', 'ısparta', 'İSPARTA', 'i\u0307sparta'])
-      expect(fold(text)).toBe('isparta');
-    expect(fold('ÇINAR')).toBe(fold('Çınar'));
-    expect(fold('C\u0327ınar')).toBe(fold('çinar'));
-    expect(fold('ΟΔΟΣ')).toBe(fold('οδος'));
+      expect(caseFold(text)).toBe('isparta');
+    expect(caseFold('ÇINAR')).toBe(caseFold('Çınar'));
+    expect(caseFold('C\u0327ınar')).toBe(caseFold('çinar'));
+    expect(caseFold('ΟΔΟΣ')).toBe(caseFold('οδος'));
   });
 
   it('has all its spellings in lower case listed', () => {

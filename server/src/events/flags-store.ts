@@ -4,24 +4,24 @@ import type { Executor } from '../platform/database/transaction.ts';
 import { KEYS_OF_EVENT, TOTALS_KEYS } from './counts/counting.ts';
 
 /** Who marked an event, and when (ISO 8601). */
-export interface Mark {
+export interface Flag {
   readonly by: string | null;
   readonly at: string | null;
 }
 
 /** The flags of an event that people set; null: not set. */
-export interface Marks {
-  readonly processed: Mark | null;
-  readonly archived: Mark | null;
+export interface Flags {
+  readonly processed: Flag | null;
+  readonly archived: Flag | null;
 }
 
 /** The flags of an event before and after a change. */
-export interface MarksChange {
-  readonly before: Marks;
-  readonly after: Marks;
+export interface FlagsChange {
+  readonly before: Flags;
+  readonly after: Flags;
 }
 
-interface MarksRow extends Record<string, unknown> {
+interface FlagsRow extends Record<string, unknown> {
   processed: boolean;
   processed_at: string | null;
   processed_by: string | null;
@@ -31,17 +31,17 @@ interface MarksRow extends Record<string, unknown> {
 }
 
 /** Locks the flags of an event until the transaction ends; null when there is no such event. */
-export async function lockMarks(db: Executor, id: string): Promise<Marks | null> {
+export async function lockFlags(db: Executor, id: string): Promise<Flags | null> {
   if (!isUuid(id)) return null;
   // Plan: events_pkey or events_unprocessed of one partition.
-  const { rows } = await db.execute<MarksRow>(sql`
+  const { rows } = await db.execute<FlagsRow>(sql`
     SELECT processed, processed_at, processed_by, archived, archived_at, archived_by
     FROM events WHERE id = ${id}::uuid FOR UPDATE`);
   const [row] = rows;
   if (!row) return null;
   return {
-    processed: row.processed ? markOf(row.processed_by, row.processed_at) : null,
-    archived: row.archived ? markOf(row.archived_by, row.archived_at) : null,
+    processed: row.processed ? flagOf(row.processed_by, row.processed_at) : null,
+    archived: row.archived ? flagOf(row.archived_by, row.archived_at) : null,
   };
 }
 
@@ -49,8 +49,8 @@ export async function lockMarks(db: Executor, id: string): Promise<Marks | null>
  * Sets or clears both flags of an event, and updates the totals once.
  * @param change `before` must be the present flags, which the caller has locked
  */
-export async function setMarks(db: Executor, id: string, { before, after }: MarksChange): Promise<void> {
-  if (isSameMark(before.processed, after.processed) && isSameMark(before.archived, after.archived)) return;
+export async function setFlags(db: Executor, id: string, { before, after }: FlagsChange): Promise<void> {
+  if (isSameFlag(before.processed, after.processed) && isSameFlag(before.archived, after.archived)) return;
   const [wasProcessed, wasArchived] = [before.processed !== null, before.archived !== null];
   const [processed, archived] = [after.processed !== null, after.archived !== null];
   const isCountedAnew = wasProcessed !== processed || wasArchived !== archived;
@@ -75,10 +75,10 @@ export async function setMarks(db: Executor, id: string, { before, after }: Mark
 }
 
 /** Whether two flags are equal, including who set them and when. */
-export function isSameMark(one: Mark | null, other: Mark | null): boolean {
+export function isSameFlag(one: Flag | null, other: Flag | null): boolean {
   return one?.at === other?.at && one?.by === other?.by && (one === null) === (other === null);
 }
 
-function markOf(by: string | null, at: string | null): Mark {
+function flagOf(by: string | null, at: string | null): Flag {
   return { by, at: at === null ? null : new Date(at).toISOString() };
 }

@@ -19,10 +19,10 @@ function likenessOf(key: string): string {
 }
 
 /**
- * contract/src/plate-lookalikes.ts: the characters of plates' keys that look like others, each followed by the key of
+ * contract/src/plate-confusables.ts: the characters of plates' keys that look like others, each followed by the key of
  * what it looks like, which is Latin letters and digits where possible.
  */
-export const plateLookalikesModule = (): string => {
+export const plateConfusablesModule = (): string => {
   const entries: string[] = [];
   for (let point = 0x80; point < LAST_LETTER; point++) {
     const letter = String.fromCodePoint(point);
@@ -35,7 +35,7 @@ export const plateLookalikesModule = (): string => {
     '// Standard 39 (Unicode license). Do not edit.',
     '',
     '/** Separated by blanks: a character, and the characters that it looks like. */',
-    'export const plateLookalikes =',
+    'export const plateConfusables =',
     `  '${entries.join(' ')}';`,
     '',
   ].join('\n');

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Database } from '../platform/database/pool.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { startPeriodic } from '../platform/periodic.ts';
-import { countUnfolded, foldQuarter, foldTraffic } from './fold-store.ts';
+import { countPending, rollUpQuarter, rollUpTraffic } from './roll-up-store.ts';
 
 /**
  * How long after its end a quarter hour is added to the longer slots, in milliseconds. Events that arrive later cost
@@ -12,7 +12,7 @@ const QUARTER_AFTER_MS = 120_000;
 
 /** The limit of commit groups in one transaction at first, and the maximum while there are more. */
 const FIRST_AT_ONCE = 200;
-const MOST_AT_ONCE = 3_200;
+const MAX_AT_ONCE = 3_200;
 
 /**
  * While transactions end within this time, the limit is doubled, because equal rows are stored once. At 3,900
@@ -21,60 +21,60 @@ const MOST_AT_ONCE = 3_200;
 const QUICK_MS = 1_000;
 
 /**
- * Folds new traffic every few seconds, until it is disposed of; disposing waits for the current transaction. Figures
- * are correct without folding; it makes them faster to read.
- * @param parts `now`: the time in Unix milliseconds; `everyMs`: the interval in milliseconds; `noteUnfolded`: is told
- *   the number of events that are not folded yet, before each transaction
+ * Rolls up new traffic every few seconds, until it is disposed of; disposing waits for the current transaction. Figures
+ * are correct without rollingUp; it makes them faster to read.
+ * @param parts `now`: the time in Unix milliseconds; `everyMs`: the interval in milliseconds; `notePending`: is told
+ *   the number of events that are not rolledUp yet, before each transaction
  */
-export function startFoldingTraffic({
+export function startTrafficRollUp({
   db,
   log,
   now,
   everyMs,
-  noteUnfolded,
+  notePending,
 }: {
   db: Database;
   log: Logger;
   now: () => number;
   everyMs: number;
-  noteUnfolded: (events: number) => void;
+  notePending: (events: number) => void;
 }): AsyncDisposable {
   let limit = FIRST_AT_ONCE;
 
-  const foldSome = async (): Promise<{ isAll: boolean }> => {
+  const rollUpSome = async (): Promise<{ isAll: boolean }> => {
     const asked = limit;
     // After a failure because of its duration, the next attempt must be smaller: groups of thousands of events spread over
     // weeks are slow.
     limit = Math.max(1, Math.min(FIRST_AT_ONCE, Math.floor(asked / 2)));
     const start = performance.now();
-    const isAll = (await foldTraffic(db, asked)) < asked;
+    const isAll = (await rollUpTraffic(db, asked)) < asked;
     const isQuick = performance.now() - start < QUICK_MS;
-    if (isQuick) limit = isAll ? asked : Math.min(asked * 2, MOST_AT_ONCE);
+    if (isQuick) limit = isAll ? asked : Math.min(asked * 2, MAX_AT_ONCE);
     return { isAll };
   };
 
   return startPeriodic(
-    { everyMs, log, failure: 'traffic could not be folded now; the next run will try again' },
+    { everyMs, log, failure: 'traffic could not be rolledUp now; the next run will try again' },
     async (isOver) => {
       while (!isOver()) {
-        const unfolded = await countUnfolded(db);
-        noteUnfolded(unfolded);
-        if (unfolded === 0 || (await foldSome()).isAll) break;
+        const pending = await countPending(db);
+        notePending(pending);
+        if (pending === 0 || (await rollUpSome()).isAll) break;
       }
-      while (!isOver()) if (!(await foldQuarter(db, now() - QUARTER_AFTER_MS))) return;
+      while (!isOver()) if (!(await rollUpQuarter(db, now() - QUARTER_AFTER_MS))) return;
     },
   );
 }
 
-/** The events of five seconds at 4,000 events/s: about as many are unfolded at any time under load. */
+/** The events of five seconds at 4,000 events/s: about as many are pending at any time under load. */
 const FEW_EVENTS = 20_000;
 
 /**
- * The number of events that are not folded yet if they are too many to read many figures from one snapshot; otherwise
- * null. Each statement reads all groups of its range that were unfolded then, and those of an import contain events of
+ * The number of events that are not rolledUp yet if they are too many to read many figures from one snapshot; otherwise
+ * null. Each statement reads all groups of its range that were pending then, and those of an import contain events of
  * weeks: a report on 50 places after 500,000 events took PostgreSQL 87 s of processor time, and takes 5 s.
  */
-export async function unfoldedBacklog(db: Executor): Promise<number | null> {
-  const events = await countUnfolded(db);
+export async function rollUpBacklog(db: Executor): Promise<number | null> {
+  const events = await countPending(db);
   return events > FEW_EVENTS ? events : null;
 }
