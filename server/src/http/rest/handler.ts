@@ -60,9 +60,7 @@ class RestForm<App extends Core> {
     const { method = '' } = request;
     requireOneHost(request);
     const found = findPath(`${PREFIX}${target.path}`);
-    if (!found) {
-      throw new WireError('NOT_FOUND', 'Not found: see /docs for all endpoints');
-    }
+    if (!found) throw unknownPath();
     const allow = allowedMethods(found.routes);
     if (method === 'OPTIONS') return exchange.send(204, { allow }, null);
     const route = found.routes.find((each) => each.method === (method === 'HEAD' ? 'GET' : method));
@@ -108,10 +106,14 @@ class RestForm<App extends Core> {
   /** The description of a procedure, made on first use: describing all takes a good part of a second. */
   #documentOf(procedure: string): ProcedureDocument {
     const document = this.#documents.get(procedure) ?? describeProcedure(this.#router, procedure);
-    if (!document) throw new WireError('NOT_FOUND', 'Page not found');
+    if (!document) throw unknownPath();
     this.#documents.set(procedure, document);
     return document;
   }
+}
+
+function unknownPath(): WireError {
+  return new WireError('NOT_FOUND', 'Not found: see /docs for all endpoints');
 }
 
 function fail(exchange: Exchange, error: unknown): void {
