@@ -100,6 +100,7 @@ export function addDatabase(program: Command): void {
 
   db.command('repair', { hidden: true })
     .allowUnknownOption()
+    .allowExcessArguments()
     .action(reporting({}, async () => refuseRepair()));
 
   db.command('distribute')
