@@ -94,6 +94,7 @@ export const WAYS: readonly (readonly [RegExp, Way])[] = [
   ],
   [/^promtool test rules/, skip(`${ELSEWHERE}: server/test/monitoring.test.ts`)],
   [/^npm run db:check$|^gantry db check$/, { how: 'run' }],
+  [/^gantry db rebuild( <what>)?$/, { how: 'run', instead: 'gantry db rebuild totals' }],
   // It refuses the embedded database, with exit code 1.
   [/^npm run db:distribute( -- --dry-run)?$|^gantry db distribute$/, { how: 'run', codes: [1] }],
   [
@@ -110,11 +111,11 @@ export const WAYS: readonly (readonly [RegExp, Way])[] = [
   [/^(npm run gantry -- |gantry )doctor$/, { how: 'run', codes: [0, 1] }],
   [/^gantry events export/, { how: 'run', instead: 'gantry events export' }],
   [/^gantry events import/, { how: 'run', instead: 'gantry events import --help' }],
-  [/^gantry (backup|restore|move-to)\b/, skip(`${ELSEWHERE} of the room of backups`)],
+  [/^gantry (backup|restore|move-to)\b/, skip(`${ELSEWHERE} of the tests of backups`)],
   [/^(?:GANTRY_BUILD="[^"]*" )?(docker|helm|pmtiles|git|systemctl) /, skip(OTHER_PROGRAM)],
   // Names of database connections, not commands.
   [
-    /^gantry (devices|folding|gateways|health|listener|migration|questions|reports|upkeep|writer)$/,
+    /^gantry (devices|roll-up|gateways|health|listener|migration|questions|reports|upkeep|writer)$/,
     skip('it is the name of a connection'),
   ],
 ];

@@ -22,10 +22,10 @@ const WORDS: readonly Refused[] = [
     word: /(?<![-\w])([Uu]n|[Rr]e)?[Ff]old(s|ed|ing)?(?![\w-])|(?<![a-z])(un)?fold(ed|ing)?(?=[A-Z])|[a-z](Unf|F)old(s|ed|ing)?(?![a-z])|\bFOLD(_|\b)/,
     instead: 'roll up (counts), case-fold (strings)',
     except:
-      /^(server\/(src\/(events\/counts|traffic|operations\/consistency|platform\/database\/tables)|test\/case-fold)|bench\/src\/(query|reports)\/fill|deploy\/walk)/,
+      /^(server\/(src\/(events\/counts|traffic|operations\/consistency|platform\/database\/tables)|test\/case-fold)|bench\/src\/(query|reports)\/fill)/,
     // The names of SQL functions, tables and columns are those of released migrations.
     beside:
-      /(gantry_fold|\w+_(un)?folded\w*|\bNOT folded|[cC]ase[ -]?[fF]old\w*|caseFold\w*|memoizedCaseFold|gantry folding|above the fold)/g,
+      /(gantry_fold|\w+_(un)?folded\w*|\bNOT folded|[cC]ase[ -]?[fF]old\w*|caseFold\w*|memoizedCaseFold|above the fold)/g,
   },
   { word: /\bcreateLanes\b/, instead: 'sequence' },
   {

@@ -201,7 +201,7 @@ describe('locations.delete', () => {
     const sensor = await addSensor(id);
     expect(await refusal('locations.delete', { id })).toMatchObject({
       status: 400,
-      message: expect.stringContaining('Sensors stand at this location'),
+      message: expect.stringContaining('This location still has sensors'),
       data: { code: 'BAD_REQUEST', httpStatus: 400 },
     });
     await ok('sensors.update', { id: sensor.id, locationId: null });

@@ -216,7 +216,7 @@ describe('one process', () => {
     const expected = {
       gantry: POOL_SIZE,
       'gantry devices': 3,
-      'gantry folding': 2,
+      'gantry roll-up': 2,
       'gantry gateways': 4,
       'gantry health': 1,
       'gantry listener': 1,

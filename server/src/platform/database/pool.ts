@@ -139,7 +139,7 @@ const special = {
   devices: { size: 3, kept: 3, name: 'gantry devices', statementTimeoutMs: DEVICES_TIMEOUT_MS },
   gateways: { size: 4, kept: 4, name: 'gantry gateways', statementTimeoutMs: GATEWAYS_TIMEOUT_MS },
   questions: { size: 4, name: 'gantry questions' },
-  rollUp: { size: 2, name: 'gantry rollUp' },
+  rollUp: { size: 2, name: 'gantry roll-up' },
   upkeep: { size: 1, name: 'gantry upkeep', statementTimeoutMs: UPKEEP_TIMEOUT_MS },
   health: {
     size: 1,
