@@ -452,7 +452,8 @@ describe('webhooks.getDeliveries within a range', () => {
         }),
       );
       expect(plans[0]).toMatch(/Scan Backward using webhook_deliveries_by_time/);
-      if (interval === day) expect(plans[1]).toContain('webhook_deliveries_by_time');
+      // Which one depends on whether the table was vacuumed meanwhile.
+      if (interval === day) expect(plans[1]).toMatch(/Index (Only )?Scan using webhook_deliveries_/);
     }
     await ok('webhooks.delete', { id: hook.id });
   });
