@@ -12,7 +12,7 @@ import type { GatewayApp } from './context.ts';
 import type { DigestNonces } from './digest.ts';
 import { receiveEdgeBatch } from './edge-batch.ts';
 import type { Guesses } from './guesses.ts';
-import { challenge, type Identified, identifyByHead } from './identify.ts';
+import { challenge, identifyByHead, type Unidentified } from './identify.ts';
 import { headersForMappings } from './incoming.ts';
 import { ACCEPTED_ENCODINGS, inflated, isCompressed } from './inflate.ts';
 import type { ConnectionLimits } from './limits.ts';
@@ -146,7 +146,7 @@ class DeviceRequests {
       return { connection, body };
     }
     const found = await this.#admitByBody(exchange, target);
-    return found ?? this.#refuseUnknown(exchange, challenge(nonces, target, false) as never);
+    return found ?? this.#refuseUnknown(exchange, challenge(nonces, target, false));
   }
 
   /** The sender that the body identifies, with the body; null if it identifies none. @throws Refusal of a guess */
@@ -174,7 +174,7 @@ class DeviceRequests {
 
   async #refuseUnknown(
     { request }: DeviceExchange,
-    { status, challenges, isGuess }: Exclude<Identified, { connection: KnownConnection }>,
+    { status, challenges, isGuess }: Unidentified,
   ): Promise<never> {
     const { guesses, frontEnd } = this.#parts;
     // A request without credentials is not a guess: the device asks how to authenticate.

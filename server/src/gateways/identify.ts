@@ -8,9 +8,14 @@ import { checkDigest, digestChallenges, parseDigest } from './digest.ts';
 import type { GatewayTarget } from './target.ts';
 
 /** The sender of a request, or how the request is refused. */
-export type Identified =
-  | { readonly connection: KnownConnection }
-  | { readonly status: 401 | 404; readonly challenges: readonly string[]; readonly isGuess: boolean };
+/** A sender that is not known, and how it is refused. */
+export interface Unidentified {
+  readonly status: 401 | 404;
+  readonly challenges: readonly string[];
+  readonly isGuess: boolean;
+}
+
+export type Identified = { readonly connection: KnownConnection } | Unidentified;
 
 type IdentifyingApp = Pick<GatewayApp, 'connections'>;
 
@@ -67,7 +72,7 @@ export function challenge(
   { formats }: GatewayTarget,
   isGuess: boolean,
   stale = false,
-): Identified {
+): Unidentified {
   const methods = new Set(formats.flatMap((format) => formatNamed(format).authentication));
   const challenges = [
     ...(methods.has('digest') ? digestChallenges(nonces, stale) : []),
