@@ -6,7 +6,7 @@ import type { Kept } from './stamp.ts';
 import { NotDelivered, type Refused, type Target } from './target.ts';
 
 /** The maximum number of messages in one request, and their maximum size in bytes. */
-const MOST = { records: 500, bytes: 2 * 1024 * 1024 };
+const MAX_BATCH = { records: 500, bytes: 2 * 1024 * 1024 };
 
 /** Size of the unsent messages, in bytes, above which they become backlog, and newer messages are sent in turn with them. */
 const LAG_BYTES = 256 * 1024;
@@ -49,7 +49,7 @@ export function startUplink(parts: UplinkParts): Uplink {
   const { spool, progress, target, clock, corrected, refuse, log, signal } = parts;
   let isUp: boolean | null = null;
   let pauseMs = INITIAL_PAUSE_MS;
-  let most = MOST.records;
+  let most = MAX_BATCH.records;
   let isBacklogNext = true;
 
   const nextRange = (): Readonly<Range> | null => {
@@ -82,7 +82,7 @@ export function startUplink(parts: UplinkParts): Uplink {
 
   /** Sends the next messages of a range. @returns false if only damaged records were left, so that nothing was sent */
   const send = async (range: Readonly<Range>): Promise<boolean> => {
-    const { records, end } = await spool.read(range.from, range.to, { ...MOST, records: most });
+    const { records, end } = await spool.read(range.from, range.to, { ...MAX_BATCH, records: most });
     if (records.length > 0) {
       const refused = await deliver(
         records.map((record) => corrected(JSON.parse(record.toString()) as Kept)),
@@ -120,7 +120,7 @@ export function startUplink(parts: UplinkParts): Uplink {
     if (isUp === false) log('the service can be reached again');
     isUp = true;
     pauseMs = INITIAL_PAUSE_MS;
-    most = Math.min(MOST.records, most * 2);
+    most = Math.min(MAX_BATCH.records, most * 2);
   };
 
   const run = async (): Promise<void> => {

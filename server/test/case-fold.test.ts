@@ -29,11 +29,11 @@ const someText = fc
   .filter((text) => text.isWellFormed() && !text.includes('\u0000') && !/\p{Cn}/u.test(text));
 
 const caseFoldedByDatabase = async (texts: readonly string[]): Promise<string[]> => {
-  const { rows } = await gantry.pool.query<{ folded: string }>(
-    'SELECT gantry_fold(one) AS folded FROM unnest($1::text[]) WITH ORDINALITY AS given (one, n) ORDER BY n',
+  const { rows } = await gantry.pool.query<{ value: string }>(
+    'SELECT gantry_fold(one) AS value FROM unnest($1::text[]) WITH ORDINALITY AS given (one, n) ORDER BY n',
     [texts],
   );
-  return rows.map(({ folded }) => folded);
+  return rows.map(({ value }) => value);
 };
 
 describe('case-folded text', () => {

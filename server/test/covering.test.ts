@@ -4,7 +4,7 @@ import { cover, endOf, PERIODS, type Piece, startOf } from '../src/events/counts
 
 const START = Date.UTC(2023, 0);
 const END = Date.UTC(2027, 0);
-const LONGEST: Readonly<Record<Piece['source'], number>> = {
+const MAX_PIECES: Readonly<Record<Piece['source'], number>> = {
   events: 30 * 60_000,
   hour: 12,
   day: 16,
@@ -83,7 +83,7 @@ describe('the covering of an interval', () => {
           const read = pieces
             .filter((piece) => piece.source === source)
             .reduce((sum, piece) => sum + lengthOf(piece), 0);
-          expect(read).toBeLessThanOrEqual(2 * LONGEST[source]);
+          expect(read).toBeLessThanOrEqual(2 * MAX_PIECES[source]);
         }
       }),
     );

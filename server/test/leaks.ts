@@ -29,13 +29,13 @@ const KINDS: Readonly<Record<string, string>> = {
   plate: 'plate',
 };
 /** Shorter texts may occur in a log by chance. */
-const SHORTEST = 6;
+const MIN_LENGTH = 6;
 const MAX_NODES = 2_000;
 
 const noted = new Set<string>();
 
 const note = (kind: string, value: string): void => {
-  if (value.length < SHORTEST || value.length > 2_000 || noted.has(value)) return;
+  if (value.length < MIN_LENGTH || value.length > 2_000 || noted.has(value)) return;
   noted.add(value);
   append('secrets', `${JSON.stringify([kind, value])}\n`);
 };

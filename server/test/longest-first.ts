@@ -5,7 +5,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  * The files that take longest, longest first; the others follow by name. If one of these began last, it would run
  * alone while the other processors are idle.
  */
-const LONGEST = [
+const SLOW_FILES = [
   'server/test/processes/gateway-faults.test.ts',
   'bench/test/processes/commands.test.ts',
   'embedded-postgres/test/processes/embedded.test.ts',
@@ -66,8 +66,8 @@ const LONGEST = [
 export default class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const placeOf = ({ moduleId }: TestSpecification): number => {
-      const place = LONGEST.indexOf(relative(this.ctx.config.root, moduleId));
-      return place === -1 ? LONGEST.length : place;
+      const place = SLOW_FILES.indexOf(relative(this.ctx.config.root, moduleId));
+      return place === -1 ? SLOW_FILES.length : place;
     };
     return files.toSorted((a, b) => placeOf(a) - placeOf(b) || a.moduleId.localeCompare(b.moduleId));
   }

@@ -8,7 +8,7 @@ const scratch = await mkdtemp(join(tmpdir(), 'spool-'));
 afterAll(() => rm(scratch, { recursive: true, force: true }));
 let folders = 0;
 const newFolder = (): string => join(scratch, String(folders++));
-const MOST = { records: 100, bytes: 1_000 };
+const MAX_READ = { records: 100, bytes: 1_000 };
 const noDamage = (position: number): never => {
   throw new Error(`damage at ${position}`);
 };
@@ -17,7 +17,7 @@ const readAll = async (folder: string, onDamage: (position: number) => void = no
   await using spool = await Spool.open(folder, 1e9, onDamage);
   const records: string[] = [];
   for (let at = spool.start; at < spool.end; ) {
-    const read = await spool.read(at, spool.end, MOST);
+    const read = await spool.read(at, spool.end, MAX_READ);
     records.push(...read.records.map(String));
     at = read.end;
   }
@@ -43,13 +43,13 @@ describe('the spool', () => {
     const big = 'x'.repeat(3_000_000);
     for (let n = 0; n < 7; n++) await spool.append([`${n}${big}`]);
     expect((await readdir(folder)).length).toBe(3);
-    const { records, end } = await spool.read(0, spool.end, MOST);
+    const { records, end } = await spool.read(0, spool.end, MAX_READ);
     expect(records.map((record) => String(record).charAt(0))).toEqual(['0']);
     await spool.removeBefore(end);
     expect((await readdir(folder)).length).toBe(3);
     const rest: string[] = [];
     for (let at = end; at < spool.end; ) {
-      const read = await spool.read(at, spool.end, MOST);
+      const read = await spool.read(at, spool.end, MAX_READ);
       rest.push(...read.records.map((record) => String(record).charAt(0)));
       at = read.end;
     }
@@ -71,7 +71,7 @@ describe('the spool', () => {
     expect(await sizes()).toEqual([spool.end]);
     await Promise.all([spool.removeBefore(spool.end, true), spool.append(['d']), spool.append(['e'])]);
     await spool.append(['f']);
-    const { records } = await spool.read(spool.start, spool.end, MOST);
+    const { records } = await spool.read(spool.start, spool.end, MAX_READ);
     expect(records.map(String)).toEqual(['d', 'e', 'f']);
     await spool.removeBefore(spool.end, true);
     expect(await sizes()).toEqual([0]);
@@ -118,7 +118,7 @@ describe('the spool', () => {
     await using spool = await Spool.open(folder, 100, noDamage);
     await spool.append(['x'.repeat(80)]);
     await expect(spool.append(['y'.repeat(80)])).rejects.toThrow(SpoolFull);
-    expect((await spool.read(0, spool.end, MOST)).records).toHaveLength(1);
+    expect((await spool.read(0, spool.end, MAX_READ)).records).toHaveLength(1);
     await spool.removeBefore(spool.end);
     await spool.append(['y'.repeat(80)]);
   });

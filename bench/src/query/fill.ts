@@ -114,7 +114,7 @@ async function waitForRollUp(databaseUrl: string): Promise<void> {
   const isDue = async () =>
     (await query(databaseUrl, 'SELECT FROM event_totals WHERE NOT folded LIMIT 1')).length > 0;
   while (await isDue()) {
-    if (performance.now() > deadline) throw new BenchmarkFailed('The service does not fold its totals');
+    if (performance.now() > deadline) throw new BenchmarkFailed('The service does not roll up its totals');
     await sleep(200);
   }
 }

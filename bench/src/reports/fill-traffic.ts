@@ -21,7 +21,7 @@ export async function fillTraffic(databaseUrl: string): Promise<void> {
   );
   const deadline = performance.now() + ROLL_UP_DEADLINE_MS;
   while ((await query(databaseUrl, 'SELECT FROM traffic_unfolded LIMIT 1')).length > 0) {
-    if (performance.now() > deadline) throw new BenchmarkFailed('The service does not fold its traffic');
+    if (performance.now() > deadline) throw new BenchmarkFailed('The service does not roll up its traffic');
     await sleep(200);
   }
 }

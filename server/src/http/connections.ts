@@ -5,7 +5,7 @@ import type { Core } from '../platform/context.ts';
 
 /** Open files reserved for everything except clients: the database, images, reports, logs. */
 const OTHER_FILES = 256;
-const FEWEST = 16;
+const MIN_CONNECTIONS = 16;
 const WARN_EVERY_MS = 60_000;
 
 /**
@@ -14,7 +14,7 @@ const WARN_EVERY_MS = 60_000;
  * @param openFiles the maximum number of open files; null if unknown
  */
 export function mostConnections(wanted: number, openFiles: number | null): number {
-  return openFiles === null ? wanted : Math.min(wanted, Math.max(FEWEST, openFiles - OTHER_FILES));
+  return openFiles === null ? wanted : Math.min(wanted, Math.max(MIN_CONNECTIONS, openFiles - OTHER_FILES));
 }
 
 /** The share of the connections of a process that one address may have, unless `MAX_CONNECTIONS_PER_ADDRESS` says otherwise. */
@@ -26,7 +26,7 @@ const SHARE = 1 / 4;
  * @param most the maximum number of connections of the process
  */
 export function mostConnectionsOfAddress(wanted: number | undefined, most: number): number {
-  return Math.min(most, wanted ?? Math.max(FEWEST, Math.floor(most * SHARE)));
+  return Math.min(most, wanted ?? Math.max(MIN_CONNECTIONS, Math.floor(most * SHARE)));
 }
 
 /** How many connections a process accepts. */

@@ -17,7 +17,7 @@ export function memoizedCaseFold(): typeof caseFold {
 const FORMS: Readonly<Record<string, readonly string[]>> = { i: ['i', 'ı', 'i\u0307'], σ: ['σ', 'ς'] };
 
 /** Maximum number of spellings in the result. */
-const MOST = 256;
+const MAX_SPELLINGS = 256;
 
 /**
  * The texts in lower case that case-fold to the same text, for searching an index of texts in lower case. Complete if there are
@@ -28,7 +28,7 @@ export function spellingsOf(text: string): string[] {
   let spellings = [''];
   for (const letter of caseFold(text)) {
     const forms = FORMS[letter] ?? [letter];
-    const taken = spellings.length * forms.length > MOST ? [letter] : forms;
+    const taken = spellings.length * forms.length > MAX_SPELLINGS ? [letter] : forms;
     spellings = spellings.flatMap((start) => taken.map((form) => start + form));
   }
   const own = [text.toLowerCase(), text.toLocaleLowerCase('tr')];

@@ -1,7 +1,7 @@
 import type { Application } from '@gantry/embedded-postgres/application';
 import { DataFolder } from '@gantry/embedded-postgres/data-folder';
 
-/** What the embedded database is told of Gantry. */
+/** What the embedded database knows of Gantry. */
 export const GANTRY: Application = {
   name: 'Gantry',
   database: 'gantry',

@@ -8,7 +8,7 @@ import { inBatches } from './in-batches.ts';
 import type { Part, Staff } from './staff.ts';
 
 /** Maximum number of alerts that are processed in one run, the newest first. */
-const MOST = 500;
+const MAX_ALERTS = 500;
 
 /** The fractions of alerts that have been acknowledged: of those of the last day, and of older ones. */
 const SEEN_OF_RECENT = 0.5;
@@ -58,7 +58,7 @@ export async function describeWatchlist({ operator }: Staff): Promise<string> {
 async function listOpen({ operator }: Staff): Promise<WatchlistAlert[]> {
   const { watchlist } = operator.client.api;
   const found: WatchlistAlert[] = [];
-  for (let skip = 0; skip < MOST; skip += MAX_TAKE) {
+  for (let skip = 0; skip < MAX_ALERTS; skip += MAX_TAKE) {
     const page = await watchlist.getAlerts.query({ acknowledged: false, skip, take: MAX_TAKE });
     found.push(...page.alerts);
     if (skip + MAX_TAKE >= page.total) break;

@@ -7,7 +7,7 @@ import { courseOf, type Step } from './incident-course.ts';
 import type { Part, Staff } from './staff.ts';
 
 /** Maximum number of incidents that are processed in one run, the newest first. */
-const MOST = 500;
+const MAX_INCIDENTS = 500;
 
 const UNFINISHED = incidentStatus.options.filter((status) => status !== 'CLOSED');
 
@@ -43,7 +43,7 @@ export async function describeIncidents({ operator }: Staff): Promise<string> {
 async function listUnfinished({ operator }: Staff, until: Date): Promise<Incident[]> {
   const { incidents } = operator.client.api;
   const found: Incident[] = [];
-  for (let skip = 0; skip < MOST; skip += MAX_TAKE) {
+  for (let skip = 0; skip < MAX_INCIDENTS; skip += MAX_TAKE) {
     const page = await incidents.getAll.query({ status: UNFINISHED, endDate: until, skip, take: MAX_TAKE });
     found.push(...page.incidents);
     if (skip + MAX_TAKE >= page.total) break;

@@ -27,7 +27,7 @@ export interface FoundGroup {
 /** The maximum number of results of each kind. */
 const SHOWN = 6;
 /** The minimum number of characters for which the service is queried. */
-const LEAST = 2;
+const MIN_LENGTH = 2;
 /** The text of a plate search: letters, digits, spaces, hyphens, invisible characters, and the wildcard `*`. */
 const PLATE = /^[\p{L}\p{M}\p{N}\s\p{Pd}\p{Cf}*]{2,20}$/u;
 
@@ -40,7 +40,7 @@ export function useResults(text: string): { groups: readonly FoundGroup[]; isSea
   const pages = usePagesOfUser();
   const seesPlates = useSeesPlates();
   const part = useDeferredValue(text.trim());
-  const enabled = part.length >= LEAST;
+  const enabled = part.length >= MIN_LENGTH;
   const ask = { search: part, take: SHOWN };
   const isOn = (name: string) => pages.some((page) => page.name === name);
   const options = { enabled, staleTime: 30_000, retry: false };

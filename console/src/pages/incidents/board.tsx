@@ -13,7 +13,7 @@ import type { IncidentsInput } from './use-incidents-search.ts';
 
 /** Cards per column initially, and the maximum after the user asks for more; the list shows all incidents. */
 const AT_FIRST = 25;
-const MOST = 100;
+const MAX_CARDS = 100;
 
 interface BoardProps {
   readonly input: IncidentsInput;
@@ -33,7 +33,7 @@ export function Board({ input, cursor, onMove, onOpen, commands, empty }: BoardP
   const queries = useQueries({
     queries: statuses.map((status) =>
       service.incidents.getAll.queryOptions(
-        { ...input, status: [status], take: long.has(status) ? MOST : AT_FIRST },
+        { ...input, status: [status], take: long.has(status) ? MAX_CARDS : AT_FIRST },
         { placeholderData: keepPreviousData },
       ),
     ),

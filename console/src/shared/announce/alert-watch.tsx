@@ -32,7 +32,7 @@ export function AlertWatch() {
 }
 
 /** The maximum number of ids in `announced`. */
-const MOST = 1_000;
+const MAX_ANNOUNCED = 1_000;
 /** The longest delay between an alert's `createdAt` and its arrival, in milliseconds. */
 const LATE_MS = 60_000;
 
@@ -59,5 +59,6 @@ function isNewAlert({ id, createdAt }: Pick<WatchlistAlert, 'id' | 'createdAt'>)
 /** Records an alert that must not be announced any more. */
 function noteAnnounced(id: string): void {
   announced.add(id);
-  if (announced.size > MOST) for (const oldest of [...announced].slice(0, MOST / 2)) announced.delete(oldest);
+  if (announced.size > MAX_ANNOUNCED)
+    for (const oldest of [...announced].slice(0, MAX_ANNOUNCED / 2)) announced.delete(oldest);
 }

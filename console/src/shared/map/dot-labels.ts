@@ -22,7 +22,7 @@ const LINE = 16;
 const GAP = 2;
 const WIDEST = 160;
 /** No name of more characters fits, and shortening one of thousands would take long. */
-const LONGEST = 80;
+const MAX_LETTERS = 80;
 
 const overlap = (one: Box, other: Box): boolean =>
   one[0] < other[2] && other[0] < one[2] && one[1] < other[3] && other[1] < one[3];
@@ -36,7 +36,7 @@ const around = (x: number, y: number, width: number, height: number): Box => [
 
 /** Cuts off what is wider than a label may be. */
 function shortened(name: string, widthOf: (text: string) => number): string {
-  const letters = [...name].slice(0, LONGEST);
+  const letters = [...name].slice(0, MAX_LETTERS);
   if (letters.length === name.length && widthOf(name) <= WIDEST) return name;
   while (letters.length > 0 && widthOf(`${letters.join('')}…`) > WIDEST) letters.pop();
   return `${letters.join('').trimEnd()}…`;

@@ -94,7 +94,7 @@ interface GroupPopoverProps {
 }
 
 /** Maximum number of points that are listed. */
-const MOST = 200;
+const MAX_LISTED = 200;
 
 /** The points of a group on the map, the highest rank first. */
 function GroupPopover({ group, points, onSelect, onClose }: GroupPopoverProps) {
@@ -119,13 +119,15 @@ function GroupPopover({ group, points, onSelect, onClose }: GroupPopoverProps) {
         <Button kind="quiet" icon="close" iconOnly autoFocus aria-label={t('close')} onClick={onClose} />
       </header>
       <ul className="min-h-0 overflow-y-auto p-1">
-        {members.slice(0, MOST).map((point) => (
+        {members.slice(0, MAX_LISTED).map((point) => (
           <li key={point.id}>
             <PointButton point={point} onSelect={onSelect} />
           </li>
         ))}
-        {members.length > MOST && (
-          <li className="px-2 py-1.5 text-sm text-muted">{t('more', { count: members.length - MOST })}</li>
+        {members.length > MAX_LISTED && (
+          <li className="px-2 py-1.5 text-sm text-muted">
+            {t('more', { count: members.length - MAX_LISTED })}
+          </li>
         )}
       </ul>
     </div>

@@ -46,11 +46,11 @@ interface Notices {
 const Context = createContext<Notices | null>(null);
 
 /** Maximum number of notices that are shown at a time. */
-const MOST = 4;
+const MAX_NOTICES = 4;
 
 /** Adds a notice. If there are too many, the oldest that is not a failure is dropped, or the oldest of all. */
 function withNotice(all: readonly Notice[], added: Notice): readonly Notice[] {
-  if (all.length < MOST) return [...all, added];
+  if (all.length < MAX_NOTICES) return [...all, added];
   const dropped = all.find(({ isFailure }) => !isFailure) ?? all[0];
   return [...all.filter((notice) => notice !== dropped), added];
 }

@@ -63,7 +63,7 @@ function rollUpTotalsQuery(limit: number) {
     RETURNING hour, ${totalsKeys}, n
   ), hours AS (
     SELECT hour, ${totalsKeys}, sum(n)::bigint AS n FROM taken GROUP BY 1, 2, 3, 4, 5, 6, 7 HAVING sum(n) <> 0
-  ), folded AS (
+  ), added AS (
     INSERT INTO event_totals_folded AS known (hour, ${totalsKeys}, n, folded)
     SELECT *, true FROM hours ORDER BY 1, 2, 3, 4, 5, 6, 7
     ON CONFLICT (hour, ${totalsKeys}) DO UPDATE SET n = known.n + excluded.n
@@ -92,7 +92,7 @@ function rollUpArrivalsQuery(limit: number) {
     DELETE FROM event_arrivals_unfolded
     WHERE ctid = ANY (ARRAY(SELECT ctid FROM event_arrivals_unfolded LIMIT ${limit}))
     RETURNING hour, n
-  ), folded AS (
+  ), added AS (
     INSERT INTO event_arrivals_folded AS known (hour, n, folded)
     SELECT hour, sum(n), true FROM taken GROUP BY 1 HAVING sum(n) <> 0 ORDER BY 1
     ON CONFLICT (hour) DO UPDATE SET n = known.n + excluded.n

@@ -41,15 +41,15 @@ function finding(query: Query) {
   };
 }
 
-/** Keeps the folder of counts away. */
+/** Keeps the roll-up of counts away. */
 async function lockRollUp(tx: Transaction): Promise<void> {
   await tx.execute(sql`SELECT pg_advisory_xact_lock(${locks.rollUp})`);
 }
 
-const FOLDED_AT_ONCE = 20_000;
+const ROWS_AT_ONCE = 20_000;
 
 async function rollUpAll({ db }: Rebuilding): Promise<void> {
-  while ((await rollUpCounts(db, FOLDED_AT_ONCE)) > 0);
+  while ((await rollUpCounts(db, ROWS_AT_ONCE)) > 0);
 }
 
 /** Sums up the longer periods again, and counts what is missing like any other change. */
@@ -87,7 +87,7 @@ export const totalsChecks: readonly Check[] = [
   },
   {
     name: 'totals by day, month and year',
-    compares: 'event_period_totals with the sums of the folded hours',
+    compares: 'event_period_totals with the sums of the rolled-up hours',
     find: finding(PERIODS),
     rebuild: 'totals',
   },

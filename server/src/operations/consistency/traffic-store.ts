@@ -26,7 +26,7 @@ const DUE = sql`
     ${passedIn(STORED, sql`true`)}
     UNION ALL
     SELECT at, slot, sensor_id, location_id, vehicle_type, vehicle, speed, bin, (-sign)::smallint
-    FROM (${passedIn(sql`traffic_unfolded`, sql`true`)}) AS unfolded
+    FROM (${passedIn(sql`traffic_unfolded`, sql`true`)}) AS waiting
   ) AS passed WHERE at >= ${keptSince} GROUP BY 1, 2, 3, 4, 5`;
 
 /** The same for each sensor and location, by vehicle type and for all types (null) together. */
@@ -171,14 +171,14 @@ async function rebuildDay(tx: Transaction, { day, isComplete }: WrongDay): Promi
   return cleared.rowCount ?? 0;
 }
 
-const FOLDED_AT_ONCE = 200;
+const GROUPS_AT_ONCE = 200;
 
 /** Counts the days that differ again, each in a transaction of its own. */
 export const rebuildTraffic: Rebuild = async ({ db, change }) => {
   const { rows: days } = await db.execute<WrongDay>(WRONG_DAYS);
   let rows = 0;
   for (const day of days) rows += await change((tx) => rebuildDay(tx, day));
-  while ((await rollUpTraffic(db, FOLDED_AT_ONCE)) > 0);
+  while ((await rollUpTraffic(db, GROUPS_AT_ONCE)) > 0);
   return rows;
 };
 

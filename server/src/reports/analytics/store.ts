@@ -104,7 +104,7 @@ export async function listTopLocations(db: Executor, range: Interval) {
   });
 }
 
-const MOST = 50;
+const MAX_PLATES = 50;
 
 /**
  * The plates that were seen at least a given number of times, the most frequent first. Reads every event of the
@@ -115,7 +115,7 @@ export async function listRepeatPlates(db: Executor, interval: Interval, from: n
   const { rows } = await db.execute<{ plate: string; n: number; last_seen: string }>(sql`
     SELECT max(plate) AS plate, count(*) AS n, max(id::text) AS last_seen FROM events
     WHERE plate_key <> '' AND ${sql.join(idWithin(interval), sql` AND `)}
-    GROUP BY plate_key HAVING count(*) >= ${from} ORDER BY n DESC, plate_key LIMIT ${MOST}`);
+    GROUP BY plate_key HAVING count(*) >= ${from} ORDER BY n DESC, plate_key LIMIT ${MAX_PLATES}`);
   return rows;
 }
 

@@ -28,7 +28,7 @@ export function widestPiece(pdf: Pdf, text: string): number {
 }
 
 /** Longer texts are unrealistic and take long to measure. */
-const LONGEST = 4_000;
+const MAX_CHARACTERS = 4_000;
 
 /**
  * The lines of a text, none wider than `width`. Longer words are broken.
@@ -36,7 +36,9 @@ const LONGEST = 4_000;
  */
 export function linesOf(pdf: Pdf, text: string, width: number, most = Number.POSITIVE_INFINITY): string[] {
   const { widthOf, settable } = fontsOf(pdf);
-  const whole = settable(text.length > LONGEST ? `${text.slice(0, LONGEST)}${ELLIPSIS}` : text).trim();
+  const whole = settable(
+    text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}${ELLIPSIS}` : text,
+  ).trim();
   const mark = directionMark(whole);
   if (widthOf(whole) <= width) return [whole];
   const lines: string[] = [];

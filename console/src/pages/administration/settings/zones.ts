@@ -9,7 +9,7 @@ function offsetOf(zone: string, at: Date): string {
   return name === 'GMT' ? 'UTC+00:00' : name.replace('GMT', 'UTC');
 }
 
-const MOST = 60;
+const MAX_FOUND = 60;
 
 /** Current names of zones that some browsers list only under an older name. */
 const RENAMED = [
@@ -53,7 +53,7 @@ export function findZones(part: string, at = new Date()): readonly Option[] {
   for (const zone of allZones()) {
     const label = `${zone} (${offsetOf(zone, at)})`;
     if (label.toLowerCase().includes(wanted)) found.push({ value: zone, label });
-    if (found.length === MOST) break;
+    if (found.length === MAX_FOUND) break;
   }
   return found;
 }
