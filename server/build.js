@@ -105,8 +105,8 @@ async function make() {
       entryPoints: {
         main: 'server/src/programs/main.ts',
         'report-worker': 'server/src/reports/worker.ts',
-        'reading-thread': 'server/src/connections/reading-thread.ts',
-        'mapping-program': 'server/src/connections/mapping-program.ts',
+        'reading-thread': 'server/src/devices/reading-thread.ts',
+        'mapping-program': 'server/src/devices/mapping-program.ts',
         'backup-program': 'server/src/operations/backup/program.ts',
         'watchdog-thread': 'server/src/platform/process/watchdog-thread.ts',
       },

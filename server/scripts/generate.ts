@@ -43,7 +43,7 @@ const files: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/devices.md': devicesPage,
   '.env.example': environmentExample,
   'server/schema.sql': schemaPage,
-  'server/src/auth/common-password-list.ts': commonPasswordsModule,
+  'server/src/accounts/common-password-list.ts': commonPasswordsModule,
   'contract/src/plate-confusables.ts': plateConfusablesModule,
 };
 

@@ -1,8 +1,8 @@
 import { decodeJwt } from 'jose';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { lastSettledStart } from '../src/operations/retention/runs-store.ts';
 import { createClock } from '../src/platform/clock.ts';
-import { lastSettledStart } from '../src/retention/runs-store.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 import { createShiftedTime } from './shifted-time.ts';
 import { startReceiver } from './webhook-receiver.ts';

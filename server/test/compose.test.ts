@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { believedTime, composeEvent } from '../src/connections/compose.ts';
-import type { ObservedEvent, Report } from '../src/connections/format.ts';
+import { believedTime, composeEvent } from '../src/devices/compose.ts';
+import type { ObservedEvent, Report } from '../src/devices/format.ts';
 
 const at = Date.UTC(2026, 6, 1, 12);
 const around = { receivedAt: at, believedAt: at - 5_000, connectionId: 'c1', messageId: 'm1', index: 2 };

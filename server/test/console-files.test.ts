@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliCompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createApp } from '../src/app.ts';
 import { readConfig } from '../src/platform/config.ts';
 import { version } from '../src/platform/installation.ts';
+import { createApp } from '../src/programs/app.ts';
 import { type Gantry, startGantry } from './harness.ts';
 import { suiteLog } from './leaks.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { epochTime, isoTime, reportedTime } from '../src/connections/device-time.ts';
-import { formats } from '../src/connections/formats.ts';
+import { epochTime, isoTime, reportedTime } from '../src/devices/device-time.ts';
+import { formats } from '../src/devices/formats.ts';
 import { readBody } from './formats/reading.ts';
 
 const RECEIVED = Date.UTC(2026, 10, 26, 12);

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { passwordFlaws } from '@gantry/contract/users';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createPasswords, type Passwords } from '../src/auth/passwords.ts';
-import { findLogin } from '../src/auth/store.ts';
+import { createFirstAdministrator } from '../src/accounts/first-administrator.ts';
+import { findLogin } from '../src/accounts/login-store.ts';
+import { createPasswords, type Passwords } from '../src/accounts/passwords.ts';
+import { listUsers } from '../src/accounts/users-store.ts';
 import { readConfig } from '../src/platform/config.ts';
 import { createDatabase, createPool } from '../src/platform/database/pool.ts';
-import { createFirstAdministrator } from '../src/users/first-administrator.ts';
-import { listUsers } from '../src/users/store.ts';
 import { createTestDatabase } from './harness.ts';
 
 const EVERYBODY = { skip: 0, take: 100, sortBy: 'createdAt', sortOrder: 'asc' } as const;

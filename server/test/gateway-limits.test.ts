@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createConnectionLimits } from '../src/gateways/limits.ts';
-import { claimMessages } from '../src/gateways/messages-store.ts';
+import { createConnectionLimits } from '../src/devices/limits.ts';
+import { claimMessages } from '../src/devices/messages-store.ts';
 import { connect, pathOf, processed, sendJson } from './gateway-calls.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 import { jpeg } from './pictures.ts';

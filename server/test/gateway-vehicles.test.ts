@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { recordResults } from '../src/gateways/messages-store.ts';
-import { createPassages } from '../src/gateways/passages.ts';
+import { recordResults } from '../src/devices/messages-store.ts';
+import { createPassages } from '../src/devices/passages.ts';
 import { inTransaction } from '../src/platform/database/transaction.ts';
 import { devicePayload } from './formats/reading.ts';
 import { connect, eventOf, pathOf, processed, sendJson } from './gateway-calls.ts';

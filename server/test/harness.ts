@@ -7,10 +7,10 @@ import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
 import pg from 'pg';
 import type { Logger } from 'pino';
 import { expect, inject } from 'vitest';
+import type { PasswordCost } from '../src/accounts/passwords.ts';
 import { appRouter } from '../src/api/router.ts';
-import { type App, createApp, type Overrides } from '../src/app.ts';
-import type { PasswordCost } from '../src/auth/passwords.ts';
 import { readConfig } from '../src/platform/config.ts';
+import { type App, createApp, type Overrides } from '../src/programs/app.ts';
 import { send, type TextAnswer } from './http-client.ts';
 import { noteSecrets, suiteLog } from './leaks.ts';
 

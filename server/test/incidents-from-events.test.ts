@@ -3,13 +3,13 @@ import { reportedEvent } from '@gantry/contract/events';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createApp } from '../src/app.ts';
 import type { EventRow } from '../src/events/event-row.ts';
 import { openIncidents } from '../src/incidents/open-from-events.ts';
 import { lockOpenIncidents } from '../src/incidents/opening-store.ts';
 import { enrich } from '../src/ingest/enrich.ts';
 import { createDatabase } from '../src/platform/database/pool.ts';
 import { inTransaction } from '../src/platform/database/transaction.ts';
+import { createApp } from '../src/programs/app.ts';
 import { Caller, eventually, type Gantry, startGantry } from './harness.ts';
 import { noteStatements, type Statement } from './noted-statements.ts';
 

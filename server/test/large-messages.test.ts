@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { FormatName } from '../src/connections/format.ts';
-import { interpret, refusalOf } from '../src/connections/interpret.ts';
-import { readInThread } from '../src/connections/large-messages.ts';
-import { createMapper } from '../src/connections/mapper.ts';
-import { type Interpretable, readNow, refusalNow } from '../src/connections/read-message.ts';
-import { splitBody } from '../src/connections/split-body.ts';
+import type { FormatName } from '../src/devices/format.ts';
+import { interpret, refusalOf } from '../src/devices/interpret.ts';
+import { readInThread } from '../src/devices/large-messages.ts';
+import { createMapper } from '../src/devices/mapper.ts';
+import { type Interpretable, readNow, refusalNow } from '../src/devices/read-message.ts';
+import { splitBody } from '../src/devices/split-body.ts';
 import { useOwnMessages } from '../src/rpc/input-messages.ts';
 
 useOwnMessages();

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type App, createApp } from '../src/app.ts';
 import { readConfig } from '../src/platform/config.ts';
+import { type App, createApp } from '../src/programs/app.ts';
 import { ADMIN, Caller, createTestDatabase, eventually } from './harness.ts';
 
 // How a process learns of the changes of others when its listener connection, or a single notification, is lost

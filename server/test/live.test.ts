@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { tracked } from '@trpc/server';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createApp } from '../src/app.ts';
+import { createApp } from '../src/programs/app.ts';
 import { compare, readCursor } from '../src/realtime/position.ts';
 import { messagesByTopic, messagesOf } from '../src/rpc/messages.ts';
 import { Caller, eventually, type Gantry, startGantry } from './harness.ts';

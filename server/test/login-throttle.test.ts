@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createApp } from '../src/app.ts';
-import { subscriberOf } from '../src/auth/throttle.ts';
+import { subscriberOf } from '../src/accounts/throttle.ts';
 import { readConfig } from '../src/platform/config.ts';
+import { createApp } from '../src/programs/app.ts';
 import { ADMIN, createTestDatabase, type Gantry, startGantry } from './harness.ts';
 
 let gantry: Gantry;

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { afterAll, describe, expect, it } from 'vitest';
-import { createMapper } from '../src/connections/mapper.ts';
-import { startMappingProcess } from '../src/connections/mapping-process.ts';
+import { createMapper } from '../src/devices/mapper.ts';
+import { startMappingProcess } from '../src/devices/mapping-process.ts';
 
 const mapper = createMapper();
 /** For expressions that only a time limit stops: with the limits of the product, each would take a second. */

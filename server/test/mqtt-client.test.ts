@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { connectAsync, type MqttClient } from 'mqtt';
 import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
-import { isTopicFilter, matchesTopic } from '../src/connections/topic.ts';
-import { type BrokerClient, connectToBroker } from '../src/gateways/mqtt-client.ts';
+import { type BrokerClient, connectToBroker } from '../src/devices/mqtt-client.ts';
+import { isTopicFilter, matchesTopic } from '../src/devices/topic.ts';
 import { eventually } from './harness.ts';
 import { type Broker, connectDevice, startBroker } from './mqtt-broker.ts';
 

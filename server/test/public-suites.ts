@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createTokens } from '../src/auth/tokens.ts';
+import { createTokens } from '../src/accounts/tokens.ts';
 
 // Public test suites, if SUITES_DIR points to them: JSONTestSuite's test_parsing, blns.json of the big list of
 // naughty strings, and wycheproof's json_web_signature_test.json. They are not part of the repository.

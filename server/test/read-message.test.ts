@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { FormatName } from '../src/connections/format.ts';
-import { readMessage } from '../src/connections/read-message.ts';
-import { readParts } from '../src/connections/read-parts.ts';
-import { splitBody } from '../src/connections/split-body.ts';
+import type { FormatName } from '../src/devices/format.ts';
+import { readMessage } from '../src/devices/read-message.ts';
+import { readParts } from '../src/devices/read-parts.ts';
+import { splitBody } from '../src/devices/split-body.ts';
 
 const keysIn = async (format: FormatName, body: unknown): Promise<(string | null)[]> => {
   const text = typeof body === 'string' ? body : JSON.stringify(body);

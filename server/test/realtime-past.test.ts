@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg, { type Pool } from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
-import { createApp } from '../src/app.ts';
+import { createApp } from '../src/programs/app.ts';
 import { Caller, eventually, type Gantry, startGantry, untilBegun } from './harness.ts';
 import { openStream } from './sse.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { readParts } from '../src/connections/read-parts.ts';
-import { splitBody } from '../src/connections/split-body.ts';
+import { readParts } from '../src/devices/read-parts.ts';
+import { splitBody } from '../src/devices/split-body.ts';
 import { addressOfImage } from '../src/images/read-image.ts';
 import { jpeg, png } from './pictures.ts';
 

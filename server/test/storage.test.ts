@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { dailyRuns } from '../src/retention/schedule.ts';
+import { dailyRuns } from '../src/operations/retention/schedule.ts';
 import { type Gantry, startGantry } from './harness.ts';
 import { dataUrl, png } from './pictures.ts';
 

@@ -16,8 +16,8 @@ import {
   endsAdministration,
   endsSessions,
   type UserFields,
-} from '../src/users/changes.ts';
-import { generatePassword } from '../src/users/generated-password.ts';
+} from '../src/accounts/changes.ts';
+import { generatePassword } from '../src/accounts/generated-password.ts';
 
 const LENGTH = 'Use at least 8 characters';
 const UPPER = 'Use at least one uppercase letter';

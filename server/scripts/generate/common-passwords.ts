@@ -1,10 +1,10 @@
 import { dictionary } from '@zxcvbn-ts/language-common';
-import { commonKeyOf } from '../../src/auth/common-passwords.ts';
+import { commonKeyOf } from '../../src/accounts/common-passwords.ts';
 
 const MAX_COMMON = 10_000;
 
 /**
- * server/src/auth/common-password-list.ts: the sorted keys of the most common passwords, one per line. The beginning that a
+ * server/src/accounts/common-password-list.ts: the sorted keys of the most common passwords, one per line. The beginning that a
  * key shares with the previous key is replaced by the number of its characters, up to 35, as one digit in base 36.
  */
 export const commonPasswordsModule = (): string => {

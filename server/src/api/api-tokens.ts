@@ -8,7 +8,7 @@ import {
 } from '@gantry/contract/api-tokens';
 import { byId } from '@gantry/contract/id';
 import { z } from 'zod';
-import { createApiToken, revokeApiToken, viewApiTokens } from '../auth/api-tokens.ts';
+import { createApiToken, revokeApiToken, viewApiTokens } from '../accounts/api-tokens.ts';
 import { person, router } from './procedures.ts';
 
 export const apiTokensRouter = router({

@@ -24,8 +24,8 @@ import {
   refreshToken,
   revokeSession,
   sessionUserOf,
-} from '../auth/service.ts';
-import { completeOidcLogin, viewLoginMethods } from '../users/oidc-login.ts';
+} from '../accounts/login.ts';
+import { completeOidcLogin, viewLoginMethods } from '../accounts/oidc-login.ts';
 import { open, person, router, signedIn } from './procedures.ts';
 
 export const authRouter = router({

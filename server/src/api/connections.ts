@@ -26,12 +26,12 @@ import {
 import { byId } from '@gantry/contract/id';
 import { pageCount } from '@gantry/contract/page';
 import { z } from 'zod';
-import { addressesForDevices } from '../connections/address.ts';
-import { listDiscoveries } from '../connections/discoveries-store.ts';
-import { followMessages } from '../connections/follow-messages.ts';
-import { formats } from '../connections/formats.ts';
-import { getMessage, listMessages } from '../connections/messages-store.ts';
-import { registerDiscovery } from '../connections/register.ts';
+import { addressesForDevices } from '../devices/address.ts';
+import { listDiscoveries } from '../devices/discoveries-store.ts';
+import { followMessages } from '../devices/follow-messages.ts';
+import { formats } from '../devices/formats.ts';
+import { getMessage, listMessages } from '../devices/messages-view-store.ts';
+import { registerDiscovery } from '../devices/register.ts';
 import {
   createConnection,
   deleteConnection,
@@ -39,10 +39,10 @@ import {
   replay,
   rotateSecrets,
   updateConnection,
-} from '../connections/service.ts';
-import { getConnection, listConnections } from '../connections/store.ts';
-import { tryReading } from '../connections/try-reading.ts';
-import { connectionView } from '../connections/view.ts';
+} from '../devices/service.ts';
+import { getConnection, listConnections } from '../devices/store.ts';
+import { tryReading } from '../devices/try-reading.ts';
+import { connectionView } from '../devices/view.ts';
 import { requireSeesPlates } from '../events/plate-access.ts';
 import { messagesOf } from '../rpc/messages.ts';
 import { allowed, router } from './procedures.ts';

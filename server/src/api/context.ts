@@ -1,17 +1,17 @@
-import type { AuthServices } from '../auth/start.ts';
-import type { ConnectionServices } from '../connections/start.ts';
+import type { AuthServices } from '../accounts/start.ts';
+import type { ConnectionServices } from '../devices/connections-start.ts';
 import type { ImageServices } from '../images/start.ts';
 import type { IngestServices } from '../ingest/start.ts';
 import type { BackupServices } from '../operations/backup/start.ts';
+import type { RetentionServices } from '../operations/retention/schedule.ts';
 import type { Core } from '../platform/context.ts';
 import type { RealtimeServices } from '../realtime/start.ts';
 import type { ReportServices } from '../reports/start.ts';
-import type { RetentionServices } from '../retention/schedule.ts';
 import type { SensorServices } from '../sensors/start.ts';
 import type { WatchlistServices } from '../watchlist/start.ts';
 import type { WebhookServices } from '../webhooks/start.ts';
 
-/** The services of all modules. `app.ts` builds it and passes it to the API. */
+/** The services of all modules. `programs/app` builds it and passes it to the API. */
 export interface AppContext
   extends Core,
     AuthServices,

@@ -6,7 +6,7 @@ import {
   type SessionContext,
   type SignedInUser,
   signIn,
-} from '../auth/session.ts';
+} from '../accounts/session.ts';
 import { hidePlates } from '../events/hidden-plates.ts';
 import type { Guard, Shown } from '../rpc/procedure.ts';
 import type { DeviceContext } from '../sensors/authenticate.ts';

@@ -1,7 +1,7 @@
 import { type AnyMessage, anyMessage, followAnyInput } from '@gantry/contract/live';
 import { mayDo, permissionNames } from '@gantry/contract/permissions';
 import { type Topic, topic } from '@gantry/contract/realtime';
-import { requirePermission, type SessionContext } from '../auth/session.ts';
+import { requirePermission, type SessionContext } from '../accounts/session.ts';
 import { follow } from '../realtime/follow.ts';
 import { messagesByTopic } from '../rpc/messages.ts';
 import { permissionOf } from '../rpc/subscription.ts';

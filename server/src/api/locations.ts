@@ -8,8 +8,8 @@ import {
   updateLocationInput,
 } from '@gantry/contract/locations';
 import { pageCount } from '@gantry/contract/page';
-import { createLocation, deleteLocation, updateLocation } from '../locations/service.ts';
-import { getLocation, listLocations } from '../locations/store.ts';
+import { createLocation, deleteLocation, updateLocation } from '../sensors/locations.ts';
+import { getLocation, listLocations } from '../sensors/locations-store.ts';
 import { allowed, router, signedIn } from './procedures.ts';
 
 export const locationsRouter = router({

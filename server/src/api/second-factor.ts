@@ -15,7 +15,7 @@ import {
   renewRecoveryCodes,
   startSecondFactor,
   viewSecondFactor,
-} from '../auth/second-factor.ts';
+} from '../accounts/second-factor.ts';
 import { person, router } from './procedures.ts';
 
 const LIMITS =

@@ -16,10 +16,10 @@ import {
 } from '@gantry/contract/storage';
 import { releaseHold, setHold } from '../events/holds.ts';
 import { getHold, listHolds } from '../events/holds-store.ts';
-import { getRetentionSettings } from '../retention/rules-store.ts';
-import { listRuns } from '../retention/runs-store.ts';
-import { previewRetention, runRetention, setRetention } from '../retention/service.ts';
-import { getStorageStats } from '../retention/stats.ts';
+import { getRetentionSettings } from '../operations/retention/rules-store.ts';
+import { listRuns } from '../operations/retention/runs-store.ts';
+import { previewRetention, runRetention, setRetention } from '../operations/retention/service.ts';
+import { getStorageStats } from '../operations/retention/stats.ts';
 import { allowed, router, signedIn } from './procedures.ts';
 
 export const storageRouter = router({

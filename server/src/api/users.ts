@@ -17,8 +17,7 @@ import {
   user,
   usersPage,
 } from '@gantry/contract/users';
-import { ADDRESS_GROUPS, listActivity, NOBODY } from '../activity/store.ts';
-import { viewActivity, viewActivityLog } from '../users/activity-log.ts';
+import { viewActivity, viewActivityLog } from '../accounts/activity-log.ts';
 import {
   createUser,
   deleteUser,
@@ -26,8 +25,9 @@ import {
   resetSecondFactor,
   updateRole,
   updateUser,
-} from '../users/service.ts';
-import { getUser, getUserOrFormerId, listUsers } from '../users/store.ts';
+} from '../accounts/users.ts';
+import { getUser, getUserOrFormerId, listUsers } from '../accounts/users-store.ts';
+import { ADDRESS_GROUPS, listActivity, NOBODY } from '../activity/store.ts';
 import { allowed, allowedPerson, router } from './procedures.ts';
 
 const administrators = allowed('manageUsers');

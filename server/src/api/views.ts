@@ -15,7 +15,7 @@ import {
   setDefaultView,
   updateView,
   viewSavedViews,
-} from '../users/views/service.ts';
+} from '../accounts/views/service.ts';
 import { allowed, router, signedIn } from './procedures.ts';
 
 const SHARING = 'Users with the role VIEWER can save views for themselves, but not share them (FORBIDDEN).';

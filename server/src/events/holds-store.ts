@@ -2,10 +2,10 @@ import { isUuid } from '@gantry/contract/id';
 import type { Page } from '@gantry/contract/page';
 import type { HoldDetail, LegalHold, ListHoldsInput } from '@gantry/contract/storage';
 import { type SQL, sql } from 'drizzle-orm';
+import { findNames, type NameOf } from '../accounts/names-store.ts';
 import { locks, withShortWaits } from '../platform/database/locks.ts';
 import type { Executor, Transaction } from '../platform/database/transaction.ts';
 import { AppError, notFound } from '../platform/error.ts';
-import { findNames, type NameOf } from '../users/names-store.ts';
 
 interface HoldRow extends Record<string, unknown> {
   id: string;

@@ -2,6 +2,7 @@ import { MINUTE_MS } from '@gantry/contract/durations';
 import type { Event, FollowEventsInput, ListEventsInput } from '@gantry/contract/events';
 import type { Page } from '@gantry/contract/page';
 import { UNDO_MINUTES } from '@gantry/contract/values';
+import { findNames } from '../accounts/names-store.ts';
 import { recordActivity, recordPlateSearch } from '../activity/store.ts';
 import type { ActorContext } from '../platform/context.ts';
 import { readDatabaseTime } from '../platform/database/database-time.ts';
@@ -9,7 +10,6 @@ import { type Executor, inTransaction } from '../platform/database/transaction.t
 import { notFound } from '../platform/error.ts';
 import { resolveInterval } from '../platform/time.ts';
 import { type FollowContext, follow, type StreamMessage } from '../realtime/follow.ts';
-import { findNames } from '../users/names-store.ts';
 import { type Flags, isSameFlag, lockFlags, setFlags } from './flags-store.ts';
 import { lockOutHolds, lockWithTimeout, requireNotHeld } from './holds-store.ts';
 import { listEvents } from './list/run.ts';

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { subscriberOf } from '../auth/throttle.ts';
+import { subscriberOf } from '../accounts/throttle.ts';
 import type { Core } from '../platform/context.ts';
 
 /** Open files reserved for everything except clients: the database, images, reports, logs. */

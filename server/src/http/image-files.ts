@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import pLimit from 'p-limit';
+import { callerAs, signIn } from '../accounts/session.ts';
+import type { AuthServices } from '../accounts/start.ts';
 import { recordImageView } from '../activity/store.ts';
-import { callerAs, signIn } from '../auth/session.ts';
-import type { AuthServices } from '../auth/start.ts';
 import { requireSeesPlates } from '../events/plate-access.ts';
 import type { ImageServices } from '../images/start.ts';
 import type { Core } from '../platform/context.ts';

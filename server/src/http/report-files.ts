@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import type { AuthServices } from '../auth/start.ts';
+import type { AuthServices } from '../accounts/start.ts';
 import type { Core } from '../platform/context.ts';
 import { openReportFile } from '../reports/download.ts';
 import type { ReportServices } from '../reports/start.ts';

@@ -10,7 +10,7 @@ import proxyAddress from '@fastify/proxy-addr';
 import { REQUEST_TIMEOUT_MS } from '@gantry/contract/envelope';
 import type { AnyTRPCRouter } from '@trpc/server';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
-import type { AuthServices } from '../auth/start.ts';
+import type { AuthServices } from '../accounts/start.ts';
 import type { ImageServices } from '../images/start.ts';
 import type { Core } from '../platform/context.ts';
 import { consoleFolder } from '../platform/installation.ts';

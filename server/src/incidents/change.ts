@@ -1,12 +1,12 @@
 import { isUuid } from '@gantry/contract/id';
 import { changesOnlyOwnIncidents } from '@gantry/contract/incident-states';
 import type { Incident, IncidentAction, IncidentChange } from '@gantry/contract/incidents';
+import { findNames, type NameOf } from '../accounts/names-store.ts';
 import { recordActivity } from '../activity/store.ts';
 import type { Actor, ActorContext, Core } from '../platform/context.ts';
 import type { Transaction } from '../platform/database/transaction.ts';
 import { resolveTime } from '../platform/time.ts';
 import { type Outbox, publish } from '../realtime/publish.ts';
-import { findNames, type NameOf } from '../users/names-store.ts';
 import { allows, assignedRefusal, assigneeRefusal, changedRefusal, stateRefusal } from './refusal.ts';
 import {
   applyCommand,

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Coordinates } from '@gantry/contract/coordinates';
 import type { IncidentChange, IncidentType } from '@gantry/contract/incidents';
+import { findNames } from '../accounts/names-store.ts';
 import type { EventRow } from '../events/event-row.ts';
 import { rankOf } from '../events/severity.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { type Outbox, publish } from '../realtime/publish.ts';
-import { findNames } from '../users/names-store.ts';
 import { incidentTypeOf, nameOf as nameOfEvent, type Source, sourceOf, titleOf } from './from-event.ts';
 import { groupByIncident } from './grouping.ts';
 import {

@@ -5,12 +5,12 @@ import type {
   Incident,
   UpdateIncidentInput,
 } from '@gantry/contract/incidents';
+import { findNames } from '../accounts/names-store.ts';
 import { rankOf, severityOfRank } from '../events/severity.ts';
 import type { Actor } from '../platform/context.ts';
 import { inTransaction } from '../platform/database/transaction.ts';
 import { AppError } from '../platform/error.ts';
 import { given } from '../platform/given.ts';
-import { findNames } from '../users/names-store.ts';
 import { changeIncident, type IncidentContext, recordCommand, unseenBy } from './change.ts';
 import { requireAssignee, requireEvents, requirePlaces } from './references.ts';
 import { assigneeRefusal } from './refusal.ts';

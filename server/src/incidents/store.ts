@@ -8,13 +8,13 @@ import {
   MAX_INCIDENT_EVENTS,
 } from '@gantry/contract/incidents';
 import { and, desc, eq, getTableColumns, inArray, isNull, or, type SQL, sql } from 'drizzle-orm';
+import type { NameOf } from '../accounts/names-store.ts';
 import { severityOfRank } from '../events/severity.ts';
 import { findEvents } from '../events/store.ts';
 import { timeOfUpdate } from '../platform/database/moment.ts';
 import { incidentEvents, incidents } from '../platform/database/tables.ts';
 import type { Executor, Transaction } from '../platform/database/transaction.ts';
 import { notFound } from '../platform/error.ts';
-import type { NameOf } from '../users/names-store.ts';
 import { nothingUnseen, type Unseen } from './timeline-store.ts';
 
 export type IncidentRow = typeof incidents.$inferSelect;

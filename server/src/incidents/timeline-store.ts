@@ -5,9 +5,9 @@ import {
   MAX_INCIDENT_TIMELINE,
 } from '@gantry/contract/incidents';
 import { and, asc, desc, eq, gt, inArray, isNotNull, max, notInArray, or, type SQL, sql } from 'drizzle-orm';
+import type { NameOf } from '../accounts/names-store.ts';
 import { incidentTimeline as timeline } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';
-import type { NameOf } from '../users/names-store.ts';
 
 /** An entry of an incident's timeline. */
 export interface TimelineRow {

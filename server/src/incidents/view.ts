@@ -6,10 +6,10 @@ import type {
   ListIncidentsInput,
 } from '@gantry/contract/incidents';
 import type { Page } from '@gantry/contract/page';
+import { findNames } from '../accounts/names-store.ts';
 import type { ActorContext } from '../platform/context.ts';
 import { resolveInterval } from '../platform/time.ts';
 import { type FollowContext, follow, type StreamMessage } from '../realtime/follow.ts';
-import { findNames } from '../users/names-store.ts';
 import { listIncidents } from './list-store.ts';
 import { findEventsOf, getIncidentRow, incidentOf } from './store.ts';
 import { listTimeline, timelineEntryOf } from './timeline-store.ts';

@@ -13,7 +13,7 @@ import type { Timings } from './timings.ts';
 
 /**
  * Services that nearly all modules use. Each module declares its own in its `start.ts`; `api/context.ts` combines them,
- * and `app.ts` builds the result.
+ * and `programs/app` builds the result.
  */
 export interface Core {
   readonly config: Config;

@@ -3,7 +3,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ignoreErrno } from './errno.ts';
 
-// The folder of messages that wait on disk. gateways/spool writes and reads it, and operations/doctor checks it.
+// The folder of messages that wait on disk. devices/spool writes and reads it, and operations/doctor checks it.
 
 /**
  * How the name of a segment ends; before that are the time at which its first message was received (Unix milliseconds), the

@@ -1,6 +1,5 @@
 import { setFlagsFromString } from 'node:v8';
 import type { Logger } from 'pino';
-import { createApp, createAppOfWorkers, type Service } from '../app.ts';
 import { joinPrimary, type Primary } from '../http/workers/primary.ts';
 import { WORKER_NUMBER } from '../http/workers/workers.ts';
 import { type Config, ConfigError } from '../platform/config.ts';
@@ -11,6 +10,7 @@ import { stopDeadlineMs } from '../platform/process/stop-deadline.ts';
 import { untilSignalled } from '../platform/process/stop-signals.ts';
 import { startWatchdog } from '../platform/process/watchdog.ts';
 import { logWelcome, welcome } from '../system/welcome.ts';
+import { createApp, createAppOfWorkers, type Service } from './app.ts';
 
 function print(line: string): void {
   process.stdout.write(`${line}\n`);

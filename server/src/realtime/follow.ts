@@ -1,8 +1,8 @@
 import { HOUR_MS } from '@gantry/contract/durations';
 import type { StreamNote, Topic } from '@gantry/contract/realtime';
-import type { SessionContext } from '../auth/session.ts';
-import type { AuthServices } from '../auth/start.ts';
-import { invalidToken } from '../auth/tokens.ts';
+import type { SessionContext } from '../accounts/session.ts';
+import type { AuthServices } from '../accounts/start.ts';
+import { invalidToken } from '../accounts/tokens.ts';
 import type { Core } from '../platform/context.ts';
 import { type AppError, invalidInput } from '../platform/error.ts';
 import { type FeedMoment, KEPT_HOURS, readFeedMoment } from './changes-store.ts';

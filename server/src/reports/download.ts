@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 import { permissionNames } from '@gantry/contract/permissions';
+import { callerAs, requirePermission, signIn } from '../accounts/session.ts';
+import type { AuthServices } from '../accounts/start.ts';
 import { recordReportDownload } from '../activity/store.ts';
-import { callerAs, requirePermission, signIn } from '../auth/session.ts';
-import type { AuthServices } from '../auth/start.ts';
 import { requireSeesPlates } from '../events/plate-access.ts';
 import type { Core, RequestContext } from '../platform/context.ts';
 import { AppError } from '../platform/error.ts';

@@ -7,10 +7,10 @@ import {
   type ReportSchedule,
 } from '@gantry/contract/reports';
 import { and, asc, count, desc, eq, gt, inArray, lte, ne, or, sql } from 'drizzle-orm';
+import { findNames } from '../accounts/names-store.ts';
 import { reportSchedules } from '../platform/database/tables.ts';
 import type { Executor, Transaction } from '../platform/database/transaction.ts';
 import { AppError, notFound } from '../platform/error.ts';
-import { findNames } from '../users/names-store.ts';
 
 export type ScheduleRow = typeof reportSchedules.$inferSelect;
 export type NewSchedule = typeof reportSchedules.$inferInsert;

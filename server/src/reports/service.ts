@@ -1,5 +1,6 @@
 import { mayDo, permissionNames } from '@gantry/contract/permissions';
 import type { GenerateReportInput, Report } from '@gantry/contract/reports';
+import { findNames, type NameOf } from '../accounts/names-store.ts';
 import { recordActivity } from '../activity/store.ts';
 import { requirePlateSearch } from '../events/plate-access.ts';
 import { recordPlateLookUp } from '../events/service.ts';
@@ -9,7 +10,6 @@ import { AppError } from '../platform/error.ts';
 import { requireRange } from '../platform/range.ts';
 import { requireReportKind } from '../system/features.ts';
 import { rollUpBacklog } from '../traffic/roll-up.ts';
-import { findNames, type NameOf } from '../users/names-store.ts';
 import { findWaitingForRollUp } from './claim-store.ts';
 import { fileNameOf } from './file-name.ts';
 import type { ReportServices } from './start.ts';

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { mayDo } from '@gantry/contract/permissions';
-import { findActor } from '../auth/session.ts';
-import type { AuthServices } from '../auth/start.ts';
+import { findActor } from '../accounts/session.ts';
+import type { AuthServices } from '../accounts/start.ts';
 import type { Core, RequestContext } from '../platform/context.ts';
 
 /** 256 random bits as 64 hexadecimal characters. */

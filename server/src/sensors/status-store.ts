@@ -9,13 +9,13 @@ import {
 } from '@gantry/contract/sensors';
 import { sensorStatuses } from '@gantry/contract/values';
 import { count, desc, eq, type SQL, sql } from 'drizzle-orm';
+import { findNames } from '../accounts/names-store.ts';
 import { locks } from '../platform/database/locks.ts';
 import { moment } from '../platform/database/moment.ts';
 import { sensorStatusHistory as history, sensors } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { notFound } from '../platform/error.ts';
 import type { Interval } from '../platform/time.ts';
-import { findNames } from '../users/names-store.ts';
 import { acceptsKey } from './keys-store.ts';
 import { ALIVE_AFTER } from './last-seen-store.ts';
 

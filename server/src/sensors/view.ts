@@ -1,6 +1,6 @@
 import type { Page } from '@gantry/contract/page';
 import type { FollowSensorsInput, ListSensorsInput, LocatedSensor, Sensor } from '@gantry/contract/sensors';
-import type { AuthServices } from '../auth/start.ts';
+import type { AuthServices } from '../accounts/start.ts';
 import type { Core, RequestContext } from '../platform/context.ts';
 import { type FollowContext, follow, type StreamMessage } from '../realtime/follow.ts';
 import { keyViewOf, seesKeys } from './api-key.ts';

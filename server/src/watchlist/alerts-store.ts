@@ -3,6 +3,7 @@ import { isUuid } from '@gantry/contract/id';
 import type { Page } from '@gantry/contract/page';
 import type { ListAlertsInput, WatchlistAlert } from '@gantry/contract/watchlist';
 import { and, asc, count, desc, eq, isNotNull, isNull, sql } from 'drizzle-orm';
+import { findNames } from '../accounts/names-store.ts';
 import type { EventRow } from '../events/event-row.ts';
 import { rankOf, severityOfRank } from '../events/severity.ts';
 import { doubleArray, textArray, uuidArray } from '../platform/database/arrays.ts';
@@ -12,7 +13,6 @@ import { watchlistAlerts } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { notFound } from '../platform/error.ts';
 import type { Interval } from '../platform/time.ts';
-import { findNames } from '../users/names-store.ts';
 import type { WatchedEntry } from './matching.ts';
 
 /** An event that matches an entry. */

@@ -4,13 +4,13 @@ import type { Page } from '@gantry/contract/page';
 import { plateKey } from '@gantry/contract/plate';
 import type { ListWatchlistInput, WatchlistEntry, WatchlistEntryDetail } from '@gantry/contract/watchlist';
 import { and, count, eq, inArray, lte, not, or, sql } from 'drizzle-orm';
+import { findNames, type NamedPerson } from '../accounts/names-store.ts';
 import { rankOf, severityOfRank } from '../events/severity.ts';
 import { contains, sortedName } from '../platform/database/case-folded.ts';
 import { timeOfUpdate } from '../platform/database/moment.ts';
 import { watchlistEntries } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { notFound } from '../platform/error.ts';
-import { findNames, type NamedPerson } from '../users/names-store.ts';
 import type { WatchedEntry } from './matching.ts';
 
 type EntryRow = typeof watchlistEntries.$inferSelect;

@@ -10,11 +10,11 @@ import {
   type Webhook,
 } from '@gantry/contract/webhooks';
 import { asc, count, desc, eq, sql } from 'drizzle-orm';
+import { findNames } from '../accounts/names-store.ts';
 import { channels, notify } from '../platform/database/notify.ts';
 import { webhooks } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { AppError, notFound } from '../platform/error.ts';
-import { findNames } from '../users/names-store.ts';
 import type { ActiveWebhook } from './dispatch.ts';
 
 /** The enabled webhooks. */

@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createApp } from '../../src/app.ts';
 import { readConfig } from '../../src/platform/config.ts';
 import type { Timings } from '../../src/platform/timings.ts';
+import { createApp } from '../../src/programs/app.ts';
 import { ADMIN, Gantry } from '../harness.ts';
 import { suiteLog } from '../leaks.ts';
 

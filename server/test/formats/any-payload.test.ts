@@ -1,11 +1,11 @@
 import { readdirSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
-import { type Format, type FormatName, TooManyVehicles } from '../../src/connections/format.ts';
-import { formatNamed, formats } from '../../src/connections/formats.ts';
-import { createMapper } from '../../src/connections/mapper.ts';
-import type { Content, MessagePart, XmlElement } from '../../src/connections/message.ts';
-import { readParts } from '../../src/connections/read-parts.ts';
-import { splitBody } from '../../src/connections/split-body.ts';
+import { type Format, type FormatName, TooManyVehicles } from '../../src/devices/format.ts';
+import { formatNamed, formats } from '../../src/devices/formats.ts';
+import { createMapper } from '../../src/devices/mapper.ts';
+import type { Content, MessagePart, XmlElement } from '../../src/devices/message.ts';
+import { readParts } from '../../src/devices/read-parts.ts';
+import { splitBody } from '../../src/devices/split-body.ts';
 import { devicePayload, readBody } from './reading.ts';
 
 const files = readdirSync(new URL('../devices/', import.meta.url)).filter(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { axisAoa } from '../../src/connections/formats/axis-aoa.ts';
+import { axisAoa } from '../../src/devices/formats/axis-aoa.ts';
 import { readBody, readPayload } from './reading.ts';
 
 const TOPIC = 'axis/B8A44FC5C075/event/tns:axis/CameraApplicationPlatform/ObjectAnalytics/Device1Scenario1';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { axisLpv } from '../../src/connections/formats/axis-lpv.ts';
+import { axisLpv } from '../../src/devices/formats/axis-lpv.ts';
 import { jpeg, png } from '../pictures.ts';
 import { devicePayload, readBody, readPayload } from './reading.ts';
 

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { expect } from 'vitest';
-import { type Format, type Reading, TooManyVehicles } from '../../src/connections/format.ts';
-import { formats } from '../../src/connections/formats.ts';
+import { type Format, type Reading, TooManyVehicles } from '../../src/devices/format.ts';
+import { formats } from '../../src/devices/formats.ts';
 import { addressOfImage, readPicture } from '../../src/images/read-image.ts';
 import { devicePayload, readBody } from './reading.ts';
 

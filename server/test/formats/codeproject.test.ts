@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { codeproject } from '../../src/connections/formats/codeproject.ts';
+import { codeproject } from '../../src/devices/formats/codeproject.ts';
 import { webp } from '../pictures.ts';
 import { readBody, readPayload } from './reading.ts';
 

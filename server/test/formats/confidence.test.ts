@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { FormatName } from '../../src/connections/format.ts';
-import { formats } from '../../src/connections/formats.ts';
-import { withEnoughConfidence } from '../../src/connections/interpret.ts';
-import { createMapper } from '../../src/connections/mapper.ts';
+import type { FormatName } from '../../src/devices/format.ts';
+import { formats } from '../../src/devices/formats.ts';
+import { withEnoughConfidence } from '../../src/devices/interpret.ts';
+import { createMapper } from '../../src/devices/mapper.ts';
 import { readBody } from './reading.ts';
 
 /** A message of each format with a plate that was read with the given confidence, as JSON or XML writes it. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { dahua } from '../../src/connections/formats/dahua.ts';
+import { dahua } from '../../src/devices/formats/dahua.ts';
 import { jpeg, png } from '../pictures.ts';
 import { addressOf, expectCalm, inShort, multipartBody } from './bodies.ts';
 import { devicePayload, readBody, readPayload } from './reading.ts';

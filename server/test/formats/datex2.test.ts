@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { datex2 } from '../../src/connections/formats/datex2.ts';
+import { datex2 } from '../../src/devices/formats/datex2.ts';
 import { devicePayload, readBody, readPayload } from './reading.ts';
 
 describe('the payloads of DATEX II', () => {

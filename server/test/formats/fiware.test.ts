@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fiware } from '../../src/connections/formats/fiware.ts';
+import { fiware } from '../../src/devices/formats/fiware.ts';
 import { readBody, readPayload } from './reading.ts';
 
 const read = (body: unknown, options = {}) => readBody(fiware, JSON.stringify(body), { options });

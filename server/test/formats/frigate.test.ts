@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { frigate } from '../../src/connections/formats/frigate.ts';
+import { frigate } from '../../src/devices/formats/frigate.ts';
 import { readBody, readPayload } from './reading.ts';
 
 const ID = '1607123955.475377-mxklsc';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { gantry } from '../../src/connections/formats/gantry.ts';
+import { gantry } from '../../src/devices/formats/gantry.ts';
 import { jpeg } from '../pictures.ts';
 import { readBody } from './reading.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { genetec } from '../../src/connections/formats/genetec.ts';
+import { genetec } from '../../src/devices/formats/genetec.ts';
 import { jpeg } from '../pictures.ts';
 import { readBody } from './reading.ts';
 

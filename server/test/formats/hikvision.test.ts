@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hikvision } from '../../src/connections/formats/hikvision.ts';
+import { hikvision } from '../../src/devices/formats/hikvision.ts';
 import { jpeg, png } from '../pictures.ts';
 import { addressOf, expectCalm, inShort, multipartBody } from './bodies.ts';
 import { devicePayload, readBody, readPayload } from './reading.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { huawei } from '../../src/connections/formats/huawei.ts';
+import { huawei } from '../../src/devices/formats/huawei.ts';
 import { jpeg } from '../pictures.ts';
 import { addressOf, expectCalm, inShort } from './bodies.ts';
 import { readBody } from './reading.ts';

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { mapped } from '../../src/connections/formats/mapped.ts';
-import { createMapper } from '../../src/connections/mapper.ts';
+import { mapped } from '../../src/devices/formats/mapped.ts';
+import { createMapper } from '../../src/devices/mapper.ts';
 import { jpeg } from '../pictures.ts';
 import { devicePayload, readBody } from './reading.ts';
 

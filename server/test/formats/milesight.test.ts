@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { milesight } from '../../src/connections/formats/milesight.ts';
+import { milesight } from '../../src/devices/formats/milesight.ts';
 import { jpeg, png } from '../pictures.ts';
 import { addressOf, expectCalm, inShort } from './bodies.ts';
 import { readBody, readPayload } from './reading.ts';

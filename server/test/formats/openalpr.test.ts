@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { openalpr } from '../../src/connections/formats/openalpr.ts';
+import { openalpr } from '../../src/devices/formats/openalpr.ts';
 import { jpeg } from '../pictures.ts';
 import { readBody, readPayload } from './reading.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ops243 } from '../../src/connections/formats/ops243.ts';
+import { ops243 } from '../../src/devices/formats/ops243.ts';
 import { readBody, readPayload } from './reading.ts';
 
 const read = (body: string, options = {}) => readBody(ops243, body, { options });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { platerecognizer } from '../../src/connections/formats/platerecognizer.ts';
+import { platerecognizer } from '../../src/devices/formats/platerecognizer.ts';
 import { jpeg } from '../pictures.ts';
 import { devicePayload, readBody, readPayload } from './reading.ts';
 

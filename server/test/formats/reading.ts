@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import type { ConnectionOptions } from '@gantry/contract/connections';
-import type { Format, Reading } from '../../src/connections/format.ts';
-import { readParts } from '../../src/connections/read-parts.ts';
-import { splitBody } from '../../src/connections/split-body.ts';
+import type { Format, Reading } from '../../src/devices/format.ts';
+import { readParts } from '../../src/devices/read-parts.ts';
+import { splitBody } from '../../src/devices/split-body.ts';
 
 /** How a test sends a message; everything has a default. */
 export interface Sent {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sensorthings } from '../../src/connections/formats/sensorthings.ts';
+import { sensorthings } from '../../src/devices/formats/sensorthings.ts';
 import { readBody, readPayload } from './reading.ts';
 
 const read = (body: unknown, sent = {}) => readBody(sensorthings, JSON.stringify(body), sent);

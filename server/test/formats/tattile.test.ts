@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { tattile } from '../../src/connections/formats/tattile.ts';
+import { tattile } from '../../src/devices/formats/tattile.ts';
 import { jpeg, png } from '../pictures.ts';
 import { addressOf, expectCalm, inShort } from './bodies.ts';
 import { readBody, readPayload } from './reading.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { tvt } from '../../src/connections/formats/tvt.ts';
+import { tvt } from '../../src/devices/formats/tvt.ts';
 import { jpeg } from '../pictures.ts';
 import { addressOf, expectCalm, inShort } from './bodies.ts';
 import { readBody, readPayload } from './reading.ts';

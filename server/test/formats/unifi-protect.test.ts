@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { unifiProtect } from '../../src/connections/formats/unifi-protect.ts';
+import { unifiProtect } from '../../src/devices/formats/unifi-protect.ts';
 import { dataUrl, jpeg } from '../pictures.ts';
 import { readBody, readPayload } from './reading.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { composeEvent } from '../../src/connections/compose.ts';
-import { uniview } from '../../src/connections/formats/uniview.ts';
+import { composeEvent } from '../../src/devices/compose.ts';
+import { uniview } from '../../src/devices/formats/uniview.ts';
 import { jpeg, png } from '../pictures.ts';
 import { addressOf, expectCalm, inShort } from './bodies.ts';
 import { readBody } from './reading.ts';

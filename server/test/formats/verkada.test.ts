@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { verkada } from '../../src/connections/formats/verkada.ts';
+import { verkada } from '../../src/devices/formats/verkada.ts';
 import { readBody, readPayload } from './reading.ts';
 
 const lpr = (data: object, more: object = {}): string =>

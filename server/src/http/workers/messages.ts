@@ -1,4 +1,4 @@
-import type { FirstAdministrator } from '../../users/first-administrator.ts';
+import type { FirstAdministrator } from '../../accounts/first-administrator.ts';
 
 // The messages between the processes of one service. The primary starts the workers, and the workers serve requests.
 

@@ -1,6 +1,6 @@
 import cluster, { type Worker } from 'node:cluster';
 import { EventEmitter, once } from 'node:events';
-import type { FirstAdministrator } from '../../users/first-administrator.ts';
+import type { FirstAdministrator } from '../../accounts/first-administrator.ts';
 import { closeHandedConnection } from './handed-connection.ts';
 import type { FromPrimary, FromWorker } from './messages.ts';
 import { PendingRequests } from './questions.ts';

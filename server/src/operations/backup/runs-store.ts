@@ -1,9 +1,9 @@
 import type { Backup, BackupOrigin, BackupStatus } from '@gantry/contract/backups';
 import type { Page } from '@gantry/contract/page';
 import { sql } from 'drizzle-orm';
+import { findNames } from '../../accounts/names-store.ts';
 import { locks } from '../../platform/database/locks.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
-import { findNames } from '../../users/names-store.ts';
 import type { BackupResult } from './make.ts';
 
 /**

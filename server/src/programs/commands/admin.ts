@@ -38,11 +38,11 @@ async function passwordFor({
   passwordStdin,
 }: PasswordOptions): Promise<{ password: string; isNew: boolean }> {
   if (!passwordStdin) {
-    const { generatePassword } = await import('../../users/generated-password.ts');
+    const { generatePassword } = await import('../../accounts/generated-password.ts');
     return { password: generatePassword(), isNew: true };
   }
   const parsed = passwordInput.safeParse(await readLine());
-  const { COMMON_PASSWORD, isCommonPassword } = await import('../../auth/common-passwords.ts');
+  const { COMMON_PASSWORD, isCommonPassword } = await import('../../accounts/common-passwords.ts');
   if (parsed.success && isCommonPassword(parsed.data))
     throw new WrongUsage(`The password ${COMMON_PASSWORD}`);
   if (parsed.success) return { password: parsed.data, isNew: false };
@@ -51,14 +51,14 @@ async function passwordFor({
 }
 
 async function passwords() {
-  const { createPasswords } = await import('../../auth/passwords.ts');
+  const { createPasswords } = await import('../../accounts/passwords.ts');
   return createPasswords();
 }
 
 async function resetPassword(email: string, options: ResetOptions): Promise<void> {
   const { password, isNew } = await passwordFor(options);
   const { withDatabase } = await import('./with-database.ts');
-  const { resetPasswordByCommand } = await import('../../users/by-command.ts');
+  const { resetPasswordByCommand } = await import('../../accounts/by-command.ts');
   const reset = await withDatabase(async ({ db }) =>
     resetPasswordByCommand({ db, passwords: await passwords() }, email, password, options),
   );
@@ -93,7 +93,7 @@ async function create(email: string, options: CreateOptions): Promise<void> {
     throw new WrongUsage(`${issue?.path.join('.')}: ${issue?.message}`);
   }
   const { withDatabase } = await import('./with-database.ts');
-  const { createUserByCommand } = await import('../../users/by-command.ts');
+  const { createUserByCommand } = await import('../../accounts/by-command.ts');
   const { isUniqueViolation } = await import('../../platform/database/failure.ts');
   const user = await withDatabase(async ({ db }) =>
     createUserByCommand({ db, passwords: await passwords() }, parsed.data),

@@ -1,7 +1,7 @@
+import { findNames } from '../../accounts/names-store.ts';
 import { severityOfRank } from '../../events/severity.ts';
 import type { IncidentRow } from '../../incidents/store.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
-import { findNames } from '../../users/names-store.ts';
 import type { Batch, Column, KindOfReport, ReportScope, Row, Summary } from '../document.ts';
 import { createLocalTime, formatDuration } from '../local-time.ts';
 import { findPlaceNames } from '../places-store.ts';

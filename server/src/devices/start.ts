@@ -1,0 +1,115 @@
+import { createBoundedCache } from '../platform/bounded-cache.ts';
+import { isOutage } from '../platform/database/failure.ts';
+import { startPeriodic } from '../platform/periodic.ts';
+import { spoolFolderOf } from '../platform/spool-folder.ts';
+import type { Foundation } from '../platform/start.ts';
+import type { FrontEnd, RequestHandler } from '../rpc/exchange.ts';
+import type { GatewayApp } from './context.ts';
+import { createDigestNonces } from './digest.ts';
+import { createGuesses } from './guesses.ts';
+import { createDeviceHandler } from './http-handler.ts';
+import { createConnectionLimits } from './limits.ts';
+import { createMissed } from './missed.ts';
+import { removeExpiredNonces, useNonce } from './nonces-store.ts';
+import { createProcessor } from './process.ts';
+import { createReceiver, type Receiver } from './receive.ts';
+import { removeOldDeviceData } from './removal.ts';
+import { MessageSpool } from './spool.ts';
+
+/** What receives messages of devices. */
+export interface Gateways {
+  readonly http: RequestHandler;
+  /** For messages that do not arrive over HTTP. */
+  readonly receiver: Receiver;
+}
+
+const NONCES_AT_ONCE = 10_000;
+const NONCES_MS = 600_000;
+const NONCES_IN_MEMORY = 10_000;
+
+/**
+ * Starts everything that receives, processes and removes messages of devices.
+ * @param app the services of all modules
+ * @param secret signs nonces; the same in all processes and after a restart
+ * @param frontEnd shared with the rest of the service
+ */
+export function startGateways(
+  { resources }: Pick<Foundation, 'resources'>,
+  app: GatewayApp,
+  secret: string,
+  frontEnd: FrontEnd,
+): Gateways {
+  const { config, log, timings, clock, metrics, gateways: db } = app;
+
+  const processor = resources.use(createProcessor(app, db));
+  const sweeps = resources.use(
+    startPeriodic(
+      { everyMs: timings.sweepMessagesMs, log, failure: 'messages of devices cannot be processed now' },
+      processor.sweep,
+    ),
+  );
+  app.messageSignals.on('due', sweeps.startNow);
+  resources.use(
+    startPeriodic(
+      { everyMs: timings.sweepPassagesMs, log, failure: 'observations of vehicles cannot be stored now' },
+      processor.sweepPassages,
+    ),
+  );
+  const spool = new MessageSpool({
+    folder: spoolFolderOf(config.DATA_DIR),
+    maxBytes: config.GATEWAY_SPOOL_MB * 1_000_000,
+    log,
+    report: (messages) => metrics.spooledMessages.set(messages),
+  });
+  const missed = createMissed(db, { metrics, now: clock.now });
+  resources.onClose(() => missed.write().catch(() => undefined));
+  resources.use(
+    startPeriodic(
+      { everyMs: timings.writeContactsMs, log, failure: 'counts of messages cannot be stored now' },
+      missed.write,
+    ),
+  );
+  const receiver = resources.use(createReceiver(app, db, { processor, spool, missed }));
+  resources
+    .use(
+      startPeriodic(
+        { everyMs: timings.playSpoolMs, log, failure: 'messages on disk cannot be stored now' },
+        (isOver) => spool.play(receiver.store, isOver),
+      ),
+    )
+    .startNow();
+  resources.use(
+    startPeriodic(
+      { everyMs: NONCES_MS, log, failure: 'old nonces cannot be removed now' },
+      async (isOver) => {
+        while (!isOver() && (await removeExpiredNonces(db, NONCES_AT_ONCE)) === NONCES_AT_ONCE);
+      },
+    ),
+  );
+  resources.use(
+    startPeriodic(
+      { everyMs: timings.removeDeviceDataMs, log, failure: 'old messages of devices cannot be removed now' },
+      (isOver) => removeOldDeviceData(db, { now: clock.now(), days: config.DEVICE_MESSAGE_DAYS, isOver }),
+    ),
+  );
+  const usedDuringOutage = createBoundedCache<string, number>(NONCES_IN_MEMORY, NONCES_MS);
+  const nonces = createDigestNonces(secret, clock.now, (nonce, counter, expiresAt) =>
+    useNonce(db, nonce, counter, expiresAt).catch((error: unknown) => {
+      if (!isOutage(error)) throw error;
+      // The message will be put on disk. If its nonce were refused, the message of a device with Digest would be lost.
+      if ((usedDuringOutage.get(nonce) ?? 0) >= counter) return false;
+      usedDuringOutage.set(nonce, counter);
+      return true;
+    }),
+  );
+  const http = createDeviceHandler({
+    app,
+    frontEnd,
+    receiver,
+    nonces,
+    guesses: createGuesses(),
+    limits: createConnectionLimits(config.EVENT_RATE_FACTOR, app.knownSensors),
+    missed,
+  });
+  return { http, receiver };
+}

@@ -1,0 +1,194 @@
+import { setImmediate } from 'node:timers/promises';
+import type { MessageStatus } from '@gantry/contract/connections';
+import pLimit from 'p-limit';
+import type { Database } from '../platform/database/pool.ts';
+import { handleGatewayHeartbeat } from '../sensors/heartbeat.ts';
+import type { GatewayApp } from './context.ts';
+import type { ReportDates } from './date-reports.ts';
+import type { Reading } from './format.ts';
+import { formatNamed } from './formats.ts';
+import {
+  assignedSensor,
+  discoveredName,
+  interpret,
+  notAssigned,
+  oneOfSeveral,
+  reasonOf,
+  statusWithoutReports,
+} from './interpret.ts';
+import type { MapInput } from './mapper.ts';
+import { type ClaimedMessage, type MessageResult, noteDiscovery } from './messages-store.ts';
+import type { Passages } from './passages.ts';
+import type { PassageKey } from './passages-store.ts';
+import type { KnownConnection } from './store.ts';
+import { type ReportOutcome, storeReport } from './store-report.ts';
+
+/** A result without what identifies its message. */
+export type Verdict = Omit<MessageResult, 'id' | 'claim' | 'retryMs'>;
+
+/**
+ * Interprets a message and stores what it reports. When the promise resolves, all that depends on the order of the
+ * messages of a connection is done; the returned function gives the result.
+ * @param held receives the passages in which its reports are held
+ * @throws Error when the message cannot be processed now, or when processing it fails
+ */
+export type TakeMessage = (message: ClaimedMessage, held: PassageKey[]) => Promise<() => Promise<Verdict>>;
+
+/** A message with its connection, and when its device was in contact, in Unix milliseconds. */
+interface Taken {
+  readonly connection: KnownConnection;
+  readonly message: ClaimedMessage;
+  readonly contactAt: number;
+}
+
+/**
+ * Maximum number of reports of one message that are stored at the same time, because the queue of events has room for only
+ * a limited number of events of a sensor.
+ */
+const MAX_REPORTS_AT_ONCE = 1_000;
+
+/** After this many reports of a message, other work has a turn. */
+const REPORTS_A_TURN = 500;
+
+export function createTakeMessage(
+  app: GatewayApp,
+  db: Database,
+  { passages, dates }: { readonly passages: Passages; readonly dates: ReportDates },
+): TakeMessage {
+  const discover = async (connection: KnownConnection, message: ClaimedMessage, names: readonly string[]) => {
+    const device = discoveredName(names);
+    await noteDiscovery(db, { connectionId: connection.id, device, at: message.receivedAt });
+    return notAssigned(device);
+  };
+
+  /** The first camera that was seen of each connection without `options.sensors`. */
+  const firstCameras = new Map<string, string>();
+
+  /** Lists the cameras of a connection that should name a sensor for each; null if there is only one. */
+  const severalCameras = async (
+    connection: KnownConnection,
+    message: ClaimedMessage,
+    names: readonly string[],
+  ): Promise<string | null> => {
+    const camera = discoveredName(names);
+    if (
+      connection.options.sensors !== undefined ||
+      camera === '' ||
+      !formatNamed(connection.format).namesCamera
+    )
+      return null;
+    const first = firstCameras.get(connection.id) ?? camera;
+    firstCameras.set(connection.id, first);
+    if (first.toLowerCase() === camera.toLowerCase()) return null;
+    const { id: connectionId } = connection;
+    for (const device of [first, camera]) {
+      await noteDiscovery(db, { connectionId, device, at: message.receivedAt });
+    }
+    return oneOfSeveral(camera);
+  };
+
+  /** Evaluates a mapping. @throws Error when that is not possible now: the message is tried again */
+  const map: MapInput = async (expression, input, zone) => {
+    const outcome = await app.mapper.map(expression, input, zone);
+    if ('refusal' in outcome && outcome.isTemporary) throw new Error(outcome.refusal);
+    return outcome;
+  };
+
+  /** Handles a message without reports: records the contact with its device, and a liveness signal if the message is one. */
+  const takeStatus = async (
+    { connection, message, contactAt }: Taken,
+    reading: Reading,
+  ): Promise<Verdict> => {
+    const notes = [reading.note, ...message.flaws];
+    const names = reading.device ?? [];
+    const sensorId = await assignedSensor(app.knownSensors, connection, names);
+    if (sensorId === null) {
+      return withoutEvents('UNKNOWN_DEVICE', [await discover(connection, message, names), ...notes]);
+    }
+    app.lastSeen.recordByConnection(sensorId, contactAt);
+    const status = statusWithoutReports(reading.is);
+    // A message that a buffer kept for long, or that is processed again later, does not show that the device works now.
+    const isRecent = app.clock.now() - message.receivedAt < app.config.HEARTBEAT_TIMEOUT_SECONDS * 1_000;
+    if (status === 'ALIVE' && isRecent) await handleGatewayHeartbeat(app, sensorId);
+    return withoutEvents(status, notes);
+  };
+
+  /** Starts to store the reports of a message, and holds those that are parts of passages. */
+  const takeReports = async (
+    { connection, message, contactAt }: Taken,
+    reports: Reading['reports'],
+    held: PassageKey[],
+    warnings: Set<string>,
+  ): Promise<Promise<ReportOutcome>[]> => {
+    const started: Promise<ReportOutcome>[] = [];
+    const atOnce = pLimit(MAX_REPORTS_AT_ONCE);
+    for (const [index, report] of reports.entries()) {
+      if (index > 0 && index % REPORTS_A_TURN === 0) await setImmediate();
+      const sensorId = await assignedSensor(app.knownSensors, connection, report.device);
+      if (sensorId === null) {
+        const note = await discover(connection, message, report.device);
+        started.push(Promise.resolve({ kind: 'unknownDevice', note }));
+        continue;
+      }
+      app.lastSeen.recordByConnection(sensorId, contactAt);
+      const warning = await severalCameras(connection, message, report.device);
+      if (warning !== null) warnings.add(warning);
+      const dated = () => dates.date(connection, message, { report, index, sensorId });
+      if (report.passage) {
+        const outcome = await passages.hold(await dated());
+        if (outcome.kind === 'held') {
+          held.push({ connectionId: connection.id, sensorId, passage: report.passage.id });
+        }
+        started.push(Promise.resolve(outcome));
+      } else started.push(atOnce(async () => storeReport(app, await dated())));
+    }
+    for (const each of started) each.catch(() => undefined);
+    return started;
+  };
+
+  return async (message, held) => {
+    // A message that is processed again must be read with the present settings of its connection.
+    const { connectionId, claim } = message;
+    const connection = await (claim > 0
+      ? app.connections.read(connectionId)
+      : app.connections.byId(connectionId));
+    if (!connection) return async () => withoutEvents('REFUSED', ['The connection was deleted']);
+    // A message of a buffer may be old, but the contact is new.
+    const contactAt = claim > 0 ? message.receivedAt : app.clock.now();
+    const taken = { connection, message, contactAt };
+    const reading = await interpret(connection, message, {
+      zone: app.settings.current().timezone,
+      map,
+    });
+    if (reading.reports.length === 0) {
+      const verdict = await takeStatus(taken, reading);
+      return async () => verdict;
+    }
+    const warnings = new Set<string>();
+    const started = await takeReports(taken, reading.reports, held, warnings);
+    return async () => verdictOf(await Promise.all(started), [reading.note, ...warnings, ...message.flaws]);
+  };
+}
+
+function withoutEvents(status: MessageStatus, reasons: readonly (string | null)[]): Verdict {
+  return { status, reason: reasonOf(reasons), eventIds: [] };
+}
+
+/** The verdict on a message: its status is the most important outcome of its reports. */
+function verdictOf(outcomes: readonly ReportOutcome[], notes: readonly (string | null)[]): Verdict {
+  const kinds = new Set(outcomes.map(({ kind }) => kind));
+  const status = kinds.has('stored')
+    ? 'STORED'
+    : kinds.has('held')
+      ? 'HELD'
+      : kinds.has('duplicate')
+        ? 'DUPLICATE'
+        : kinds.has('unknownDevice')
+          ? 'UNKNOWN_DEVICE'
+          : 'REFUSED';
+  return {
+    status,
+    reason: reasonOf([...outcomes.map((outcome) => ('note' in outcome ? outcome.note : null)), ...notes]),
+    eventIds: [...new Set(outcomes.flatMap((outcome) => ('eventId' in outcome ? outcome.eventId : [])))],
+  };
+}
