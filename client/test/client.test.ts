@@ -1,15 +1,10 @@
 import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { createGantryClient, GantryError } from '@gantry/client';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ADMIN, type Gantry, startGantry } from '../../server/test/harness.ts';
+import { describe, expect, it } from 'vitest';
+import { ADMIN, sharedGantry } from '../../server/test/harness.ts';
 
-let gantry: Gantry;
-
-beforeAll(async () => {
-  gantry = await startGantry();
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry();
 
 /** A client, and the HTTP requests that it has made. */
 const watched = (token?: string) => {

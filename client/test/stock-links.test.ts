@@ -1,17 +1,11 @@
 import type { AppRouter } from '@gantry/server/router';
 import { createTRPCClient, httpBatchLink, httpBatchStreamLink, httpLink } from '@trpc/client';
 import superjson from 'superjson';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Gantry, startGantry } from '../../server/test/harness.ts';
+import { describe, expect, it } from 'vitest';
+import { sharedGantry } from '../../server/test/harness.ts';
 
-let gantry: Gantry;
-let headers: { authorization: string };
-
-beforeAll(async () => {
-  gantry = await startGantry();
-  headers = { authorization: `Bearer ${await gantry.tokenFor('ADMIN')}` };
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry();
+const headers: { authorization: string } = { authorization: `Bearer ${await gantry.tokenFor('ADMIN')}` };
 
 /** A fetch that counts the requests it makes. */
 const counting = () => {

@@ -1,14 +1,9 @@
 import { createGantryClient, GantryError } from '@gantry/client';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ADMIN, eventually, type Gantry, startGantry } from '../../server/test/harness.ts';
+import { describe, expect, it } from 'vitest';
+import { ADMIN, eventually, sharedGantry } from '../../server/test/harness.ts';
 
-let gantry: Gantry;
-let apiKey: string;
-beforeAll(async () => {
-  gantry = await startGantry();
-  apiKey = await gantry.registerSensor();
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry();
+const apiKey = await gantry.registerSensor();
 
 type Message = { type: string; change?: { incident: { title: string; openedAt: Date } } };
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ADMIN, eventually, type Gantry, startGantry, untilBegun } from './harness.ts';
+import { describe, expect, it } from 'vitest';
+import { ADMIN, eventually, sharedGantry, untilBegun } from './harness.ts';
 import { readCsv } from './report-reading.ts';
 import { openStream } from './sse.ts';
 import { startReceiver } from './webhook-receiver.ts';
@@ -10,13 +10,8 @@ import { startReceiver } from './webhook-receiver.ts';
 
 const MINUTE = 60_000;
 
-let gantry: Gantry;
-let admin: string;
-beforeAll(async () => {
-  gantry = await startGantry({ config: { WEBHOOK_ALLOW_HOSTS: '127.0.0.1' } });
-  admin = await gantry.tokenFor('ADMIN');
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry({ config: { WEBHOOK_ALLOW_HOSTS: '127.0.0.1' } });
+const admin = await gantry.tokenFor('ADMIN');
 
 const ok = (procedure: string, input?: unknown, token = admin) => gantry.ok(procedure, input, { token });
 const addSensor = (): Promise<{ id: string; apiKey: string }> =>

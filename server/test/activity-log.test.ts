@@ -1,20 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ADMIN, type Gantry, startGantry } from './harness.ts';
+import { describe, expect, it } from 'vitest';
+import { ADMIN, sharedGantry } from './harness.ts';
 
-let gantry: Gantry;
-let admin: string;
-let operator: string;
-let apiKey: string;
-
-beforeAll(async () => {
-  gantry = await startGantry();
-  admin = await gantry.tokenFor('ADMIN');
-  operator = await gantry.tokenFor('OPERATOR');
-  apiKey = await gantry.registerSensor();
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry();
+const admin = await gantry.tokenFor('ADMIN');
+const operator = await gantry.tokenFor('OPERATOR');
+const apiKey = await gantry.registerSensor();
 
 interface Entry {
   readonly id: string;

@@ -1,25 +1,19 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { recordFailedLogin } from '../src/activity/store.ts';
-import { ADMIN, eventually, type Gantry, startGantry } from './harness.ts';
+import { ADMIN, eventually, sharedGantry } from './harness.ts';
 import { dataUrl, png } from './pictures.ts';
 
 const NOBODY = '00000000-0000-0000-0000-000000000000';
 
-let gantry: Gantry;
-let backups: string;
-let token: string;
-beforeAll(async () => {
-  backups = await mkdtemp(join(tmpdir(), 'gantry-backups-'));
-  gantry = await startGantry({
-    config: { BACKUP_DIR: backups, BACKUP_SCHEDULE: 'manual', WEBHOOK_ALLOW_HOSTS: '127.0.0.1' },
-  });
-  token = await gantry.tokenFor('ADMIN');
+const backups = await mkdtemp(join(tmpdir(), 'gantry-backups-'));
+const gantry = await sharedGantry({
+  config: { BACKUP_DIR: backups, BACKUP_SCHEDULE: 'manual', WEBHOOK_ALLOW_HOSTS: '127.0.0.1' },
 });
+const token = await gantry.tokenFor('ADMIN');
 afterAll(async () => {
-  await gantry.stop();
   await rm(backups, { recursive: true });
 });
 

@@ -1,22 +1,16 @@
 import { mayDo, role } from '@gantry/contract/permissions';
 import { DateTime } from 'luxon';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { rollUpCounts } from '../src/events/counts/roll-up.ts';
-import { expectBetween, type Gantry, startGantry } from './harness.ts';
+import { expectBetween, sharedGantry } from './harness.ts';
 import { rollUpAllTraffic } from './roll-up-all-traffic.ts';
-import { type Passage, REPEATED, type SimulatedMonth, simulateMonth, ZONE } from './simulated-month.ts';
+import { type Passage, REPEATED, simulateMonth, ZONE } from './simulated-month.ts';
 
 const MONTH = { startDate: '2026-03-01', endDate: '2026-03-31' };
 
-let gantry: Gantry;
-let token: string;
-let month: SimulatedMonth;
-beforeAll(async () => {
-  gantry = await startGantry();
-  token = await gantry.tokenFor('ANALYST');
-  month = await simulateMonth(gantry);
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry();
+const token = await gantry.tokenFor('ANALYST');
+const month = await simulateMonth(gantry);
 
 const ask = (input?: object) => gantry.ok('reports.getAnalytics', input, { token });
 

@@ -1,15 +1,10 @@
 import type { Role } from '@gantry/contract/permissions';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ADMIN, eventually, type Gantry, startGantry, untilBegun } from './harness.ts';
+import { describe, expect, it } from 'vitest';
+import { ADMIN, eventually, sharedGantry, untilBegun } from './harness.ts';
 import { openStream } from './sse.ts';
 
-let gantry: Gantry;
-let admin: string;
-beforeAll(async () => {
-  gantry = await startGantry({ config: { HIDE_PLATES_FROM: 'ANALYST' } });
-  admin = await gantry.tokenFor('ADMIN');
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry({ config: { HIDE_PLATES_FROM: 'ANALYST' } });
+const admin = await gantry.tokenFor('ADMIN');
 
 let users = 0;
 const newUser = async (role: Role) => {

@@ -33,7 +33,7 @@ import { nextBackupAt, oldAfter, readSchedule, scheduleOf } from '../src/operati
 import { verifyArchive } from '../src/operations/backup/verify.ts';
 import { readBackupState } from '../src/operations/doctor/store.ts';
 import { locks } from '../src/platform/database/locks.ts';
-import { createTestDatabase, eventually, type Gantry, startGantry } from './harness.ts';
+import { createTestDatabase, eventually, sharedGantry } from './harness.ts';
 import { suiteLog } from './leaks.ts';
 import { dataUrl, png } from './pictures.ts';
 
@@ -42,16 +42,13 @@ import { dataUrl, png } from './pictures.ts';
 
 const run = promisify(execFile);
 
-let gantry: Gantry;
-let token: string;
-let home: string;
 let good: string;
+const home = await mkdtemp(join(tmpdir(), 'gantry-refusals-'));
+const gantry = await sharedGantry({
+  config: { BACKUP_DIR: join(home, 'scheduled'), BACKUP_SCHEDULE: '6h', BACKUP_KEEP: '2' },
+});
+const token = await gantry.tokenFor('ADMIN');
 beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), 'gantry-refusals-'));
-  gantry = await startGantry({
-    config: { BACKUP_DIR: join(home, 'scheduled'), BACKUP_SCHEDULE: '6h', BACKUP_KEEP: '2' },
-  });
-  token = await gantry.tokenFor('ADMIN');
   const apiKey = await gantry.registerSensor();
   await gantry.ingest(apiKey, { images: [dataUrl(png({ shade: 1 }), 'image/png')] });
   await eventually(
@@ -62,7 +59,6 @@ beforeAll(async () => {
   good = (await makeInto(join(home, 'own'))).path;
 });
 afterAll(async () => {
-  await gantry.stop();
   await rm(home, { recursive: true, force: true });
 });
 

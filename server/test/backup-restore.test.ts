@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { createDiskBlobs } from '../src/images/disk-blobs.ts';
 import { type BackupResult, makeBackup } from '../src/operations/backup/make.ts';
 import { moveDatabase } from '../src/operations/backup/move.ts';
@@ -17,7 +17,7 @@ import { locks } from '../src/platform/database/locks.ts';
 import { migrate, readMigrations, tablesOfMigrations } from '../src/platform/database/migrate.ts';
 import { migrationsFolder } from '../src/platform/installation.ts';
 import { type App, createApp } from '../src/programs/app.ts';
-import { Caller, createTestDatabase, eventually, type Gantry, startGantry } from './harness.ts';
+import { Caller, createTestDatabase, eventually, type Gantry, sharedGantry } from './harness.ts';
 import { suiteLog } from './leaks.ts';
 import { provideEvents } from './many-events.ts';
 import { dataUrl, png } from './pictures.ts';
@@ -29,20 +29,14 @@ const EMPTY = 'template1';
 /** More events than fit into the buffers between the database and the files. */
 const MANY = lengthOf({ gate: 40_000, full: 300_000 });
 
-let gantry: Gantry;
-let apiKey: string;
-let folder: string;
 const closing: (() => Promise<unknown>)[] = [];
-beforeAll(async () => {
-  gantry = await startGantry();
-  apiKey = await gantry.registerSensor();
-  folder = await mkdtemp(join(tmpdir(), 'gantry-backups-'));
-});
+const gantry = await sharedGantry();
+const apiKey = await gantry.registerSensor();
+const folder = await mkdtemp(join(tmpdir(), 'gantry-backups-'));
 afterEach(async () => {
   for (let close = closing.pop(); close; close = closing.pop()) await close();
 });
 afterAll(async () => {
-  await gantry.stop();
   await rm(folder, { recursive: true, force: true });
 });
 

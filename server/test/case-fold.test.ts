@@ -1,20 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { caseFold } from '@gantry/contract/case-fold';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { spellingsOf } from '../src/platform/case-fold.ts';
-import { type Gantry, startGantry } from './harness.ts';
+import { sharedGantry } from './harness.ts';
 
 // Every search in a list ignores case by the rules of languages, and names are sorted in dictionary order.
-
-let gantry: Gantry;
-let token: string;
-
-beforeAll(async () => {
-  gantry = await startGantry();
-  token = await gantry.tokenFor('ADMIN');
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry();
+const token = await gantry.tokenFor('ADMIN');
 
 /** Text that is likely to contain letters for which languages differ, and no character newer than this Node. */
 const someText = fc

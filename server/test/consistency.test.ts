@@ -3,21 +3,18 @@ import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { switchableFeatures } from '@gantry/contract/system';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { removeEvents } from '../src/events/remove-store.ts';
 import { type CheckResult, rebuildDerived, runChecks } from '../src/operations/consistency/checks.ts';
 import { GANTRY } from './build-programs.ts';
-import { eventually, type Gantry, startGantry } from './harness.ts';
+import { eventually, sharedGantry } from './harness.ts';
 import { rollUpAllTraffic } from './roll-up-all-traffic.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-let gantry: Gantry;
-let url: string;
-
+const gantry = await sharedGantry({ config: { WEBHOOK_ALLOW_HOSTS: '127.0.0.1:9' } });
+const url = gantry.app.context.config.DATABASE_URL ?? '';
 beforeAll(async () => {
-  gantry = await startGantry({ config: { WEBHOOK_ALLOW_HOSTS: '127.0.0.1:9' } });
-  url = gantry.app.context.config.DATABASE_URL ?? '';
   const token = await gantry.tokenFor('ADMIN');
   const { id: locationId } = await gantry.ok('locations.create', { name: 'East' }, { token });
   const { apiKey } = await gantry.ok(
@@ -53,7 +50,6 @@ beforeAll(async () => {
   );
   await rollUpAllTraffic(gantry, 200);
 });
-afterAll(() => gantry.stop());
 
 const check = (): Promise<CheckResult[]> =>
   runChecks({ connectionString: url, features: switchableFeatures, limit: 100, onResult: () => undefined });

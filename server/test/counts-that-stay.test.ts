@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { DAY_MS, HOUR_MS } from '@gantry/contract/durations';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { locks } from '../src/platform/database/locks.ts';
-import { eventually, type Gantry, startGantry } from './harness.ts';
+import { eventually, sharedGantry } from './harness.ts';
 import { rollUpAllTraffic } from './roll-up-all-traffic.ts';
 
 // The data: a sensor that was always ONLINE detected a vehicle in each hour of the months two and three months ago.
@@ -21,15 +21,13 @@ const CUTOFF = newer + 14 * DAY_MS;
 const daysUntil = (cutoff: number): number =>
   (Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()) - cutoff) / DAY_MS;
 
-let gantry: Gantry;
-let token: string;
 let apiKey: string;
 let sensorId: string;
 let locationId: string;
 let heldId: string;
+const gantry = await sharedGantry();
+const token = await gantry.tokenFor('ADMIN');
 beforeAll(async () => {
-  gantry = await startGantry();
-  token = await gantry.tokenFor('ADMIN');
   locationId = (await ask('locations.create', { name: 'North bridge', speedLimit: 50 })).id;
   const device = { name: 'Mast 7', deviceId: randomUUID(), type: 'RADAR', locationId };
   ({ id: sensorId, apiKey } = await ask('sensors.create', device));
@@ -38,7 +36,6 @@ beforeAll(async () => {
   await gantry.pool.query(`UPDATE sensors SET created_at = $1`, [new Date(older)]);
   await gantry.pool.query(`UPDATE sensor_status_history SET at = $1`, [new Date(older)]);
 });
-afterAll(() => gantry.stop());
 
 const ask = (procedure: string, input?: unknown) => gantry.ok(procedure, input, { token });
 const rowsOf = async (statement: string) => (await gantry.pool.query(statement)).rows;

@@ -1,20 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { DrizzleQueryError } from 'drizzle-orm';
 import { DatabaseError } from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { describeError, safeText } from '../src/platform/describe-error.ts';
 import { createLog } from '../src/platform/log.ts';
-import { ADMIN, eventually, type Gantry, startGantry } from './harness.ts';
+import { ADMIN, eventually, sharedGantry } from './harness.ts';
 
 const lines: string[] = [];
 const log = createLog('debug', { write: (line) => lines.push(line) });
 
-let gantry: Gantry;
-beforeAll(async () => {
-  gantry = await startGantry({ log, config: { WEBHOOK_ALLOW_HOSTS: '127.0.0.1:9' } });
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry({ log, config: { WEBHOOK_ALLOW_HOSTS: '127.0.0.1:9' } });
 
 const rename = (from: string, to: string) => gantry.pool.query(`ALTER TABLE ${from} RENAME TO ${to}`);
 /** Calls `work` while the table is missing. */

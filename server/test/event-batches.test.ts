@@ -1,19 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventually, type Gantry, startGantry } from './harness.ts';
+import { describe, expect, it } from 'vitest';
+import { eventually, sharedGantry } from './harness.ts';
 
-let gantry: Gantry;
-let token: string;
-let other: string;
-let apiKey: string;
-
-beforeAll(async () => {
-  gantry = await startGantry();
-  token = await gantry.tokenFor('OPERATOR');
-  other = await gantry.tokenFor('FIELD');
-  apiKey = await gantry.registerSensor();
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry();
+const token = await gantry.tokenFor('OPERATOR');
+const other = await gantry.tokenFor('FIELD');
+const apiKey = await gantry.registerSensor();
 
 const ingest = (): Promise<string> => gantry.ingest(apiKey, { eventType: 'TRAFFIC_VIOLATION' });
 const some = (n: number) => Promise.all(Array.from({ length: n }, ingest));

@@ -2,12 +2,8 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { TIMINGS } from '../src/platform/timings.ts';
-import { eventually, type Gantry, type HttpAnswer, startGantry } from './harness.ts';
+import { eventually, type Gantry, type HttpAnswer, sharedGantry, startGantry } from './harness.ts';
 import { lengthOf } from './test-length.ts';
-
-let gantry: Gantry;
-let token: string;
-let apiKey: string;
 
 /**
  * The number of events that a service refused after it had offered them to the database. Events that it refuses without
@@ -18,12 +14,9 @@ const triedInVain = async (of: Gantry): Promise<number> => {
   return values.find(({ labels }) => labels.outcome === 'refused')?.value ?? 0;
 };
 
-beforeAll(async () => {
-  gantry = await startGantry();
-  token = await gantry.tokenFor('OPERATOR');
-  apiKey = await gantry.registerSensor();
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry();
+const token = await gantry.tokenFor('OPERATOR');
+const apiKey = await gantry.registerSensor();
 
 const EVENT = { eventType: 'VEHICLE_DETECTION' };
 const send = (fields: object = {}, to = gantry) => to.call('events.ingest', { apiKey, ...EVENT, ...fields });

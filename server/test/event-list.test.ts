@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { eventType, severity } from '@gantry/contract/events';
 import { role } from '@gantry/contract/permissions';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Gantry, startGantry } from './harness.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { sharedGantry } from './harness.ts';
 import { lengthOf } from './test-length.ts';
 
 // Some hundred events, and an independent implementation of the expected result of each query.
@@ -76,8 +76,6 @@ const aSeed = fc.record({
   }),
 });
 
-let gantry: Gantry;
-let token: string;
 let sensorIds: string[];
 let all: EventJson[];
 
@@ -95,9 +93,9 @@ const walk = async (input: object, take: number): Promise<EventJson[]> => {
   }
 };
 
+const gantry = await sharedGantry();
+const token = await gantry.tokenFor('OPERATOR');
 beforeAll(async () => {
-  gantry = await startGantry();
-  token = await gantry.tokenFor('OPERATOR');
   await gantry.ok(
     'system.timezone.updateTimezoneSettings',
     { timezone: ZONE },
@@ -128,7 +126,6 @@ beforeAll(async () => {
   }
   all = await walk({}, 100);
 });
-afterAll(() => gantry.stop());
 
 // ── The independent implementation ──────────────────────────────────────────────────────────────────
 

@@ -1,10 +1,10 @@
 import type { Event, EventFilter } from '@gantry/contract/events';
 import { plateKey } from '@gantry/contract/plate';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { matchesFilter } from '../src/events/matches.ts';
 import { matchesPattern } from '../src/events/plate.ts';
-import { type Gantry, startGantry } from './harness.ts';
+import { sharedGantry } from './harness.ts';
 
 // Streams and webhooks match events in memory, lists in the database: the results must agree.
 
@@ -14,13 +14,11 @@ const VEHICLES = ['CAR', 'car', 'Truck'];
 const VIOLATIONS = ['SPEEDING', 'speeding', 'RED_LIGHT'];
 const TYPES = ['VEHICLE_DETECTION', 'TRAFFIC_VIOLATION'] as const;
 
-let gantry: Gantry;
-let token: string;
 let events: Event[] = [];
 
+const gantry = await sharedGantry();
+const token = await gantry.tokenFor('ADMIN');
 beforeAll(async () => {
-  gantry = await startGantry();
-  token = await gantry.tokenFor('ADMIN');
   const apiKey = await gantry.registerSensor();
   const pick = <Item>(items: readonly Item[], n: number): Item | undefined => items[n % (items.length + 1)];
   await gantry.ok('events.ingestBatch', {
@@ -39,7 +37,6 @@ beforeAll(async () => {
   for (const { id } of some) await gantry.ok('events.markAsProcessed', { id }, { token });
   events = (await gantry.ok<{ events: Event[] }>('events.getAll', { take: 100 }, { token })).events;
 });
-afterAll(() => gantry.stop());
 
 const maybe = <Value>(values: fc.Arbitrary<Value>) => fc.option(values, { nil: undefined, freq: 1 });
 const filters: fc.Arbitrary<EventFilter> = fc.record({

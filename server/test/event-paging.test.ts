@@ -1,21 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Gantry, startGantry } from './harness.ts';
+import { describe, expect, it } from 'vitest';
+import { sharedGantry } from './harness.ts';
 import { lengthOf } from './test-length.ts';
 
 // A user who pages through events from the oldest to the newest, while new ones arrive, sees each of the events that
 // existed at the start once.
-
-let gantry: Gantry;
-let apiKey: string;
-let token: string;
-
-beforeAll(async () => {
-  gantry = await startGantry();
-  apiKey = await gantry.registerSensor();
-  token = await gantry.tokenFor('VIEWER');
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry();
+const apiKey = await gantry.registerSensor();
+const token = await gantry.tokenFor('VIEWER');
 
 const PAGE = 50;
 const PAGES = lengthOf({ gate: 56, full: 168 });

@@ -1,27 +1,19 @@
 import { listEventsInput } from '@gantry/contract/events';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { firstIdAt } from '../src/events/id.ts';
 import { occupiedSpans } from '../src/events/list/count.ts';
 import { listEvents } from '../src/events/list/run.ts';
 import { sharedSpan } from '../src/events/partitions.ts';
 import { createDatabase, createPool } from '../src/platform/database/pool.ts';
 import { ENDLESS } from '../src/platform/time.ts';
-import { type Gantry, startGantry } from './harness.ts';
+import { sharedGantry } from './harness.ts';
 import { noteStatements, type Statement } from './noted-statements.ts';
 
 // Events from long ago must not slow down others: old months share partitions, and a list does not read empty ones.
-
-let gantry: Gantry;
-let apiKey: string;
-let token: string;
-
-beforeAll(async () => {
-  gantry = await startGantry();
-  apiKey = await gantry.registerSensor();
-  token = await gantry.tokenFor('OPERATOR');
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry();
+const apiKey = await gantry.registerSensor();
+const token = await gantry.tokenFor('OPERATOR');
 
 const NOW = Date.UTC(2026, 10, 22);
 const EARLIEST = Date.UTC(2000, 0);

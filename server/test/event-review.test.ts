@@ -1,19 +1,12 @@
 import { permissions, role } from '@gantry/contract/permissions';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Gantry, startGantry } from './harness.ts';
+import { describe, expect, it } from 'vitest';
+import { sharedGantry } from './harness.ts';
 
 const VERBS = ['events.markAsProcessed', 'events.markAsArchived', 'events.delete'] as const;
 
-let gantry: Gantry;
-let token: string;
-let apiKey: string;
-
-beforeAll(async () => {
-  gantry = await startGantry();
-  token = await gantry.tokenFor('OPERATOR');
-  apiKey = await gantry.registerSensor();
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry();
+const token = await gantry.tokenFor('OPERATOR');
+const apiKey = await gantry.registerSensor();
 
 const ingest = (fields: object = {}): Promise<string> =>
   gantry.ingest(apiKey, { eventType: 'INCIDENT', ...fields });

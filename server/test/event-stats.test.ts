@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { eventType } from '@gantry/contract/events';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Gantry, startGantry } from './harness.ts';
+import { describe, expect, it } from 'vitest';
+import { sharedGantry } from './harness.ts';
 import { lengthOf } from './test-length.ts';
 
 interface Stats {
@@ -18,14 +18,8 @@ const START = Date.parse('2026-03-01T00:00:00Z');
 const END = Date.parse('2026-03-12T00:00:00Z');
 const HOUR = 3_600_000;
 
-let gantry: Gantry;
-let token: string;
-
-beforeAll(async () => {
-  gantry = await startGantry();
-  token = await gantry.tokenFor('OPERATOR');
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry();
+const token = await gantry.tokenFor('OPERATOR');
 
 const stats = (range?: object): Promise<Stats> => gantry.ok('events.getStats', range, { token });
 const setTimezone = async (timezone: string) =>

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { eventType, severity } from '@gantry/contract/events';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { divideByEvents } from '../src/events/counts/totals.ts';
-import { eventually, type Gantry, startGantry } from './harness.ts';
+import { eventually, sharedGantry, startGantry } from './harness.ts';
 import { lengthOf } from './test-length.ts';
 
 /**
@@ -18,16 +18,9 @@ const ENOUGH = {
 
 const KEYS = 'event_type, violation_type, vehicle_type, severity, processed, archived';
 
-let gantry: Gantry;
-let token: string;
-let apiKey: string;
-
-beforeAll(async () => {
-  gantry = await startGantry({ overrides: { timings: { rollUpCountsMs: 200 } } });
-  token = await gantry.tokenFor('OPERATOR');
-  apiKey = await gantry.registerSensor();
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry({ overrides: { timings: { rollUpCountsMs: 200 } } });
+const token = await gantry.tokenFor('OPERATOR');
+const apiKey = await gantry.registerSensor();
 
 const rowsOf = async (query: string): Promise<unknown[]> => (await gantry.pool.query(query)).rows;
 const untilRolledUp = () =>

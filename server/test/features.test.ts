@@ -1,22 +1,16 @@
 import { switchableFeatures } from '@gantry/contract/system';
 import { featureOff } from '@gantry/contract/values';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ConfigError, readConfig } from '../src/platform/config.ts';
-import { eventually, type Gantry, startGantry } from './harness.ts';
+import { eventually, sharedGantry } from './harness.ts';
 import { openStream } from './sse.ts';
 
-let all: Gantry;
-let few: Gantry;
-let some: Gantry;
-beforeAll(async () => {
-  all = await startGantry();
-  few = await startGantry({ config: { FEATURES: 'locations, watchlist' } });
-  some = await startGantry({
-    config: { FEATURES: 'locations, reports' },
-    overrides: { timings: { sweepReportsMs: 50 } },
-  });
+const all = await sharedGantry();
+const few = await sharedGantry({ config: { FEATURES: 'locations, watchlist' } });
+const some = await sharedGantry({
+  config: { FEATURES: 'locations, reports' },
+  overrides: { timings: { sweepReportsMs: 50 } },
 });
-afterAll(() => Promise.all([all.stop(), few.stop(), some.stop()]));
 
 const refusal = async (procedure: string, input: unknown, token: string) => {
   const { status, body } = await few.call(procedure, input, { token });

@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createConnectionLimits } from '../src/devices/limits.ts';
 import { claimMessages } from '../src/devices/messages-store.ts';
 import { connect, pathOf, processed, sendJson } from './gateway-calls.ts';
-import { eventually, type Gantry, startGantry } from './harness.ts';
+import { eventually, sharedGantry, startGantry } from './harness.ts';
 import { jpeg } from './pictures.ts';
 import { requestRaw } from './raw-http.ts';
 
-let gantry: Gantry;
-let token: string;
-beforeAll(async () => {
-  gantry = await startGantry({ config: { EVENT_RATE_FACTOR: '1' } });
-  token = await gantry.tokenFor('ADMIN');
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry({ config: { EVENT_RATE_FACTOR: '1' } });
+const token = await gantry.tokenFor('ADMIN');
 
 const post = (url: string, body: unknown) => sendJson(gantry, pathOf(url), body);
 const lineOf = async (metric: RegExp): Promise<string | undefined> =>

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { claimMessages } from '../src/devices/messages-store.ts';
 import { listMessages, replayMessages } from '../src/devices/messages-view-store.ts';
 import { removeOldDeviceData } from '../src/devices/removal.ts';
@@ -16,18 +16,13 @@ import {
   processed,
   sendJson,
 } from './gateway-calls.ts';
-import { eventually, type Gantry, startGantry, untilBegun } from './harness.ts';
+import { eventually, sharedGantry, startGantry, untilBegun } from './harness.ts';
 import { noteStatements, type Statement } from './noted-statements.ts';
 import { jpeg } from './pictures.ts';
 import { openStream, type Stream } from './sse.ts';
 
-let gantry: Gantry;
-let token: string;
-beforeAll(async () => {
-  gantry = await startGantry();
-  token = await gantry.tokenFor('ADMIN');
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry();
+const token = await gantry.tokenFor('ADMIN');
 
 describe('a report that was received before', () => {
   /** The number of groups of events that were given to the database. */

@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { devicePayload } from './formats/reading.ts';
 import { type Created, connect, eventOf, pathOf, processed } from './gateway-calls.ts';
-import { type Gantry, startGantry } from './harness.ts';
+import { sharedGantry } from './harness.ts';
 
 /** The beginnings of the names of payloads, each with the format that reads them. The first match counts. */
 const FORMATS: readonly (readonly [string, string])[] = [
@@ -42,11 +42,7 @@ const payloads = readdirSync(new URL('devices', import.meta.url))
     return format === undefined ? [] : [[name, format] as const];
   });
 
-let gantry: Gantry;
-beforeAll(async () => {
-  gantry = await startGantry();
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry();
 
 describe('every payload of a real device', () => {
   it.each(payloads)(

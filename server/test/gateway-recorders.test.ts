@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { devicePayload } from './formats/reading.ts';
 import {
   type Created,
@@ -12,15 +12,10 @@ import {
   send,
   sendJson,
 } from './gateway-calls.ts';
-import { eventually, type Gantry, startGantry } from './harness.ts';
+import { eventually, sharedGantry } from './harness.ts';
 
-let gantry: Gantry;
-let token: string;
-beforeAll(async () => {
-  gantry = await startGantry();
-  token = await gantry.tokenFor('ADMIN');
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry();
+const token = await gantry.tokenFor('ADMIN');
 
 describe('a recorder', () => {
   /** Sends the report of a vehicle by a camera of the recorder. */

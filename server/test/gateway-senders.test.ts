@@ -1,16 +1,12 @@
 import { createHmac } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { devicePayload } from './formats/reading.ts';
 import { connect, event, messagesOf, pathOf, processed, send, sendJson } from './gateway-calls.ts';
 import { challengeOf, digestHeader } from './gateway-digest.ts';
-import { type Gantry, startGantry } from './harness.ts';
+import { sharedGantry, startGantry } from './harness.ts';
 
-let gantry: Gantry;
-beforeAll(async () => {
-  gantry = await startGantry();
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry();
 
 describe('a sender', () => {
   it('that is unknown is refused, with a challenge if it can answer one', async () => {

@@ -1,21 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'drizzle-orm';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { recordResults } from '../src/devices/messages-store.ts';
 import { createPassages } from '../src/devices/passages.ts';
 import { inTransaction } from '../src/platform/database/transaction.ts';
 import { devicePayload } from './formats/reading.ts';
 import { connect, eventOf, pathOf, processed, sendJson } from './gateway-calls.ts';
-import { eventually, type Gantry, startGantry, WAITING_LOCKS } from './harness.ts';
+import { eventually, sharedGantry, WAITING_LOCKS } from './harness.ts';
 import { jpeg } from './pictures.ts';
 
-let gantry: Gantry;
-let token: string;
-beforeAll(async () => {
-  gantry = await startGantry();
-  token = await gantry.tokenFor('ADMIN');
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry();
+const token = await gantry.tokenFor('ADMIN');
 
 describe('several reports about one vehicle', () => {
   const car = (state: string, plate: string, carID: string, plateConfidence = '0.9') => ({

@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { devicePayload } from './formats/reading.ts';
 import { type Created, connect, eventOf, pathOf, processed } from './gateway-calls.ts';
 import { challengeOf, digestHeader } from './gateway-digest.ts';
-import { type Gantry, startGantry } from './harness.ts';
+import { sharedGantry } from './harness.ts';
 import { jpeg, png } from './pictures.ts';
 import { sendRaw } from './raw-http.ts';
 
-let gantry: Gantry;
-beforeAll(async () => {
-  gantry = await startGantry();
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry();
 
 type Part = readonly [headers: readonly string[], content: string | Buffer];
 

@@ -11,6 +11,7 @@ import type { PasswordCost } from '../src/accounts/passwords.ts';
 import { appRouter } from '../src/api/router.ts';
 import { readConfig } from '../src/platform/config.ts';
 import { type App, createApp, type Overrides } from '../src/programs/app.ts';
+import { fileServices } from './file-services.ts';
 import { send, type TextAnswer } from './http-client.ts';
 import { noteSecrets, suiteLog } from './leaks.ts';
 
@@ -202,13 +203,16 @@ export class Gantry extends Caller implements AsyncDisposable {
 /** The cost of hashing passwords in test services: minimal, because they create hundreds of users. */
 const CHEAP: PasswordCost = { memoryCost: 64, timeCost: 1, parallelism: 1 };
 
-/**
- * Starts the whole service on a database of its own and a free port.
- * @param options.overrides in addition to a cheap password hash; `passwordCost: undefined` selects the cost of an installation
- */
-export const startGantry = async (
-  options: { config?: Record<string, string>; log?: Logger; overrides?: Overrides } = {},
-): Promise<Gantry> => {
+export interface GantryOptions {
+  /** Settings by the names of their environment variables. */
+  readonly config?: Record<string, string>;
+  readonly log?: Logger;
+  /** In addition to a cheap password hash; `passwordCost: undefined` selects the cost of an installation. */
+  readonly overrides?: Overrides;
+}
+
+/** Starts the whole service on a database of its own and a free port, for a test that stops it. */
+export const startGantry = async (options: GantryOptions = {}): Promise<Gantry> => {
   const database = await createTestDatabase();
   const dataDir = await mkdtemp(join(tmpdir(), 'gantry-data-'));
   const config = readConfig({
@@ -232,6 +236,13 @@ export const startGantry = async (
     await database.drop();
     await rm(dataDir, { recursive: true, force: true });
   });
+};
+
+/** Starts a service for all tests of a file, which call this at their top level. It is stopped after the last of them. */
+export const sharedGantry = async (options: GantryOptions = {}): Promise<Gantry> => {
+  const gantry = await startGantry(options);
+  fileServices.add(gantry);
+  return gantry;
 };
 
 /** Delay before the next query, in milliseconds: short at first, then longer, because queries are work too. */

@@ -1,7 +1,7 @@
 import type { Role } from '@gantry/contract/permissions';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { connect, processed } from './gateway-calls.ts';
-import { eventually, type Gantry, startGantry } from './harness.ts';
+import { eventually, sharedGantry } from './harness.ts';
 import { mayCall, type ProcedurePath, type Who } from './permissions-table.ts';
 import { png } from './pictures.ts';
 import { openStream } from './sse.ts';
@@ -13,8 +13,6 @@ const PLATE = 'XQ 77-PLT';
 const SPELLINGS = /xq(?:[\s+-]|%20)*77(?:[\s+-]|%20)*plt/i;
 const hiddenFrom = ['OPERATOR', 'ANALYST', 'FIELD', 'VIEWER'] as const satisfies readonly Role[];
 
-let gantry: Gantry;
-let admin: string;
 let start: string;
 const planted = {
   apiKey: '',
@@ -45,9 +43,9 @@ const generate = async (token: string, kind: string, format: string, filters = {
   return id;
 };
 
+const gantry = await sharedGantry({ config: { HIDE_PLATES_FROM: hiddenFrom.join(',') } });
+const admin = await gantry.tokenFor('ADMIN');
 beforeAll(async () => {
-  gantry = await startGantry({ config: { HIDE_PLATES_FROM: hiddenFrom.join(',') } });
-  admin = await gantry.tokenFor('ADMIN');
   const before = await openStream(gantry.url, 'live.onAny', { token: admin });
   start = await eventually(
     async () => before.messages[0]?.id ?? '',
@@ -112,7 +110,6 @@ beforeAll(async () => {
     )
   ).id;
 });
-afterAll(() => gantry.stop());
 
 type Input = object | undefined;
 

@@ -1,21 +1,15 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { pino } from 'pino';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { BlobStore } from '../src/images/blobs.ts';
 import { type ImageLimits, Images } from '../src/images/images.ts';
-import { eventually, type Gantry, startGantry } from './harness.ts';
+import { eventually, sharedGantry } from './harness.ts';
 import { dataUrl, png } from './pictures.ts';
 
-let gantry: Gantry;
-let apiKey: string;
-let token: string;
-beforeAll(async () => {
-  gantry = await startGantry();
-  apiKey = await gantry.registerSensor();
-  token = await gantry.tokenFor('ADMIN');
-});
+const gantry = await sharedGantry();
+const apiKey = await gantry.registerSensor();
+const token = await gantry.tokenFor('ADMIN');
 afterEach(() => vi.restoreAllMocks());
-afterAll(() => gantry.stop());
 
 const log = pino({ level: 'silent' });
 const countEvents = async (): Promise<number> =>

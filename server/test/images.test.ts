@@ -2,21 +2,15 @@ import { createHash } from 'node:crypto';
 import { chmod, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { reportedEvent } from '@gantry/contract/events';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { storeReported } from '../src/ingest/pipeline.ts';
-import { type Gantry, startGantry } from './harness.ts';
+import { sharedGantry, startGantry } from './harness.ts';
 import { dataUrl, jpeg, png, webp } from './pictures.ts';
 import { processorMs } from './processor-time.ts';
 
-let gantry: Gantry;
-let apiKey: string;
-let token: string;
-beforeAll(async () => {
-  gantry = await startGantry();
-  apiKey = await gantry.registerSensor();
-  token = await gantry.tokenFor('VIEWER');
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry();
+const apiKey = await gantry.registerSensor();
+const token = await gantry.tokenFor('VIEWER');
 
 const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 const report = (images: string[], more = {}) =>

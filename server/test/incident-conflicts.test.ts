@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ADMIN, eventually, type Gantry, startGantry } from './harness.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { ADMIN, eventually, sharedGantry } from './harness.ts';
 
 // Several users who assign or update one incident: a user who has not seen another's change receives a conflict.
 
@@ -10,19 +10,17 @@ interface Person {
   readonly token: string;
 }
 
-let gantry: Gantry;
 let people: Person[];
 let anna: Person;
 let ben: Person;
 
+const gantry = await sharedGantry();
 beforeAll(async () => {
-  gantry = await startGantry();
   people = await Promise.all(
     Array.from({ length: 12 }, (_, n) => addPerson(n === 0 ? 'Anna' : n === 1 ? 'Ben' : `Nr${n}`, 'Kern')),
   );
   [anna, ben] = people as [Person, Person];
 });
-afterAll(() => gantry.stop());
 
 const addPerson = async (firstName: string, lastName: string): Promise<Person> => {
   const email = `${randomUUID()}@gantry.local`;

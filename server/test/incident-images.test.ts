@@ -1,17 +1,11 @@
 import { createHash } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { eventually, type Gantry, startGantry } from './harness.ts';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { eventually, sharedGantry } from './harness.ts';
 import { dataUrl, jpeg, png } from './pictures.ts';
 
-let gantry: Gantry;
-let admin: string;
-let field: string;
-beforeAll(async () => {
-  gantry = await startGantry();
-  admin = await gantry.tokenFor('ADMIN');
-  field = await gantry.tokenFor('FIELD');
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry();
+const admin = await gantry.tokenFor('ADMIN');
+const field = await gantry.tokenFor('FIELD');
 afterEach(() => vi.restoreAllMocks());
 
 const addressOf = (bytes: Buffer): string => `/images/${createHash('sha256').update(bytes).digest('hex')}`;

@@ -1,19 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { incidentStatus, listIncidentsInput } from '@gantry/contract/incidents';
 import { drizzle } from 'drizzle-orm/node-postgres';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { listIncidents } from '../src/incidents/list-store.ts';
-import { type Gantry, startGantry } from './harness.ts';
+import { sharedGantry } from './harness.ts';
 
-let gantry: Gantry;
-let token: string;
-let operator: string;
-beforeAll(async () => {
-  gantry = await startGantry();
-  token = await gantry.tokenFor('OPERATOR');
-  operator = (await gantry.ok('auth.me', undefined, { token })).id;
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry();
+const token = await gantry.tokenFor('OPERATOR');
+const operator: string = (await gantry.ok('auth.me', undefined, { token })).id;
 
 const list = async (input: object, own = token) => gantry.ok('incidents.getAll', input, { token: own });
 const titles = async (input: object): Promise<string[]> =>

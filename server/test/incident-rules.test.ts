@@ -7,8 +7,8 @@ import {
   incidentStatus,
 } from '@gantry/contract/incidents';
 import type { Role } from '@gantry/contract/permissions';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ADMIN, type Gantry, startGantry } from './harness.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { ADMIN, sharedGantry } from './harness.ts';
 
 const next: Record<IncidentAction, Partial<Record<IncidentStatus, IncidentStatus>>> = incidentStates;
 
@@ -18,17 +18,15 @@ interface Person {
   readonly token: string;
 }
 
-let gantry: Gantry;
 let eventId: string;
 /** Another user to whom the incident is assigned. */
 let owner: Person;
+const gantry = await sharedGantry();
 beforeAll(async () => {
-  gantry = await startGantry();
   const event = { apiKey: await gantry.registerSensor(), eventType: 'VEHICLE_DETECTION' };
   eventId = (await gantry.ok('events.ingest', event)).eventId;
   owner = await addPerson('Anna', 'Kern', 'FIELD');
 });
-afterAll(() => gantry.stop());
 
 const addPerson = async (firstName: string, lastName: string, role: Role): Promise<Person> => {
   const email = `${randomUUID()}@gantry.local`;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { reportedEvent } from '@gantry/contract/events';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { EventRow } from '../src/events/event-row.ts';
 import { openIncidents } from '../src/incidents/open-from-events.ts';
 import { lockOpenIncidents } from '../src/incidents/opening-store.ts';
@@ -10,19 +10,14 @@ import { enrich } from '../src/ingest/enrich.ts';
 import { createDatabase } from '../src/platform/database/pool.ts';
 import { inTransaction } from '../src/platform/database/transaction.ts';
 import { createApp } from '../src/programs/app.ts';
-import { Caller, eventually, type Gantry, startGantry } from './harness.ts';
+import { Caller, eventually, sharedGantry } from './harness.ts';
 import { noteStatements, type Statement } from './noted-statements.ts';
 
 const MINUTE = 60_000;
 const NOON = Date.UTC(2026, 5, 1, 12);
 
-let gantry: Gantry;
-let token: string;
-beforeAll(async () => {
-  gantry = await startGantry();
-  token = await gantry.tokenFor('OPERATOR');
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry();
+const token = await gantry.tokenFor('OPERATOR');
 
 const addSensor = async (fields: object = {}): Promise<{ id: string; apiKey: string }> => {
   const sensor = { name: 'Mast 7', deviceId: randomUUID(), type: 'CAMERA', ...fields };

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { incidentStatus, incidentType } from '@gantry/contract/incidents';
 import { permissions, role } from '@gantry/contract/permissions';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Gantry, startGantry } from './harness.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { sharedGantry } from './harness.ts';
 
 const KEYS = [
   'acknowledgedAt',
@@ -41,17 +41,16 @@ const VERBS = [
 ];
 const STRANGE_IDS = ['x', 'constructor', "'; DROP TABLE incidents; --", '\u0000', '\ud800', randomUUID()];
 
-let gantry: Gantry;
-let token: string;
-let me: { id: string; name: string };
 let eventId: string;
+const gantry = await sharedGantry();
+const token = await gantry.tokenFor('OPERATOR');
+const me: { id: string; name: string } = {
+  id: (await gantry.ok('auth.me', undefined, { token })).id,
+  name: 'OPERATOR Tester',
+};
 beforeAll(async () => {
-  gantry = await startGantry();
-  token = await gantry.tokenFor('OPERATOR');
-  me = { id: (await gantry.ok('auth.me', undefined, { token })).id, name: 'OPERATOR Tester' };
   eventId = await ingest();
 });
-afterAll(() => gantry.stop());
 
 const ok = (verb: string, input?: unknown) => gantry.ok(`incidents.${verb}`, input, { token });
 const refusal = (verb: string, input?: unknown) => gantry.refusal(`incidents.${verb}`, input, { token });

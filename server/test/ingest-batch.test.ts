@@ -1,17 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Gantry, startGantry } from './harness.ts';
+import { describe, expect, it } from 'vitest';
+import { sharedGantry } from './harness.ts';
 
-let gantry: Gantry;
-let token: string;
-let apiKey: string;
-
-beforeAll(async () => {
-  gantry = await startGantry();
-  token = await gantry.tokenFor('OPERATOR');
-  apiKey = await gantry.registerSensor();
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry();
+const token = await gantry.tokenFor('OPERATOR');
+const apiKey = await gantry.registerSensor();
 
 const EVENT = { eventType: 'VEHICLE_DETECTION' };
 const TIMESTAMP = '2026-01-31T08:15:00.000Z';

@@ -1,20 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Gantry, startGantry } from './harness.ts';
-
-let gantry: Gantry;
-let token: string;
-let sensor: { id: string; apiKey: string };
+import { describe, expect, it } from 'vitest';
+import { sharedGantry } from './harness.ts';
 
 const addSensor = (): Promise<{ id: string; apiKey: string }> =>
   gantry.ok('sensors.create', { name: 'Radar', deviceId: randomUUID(), type: 'RADAR' }, { token });
 
-beforeAll(async () => {
-  gantry = await startGantry();
-  token = await gantry.tokenFor('OPERATOR');
-  sensor = await addSensor();
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry();
+const token = await gantry.tokenFor('OPERATOR');
+const sensor: { id: string; apiKey: string } = await addSensor();
 
 const TIMESTAMP = '2026-01-31T08:15:00.123Z';
 const newEvent = (fields: object = {}) => ({

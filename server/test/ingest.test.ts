@@ -1,6 +1,6 @@
 import { hash, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventually, expectBetween, type Gantry, startGantry } from './harness.ts';
+import { describe, expect, it } from 'vitest';
+import { eventually, expectBetween, sharedGantry } from './harness.ts';
 import { dataUrl, jpeg } from './pictures.ts';
 
 const LIST_KEYS = [
@@ -35,10 +35,6 @@ const MINUTE = 60_000;
 const NUL = '\u0000';
 const HALF = '\ud83d';
 
-let gantry: Gantry;
-let token: string;
-let sensor: { id: string; name: string; apiKey: string };
-
 const addSensor = async (fields: object = {}) =>
   gantry.ok(
     'sensors.create',
@@ -46,12 +42,9 @@ const addSensor = async (fields: object = {}) =>
     { token },
   );
 
-beforeAll(async () => {
-  gantry = await startGantry({ overrides: { timings: { writeContactsMs: 200 } } });
-  token = await gantry.tokenFor('OPERATOR');
-  sensor = await addSensor();
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry({ overrides: { timings: { writeContactsMs: 200 } } });
+const token = await gantry.tokenFor('OPERATOR');
+const sensor: { id: string; name: string; apiKey: string } = await addSensor();
 
 const send = (fields: object, meta?: unknown) =>
   gantry.call(

@@ -1,19 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { locationNameTable, severityTables } from '../scripts/generate/event-tables.ts';
 import { severityOf } from '../src/events/severity.ts';
 import { locationNameOf } from '../src/ingest/enrich.ts';
 import { inputFailure } from '../src/rpc/errors.ts';
-import { ADMIN, type Gantry, startGantry } from './harness.ts';
+import { ADMIN, sharedGantry } from './harness.ts';
 
-let gantry: Gantry;
-let token: string;
-beforeAll(async () => {
-  gantry = await startGantry();
-  token = await gantry.tokenFor('ADMIN');
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry();
+const token = await gantry.tokenFor('ADMIN');
 
 describe('the refusal of an input describes a valid one', () => {
   it.each([

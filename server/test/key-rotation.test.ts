@@ -1,16 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createSensorKeys, type KnownSensor } from '../src/sensors/sensor-keys.ts';
-import { eventually, type Gantry, startGantry } from './harness.ts';
+import { eventually, sharedGantry, startGantry } from './harness.ts';
 
-let gantry: Gantry;
-let token: string;
-
-beforeAll(async () => {
-  gantry = await startGantry();
-  token = await gantry.tokenFor('OPERATOR');
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry();
+const token = await gantry.tokenFor('OPERATOR');
 
 const create = (): Promise<{ id: string; apiKey: string }> =>
   gantry.ok('sensors.create', { name: 'Camera', deviceId: randomUUID(), type: 'CAMERA' }, { token });

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventually, type Gantry, startGantry } from './harness.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { eventually, sharedGantry } from './harness.ts';
 
 const PASSWORD = 'Correct-Horse-7';
 const REFUSAL = 'This is the last active administrator: make another user an administrator first';
@@ -11,7 +11,6 @@ interface Administrator {
   token: string;
 }
 
-let gantry: Gantry;
 let ada: Administrator;
 let bob: Administrator;
 /**
@@ -19,8 +18,8 @@ let bob: Administrator;
  */
 let snapshot: { users: string; sessions: string };
 
+const gantry = await sharedGantry();
 beforeAll(async () => {
-  gantry = await startGantry();
   const first = await gantry.tokenFor('ADMIN');
   const administrator = async (firstName: string): Promise<Administrator> => {
     const email = `${firstName.toLowerCase()}@example.org`;
@@ -37,7 +36,6 @@ beforeAll(async () => {
     (SELECT json_agg(sessions)::text FROM sessions) AS sessions`);
   snapshot = rows[0];
 });
-afterAll(() => gantry.stop());
 
 const beginAgain = async () => {
   await gantry.pool.query(

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DAY_MS } from '@gantry/contract/durations';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Gantry, startGantry } from './harness.ts';
+import { describe, expect, it } from 'vitest';
+import { sharedGantry } from './harness.ts';
 import { rollUpAllTraffic } from './roll-up-all-traffic.ts';
 
 // Events that arrive late, after their sensor was moved or the limit of its location was changed.
@@ -11,13 +11,8 @@ const now = Date.now();
 const at = (time: number): string => new Date(time).toISOString();
 const day = (time: number): string => at(time).slice(0, 10);
 
-let gantry: Gantry;
-let token: string;
-beforeAll(async () => {
-  gantry = await startGantry();
-  token = await gantry.tokenFor('ADMIN');
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry();
+const token = await gantry.tokenFor('ADMIN');
 
 const ask = (procedure: string, input: object) => gantry.ok(procedure, input, { token });
 const addLocation = async (name: string, speedLimit: number | null): Promise<string> =>

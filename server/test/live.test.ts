@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { tracked } from '@trpc/server';
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { createApp } from '../src/programs/app.ts';
 import { compare, readCursor } from '../src/realtime/position.ts';
 import { messagesByTopic, messagesOf } from '../src/rpc/messages.ts';
-import { Caller, eventually, type Gantry, startGantry } from './harness.ts';
+import { Caller, eventually, sharedGantry, startGantry } from './harness.ts';
 import { openStream, type Stream, type StreamMessage, type StreamOptions } from './sse.ts';
 
 // One stream of several topics, compared with the subscriptions to each of them alone.
@@ -95,12 +95,10 @@ const close = async (...streams: Stream[]): Promise<void> => {
   await Promise.all(streams.map(({ ended }) => ended));
 };
 
-let gantry: Gantry;
+const gantry = await sharedGantry();
 beforeAll(async () => {
-  gantry = await startGantry();
   await watchPlate(gantry);
 });
-afterAll(() => gantry.stop());
 
 describe('live.onAny', () => {
   it('sends the messages of all four subscriptions, with the same ids, in the order of the commits', async () => {

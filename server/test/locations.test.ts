@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { permissions, role } from '@gantry/contract/permissions';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventually, type Gantry, startGantry } from './harness.ts';
+import { describe, expect, it } from 'vitest';
+import { eventually, sharedGantry } from './harness.ts';
 
 interface LocationJson {
   id: string;
@@ -28,13 +28,8 @@ const KEYS = [
 ];
 const STRANGE_IDS = ['x', 'constructor', "'; DROP TABLE locations; --", '\u0000', '\ud800', randomUUID()];
 
-let gantry: Gantry;
-let token: string;
-beforeAll(async () => {
-  gantry = await startGantry();
-  token = await gantry.tokenFor('OPERATOR');
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry();
+const token = await gantry.tokenFor('OPERATOR');
 
 const ok = <Output = LocationJson>(procedure: string, input?: unknown): Promise<Output> =>
   gantry.ok(procedure, input, { token });

@@ -3,20 +3,16 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { subscriberOf } from '../src/accounts/throttle.ts';
 import { readConfig } from '../src/platform/config.ts';
 import { createApp } from '../src/programs/app.ts';
-import { ADMIN, createTestDatabase, type Gantry, startGantry } from './harness.ts';
+import { ADMIN, createTestDatabase, sharedGantry } from './harness.ts';
 
-let gantry: Gantry;
-beforeAll(async () => {
-  gantry = await startGantry({
-    config: { TRUSTED_PROXIES: '127.0.0.1' },
-    overrides: { timings: { refuseLoginMs: 50 } },
-  });
+const gantry = await sharedGantry({
+  config: { TRUSTED_PROXIES: '127.0.0.1' },
+  overrides: { timings: { refuseLoginMs: 50 } },
 });
-afterAll(() => gantry.stop());
 
 const from = (address: string) => ({ headers: { 'x-forwarded-for': address } });
 const attempt = async (email: string, password: string, address: string) =>

@@ -4,9 +4,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { createMetrics } from '../src/platform/metrics.ts';
-import { eventually, type Gantry, startGantry } from './harness.ts';
+import { eventually, sharedGantry, startGantry } from './harness.ts';
 
 // The example alerts and the dashboard in deploy/, compared with what a running service reports.
 
@@ -21,17 +21,12 @@ const promtool = spawnSync('promtool', ['--version']).status === 0;
 const metricsIn = (text: string): ReadonlySet<string> =>
   new Set(text.match(/\b(?:gantry|process|nodejs)_[a-z0-9_]+(?<!_)\b/g));
 
-let gantry: Gantry;
-let backups: string;
-beforeAll(async () => {
-  backups = await mkdtemp(join(tmpdir(), 'gantry-monitored-'));
-  gantry = await startGantry({
-    config: { BACKUP_DIR: backups },
-    overrides: { timings: { countForMetricsMs: 50 } },
-  });
+const backups = await mkdtemp(join(tmpdir(), 'gantry-monitored-'));
+const gantry = await sharedGantry({
+  config: { BACKUP_DIR: backups },
+  overrides: { timings: { countForMetricsMs: 50 } },
 });
 afterAll(async () => {
-  await gantry.stop();
   await rm(backups, { recursive: true });
 });
 

@@ -1,26 +1,21 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { eventually, type Gantry, startGantry } from './harness.ts';
-import { type Broker, connectDevice, startBroker } from './mqtt-broker.ts';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { eventually, sharedGantry, startGantry } from './harness.ts';
+import { connectDevice, startBroker } from './mqtt-broker.ts';
 
 const QUICK = { timings: { leadershipMs: 100, refreshCachesMs: 500, sweepPassagesMs: 100 } };
 
-let broker: Broker;
-let gantry: Gantry;
 const closing: (() => Promise<unknown>)[] = [];
 
-beforeAll(async () => {
-  broker = await startBroker(0, ['gantry', 'secret']);
-  gantry = await startGantry({
-    config: { MQTT_URL: `mqtt://gantry:secret@127.0.0.1:${broker.port}` },
-    overrides: QUICK,
-  });
+const broker = await startBroker(0, ['gantry', 'secret']);
+const gantry = await sharedGantry({
+  config: { MQTT_URL: `mqtt://gantry:secret@127.0.0.1:${broker.port}` },
+  overrides: QUICK,
 });
 afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 afterAll(async () => {
-  await gantry.stop();
   await broker.kill();
 });
 

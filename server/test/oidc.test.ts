@@ -1,33 +1,27 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkAccounts } from '../src/operations/doctor/data.ts';
-import { ADMIN, type Gantry, startGantry } from './harness.ts';
-import { newChallenge, passProvider, startProvider, type TestProvider } from './oidc-provider.ts';
+import { ADMIN, sharedGantry } from './harness.ts';
+import { newChallenge, passProvider, startProvider } from './oidc-provider.ts';
 import { sendRaw } from './raw-http.ts';
 
 const NOT_COMPLETED = 'The login at the provider was not completed: try again';
 const UNREACHABLE = 'The login provider cannot be reached: try again later, or log in with a password';
 
-let provider: TestProvider;
-let gantry: Gantry;
-let admin: string;
-beforeAll(async () => {
-  provider = await startProvider();
-  gantry = await startGantry({
-    config: {
-      OIDC_ISSUER: provider.issuer,
-      OIDC_CLIENT_ID: provider.clientId,
-      OIDC_CLIENT_SECRET: provider.clientSecret,
-      OIDC_NAME: 'City login',
-      OIDC_ROLES: 'traffic-admins=ADMIN, traffic=OPERATOR, watchers=VIEWER',
-      // Users who log in at the provider are not asked for it.
-      SECOND_FACTOR_FOR: 'OPERATOR, VIEWER',
-      TRUSTED_PROXIES: '127.0.0.1',
-    },
-  });
-  admin = await gantry.tokenFor('ADMIN');
+const provider = await startProvider();
+const gantry = await sharedGantry({
+  config: {
+    OIDC_ISSUER: provider.issuer,
+    OIDC_CLIENT_ID: provider.clientId,
+    OIDC_CLIENT_SECRET: provider.clientSecret,
+    OIDC_NAME: 'City login',
+    OIDC_ROLES: 'traffic-admins=ADMIN, traffic=OPERATOR, watchers=VIEWER',
+    // Users who log in at the provider are not asked for it.
+    SECOND_FACTOR_FOR: 'OPERATOR, VIEWER',
+    TRUSTED_PROXIES: '127.0.0.1',
+  },
 });
+const admin = await gantry.tokenFor('ADMIN');
 afterAll(async () => {
-  await gantry.stop();
   await provider.close();
 });
 

@@ -1,19 +1,14 @@
 import { BaseResolver, createConfig, lintDocument, makeDocumentFromString } from '@redocly/openapi-core';
 import spectral from '@stoplight/spectral-core';
 import rulesets from '@stoplight/spectral-rulesets';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { examples } from '../src/http/docs/examples.ts';
 import type { JsonSchema } from '../src/http/docs/procedures.ts';
-import { type Gantry, startGantry } from './harness.ts';
+import { sharedGantry } from './harness.ts';
 
+const gantry = await sharedGantry();
 // biome-ignore lint/suspicious/noExplicitAny: a test reads answers as a client without types does
-let document: any;
-let gantry: Gantry;
-beforeAll(async () => {
-  gantry = await startGantry();
-  document = (await gantry.fetch('/openapi.json')).body;
-});
-afterAll(() => gantry.stop());
+const document: any = (await gantry.fetch('/openapi.json')).body;
 
 interface Field {
   readonly at: string;

@@ -1,9 +1,9 @@
 import { type Role, role } from '@gantry/contract/permissions';
 import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
 import { decodeJwt, SignJWT, UnsecuredJWT } from 'jose';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { appRouter } from '../src/api/router.ts';
-import { ADMIN, type Gantry, startGantry } from './harness.ts';
+import { ADMIN, sharedGantry } from './harness.ts';
 import { send } from './http-client.ts';
 import { mayCall, type Who } from './permissions-table.ts';
 import { countRows } from './table-counts.ts';
@@ -31,7 +31,6 @@ const secret = (text = SECRET) => new TextEncoder().encode(text);
 const sign = (claims: object, alg = 'HS256', text = SECRET): Promise<string> =>
   new SignJWT({ ...claims }).setProtectedHeader({ alg, typ: 'JWT' }).sign(secret(text));
 
-let gantry: Gantry;
 const good = new Map<Role, string>();
 const bad = new Map<`${Kind} ${Role}`, string>();
 
@@ -39,8 +38,8 @@ const bad = new Map<`${Kind} ${Role}`, string>();
 const anotherTokenFor = (name: Role): Promise<string> =>
   gantry.login(name === 'ADMIN' ? ADMIN.email : `${name.toLowerCase()}@gantry.local`, ADMIN.password);
 
+const gantry = await sharedGantry({ config: { JWT_SECRET: SECRET } });
 beforeAll(async () => {
-  gantry = await startGantry({ config: { JWT_SECRET: SECRET } });
   for (const name of role.options) {
     const token = await gantry.tokenFor(name);
     good.set(name, token);
@@ -63,7 +62,6 @@ beforeAll(async () => {
     expect(status).toBe(200);
   }
 });
-afterAll(() => gantry.stop());
 
 interface Outcome {
   readonly status: number;

@@ -1,21 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { renewPlateKeys } from '../src/events/plate-keys-store.ts';
 import { createDatabase } from '../src/platform/database/pool.ts';
-import { eventually, type Gantry, startGantry } from './harness.ts';
+import { eventually, sharedGantry, startGantry } from './harness.ts';
 
 // Events that were stored under the former rules for comparing plates.
-
-let gantry: Gantry;
-let token: string;
+const gantry = await sharedGantry();
+const token = await gantry.tokenFor('OPERATOR');
 beforeAll(async () => {
-  gantry = await startGantry();
-  token = await gantry.tokenFor('OPERATOR');
   // Creates the partitions of the months.
   const apiKey = await gantry.registerSensor();
   for (const days of [0, 30, 60, 89])
     await gantry.ingest(apiKey, { timestamp: new Date(Date.now() - days * 86_400_000).toISOString() });
 });
-afterAll(() => gantry[Symbol.asyncDispose]());
 
 /** Stores events with the key that an earlier version stored, in several months. */
 const store = async (

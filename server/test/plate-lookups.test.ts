@@ -1,18 +1,15 @@
 import { role } from '@gantry/contract/permissions';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Gantry, startGantry } from './harness.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { sharedGantry } from './harness.ts';
 
-let gantry: Gantry;
-let admin: string;
+const gantry = await sharedGantry();
+const admin = await gantry.tokenFor('ADMIN');
 beforeAll(async () => {
-  gantry = await startGantry();
-  admin = await gantry.tokenFor('ADMIN');
   const apiKey = await gantry.registerSensor();
   for (const licensePlateNumber of ['1AB 2345', '1AB 2346', 'МО 77']) {
     await gantry.ok('events.ingest', { apiKey, eventType: 'PLATE_RECOGNITION', licensePlateNumber });
   }
 });
-afterAll(() => gantry.stop());
 
 interface LookUp {
   action: string;

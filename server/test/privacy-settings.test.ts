@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../src/platform/config.ts';
-import { type Gantry, startGantry } from './harness.ts';
+import { sharedGantry } from './harness.ts';
 import { openStream } from './sse.ts';
 
-let gantry: Gantry;
-let admin: string;
 let sensorId: string;
+const gantry = await sharedGantry({ config: { PUBLIC_SENSORS: 'false', PLATE_SEARCH_REASON: 'true' } });
+const admin = await gantry.tokenFor('ADMIN');
 beforeAll(async () => {
-  gantry = await startGantry({ config: { PUBLIC_SENSORS: 'false', PLATE_SEARCH_REASON: 'true' } });
-  admin = await gantry.tokenFor('ADMIN');
   await gantry.registerSensor();
   sensorId = (await gantry.ok('sensors.getAllSensors', undefined, { token: admin }))[0].id;
 });
-afterAll(() => gantry.stop());
 
 describe('PUBLIC_SENSORS=false', () => {
   const calls = () =>

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { keepList } from '../src/sensors/public-list.ts';
-import { eventually, type Gantry, startGantry } from './harness.ts';
+import { eventually, sharedGantry } from './harness.ts';
 
 // sensors.getAllSensors for users who do not manage sensors: cached for a second, loaded once for all callers.
 
@@ -13,13 +13,8 @@ interface SensorJson {
   apiKey: string;
 }
 
-let gantry: Gantry;
-let admin: string;
-beforeAll(async () => {
-  gantry = await startGantry();
-  admin = await gantry.tokenFor('ADMIN');
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry();
+const admin = await gantry.tokenFor('ADMIN');
 
 const listed = async (id: string): Promise<SensorJson | undefined> =>
   (await gantry.ok<SensorJson[]>('sensors.getAllSensors')).find((sensor) => sensor.id === id);

@@ -1,15 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { resolveInterval } from '../src/platform/time.ts';
-import { type Gantry, startGantry } from './harness.ts';
+import { sharedGantry } from './harness.ts';
 
-let gantry: Gantry;
-let token: string;
-beforeAll(async () => {
-  gantry = await startGantry();
-  token = await gantry.tokenFor('ADMIN');
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry();
+const token = await gantry.tokenFor('ADMIN');
 
 describe('a range that ends before it starts', () => {
   const backwards = { startDate: '2026-03-02', endDate: '2026-03-01' };

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Gantry, startGantry } from './harness.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { sharedGantry } from './harness.ts';
 
 // The traffic violations that a county's police recorded on one day, sent through the service as its devices would send
 // them.
@@ -55,14 +55,12 @@ const toEvent = (row: Row) => {
   };
 };
 
-let gantry: Gantry;
-let token: string;
 const keyOfDistrict = new Map<string, string>();
 const sent: { row: Row; event: ReturnType<typeof toEvent>; id: string }[] = [];
 
+const gantry = await sharedGantry();
+const token = await gantry.tokenFor('OPERATOR');
 beforeAll(async () => {
-  gantry = await startGantry();
-  token = await gantry.tokenFor('OPERATOR');
   await gantry.ok(
     'system.timezone.updateTimezoneSettings',
     { timezone: 'America/New_York' },
@@ -84,7 +82,6 @@ beforeAll(async () => {
     sent.push({ row, event, id });
   }
 });
-afterAll(() => gantry.stop());
 
 const list = (input: object) => gantry.ok('events.getAll', input, { token });
 const descriptions = async (input: object): Promise<string[]> =>

@@ -1,25 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg, { type Pool } from 'pg';
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import { describe, expect, inject, it, vi } from 'vitest';
 import { createApp } from '../src/programs/app.ts';
-import { Caller, eventually, type Gantry, startGantry, untilBegun } from './harness.ts';
+import { Caller, eventually, sharedGantry, untilBegun } from './harness.ts';
 import { openStream } from './sse.ts';
 
 // Past changes are not sent as new: neither those made while there was no subscriber, nor those in a restored dump.
 
 const READ_FEED_MS = 250;
 
-let gantry: Gantry;
-let token: string;
-let apiKey: string;
-
-beforeAll(async () => {
-  gantry = await startGantry({ overrides: { timings: { readFeedMs: READ_FEED_MS } } });
-  token = await gantry.tokenFor('ADMIN');
-  apiKey = await gantry.registerSensor();
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry({ overrides: { timings: { readFeedMs: READ_FEED_MS } } });
+const token = await gantry.tokenFor('ADMIN');
+const apiKey = await gantry.registerSensor();
 
 const report = (to: Caller = gantry): Promise<{ eventId: string }> =>
   to.ok('events.ingest', { apiKey, eventType: 'INCIDENT' });

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { eventually, type Gantry, startGantry, untilBegun } from './harness.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { eventually, sharedGantry, untilBegun } from './harness.ts';
 import { openStream, type Stream } from './sse.ts';
 
 // Many streams that reconnect at once, as after a restart of the service, and one that is far behind.
@@ -13,15 +13,9 @@ const PAGES = 60;
 const ROWS_OF_PAGE = 50;
 const PLATE = 'FAR 1';
 
-let gantry: Gantry;
-let token: string;
-let apiKey: string;
-beforeAll(async () => {
-  gantry = await startGantry({ overrides: { timings: { streamNoteMs: NOTE_MS } } });
-  token = await gantry.tokenFor('ADMIN');
-  apiKey = await gantry.registerSensor();
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry({ overrides: { timings: { streamNoteMs: NOTE_MS } } });
+const token = await gantry.tokenFor('ADMIN');
+const apiKey = await gantry.registerSensor();
 
 const report = async (): Promise<string> =>
   (await gantry.ok('events.ingest', { apiKey, eventType: 'VEHICLE_DETECTION' })).eventId;

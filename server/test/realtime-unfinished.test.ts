@@ -1,6 +1,6 @@
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, describe, expect, inject, it, vi } from 'vitest';
-import { eventually, type Gantry, startGantry, untilBegun } from './harness.ts';
+import { afterEach, describe, expect, inject, it, vi } from 'vitest';
+import { eventually, sharedGantry, untilBegun } from './harness.ts';
 import { openStream, type Stream } from './sse.ts';
 
 // Transactions that are unfinished while events are stored. Those of this database may still add earlier changes to the
@@ -8,15 +8,9 @@ import { openStream, type Stream } from './sse.ts';
 
 const NOTE_MS = 200;
 
-let gantry: Gantry;
-let token: string;
-let apiKey: string;
-beforeAll(async () => {
-  gantry = await startGantry({ overrides: { timings: { streamNoteMs: NOTE_MS } } });
-  token = await gantry.tokenFor('VIEWER');
-  apiKey = await gantry.registerSensor();
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry({ overrides: { timings: { streamNoteMs: NOTE_MS } } });
+const token = await gantry.tokenFor('VIEWER');
+const apiKey = await gantry.registerSensor();
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {

@@ -6,19 +6,17 @@ import { createTRPCClient, httpSubscriptionLink, type TRPCClientError } from '@t
 import { EventSource } from 'eventsource';
 import { decodeJwt, SignJWT } from 'jose';
 import superjson from 'superjson';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { eventually, type Gantry, startGantry } from './harness.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { eventually, sharedGantry, startGantry } from './harness.ts';
 import { openStream, type Stream, type StreamOptions } from './sse.ts';
 
 const JWT_SECRET = 'a secret for tests that is long enough';
 
-let gantry: Gantry;
-let token: string;
-beforeAll(async () => {
-  gantry = await startGantry({ config: { JWT_SECRET }, overrides: { timings: { checkSessionsMs: 200 } } });
-  token = await gantry.tokenFor('VIEWER');
+const gantry = await sharedGantry({
+  config: { JWT_SECRET },
+  overrides: { timings: { checkSessionsMs: 200 } },
 });
-afterAll(() => gantry.stop());
+const token = await gantry.tokenFor('VIEWER');
 
 const ingest = (apiKey: string, fields: object = {}): Promise<string> => gantry.ingest(apiKey, fields);
 

@@ -1,12 +1,8 @@
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { eventually, type Gantry, startGantry } from './harness.ts';
+import { describe, expect, inject, it } from 'vitest';
+import { eventually, sharedGantry } from './harness.ts';
 
-let gantry: Gantry;
-beforeAll(async () => {
-  gantry = await startGantry();
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry();
 
 /** Calls `work` while the server refuses connections, because the database has been renamed. */
 const withoutDatabase = async (work: () => Promise<unknown>): Promise<void> => {

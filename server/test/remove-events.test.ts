@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { removeEvent, removeEvents } from '../src/events/remove-store.ts';
-import { type Gantry, startGantry } from './harness.ts';
+import { sharedGantry } from './harness.ts';
 import { rollUpAllTraffic } from './roll-up-all-traffic.ts';
 
-let gantry: Gantry;
-beforeAll(async () => {
-  gantry = await startGantry();
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry();
 
 const EVENTS = [
   { eventType: 'TRAFFIC_VIOLATION', violationType: 'SPEEDING', vehicleSpeed: 71, vehicleType: 'CAR' },

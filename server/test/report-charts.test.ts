@@ -1,16 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { requireRange } from '../src/platform/range.ts';
 import { kinds } from '../src/reports/kinds.ts';
-import { type Gantry, startGantry } from './harness.ts';
+import { sharedGantry } from './harness.ts';
 
 /** A time zone in which days begin at 18:30 UTC. */
 const ZONE = 'Asia/Kolkata';
 
-let gantry: Gantry;
-let token: string;
+const gantry = await sharedGantry();
+const token = await gantry.tokenFor('ADMIN');
 beforeAll(async () => {
-  gantry = await startGantry();
-  token = await gantry.tokenFor('ADMIN');
   await gantry.ok('system.timezone.updateTimezoneSettings', { timezone: ZONE }, { token });
   const apiKey = await gantry.registerSensor();
   const events = ['00:05', '00:20', '23:50'].map((time) => ({
@@ -20,7 +18,6 @@ beforeAll(async () => {
   }));
   await gantry.ok('events.ingestBatch', { apiKey, events });
 });
-afterAll(() => gantry?.stop());
 
 const settings = {
   timezone: ZONE,

@@ -2,14 +2,14 @@ import { PassThrough } from 'node:stream';
 import { arrayBuffer } from 'node:stream/consumers';
 import type { ReportFormat, ReportKind } from '@gantry/contract/reports';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { inLongSnapshot } from '../src/platform/database/snapshot.ts';
 import { requireRange } from '../src/platform/range.ts';
 import type { ReportScope } from '../src/reports/document.ts';
 import { kinds } from '../src/reports/kinds.ts';
 import type { ReportRow } from '../src/reports/store.ts';
 import { writeReport } from '../src/reports/write.ts';
-import { type Gantry, startGantry } from './harness.ts';
+import { sharedGantry } from './harness.ts';
 import { readCsv, readPdf, readXlsx } from './report-reading.ts';
 
 // A report of events contains the same events as the list.
@@ -18,13 +18,11 @@ const RANGE = { startDate: '2026-01-15', endDate: '2026-03-10' };
 const TYPES = ['TRAFFIC_VIOLATION', 'VEHICLE_DETECTION', 'INCIDENT'];
 const PLACES = ['Ring – Süd', 'RING – SÜD', 'Hafen', null];
 
-let gantry: Gantry;
-let token: string;
 let sensorIds: string[];
 
+const gantry = await sharedGantry();
+const token = await gantry.tokenFor('ADMIN');
 beforeAll(async () => {
-  gantry = await startGantry();
-  token = await gantry.tokenFor('ADMIN');
   const settings = { timezone: 'Europe/Vienna' };
   await gantry.ok('system.timezone.updateTimezoneSettings', settings, { token });
   const place = await gantry.ok('locations.create', { name: 'Brücke', speedLimit: 50 }, { token });
@@ -49,7 +47,6 @@ beforeAll(async () => {
     for (const id of ids.slice(30, 60)) await gantry.ok('events.markAsArchived', { id }, { token });
   }
 });
-afterAll(() => gantry?.stop());
 
 const make = async (filters: object, format: ReportFormat = 'CSV', kind: ReportKind = 'EVENTS') => {
   const { pool, settings } = gantry.app.context;

@@ -1,9 +1,9 @@
 import { DAY_MS } from '@gantry/contract/durations';
 import type { ReportFilters, ReportKind } from '@gantry/contract/reports';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { kinds } from '../src/reports/kinds.ts';
 import { createLocalTime } from '../src/reports/local-time.ts';
-import { eventually, type Gantry, startGantry } from './harness.ts';
+import { eventually, sharedGantry } from './harness.ts';
 
 const DAYS_KEPT = 10;
 /** Midnight in UTC, which is in the evening of the previous day in New York. */
@@ -15,11 +15,9 @@ const settings = {
   firstDayOfWeek: 1,
 } as const;
 
-let gantry: Gantry;
-let token: string;
+const gantry = await sharedGantry();
+const token = await gantry.tokenFor('ADMIN');
 beforeAll(async () => {
-  gantry = await startGantry();
-  token = await gantry.tokenFor('ADMIN');
   const apiKey = await gantry.registerSensor();
   const events = [CUTOFF - DAY_MS, CUTOFF + DAY_MS].flatMap((time) =>
     ['TRAFFIC_VIOLATION', 'VEHICLE_DETECTION'].map((eventType) => ({
@@ -35,7 +33,6 @@ beforeAll(async () => {
     (runs) => runs.some((run: { id: string; status: string }) => run.id === id && run.status === 'COMPLETED'),
   );
 });
-afterAll(() => gantry?.stop());
 
 const figuresOf = async (kind: ReportKind, days: number, filters: ReportFilters = {}) => {
   const interval = { from: CUTOFF - days * DAY_MS, until: CUTOFF + 2 * DAY_MS };

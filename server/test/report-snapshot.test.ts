@@ -1,19 +1,16 @@
 import type pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { createPartitions } from '../src/events/partitions.ts';
 import { createPool } from '../src/platform/database/pool.ts';
 import { inLongSnapshot } from '../src/platform/database/snapshot.ts';
-import { eventually, type Gantry, startGantry } from './harness.ts';
+import { eventually, sharedGantry } from './harness.ts';
 import { readXlsx } from './report-reading.ts';
 
 // The program that writes reports is built before all tests (database-server.ts).
-
-let gantry: Gantry;
+const gantry = await sharedGantry();
 beforeAll(async () => {
-  gantry = await startGantry();
   await createPartitions(gantry.pool, Date.now).ensure(Date.UTC(2026, 2, 5));
 });
-afterAll(() => gantry?.stop());
 
 /** Inserts violations into March 2026 directly: one event per second. */
 const fill = (pool: pg.Pool, from: number, until: number) =>

@@ -1,24 +1,19 @@
 import { sql } from 'drizzle-orm';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { locks } from '../src/platform/database/locks.ts';
 import { inTransaction } from '../src/platform/database/transaction.ts';
 import { requireRange } from '../src/platform/range.ts';
 import type { ReportScope, Section } from '../src/reports/document.ts';
 import { kinds } from '../src/reports/kinds.ts';
-import { eventually, type Gantry, startGantry } from './harness.ts';
+import { eventually, sharedGantry } from './harness.ts';
 import { rollUpAllTraffic } from './roll-up-all-traffic.ts';
 
 const DAY = '2026-03-10';
 /** Columns, counted from 0: VEHICLES of the rows of the report, the others of the list of places. */
 const [VEHICLES, VEHICLES_OF_PLACE, MEAN_PER_DAY, SPEED_LIMIT, COMPLETENESS] = [3, 1, 2, 5, 7];
 
-let gantry: Gantry;
-let token: string;
-beforeAll(async () => {
-  gantry = await startGantry();
-  token = await gantry.tokenFor('ADMIN');
-});
-afterAll(() => gantry?.stop());
+const gantry = await sharedGantry();
+const token = await gantry.tokenFor('ADMIN');
 
 const register = async (name: string, fields: object = {}) =>
   gantry.ok(

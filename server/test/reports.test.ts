@@ -2,20 +2,16 @@ import { writeFile } from 'node:fs/promises';
 import { PassThrough } from 'node:stream';
 import { arrayBuffer } from 'node:stream/consumers';
 import { type ReportFormat, type ReportKind, reportFormat, reportKind } from '@gantry/contract/reports';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { inLongSnapshot } from '../src/platform/database/snapshot.ts';
 import { requireRange } from '../src/platform/range.ts';
 import type { ReportRow } from '../src/reports/store.ts';
 import { writeReport } from '../src/reports/write.ts';
-import { eventually, type Gantry, startGantry } from './harness.ts';
+import { eventually, sharedGantry } from './harness.ts';
 import { readCsv, readPdf, readXlsx } from './report-reading.ts';
 import { rollUpAllTraffic } from './roll-up-all-traffic.ts';
 import { isLong } from './test-length.ts';
 
-// The program that writes reports is built before all tests (database-server.ts).
-
-let gantry: Gantry;
-let token: string;
 let apiKey: string;
 let sensorId: string;
 let locationId: string;
@@ -39,9 +35,10 @@ const VIOLATIONS = [
   },
 ];
 
+// The program that writes reports is built before all tests (database-server.ts).
+const gantry = await sharedGantry();
+const token = await gantry.tokenFor('ADMIN');
 beforeAll(async () => {
-  gantry = await startGantry();
-  token = await gantry.tokenFor('ADMIN');
   const settings = { timezone: 'Europe/Vienna', dateFormat: 'DD.MM.YYYY' };
   await gantry.ok('system.timezone.updateTimezoneSettings', settings, { token });
   const place = await gantry.ok('locations.create', { name: 'Ring – Süd', speedLimit: 50 }, { token });
@@ -62,7 +59,6 @@ beforeAll(async () => {
     { token },
   );
 });
-afterAll(() => gantry?.stop());
 
 const finished = (id: string) =>
   eventually(

@@ -1,29 +1,23 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { appRouter } from '../src/api/router.ts';
 import { describeProcedure } from '../src/http/docs/procedures.ts';
 import { routes } from '../src/http/rest/routes.ts';
-import { ADMIN, eventually, type Gantry, startGantry } from './harness.ts';
+import { ADMIN, eventually, sharedGantry } from './harness.ts';
 import { requestRaw } from './raw-http.ts';
 
 const EVENT = { eventType: 'VEHICLE_DETECTION' };
 const KEYED = { ...EVENT, timestamp: '2026-03-01T10:00:00.000Z' };
 
-let gantry: Gantry;
-let token: string;
-let sensor: { id: string; apiKey: string };
-beforeAll(async () => {
-  gantry = await startGantry({
-    config: { WEB_ORIGIN: 'https://console.example.org', EVENT_RATE_FACTOR: '1' },
-  });
-  token = await gantry.tokenFor('ADMIN');
-  sensor = await gantry.ok(
-    'sensors.create',
-    { name: 'Mast 7', deviceId: randomUUID(), type: 'CAMERA', eventsPerMin: 100_000 },
-    { token },
-  );
+const gantry = await sharedGantry({
+  config: { WEB_ORIGIN: 'https://console.example.org', EVENT_RATE_FACTOR: '1' },
 });
-afterAll(() => gantry.stop());
+const token = await gantry.tokenFor('ADMIN');
+const sensor: { id: string; apiKey: string } = await gantry.ok(
+  'sensors.create',
+  { name: 'Mast 7', deviceId: randomUUID(), type: 'CAMERA', eventsPerMin: 100_000 },
+  { token },
+);
 
 const send = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
   const response = await fetch(`${gantry.url}${path}`, {

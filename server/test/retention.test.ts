@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DAY_MS } from '@gantry/contract/durations';
 import { eventType } from '@gantry/contract/events';
 import pg from 'pg';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { removeEvents } from '../src/events/remove-store.ts';
 import { removeDueImages } from '../src/operations/retention/remove-images.ts';
 import { executeRun } from '../src/operations/retention/run.ts';
@@ -14,7 +14,7 @@ import { locks } from '../src/platform/database/locks.ts';
 import { inTransaction } from '../src/platform/database/transaction.ts';
 import { createReportFiles } from '../src/reports/files.ts';
 import { removeOrphanFiles } from '../src/reports/upkeep.ts';
-import { eventually, type Gantry, startGantry, WAITING_LOCKS } from './harness.ts';
+import { eventually, sharedGantry, WAITING_LOCKS } from './harness.ts';
 import { dataUrl, png } from './pictures.ts';
 import { rollUpAllTraffic } from './roll-up-all-traffic.ts';
 import { lengthOf } from './test-length.ts';
@@ -27,15 +27,9 @@ const NOTHING_LIMITED = {
   traffic: null,
 };
 
-let gantry: Gantry;
-let token: string;
-let apiKey: string;
-beforeAll(async () => {
-  gantry = await startGantry();
-  token = await gantry.tokenFor('ADMIN');
-  apiKey = await gantry.registerSensor();
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry();
+const token = await gantry.tokenFor('ADMIN');
+const apiKey = await gantry.registerSensor();
 beforeEach(() => gantry.ok('storage.setRetention', NOTHING_LIMITED, { token }));
 
 const rowsOf = async (statement: string, values: unknown[] = []) =>

@@ -1,20 +1,12 @@
 import { eventType } from '@gantry/contract/events';
 import { role } from '@gantry/contract/permissions';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Gantry, startGantry } from './harness.ts';
+import { describe, expect, it } from 'vitest';
+import { sharedGantry } from './harness.ts';
 
-let gantry: Gantry;
-let token: string;
-let other: string;
-let apiKey: string;
-
-beforeAll(async () => {
-  gantry = await startGantry();
-  token = await gantry.tokenFor('OPERATOR');
-  other = await gantry.tokenFor('FIELD');
-  apiKey = await gantry.registerSensor();
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry();
+const token = await gantry.tokenFor('OPERATOR');
+const other = await gantry.tokenFor('FIELD');
+const apiKey = await gantry.registerSensor();
 
 const ingest = (fields: object = {}): Promise<string> =>
   gantry.ingest(apiKey, { eventType: 'TRAFFIC_VIOLATION', ...fields });

@@ -6,20 +6,15 @@ import {
   WRONG_CODE,
 } from '@gantry/contract/second-factor';
 import { TOTP } from 'otpauth';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createSecretBox } from '../src/accounts/secret-box.ts';
-import { ADMIN, type Gantry, startGantry, untilBegun } from './harness.ts';
+import { ADMIN, sharedGantry, startGantry, untilBegun } from './harness.ts';
 import { openStream } from './sse.ts';
 
 const { password } = ADMIN;
 
-let gantry: Gantry;
-let admin: string;
-beforeAll(async () => {
-  gantry = await startGantry({ config: { SECOND_FACTOR_FOR: 'FIELD' } });
-  admin = await gantry.tokenFor('ADMIN');
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry({ config: { SECOND_FACTOR_FOR: 'FIELD' } });
+const admin = await gantry.tokenFor('ADMIN');
 
 let users = 0;
 const newUser = async (role = 'OPERATOR') => {

@@ -1,22 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ADMIN, type Gantry, startGantry } from './harness.ts';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ADMIN, sharedGantry } from './harness.ts';
 
-// A user changes what another user has changed since they saw it: nothing is overwritten, and the other user is named.
-
-let gantry: Gantry;
-let token: string;
 let dana: string;
 
+// A user changes what another user has changed since they saw it: nothing is overwritten, and the other user is named.
+const gantry = await sharedGantry();
+const token = await gantry.tokenFor('ADMIN');
 beforeAll(async () => {
-  gantry = await startGantry();
-  token = await gantry.tokenFor('ADMIN');
   const email = `${randomUUID()}@gantry.local`;
   const user = { email, password: ADMIN.password, firstName: 'Dana', lastName: 'Weber', role: 'ADMIN' };
   await gantry.ok('users.create', user, { token });
   dana = await gantry.login(email, ADMIN.password);
 });
-afterAll(() => gantry.stop());
 
 describe('an entry of the watchlist', () => {
   const create = () => gantry.ok('watchlist.create', { pattern: 'B-GX 12', reason: 'Stolen' }, { token });

@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { role } from '@gantry/contract/permissions';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { findSensorByKey } from '../src/sensors/store.ts';
-import { type Gantry, startGantry } from './harness.ts';
+import { type Gantry, sharedGantry, startGantry } from './harness.ts';
 
 interface SensorJson {
   id: string;
@@ -16,15 +16,12 @@ const INVALID_KEY = {
   data: { code: 'UNAUTHORIZED', httpStatus: 401 },
 };
 
-let gantry: Gantry;
-let token: string;
 let sensor: SensorJson;
+const gantry = await sharedGantry();
+const token = await gantry.tokenFor('OPERATOR');
 beforeAll(async () => {
-  gantry = await startGantry();
-  token = await gantry.tokenFor('OPERATOR');
   sensor = await create();
 });
-afterAll(() => gantry.stop());
 
 const create = (fields: object = {}): Promise<SensorJson> =>
   gantry.ok(

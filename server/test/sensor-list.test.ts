@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Gantry, startGantry } from './harness.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { sharedGantry } from './harness.ts';
 
 interface SensorJson {
   id: string;
@@ -31,13 +31,8 @@ const LISTED_KEYS = [
   'updatedAt',
 ];
 
-let gantry: Gantry;
-let token: string;
-beforeAll(async () => {
-  gantry = await startGantry();
-  token = await gantry.tokenFor('OPERATOR');
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry();
+const token = await gantry.tokenFor('OPERATOR');
 beforeEach(() => gantry.pool.query('DELETE FROM sensors'));
 
 const create = (fields: object = {}): Promise<SensorJson & { apiKey: string }> =>

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { intervalFor, nameIssues } from '../src/sensors/heartbeat.ts';
 import { touchSensors } from '../src/sensors/last-seen-store.ts';
 import { sweepOnce } from '../src/sensors/sweeper.ts';
-import { eventually, expectBetween, type Gantry, startGantry } from './harness.ts';
+import { eventually, expectBetween, type Gantry, sharedGantry, startGantry } from './harness.ts';
 import { lengthOf } from './test-length.ts';
 
 interface SensorJson {
@@ -59,16 +59,11 @@ const devicesOf = (service: Gantry) => {
   };
 };
 
-let gantry: Gantry;
-let devices: ReturnType<typeof devicesOf>;
-beforeAll(async () => {
-  gantry = await startGantry({
-    config: { HEARTBEAT_TIMEOUT_SECONDS: String(TIMEOUT) },
-    overrides: { timings: { writeContactsMs: 200 } },
-  });
-  devices = devicesOf(gantry);
+const gantry = await sharedGantry({
+  config: { HEARTBEAT_TIMEOUT_SECONDS: String(TIMEOUT) },
+  overrides: { timings: { writeContactsMs: 200 } },
 });
-afterAll(() => gantry.stop());
+const devices: ReturnType<typeof devicesOf> = devicesOf(gantry);
 
 describe('the status machine', () => {
   const signal = fc.constantFrom<SensorSignal>('heartbeat', 'event', 'criticalIssue', 'silence');

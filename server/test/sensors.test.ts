@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { permissions, role } from '@gantry/contract/permissions';
 import { sensorStatus, sensorType } from '@gantry/contract/sensors';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventually, type Gantry, startGantry } from './harness.ts';
+import { describe, expect, it } from 'vitest';
+import { eventually, sharedGantry } from './harness.ts';
 
 interface SensorJson {
   id: string;
@@ -40,15 +40,11 @@ const FULL_KEYS = [
 ].sort();
 const STRANGE_IDS = ['x', 'constructor', "'; DROP TABLE sensors; --", '\u0000', '\ud800', randomUUID()];
 
-let gantry: Gantry;
-let token: string;
-let operator: { id: string; firstName: string; lastName: string };
-beforeAll(async () => {
-  gantry = await startGantry();
-  token = await gantry.tokenFor('OPERATOR');
-  operator = await gantry.ok('auth.me', undefined, { token });
+const gantry = await sharedGantry();
+const token = await gantry.tokenFor('OPERATOR');
+const operator: { id: string; firstName: string; lastName: string } = await gantry.ok('auth.me', undefined, {
+  token,
 });
-afterAll(() => gantry.stop());
 
 const ok = <Output = SensorJson>(procedure: string, input?: unknown): Promise<Output> =>
   gantry.ok(procedure, input, { token });

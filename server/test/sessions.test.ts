@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { decodeJwt, SignJWT } from 'jose';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventually, type Gantry, startGantry } from './harness.ts';
+import { describe, expect, it } from 'vitest';
+import { eventually, sharedGantry } from './harness.ts';
 
 const JWT_SECRET = 'a secret of the tests that is long enough';
 const PASSWORD = 'Correct-Horse-7';
@@ -17,14 +17,12 @@ interface SessionJson {
   current: boolean;
 }
 
-let gantry: Gantry;
-let admin: string;
 let count = 0;
-beforeAll(async () => {
-  gantry = await startGantry({ config: { JWT_SECRET }, overrides: { timings: { checkSessionsMs: 200 } } });
-  admin = await gantry.tokenFor('ADMIN');
+const gantry = await sharedGantry({
+  config: { JWT_SECRET },
+  overrides: { timings: { checkSessionsMs: 200 } },
 });
-afterAll(() => gantry.stop());
+const admin = await gantry.tokenFor('ADMIN');
 
 const newUser = async (role = 'VIEWER'): Promise<{ id: string; email: string }> => {
   const user = {

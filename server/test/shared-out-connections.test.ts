@@ -4,7 +4,14 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createLog } from '../src/platform/log.ts';
 import { TIMINGS } from '../src/platform/timings.ts';
-import { createTestDatabase, eventually, type Gantry, type HttpAnswer, startGantry } from './harness.ts';
+import {
+  createTestDatabase,
+  eventually,
+  type Gantry,
+  type HttpAnswer,
+  sharedGantry,
+  startGantry,
+} from './harness.ts';
 
 // The program of the thread that writes reports is built before all tests (database-server.ts).
 
@@ -18,22 +25,16 @@ const FURTHER_CONNECTIONS = 18;
 /** The connection for the upkeep of partitions, which is open only while there is work. */
 const UPKEEP_CONNECTIONS = 1;
 
-let gantry: Gantry;
-let known: string;
-let fresh: string;
-let viewer: string;
-
+const gantry = await sharedGantry({
+  config: { DATABASE_POOL_SIZE: String(POOL_SIZE) },
+  overrides: { timings: { questionMs: QUESTION_MS } },
+});
+const known = await gantry.registerSensor();
+const fresh = await gantry.registerSensor();
+const viewer = await gantry.tokenFor('VIEWER');
 beforeAll(async () => {
-  gantry = await startGantry({
-    config: { DATABASE_POOL_SIZE: String(POOL_SIZE) },
-    overrides: { timings: { questionMs: QUESTION_MS } },
-  });
-  known = await gantry.registerSensor();
-  fresh = await gantry.registerSensor();
-  viewer = await gantry.tokenFor('VIEWER');
   await ingest(known);
 });
-afterAll(() => gantry[Symbol.asyncDispose]());
 
 const ingest = (apiKey: string, more: object = {}): Promise<HttpAnswer> =>
   gantry.call('events.ingest', {

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { SensorStatus } from '@gantry/contract/sensors';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { LastSeen } from '../src/sensors/last-seen.ts';
 import type { Contacts } from '../src/sensors/last-seen-store.ts';
 import { sweepOnce } from '../src/sensors/sweeper.ts';
 import { connect, pathOf, processed } from './gateway-calls.ts';
-import { eventually, type Gantry, startGantry } from './harness.ts';
+import { eventually, sharedGantry, startGantry } from './harness.ts';
 import { openStream } from './sse.ts';
 
 interface SensorJson {
@@ -22,17 +22,12 @@ interface ChangeJson {
 
 const TIMEOUT = 90;
 
-let gantry: Gantry;
-let token: string;
-beforeAll(async () => {
-  gantry = await startGantry({
-    config: { HEARTBEAT_TIMEOUT_SECONDS: String(TIMEOUT) },
-    // There are no sweeps except those of the tests.
-    overrides: { timings: { writeContactsMs: 50, sweepSensorsMs: 3_600_000 } },
-  });
-  token = await gantry.tokenFor('OPERATOR');
+const gantry = await sharedGantry({
+  config: { HEARTBEAT_TIMEOUT_SECONDS: String(TIMEOUT) },
+  // There are no sweeps except those of the tests.
+  overrides: { timings: { writeContactsMs: 50, sweepSensorsMs: 3_600_000 } },
 });
-afterAll(() => gantry.stop());
+const token = await gantry.tokenFor('OPERATOR');
 
 const create = (fields: object = {}): Promise<SensorJson> =>
   gantry.ok(

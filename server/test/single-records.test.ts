@@ -1,18 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventually, type Gantry, startGantry } from './harness.ts';
+import { describe, expect, it } from 'vitest';
+import { eventually, sharedGantry } from './harness.ts';
 
 // One record of a list by its id, however far down the list it is.
-
-let gantry: Gantry;
-let token: string;
-let apiKey: string;
-beforeAll(async () => {
-  gantry = await startGantry({ config: { WEBHOOK_ALLOW_HOSTS: '127.0.0.1' } });
-  token = await gantry.tokenFor('ADMIN');
-  apiKey = await gantry.registerSensor();
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry({ config: { WEBHOOK_ALLOW_HOSTS: '127.0.0.1' } });
+const token = await gantry.tokenFor('ADMIN');
+const apiKey = await gantry.registerSensor();
 
 const ok = (procedure: string, input?: unknown) => gantry.ok(procedure, input, { token });
 const STRANGE = ['x', '0', '-1', '1e3', '9'.repeat(30), 'constructor', '\u0000', '\ud800', randomUUID()];

@@ -1,19 +1,13 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { dailyRuns } from '../src/operations/retention/schedule.ts';
-import { type Gantry, startGantry } from './harness.ts';
+import { sharedGantry } from './harness.ts';
 import { dataUrl, png } from './pictures.ts';
 
-let gantry: Gantry;
-let admin: string;
-let apiKey: string;
-beforeAll(async () => {
-  gantry = await startGantry();
-  admin = await gantry.tokenFor('ADMIN');
-  apiKey = await gantry.registerSensor();
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry();
+const admin = await gantry.tokenFor('ADMIN');
+const apiKey = await gantry.registerSensor();
 
 const ask = (procedure: string, input?: unknown) =>
   gantry.ok(`storage.${procedure}`, input, { token: admin });

@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { createSettingsCache } from '../src/platform/settings-cache.ts';
-import { eventually, expectBetween, type Gantry, startGantry } from './harness.ts';
+import { eventually, expectBetween, type Gantry, sharedGantry, startGantry } from './harness.ts';
 
 const ISO = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 const FORMATS = ['DD/MM/YYYY', 'MM/DD/YYYY', 'YYYY-MM-DD', 'DD.MM.YYYY'];
 
-let gantry: Gantry;
-let token: string;
-beforeAll(async () => {
-  gantry = await startGantry({ config: { ORGANIZATION: 'City of Vienna', NODE_ENV: 'staging' } });
-  token = await gantry.tokenFor('ADMIN');
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry({ config: { ORGANIZATION: 'City of Vienna', NODE_ENV: 'staging' } });
+const token = await gantry.tokenFor('ADMIN');
 
 const settings = (from: Gantry = gantry) => from.ok('system.timezone.getTimezoneSettings');
 const update = (input?: unknown, as = token) =>

@@ -1,14 +1,12 @@
 import { HOUR_MS } from '@gantry/contract/durations';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { eventually, type Gantry, startGantry } from './harness.ts';
+import { beforeAll, expect, it } from 'vitest';
+import { eventually, sharedGantry } from './harness.ts';
 import { rollUpAllTraffic } from './roll-up-all-traffic.ts';
 
-let gantry: Gantry;
-let token: string;
 let sensorId: string;
+const gantry = await sharedGantry();
+const token = await gantry.tokenFor('ADMIN');
 beforeAll(async () => {
-  gantry = await startGantry();
-  token = await gantry.tokenFor('ADMIN');
   const fields = { name: 'Mast', deviceId: 'mast', type: 'RADAR' };
   const sensor = await gantry.ok('sensors.create', fields, { token });
   sensorId = sensor.id;
@@ -20,7 +18,6 @@ beforeAll(async () => {
   await gantry.ok('events.ingestBatch', { apiKey: sensor.apiKey, events });
   await rollUpAllTraffic(gantry, 100);
 });
-afterAll(() => gantry?.stop());
 
 const ask = (procedure: string, input: object) => gantry.ok(procedure, { sensorId, ...input }, { token });
 

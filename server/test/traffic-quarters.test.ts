@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { switchableFeatures } from '@gantry/contract/system';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { rebuildDerived, runChecks } from '../src/operations/consistency/checks.ts';
 import { locks } from '../src/platform/database/locks.ts';
 import { createDatabase, createPool } from '../src/platform/database/pool.ts';
 import { startTrafficRollUp } from '../src/traffic/roll-up.ts';
 import { rollUpQuarter, rollUpTraffic } from '../src/traffic/roll-up-store.ts';
-import { eventually, type Gantry, startGantry } from './harness.ts';
+import { eventually, sharedGantry, startGantry } from './harness.ts';
 import { suiteLog } from './leaks.ts';
 import { rollUpAllTraffic } from './roll-up-all-traffic.ts';
 import { seeded } from './simulated-month.ts';
@@ -23,14 +23,12 @@ const BEGIN = Date.parse('2026-03-06T09:15:00Z');
 const FIRST = BEGIN - 30 * 3_600_000;
 const END = BEGIN + 3 * 3_600_000;
 
-let gantry: Gantry;
-let token: string;
 let sensors: { id: string; apiKey: string; locationId: string }[];
 
+// This service does not roll up by itself during the tests.
+const gantry = await sharedGantry({ overrides: { timings: { rollUpTrafficMs: 3_600_000 } } });
+const token = await gantry.tokenFor('ADMIN');
 beforeAll(async () => {
-  // This service does not roll up by itself during the tests.
-  gantry = await startGantry({ overrides: { timings: { rollUpTrafficMs: 3_600_000 } } });
-  token = await gantry.tokenFor('ADMIN');
   await setLongerUntil(BEGIN);
   const register = async (name: string) => {
     const { id: locationId } = await gantry.ok('locations.create', { name }, { token });
@@ -39,7 +37,6 @@ beforeAll(async () => {
   };
   sensors = await Promise.all(['East', 'West'].map(register));
 });
-afterAll(() => gantry.stop());
 
 const setLongerUntil = (time: number) =>
   gantry.pool.query('UPDATE traffic_kept SET longer_until = $1', [new Date(time)]);

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { inTransaction } from '../src/platform/database/transaction.ts';
 import { migrationsFolder } from '../src/platform/installation.ts';
 import { keepTrafficSince, type RemovedDay, removeDaysNotKept } from '../src/traffic/kept-store.ts';
 import { rollUpTraffic } from '../src/traffic/roll-up-store.ts';
-import { type Gantry, startGantry } from './harness.ts';
+import { sharedGantry } from './harness.ts';
 import { rollUpAllTraffic } from './roll-up-all-traffic.ts';
 import { seeded } from './simulated-month.ts';
 import { lengthOf } from './test-length.ts';
@@ -17,13 +17,11 @@ import { TRAFFIC_DIFFERENCES } from './traffic-differences.ts';
 const START = Date.parse('2026-02-25T00:00:00Z');
 const DAYS = 10;
 
-let gantry: Gantry;
-let token: string;
 let locations: string[];
 let sensors: { id: string; apiKey: string; locationId: string | null }[];
+const gantry = await sharedGantry();
+const token = await gantry.tokenFor('ADMIN');
 beforeAll(async () => {
-  gantry = await startGantry();
-  token = await gantry.tokenFor('ADMIN');
   const create = (name: string) => gantry.ok('locations.create', { name }, { token });
   locations = (await Promise.all(['East', 'West'].map(create))).map(({ id }) => id);
   const register = (locationId: string | null) =>
@@ -34,7 +32,6 @@ beforeAll(async () => {
     );
   sensors = await Promise.all([...locations, locations[0] ?? null, null].map(register));
 });
-afterAll(() => gantry.stop());
 
 const rowsOf = async <Row extends pg.QueryResultRow>(statement: string): Promise<Row[]> =>
   (await gantry.pool.query<Row>(statement)).rows;

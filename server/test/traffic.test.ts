@@ -1,30 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import { role } from '@gantry/contract/permissions';
 import { DateTime } from 'luxon';
-import type { PoolClient } from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { locks } from '../src/platform/database/locks.ts';
 import { getHourOfWeek } from '../src/traffic/hour-of-week.ts';
-import { type Gantry, startGantry } from './harness.ts';
+import { sharedGantry } from './harness.ts';
 import { rollUpAllTraffic } from './roll-up-all-traffic.ts';
 import { type Passage, type SimulatedMonth, SPEED_LIMIT, simulateMonth, ZONE } from './simulated-month.ts';
 
 const MONTH = { startDate: '2026-03-01', endDate: '2026-03-31' };
 const HOUR = 3_600_000;
 
-let gantry: Gantry;
-let token: string;
 let month: SimulatedMonth;
+const gantry = await sharedGantry();
+const token = await gantry.tokenFor('VIEWER');
 /** Holds the lock without which the service cannot lock. */
-let lock: PoolClient;
+const lock = await gantry.pool.connect();
 beforeAll(async () => {
-  gantry = await startGantry();
-  token = await gantry.tokenFor('VIEWER');
-  lock = await gantry.pool.connect();
   await lock.query('SELECT pg_advisory_lock($1)', [locks.traffic]);
   month = await simulateMonth(gantry);
 });
-afterAll(() => gantry.stop());
 
 const count = (table: string): Promise<number> => gantry.count(table);
 

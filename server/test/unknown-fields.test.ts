@@ -1,15 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Gantry, startGantry } from './harness.ts';
+import { describe, expect, it } from 'vitest';
+import { sharedGantry } from './harness.ts';
 
 const EVENT = { eventType: 'VEHICLE_DETECTION' };
 
-let gantry: Gantry;
-let apiKey: string;
-beforeAll(async () => {
-  gantry = await startGantry();
-  apiKey = await gantry.registerSensor();
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry();
+const apiKey = await gantry.registerSensor();
 
 const ingest = (fields: object) => gantry.ok('events.ingest', { apiKey, ...EVENT, ...fields });
 const warningOf = (path: string) => ({ path, message: expect.stringContaining('ignored') });

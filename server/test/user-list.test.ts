@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Gantry, startGantry } from './harness.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { sharedGantry } from './harness.ts';
 
 interface Listed {
   id: string;
@@ -24,13 +24,11 @@ const rows: Row[] = [
   ['fay+tag@list.test', 'Ada', 'Fay', 'VIEWER', null, false, '2026-01-05', '2026-03-03'],
 ];
 
-let gantry: Gantry;
-let admin: string;
 const ids = new Map<string, string>();
 
+const gantry = await sharedGantry();
+const admin = await gantry.tokenFor('ADMIN');
 beforeAll(async () => {
-  gantry = await startGantry();
-  admin = await gantry.tokenFor('ADMIN');
   for (const row of rows) {
     const { rows: inserted } = await gantry.pool.query<{ id: string }>(
       `INSERT INTO users (email, first_name, last_name, role, department, is_active, created_at, last_login, password_hash)
@@ -40,7 +38,6 @@ beforeAll(async () => {
     ids.set(row[0], inserted[0]?.id ?? '');
   }
 });
-afterAll(() => gantry.stop());
 
 const list = (input?: Record<string, unknown>): Promise<Listing> =>
   gantry.ok('users.getAll', input, { token: admin });

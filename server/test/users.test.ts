@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { passwordFlaws } from '@gantry/contract/users';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Gantry, startGantry } from './harness.ts';
+import { describe, expect, it } from 'vitest';
+import { sharedGantry } from './harness.ts';
 
 /** A user as parsed from JSON: dates are text. */
 interface UserJson {
@@ -34,17 +34,11 @@ const REQUIRED_KEYS = ['createdAt', 'email', 'firstName', 'id', 'isActive', 'las
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-let gantry: Gantry;
-let admin: string;
-let adminId: string;
 let count = 0;
 
-beforeAll(async () => {
-  gantry = await startGantry();
-  admin = await gantry.tokenFor('ADMIN');
-  adminId = (await gantry.ok('auth.me', undefined, { token: admin })).id;
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry();
+const admin = await gantry.tokenFor('ADMIN');
+const adminId: string = (await gantry.ok('auth.me', undefined, { token: admin })).id;
 
 const ok = <Output>(procedure: string, input: unknown): Promise<Output> =>
   gantry.ok(procedure, input, { token: admin });

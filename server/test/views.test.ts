@@ -1,22 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { role } from '@gantry/contract/permissions';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ADMIN, type Gantry, startGantry } from './harness.ts';
+import { describe, expect, it } from 'vitest';
+import { ADMIN, sharedGantry } from './harness.ts';
 
-let gantry: Gantry;
-let admin: string;
-let token: string;
-let other: string;
-let viewer: string;
-
-beforeAll(async () => {
-  gantry = await startGantry();
-  admin = await gantry.tokenFor('ADMIN');
-  token = await gantry.tokenFor('OPERATOR');
-  other = await gantry.tokenFor('ANALYST');
-  viewer = await gantry.tokenFor('VIEWER');
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry();
+const admin = await gantry.tokenFor('ADMIN');
+const token = await gantry.tokenFor('OPERATOR');
+const other = await gantry.tokenFor('ANALYST');
+const viewer = await gantry.tokenFor('VIEWER');
 
 const aPage = () => `events ${randomUUID().slice(0, 8)}`;
 const save = (fields: object, as = token) =>

@@ -1,9 +1,9 @@
 import { eventType } from '@gantry/contract/events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isViolation } from '../src/events/violation.ts';
-import { eventually, type Gantry, startGantry } from './harness.ts';
+import { eventually, sharedGantry } from './harness.ts';
 import { readCsv } from './report-reading.ts';
-import { type Receiver, startReceiver } from './webhook-receiver.ts';
+import { startReceiver } from './webhook-receiver.ts';
 
 const DAY = '2026-03-10';
 const EVENTS = eventType.options.flatMap((type, n) => [
@@ -21,20 +21,15 @@ const EXPECTED = EVENTS.filter(
   (event) => event.violationType === 'SPEEDING' || event.eventType.endsWith('_VIOLATION'),
 ).map(({ description }) => description);
 
-let receiver: Receiver;
-let gantry: Gantry;
-let token: string;
-let apiKey: string;
+const receiver = await startReceiver();
+const gantry = await sharedGantry({ config: { WEBHOOK_ALLOW_HOSTS: `localhost, ${receiver.host}` } });
+const token = await gantry.tokenFor('ADMIN');
+const apiKey = await gantry.registerSensor();
 beforeAll(async () => {
-  receiver = await startReceiver();
-  gantry = await startGantry({ config: { WEBHOOK_ALLOW_HOSTS: `localhost, ${receiver.host}` } });
-  token = await gantry.tokenFor('ADMIN');
-  apiKey = await gantry.registerSensor();
   await ask('webhooks.create', { url: receiver.url, kinds: ['event.violation'] });
   await gantry.ok('events.ingestBatch', { apiKey, events: EVENTS });
 });
 afterAll(async () => {
-  await gantry?.stop();
   await receiver?.[Symbol.asyncDispose]();
 });
 

@@ -9,7 +9,7 @@ import { channels, listen } from '../src/platform/database/notify.ts';
 import { inTransaction } from '../src/platform/database/transaction.ts';
 import { listAlerts as listStoredAlerts } from '../src/watchlist/alerts-store.ts';
 import { raiseAlerts } from '../src/watchlist/raise-alerts.ts';
-import { eventually, type Gantry, startGantry } from './harness.ts';
+import { eventually, type Gantry, sharedGantry, startGantry } from './harness.ts';
 
 interface AlertJson {
   id: string;
@@ -50,16 +50,10 @@ const KEYS = [
   'timestamp',
 ];
 
-let gantry: Gantry;
-let token: string;
-let apiKey: string;
 let plates = 0;
-beforeAll(async () => {
-  gantry = await startGantry({ config: { WEBHOOK_ALLOW_HOSTS: '127.0.0.1' } });
-  token = await gantry.tokenFor('OPERATOR');
-  apiKey = await gantry.registerSensor();
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry({ config: { WEBHOOK_ALLOW_HOSTS: '127.0.0.1' } });
+const token = await gantry.tokenFor('OPERATOR');
+const apiKey = await gantry.registerSensor();
 
 const ok = <Output>(procedure: string, input?: unknown): Promise<Output> =>
   gantry.ok(procedure, input, { token });

@@ -1,35 +1,27 @@
 import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
 import { pino } from 'pino';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { retryAfterOf } from '../src/platform/retry-after.ts';
 import { createApp } from '../src/programs/app.ts';
 import { createAddressRules } from '../src/webhooks/address.ts';
 import { createSender } from '../src/webhooks/send.ts';
-import { eventually, type Gantry, startGantry } from './harness.ts';
-import { answer, type Receiver, type Respond, startReceiver } from './webhook-receiver.ts';
+import { eventually, sharedGantry, startGantry } from './harness.ts';
+import { answer, type Respond, startReceiver } from './webhook-receiver.ts';
 
 // Behaviour of receivers and input of users that must not be misunderstood.
-
-let receiver: Receiver;
-let gantry: Gantry;
-let token: string;
-
-beforeAll(async () => {
-  receiver = await startReceiver();
-  gantry = await startGantry({
-    config: { WEBHOOK_ALLOW_HOSTS: receiver.host },
-    overrides: { timings: { answerBodyMs: 500 } },
-  });
-  token = await gantry.tokenFor('ADMIN');
+const receiver = await startReceiver();
+const gantry = await sharedGantry({
+  config: { WEBHOOK_ALLOW_HOSTS: receiver.host },
+  overrides: { timings: { answerBodyMs: 500 } },
 });
+const token = await gantry.tokenFor('ADMIN');
 afterEach(async () => {
   await gantry.pool.query('DELETE FROM webhooks');
   receiver.received.length = 0;
   receiver.respond = answer(200);
 });
 afterAll(async () => {
-  await gantry.stop();
   await receiver[Symbol.asyncDispose]();
 });
 

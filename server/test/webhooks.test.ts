@@ -4,15 +4,15 @@ import { listDeliveriesInput, webhookKind } from '@gantry/contract/webhooks';
 import { sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { pino } from 'pino';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { inTransaction } from '../src/platform/database/transaction.ts';
 import { createApp } from '../src/programs/app.ts';
 import { publish } from '../src/realtime/publish.ts';
 import { insertDeliveries, listDeliveries, redeliverDead } from '../src/webhooks/deliveries-store.ts';
 import { matchesKind, occurrencesOf } from '../src/webhooks/matching.ts';
-import { eventually, type Gantry, startGantry } from './harness.ts';
+import { eventually, type Gantry, sharedGantry } from './harness.ts';
 import { processorMs } from './processor-time.ts';
-import { answer, type Received, type Receiver, startReceiver } from './webhook-receiver.ts';
+import { answer, type Received, startReceiver } from './webhook-receiver.ts';
 
 interface WebhookJson {
   id: string;
@@ -41,19 +41,13 @@ interface DeliveryJson {
   body: string;
 }
 
-let receiver: Receiver;
-let gantry: Gantry;
-let token: string;
-beforeAll(async () => {
-  receiver = await startReceiver();
-  gantry = await startGantry({
-    config: { WEBHOOK_ALLOW_HOSTS: `localhost, ${receiver.host}` },
-    overrides: { timings: { sweepDeliveriesMs: 100 } },
-  });
-  token = await gantry.tokenFor('ADMIN');
+const receiver = await startReceiver();
+const gantry = await sharedGantry({
+  config: { WEBHOOK_ALLOW_HOSTS: `localhost, ${receiver.host}` },
+  overrides: { timings: { sweepDeliveriesMs: 100 } },
 });
+const token = await gantry.tokenFor('ADMIN');
 afterAll(async () => {
-  await gantry.stop();
   await receiver[Symbol.asyncDispose]();
 });
 beforeEach(async () => {

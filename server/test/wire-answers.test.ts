@@ -1,24 +1,20 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { open, router } from '../src/api/procedures.ts';
 import { mostConnections, mostConnectionsOfAddress } from '../src/http/connections.ts';
 import { closeServer, createServer } from '../src/http/server.ts';
 import { ANSWER_LIMITS, type AnswerLimits } from '../src/rpc/answer-budget.ts';
 import { FrontEnd } from '../src/rpc/exchange.ts';
-import { eventually, type Gantry, startGantry } from './harness.ts';
+import { eventually, sharedGantry, startGantry } from './harness.ts';
 
 // The limits of answers: their size, how many are in flight, the time for reading them, and the number of
 // connections.
 
 const MB = 1024 * 1024;
 
-let gantry: Gantry;
-beforeAll(async () => {
-  gantry = await startGantry({ config: { MAX_CONNECTIONS: '16' } });
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry({ config: { MAX_CONNECTIONS: '16' } });
 
 const batchOf = (paths: readonly string[]) => gantry.fetch(`/trpc/${paths.join(',')}?batch=1`);
 const times = (path: string, count: number): string[] => Array<string>(count).fill(path);

@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ADMIN, type Gantry, type HttpAnswer, startGantry } from './harness.ts';
+import { describe, expect, it } from 'vitest';
+import { ADMIN, type HttpAnswer, sharedGantry } from './harness.ts';
 import { processorMs } from './processor-time.ts';
 
 const ARRAY = { accept: 'application/vnd.trpc.batch+json' };
 
-let gantry: Gantry;
-let token: string;
-beforeAll(async () => {
-  gantry = await startGantry();
-  token = await gantry.tokenFor('ADMIN');
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry();
+const token = await gantry.tokenFor('ADMIN');
 
 const queryString = (inputs: unknown): string =>
   inputs === undefined ? '' : `&input=${encodeURIComponent(JSON.stringify(inputs))}`;

@@ -1,19 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Gantry, startGantry } from './harness.ts';
+import { describe, expect, it } from 'vitest';
+import { sharedGantry } from './harness.ts';
 import { type RawAnswer, requestRaw } from './raw-http.ts';
 
 // fetch does not allow these headers, so the requests are written by hand.
-
-let gantry: Gantry;
-beforeAll(async () => {
-  gantry = await startGantry({
-    config: {
-      WEB_ORIGIN: 'https://gantry.example.org',
-      PREVIEW_ORIGINS: 'https://*.preview.example.org, http://*.gantry.test:8080',
-    },
-  });
+const gantry = await sharedGantry({
+  config: {
+    WEB_ORIGIN: 'https://gantry.example.org',
+    PREVIEW_ORIGINS: 'https://*.preview.example.org, http://*.gantry.test:8080',
+  },
 });
-afterAll(() => gantry.stop());
 
 const from = (origin: string, requestLine = 'GET /trpc/system.health', headers: string[] = [], body = '') =>
   requestRaw(gantry.url, requestLine, [`Origin: ${origin}`, ...headers], body);

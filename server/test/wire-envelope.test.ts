@@ -1,17 +1,12 @@
 import type { AnyTRPCRouter } from '@trpc/server';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { appRouter } from '../src/api/router.ts';
-import { ADMIN, type Gantry, startGantry } from './harness.ts';
+import { ADMIN, type Gantry, sharedGantry } from './harness.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-let gantry: Gantry;
-let token: string;
-beforeAll(async () => {
-  gantry = await startGantry();
-  token = await gantry.tokenFor('ADMIN');
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry();
+const token = await gantry.tokenFor('ADMIN');
 
 const errorOf = async (...call: Parameters<Gantry['call']>) => (await gantry.call(...call)).body;
 const create = (input: unknown) => errorOf('sensors.create', input, { token });

@@ -1,18 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Gantry, type HttpAnswer, startGantry } from './harness.ts';
+import { describe, expect, it } from 'vitest';
+import { type HttpAnswer, sharedGantry } from './harness.ts';
 import { processorMs } from './processor-time.ts';
 
-let gantry: Gantry;
-let token: string;
-let apiKey: string;
-let locationId: string;
-beforeAll(async () => {
-  gantry = await startGantry();
-  token = await gantry.tokenFor('ADMIN');
-  apiKey = await gantry.registerSensor();
-  locationId = (await gantry.ok('locations.create', { name: 'Main Street' }, { token })).id;
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry();
+const token = await gantry.tokenFor('ADMIN');
+const apiKey = await gantry.registerSensor();
+const locationId: string = (await gantry.ok('locations.create', { name: 'Main Street' }, { token })).id;
 
 const post = (procedure: string, body: string | Uint8Array): Promise<HttpAnswer> =>
   gantry.fetch(`/trpc/${procedure}`, {

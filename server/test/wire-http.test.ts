@@ -1,17 +1,13 @@
 import { once } from 'node:events';
 import { Agent, get, METHODS } from 'node:http';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Gantry, startGantry } from './harness.ts';
+import { describe, expect, it } from 'vitest';
+import { sharedGantry } from './harness.ts';
 import { requestRaw, sendRaw } from './raw-http.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-let gantry: Gantry;
-beforeAll(async () => {
-  gantry = await startGantry();
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry();
 
 const request = (line: string, headers?: string[], body?: string | Buffer) =>
   requestRaw(gantry.url, line, headers, body);

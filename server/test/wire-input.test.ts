@@ -1,18 +1,12 @@
 import superjson from 'superjson';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { unknownInput } from '../src/rpc/unknown-input.ts';
-import { ADMIN, type Gantry, type HttpAnswer, startGantry } from './harness.ts';
+import { ADMIN, type HttpAnswer, sharedGantry } from './harness.ts';
 
-let gantry: Gantry;
-let token: string;
-let apiKey: string;
-beforeAll(async () => {
-  gantry = await startGantry();
-  token = await gantry.tokenFor('ADMIN');
-  apiKey = await gantry.registerSensor();
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry();
+const token = await gantry.tokenFor('ADMIN');
+const apiKey = await gantry.registerSensor();
 
 const post = (
   procedure: string,

@@ -4,25 +4,19 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MAX_BODY_BYTES } from '@gantry/contract/envelope';
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { open, router } from '../src/api/procedures.ts';
 import { appRouter } from '../src/api/router.ts';
 import { closeServer, createServer } from '../src/http/server.ts';
 import { connect as connectDevice, pathOf } from './gateway-calls.ts';
-import { eventually, type Gantry, startGantry } from './harness.ts';
+import { eventually, sharedGantry } from './harness.ts';
 import { processorMs } from './processor-time.ts';
 import { requestRaw, sendRaw } from './raw-http.ts';
 
-let gantry: Gantry;
-let token: string;
-let apiKey: string;
-beforeAll(async () => {
-  gantry = await startGantry();
-  token = await gantry.tokenFor('ADMIN');
-  apiKey = await gantry.registerSensor();
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry();
+const token = await gantry.tokenFor('ADMIN');
+const apiKey = await gantry.registerSensor();
 
 const JSON_HEADER = { 'content-type': 'application/json' };
 const post = (procedure: string, body: string, headers: Record<string, string> = {}) =>

@@ -1,20 +1,14 @@
 import type { AnyTRPCRouter } from '@trpc/server';
 import { SignJWT } from 'jose';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { appRouter } from '../src/api/router.ts';
-import { type Gantry, type HttpAnswer, startGantry } from './harness.ts';
+import { type HttpAnswer, sharedGantry } from './harness.ts';
 
 const SECRET = 'a secret for tests that is longer than 32 bytes';
 
-let gantry: Gantry;
-let viewer: string;
-let admin: string;
-beforeAll(async () => {
-  gantry = await startGantry({ config: { JWT_SECRET: SECRET } });
-  viewer = await gantry.tokenFor('VIEWER');
-  admin = await gantry.tokenFor('ADMIN');
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry({ config: { JWT_SECRET: SECRET } });
+const viewer = await gantry.tokenFor('VIEWER');
+const admin = await gantry.tokenFor('ADMIN');
 
 const post = (
   procedure: string,

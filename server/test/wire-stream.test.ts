@@ -1,20 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createTRPCClient, httpBatchStreamLink, httpLink, TRPCClientError } from '@trpc/client';
 import superjson from 'superjson';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { open, router } from '../src/api/procedures.ts';
 import type { AppRouter } from '../src/api/router.ts';
 import { closeServer, createServer } from '../src/http/server.ts';
-import { type Gantry, startGantry } from './harness.ts';
+import { sharedGantry } from './harness.ts';
 
-let gantry: Gantry;
-let token: string;
-beforeAll(async () => {
-  gantry = await startGantry();
-  token = await gantry.tokenFor('ADMIN');
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry();
+const token = await gantry.tokenFor('ADMIN');
 
 /** A client as in tRPC's documentation. */
 const streaming = (headers: Record<string, string> = {}) =>

@@ -3,8 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createGantryClient } from '@gantry/client';
 import { DAY_MS } from '@gantry/contract/durations';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ADMIN, eventually, type Gantry, startGantry } from '../../server/test/harness.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { ADMIN, eventually, sharedGantry, startGantry } from '../../server/test/harness.ts';
 import { acknowledgeAlerts } from '../src/demo/alerts.ts';
 import { findFeatures } from '../src/demo/features.ts';
 import { dealWithIncidents } from '../src/demo/incidents.ts';
@@ -13,13 +13,12 @@ import { ensureWatchlist, samples } from '../src/demo/watchlist.ts';
 
 const NEVER = new AbortController().signal;
 
-let gantry: Gantry;
 let admin: Colleague;
 let staff: Staff;
 let apiKey: string;
 
+const gantry = await sharedGantry();
 beforeAll(async () => {
-  gantry = await startGantry();
   await Promise.all([gantry.tokenFor('OPERATOR'), gantry.tokenFor('FIELD')]);
   const client = createGantryClient(gantry.url);
   const logInAgain = () => client.login(ADMIN.email, ADMIN.password);
@@ -32,7 +31,6 @@ beforeAll(async () => {
   staff = await gatherStaff(gantry.url, logins, admin);
   apiKey = await gantry.registerSensor();
 });
-afterAll(() => gantry.stop());
 
 it('the control room waits for a service that cannot answer, instead of sending a stand-in', async () => {
   const away = createServer((_, response) => {

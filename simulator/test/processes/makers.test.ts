@@ -1,15 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ADMIN, eventually, type Gantry, startGantry } from '../../../server/test/harness.ts';
+import { describe, expect, it } from 'vitest';
+import { ADMIN, eventually, sharedGantry } from '../../../server/test/harness.ts';
 import { isLong } from '../../../server/test/test-length.ts';
 import { makerNames } from '../../src/makers/makers.ts';
 import { run } from './process.ts';
 
-let gantry: Gantry;
-
-beforeAll(async () => {
-  gantry = await startGantry({ overrides: { timings: { sweepPassagesMs: 100 } } });
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry({ overrides: { timings: { sweepPassagesMs: 100 } } });
 
 /** The makers to test. The others are tested by `npm run test:long`. */
 const tried = isLong ? makerNames : (['hikvision'] as const);

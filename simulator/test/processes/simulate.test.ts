@@ -1,14 +1,9 @@
 import { devNull } from 'node:os';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ADMIN, eventually, type Gantry, startGantry } from '../../../server/test/harness.ts';
+import { describe, expect, it } from 'vitest';
+import { ADMIN, eventually, sharedGantry } from '../../../server/test/harness.ts';
 import { run } from './process.ts';
 
-let gantry: Gantry;
-
-beforeAll(async () => {
-  gantry = await startGantry();
-});
-afterAll(() => gantry.stop());
+const gantry = await sharedGantry();
 
 const options = (...more: string[]): string[] => ['--url', gantry.url, '--steady', ...more];
 const password = { GANTRY_PASSWORD: ADMIN.password };

@@ -1,0 +1,9 @@
+/** The services that the test file of this worker has started at its top level. */
+export const fileServices = new Set<AsyncDisposable>();
+
+/** Stops all of them. */
+export const stopFileServices = async (): Promise<void> => {
+  const services = [...fileServices];
+  fileServices.clear();
+  await Promise.all(services.map((service) => service[Symbol.asyncDispose]()));
+};
