@@ -9,6 +9,8 @@ import type { Refused } from './target.ts';
  */
 const MAX_BYTES = 16 * 1024 * 1024;
 
+export type Refusals = ReturnType<typeof createRefusals>;
+
 /**
  * Appends refused messages to `refused.jsonl`, one per line with the reason. If appending fails, the file is truncated to its
  * previous size, so that the same messages can be appended again.

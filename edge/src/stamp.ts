@@ -17,6 +17,8 @@ export class InvalidMessage extends Error {
   override name = 'InvalidMessage';
 }
 
+export type Stamp = ReturnType<typeof createStamp>;
+
 /** Adds times and idempotency keys to messages. All keys of a process begin with a random prefix of its own. */
 export function createStamp(clock: Clock) {
   const prefix = `edge-${randomBytes(9).toString('base64url')}-`;

@@ -31,60 +31,81 @@ export interface UplinkParts {
   readonly signal: AbortSignal;
 }
 
-/** Sends the messages in the spool until the signal is aborted. */
-export interface Uplink {
-  /** Whether the last attempt succeeded; null before the first. */
-  readonly isUp: boolean | null;
+/**
+ * Sends the messages in the spool until the signal is aborted, in batches, one after the other. While there is a backlog,
+ * batches of it, oldest first, alternate with batches of newer messages, so that neither waits for the other.
+ */
+export class Uplink {
   /** Resolves when the signal is aborted and no request is in progress. */
   readonly ended: Promise<void>;
+  readonly #parts: UplinkParts;
+  #isUp: boolean | null = null;
+  #pauseMs = INITIAL_PAUSE_MS;
+  #maxRecords = MAX_BATCH.records;
+  #isBacklogNext = true;
+
+  constructor(parts: UplinkParts) {
+    this.#parts = parts;
+    this.ended = this.#run();
+  }
+
+  /** Whether the last attempt succeeded; null before the first. */
+  get isUp(): boolean | null {
+    return this.#isUp;
+  }
+
   /** Resolves with true when everything has been sent, or with false after `ms` milliseconds. */
-  drained(ms: number): Promise<boolean>;
-}
+  async drained(ms: number): Promise<boolean> {
+    const { spool, progress } = this.#parts;
+    const until = performance.now() + ms;
+    while (progress.sentBefore < spool.end && performance.now() < until) await sleep(50);
+    return progress.sentBefore >= spool.end;
+  }
 
-/**
- * Starts sending. Messages are sent in batches, one after the other. While there is a backlog, batches of it, oldest first,
- * alternate with batches of newer messages, so that neither waits for the other.
- */
-export function startUplink(parts: UplinkParts): Uplink {
-  const { spool, progress, target, clock, corrected, refuse, log, signal } = parts;
-  let isUp: boolean | null = null;
-  let pauseMs = INITIAL_PAUSE_MS;
-  let most = MAX_BATCH.records;
-  let isBacklogNext = true;
+  async #run(): Promise<void> {
+    const { spool, clock, log, signal } = this.#parts;
+    if (!clock.isSet()) {
+      log('the clock of this machine is not set; messages are kept on the disk and sent when it is');
+      while (!clock.isSet() && !signal.aborted)
+        await sleep(CLOCK_MS, undefined, { signal }).catch(() => undefined);
+    }
+    while (!signal.aborted) {
+      const range = this.#nextRange();
+      if (range === null) {
+        await spool.appended(signal);
+        continue;
+      }
+      try {
+        if (await this.#send(range)) this.#succeed();
+      } catch (error) {
+        await this.#fail(error);
+      }
+    }
+  }
 
-  const nextRange = (): Readonly<Range> | null => {
+  #nextRange(): Readonly<Range> | null {
+    const { spool, progress } = this.#parts;
     const [oldest] = progress.ranges;
     const newest = progress.ranges.at(-1);
     if (!oldest || !newest) return null;
     if (spool.end - newest.from > LAG_BYTES) progress.divideAt(spool.end);
     const backlog = progress.ranges[0] ?? oldest;
     const live = progress.ranges.at(-1) ?? newest;
-    isBacklogNext = !isBacklogNext;
-    const first = isBacklogNext ? backlog : live;
+    this.#isBacklogNext = !this.#isBacklogNext;
+    const first = this.#isBacklogNext ? backlog : live;
     if (first.from < Math.min(first.to, spool.end)) return first;
     return backlog.from < Math.min(backlog.to, spool.end) ? backlog : null;
-  };
-
-  /**
-   * Delivers messages. If the request for a single message is refused because of its content, the message counts as refused,
-   * because it would block all messages after it.
-   * @returns the refused messages
-   */
-  const deliver = async (messages: readonly Kept[]): Promise<readonly Refused[]> => {
-    try {
-      return await target(messages, signal);
-    } catch (error) {
-      const [only] = messages;
-      if (!(error instanceof NotDelivered && error.isRefusal && only && messages.length === 1)) throw error;
-      return [{ kept: only, reason: error.message }];
-    }
-  };
+  }
 
   /** Sends the next messages of a range. @returns false if only damaged records were left, so that nothing was sent */
-  const send = async (range: Readonly<Range>): Promise<boolean> => {
-    const { records, end } = await spool.read(range.from, range.to, { ...MAX_BATCH, records: most });
+  async #send(range: Readonly<Range>): Promise<boolean> {
+    const { spool, progress, corrected, refuse } = this.#parts;
+    const { records, end } = await spool.read(range.from, range.to, {
+      ...MAX_BATCH,
+      records: this.#maxRecords,
+    });
     if (records.length > 0) {
-      const refused = await deliver(
+      const refused = await this.#deliver(
         records.map((record) => corrected(JSON.parse(record.toString()) as Kept)),
       );
       if (refused.length > 0) await refuse(refused);
@@ -98,61 +119,44 @@ export function startUplink(parts: UplinkParts): Uplink {
     }
     await spool.removeBefore(progress.sentBefore);
     return records.length > 0;
-  };
+  }
 
-  const fail = async (error: unknown): Promise<void> => {
+  /**
+   * Delivers messages. If the request for a single message is refused because of its content, the message counts as refused,
+   * because it would block all messages after it.
+   * @returns the refused messages
+   */
+  async #deliver(messages: readonly Kept[]): Promise<readonly Refused[]> {
+    try {
+      return await this.#parts.target(messages, this.#parts.signal);
+    } catch (error) {
+      const [only] = messages;
+      if (!(error instanceof NotDelivered && error.isRefusal && only && messages.length === 1)) throw error;
+      return [{ kept: only, reason: error.message }];
+    }
+  }
+
+  #succeed(): void {
+    if (this.#isUp === false) this.#parts.log('the service can be reached again');
+    this.#isUp = true;
+    this.#pauseMs = INITIAL_PAUSE_MS;
+    this.#maxRecords = Math.min(MAX_BATCH.records, this.#maxRecords * 2);
+  }
+
+  async #fail(error: unknown): Promise<void> {
+    const { log, signal } = this.#parts;
     if (signal.aborted) return;
-    let wait = pauseMs * (0.5 + Math.random());
+    let wait = this.#pauseMs * (0.5 + Math.random());
     if (error instanceof NotDelivered) {
-      if (error.isRefusal && most > 1) {
-        most = Math.max(1, most >> 2);
+      if (error.isRefusal && this.#maxRecords > 1) {
+        this.#maxRecords = Math.max(1, this.#maxRecords >> 2);
         return;
       }
-      if (isUp !== false) log(`${error.message}; messages are kept on the disk and sent later`);
-      isUp = false;
+      if (this.#isUp !== false) log(`${error.message}; messages are kept on the disk and sent later`);
+      this.#isUp = false;
       wait = Math.max(error.retryAfterMs ?? 0, wait);
     } else log(`the disk cannot be used (${String(error)}); trying again`);
-    pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS);
+    this.#pauseMs = Math.min(this.#pauseMs * 2, MAX_PAUSE_MS);
     await sleep(Math.min(wait, MAX_PAUSE_MS), undefined, { signal }).catch(() => undefined);
-  };
-
-  const succeed = (): void => {
-    if (isUp === false) log('the service can be reached again');
-    isUp = true;
-    pauseMs = INITIAL_PAUSE_MS;
-    most = Math.min(MAX_BATCH.records, most * 2);
-  };
-
-  const run = async (): Promise<void> => {
-    if (!clock.isSet()) {
-      log('the clock of this machine is not set; messages are kept on the disk and sent when it is');
-      while (!clock.isSet() && !signal.aborted)
-        await sleep(CLOCK_MS, undefined, { signal }).catch(() => undefined);
-    }
-    while (!signal.aborted) {
-      const range = nextRange();
-      if (range === null) {
-        await spool.appended(signal);
-        continue;
-      }
-      try {
-        if (await send(range)) succeed();
-      } catch (error) {
-        await fail(error);
-      }
-    }
-  };
-
-  const ended = run();
-  return {
-    get isUp() {
-      return isUp;
-    },
-    ended,
-    async drained(ms) {
-      const until = performance.now() + ms;
-      while (progress.sentBefore < spool.end && performance.now() < until) await sleep(50);
-      return progress.sentBefore >= spool.end;
-    },
-  };
+  }
 }
