@@ -34,7 +34,7 @@ const keysOf = (texts: Texts): string[] =>
   [...new Set(flat(texts).map(([key]) => key.replace(PLURAL, '#')))].sort();
 
 const placeholders = (text: string): string[] =>
-  [...text.matchAll(/\{\{(\w+)\}\}/g)].map(([, name]) => name ?? '');
+  [...text.matchAll(/\{\{(\w+)(?:, number)?\}\}/g)].map(([, name]) => name ?? '');
 
 it('name every action that the service records', () => {
   const store = readFileSync(join(SOURCES, '../../server/src/activity/store.ts'), 'utf8');

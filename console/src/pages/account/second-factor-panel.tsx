@@ -37,7 +37,7 @@ export function SecondFactorPanel() {
 }
 
 function State({ state }: { readonly state: SecondFactorState }) {
-  const { t, i18n } = useTranslation('account');
+  const { t } = useTranslation('account');
   const navigate = useNavigate();
   const isMissing = useFactorMissing();
   const [open, setOpen] = useState<'enrol' | 'renew' | 'disable' | null>(null);
@@ -52,7 +52,7 @@ function State({ state }: { readonly state: SecondFactorState }) {
     setFactorMissing(false);
     void navigate({ to: '/', replace: true });
   };
-  const codesLeft = t('factor.left', { count: left, n: left.toLocaleString(i18n.language) });
+  const codesLeft = t('factor.left', { count: left });
   return (
     <div className="flex flex-col items-start gap-3">
       <Facts

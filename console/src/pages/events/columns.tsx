@@ -5,8 +5,8 @@ import { useTranslation } from 'react-i18next';
 import { useCodeNames } from '../../shared/events/codes.ts';
 import { SeverityBadge } from '../../shared/status/badges.tsx';
 import { speedFigure } from '../../shared/status/speed.ts';
+import { textColumn, timeColumn } from '../../shared/table/column.tsx';
 import type { Column } from '../../shared/table/data-table.tsx';
-import { Moment } from '../../shared/time/moment.tsx';
 import { useTime } from '../../shared/time/use-time.ts';
 import { toneLetters } from '../../ui/badge.tsx';
 import { Icon } from '../../ui/icon.tsx';
@@ -20,13 +20,10 @@ export function useEventColumns(): readonly Column<Event>[] {
   const names = useCodeNames();
   return useMemo(
     () => [
-      {
-        id: 'timestamp',
-        header: t('fields.timestamp'),
+      timeColumn('timestamp', t('fields.timestamp'), ({ timestamp }) => timestamp, {
         sortBy: 'timestamp',
         width: '12.5rem',
-        cell: ({ timestamp }) => <Moment at={timestamp} />,
-      },
+      }),
       {
         id: 'type',
         header: t('fields.eventType'),
@@ -72,12 +69,12 @@ export function useEventColumns(): readonly Column<Event>[] {
         wideOnly: true,
         cell: ({ vehicleType }) => vehicleType && <bdi>{names.vehicle(vehicleType)}</bdi>,
       },
-      {
-        id: 'place',
-        header: t('fields.location'),
-        from: 'medium',
-        cell: ({ locationName, sensorName }) => <bdi>{locationName ?? sensorName}</bdi>,
-      },
+      textColumn(
+        'place',
+        t('fields.location'),
+        ({ locationName, sensorName }) => locationName ?? sensorName,
+        { from: 'medium' },
+      ),
     ],
     [t, i18n.language, kiosk, names],
   );

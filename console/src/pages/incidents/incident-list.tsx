@@ -3,11 +3,11 @@ import { type ReactNode, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { IncidentStatusBadge, SeverityBadge } from '../../shared/status/badges.tsx';
 import { useIncidentTitle } from '../../shared/status/incident-title.ts';
+import { nameColumn, timeColumn } from '../../shared/table/column.tsx';
 import { type Column, DataTable } from '../../shared/table/data-table.tsx';
 import type { Sort } from '../../shared/table/header-cell.tsx';
 import type { Pages } from '../../shared/table/pages.ts';
 import { useCursor } from '../../shared/table/use-cursor.ts';
-import { Moment } from '../../shared/time/moment.tsx';
 import { type IncidentCommands, useIncidentKeys } from './use-commands.tsx';
 import type { IncidentsInput } from './use-incidents-search.ts';
 
@@ -87,14 +87,10 @@ export function useIncidentColumns(): readonly Column<Incident>[] {
         csv: ({ title }) => title,
         cell: (incident) => <bdi>{titleOf(incident)}</bdi>,
       },
-      {
-        id: 'type',
-        header: t('fields.type'),
+      nameColumn('type', t('fields.type'), ({ type }) => t(`common:incidentTypes.${type}`), {
         width: '10rem',
         wideOnly: true,
-        csv: ({ type }) => t(`common:incidentTypes.${type}`),
-        cell: ({ type }) => t(`common:incidentTypes.${type}`),
-      },
+      }),
       {
         id: 'assignedTo',
         header: t('fields.assignedTo'),
@@ -108,24 +104,17 @@ export function useIncidentColumns(): readonly Column<Incident>[] {
             <span className="text-muted">{t('assignee.nobody')}</span>
           ),
       },
-      {
-        id: 'openedAt',
-        header: t('fields.openedAt'),
+      timeColumn('openedAt', t('fields.openedAt'), ({ openedAt }) => openedAt, {
         sortBy: 'openedAt',
         width: '11.5rem',
         wideOnly: true,
-        csv: ({ openedAt }) => openedAt,
-        cell: ({ openedAt }) => <Moment at={openedAt} />,
-      },
-      {
-        id: 'updatedAt',
-        header: t('fields.updatedAt'),
+      }),
+      timeColumn('updatedAt', t('fields.updatedAt'), ({ updatedAt }) => updatedAt, {
         sortBy: 'updatedAt',
         width: '8rem',
         wideOnly: true,
-        csv: ({ updatedAt }) => updatedAt,
-        cell: ({ updatedAt }) => <Moment at={updatedAt} as="ago" />,
-      },
+        as: 'ago',
+      }),
     ],
     [t, titleOf],
   );

@@ -124,14 +124,14 @@ function Incidents() {
 
 /** The number of open incidents, and the mean times to acknowledge and to resolve one. */
 function IncidentFigures() {
-  const { t, i18n } = useTranslation('incidents');
+  const { t } = useTranslation('incidents');
   const time = useTime();
   const { data } = useQuery(service.incidents.getStats.queryOptions());
   if (!data) return null;
   const { open, meanTimeToAcknowledge, meanTimeToResolve } = data;
   return (
     <div className="flex flex-wrap gap-x-4">
-      <span>{t('figures.open', { count: open, n: open.toLocaleString(i18n.language) })}</span>
+      <span>{t('figures.open', { count: open })}</span>
       {meanTimeToAcknowledge !== null && (
         <span className="max-md:hidden">
           {t('figures.meanToAcknowledge')} {time.duration(meanTimeToAcknowledge * 1000)}

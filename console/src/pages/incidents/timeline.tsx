@@ -41,18 +41,13 @@ export function Timeline({ entries }: { readonly entries: readonly IncidentTimel
 }
 
 function AttachedTogether({ entries }: { readonly entries: readonly IncidentTimelineEntry[] }) {
-  const { t, i18n } = useTranslation('incidents');
+  const { t } = useTranslation('incidents');
   const [first, last] = [entries[0], entries.at(-1)];
   return (
     <li className="flex gap-3">
       <Icon name="link" className="mt-0.5 text-muted" />
       <p className="flex min-w-0 grow flex-wrap items-baseline gap-x-2">
-        <span className="font-medium">
-          {t('attachedTogether', {
-            count: entries.length,
-            n: entries.length.toLocaleString(i18n.language),
-          })}
-        </span>
+        <span className="font-medium">{t('attachedTogether', { count: entries.length })}</span>
         <span className="text-muted">{t('byService')}</span>
         <span className="ms-auto text-sm text-muted" dir="ltr">
           {first && <Moment at={first.at} />} – {last && <Moment at={last.at} as="time" />}

@@ -9,6 +9,7 @@ import { api, service } from '../../shared/service/service.ts';
 import { useMay } from '../../shared/session/session.ts';
 import { TrafficLevelBadge } from '../../shared/status/badges.tsx';
 import { speedFigure } from '../../shared/status/speed.ts';
+import { figureColumn, textColumn } from '../../shared/table/column.tsx';
 import type { Column } from '../../shared/table/data-table.tsx';
 import type { ExportColumn } from '../../shared/table/export.ts';
 import { ExportButton } from '../../shared/table/export-button.tsx';
@@ -133,31 +134,18 @@ function useLocationColumns(): readonly Column<Location>[] {
           return speed !== null && speedFigure(speed, i18n.language);
         },
       },
-      {
-        id: 'limit',
-        header: t('fields.speedLimit'),
+      figureColumn('limit', t('fields.speedLimit'), ({ speedLimit }) => speedLimit, {
         width: '7rem',
-        isFigure: true,
         wideOnly: true,
-        csv: ({ speedLimit }) => speedLimit,
-        cell: ({ speedLimit }) => speedLimit?.toLocaleString(i18n.language),
-      },
-      {
-        id: 'sensors',
-        header: t('fields.sensorCount'),
+      }),
+      figureColumn('sensors', t('fields.sensorCount'), ({ sensorCount }) => sensorCount, {
         width: '6rem',
-        isFigure: true,
         notNarrow: true,
-        csv: ({ sensorCount }) => sensorCount,
-        cell: ({ sensorCount }) => sensorCount.toLocaleString(i18n.language),
-      },
-      {
-        id: 'address',
-        header: t('fields.address'),
+      }),
+      textColumn('address', t('fields.address'), ({ address }) => address, {
         wideOnly: true,
-        csv: ({ address }) => address,
-        cell: ({ address }) => <bdi className="text-muted">{address}</bdi>,
-      },
+        className: 'text-muted',
+      }),
     ];
   }, [t, i18n.language, data]);
 }

@@ -39,9 +39,7 @@ export function ProcessingTime({ times }: { readonly times: Analytics['processin
     <section className="flex min-w-0 flex-col gap-2 self-start rounded-md border bg-surface p-3">
       <header>
         <h2 className="text-lg font-semibold">{t('processing.title')}</h2>
-        <p className="figures text-sm text-muted">
-          {t('processing.n', { count, n: count.toLocaleString(i18n.language) })}
-        </p>
+        <p className="figures text-sm text-muted">{t('processing.n', { count })}</p>
       </header>
       <dl className="grid gap-2 sm:grid-cols-3">
         {rows.map(([name, value]) => (

@@ -22,11 +22,11 @@ interface AnalyticsViewProps {
 
 /** The totals, charts and tables of a range of days. */
 export function AnalyticsView({ analytics, days }: AnalyticsViewProps) {
-  const { t, i18n } = useTranslation('reports');
+  const { t } = useTranslation('reports');
   const { startDate, endDate } = days;
   const subject = startDate === endDate ? startDate : `${startDate} – ${endDate}`;
   const { total, start: from, end: until, keptSince } = analytics;
-  const n = t('analytics.events', { count: total, n: total.toLocaleString(i18n.language) });
+  const n = t('analytics.events', { count: total });
   const range = { subject, n, from, until };
   return (
     <div className="grid gap-3 px-4 py-3 xl:grid-cols-2 print:grid-cols-2">
@@ -67,12 +67,12 @@ interface RangeProps {
 
 /** The shares of the types, violations, severities, vehicles, sensors and locations in the events. */
 function ShareTables({ analytics, ...range }: RangeProps) {
-  const { t, i18n } = useTranslation('reports');
+  const { t } = useTranslation('reports');
   const { t: common } = useTranslation('common');
   const { t: typeName } = useTranslation('events');
   const names = useCodeNames();
   const { total } = analytics;
-  const counted = (count: number) => t('analytics.events', { count, n: count.toLocaleString(i18n.language) });
+  const counted = (count: number) => t('analytics.events', { count });
   const violations = analytics.byViolationType.reduce((sum, { count }) => sum + count, 0);
   const shares = (
     title: string,

@@ -9,7 +9,7 @@ import { sizeText } from '../../shared/locale/size-text.ts';
 import { useToday } from '../../shared/range/range-picker.tsx';
 import { api, service } from '../../shared/service/service.ts';
 import { useMay } from '../../shared/session/session.ts';
-import { SecondLine } from '../../shared/table/column.tsx';
+import { figureColumn, SecondLine, timeColumn } from '../../shared/table/column.tsx';
 import { type Column, DataTable } from '../../shared/table/data-table.tsx';
 import { usePages } from '../../shared/table/pages.ts';
 import { useCursor } from '../../shared/table/use-cursor.ts';
@@ -158,14 +158,7 @@ function useFileColumns(): readonly Column<Report>[] {
         notNarrow: true,
         cell: (report) => <ReportState report={report} />,
       },
-      {
-        id: 'rows',
-        header: t('files.rows'),
-        width: '6rem',
-        isFigure: true,
-        wideOnly: true,
-        cell: ({ rowCount }) => rowCount.toLocaleString(i18n.language),
-      },
+      figureColumn('rows', t('files.rows'), ({ rowCount }) => rowCount, { width: '6rem', wideOnly: true }),
       {
         id: 'size',
         header: t('files.size'),
@@ -182,13 +175,11 @@ function useFileColumns(): readonly Column<Report>[] {
         cell: ({ createdBy, scheduleId }) =>
           scheduleId === null ? <bdi>{createdBy?.name}</bdi> : t('files.bySchedule'),
       },
-      {
-        id: 'created',
-        header: t('files.created'),
+      timeColumn('created', t('files.created'), ({ createdAt }) => createdAt, {
         width: '7rem',
         wideOnly: true,
-        cell: ({ createdAt }) => <Moment at={createdAt} as="ago" />,
-      },
+        as: 'ago',
+      }),
       {
         id: 'actions',
         header: t('files.actions'),

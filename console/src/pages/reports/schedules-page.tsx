@@ -6,7 +6,7 @@ import { ConfirmDialog } from '../../shared/form/form-dialog.tsx';
 import { useNotices } from '../../shared/notices/notices.tsx';
 import { api, service } from '../../shared/service/service.ts';
 import { useMay } from '../../shared/session/session.ts';
-import { SecondLine } from '../../shared/table/column.tsx';
+import { SecondLine, textColumn, timeColumn } from '../../shared/table/column.tsx';
 import { type Column, DataTable } from '../../shared/table/data-table.tsx';
 import { ExportButton } from '../../shared/table/export-button.tsx';
 import { usePages } from '../../shared/table/pages.ts';
@@ -175,14 +175,7 @@ function useScheduleColumns({ mayChange, onEdit, onDelete }: Options): readonly 
           );
         },
       },
-      {
-        id: 'zone',
-        header: t('schedules.zone'),
-        csv: ({ timezone }) => timezone,
-        wideOnly: true,
-        width: '11rem',
-        cell: ({ timezone }) => <bdi>{timezone}</bdi>,
-      },
+      textColumn('zone', t('schedules.zone'), ({ timezone }) => timezone, { wideOnly: true, width: '11rem' }),
       {
         id: 'next',
         header: t('schedules.next'),
@@ -191,22 +184,11 @@ function useScheduleColumns({ mayChange, onEdit, onDelete }: Options): readonly 
         notNarrow: true,
         cell: ({ nextRunAt }) => (nextRunAt ? <Moment at={nextRunAt} /> : off),
       },
-      {
-        id: 'last',
-        header: t('schedules.last'),
-        csv: ({ lastRunAt }) => lastRunAt,
+      timeColumn('last', t('schedules.last'), ({ lastRunAt }) => lastRunAt, {
         width: '11.5rem',
         wideOnly: true,
-        cell: ({ lastRunAt }) => lastRunAt && <Moment at={lastRunAt} />,
-      },
-      {
-        id: 'by',
-        header: t('files.by'),
-        csv: ({ createdBy }) => createdBy?.name ?? null,
-        wideOnly: true,
-        width: '10rem',
-        cell: ({ createdBy }) => <bdi>{createdBy?.name}</bdi>,
-      },
+      }),
+      textColumn('by', t('files.by'), ({ createdBy }) => createdBy?.name, { wideOnly: true, width: '10rem' }),
       ...(mayChange ? [actions] : []),
     ];
   }, [t, i18n.language, mayChange]);

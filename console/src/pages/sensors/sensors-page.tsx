@@ -10,6 +10,7 @@ import { PlacesPage } from '../../shared/places/places-page.tsx';
 import { api, service } from '../../shared/service/service.ts';
 import { useMay } from '../../shared/session/session.ts';
 import { SensorStatusBadge } from '../../shared/status/badges.tsx';
+import { nameColumn, textColumn } from '../../shared/table/column.tsx';
 import type { Column } from '../../shared/table/data-table.tsx';
 import type { ExportColumn } from '../../shared/table/export.ts';
 import { ExportButton } from '../../shared/table/export-button.tsx';
@@ -114,23 +115,16 @@ function useSensorColumns(): readonly Column<ListedSensor>[] {
           <SensorStatusBadge status={status} lastHeartbeat={lastHeartbeat} />
         ),
       },
-      {
-        id: 'type',
-        header: t('fields.type'),
+      nameColumn('type', t('fields.type'), ({ type }) => t(`common:sensorTypes.${type}`), {
         sortBy: 'type',
         width: '9rem',
         wideOnly: true,
-        csv: ({ type }) => t(`common:sensorTypes.${type}`),
-        cell: ({ type }) => t(`common:sensorTypes.${type}`),
-      },
-      {
-        id: 'deviceId',
-        header: t('fields.deviceId'),
+      }),
+      textColumn('deviceId', t('fields.deviceId'), ({ deviceId }) => deviceId, {
         width: '10rem',
         wideOnly: true,
-        csv: ({ deviceId }) => deviceId,
-        cell: ({ deviceId }) => <bdi className="font-mono">{deviceId}</bdi>,
-      },
+        className: 'font-mono',
+      }),
       {
         id: 'lastHeartbeat',
         header: t('fields.lastHeartbeat'),

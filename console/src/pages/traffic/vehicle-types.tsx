@@ -56,14 +56,14 @@ export function VehicleTypes({ first, second, firstName, secondName, ...rest }: 
 
 /** Formats a number of vehicles, and that of the comparison, if given: `1,381 vehicles / 1,219 vehicles`. */
 export function useVehicles(): (count: number, other?: number | null) => string {
-  const { t, i18n } = useTranslation('traffic');
+  const { t } = useTranslation('traffic');
   return useCallback(
     (...counts) =>
       counts
         .flatMap((count) => count ?? [])
-        .map((count) => t('vehicles', { count, n: count.toLocaleString(i18n.language) }))
+        .map((count) => t('vehicles', { count }))
         .map((text, _, all) => (all.length > 1 ? `\u2068${text}\u2069` : text))
         .join(' / '),
-    [t, i18n.language],
+    [t],
   );
 }

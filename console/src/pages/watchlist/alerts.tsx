@@ -36,7 +36,7 @@ export function Alerts() {
 }
 
 function AlertList() {
-  const { t, i18n } = useTranslation('watchlist');
+  const { t } = useTranslation('watchlist');
   const search = useSearch({ from: '/shell/watchlist' });
   const { alert: openId, acknowledged, priority, backlog, entryId, startDate, endDate, sortOrder } = search;
   const sortBy = search.sortBy === 'priority' ? search.sortBy : undefined;
@@ -87,9 +87,7 @@ function AlertList() {
     <>
       <FilterBar page="alerts" filters={filters} values={input} onChange={change}>
         {pages.total !== null && (
-          <span className="figures text-muted">
-            {t('alerts.total', { count: pages.total, n: pages.total.toLocaleString(i18n.language) })}
-          </span>
+          <span className="figures text-muted">{t('alerts.total', { count: pages.total })}</span>
         )}
         <ExportButton title={t('alerts.title')} {...{ columns: saved, pages, filters, values: input }} />
       </FilterBar>

@@ -3,7 +3,7 @@ import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useSeesPlates } from '../../shared/service/plates.tsx';
 import { SeverityBadge } from '../../shared/status/badges.tsx';
-import { SecondLine } from '../../shared/table/column.tsx';
+import { SecondLine, textColumn, timeColumn } from '../../shared/table/column.tsx';
 import type { Column } from '../../shared/table/data-table.tsx';
 import { Moment } from '../../shared/time/moment.tsx';
 import { useNow } from '../../shared/time/use-time.ts';
@@ -17,23 +17,15 @@ export function useAlertColumns(isNarrow: boolean): readonly Column<WatchlistAle
   const { t } = useTranslation(['watchlist', 'common']);
   const columns = useMemo<readonly Column<WatchlistAlert>[]>(
     () => [
-      {
-        id: 'raised',
-        header: t('fields.raised'),
+      timeColumn('raised', t('fields.raised'), ({ createdAt }) => createdAt, {
         sortBy: 'createdAt',
         width: '11.5rem',
         from: 'medium',
-        csv: ({ createdAt }) => createdAt,
-        cell: ({ createdAt }) => <Moment at={createdAt} />,
-      },
-      {
-        id: 'read',
-        header: t('fields.read'),
+      }),
+      timeColumn('read', t('fields.read'), ({ timestamp }) => timestamp, {
         width: '11.5rem',
         wideOnly: true,
-        csv: ({ timestamp }) => timestamp,
-        cell: ({ timestamp }) => <Moment at={timestamp} />,
-      },
+      }),
       {
         id: 'priority',
         header: t('fields.priority'),
@@ -49,21 +41,12 @@ export function useAlertColumns(isNarrow: boolean): readonly Column<WatchlistAle
         csv: ({ licensePlateNumber }) => licensePlateNumber,
         cell: (alert) => <PlateCell alert={alert} />,
       },
-      {
-        id: 'pattern',
-        header: t('fields.pattern'),
+      textColumn('pattern', t('fields.pattern'), ({ pattern }) => pattern, {
         width: '8.5rem',
         wideOnly: true,
-        csv: ({ pattern }) => pattern,
-        cell: ({ pattern }) => <bdi className="font-mono text-muted">{pattern}</bdi>,
-      },
-      {
-        id: 'reason',
-        header: t('fields.reason'),
-        wideOnly: true,
-        csv: ({ reason }) => reason,
-        cell: ({ reason }) => <bdi>{reason}</bdi>,
-      },
+        className: 'font-mono text-muted',
+      }),
+      textColumn('reason', t('fields.reason'), ({ reason }) => reason, { wideOnly: true }),
       {
         id: 'place',
         header: t('fields.place'),
@@ -153,12 +136,7 @@ export function usePlateColumns(): readonly Column<WatchlistEntry>[] {
         cell: ({ priority }) => <SeverityBadge severity={priority} />,
         csv: ({ priority }) => t(`common:severity.${priority}`),
       },
-      {
-        id: 'reason',
-        header: t('fields.reason'),
-        cell: ({ reason }) => <bdi>{reason}</bdi>,
-        csv: ({ reason }) => reason,
-      },
+      textColumn('reason', t('fields.reason'), ({ reason }) => reason),
       {
         id: 'validity',
         header: t('fields.validity'),
@@ -176,23 +154,16 @@ export function usePlateColumns(): readonly Column<WatchlistEntry>[] {
           fuzzy ? t('plates.fuzzy') : <span className="text-muted">{t('plates.exact')}</span>,
         csv: ({ fuzzy }) => t(fuzzy ? 'plates.fuzzy' : 'plates.exact'),
       },
-      {
-        id: 'createdBy',
-        header: t('fields.createdBy'),
+      textColumn('createdBy', t('fields.createdBy'), ({ createdBy }) => createdBy.name, {
         width: '10rem',
         wideOnly: true,
-        cell: ({ createdBy }) => <bdi>{createdBy.name}</bdi>,
-        csv: ({ createdBy }) => createdBy.name,
-      },
-      {
-        id: 'createdAt',
-        header: t('fields.createdAt'),
+      }),
+      timeColumn('createdAt', t('fields.createdAt'), ({ createdAt }) => createdAt, {
         sortBy: 'createdAt',
         width: '7rem',
         wideOnly: true,
-        cell: ({ createdAt }) => <Moment at={createdAt} as="date" />,
-        csv: ({ createdAt }) => createdAt,
-      },
+        as: 'date',
+      }),
     ],
     [t, seesPlates],
   );

@@ -34,7 +34,7 @@ export function Plates() {
 }
 
 function PlateList() {
-  const { t, i18n } = useTranslation('watchlist');
+  const { t } = useTranslation('watchlist');
   const seesPlates = useSeesPlates();
   const mayManage = useMay('manageWatchlist') && seesPlates;
   const { plate, search, priority, active, sortBy, sortOrder } = useSearch({ from: '/shell/watchlist' });
@@ -85,9 +85,7 @@ function PlateList() {
     <>
       <FilterBar page="plates" filters={filters} values={input} onChange={change}>
         {pages.total !== null && (
-          <span className="figures text-muted">
-            {t('plates.total', { count: pages.total, n: pages.total.toLocaleString(i18n.language) })}
-          </span>
+          <span className="figures text-muted">{t('plates.total', { count: pages.total })}</span>
         )}
         <ExportButton title={t('plates.title')} {...{ columns: saved, pages, filters, values: input }} />
         {mayManage && (

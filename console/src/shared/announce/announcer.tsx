@@ -202,7 +202,7 @@ export function Bell() {
   const navigate = useNavigate();
   if (unseen.length === 0) return null;
   const count = unseen.length;
-  const name = t('bell', { count, n: count.toLocaleString(i18n.language) });
+  const name = t('bell', { count });
   const go = ({ to, search }: ReturnType<typeof placeOf>) => void navigate({ to, search: search as never });
   return (
     <Menu

@@ -86,7 +86,7 @@ const isFigure = ({ kind }: ChartColumn): boolean => kind === 'number' || kind =
 
 /** The figures of a chart as a table, for users who cannot see the chart or prefer the figures. */
 function ChartTable({ label, table }: { readonly label: string; readonly table: Table }) {
-  const { t, i18n } = useTranslation('chart');
+  const { t } = useTranslation('chart');
   const textOf = useCellText();
   const [shown, setShown] = useState(FIRST);
   const { columns, rows } = table;
@@ -147,7 +147,7 @@ function ChartTable({ label, table }: { readonly label: string; readonly table: 
       </table>
       {rest > 0 && (
         <Button kind="quiet" className="m-1" onClick={() => setShown(shown + MORE)}>
-          {t('moreRows', { count: rest, n: rest.toLocaleString(i18n.language) })}
+          {t('moreRows', { count: rest })}
         </Button>
       )}
     </div>

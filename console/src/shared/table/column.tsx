@@ -1,7 +1,9 @@
 import { tableFeatures } from '@tanstack/react-table';
-import type { ReactNode } from 'react';
+import i18next from 'i18next';
+import type { ComponentProps, ReactNode } from 'react';
 import { classes } from '../../ui/classes.ts';
 import type { Cell } from '../csv/csv.ts';
+import { Moment } from '../time/moment.tsx';
 
 /** No feature of the library is needed, because the service sorts and filters. */
 export const features = tableFeatures({});
@@ -27,6 +29,54 @@ export interface Column<Row> {
   readonly wideOnly?: boolean;
   /** Hidden if the list is as narrow as a phone. */
   readonly notNarrow?: boolean;
+}
+
+type Settings = Omit<Column<never>, 'id' | 'header' | 'cell' | 'csv'>;
+
+/** A column of what a person or a device entered. */
+export function textColumn<Row>(
+  id: string,
+  header: string,
+  text: (row: Row) => string | null | undefined,
+  { className, ...settings }: Settings & { readonly className?: string } = {},
+): Column<Row> {
+  const cell = (row: Row) => <bdi className={className}>{text(row)}</bdi>;
+  return { id, header, csv: (row) => text(row) ?? null, cell, ...settings };
+}
+
+/** A column of names that the console gives in the language of the user. */
+export function nameColumn<Row>(
+  id: string,
+  header: string,
+  name: (row: Row) => string,
+  settings?: Settings,
+): Column<Row> {
+  return { id, header, csv: name, cell: name, ...settings };
+}
+
+/** A column of numbers. */
+export function figureColumn<Row>(
+  id: string,
+  header: string,
+  figure: (row: Row) => number | null,
+  settings?: Settings,
+): Column<Row> {
+  const cell = (row: Row) => figure(row)?.toLocaleString(i18next.language);
+  return { id, header, csv: figure, cell, isFigure: true, ...settings };
+}
+
+/** A column of times. */
+export function timeColumn<Row>(
+  id: string,
+  header: string,
+  time: (row: Row) => Date | null,
+  { as, ...settings }: Settings & Pick<ComponentProps<typeof Moment>, 'as'> = {},
+): Column<Row> {
+  const cell = (row: Row) => {
+    const at = time(row);
+    return at && <Moment at={at} {...(as && { as })} />;
+  };
+  return { id, header, csv: time, cell, ...settings };
 }
 
 /** The classes that hide a column if the list is too narrow for it. */

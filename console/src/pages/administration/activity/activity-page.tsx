@@ -5,13 +5,13 @@ import type { FilterValues } from '../../../shared/filters/filter.ts';
 import { FilterBar } from '../../../shared/filters/filter-bar.tsx';
 import { PageHeader } from '../../../shared/page/page-header.tsx';
 import { api, service } from '../../../shared/service/service.ts';
+import { nameColumn, timeColumn } from '../../../shared/table/column.tsx';
 import { type Column, DataTable } from '../../../shared/table/data-table.tsx';
 import { ExportButton } from '../../../shared/table/export-button.tsx';
 import { useOpened } from '../../../shared/table/opened.tsx';
 import { usePages } from '../../../shared/table/pages.ts';
 import { columnsBeside, ListAndPane, NotOpenedPane } from '../../../shared/table/side-pane.tsx';
 import { useCursor } from '../../../shared/table/use-cursor.ts';
-import { Moment } from '../../../shared/time/moment.tsx';
 import { isInPlace } from '../../../shared/url/search.ts';
 import { deviceOf } from '../../../shared/users/device.ts';
 import { WithDefaultView } from '../../../shared/views/with-default-view.tsx';
@@ -33,7 +33,7 @@ export function ActivityPage() {
 }
 
 function Activity() {
-  const { t, i18n } = useTranslation('administration');
+  const { t } = useTranslation('administration');
   const { entry: openId, ...input } = useSearch({ from: '/shell/administration/activity' });
   const navigate = useNavigate({ from: '/administration/activity' });
   const change = (values: FilterValues) =>
@@ -66,10 +66,7 @@ function Activity() {
     <>
       <PageHeader
         title={t('activity.title')}
-        note={
-          pages.total !== null &&
-          t('activity.total', { count: pages.total, n: pages.total.toLocaleString(i18n.language) })
-        }
+        note={pages.total !== null && t('activity.total', { count: pages.total })}
       >
         <ExportButton title={t('activity.title')} {...{ columns, pages, filters, values: input }} />
         <Button icon="refresh" onClick={pages.refetch}>
@@ -112,13 +109,7 @@ function useActivityColumns(): readonly Column<Entry>[] {
   const actionName = useActionName();
   return useMemo(
     () => [
-      {
-        id: 'at',
-        header: t('activity.at'),
-        width: '11.5rem',
-        csv: ({ timestamp }) => timestamp,
-        cell: ({ timestamp }) => <Moment at={timestamp} />,
-      },
+      timeColumn('at', t('activity.at'), ({ timestamp }) => timestamp, { width: '11.5rem' }),
       {
         id: 'by',
         header: t('activity.user'),
@@ -126,12 +117,7 @@ function useActivityColumns(): readonly Column<Entry>[] {
         cell: ({ by }) =>
           by ? <bdi>{by.name}</bdi> : <span className="text-muted">{t('activity.nobody')}</span>,
       },
-      {
-        id: 'action',
-        header: t('activity.action'),
-        csv: ({ action }) => actionName(action),
-        cell: ({ action }) => actionName(action),
-      },
+      nameColumn('action', t('activity.action'), ({ action }) => actionName(action)),
       {
         id: 'about',
         header: t('activity.subject'),

@@ -13,7 +13,7 @@ import { Skeleton } from '../../../ui/skeleton.tsx';
 
 /** The findings of `gantry doctor`: what is wrong with the installation, and how to correct it. */
 export function DoctorPage() {
-  const { t, i18n } = useTranslation('administration');
+  const { t } = useTranslation('administration');
   const { data, error, isFetching, dataUpdatedAt, refetch } = useQuery({
     ...service.system.doctor.queryOptions(),
     // The check checks the whole installation, so it is not repeated on each window focus.
@@ -44,7 +44,7 @@ export function DoctorPage() {
           {!data && !error && <Skeleton rows={6} />}
           {data && problems.length + advice.length === 0 && (
             <Empty icon="good" title={t('doctor.none')}>
-              {t('doctor.noneText', { count: fine.length, n: fine.length.toLocaleString(i18n.language) })}
+              {t('doctor.noneText', { count: fine.length })}
             </Empty>
           )}
           {problems.length > 0 && <FindingList level="PROBLEM" findings={problems} />}
@@ -102,13 +102,13 @@ function FindingList({ level, findings }: FindingListProps) {
 
 /** The checks that passed, in a collapsed section. */
 function FoundFine({ findings }: { readonly findings: readonly Finding[] }) {
-  const { t, i18n } = useTranslation('administration');
+  const { t } = useTranslation('administration');
   const sentencesOf = useSentences();
   const said = findings.map((each) => ({ ...sentencesOf(each), code: each.code, english: each.finding }));
   return (
     <details className="rounded-md border bg-surface p-3">
       <summary className="cursor-pointer pointer-coarse:min-h-11">
-        {t('doctor.n', { count: findings.length, n: findings.length.toLocaleString(i18n.language) })}
+        {t('doctor.n', { count: findings.length })}
       </summary>
       <ul className="mt-2 flex flex-col gap-1 text-muted">
         {said.map(({ code, english, finding, language }) => (

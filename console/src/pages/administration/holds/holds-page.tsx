@@ -6,12 +6,12 @@ import type { Filter, FilterValues } from '../../../shared/filters/filter.ts';
 import { FilterBar } from '../../../shared/filters/filter-bar.tsx';
 import { PageHeader } from '../../../shared/page/page-header.tsx';
 import { api, service } from '../../../shared/service/service.ts';
+import { figureColumn, textColumn, timeColumn } from '../../../shared/table/column.tsx';
 import { type Column, DataTable } from '../../../shared/table/data-table.tsx';
 import { ExportButton } from '../../../shared/table/export-button.tsx';
 import { usePages } from '../../../shared/table/pages.ts';
 import { columnsBeside, ListAndPane } from '../../../shared/table/side-pane.tsx';
 import { useCursor } from '../../../shared/table/use-cursor.ts';
-import { Moment } from '../../../shared/time/moment.tsx';
 import { isInPlace } from '../../../shared/url/search.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Empty, NoMatch } from '../../../ui/empty.tsx';
@@ -24,7 +24,7 @@ const keyOf = ({ id }: LegalHold): string => id;
 
 /** The legal holds, with the details of the selected one. */
 export function HoldsPage() {
-  const { t, i18n } = useTranslation('administration');
+  const { t } = useTranslation('administration');
   const { hold: openId, ...input } = useSearch({ from: '/shell/administration/holds' });
   const navigate = useNavigate({ from: '/administration/holds' });
   const [sets, setSets] = useState(false);
@@ -68,10 +68,7 @@ export function HoldsPage() {
     <>
       <PageHeader
         title={t('holds.title')}
-        note={
-          pages.total !== null &&
-          t('holds.total', { count: pages.total, n: pages.total.toLocaleString(i18n.language) })
-        }
+        note={pages.total !== null && t('holds.total', { count: pages.total })}
       >
         <ExportButton title={t('holds.title')} {...{ columns, pages, filters, values: input }} />
         {(isFiltered || pages.rows.length > 0) && set}
@@ -113,15 +110,10 @@ export function HoldsPage() {
 }
 
 function useHoldColumns(): readonly Column<LegalHold>[] {
-  const { t, i18n } = useTranslation('administration');
+  const { t } = useTranslation('administration');
   return useMemo(
     () => [
-      {
-        id: 'reason',
-        header: t('holds.reason'),
-        csv: ({ reason }) => reason,
-        cell: ({ reason }) => <bdi>{reason}</bdi>,
-      },
+      textColumn('reason', t('holds.reason'), ({ reason }) => reason),
       {
         id: 'state',
         header: t('holds.state'),
@@ -129,31 +121,10 @@ function useHoldColumns(): readonly Column<LegalHold>[] {
         csv: ({ releasedAt }) => t(releasedAt ? 'holds.released' : 'holds.active'),
         cell: ({ releasedAt }) => <StateBadge state={releasedAt ? 'holds.released' : 'holds.active'} />,
       },
-      {
-        id: 'events',
-        header: t('storage.events'),
-        width: '6rem',
-        isFigure: true,
-        csv: ({ eventCount }) => eventCount,
-        cell: ({ eventCount }) => eventCount.toLocaleString(i18n.language),
-      },
-      {
-        id: 'by',
-        header: t('holds.by'),
-        width: '12rem',
-        wideOnly: true,
-        csv: ({ createdBy }) => createdBy?.name ?? null,
-        cell: ({ createdBy }) => createdBy && <bdi>{createdBy.name}</bdi>,
-      },
-      {
-        id: 'at',
-        header: t('holds.at'),
-        width: '11.5rem',
-        wideOnly: true,
-        csv: ({ createdAt }) => createdAt,
-        cell: ({ createdAt }) => <Moment at={createdAt} />,
-      },
+      figureColumn('events', t('storage.events'), ({ eventCount }) => eventCount, { width: '6rem' }),
+      textColumn('by', t('holds.by'), ({ createdBy }) => createdBy?.name, { width: '12rem', wideOnly: true }),
+      timeColumn('at', t('holds.at'), ({ createdAt }) => createdAt, { width: '11.5rem', wideOnly: true }),
     ],
-    [t, i18n.language],
+    [t],
   );
 }

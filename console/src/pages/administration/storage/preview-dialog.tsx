@@ -22,7 +22,7 @@ interface PreviewDialogProps {
 
 /** A dialog that shows what retention would remove, and asks for confirmation. */
 export function PreviewDialog({ preview, title, action, note, run, onDone, onClose }: PreviewDialogProps) {
-  const { t, i18n } = useTranslation(['administration', 'common']);
+  const { t } = useTranslation(['administration', 'common']);
   const removalText = useRemovalText();
   const act = useMutation({ mutationFn: run, onSuccess: onDone });
   const { totals, removals, held } = preview;
@@ -46,7 +46,7 @@ export function PreviewDialog({ preview, title, action, note, run, onDone, onClo
       {held > 0 && (
         <p className="flex gap-2">
           <Icon name="hold" className="mt-0.5" />
-          {t('retention.held', { count: held, n: held.toLocaleString(i18n.language) })}
+          {t('retention.held', { count: held })}
         </p>
       )}
       {removals.length > 0 && <RemovalTable removals={removals} />}
@@ -116,9 +116,7 @@ export function useRemovalText(): (totals: RetentionPreview['totals']) => string
       .map((name) => [name, totals[name]] as const)
       .filter(([, count]) => count !== 0)
       .map(([name, count]) =>
-        count === null
-          ? t('amount.uncountedImages')
-          : t(`amount.${name}`, { count, n: count.toLocaleString(i18n.language) }),
+        count === null ? t('amount.uncountedImages') : t(`amount.${name}`, { count }),
       );
     return parts.length === 0 ? t('amount.nothing') : new Intl.ListFormat(i18n.language).format(parts);
   };

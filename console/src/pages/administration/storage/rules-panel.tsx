@@ -113,7 +113,7 @@ interface EventRulesProps {
 
 /** The retention rules of events: the default, and the rules of single types. */
 function EventRules({ rules, errorOf }: EventRulesProps) {
-  const { t, i18n } = useTranslation(['administration', 'events']);
+  const { t } = useTranslation(['administration', 'events']);
   const own = Object.keys(rules.byType).length;
   return (
     <>
@@ -124,9 +124,7 @@ function EventRules({ rules, errorOf }: EventRulesProps) {
         error={errorOf('events.default')}
       />
       <details open={own > 0} className="rounded-md border px-3 py-2">
-        <summary className="cursor-pointer">
-          {t('retention.byType', { count: own, n: own.toLocaleString(i18n.language) })}
-        </summary>
+        <summary className="cursor-pointer">{t('retention.byType', { count: own })}</summary>
         <div className="mt-2 flex flex-col gap-2">
           {eventTypes.map((type) => (
             <RuleField

@@ -7,6 +7,7 @@ import type { Filter, FilterValues } from '../../../shared/filters/filter.ts';
 import { FilterBar } from '../../../shared/filters/filter-bar.tsx';
 import { PageHeader } from '../../../shared/page/page-header.tsx';
 import { api, service } from '../../../shared/service/service.ts';
+import { nameColumn, textColumn } from '../../../shared/table/column.tsx';
 import { type Column, DataTable } from '../../../shared/table/data-table.tsx';
 import { ExportButton } from '../../../shared/table/export-button.tsx';
 import { usePages } from '../../../shared/table/pages.ts';
@@ -35,7 +36,7 @@ export function UsersPage() {
 }
 
 function Users() {
-  const { t, i18n } = useTranslation('administration');
+  const { t } = useTranslation('administration');
   const { user: openId, ...input } = useSearch({ from: '/shell/administration/users' });
   const navigate = useNavigate({ from: '/administration/users' });
   const [creates, setCreates] = useState(false);
@@ -61,10 +62,7 @@ function Users() {
     <>
       <PageHeader
         title={t('users.title')}
-        note={
-          pages.total !== null &&
-          t('users.total', { count: pages.total, n: pages.total.toLocaleString(i18n.language) })
-        }
+        note={pages.total !== null && t('users.total', { count: pages.total })}
       >
         <ExportButton title={t('users.title')} {...{ columns, pages, filters, values: input }} />
         <Button kind="primary" icon="add" onClick={() => setCreates(true)}>
@@ -112,29 +110,12 @@ function useUserColumns(): readonly Column<User>[] {
         csv: nameOf,
         cell: ({ firstName, lastName }) => <bdi>{`${firstName} ${lastName}`}</bdi>,
       },
-      {
-        id: 'email',
-        header: t('users.email'),
-        sortBy: 'email',
-        wideOnly: true,
-        csv: ({ email }) => email,
-        cell: ({ email }) => <bdi>{email}</bdi>,
-      },
-      {
-        id: 'role',
-        header: t('users.role'),
+      textColumn('email', t('users.email'), ({ email }) => email, { sortBy: 'email', wideOnly: true }),
+      nameColumn('role', t('users.role'), ({ role }) => t(`common:roles.${role}`), {
         sortBy: 'role',
         width: 'min(8rem, 30cqi)',
-        csv: ({ role }) => t(`common:roles.${role}`),
-        cell: ({ role }) => t(`common:roles.${role}`),
-      },
-      {
-        id: 'department',
-        header: t('users.department'),
-        wideOnly: true,
-        csv: ({ department }) => department ?? null,
-        cell: ({ department }) => <bdi>{department}</bdi>,
-      },
+      }),
+      textColumn('department', t('users.department'), ({ department }) => department, { wideOnly: true }),
       {
         id: 'state',
         header: t('users.state'),

@@ -5,13 +5,13 @@ import { useTranslation } from 'react-i18next';
 import type { Filter, FilterValues } from '../../../shared/filters/filter.ts';
 import { FilterBar } from '../../../shared/filters/filter-bar.tsx';
 import { api, service } from '../../../shared/service/service.ts';
+import { figureColumn, nameColumn, timeColumn } from '../../../shared/table/column.tsx';
 import { type Column, DataTable } from '../../../shared/table/data-table.tsx';
 import { ExportButton } from '../../../shared/table/export-button.tsx';
 import { useOpened } from '../../../shared/table/opened.tsx';
 import { usePages } from '../../../shared/table/pages.ts';
 import { columnsBeside, ListAndPane, NotOpenedPane } from '../../../shared/table/side-pane.tsx';
 import { useCursor } from '../../../shared/table/use-cursor.ts';
-import { Moment } from '../../../shared/time/moment.tsx';
 import { isInPlace } from '../../../shared/url/search.ts';
 import { Empty, NoMatch } from '../../../ui/empty.tsx';
 import { StateBadge } from '../state-badge.tsx';
@@ -48,7 +48,7 @@ function useDeliveryFilters(): readonly Filter[] {
 
 /** The deliveries of a webhook, finished and pending, with the details of the selected one. */
 export function Deliveries({ webhook }: { readonly webhook: Webhook }) {
-  const { t, i18n } = useTranslation('administration');
+  const { t } = useTranslation('administration');
   const { delivery: openId, ...filter } = useSearch({ from: '/shell/administration/webhooks/$webhookId' });
   const navigate = useNavigate({ from: '/administration/webhooks/$webhookId' });
   const change = (values: FilterValues) =>
@@ -83,9 +83,7 @@ export function Deliveries({ webhook }: { readonly webhook: Webhook }) {
     <>
       <FilterBar filters={filters} values={filter} onChange={change}>
         {pages.total !== null && (
-          <span className="figures text-muted">
-            {t('deliveries.total', { count: pages.total, n: pages.total.toLocaleString(i18n.language) })}
-          </span>
+          <span className="figures text-muted">{t('deliveries.total', { count: pages.total })}</span>
         )}
         <ExportButton title={t('deliveries.title')} {...{ columns, pages, filters, values: filter }} />
       </FilterBar>
@@ -129,20 +127,11 @@ function useDeliveryColumns(): readonly Column<Delivery>[] {
   // biome-ignore lint/correctness/useExhaustiveDependencies: `kindName` changes only with the language
   return useMemo(
     () => [
-      {
-        id: 'createdAt',
-        header: t('deliveries.createdAt'),
+      timeColumn('createdAt', t('deliveries.createdAt'), ({ createdAt }) => createdAt, {
         sortBy: 'createdAt',
         width: '11.5rem',
-        csv: ({ createdAt }) => createdAt,
-        cell: ({ createdAt }) => <Moment at={createdAt} />,
-      },
-      {
-        id: 'kind',
-        header: t('deliveries.kind'),
-        csv: ({ kind }) => kindName(kind),
-        cell: ({ kind }) => kindName(kind),
-      },
+      }),
+      nameColumn('kind', t('deliveries.kind'), ({ kind }) => kindName(kind)),
       {
         id: 'status',
         header: t('deliveries.status'),
@@ -150,15 +139,10 @@ function useDeliveryColumns(): readonly Column<Delivery>[] {
         csv: ({ status, lastError }) => t(deliveryState(status, lastError !== null)),
         cell: ({ status, lastError }) => <StateBadge state={deliveryState(status, lastError !== null)} />,
       },
-      {
-        id: 'attempts',
-        header: t('deliveries.attempts'),
+      figureColumn('attempts', t('deliveries.attempts'), ({ attempts }) => attempts, {
         width: '6rem',
-        isFigure: true,
         wideOnly: true,
-        csv: ({ attempts }) => attempts,
-        cell: ({ attempts }) => attempts.toLocaleString(i18n.language),
-      },
+      }),
       {
         id: 'answer',
         header: t('deliveries.answer'),
@@ -168,14 +152,11 @@ function useDeliveryColumns(): readonly Column<Delivery>[] {
           <bdi className="text-muted">{lastError ?? (lastStatus !== null && `HTTP ${lastStatus}`)}</bdi>
         ),
       },
-      {
-        id: 'due',
-        header: t('deliveries.due'),
+      timeColumn('due', t('deliveries.due'), ({ dueAt }) => dueAt, {
         width: '9rem',
         wideOnly: true,
-        csv: ({ dueAt }) => dueAt,
-        cell: ({ dueAt }) => dueAt && <Moment at={dueAt} as="ago" />,
-      },
+        as: 'ago',
+      }),
     ],
     [t, i18n.language],
   );

@@ -92,7 +92,7 @@ export function WebhookActions({ webhook }: { readonly webhook: WatchedWebhook }
           <p>
             <bdi className="font-mono">{url}</bdi>
           </p>
-          <p>{t('webhooks.deleteText', { count: pending, n: pending.toLocaleString(i18n.language) })}</p>
+          <p>{t('webhooks.deleteText', { count: pending })}</p>
         </ConfirmDialog>
       )}
     </>

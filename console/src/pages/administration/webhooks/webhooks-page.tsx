@@ -4,6 +4,7 @@ import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { PageHeader } from '../../../shared/page/page-header.tsx';
 import { api, service } from '../../../shared/service/service.ts';
+import { figureColumn } from '../../../shared/table/column.tsx';
 import { type Column, DataTable } from '../../../shared/table/data-table.tsx';
 import { usePages } from '../../../shared/table/pages.ts';
 import { useCursor } from '../../../shared/table/use-cursor.ts';
@@ -20,7 +21,7 @@ const keyOf = ({ id }: WatchedWebhook): string => id;
 
 /** The list of webhooks: URLs that are notified of changes. */
 export function WebhooksPage() {
-  const { t, i18n } = useTranslation('administration');
+  const { t } = useTranslation('administration');
   const navigate = useNavigate();
   const [creates, setCreates] = useState(false);
   const [cursor, setCursor] = useState<string | null>(null);
@@ -52,10 +53,7 @@ export function WebhooksPage() {
     <>
       <PageHeader
         title={t('webhooks.title')}
-        note={
-          pages.total !== null &&
-          t('webhooks.total', { count: pages.total, n: pages.total.toLocaleString(i18n.language) })
-        }
+        note={pages.total !== null && t('webhooks.total', { count: pages.total })}
       >
         {pages.rows.length > 0 && create}
       </PageHeader>
@@ -105,14 +103,10 @@ function useWebhookColumns(): readonly Column<WatchedWebhook>[] {
         width: '8rem',
         cell: ({ enabled }) => <StateBadge state={enabled ? 'webhooks.enabled' : 'webhooks.disabled'} />,
       },
-      {
-        id: 'pending',
-        header: t('webhooks.pending'),
+      figureColumn('pending', t('webhooks.pending'), ({ pending }) => pending, {
         width: '6rem',
-        isFigure: true,
         wideOnly: true,
-        cell: ({ pending }) => pending.toLocaleString(i18n.language),
-      },
+      }),
       {
         id: 'dead',
         header: t('webhooks.dead'),

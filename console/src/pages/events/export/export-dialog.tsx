@@ -79,7 +79,7 @@ export function ExportDialog({ input, reason, filters, onClose }: ExportDialogPr
 }
 
 function Progress({ report }: { readonly report: Report | undefined }) {
-  const { t, i18n } = useTranslation('events');
+  const { t } = useTranslation('events');
   const rows = report?.rowCount ?? 0;
   return (
     <div className="flex flex-col gap-1">
@@ -90,7 +90,7 @@ function Progress({ report }: { readonly report: Report | undefined }) {
         aria-label={t('export.title')}
       />
       <p role="status" className="figures text-sm text-muted">
-        {t('export.rows', { count: rows, n: rows.toLocaleString(i18n.language) })}
+        {t('export.rows', { count: rows })}
       </p>
     </div>
   );
@@ -101,16 +101,14 @@ function Scope({
   input,
   filters,
 }: { readonly scope: ExportScope } & Pick<ExportDialogProps, 'input' | 'filters'>) {
-  const { t, i18n } = useTranslation('events');
+  const { t } = useTranslation('events');
   const { timezone } = useTimeSettings();
   const { total, startDate, endDate } = scope;
   const values = input as Readonly<Record<string, unknown>>;
   const set = filters.filter(({ name, kind }) => kind !== 'moment' && values[name] !== undefined);
   return (
     <>
-      <p className="font-medium">
-        {t('export.exports', { count: total, n: total.toLocaleString(i18n.language) })}
-      </p>
+      <p className="font-medium">{t('export.exports', { count: total })}</p>
       <Facts>
         <Fact name={t('export.filter')}>
           {set.length === 0 ? (

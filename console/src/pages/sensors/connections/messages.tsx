@@ -6,11 +6,11 @@ import { useTranslation } from 'react-i18next';
 import type { Filter, FilterValues } from '../../../shared/filters/filter.ts';
 import { FilterBar } from '../../../shared/filters/filter-bar.tsx';
 import { api, service } from '../../../shared/service/service.ts';
+import { figureColumn, textColumn, timeColumn } from '../../../shared/table/column.tsx';
 import { type Column, DataTable } from '../../../shared/table/data-table.tsx';
 import { usePages } from '../../../shared/table/pages.ts';
 import { columnsBeside, ListAndPane } from '../../../shared/table/side-pane.tsx';
 import { useCursor } from '../../../shared/table/use-cursor.ts';
-import { Moment } from '../../../shared/time/moment.tsx';
 import { isInPlace } from '../../../shared/url/search.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Empty } from '../../../ui/empty.tsx';
@@ -24,7 +24,7 @@ const AGAIN_MS = 3_000;
 
 /** The messages of a connection, the newest first. */
 export function Messages({ connectionId }: { readonly connectionId: string }) {
-  const { t, i18n } = useTranslation('connections');
+  const { t } = useTranslation('connections');
   const { message: openId, ...filter } = useSearch({
     from: '/shell/sensors/$sensorId/connections/$connectionId',
   });
@@ -52,9 +52,7 @@ export function Messages({ connectionId }: { readonly connectionId: string }) {
     <>
       <FilterBar filters={filters} values={filter} onChange={change}>
         {pages.total !== null && (
-          <span className="figures text-muted">
-            {t('messages.total', { count: pages.total, n: pages.total.toLocaleString(i18n.language) })}
-          </span>
+          <span className="figures text-muted">{t('messages.total', { count: pages.total })}</span>
         )}
       </FilterBar>
       <ListAndPane
@@ -107,44 +105,23 @@ function useStatusFilter(): readonly Filter[] {
 }
 
 function useMessageColumns(): readonly Column<DeviceMessage>[] {
-  const { t, i18n } = useTranslation('connections');
+  const { t } = useTranslation('connections');
   return useMemo(
     () => [
-      {
-        id: 'receivedAt',
-        header: t('messages.receivedAt'),
-        width: '11rem',
-        cell: ({ receivedAt }) => <Moment at={receivedAt} />,
-      },
+      timeColumn('receivedAt', t('messages.receivedAt'), ({ receivedAt }) => receivedAt, { width: '11rem' }),
       {
         id: 'status',
         header: t('messages.status'),
         width: '10rem',
         cell: ({ status }) => <MessageStatusBadge status={status} />,
       },
-      {
-        id: 'reason',
-        header: t('messages.reason'),
-        notNarrow: true,
-        cell: ({ reason }) => reason !== null && <bdi>{reason}</bdi>,
-      },
-      {
-        id: 'events',
-        header: t('messages.events'),
+      textColumn('reason', t('messages.reason'), ({ reason }) => reason, { notNarrow: true }),
+      figureColumn('events', t('messages.events'), ({ eventIds }) => eventIds.length, {
         width: '6rem',
-        isFigure: true,
         notNarrow: true,
-        cell: ({ eventIds }) => eventIds.length.toLocaleString(i18n.language),
-      },
-      {
-        id: 'bytes',
-        header: t('messages.bytes'),
-        width: '7rem',
-        isFigure: true,
-        notNarrow: true,
-        cell: ({ bytes }) => bytes.toLocaleString(i18n.language),
-      },
+      }),
+      figureColumn('bytes', t('messages.bytes'), ({ bytes }) => bytes, { width: '7rem', notNarrow: true }),
     ],
-    [t, i18n.language],
+    [t],
   );
 }
