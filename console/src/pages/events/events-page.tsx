@@ -1,7 +1,6 @@
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useSearch } from '@tanstack/react-router';
 import { useEffect, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { FilterValues } from '../../shared/filters/filter.ts';
 import { FilterBar } from '../../shared/filters/filter-bar.tsx';
 import { PageHeader } from '../../shared/page/page-header.tsx';
 import { PlatesHidden, useSeesPlates } from '../../shared/service/plates.tsx';
@@ -9,7 +8,7 @@ import { useMay } from '../../shared/session/session.ts';
 import { DataTable } from '../../shared/table/data-table.tsx';
 import { useCursor } from '../../shared/table/use-cursor.ts';
 import { useSelection } from '../../shared/table/use-selection.ts';
-import { isInPlace } from '../../shared/url/search.ts';
+import { usePane } from '../../shared/url/use-pane.ts';
 import { WithDefaultView } from '../../shared/views/with-default-view.tsx';
 import { BulkBar } from './bulk/bulk-bar.tsx';
 import { useEventColumns, useEventName, useMarkColumn, useReviewColumn } from './columns.tsx';
@@ -36,14 +35,7 @@ export function EventsPage() {
 function Events() {
   const { t } = useTranslation('events');
   const { event: openId, kiosk: _, ...input } = useSearch({ from: '/shell/events' });
-  const navigate = useNavigate({ from: '/events' });
-  const change = (values: FilterValues) =>
-    void navigate({
-      search: (all) => ({ ...all, ...values }),
-      replace: isInPlace(values, 'event', openId),
-    });
-  const open = ({ id }: Pick<ReviewedEvent, 'id'>) => change({ event: id });
-  const close = () => change({ event: undefined });
+  const { change, open, close, clear: clearFilters } = usePane('/events', 'event', openId);
 
   const filters = useEventFilters();
   const seesPlates = useSeesPlates();
@@ -113,7 +105,7 @@ function Events() {
               nameOf={nameOf}
               isDone={isDone}
               {...(isOffered && { onSelect: selection.toggle, onSelectAll: selection.selectAll })}
-              empty={<NoEvents isFiltered={isFiltered} onClear={() => void navigate({ search: {} })} />}
+              empty={<NoEvents isFiltered={isFiltered} onClear={clearFilters} />}
             />
           )}
         </div>

@@ -33,13 +33,14 @@ export function useEventList(input: EventFilters): EventList {
   const latest = useRef(reason);
   latest.current = reason;
   const isHeld = answer === undefined;
-  const pages = usePages<Event>({
+  const pages = usePages({
     queryKey: service.events.getAll.queryKey(input),
-    load: async (page, signal) => {
-      const question = { ...input, ...page, ...(latest.current && { reason: latest.current }) };
-      const { events, total } = await api.events.getAll.query(question, { signal });
-      return { rows: events, total };
-    },
+    load: (page, signal) =>
+      api.events.getAll.query(
+        { ...input, ...page, ...(latest.current && { reason: latest.current }) },
+        { signal },
+      ),
+    rows: 'events',
     keyOf: keyOfEvent,
     enabled: !isHeld,
   });

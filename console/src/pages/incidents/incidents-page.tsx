@@ -169,12 +169,10 @@ function SaveIncidents({ pages, filters, values }: SaveIncidentsProps) {
 
 /** The pages of the incident list. @param enabled whether the list is shown; if not, nothing is requested */
 function useIncidentPages(input: IncidentsInput, enabled: boolean): Pages<Incident> {
-  return usePages<Incident>({
+  return usePages({
     queryKey: service.incidents.getAll.queryKey(input),
-    load: async (page, signal) => {
-      const { incidents, total } = await api.incidents.getAll.query({ ...input, ...page }, { signal });
-      return { rows: incidents, total };
-    },
+    load: (page, signal) => api.incidents.getAll.query({ ...input, ...page }, { signal }),
+    rows: 'incidents',
     keyOf: ({ id }) => id,
     enabled,
   });

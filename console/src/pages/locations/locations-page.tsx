@@ -40,12 +40,10 @@ function Locations() {
     () => [{ kind: 'text', name: 'search', label: t('filters.search') }],
     [t],
   );
-  const pages = usePages<Location>({
+  const pages = usePages({
     queryKey: service.locations.getAll.queryKey(input),
-    load: async (page, signal) => {
-      const { locations, total } = await api.locations.getAll.query({ ...input, ...page }, { signal });
-      return { rows: locations, total };
-    },
+    load: (page, signal) => api.locations.getAll.query({ ...input, ...page }, { signal }),
+    rows: 'locations',
     keyOf,
   });
   const columns = useLocationColumns();

@@ -37,12 +37,10 @@ export function FilesPage() {
   const [cursor, setCursor] = useState<string | null>(null);
   const download = useDownload();
   const columns = useFileColumns();
-  const pages = usePages<Report>({
+  const pages = usePages({
     queryKey: service.reports.getReports.queryKey(search),
-    load: async (page, signal) => {
-      const { reports, total } = await api.reports.getReports.query({ ...search, ...page }, { signal });
-      return { rows: reports, total };
-    },
+    load: (page, signal) => api.reports.getReports.query({ ...search, ...page }, { signal }),
+    rows: 'reports',
     keyOf,
     enabled: mayView,
     isUnderWay: isUnfinished,

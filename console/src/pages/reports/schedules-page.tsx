@@ -43,12 +43,10 @@ export function SchedulesPage() {
     onEdit: (schedule) => setOpen({ what: 'edit', schedule }),
     onDelete: (schedule) => setOpen({ what: 'delete', schedule }),
   });
-  const pages = usePages<ReportSchedule>({
+  const pages = usePages({
     queryKey: service.reports.getSchedules.queryKey(),
-    load: async (page, signal) => {
-      const { schedules, total } = await api.reports.getSchedules.query(page, { signal });
-      return { rows: schedules, total };
-    },
+    load: (page, signal) => api.reports.getSchedules.query(page, { signal }),
+    rows: 'schedules',
     keyOf,
     enabled: mayView,
   });

@@ -39,12 +39,10 @@ function Sensors() {
   const change = (values: FilterValues) =>
     void navigate({ search: (all) => ({ ...all, ...values }), replace: true });
   const filters = useSensorFilters();
-  const pages = usePages<ListedSensor>({
+  const pages = usePages({
     queryKey: service.sensors.getAll.queryKey(input),
-    load: async (page, signal) => {
-      const { sensors, total } = await api.sensors.getAll.query({ ...input, ...page }, { signal });
-      return { rows: sensors, total };
-    },
+    load: (page, signal) => api.sensors.getAll.query({ ...input, ...page }, { signal }),
+    rows: 'sensors',
     keyOf,
   });
   const openForm = () => change({ create: true });

@@ -3,7 +3,6 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useCallback, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { forgetUnseen, useHasUnseen } from '../../shared/announce/unseen.ts';
-import type { FilterValues } from '../../shared/filters/filter.ts';
 import { FilterBar } from '../../shared/filters/filter-bar.tsx';
 import { api, service } from '../../shared/service/service.ts';
 import { DataTable } from '../../shared/table/data-table.tsx';
@@ -14,7 +13,7 @@ import { usePages } from '../../shared/table/pages.ts';
 import { useCursor } from '../../shared/table/use-cursor.ts';
 import { useSelection } from '../../shared/table/use-selection.ts';
 import { useTime } from '../../shared/time/use-time.ts';
-import { isInPlace } from '../../shared/url/search.ts';
+import { usePane } from '../../shared/url/use-pane.ts';
 import { WithDefaultView } from '../../shared/views/with-default-view.tsx';
 import { Empty, NoMatch } from '../../ui/empty.tsx';
 import { useShortcuts } from '../../ui/shortcuts.tsx';
@@ -42,27 +41,21 @@ function AlertList() {
   const sortBy = search.sortBy === 'priority' ? search.sortBy : undefined;
   const input = { acknowledged, priority, backlog, entryId, startDate, endDate, sortBy, sortOrder };
   const navigate = useNavigate({ from: '/watchlist' });
-  const change = (values: FilterValues) =>
-    void navigate({
-      search: (all) => ({ ...all, ...values }),
-      replace: isInPlace(values, 'alert', openId),
-    });
+  const { change, open, close, clear: clearFilters } = usePane('/watchlist', 'alert', openId);
   const filters = useAlertFilters();
   const columns = useAlertColumns(openId !== undefined);
   const saved = useSavedColumns();
-  const pages = usePages<WatchlistAlert>({
+  const pages = usePages({
     queryKey: service.watchlist.getAlerts.queryKey(input),
-    load: async (page, signal) => {
-      const { alerts, total } = await api.watchlist.getAlerts.query({ ...input, ...page }, { signal });
-      return { rows: alerts, total };
-    },
+    load: (page, signal) => api.watchlist.getAlerts.query({ ...input, ...page }, { signal }),
+    rows: 'alerts',
     keyOf,
   });
   const { active: listed } = useCursor({
     rows: pages.rows,
     keyOf,
     activeKey: openId,
-    onMove: ({ id }) => change({ alert: id }),
+    onMove: open,
     onOpen: ({ eventId }) => void navigate({ to: '/events', search: { event: eventId } }),
   });
   const opened = useOpened<WatchlistAlert>({
@@ -73,7 +66,6 @@ function AlertList() {
     load: (id) => api.watchlist.getAlert.query({ id }),
   });
   const active = opened.row;
-  const close = () => change({ alert: undefined });
   const selection = useSelection({ rows: pages.rows, keyOf, activeKey: openId });
   const { clear } = selection;
   const listKey = JSON.stringify(input);
@@ -104,13 +96,13 @@ function AlertList() {
               change({ sortBy: by === 'createdAt' ? undefined : by, sortOrder: order })
             }
             activeKey={openId ?? null}
-            onActivate={({ id }) => change({ alert: id })}
+            onActivate={open}
             selected={selection.selected}
             nameOf={nameOf}
             onSelect={selection.toggle}
             empty={
               isFiltered ? (
-                <NoMatch title={t('alerts.noMatch')} onClear={() => void navigate({ search: {} })} />
+                <NoMatch title={t('alerts.noMatch')} onClear={clearFilters} />
               ) : (
                 <Empty icon="watchlist" title={t('alerts.first')}>
                   {t('alerts.firstText')}

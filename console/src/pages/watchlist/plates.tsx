@@ -1,7 +1,6 @@
 import type { WatchlistEntry } from '@gantry/contract/watchlist';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import type { FilterValues } from '../../shared/filters/filter.ts';
 import { FilterBar } from '../../shared/filters/filter-bar.tsx';
 import { useSeesPlates } from '../../shared/service/plates.tsx';
 import { api, service } from '../../shared/service/service.ts';
@@ -12,7 +11,7 @@ import { ExportButton } from '../../shared/table/export-button.tsx';
 import { NotOpened, useOpened } from '../../shared/table/opened.tsx';
 import { usePages } from '../../shared/table/pages.ts';
 import { useCursor } from '../../shared/table/use-cursor.ts';
-import { isInPlace } from '../../shared/url/search.ts';
+import { usePane } from '../../shared/url/use-pane.ts';
 import { WithDefaultView } from '../../shared/views/with-default-view.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -40,19 +39,13 @@ function PlateList() {
   const { plate, search, priority, active, sortBy, sortOrder } = useSearch({ from: '/shell/watchlist' });
   const input = { search, priority, active, sortBy, sortOrder };
   const navigate = useNavigate({ from: '/watchlist' });
-  const change = (values: FilterValues) =>
-    void navigate({
-      search: (all) => ({ ...all, ...values }),
-      replace: isInPlace(values, 'plate', plate),
-    });
+  const { change, close } = usePane('/watchlist', 'plate', plate);
   const filters = usePlateFilters();
   const columns = usePlateColumns();
-  const pages = usePages<WatchlistEntry>({
+  const pages = usePages({
     queryKey: service.watchlist.getAll.queryKey(input),
-    load: async (page, signal) => {
-      const { entries, total } = await api.watchlist.getAll.query({ ...input, ...page }, { signal });
-      return { rows: entries, total };
-    },
+    load: (page, signal) => api.watchlist.getAll.query({ ...input, ...page }, { signal }),
+    rows: 'entries',
     keyOf,
   });
   const saved: readonly ExportColumn<WatchlistEntry>[] = [
@@ -77,7 +70,6 @@ function PlateList() {
     load: (id) => api.watchlist.getById.query({ id }),
   });
   const open = opened.row;
-  const close = () => change({ plate: undefined });
   const create = () => openDialog('new');
   useShortcuts(mayManage ? [{ keys: 'c', label: t('plates.new'), scope: 'page', run: create }] : []);
   const isFiltered = filters.some(({ name }) => input[name as keyof typeof input] !== undefined);

@@ -10,10 +10,13 @@ import { useMemo, useState } from 'react';
 /** Refetch interval while a row is in progress, in milliseconds. */
 const POLL_MS = 2_000;
 
-export interface PagesOptions<Row> {
+export interface PagesOptions<Row, Name extends string> {
   /** Identifies the list and its filters. */
   readonly queryKey: QueryKey;
-  readonly load: Load<Row>;
+  /** Requests a range of rows of the list. */
+  readonly load: (page: Range, signal: AbortSignal) => Promise<Answer<Row, Name>>;
+  /** The name that the answer has for the rows. */
+  readonly rows: Name;
   readonly keyOf: (row: Row) => string;
   /** false: the list is not requested and has no rows. */
   readonly enabled?: boolean;
@@ -54,14 +57,19 @@ export interface Pages<Row> {
  * A list that is loaded page by page as the user scrolls. Rows that are added or removed meanwhile shift the pages: no
  * row is skipped, and a row that is returned twice is shown once.
  */
-export function usePages<Row>({
+export function usePages<Row, Name extends string>({
   queryKey,
-  load,
+  load: ask,
+  rows: name,
   keyOf,
   enabled = true,
   isUnderWay,
   everyMs,
-}: PagesOptions<Row>): Pages<Row> {
+}: PagesOptions<Row, Name>): Pages<Row> {
+  const load: Load<Row> = async (page, signal) => {
+    const answer = await ask(page, signal);
+    return { rows: answer[name], total: answer.total };
+  };
   const client = useQueryClient();
   const [generation, setGeneration] = useState(0);
   const key = [...queryKey, 'pages'];
@@ -135,8 +143,15 @@ export interface Rows<Row> {
   readonly total: number;
 }
 
+interface Range {
+  readonly skip: number;
+  readonly take: number;
+}
+
+type Answer<Row, Name extends string> = { readonly [N in Name]: readonly Row[] } & { readonly total: number };
+
 /** Requests a range of rows of a list. */
-type Load<Row> = (page: { skip: number; take: number }, signal: AbortSignal) => Promise<Rows<Row>>;
+type Load<Row> = (page: Range, signal: AbortSignal) => Promise<Rows<Row>>;
 
 /** The offset of a page, and the number of rows in the list when the previous page was read. */
 export interface PageStart {

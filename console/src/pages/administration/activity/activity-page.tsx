@@ -1,7 +1,6 @@
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { FilterValues } from '../../../shared/filters/filter.ts';
 import { FilterBar } from '../../../shared/filters/filter-bar.tsx';
 import { PageHeader } from '../../../shared/page/page-header.tsx';
 import { api, service } from '../../../shared/service/service.ts';
@@ -12,7 +11,7 @@ import { useOpened } from '../../../shared/table/opened.tsx';
 import { usePages } from '../../../shared/table/pages.ts';
 import { columnsBeside, ListAndPane, NotOpenedPane } from '../../../shared/table/side-pane.tsx';
 import { useCursor } from '../../../shared/table/use-cursor.ts';
-import { isInPlace } from '../../../shared/url/search.ts';
+import { usePane } from '../../../shared/url/use-pane.ts';
 import { deviceOf } from '../../../shared/users/device.ts';
 import { WithDefaultView } from '../../../shared/views/with-default-view.tsx';
 import { Button } from '../../../ui/button.tsx';
@@ -35,21 +34,13 @@ export function ActivityPage() {
 function Activity() {
   const { t } = useTranslation('administration');
   const { entry: openId, ...input } = useSearch({ from: '/shell/administration/activity' });
-  const navigate = useNavigate({ from: '/administration/activity' });
-  const change = (values: FilterValues) =>
-    void navigate({
-      search: (all) => ({ ...all, ...values }),
-      replace: isInPlace(values, 'entry', openId),
-    });
-  const open = ({ id }: Entry) => change({ entry: id });
+  const { change, open, close, clear } = usePane('/administration/activity', 'entry', openId);
   const filters = useActivityFilters();
   const columns = useActivityColumns();
-  const pages = usePages<Entry>({
+  const pages = usePages({
     queryKey: service.users.getActivityLog.queryKey(input),
-    load: async (page, signal) => {
-      const { activities, total } = await api.users.getActivityLog.query({ ...input, ...page }, { signal });
-      return { rows: activities, total };
-    },
+    load: (page, signal) => api.users.getActivityLog.query({ ...input, ...page }, { signal }),
+    rows: 'activities',
     keyOf,
   });
   const { active: listed } = useCursor({ rows: pages.rows, keyOf, activeKey: openId, onMove: open });
@@ -61,7 +52,6 @@ function Activity() {
     load: (id) => api.users.getActivityEntry.query({ id }),
   });
   const active = opened.row;
-  const close = () => change({ entry: undefined });
   return (
     <>
       <PageHeader
@@ -85,7 +75,7 @@ function Activity() {
             onActivate={open}
             empty={
               Object.keys(input).length > 0 ? (
-                <NoMatch title={t('activity.noMatch')} onClear={() => void navigate({ search: {} })} />
+                <NoMatch title={t('activity.noMatch')} onClear={clear} />
               ) : (
                 <Empty icon="activity" title={t('activity.nothing')} />
               )

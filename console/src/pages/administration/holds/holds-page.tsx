@@ -1,8 +1,8 @@
 import type { LegalHold } from '@gantry/contract/storage';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useSearch } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Filter, FilterValues } from '../../../shared/filters/filter.ts';
+import type { Filter } from '../../../shared/filters/filter.ts';
 import { FilterBar } from '../../../shared/filters/filter-bar.tsx';
 import { PageHeader } from '../../../shared/page/page-header.tsx';
 import { api, service } from '../../../shared/service/service.ts';
@@ -12,7 +12,7 @@ import { ExportButton } from '../../../shared/table/export-button.tsx';
 import { usePages } from '../../../shared/table/pages.ts';
 import { columnsBeside, ListAndPane } from '../../../shared/table/side-pane.tsx';
 import { useCursor } from '../../../shared/table/use-cursor.ts';
-import { isInPlace } from '../../../shared/url/search.ts';
+import { usePane } from '../../../shared/url/use-pane.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Empty, NoMatch } from '../../../ui/empty.tsx';
 import { useShortcuts } from '../../../ui/shortcuts.tsx';
@@ -26,14 +26,8 @@ const keyOf = ({ id }: LegalHold): string => id;
 export function HoldsPage() {
   const { t } = useTranslation('administration');
   const { hold: openId, ...input } = useSearch({ from: '/shell/administration/holds' });
-  const navigate = useNavigate({ from: '/administration/holds' });
   const [sets, setSets] = useState(false);
-  const change = (values: FilterValues) =>
-    void navigate({
-      search: (all) => ({ ...all, ...values }),
-      replace: isInPlace(values, 'hold', openId),
-    });
-  const open = ({ id }: { readonly id: string }) => change({ hold: id });
+  const { change, open, close, clear } = usePane('/administration/holds', 'hold', openId);
   const filters = useMemo<readonly Filter[]>(
     () => [
       {
@@ -48,12 +42,10 @@ export function HoldsPage() {
     [t],
   );
   const columns = useHoldColumns();
-  const pages = usePages<LegalHold>({
+  const pages = usePages({
     queryKey: service.storage.getHolds.queryKey(input),
-    load: async (page, signal) => {
-      const { holds, total } = await api.storage.getHolds.query({ ...input, ...page }, { signal });
-      return { rows: holds, total };
-    },
+    load: (page, signal) => api.storage.getHolds.query({ ...input, ...page }, { signal }),
+    rows: 'holds',
     keyOf,
   });
   useCursor({ rows: pages.rows, keyOf, activeKey: openId, onMove: open });
@@ -85,7 +77,7 @@ export function HoldsPage() {
             onActivate={open}
             empty={
               isFiltered ? (
-                <NoMatch title={t('holds.noMatch')} onClear={() => void navigate({ search: {} })} />
+                <NoMatch title={t('holds.noMatch')} onClear={clear} />
               ) : (
                 <Empty icon="hold" title={t('holds.none')} action={set}>
                   {t('holds.noneText')}
@@ -94,7 +86,7 @@ export function HoldsPage() {
             }
           />
         }
-        pane={openId && <HoldPane key={openId} id={openId} onClose={() => change({ hold: undefined })} />}
+        pane={openId && <HoldPane key={openId} id={openId} onClose={close} />}
       />
       {sets && (
         <HoldDialog

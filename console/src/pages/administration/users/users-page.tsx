@@ -1,9 +1,9 @@
 import type { User } from '@gantry/contract/users';
 import { roles } from '@gantry/contract/values';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useSearch } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Filter, FilterValues } from '../../../shared/filters/filter.ts';
+import type { Filter } from '../../../shared/filters/filter.ts';
 import { FilterBar } from '../../../shared/filters/filter-bar.tsx';
 import { PageHeader } from '../../../shared/page/page-header.tsx';
 import { api, service } from '../../../shared/service/service.ts';
@@ -14,7 +14,7 @@ import { usePages } from '../../../shared/table/pages.ts';
 import { columnsBeside, ListAndPane } from '../../../shared/table/side-pane.tsx';
 import { useCursor } from '../../../shared/table/use-cursor.ts';
 import { Moment } from '../../../shared/time/moment.tsx';
-import { isInPlace } from '../../../shared/url/search.ts';
+import { usePane } from '../../../shared/url/use-pane.ts';
 import { WithDefaultView } from '../../../shared/views/with-default-view.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { NoMatch } from '../../../ui/empty.tsx';
@@ -38,22 +38,14 @@ export function UsersPage() {
 function Users() {
   const { t } = useTranslation('administration');
   const { user: openId, ...input } = useSearch({ from: '/shell/administration/users' });
-  const navigate = useNavigate({ from: '/administration/users' });
   const [creates, setCreates] = useState(false);
-  const change = (values: FilterValues) =>
-    void navigate({
-      search: (all) => ({ ...all, ...values }),
-      replace: isInPlace(values, 'user', openId),
-    });
-  const open = ({ id }: User) => change({ user: id });
+  const { change, open, close, clear } = usePane('/administration/users', 'user', openId);
   const filters = useUserFilters();
   const columns = useUserColumns();
-  const pages = usePages<User>({
+  const pages = usePages({
     queryKey: service.users.getAll.queryKey(input),
-    load: async (page, signal) => {
-      const { users, total } = await api.users.getAll.query({ ...input, ...page }, { signal });
-      return { rows: users, total };
-    },
+    load: (page, signal) => api.users.getAll.query({ ...input, ...page }, { signal }),
+    rows: 'users',
     keyOf,
   });
   useCursor({ rows: pages.rows, keyOf, activeKey: openId, onMove: open });
@@ -81,10 +73,10 @@ function Users() {
             onSort={({ by, order }) => change({ sortBy: by, sortOrder: order })}
             activeKey={openId ?? null}
             onActivate={open}
-            empty={<NoMatch title={t('users.noMatch')} onClear={() => void navigate({ search: {} })} />}
+            empty={<NoMatch title={t('users.noMatch')} onClear={clear} />}
           />
         }
-        pane={openId && <UserPane key={openId} id={openId} onClose={() => change({ user: undefined })} />}
+        pane={openId && <UserPane key={openId} id={openId} onClose={close} />}
       />
       {creates && (
         <CreateDialog

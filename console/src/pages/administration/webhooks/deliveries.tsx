@@ -1,8 +1,8 @@
 import type { Delivery, Webhook } from '@gantry/contract/webhooks';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Filter, FilterValues } from '../../../shared/filters/filter.ts';
+import type { Filter } from '../../../shared/filters/filter.ts';
 import { FilterBar } from '../../../shared/filters/filter-bar.tsx';
 import { api, service } from '../../../shared/service/service.ts';
 import { figureColumn, nameColumn, timeColumn } from '../../../shared/table/column.tsx';
@@ -12,7 +12,7 @@ import { useOpened } from '../../../shared/table/opened.tsx';
 import { usePages } from '../../../shared/table/pages.ts';
 import { columnsBeside, ListAndPane, NotOpenedPane } from '../../../shared/table/side-pane.tsx';
 import { useCursor } from '../../../shared/table/use-cursor.ts';
-import { isInPlace } from '../../../shared/url/search.ts';
+import { usePane } from '../../../shared/url/use-pane.ts';
 import { Empty, NoMatch } from '../../../ui/empty.tsx';
 import { StateBadge } from '../state-badge.tsx';
 import { DeliveryPane } from './delivery-pane.tsx';
@@ -50,22 +50,14 @@ function useDeliveryFilters(): readonly Filter[] {
 export function Deliveries({ webhook }: { readonly webhook: Webhook }) {
   const { t } = useTranslation('administration');
   const { delivery: openId, ...filter } = useSearch({ from: '/shell/administration/webhooks/$webhookId' });
-  const navigate = useNavigate({ from: '/administration/webhooks/$webhookId' });
-  const change = (values: FilterValues) =>
-    void navigate({
-      search: (all) => ({ ...all, ...values }),
-      replace: isInPlace(values, 'delivery', openId),
-    });
-  const open = ({ id }: Delivery) => change({ delivery: id });
+  const { change, open, close, clear } = usePane('/administration/webhooks/$webhookId', 'delivery', openId);
   const input = { ...filter, webhookId: webhook.id };
   const filters = useDeliveryFilters();
   const columns = useDeliveryColumns();
-  const pages = usePages<Delivery>({
+  const pages = usePages({
     queryKey: service.webhooks.getDeliveries.queryKey(input),
-    load: async (page, signal) => {
-      const { deliveries, total } = await api.webhooks.getDeliveries.query({ ...input, ...page }, { signal });
-      return { rows: deliveries, total };
-    },
+    load: (page, signal) => api.webhooks.getDeliveries.query({ ...input, ...page }, { signal }),
+    rows: 'deliveries',
     keyOf,
     isUnderWay: ({ status }) => status === 'PENDING',
   });
@@ -78,7 +70,6 @@ export function Deliveries({ webhook }: { readonly webhook: Webhook }) {
     load: (id) => api.webhooks.getDelivery.query({ id }),
   });
   const active = opened.row;
-  const close = () => change({ delivery: undefined });
   return (
     <>
       <FilterBar filters={filters} values={filter} onChange={change}>
@@ -100,7 +91,7 @@ export function Deliveries({ webhook }: { readonly webhook: Webhook }) {
             onActivate={open}
             empty={
               filter.status || filter.kind ? (
-                <NoMatch title={t('deliveries.noMatch')} onClear={() => void navigate({ search: {} })} />
+                <NoMatch title={t('deliveries.noMatch')} onClear={clear} />
               ) : (
                 <Empty icon="send" title={t('deliveries.none')}>
                   {t('deliveries.noneText')}

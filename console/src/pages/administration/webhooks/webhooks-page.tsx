@@ -28,12 +28,10 @@ export function WebhooksPage() {
   const columns = useWebhookColumns();
   const open = ({ id }: WatchedWebhook) =>
     void navigate({ to: '/administration/webhooks/$webhookId', params: { webhookId: id } });
-  const pages = usePages<WatchedWebhook>({
+  const pages = usePages({
     queryKey: service.webhooks.getAll.queryKey(),
-    load: async (page, signal) => {
-      const { webhooks, total } = await api.webhooks.getAll.query(page, { signal });
-      return { rows: webhooks, total };
-    },
+    load: (page, signal) => api.webhooks.getAll.query(page, { signal }),
+    rows: 'webhooks',
     keyOf,
   });
   useCursor({

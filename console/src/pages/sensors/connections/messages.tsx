@@ -1,9 +1,9 @@
 import type { DeviceMessage } from '@gantry/contract/connections';
 import { messageStatuses } from '@gantry/contract/values';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Filter, FilterValues } from '../../../shared/filters/filter.ts';
+import type { Filter } from '../../../shared/filters/filter.ts';
 import { FilterBar } from '../../../shared/filters/filter-bar.tsx';
 import { api, service } from '../../../shared/service/service.ts';
 import { figureColumn, textColumn, timeColumn } from '../../../shared/table/column.tsx';
@@ -11,7 +11,7 @@ import { type Column, DataTable } from '../../../shared/table/data-table.tsx';
 import { usePages } from '../../../shared/table/pages.ts';
 import { columnsBeside, ListAndPane } from '../../../shared/table/side-pane.tsx';
 import { useCursor } from '../../../shared/table/use-cursor.ts';
-import { isInPlace } from '../../../shared/url/search.ts';
+import { usePane } from '../../../shared/url/use-pane.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Empty } from '../../../ui/empty.tsx';
 import { MessagePane } from './message-pane.tsx';
@@ -28,22 +28,14 @@ export function Messages({ connectionId }: { readonly connectionId: string }) {
   const { message: openId, ...filter } = useSearch({
     from: '/shell/sensors/$sensorId/connections/$connectionId',
   });
-  const navigate = useNavigate({ from: '/sensors/$sensorId/connections/$connectionId' });
-  const change = (values: FilterValues) =>
-    void navigate({
-      search: (all) => ({ ...all, ...values }),
-      replace: isInPlace(values, 'message', openId),
-    });
-  const open = ({ id }: DeviceMessage) => change({ message: id });
+  const { change, open, close } = usePane('/sensors/$sensorId/connections/$connectionId', 'message', openId);
   const input = { connectionId, ...(filter.status && { status: filter.status }) };
   const filters = useStatusFilter();
   const columns = useMessageColumns();
-  const pages = usePages<DeviceMessage>({
+  const pages = usePages({
     queryKey: service.connections.getMessages.queryKey(input),
-    load: async (page, signal) => {
-      const { messages, total } = await api.connections.getMessages.query({ ...input, ...page }, { signal });
-      return { rows: messages, total };
-    },
+    load: (page, signal) => api.connections.getMessages.query({ ...input, ...page }, { signal }),
+    rows: 'messages',
     keyOf,
     everyMs: AGAIN_MS,
   });
@@ -81,9 +73,7 @@ export function Messages({ connectionId }: { readonly connectionId: string }) {
             }
           />
         }
-        pane={
-          openId && <MessagePane key={openId} id={openId} onClose={() => change({ message: undefined })} />
-        }
+        pane={openId && <MessagePane key={openId} id={openId} onClose={close} />}
       />
     </>
   );
