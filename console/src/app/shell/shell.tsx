@@ -1,4 +1,4 @@
-import { Outlet, useLocation, useNavigate, useSearch } from '@tanstack/react-router';
+import { Link, Outlet, useLocation, useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 import { SessionEnded } from '../../pages/sign-in/sign-in-page.tsx';
@@ -13,11 +13,13 @@ import { currentSession, expiryOf, keepSession, useSession, useUser } from '../.
 import { Moment } from '../../shared/time/moment.tsx';
 import { useNow } from '../../shared/time/use-time.ts';
 import { DroppedNotice } from '../../shared/url/dropped.tsx';
+import { Button } from '../../ui/button.tsx';
 import { classes } from '../../ui/classes.ts';
 import { FocusTip } from '../../ui/focus-tip.tsx';
+import { Icon } from '../../ui/icon.tsx';
 import { ShortcutSheet } from '../../ui/shortcut-sheet.tsx';
 import { useShortcuts } from '../../ui/shortcuts.tsx';
-import { Navigation } from './navigation.tsx';
+import { createStored } from '../../ui/stored.ts';
 import { pages, usePagesOfUser } from './pages.ts';
 import { TopBar } from './top-bar.tsx';
 
@@ -158,4 +160,52 @@ async function exchange(token: string | undefined): Promise<void> {
   };
   // A failure, such as while the service cannot be reached, is retried before the token expires.
   await (navigator.locks?.request('gantry.token', work) ?? work()).catch(() => undefined);
+}
+
+const collapsed = createStored('navigation', false, (value) => typeof value === 'boolean');
+
+/** The links to the pages: a sidebar on wide screens, a bar at the bottom of narrow ones. */
+function Navigation() {
+  const { t } = useTranslation('shell');
+  const isCollapsed = collapsed.use();
+  const pages = usePagesOfUser();
+  if (pages.length === 0) return null;
+  return (
+    <nav
+      aria-label={t('navigation')}
+      className={classes(
+        'order-last flex print:hidden shrink-0 overflow-x-auto border-t bg-surface sm:order-first sm:flex-col sm:border-e sm:border-t-0 sm:p-2',
+        isCollapsed ? 'sm:w-14' : 'sm:w-48',
+      )}
+    >
+      {pages.map(({ to, name, icon }) => (
+        <Link
+          key={to}
+          to={to}
+          activeOptions={{ exact: to === '/' }}
+          title={t(`pages.${name}`)}
+          className="flex min-h-11 w-20 shrink-0 grow flex-col items-center justify-center gap-0.5 rounded-md px-1 py-1.5 text-xs text-muted hover:bg-hover sm:min-h-9 sm:px-2 sm:w-auto sm:grow-0 sm:flex-row sm:justify-start sm:gap-3 sm:text-base"
+          activeProps={{ className: 'bg-selected font-medium text-text!', 'aria-current': 'page' }}
+        >
+          <Icon name={icon} size={18} />
+          <span
+            className={classes(
+              'max-w-full max-sm:line-clamp-2 max-sm:text-center max-sm:leading-tight sm:one-line',
+              isCollapsed && 'sm:sr-only',
+            )}
+          >
+            {t(`pages.${name}`)}
+          </span>
+        </Link>
+      ))}
+      <Button
+        kind="quiet"
+        icon={isCollapsed ? 'expand' : 'collapse'}
+        iconOnly
+        aria-label={isCollapsed ? t('expand') : t('collapse')}
+        className="mt-auto hidden self-end sm:inline-flex"
+        onClick={() => collapsed.set(!isCollapsed)}
+      />
+    </nav>
+  );
 }

@@ -1,4 +1,5 @@
 import { Link, useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { signOut } from '../../pages/sign-in/sign-in-form.tsx';
 import { Bell } from '../../shared/announce/announcer.tsx';
@@ -9,9 +10,12 @@ import { useFactorMissing } from '../../shared/session/flags.ts';
 import { useUser } from '../../shared/session/session.ts';
 import { Clock } from '../../shared/time/clock.tsx';
 import { Button } from '../../ui/button.tsx';
+import { Icon } from '../../ui/icon.tsx';
+import { later } from '../../ui/load-code.ts';
 import { Menu } from '../../ui/menu.tsx';
+import { Key } from '../../ui/shortcut-sheet.tsx';
+import { useShortcuts } from '../../ui/shortcuts.tsx';
 import { setTheme, themes, useTheme } from '../../ui/theme.ts';
-import { Search } from '../search/search.tsx';
 
 /** The top bar: search, unseen announcements, clock, state of the connection, and user menu. */
 export function TopBar() {
@@ -83,5 +87,33 @@ function UserMenu() {
         { label: t('user.signOut'), icon: 'signOut', onSelect: () => void signOut() },
       ]}
     />
+  );
+}
+
+const useSearchDialog = later(async () => (await import('../search/search-dialog.tsx')).SearchDialog);
+
+/** The search for plates, sensors, locations, incidents, and pages. The dialog is loaded when it is opened. */
+function Search() {
+  const { t } = useTranslation('search');
+  const [open, setOpen] = useState(false);
+  const SearchDialog = useSearchDialog(open);
+  useShortcuts([{ keys: '/', label: t('open'), scope: 'everywhere', run: () => setOpen(true) }]);
+  return (
+    <>
+      <button
+        type="button"
+        aria-label={t('open')}
+        aria-haspopup="dialog"
+        onClick={() => setOpen(true)}
+        className="flex min-h-8 min-w-0 items-center gap-2 rounded-md border border-line-strong bg-raised px-2 text-muted hover:bg-hover sm:w-72 pointer-coarse:min-h-11 pointer-coarse:min-w-11 pointer-coarse:justify-center"
+      >
+        <Icon name="search" />
+        <span className="one-line grow text-start max-sm:hidden">{t('search')}</span>
+        <span className="max-sm:hidden" aria-hidden="true">
+          <Key name="/" />
+        </span>
+      </button>
+      {open && SearchDialog && <SearchDialog onClose={() => setOpen(false)} />}
+    </>
   );
 }

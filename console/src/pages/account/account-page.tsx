@@ -1,16 +1,24 @@
+import type { ChangePasswordInput } from '@gantry/contract/auth';
 import type { CsvChoice } from '@gantry/contract/reports';
-import { useState } from 'react';
+import { useMutation } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { setCsvChoice, useCsvChoice } from '../../shared/csv/csv-choice.ts';
+import { useNotices } from '../../shared/notices/notices.tsx';
 import { PageHeader } from '../../shared/page/page-header.tsx';
+import { Failure } from '../../shared/service/failure.tsx';
+import { queryClient } from '../../shared/service/queries.ts';
+import { api, service } from '../../shared/service/service.ts';
 import { useFactorMissing } from '../../shared/session/flags.ts';
 import { useUser } from '../../shared/session/session.ts';
 import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Field } from '../../ui/field.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { LinkButton } from '../../ui/links.tsx';
 import { Facts, Panel } from '../../ui/panel.tsx';
 import { Select } from '../../ui/select.tsx';
-import { PasswordDialog } from './password-dialog.tsx';
+import { END_TOKENS, EndTokens, useWithRemaining } from './fields.tsx';
 import { SecondFactorPanel } from './second-factor-panel.tsx';
 import { TokensPanel } from './tokens-panel.tsx';
 
@@ -109,5 +117,63 @@ function CsvPanel() {
         ))}
       </div>
     </Panel>
+  );
+}
+
+/** A dialog that changes the user's own password. */
+function PasswordDialog({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {
+  const { t } = useTranslation('session');
+  const { say } = useNotices();
+  const withRemaining = useWithRemaining();
+  const [differs, setDiffers] = useState(false);
+  const change = useMutation({
+    mutationFn: (input: ChangePasswordInput) => api.auth.changePassword.mutate(input),
+    onSuccess: ({ remainingApiTokens }) => {
+      void queryClient.invalidateQueries({ queryKey: service.apiTokens.pathKey() });
+      say(withRemaining(t('changePassword.done'), remainingApiTokens));
+      onClose();
+    },
+  });
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const entered = new FormData(event.currentTarget);
+    const newPassword = String(entered.get('new'));
+    const isSame = newPassword === entered.get('repeated');
+    setDiffers(!isSame);
+    const currentPassword = String(entered.get('current'));
+    if (isSame) change.mutate({ currentPassword, newPassword, endApiTokens: entered.has(END_TOKENS) });
+  };
+  return (
+    <Dialog title={t('changePassword.title')} open={open} onClose={onClose}>
+      <form onSubmit={submit} className="flex flex-col gap-3">
+        <Field
+          label={t('changePassword.current')}
+          name="current"
+          type="password"
+          autoComplete="current-password"
+          required
+        />
+        <Field
+          label={t('changePassword.new')}
+          name="new"
+          type="password"
+          autoComplete="new-password"
+          required
+        />
+        <Field
+          label={t('changePassword.repeated')}
+          name="repeated"
+          type="password"
+          autoComplete="new-password"
+          error={differs ? t('changePassword.differs') : undefined}
+          required
+        />
+        <EndTokens />
+        {change.error && <Failure error={change.error} />}
+        <Button kind="primary" type="submit" disabled={change.isPending}>
+          {t('changePassword.change')}
+        </Button>
+      </form>
+    </Dialog>
   );
 }

@@ -5,20 +5,26 @@ import { useTranslation } from 'react-i18next';
 import { Command, firstEventCommand } from '../../shared/events/first-event.tsx';
 import { ConnectionDot, useIsStale } from '../../shared/live/connection-dot.tsx';
 import { PageHeader } from '../../shared/page/page-header.tsx';
+import { Failure } from '../../shared/service/failure.tsx';
 import { PlatesHidden } from '../../shared/service/plates.tsx';
 import { service } from '../../shared/service/service.ts';
 import { useMay } from '../../shared/session/session.ts';
+import { IncidentStatusBadge, SeverityBadge } from '../../shared/status/badges.tsx';
+import { useIncidentTitle } from '../../shared/status/incident-title.ts';
 import { Clock } from '../../shared/time/clock.tsx';
+import { Moment } from '../../shared/time/moment.tsx';
 import { Button } from '../../ui/button.tsx';
 import { classes } from '../../ui/classes.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { useShortcuts } from '../../ui/shortcuts.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
 import { AttentionPanel } from './attention-panel.tsx';
 import { Figures } from './figures.tsx';
 import { NewestEvents } from './newest-events.tsx';
-import { NewestIncidents } from './newest-incidents.tsx';
+import { incidentPath } from './paths.ts';
 import { PlacesPanel } from './places-panel.tsx';
+import { RowList } from './row-list.tsx';
 import { useHasIncidents } from './use-counts.ts';
 
 /** The start page for the control room. `?kiosk=1` turns it into a wall display. */
@@ -151,5 +157,46 @@ function FirstRun() {
         </ol>
       </Panel>
     </div>
+  );
+}
+
+const SHOWN = 8;
+
+/** The newest incidents. */
+function NewestIncidents() {
+  const { t } = useTranslation('overview');
+  const { kiosk } = useSearch({ from: '/shell/' });
+  const titleOf = useIncidentTitle();
+  const all: string = '/incidents';
+  const { data, error, refetch } = useQuery(service.incidents.getAll.queryOptions({ take: SHOWN }));
+  return (
+    <Panel
+      title={t('newest.incidents')}
+      isFull
+      actions={
+        <Link to={all} className="text-accent underline">
+          {t('newest.all')}
+        </Link>
+      }
+    >
+      {error && !data && <Failure error={error} onRetry={() => void refetch()} />}
+      {!error && !data && <Skeleton rows={SHOWN} />}
+      {data?.total === 0 && <p className="p-3 text-muted">{t('newest.noIncidents')}</p>}
+      <RowList isWall={kiosk === 1}>
+        {data?.incidents.map(({ id, title, type, severity, status, openedAt }) => (
+          <li key={id} className="border-b last:border-b-0">
+            <Link
+              to={incidentPath(id)}
+              className="flex min-h-9 items-center gap-2 px-3 hover:bg-hover pointer-coarse:min-h-11"
+            >
+              <Moment at={openedAt} as="ago" className="text-muted" />
+              <bdi className="one-line min-w-0 grow">{titleOf({ title, type })}</bdi>
+              <SeverityBadge severity={severity} />
+              <IncidentStatusBadge status={status} />
+            </Link>
+          </li>
+        ))}
+      </RowList>
+    </Panel>
   );
 }

@@ -11,11 +11,9 @@ import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { BackLink, LinkButton } from '../../ui/links.tsx';
 import { ConnectionsPanel } from './connections/connections-panel.tsx';
-import { DetailsPanel } from './details-panel.tsx';
 import { HistoryPanel } from './history-panel.tsx';
 import { KeyPanel } from './key-panel.tsx';
-import { LastMessagePanel } from './last-message-panel.tsx';
-import { PlacePanel } from './place-panel.tsx';
+import { DetailsPanel, LastMessagePanel, PlacePanel } from './panels.tsx';
 import { EditSensorDialog } from './sensor-dialogs.tsx';
 
 /** The page of one sensor: status history, latest event, details, place, and, for users who manage sensors, its key. */

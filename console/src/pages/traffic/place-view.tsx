@@ -12,11 +12,9 @@ import type { FlowView } from './flow-view.ts';
 import { HistogramCard } from './histogram-card.tsx';
 import { alone, overlay } from './overlay.ts';
 import { usePlaceName } from './place.tsx';
-import { SpeedsCard } from './speeds-card.tsx';
+import { SpeedsCard, VolumeCard, WeekCard } from './place-cards.tsx';
 import type { usePlaceTraffic } from './use-place-traffic.ts';
 import { useVehicles, VehicleTypes } from './vehicle-types.tsx';
-import { VolumeCard } from './volume-card.tsx';
-import { WeekCard } from './week-card.tsx';
 
 type Traffic = ReturnType<typeof usePlaceTraffic>;
 

@@ -1,7 +1,7 @@
 import type { RetentionInput, RetentionRules, RetentionSettings } from '@gantry/contract/storage';
 import { eventTypes } from '@gantry/contract/values';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { type ReactNode, useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { isConflict, useWhen } from '../../../shared/conflict/faster.tsx';
 import { type Entered, useForm } from '../../../shared/form/form.ts';
@@ -10,11 +10,11 @@ import { Failure } from '../../../shared/service/failure.tsx';
 import { api, service } from '../../../shared/service/service.ts';
 import { Moment } from '../../../shared/time/moment.tsx';
 import { Button } from '../../../ui/button.tsx';
+import { classes } from '../../../ui/classes.ts';
 import { Panel } from '../../../ui/panel.tsx';
 import { Skeleton } from '../../../ui/skeleton.tsx';
 import { PreviewDialog } from './preview-dialog.tsx';
 import { refreshStorage } from './refresh.ts';
-import { RuleField, readRule } from './rule-field.tsx';
 
 /** The retention rule of each class. A change is saved only after a preview of what it would remove. */
 export function RulesPanel() {
@@ -149,4 +149,85 @@ function readEventRules(entered: Entered): RetentionRules['events'] {
     default: readRule(entered, 'events.default'),
     byType: Object.fromEntries(own.map((type) => [type, readRule(entered, `events.byType.${type}`)])),
   };
+}
+
+/** `default`: the default rule of events applies. */
+type Choice = 'default' | 'forever' | 'days';
+
+interface RuleFieldProps {
+  /** The path of the rule in the input. */
+  readonly name: string;
+  readonly label: string;
+  /** Days to keep; null: indefinitely; undefined: the default rule applies. */
+  readonly days: number | null | undefined;
+  readonly hasDefault?: boolean;
+  readonly error?: string | undefined;
+  readonly hint?: ReactNode;
+}
+
+/** A field for the number of days for which a class or event type is kept. */
+function RuleField({ name, label, days, hasDefault = false, error, hint }: RuleFieldProps) {
+  const { t } = useTranslation('administration');
+  const id = useId();
+  const [choice, setChoice] = useState<Choice>(
+    days === undefined ? 'default' : days === null ? 'forever' : 'days',
+  );
+  const choices: readonly Choice[] = hasDefault ? ['default', 'forever', 'days'] : ['forever', 'days'];
+  const note = error ?? hint;
+  const field = 'min-h-8 rounded-md border bg-raised px-2 pointer-coarse:min-h-11';
+  return (
+    <div className="grid items-center gap-x-3 gap-y-1 sm:grid-cols-[11rem_1fr]">
+      <label htmlFor={id}>{label}</label>
+      <div className="flex flex-wrap items-center gap-2">
+        <select
+          id={id}
+          name={`${name} choice`}
+          value={choice}
+          onChange={(event) => setChoice(event.target.value as Choice)}
+          className={`${field} border-line-strong`}
+        >
+          {choices.map((each) => (
+            <option key={each} value={each}>
+              {t(`retention.${each}`)}
+            </option>
+          ))}
+        </select>
+        {choice === 'days' && (
+          <>
+            <input
+              name={name}
+              type="number"
+              min={1}
+              max={36500}
+              required
+              inputMode="numeric"
+              aria-label={t('retention.daysOf', { name: label })}
+              aria-invalid={error !== undefined}
+              aria-describedby={note === undefined ? undefined : `${id}-note`}
+              defaultValue={days ?? ''}
+              className={classes(
+                field,
+                'figures w-24 text-end',
+                error === undefined ? 'border-line-strong' : 'border-critical',
+              )}
+            />
+            <span className="text-muted">{t('retention.unit')}</span>
+          </>
+        )}
+      </div>
+      {note !== undefined && (
+        <p
+          id={`${id}-note`}
+          className={classes('text-sm sm:col-start-2', error === undefined ? 'text-muted' : 'text-critical')}
+        >
+          {note}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** Reads the number of days from the form; null: indefinitely. */
+function readRule(entered: Entered, name: string): number | null {
+  return entered.text(`${name} choice`) === 'days' ? entered.numberOrNull(name) : null;
 }
