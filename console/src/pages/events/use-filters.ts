@@ -45,12 +45,7 @@ export function useEventFilters(): readonly Filter[] {
         find: async (part) => findCodes(vehicles, names.vehicle, part),
         nameOf: async (code) => names.vehicle(code),
       },
-      {
-        kind: 'lookUp',
-        name: 'sensorId',
-        label: t('fields.sensor'),
-        ...sensorLookUp,
-      },
+      { kind: 'lookUp', name: 'sensorId', label: t('fields.sensor'), ...sensorLookUp },
       {
         kind: 'lookUp',
         name: 'locationName',

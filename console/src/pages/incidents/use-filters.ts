@@ -47,18 +47,8 @@ export function useIncidentFilters(): readonly Filter[] {
           (await findAssignees('')).find((person) => person.id === id)?.name ??
           id,
       },
-      {
-        kind: 'lookUp',
-        name: 'sensorId',
-        label: t('fields.sensor'),
-        ...sensorLookUp,
-      },
-      {
-        kind: 'lookUp',
-        name: 'locationId',
-        label: t('fields.location'),
-        ...locationLookUp,
-      },
+      { kind: 'lookUp', name: 'sensorId', label: t('fields.sensor'), ...sensorLookUp },
+      { kind: 'lookUp', name: 'locationId', label: t('fields.location'), ...locationLookUp },
       ...dateFilters(t('filters.from'), t('filters.until')),
     ];
   }, [t]);

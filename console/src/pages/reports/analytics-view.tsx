@@ -12,8 +12,7 @@ import { Moment } from '../../shared/time/moment.tsx';
 import { useTimeSettings } from '../../shared/time/zone.ts';
 import { Empty } from '../../ui/empty.tsx';
 import { Icon } from '../../ui/icon.tsx';
-import { ProcessingTime, RepeatPlates, Totals } from './analytics-cards.tsx';
-import { SeriesCard } from './series-card.tsx';
+import { ProcessingTime, RepeatPlates, SeriesCard, Totals } from './analytics-cards.tsx';
 
 interface AnalyticsViewProps {
   readonly analytics: Analytics;

@@ -143,13 +143,7 @@ function useFileColumns(): readonly Column<Report>[] {
           </>
         ),
       },
-      {
-        id: 'range',
-        header: t('files.range'),
-        width: '14rem',
-        wideOnly: true,
-        cell: rangeOf,
-      },
+      { id: 'range', header: t('files.range'), width: '14rem', wideOnly: true, cell: rangeOf },
       {
         id: 'status',
         header: t('status'),
@@ -157,14 +151,7 @@ function useFileColumns(): readonly Column<Report>[] {
         cell: (report) => <ReportState report={report} />,
       },
       figureColumn('rows', t('files.rows'), ({ rowCount }) => rowCount, { width: '6rem', wideOnly: true }),
-      {
-        id: 'size',
-        header: t('files.size'),
-        width: '7.5rem',
-        isFigure: true,
-        wideOnly: true,
-        cell: sizeOf,
-      },
+      { id: 'size', header: t('files.size'), width: '7.5rem', isFigure: true, wideOnly: true, cell: sizeOf },
       {
         id: 'by',
         header: t('files.by'),

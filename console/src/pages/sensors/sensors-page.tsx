@@ -196,12 +196,7 @@ function useSensorFilters(): readonly Filter[] {
         label: t('sensors:fields.type'),
         options: sensorTypes.map((value) => ({ value, label: t(`common:sensorTypes.${value}`) })),
       },
-      {
-        kind: 'lookUp',
-        name: 'locationId',
-        label: t('sensors:fields.location'),
-        ...locationLookUp,
-      },
+      { kind: 'lookUp', name: 'locationId', label: t('sensors:fields.location'), ...locationLookUp },
     ],
     [t],
   );

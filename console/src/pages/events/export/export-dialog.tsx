@@ -1,10 +1,13 @@
 import type { Report, ReportFormat } from '@gantry/contract/reports';
 import { reportFormats } from '@gantry/contract/values';
-import { useState } from 'react';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Chip } from '../../../shared/filters/chip.tsx';
 import type { Filter } from '../../../shared/filters/filter.ts';
 import { Failure } from '../../../shared/service/failure.tsx';
+import { addressOf, fetchFile, saveFile } from '../../../shared/service/files.ts';
+import { api, service } from '../../../shared/service/service.ts';
 import { Moment } from '../../../shared/time/moment.tsx';
 import { useTimeSettings } from '../../../shared/time/zone.ts';
 import { Button } from '../../../ui/button.tsx';
@@ -13,7 +16,6 @@ import { Select } from '../../../ui/select.tsx';
 import { Skeleton } from '../../../ui/skeleton.tsx';
 import { Fact, Facts } from '../detail/section.tsx';
 import type { EventFilters } from '../search.ts';
-import { type ExportScope, useExport, useExportScope } from './use-export.ts';
 
 interface ExportDialogProps {
   readonly input: EventFilters;
@@ -138,4 +140,98 @@ function Scope({
 /** One end of the range: a time, or a date as it is in the filter. */
 function Bound({ at }: { readonly at: string }) {
   return at.endsWith('Z') ? <Moment at={new Date(at)} /> : <bdi dir="ltr">{at.replace('T', ' ')}</bdi>;
+}
+
+/** The range and number of events to export, determined when the dialog was opened. */
+interface ExportScope {
+  readonly startDate: string;
+  readonly endDate: string;
+  readonly total: number;
+}
+
+interface ExportOptions {
+  readonly input: EventFilters;
+  readonly reason: string | undefined;
+}
+
+const POLL_MS = 700;
+
+/**
+ * Loads the range and the number of rows of an export. A report needs a range: by default, it is from the oldest
+ * matching event until the time at which the dialog was opened.
+ */
+function useExportScope({ input, reason }: ExportOptions) {
+  const { sortBy: _by, sortOrder: _order, ...filters } = input;
+  const [openedAt] = useState(() => new Date().toISOString());
+  const endDate = input.endDate ?? openedAt;
+  return useQuery({
+    queryKey: [...service.events.getAll.queryKey(input), 'export', openedAt],
+    queryFn: async (): Promise<ExportScope> => {
+      const question = { ...filters, endDate, ...(reason && { reason }), take: 1, sortOrder: 'asc' as const };
+      const { events, total } = await api.events.getAll.query(question);
+      const startDate = input.startDate ?? events[0]?.timestamp.toISOString() ?? endDate;
+      return { startDate, endDate, total };
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+    refetchOnWindowFocus: false,
+  });
+}
+
+/** Generates the report, polls its progress, and saves its file. */
+function useExport({ input, reason }: ExportOptions) {
+  const [id, setId] = useState<string | null>(null);
+  const isLeft = useRef(false);
+  const generate = useMutation({
+    mutationFn: ({ scope, format }: { scope: ExportScope; format: ReportFormat }) => {
+      const { startDate: _start, endDate: _end, sortBy: _by, sortOrder: _order, ...filters } = input;
+      const { startDate, endDate } = scope;
+      return api.reports.generate.mutate({
+        kind: 'EVENTS',
+        format,
+        startDate,
+        endDate,
+        filters,
+        ...(reason && { reason }),
+      });
+    },
+    onSuccess: (made) => (isLeft.current ? cancel(made.id) : setId(made.id)),
+  });
+  const report = useQuery({
+    ...service.reports.getById.queryOptions({ id: id ?? '' }),
+    enabled: id !== null,
+    refetchInterval: ({ state }) => (isUnfinished(state.data) ? POLL_MS : false),
+  });
+  const save = useMutation({
+    mutationFn: async ({ url, fileName }: Report) =>
+      saveFile(await fetchFile(addressOf(url ?? '')), fileName ?? 'events'),
+  });
+  const done = report.data?.status === 'DONE' ? report.data : null;
+  const savedId = useRef<string | null>(null);
+  const { mutate } = save;
+  useEffect(() => {
+    if (!done || savedId.current === done.id) return;
+    savedId.current = done.id;
+    mutate(done);
+  }, [done, mutate]);
+  /** Clears the result, so that another report can be generated. */
+  const reset = () => {
+    setId(null);
+    generate.reset();
+    save.reset();
+  };
+  /** Cancels an unfinished report, or, if it is still being requested, cancels it once the response arrives. */
+  const leave = () => {
+    isLeft.current = true;
+    if (id !== null && isUnfinished(report.data)) cancel(id);
+  };
+  return { generate, report, save, done, reset, leave };
+}
+
+function cancel(id: string): void {
+  // An error is ignored, because the report may have finished in the meantime.
+  void api.reports.cancel.mutate({ id }).catch(() => undefined);
+}
+
+function isUnfinished(report: Report | undefined): boolean {
+  return !report || report.status === 'QUEUED' || report.status === 'RUNNING';
 }
