@@ -5,7 +5,6 @@ import { type Parameter, readSearchAround } from '../shared/url/search.ts';
 import { loadCode } from '../ui/load-code.ts';
 import { Shell } from './shell/shell.tsx';
 
-/** The root of all routes. */
 export const root = createRootRoute({
   component: Outlet,
   notFoundComponent: NotFound,

@@ -8,7 +8,6 @@ interface TableColumn<Row> {
   readonly hideHeader?: boolean;
   /** Aligns the cells to the end, for numbers. */
   readonly isFigure?: boolean;
-  /** The classes of the cells. */
   readonly className?: string;
   /** The classes of the cells and the header, such as a width. */
   readonly shown?: string;

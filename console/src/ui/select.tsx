@@ -11,7 +11,6 @@ interface SelectProps<Value extends string> extends Omit<ComponentProps<'select'
   readonly value: Value;
   readonly options: readonly Option<Value>[];
   readonly onChange: (value: Value) => void;
-  /** The validation error. */
   readonly error?: string | undefined;
   /** Makes the label visible to screen readers only. */
   readonly hideLabel?: boolean;

@@ -16,7 +16,6 @@ export function useLasting(is: boolean): boolean {
 }
 
 interface SkeletonProps {
-  /** The number of placeholder rows. */
   readonly rows: number;
   /** The height class of a row. */
   readonly height?: string;

@@ -120,7 +120,6 @@ function CsvPanel() {
   );
 }
 
-/** A dialog that changes the user's own password. */
 function PasswordDialog({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {
   const { t } = useTranslation('session');
   const { say } = useNotices();

@@ -20,9 +20,7 @@ interface NewerOptions {
   readonly enabled: boolean;
   /** The filters of the list, including the reason for a plate search. */
   readonly input: Partial<ListEventsInput>;
-  /** The loaded rows of the list. */
   readonly rows: readonly Event[];
-  /** Whether the list has more rows. */
   readonly hasMore: boolean;
 }
 

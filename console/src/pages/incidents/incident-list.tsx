@@ -22,7 +22,6 @@ interface IncidentListProps {
   readonly empty: ReactNode;
 }
 
-/** The incidents as a table. */
 export function IncidentList({
   pages,
   input,
@@ -58,7 +57,6 @@ export function IncidentList({
   );
 }
 
-/** The columns of the list of incidents. */
 export function useIncidentColumns(): readonly Column<Incident>[] {
   const { t } = useTranslation(['incidents', 'common']);
   const titleOf = useIncidentTitle();

@@ -94,7 +94,6 @@ function Locations() {
   );
 }
 
-/** The columns of the list of locations. */
 function useLocationColumns(): readonly Column<Location>[] {
   const { t, i18n } = useTranslation('locations');
   const { data } = useLiveTraffic();

@@ -162,7 +162,6 @@ function FirstRun() {
 
 const SHOWN = 8;
 
-/** The newest incidents. */
 function NewestIncidents() {
   const { t } = useTranslation('overview');
   const { kiosk } = useSearch({ from: '/shell/' });

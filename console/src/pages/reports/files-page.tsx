@@ -112,7 +112,6 @@ export function FilesPage() {
   );
 }
 
-/** The columns of the list of reports. */
 function useFileColumns(): readonly Column<Report>[] {
   const { t, i18n } = useTranslation('reports');
   const time = useServiceTime();

@@ -118,7 +118,6 @@ interface Options {
   readonly onDelete: (schedule: ReportSchedule) => void;
 }
 
-/** The columns of the list of schedules. */
 function useScheduleColumns({ mayChange, onEdit, onDelete }: Options): readonly Column<ReportSchedule>[] {
   const { t, i18n } = useTranslation('reports');
   // biome-ignore lint/correctness/useExhaustiveDependencies: the callbacks do the same on every render

@@ -87,7 +87,6 @@ function Sensors() {
   );
 }
 
-/** The columns of the list of sensors. */
 function useSensorColumns(): readonly Column<ListedSensor>[] {
   const { t } = useTranslation(['sensors', 'common']);
   return useMemo(

@@ -114,7 +114,6 @@ function StateCell({ alert }: { readonly alert: WatchlistAlert }) {
   );
 }
 
-/** The columns of the list of watched plates. */
 export function usePlateColumns(): readonly Column<WatchlistEntry>[] {
   const { t } = useTranslation(['watchlist', 'common']);
   const seesPlates = useSeesPlates();

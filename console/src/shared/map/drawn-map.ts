@@ -18,7 +18,6 @@ setWorkerUrl(workerUrl);
 
 /** Several points that would overlap, and their position on the map in pixels. */
 export interface Group {
-  /** Number of points. */
   readonly size: number;
   /** Ids of all points. */
   readonly ids: readonly string[];

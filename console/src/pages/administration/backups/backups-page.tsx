@@ -217,7 +217,6 @@ function isOld(lastCompletedAt: Date, schedule: string | null, now: number): boo
   return now - lastCompletedAt.getTime() > most * HOUR_MS;
 }
 
-/** The command that restores a backup. */
 function RestorePanel({ page }: { readonly page: BackupList }) {
   const { t } = useTranslation('administration');
   const newest = page.backups.find(({ status }) => status === 'COMPLETED');

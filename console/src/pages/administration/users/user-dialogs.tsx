@@ -16,7 +16,6 @@ interface CreateDialogProps {
   readonly onCreated: (user: User) => void;
 }
 
-/** A dialog that creates a user. */
 export function CreateDialog({ onClose, onCreated }: CreateDialogProps) {
   const { t } = useTranslation(['administration', 'common']);
   const { say } = useNotices();

@@ -17,7 +17,6 @@ import { WebhookDialog } from './webhook-dialog.tsx';
 
 type Open = 'edit' | 'rotate' | 'redeliver' | 'delete' | null;
 
-/** The actions on a webhook. */
 export function WebhookActions({ webhook }: { readonly webhook: WatchedWebhook }) {
   const { t, i18n } = useTranslation(['administration', 'common']);
   const { say, sayFailure } = useNotices();
