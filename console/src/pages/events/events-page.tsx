@@ -1,8 +1,10 @@
 import { useSearch } from '@tanstack/react-router';
-import { useEffect, useMemo } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import type { Filter } from '../../shared/filters/filter.ts';
 import { FilterBar } from '../../shared/filters/filter-bar.tsx';
 import { PageHeader } from '../../shared/page/page-header.tsx';
+import { useHasFeature } from '../../shared/service/features.ts';
 import { PlatesHidden, useSeesPlates } from '../../shared/service/plates.tsx';
 import { useMay } from '../../shared/session/session.ts';
 import { DataTable } from '../../shared/table/data-table.tsx';
@@ -10,14 +12,16 @@ import { useCursor } from '../../shared/table/use-cursor.ts';
 import { useSelection } from '../../shared/table/use-selection.ts';
 import { usePane } from '../../shared/url/use-pane.ts';
 import { WithDefaultView } from '../../shared/views/with-default-view.tsx';
+import { Button } from '../../ui/button.tsx';
+import { later } from '../../ui/load-code.ts';
 import { BulkBar } from './bulk/bulk-bar.tsx';
 import { useEventColumns, useEventName, useMarkColumn, useReviewColumn } from './columns.tsx';
 import { OpenEvent } from './detail/open-event.tsx';
 import { NoEvents } from './empty.tsx';
-import { ExportButton } from './export/export-button.tsx';
 import { JumpToDate } from './jump-to-date.tsx';
 import { NewerButton, useNewer } from './newer.tsx';
 import { PlateQuestion, PlateReason } from './plate-reason.tsx';
+import type { EventFilters } from './search.ts';
 import { type ReviewedEvent, useRowStates } from './triage/row-states.ts';
 import { useTriage } from './triage/use-triage.ts';
 import { keyOfEvent, useEventList } from './use-event-list.ts';
@@ -177,4 +181,31 @@ function useNote(
   ]
     .filter(Boolean)
     .join(' · ');
+}
+
+const useExportDialog = later(async () => (await import('./export/export-dialog.tsx')).ExportDialog);
+
+interface ExportButtonProps {
+  readonly input: EventFilters;
+  readonly reason: string | undefined;
+  readonly filters: readonly Filter[];
+}
+
+/** Opens the export dialog for the list. Shown to users who may generate and view reports. */
+function ExportButton(props: ExportButtonProps) {
+  const { t } = useTranslation('events');
+  const [open, setOpen] = useState(false);
+  const ExportDialog = useExportDialog(open);
+  const mayGenerate = useMay('generateReports');
+  const mayRead = useMay('viewReports');
+  const hasReports = useHasFeature('reports');
+  if (!mayGenerate || !mayRead || !hasReports) return null;
+  return (
+    <>
+      <Button icon="download" onClick={() => setOpen(true)}>
+        {t('export.export')}
+      </Button>
+      {open && ExportDialog && <ExportDialog {...props} onClose={() => setOpen(false)} />}
+    </>
+  );
 }
