@@ -15,7 +15,7 @@ const dist = new URL('dist/', import.meta.url);
 const stampFile = new URL('.made-of', dist);
 
 /** The folders of the repository whose sources the programs contain. */
-const WORKSPACES = ['server', 'contract', 'embedded-postgres', 'spool', 'client', 'simulator'];
+const WORKSPACES = ['server', 'contract', 'device-formats', 'embedded-postgres', 'spool', 'client', 'simulator'];
 const FILES = [
   'server/build.js',
   // The versions of the packages, and how the sources are resolved.

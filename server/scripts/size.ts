@@ -109,7 +109,7 @@ function longFunctions({ path, text }: Source): string[] {
   return found;
 }
 
-const packages = ['contract', 'embedded-postgres', 'spool', 'client', 'edge', 'simulator', 'bench'].flatMap(
+const packages = ['contract', 'device-formats', 'embedded-postgres', 'spool', 'client', 'edge', 'simulator', 'bench'].flatMap(
   (name) => sourcesUnder(`${name}/src/`),
 );
 const all = [...server, ...console, ...packages];

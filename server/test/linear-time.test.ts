@@ -66,6 +66,7 @@ const sourceFiles = [
   'client',
   'console',
   'contract',
+  'device-formats',
   'edge',
   'embedded-postgres',
   'server',

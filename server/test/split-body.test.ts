@@ -1,7 +1,7 @@
+import { addressOfImage } from '@gantry/device-formats/image';
 import { describe, expect, it } from 'vitest';
 import { readParts } from '../src/devices/read-parts.ts';
 import { splitBody } from '../src/devices/split-body.ts';
-import { addressOfImage } from '../src/images/read-image.ts';
 import { jpeg, png } from './pictures.ts';
 
 const contentsOf = async (contentType: string | null, body: Buffer | string) => {

@@ -1,6 +1,6 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '@gantry/contract/durations';
+import { EARLIEST_EVENT, MAX_AHEAD_MS } from '@gantry/contract/time-bounds';
 import { type DateObjectUnits, DateTime } from 'luxon';
-import { EARLIEST_EVENT, MAX_AHEAD_MS } from '../events/time-bounds.ts';
 
 /** The time zone of the local times of a message, and when the message arrived. */
 export interface DeviceZone {

@@ -1,5 +1,10 @@
-import { imageLengthOf, mediaTypeOf } from '../images/pixel-size.ts';
-import { addressOfImage, type Picture, readPicture } from '../images/read-image.ts';
+import {
+  addressOfImage,
+  imageLengthOf,
+  mediaTypeOf,
+  type Picture,
+  readPicture,
+} from '@gantry/device-formats/image';
 import { replaceImages } from './embedded-images.ts';
 import { isMultipart, type RawPart, splitMultipart, UnreadableMultipart } from './multipart.ts';
 
@@ -48,16 +53,15 @@ export async function splitBody(contentType: string | null, body: Buffer): Promi
     }
     const mediaType = mediaTypeOf(bytes);
     const isTruncated = mediaType !== null && imageLengthOf(bytes, mediaType) === null;
-    try {
-      const picture = readPicture(bytes, name);
-      pictures.set(picture.sha256, picture);
-      if (isTruncated) flaws.push(`${name} is truncated`);
-      return addressOfImage(picture.sha256);
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : 'it is not an image';
-      flaws.push(isTruncated ? `${name} is truncated and was left out` : `${name} was left out: ${reason}`);
+    const picture = readPicture(bytes);
+    if ('refusal' in picture) {
+      const { refusal } = picture;
+      flaws.push(isTruncated ? `${name} is truncated and was left out` : `${name} was left out: ${refusal}`);
       return null;
     }
+    pictures.set(picture.sha256, picture);
+    if (isTruncated) flaws.push(`${name} is truncated`);
+    return addressOfImage(picture.sha256);
   };
 
   const partOf = ({ name, fileName, contentType: type, bytes }: RawPart): StoredPart[] => {

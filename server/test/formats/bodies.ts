@@ -1,8 +1,9 @@
+import { hash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
+import { addressOfImage } from '@gantry/device-formats/image';
 import { expect } from 'vitest';
 import { type Format, type Reading, TooManyVehicles } from '../../src/devices/format.ts';
 import { formats } from '../../src/devices/formats.ts';
-import { addressOfImage, readPicture } from '../../src/images/read-image.ts';
 import { devicePayload, readBody } from './reading.ts';
 
 /** A multipart body; each part is its headers and its content. */
@@ -22,7 +23,7 @@ export function multipartBody(
 
 /** The address that an image has after it was taken out of a message. */
 export function addressOf(image: Buffer): string {
-  return addressOfImage(readPicture(image, 'a picture').sha256);
+  return addressOfImage(hash('sha256', image, 'hex'));
 }
 
 /**

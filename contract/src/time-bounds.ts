@@ -1,4 +1,4 @@
-import { MINUTE_MS } from '@gantry/contract/durations';
+import { MINUTE_MS } from './durations.ts';
 
 /** No event is older, in Unix milliseconds: earlier times come from clocks that were never set. */
 export const EARLIEST_EVENT = Date.UTC(2000, 0, 1);
