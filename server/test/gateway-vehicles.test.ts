@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { recordResults } from '../src/devices/messages-store.ts';
 import { createPassages } from '../src/devices/passages.ts';
 import { inTransaction } from '../src/platform/database/transaction.ts';
-import { devicePayload } from './formats/reading.ts';
+import { devicePayload } from './device-messages.ts';
 import { connect, eventOf, pathOf, processed, sendJson } from './gateway-calls.ts';
 import { eventually, type Gantry, startGantry, WAITING_LOCKS } from './harness.ts';
 import { jpeg } from './pictures.ts';

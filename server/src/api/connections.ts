@@ -25,11 +25,11 @@ import {
 } from '@gantry/contract/connections';
 import { byId } from '@gantry/contract/id';
 import { pageCount } from '@gantry/contract/page';
+import { formats } from '@gantry/device-formats';
 import { z } from 'zod';
 import { addressesForDevices } from '../devices/address.ts';
 import { listDiscoveries } from '../devices/discoveries-store.ts';
 import { followMessages } from '../devices/follow-messages.ts';
-import { formats } from '../devices/formats.ts';
 import { getMessage, listMessages } from '../devices/messages-view-store.ts';
 import { registerDiscovery } from '../devices/register.ts';
 import {

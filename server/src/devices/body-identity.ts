@@ -1,8 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
+import { formatNamed } from '@gantry/device-formats';
 import type { GatewayApp } from './context.ts';
-import { formatNamed } from './formats.ts';
 import { isToken } from './secrets.ts';
 import type { KnownConnection } from './store.ts';
 import type { GatewayTarget } from './target.ts';

@@ -1,8 +1,9 @@
 import { EventEmitter } from 'node:events';
+import { Mapper } from '@gantry/device-formats/mapper';
 import { channels } from '../platform/database/notify.ts';
+import { mappingProgram } from '../platform/installation.ts';
 import { type Foundation, keepFresh } from '../platform/start.ts';
 import { type ConnectionDirectory, createDirectory } from './directory.ts';
-import { createMapper, type Mapper } from './mapper.ts';
 import { findByTokenHash, findByUsername, findConnection, listKnownConnections } from './store.ts';
 
 /**
@@ -27,7 +28,7 @@ export async function startConnections(foundation: Foundation): Promise<Connecti
     findById: (id) => findConnection(devices, id),
   });
   keepFresh(foundation, channels.connections, connections.refresh, 'the connections could not be reloaded');
-  const mapper = createMapper();
+  const mapper = new Mapper(mappingProgram);
   foundation.resources.onClose(() => mapper[Symbol.dispose]());
 
   // Every open stream of messages adds a listener, so their number is not limited here.

@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto';
+import { formatNamed } from '@gantry/device-formats';
+import { believedTime, disbeliefIn, withEnoughConfidence } from '@gantry/device-formats/compose';
+import type { Report } from '@gantry/device-formats/format';
 import { isBadRow } from '../platform/database/failure.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { Groups } from '../platform/groups.ts';
-import { believedTime, disbeliefIn } from './compose.ts';
 import type { GatewayApp } from './context.ts';
-import type { Report } from './format.ts';
-import { formatNamed } from './formats.ts';
 import { EDGE } from './incoming.ts';
-import { reasonOf, withEnoughConfidence } from './interpret.ts';
+import { reasonOf } from './interpret.ts';
 import { type ClaimedMessage, type FirstReport, firstReports, type ReportTime } from './messages-store.ts';
 import { firstRepetition } from './repetitions-store.ts';
 import type { KnownConnection } from './store.ts';

@@ -1,6 +1,6 @@
+import type { FormatName } from '@gantry/device-formats/format';
 import { databaseAway, isOutage } from '../platform/database/failure.ts';
 import { keepLatest } from '../platform/latest.ts';
-import type { FormatName } from './format.ts';
 import { hashOf } from './secrets.ts';
 import type { KnownConnection } from './store.ts';
 

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
+import { formatNamed } from '@gantry/device-formats';
 import type { GatewayApp } from './context.ts';
 import type { DigestNonces } from './digest.ts';
 import { checkDigest, digestChallenges, parseDigest } from './digest.ts';
-import { formatNamed } from './formats.ts';
 import { hashOf, isToken, REALM } from './secrets.ts';
 import type { KnownConnection } from './store.ts';
 import type { GatewayTarget } from './target.ts';

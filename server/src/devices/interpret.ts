@@ -1,38 +1,7 @@
 import type { MessageStatus } from '@gantry/contract/connections';
+import type { Reading } from '@gantry/device-formats/format';
 import type { KnownSensors } from '../sensors/known-sensors.ts';
-import { withoutPlate } from './compose.ts';
-import type { FormatName, ObservedEvent, Reading } from './format.ts';
-import { formatNamed } from './formats.ts';
-import { isLarge, readInThread, refusalInThread } from './large-messages.ts';
-import {
-  type Interpretable,
-  type ReadingMeans,
-  type ReadingRules,
-  readNow,
-  refusalNow,
-} from './read-message.ts';
 import type { KnownConnection } from './store.ts';
-
-/**
- * Reads a message in the format of its connection, a large one in a thread.
- * @throws Error when that is not possible now
- */
-export function interpret(
-  rules: ReadingRules,
-  message: Interpretable,
-  means: ReadingMeans,
-): Promise<Reading> {
-  return (isLarge(message) ? readInThread : readNow)(rules, message, means);
-}
-
-/**
- * Why a message will not be read, of a format that says so in its answer (`Format.refusalOf`); null if it will.
- * @throws Error as `interpret` does
- */
-export async function refusalOf(format: FormatName, message: Interpretable): Promise<string | null> {
-  if (formatNamed(format).refusalOf === undefined) return null;
-  return (isLarge(message) ? refusalInThread : refusalNow)(format, message);
-}
 
 /**
  * The sensor of a device by the names that the message contains; null when a recorder's device is not assigned to one.
@@ -86,31 +55,6 @@ export function oneOfSeveral(device: string): string {
 /** Devices vary the case of their names, and the blanks around them, between messages. */
 function nameKey(name: string): string {
   return name.trim().toLowerCase();
-}
-
-/**
- * The event without its plate if that was read with less confidence than the connection requires. A plate without a
- * confidence is kept; so is one whose confidence is not on the scale of the device, with a note.
- */
-export function withEnoughConfidence(
-  event: ObservedEvent,
-  { minConfidence }: KnownConnection['options'],
-): { readonly event: ObservedEvent; readonly note: string | null } {
-  const { confidence, confidenceRaw } = event.metadata ?? {};
-  if (!event.licensePlateNumber) return { event, note: null };
-  if (confidence === undefined && confidenceRaw !== undefined) {
-    return {
-      event,
-      note: `The confidence of the plate is unknown: ${confidenceRaw} is not on the scale of the device`,
-    };
-  }
-  if (minConfidence === undefined || typeof confidence !== 'number') return { event, note: null };
-  return confidence >= minConfidence
-    ? { event, note: null }
-    : {
-        event: withoutPlate(event),
-        note: `The plate was left out: its confidence of ${confidence} is less than ${minConfidence}`,
-      };
 }
 
 /** The status of a message without reports. */

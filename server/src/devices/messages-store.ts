@@ -1,4 +1,5 @@
 import type { MessageStatus } from '@gantry/contract/connections';
+import type { StoredPart } from '@gantry/device-formats/split-body';
 import { sql } from 'drizzle-orm';
 import { markStored } from '../images/store.ts';
 import { uuidArray } from '../platform/database/arrays.ts';
@@ -6,7 +7,6 @@ import { type Column, double, namesOf, rowsOf, text, uuid } from '../platform/da
 import { channels } from '../platform/database/notify.ts';
 import type { Database } from '../platform/database/pool.ts';
 import type { Executor } from '../platform/database/transaction.ts';
-import type { StoredPart } from './split-body.ts';
 
 /** A message to store. */
 export interface NewMessage {

@@ -7,12 +7,12 @@ import type {
 import { isUuid } from '@gantry/contract/id';
 import type { Page } from '@gantry/contract/page';
 import { addressOfImage } from '@gantry/device-formats/image';
+import type { StoredPart } from '@gantry/device-formats/split-body';
 import { type SQL, sql } from 'drizzle-orm';
 import { channels, notify } from '../platform/database/notify.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { notFound } from '../platform/error.ts';
 import { CUT } from './interpret.ts';
-import type { StoredPart } from './split-body.ts';
 
 interface ShownRow extends Record<string, unknown> {
   id: string;

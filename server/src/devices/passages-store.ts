@@ -1,6 +1,6 @@
+import type { PartOfPassage, Report } from '@gantry/device-formats/format';
 import { sql } from 'drizzle-orm';
 import type { Executor } from '../platform/database/transaction.ts';
-import type { PartOfPassage, Report } from './format.ts';
 
 /** Identifies a passage: the observation of one vehicle, which a device reports several times. */
 export interface PassageKey {

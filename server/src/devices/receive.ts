@@ -1,18 +1,18 @@
+import { formatNamed } from '@gantry/device-formats';
+import { type StoredPart, splitBody } from '@gantry/device-formats/split-body';
 import { newIdInOrder } from '../events/id.ts';
 import { databaseAway, isBadRow, isOutage } from '../platform/database/failure.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { AppError } from '../platform/error.ts';
 import { Groups } from '../platform/groups.ts';
 import type { GatewayApp } from './context.ts';
-import { formatNamed } from './formats.ts';
 import type { Incoming } from './incoming.ts';
 import { isCompressed } from './inflate.ts';
-import { refusalOf } from './interpret.ts';
 import { insertMessages, type NewMessage } from './messages-store.ts';
 import type { Missed } from './missed.ts';
 import type { Processor } from './process.ts';
+import { refusalOf } from './read.ts';
 import { createSequences } from './sequences.ts';
-import { type StoredPart, splitBody } from './split-body.ts';
 import type { MessageSpool } from './spool.ts';
 
 /** Stores messages of devices, however they arrive. Disposing waits for those in progress. */

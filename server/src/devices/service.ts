@@ -10,6 +10,8 @@ import type {
   UpdateConnectionInput,
 } from '@gantry/contract/connections';
 import { isUuid } from '@gantry/contract/id';
+import { formatNamed } from '@gantry/device-formats';
+import type { FormatName } from '@gantry/device-formats/format';
 import { IANAZone } from 'luxon';
 import { recordActivity } from '../activity/store.ts';
 import { requireSeesPlates } from '../events/plate-access.ts';
@@ -23,8 +25,6 @@ import type { SensorServices } from '../sensors/start.ts';
 import { getSensor, getSensorLocked } from '../sensors/store.ts';
 import { addressFor } from './address.ts';
 import type { ConnectionServices } from './connections-start.ts';
-import type { FormatName } from './format.ts';
-import { formatNamed } from './formats.ts';
 import { connectionOfMessage, type Replayed, replayMessages } from './messages-view-store.ts';
 import { newSecrets, type Secrets, storedSecrets } from './secrets.ts';
 import {

@@ -6,11 +6,11 @@ import type {
 } from '@gantry/contract/connections';
 import { isUuid } from '@gantry/contract/id';
 import type { Page } from '@gantry/contract/page';
+import type { FormatName } from '@gantry/device-formats/format';
 import { type SQL, sql } from 'drizzle-orm';
 import { timeOfUpdate } from '../platform/database/moment.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { notFound } from '../platform/error.ts';
-import type { FormatName } from './format.ts';
 import type { StoredSecrets } from './secrets.ts';
 
 /** A connection as it is kept in memory. Hashes are hexadecimal. */

@@ -1,25 +1,25 @@
 import { setImmediate } from 'node:timers/promises';
 import type { MessageStatus } from '@gantry/contract/connections';
+import { formatNamed } from '@gantry/device-formats';
+import type { Reading } from '@gantry/device-formats/format';
+import type { MapInput } from '@gantry/device-formats/mapper';
 import pLimit from 'p-limit';
 import type { Database } from '../platform/database/pool.ts';
 import { handleGatewayHeartbeat } from '../sensors/heartbeat.ts';
 import type { GatewayApp } from './context.ts';
 import type { ReportDates } from './date-reports.ts';
-import type { Reading } from './format.ts';
-import { formatNamed } from './formats.ts';
 import {
   assignedSensor,
   discoveredName,
-  interpret,
   notAssigned,
   oneOfSeveral,
   reasonOf,
   statusWithoutReports,
 } from './interpret.ts';
-import type { MapInput } from './mapper.ts';
 import { type ClaimedMessage, type MessageResult, noteDiscovery } from './messages-store.ts';
 import type { Passages } from './passages.ts';
 import type { PassageKey } from './passages-store.ts';
+import { interpret } from './read.ts';
 import type { KnownConnection } from './store.ts';
 import { type ReportOutcome, storeReport } from './store-report.ts';
 
