@@ -5,8 +5,8 @@ import { IMAGE_REFERENCE_MAX, type ReportedEvent, reportedEvent } from '@gantry/
 import { EARLIEST_EVENT, MAX_AHEAD_MS } from '@gantry/contract/time-bounds';
 import type { ReportedTime } from './device-time.ts';
 import type { ObservedEvent, Report } from './format.ts';
+import { remembered } from './json-values.ts';
 import { kindOf } from './observed.ts';
-import { remembered } from './remembered.ts';
 
 /** The lengths that the contract allows, in characters. */
 const MAX = { description: 10_000, kind: 100, plate: 50, tag: 100, address: 300, key: 128 } as const;

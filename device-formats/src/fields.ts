@@ -1,7 +1,6 @@
 import { TooManyVehicles } from './format.ts';
-import { textOf } from './json-values.ts';
+import { remembered, textOf } from './json-values.ts';
 import type { MessagePart } from './message.ts';
-import { remembered } from './remembered.ts';
 import { elementsNamed, asJson as jsonOf } from './xml.ts';
 
 /** The spellings of "not recognised" in attributes such as the color of a vehicle, in lower case. */

@@ -30,3 +30,44 @@ export function valueAt(value: unknown, path: string): unknown {
 export function namesOf(...values: readonly unknown[]): string[] {
   return [...new Set(values.map(textOf).filter((name) => name !== null))];
 }
+
+/**
+ * Returns the function with a cache: each result is kept as long as the object for which it was computed. Each vehicle of
+ * a message is read together with the whole message, which may be large and does not change.
+ */
+export function remembered<Result>(compute: (value: object) => Result): (value: object) => Result {
+  const results = new WeakMap<object, Result>();
+  return (value) => {
+    const known = results.get(value);
+    if (known !== undefined) return known;
+    const result = compute(value);
+    results.set(value, result);
+    return result;
+  };
+}
+
+/** Finds the first of some keys that has a value. */
+export type Fields = (...names: readonly string[]) => unknown;
+
+/**
+ * Reads an object whose keys may be written in any case, with or without underscores, hyphens and blanks: versions of
+ * a maker's firmware differ in that. Null and empty texts count as absent.
+ */
+export function fieldsOf(value: unknown): Fields {
+  const byKey = new Map<string, unknown>();
+  for (const [key, each] of Object.entries(objectOf(value))) {
+    if (each === null || each === undefined || each === '') continue;
+    if (!byKey.has(plain(key))) byKey.set(plain(key), each);
+  }
+  return (...names) => {
+    for (const name of names) {
+      const found = byKey.get(plain(name));
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  };
+}
+
+function plain(key: string): string {
+  return key.toLowerCase().replaceAll(/[\s_-]/g, '');
+}

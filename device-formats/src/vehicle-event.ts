@@ -1,8 +1,7 @@
 import { knownText, nameOnly } from './fields.ts';
 import type { ObservedEvent } from './format.ts';
-import { namesOf, textOf } from './json-values.ts';
+import { namesOf, remembered, textOf } from './json-values.ts';
 import { type Confidence, kindOf, numberOf, type Observed, plateOf } from './observed.ts';
-import { remembered } from './remembered.ts';
 
 /** What a message contains about one vehicle. */
 export interface SeenVehicle extends Omit<Observed, 'plate'> {
@@ -81,13 +80,6 @@ function describing(metadata: Readonly<Record<string, unknown>>): Record<string,
 /** The entries whose values are not null or empty. */
 export function withValues(entries: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(entries).filter(([, value]) => !isEmpty(value)));
-}
-
-/** A position in decimal degrees; null for one that is not set (0, 0) or out of range. */
-export function positionOf(latitude: unknown, longitude: unknown): ObservedEvent['location'] {
-  const [north, east] = [numberOf(latitude), numberOf(longitude)];
-  if (north === null || east === null || (north === 0 && east === 0)) return null;
-  return Math.abs(north) > 90 || Math.abs(east) > 180 ? null : { latitude: north, longitude: east };
 }
 
 /** The addresses among the values: of images of the message, and of images elsewhere (http, https). */

@@ -1,11 +1,8 @@
 import { reportedTime } from '../device-time.ts';
-import type { Format, Reading, ReadingContext, Report } from '../format.ts';
-import { without } from '../format.ts';
-import { namesOf, objectOf, textOf } from '../json-values.ts';
-import { fieldsOf } from '../lenient-keys.ts';
+import { type Format, type Reading, type ReadingContext, type Report, without } from '../format.ts';
+import { fieldsOf, namesOf, objectOf, textOf } from '../json-values.ts';
 import type { DeviceMessage } from '../message.ts';
-import { jsonValues, notRead, textsOf } from '../message-content.ts';
-import { reportKey } from '../report-key.ts';
+import { jsonValues, notRead, reportKey, textsOf } from '../reading.ts';
 import { vehicleEvent } from '../vehicle-event.ts';
 
 type Json = Readonly<Record<string, unknown>>;

@@ -1,15 +1,20 @@
 import { HOUR_MS, MINUTE_MS } from '@gantry/contract/durations';
 import { type ReportedTime, reportedTime, timeIn, type Zone } from '../device-time.ts';
 import { knownText } from '../fields.ts';
-import type { Format, PartOfPassage, Reading, ReadingContext, Report } from '../format.ts';
-import { without } from '../format.ts';
-import { arrayOf, namesOf, objectOf, textOf } from '../json-values.ts';
-import { type Fields, fieldsOf } from '../lenient-keys.ts';
+import {
+  type Format,
+  type PartOfPassage,
+  type Reading,
+  type ReadingContext,
+  type Report,
+  without,
+} from '../format.ts';
+import { arrayOf, type Fields, fieldsOf, namesOf, objectOf, textOf } from '../json-values.ts';
 import type { DeviceMessage } from '../message.ts';
-import { jsonValues, notRead, picturesOf, textsOf } from '../message-content.ts';
 import { confidenceOf, plateOf, speedOf } from '../observed.ts';
-import { reportKey } from '../report-key.ts';
-import { imageAddresses, listTag, positionOf, vehicleEvent } from '../vehicle-event.ts';
+import { positionOf } from '../place.ts';
+import { jsonValues, notRead, picturesOf, reportKey, textsOf } from '../reading.ts';
+import { imageAddresses, listTag, vehicleEvent } from '../vehicle-event.ts';
 
 /**
  * LOST is sent 10 s after the last recognition by default. A camera that is set to send only NEW never reports that a

@@ -3,7 +3,8 @@ import { epochTime, isoTime, type ReportedTime, reportedTime, type Zone } from '
 import { addressesIn, anyText, fieldAt, fieldList, fieldText, knownText } from '../fields.ts';
 import type { ObservedEvent, PartOfPassage, ReadingContext, Report } from '../format.ts';
 import { type Confidence, confidenceOf, measured, numberOf, plateOf, speedOf } from '../observed.ts';
-import { listTag, positionOf, vehicleEvent } from '../vehicle-event.ts';
+import { positionOf } from '../place.ts';
+import { listTag, vehicleEvent } from '../vehicle-event.ts';
 import { violationIn, violationNamed } from '../violation-names.ts';
 
 /** An event whose data is in one object. */

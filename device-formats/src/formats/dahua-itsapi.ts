@@ -3,7 +3,8 @@ import { addressesIn, anyText, fieldAt, fieldText, knownText } from '../fields.t
 import { type Reading, type ReadingContext, type Report, without } from '../format.ts';
 import { namesOf } from '../json-values.ts';
 import { confidenceOf, plateOf, speedOf } from '../observed.ts';
-import { positionOf, vehicleEvent } from '../vehicle-event.ts';
+import { positionOf } from '../place.ts';
+import { vehicleEvent } from '../vehicle-event.ts';
 import { violationIn, violationNamed } from '../violation-names.ts';
 
 /** Whether the value is a message of ITSAPI: a recognition, a heartbeat, or a description of the device. */

@@ -1,10 +1,10 @@
 import type { IncidentType } from '@gantry/contract/incidents';
 import { isoTime, reportedTime, type Zone } from '../device-time.ts';
 import type { ObservedEvent, ReadingContext, Report } from '../format.ts';
-import type { Found } from '../gathered.ts';
-import { placeAt } from '../geo-json.ts';
 import { namesOf, objectOf, valueAt } from '../json-values.ts';
 import { kindOf, numberOf } from '../observed.ts';
+import { placeAt } from '../place.ts';
+import type { Found } from '../reading.ts';
 import { allUnder, idOf, type Json, listOf, typed, versionOf, wordOf } from './datex2-json.ts';
 
 /**

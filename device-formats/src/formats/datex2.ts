@@ -1,9 +1,8 @@
 import { reportedTime } from '../device-time.ts';
 import { type ConnectionValues, type Format, type ReadingContext, type Report, without } from '../format.ts';
-import { type Found, readingOfAll } from '../gathered.ts';
 import { namesOf, objectOf, valueAt } from '../json-values.ts';
-import { refusalOfContent } from '../message-content.ts';
 import { kindOf, numberOf, plateOf, speedOf } from '../observed.ts';
+import { type Found, readingOfAll, refusalOfContent } from '../reading.ts';
 import { asJson } from '../xml.ts';
 import { allUnder, idOf, type Json, listOf, typed, wordOf } from './datex2-json.ts';
 import { situationsIn } from './datex2-situations.ts';

@@ -1,13 +1,11 @@
 import type { IncidentType } from '@gantry/contract/incidents';
 import { reportedTime } from '../device-time.ts';
 import { nameOnly } from '../fields.ts';
-import type { ConnectionValues, Format, ReadingContext, Report } from '../format.ts';
-import { without } from '../format.ts';
-import { type Found, readingOfAll } from '../gathered.ts';
-import { placeOfGeoJson } from '../geo-json.ts';
+import { type ConnectionValues, type Format, type ReadingContext, type Report, without } from '../format.ts';
 import { arrayOf, namesOf, objectOf, textOf } from '../json-values.ts';
-import { refusalOfContent } from '../message-content.ts';
 import { confidenceOf, kindOf, numberOf, plateOf, speedOf } from '../observed.ts';
+import { placeOfGeoJson } from '../place.ts';
+import { type Found, readingOfAll, refusalOfContent } from '../reading.ts';
 import { violationIn, violationNamed } from '../violation-names.ts';
 import { type Entity, entitiesOf } from './ngsi.ts';
 

@@ -1,11 +1,9 @@
 import { epochTime, type ReportedTime, reportedTime } from '../device-time.ts';
-import type { Format, Reading, ReadingContext, Report } from '../format.ts';
-import { without } from '../format.ts';
+import { type Format, type Reading, type ReadingContext, type Report, without } from '../format.ts';
 import { arrayOf, namesOf, objectOf, textOf } from '../json-values.ts';
 import type { DeviceMessage } from '../message.ts';
-import { jsonValues, notRead, picturesOf, textsOf } from '../message-content.ts';
 import { confidenceOf, plateOf, speedOf } from '../observed.ts';
-import { reportKey } from '../report-key.ts';
+import { jsonValues, notRead, picturesOf, reportKey, textsOf } from '../reading.ts';
 import { imageAddresses, vehicleEvent } from '../vehicle-event.ts';
 
 type Json = Readonly<Record<string, unknown>>;

@@ -2,13 +2,12 @@ import { DAY_MS } from '@gantry/contract/durations';
 import { inZone, isoTime, type ReportedTime, reportedTime, timeIn, type Zone } from '../device-time.ts';
 import { knownText } from '../fields.ts';
 import type { Format, Reading, ReadingContext, Report } from '../format.ts';
-import { arrayOf, namesOf, objectOf, textOf } from '../json-values.ts';
-import { type Fields, fieldsOf } from '../lenient-keys.ts';
+import { arrayOf, type Fields, fieldsOf, namesOf, objectOf, textOf } from '../json-values.ts';
 import type { DeviceMessage } from '../message.ts';
-import { jsonValues, notRead, picturesOf } from '../message-content.ts';
 import { confidenceOf, plateOf, speedOf } from '../observed.ts';
-import { reportKey } from '../report-key.ts';
-import { imageAddresses, positionOf, vehicleEvent } from '../vehicle-event.ts';
+import { positionOf } from '../place.ts';
+import { jsonValues, notRead, picturesOf, reportKey } from '../reading.ts';
+import { imageAddresses, vehicleEvent } from '../vehicle-event.ts';
 import { asJson } from '../xml.ts';
 
 /**

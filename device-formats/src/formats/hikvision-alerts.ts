@@ -2,7 +2,8 @@ import { isoTime, type ReportedTime, reportedTime, type Zone } from '../device-t
 import { anyText, fieldAt, fieldText, knownText, objectsIn } from '../fields.ts';
 import type { ObservedEvent, ReadingContext, Report } from '../format.ts';
 import { confidenceOf, numberOf, plateOf, speedOf } from '../observed.ts';
-import { listTag, positionOf, type SeenVehicle, vehicleEvent } from '../vehicle-event.ts';
+import { positionOf } from '../place.ts';
+import { listTag, type SeenVehicle, vehicleEvent } from '../vehicle-event.ts';
 import { violationIn, violationNamed } from '../violation-names.ts';
 
 /** An alert, as the functions that make reports of it take it. */

@@ -1,15 +1,17 @@
-import { addressParts } from '../address-parts.ts';
+import { isoTime, reportedTime, type Zone } from '../device-time.ts';
 import {
   elementsOf,
   fieldAt,
   fieldList,
   fieldText,
   itemsOf,
+  knownText,
   picturesOf,
   unreadableReason,
   valuesOf,
 } from '../fields.ts';
 import {
+  addressParts,
   type Format,
   MAX_VEHICLES,
   type Reading,
@@ -19,8 +21,9 @@ import {
 } from '../format.ts';
 import { namesOf } from '../json-values.ts';
 import type { DeviceMessage, MessagePart } from '../message.ts';
+import { confidenceOf } from '../observed.ts';
+import { vehicleEvent } from '../vehicle-event.ts';
 import { incidentReport, plateReport, type Source, violationReport } from './hikvision-alerts.ts';
-import { pollReport } from './hikvision-plates.ts';
 
 /** Types of messages that Hikvision's cameras and recorders send about themselves. */
 const DEVICE_STATUS =
@@ -185,4 +188,40 @@ function namesOfDevice(alert: unknown): string[] {
     fieldText(alert, 'channelName'),
     fieldText(alert, 'ipAddress'),
   );
+}
+
+/** One `Plate` of the list that `vehicleDetect/plates` returns. */
+function pollReport(plate: unknown, { zone }: ReadingContext): Report {
+  const number = fieldText(plate, 'plateNumber', 'licensePlate');
+  const picture = fieldText(plate, 'picName');
+  const captured = fieldText(plate, 'captureTime');
+  const channel = fieldText(plate, 'channelID', 'channel');
+  return {
+    key: picture ?? (captured && number ? `${captured}/${number}` : null),
+    device: namesOf(channel),
+    ...reportedTime(zone, ['captureTime', captured, (text) => captureTime(String(text), zone)]),
+    event: vehicleEvent({
+      plate: number,
+      confidence: confidenceOf(fieldText(plate, 'confidenceLevel', 'matchingResult/confidence'), 100),
+      tags: ['Hikvision'],
+      metadata: {
+        vendor: 'hikvision',
+        channel,
+        lane: fieldText(plate, 'laneNo', 'line'),
+        direction: knownText(plate, 'direction'),
+        country: knownText(plate, 'country'),
+        raw: plate,
+      },
+    }),
+  };
+}
+
+/**
+ * Firmware writes `20200424T1616270000` for `20200424T161627+0000`. An offset without its sign is used only if it
+ * is zero; otherwise the time is local.
+ */
+function captureTime(text: string, zone: Zone): number | null {
+  const found = /^(\d{8}T\d{6})(\d{4})$/.exec(text);
+  if (!found) return isoTime(text, zone);
+  return isoTime(found[1], found[2] === '0000' ? 'utc' : zone);
 }

@@ -14,7 +14,8 @@ import { type Format, type Reading, type ReadingContext, type Report, without } 
 import { namesOf } from '../json-values.ts';
 import type { DeviceMessage } from '../message.ts';
 import { fractionOrPercent, plateOf, speedOf } from '../observed.ts';
-import { positionOf, vehicleEvent } from '../vehicle-event.ts';
+import { positionOf } from '../place.ts';
+import { vehicleEvent } from '../vehicle-event.ts';
 import { violationIn, violationNamed } from '../violation-names.ts';
 
 /** What the numbers in `event_type` mean; 75008 is a vehicle without a violation. */

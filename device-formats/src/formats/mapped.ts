@@ -9,12 +9,11 @@ import {
   type Report,
   without,
 } from '../format.ts';
-import { placeAt, placeOfGeoJson } from '../geo-json.ts';
-import { arrayOf, namesOf, objectOf, textOf } from '../json-values.ts';
-import { fieldsOf } from '../lenient-keys.ts';
+import { arrayOf, fieldsOf, namesOf, objectOf, textOf } from '../json-values.ts';
 import type { Content, DeviceMessage } from '../message.ts';
-import { refusalOfContent } from '../message-content.ts';
 import { confidenceOf, kindOf, numberOf, plateOf, speedOf } from '../observed.ts';
+import { placeAt, placeOfGeoJson } from '../place.ts';
+import { refusalOfContent } from '../reading.ts';
 import { asJson } from '../xml.ts';
 
 /** Maximum number of events in one result. */

@@ -9,8 +9,7 @@ import {
   valuesOf,
 } from '../fields.ts';
 import { type Format, type Reading, type ReadingContext, type Report, without } from '../format.ts';
-import { namesOf, objectOf, textOf } from '../json-values.ts';
-import { fieldsOf } from '../lenient-keys.ts';
+import { fieldsOf, namesOf, objectOf, textOf } from '../json-values.ts';
 import type { DeviceMessage } from '../message.ts';
 import { fractionOrPercent, plateOf, speedOf } from '../observed.ts';
 import { listTag, vehicleEvent, withValues } from '../vehicle-event.ts';

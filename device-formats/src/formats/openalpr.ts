@@ -1,21 +1,20 @@
 import { reportedTime, type Zone } from '../device-time.ts';
-import type { Format, PartOfPassage, Reading, ReadingContext, Report } from '../format.ts';
-import { MAX_VEHICLES, TooManyVehicles, without } from '../format.ts';
+import {
+  type Format,
+  MAX_VEHICLES,
+  type PartOfPassage,
+  type Reading,
+  type ReadingContext,
+  type Report,
+  TooManyVehicles,
+  without,
+} from '../format.ts';
 import { arrayOf, namesOf, objectOf, textOf, valueAt } from '../json-values.ts';
 import type { DeviceMessage } from '../message.ts';
-import { jsonValues, notRead, picturesOf } from '../message-content.ts';
 import { confidenceOf, plateOf } from '../observed.ts';
-import { reportKey } from '../report-key.ts';
-import { imageAddresses, listTag, positionOf, vehicleEvent } from '../vehicle-event.ts';
-import {
-  about,
-  appearance,
-  deviceOf,
-  heartbeatDevice,
-  nameIn,
-  nameOf,
-  withoutSecrets,
-} from './openalpr-vehicle.ts';
+import { positionOf } from '../place.ts';
+import { jsonValues, notRead, picturesOf, reportKey } from '../reading.ts';
+import { imageAddresses, listTag, vehicleEvent } from '../vehicle-event.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -225,4 +224,61 @@ function passageOf(group: Json, isAlert: boolean): PartOfPassage | null {
 
 function idOf(uuid: string, place: string): string {
   return reportKey(`${uuid}#${place}`);
+}
+
+/** Where and by which agent a vehicle was seen. */
+function about(body: Json): Json {
+  return {
+    vendor: 'openalpr',
+    device: deviceOf(body)[0],
+    agent: textOf(body.agent_uid),
+    site: textOf(body.site_id) ?? textOf(body.site_name),
+    direction: body.travel_direction,
+    country: textOf(body.country),
+  };
+}
+
+/** What a vehicle looks like. */
+function appearance(body: Json): Json {
+  return {
+    make: nameIn(body, 'make'),
+    model: nameIn(body, 'make_model'),
+    color: nameIn(body, 'color'),
+    year: nameIn(body, 'year'),
+    isParked: body.is_parked,
+  };
+}
+
+/** The most probable name of a property of the vehicle. */
+function nameIn(body: Json, property: string): string | null {
+  return textOf(valueAt(body, `vehicle.${property}.0.name`));
+}
+
+/** The name of the camera. */
+function nameOf(body: Json): string | null {
+  return textOf(body.camera_name) ?? textOf(valueAt(body, 'web_server_config.camera_label'));
+}
+
+/** The names of the camera, and of the agent that it belongs to. */
+function deviceOf(body: Json): string[] {
+  return namesOf(body.camera_id ?? body.camera_number, nameOf(body), body.agent_uid, body.site_id);
+}
+
+/** The names of the device that sends a heartbeat: of the camera, if the agent has only one, and of the agent. */
+function heartbeatDevice(body: Json): string[] {
+  const streams = arrayOf(body.video_streams).map(objectOf);
+  return namesOf(
+    ...(streams.length === 1 ? [streams[0]?.camera_id, streams[0]?.camera_name] : []),
+    body.agent_uid,
+    body.agent_hostname,
+    body.site_id,
+  );
+}
+
+/** The message without secrets: `custom_data` may contain the key by which the agent identifies itself. */
+function withoutSecrets(body: Json): Json {
+  const { custom_data: data, ...rest } = body;
+  if (data === undefined) return rest;
+  const kept = Object.entries(objectOf(data)).filter(([name]) => !/api.?key|token|password/i.test(name));
+  return { ...rest, custom_data: Object.fromEntries(kept) };
 }

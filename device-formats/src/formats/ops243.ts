@@ -1,8 +1,8 @@
 import { epochTime, reportedTime, type Zone } from '../device-time.ts';
 import { type ConnectionValues, type Format, type ReadingContext, type Report, without } from '../format.ts';
-import { type Found, readingOfAll } from '../gathered.ts';
 import { objectOf, textOf } from '../json-values.ts';
 import { kindOf, measured, numberOf, speedOf } from '../observed.ts';
+import { type Found, readingOfAll } from '../reading.ts';
 
 type Direction = 'approaching' | 'receding';
 

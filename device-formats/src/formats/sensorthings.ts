@@ -1,11 +1,10 @@
 import { reportedTime } from '../device-time.ts';
 import { type ConnectionValues, type Format, type ReadingContext, type Report, without } from '../format.ts';
-import { type Found, readingOfAll } from '../gathered.ts';
-import { placeOfGeoJson } from '../geo-json.ts';
 import { arrayOf, namesOf, objectOf, textOf, valueAt } from '../json-values.ts';
 import type { DeviceMessage } from '../message.ts';
-import { refusalOfContent } from '../message-content.ts';
 import { kindOf, numberOf, plateOf, speedOf } from '../observed.ts';
+import { placeOfGeoJson } from '../place.ts';
+import { type Found, readingOfAll, refusalOfContent } from '../reading.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

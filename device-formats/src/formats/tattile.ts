@@ -14,7 +14,8 @@ import { type Format, type Reading, type ReadingContext, type Report, without } 
 import { namesOf } from '../json-values.ts';
 import type { DeviceMessage } from '../message.ts';
 import { confidenceOf, plateOf, speedOf } from '../observed.ts';
-import { listTag, positionOf, vehicleEvent, withValues } from '../vehicle-event.ts';
+import { positionOf } from '../place.ts';
+import { listTag, vehicleEvent, withValues } from '../vehicle-event.ts';
 import { violationIn, violationNamed } from '../violation-names.ts';
 
 /** Tattile's plate readers: a message of the fields that were chosen in the camera, in XML or JSON. */

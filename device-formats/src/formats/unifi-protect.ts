@@ -1,11 +1,17 @@
 import { epochTime, reportedTime, type Zone } from '../device-time.ts';
-import type { Format, Reading, ReadingContext, Report } from '../format.ts';
-import { MAX_VEHICLES, TooManyVehicles, without } from '../format.ts';
+import {
+  type Format,
+  MAX_VEHICLES,
+  type Reading,
+  type ReadingContext,
+  type Report,
+  TooManyVehicles,
+  without,
+} from '../format.ts';
 import { arrayOf, namesOf, objectOf, textOf, valueAt } from '../json-values.ts';
 import type { DeviceMessage } from '../message.ts';
-import { jsonValues, notRead, picturesOf } from '../message-content.ts';
 import { confidenceOf, plateOf } from '../observed.ts';
-import { reportKey } from '../report-key.ts';
+import { jsonValues, notRead, picturesOf, reportKey } from '../reading.ts';
 import { imageAddresses, vehicleEvent } from '../vehicle-event.ts';
 
 type Json = Readonly<Record<string, unknown>>;

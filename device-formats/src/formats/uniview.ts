@@ -1,4 +1,3 @@
-import { addressParts } from '../address-parts.ts';
 import { epochTime, reportedTime } from '../device-time.ts';
 import {
   addressesIn,
@@ -14,7 +13,14 @@ import {
   unreadableReason,
   valuesOf,
 } from '../fields.ts';
-import { type Format, type Reading, type ReadingContext, type Report, without } from '../format.ts';
+import {
+  addressParts,
+  type Format,
+  type Reading,
+  type ReadingContext,
+  type Report,
+  without,
+} from '../format.ts';
 import { namesOf } from '../json-values.ts';
 import type { DeviceMessage } from '../message.ts';
 import { confidenceOf, plateOf, speedOf } from '../observed.ts';

@@ -1,13 +1,18 @@
 import { reportedTime, type Zone } from '../device-time.ts';
 import { knownText } from '../fields.ts';
-import type { Format, Reading, ReadingContext, Report } from '../format.ts';
-import { MAX_VEHICLES, TooManyVehicles, without } from '../format.ts';
-import { namesOf, objectOf, textOf } from '../json-values.ts';
-import { fieldsOf } from '../lenient-keys.ts';
+import {
+  type Format,
+  MAX_VEHICLES,
+  type Reading,
+  type ReadingContext,
+  type Report,
+  TooManyVehicles,
+  without,
+} from '../format.ts';
+import { fieldsOf, namesOf, objectOf, textOf } from '../json-values.ts';
 import type { DeviceMessage } from '../message.ts';
-import { jsonValues, notRead, picturesOf } from '../message-content.ts';
 import { confidenceOf, plateOf } from '../observed.ts';
-import { reportKey } from '../report-key.ts';
+import { jsonValues, notRead, picturesOf, reportKey } from '../reading.ts';
 import { imageAddresses, vehicleEvent } from '../vehicle-event.ts';
 
 type Json = Readonly<Record<string, unknown>>;

@@ -1,4 +1,5 @@
-import { type Reading, without } from './format.ts';
+import { hash } from 'node:crypto';
+import { type Reading, type Report, without } from './format.ts';
 import type { DeviceMessage } from './message.ts';
 
 /** The values of the JSON parts, in their order. */
@@ -46,4 +47,35 @@ export function notRead(message: DeviceMessage, expected: string): Reading {
 export function refusalOfContent({ parts }: DeviceMessage): string | null {
   const reasons = parts.map(({ content }) => (content.kind === 'unreadable' ? content.reason : null));
   return reasons.includes(null) ? null : (reasons[0] ?? null);
+}
+
+/** What one item of a message is: a report, perhaps with a warning about it, or something else with a sentence about it. */
+export type Found =
+  | { readonly report: Report; readonly warning?: string | null }
+  | { readonly is: Exclude<Reading['is'], 'reports'>; readonly note: string };
+
+/** The outcomes of a message without reports. The first one that occurs describes the message. */
+const ORDER = ['aggregate', 'status', 'heartbeat', 'nothing', 'unreadable'] as const;
+
+/** The reading of a message with several items: the reports, and a note about the others. */
+export function readingOfAll(found: readonly Found[], ifNone: string): Reading {
+  const reports = found.flatMap((each) => ('report' in each ? each.report : []));
+  const others = found.flatMap((each) => ('report' in each ? [] : each));
+  const warnings = found.flatMap((each) => ('report' in each ? (each.warning ?? []) : []));
+  const notes = [...new Set([...others.map(({ note }) => note), ...warnings])].slice(0, 10).join('; ');
+  if (reports.length > 0) return { reports, is: 'reports', note: notes || null };
+  const is = ORDER.find((each) => others.some((other) => other.is === each));
+  return is ? without(is, notes) : without('nothing', ifNone);
+}
+
+/** Maximum length of a key, in characters. */
+const MAX_LENGTH = 200;
+
+/**
+ * A key of a report or an id of a passage from what identifies it; absent parts are empty. One that would be too long,
+ * because a device sends long file names for example, is replaced by its hash.
+ */
+export function reportKey(...parts: readonly (string | number | null | undefined)[]): string {
+  const key = parts.map((part) => part ?? '').join('|');
+  return key.length <= MAX_LENGTH ? key : hash('sha256', key);
 }

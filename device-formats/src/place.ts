@@ -1,5 +1,6 @@
 import type { ObservedEvent } from './format.ts';
 import { arrayOf, objectOf } from './json-values.ts';
+import { numberOf } from './observed.ts';
 
 type Place = NonNullable<ObservedEvent['location']>;
 
@@ -22,4 +23,11 @@ export function placeAt(latitude: unknown, longitude: unknown, address?: string 
     Math.abs(latitude) <= 90 &&
     Math.abs(longitude) <= 180;
   return isOnEarth ? { latitude, longitude, ...(address && { address }) } : null;
+}
+
+/** A position in decimal degrees; null for one that is not set (0, 0) or out of range. */
+export function positionOf(latitude: unknown, longitude: unknown): ObservedEvent['location'] {
+  const [north, east] = [numberOf(latitude), numberOf(longitude)];
+  if (north === null || east === null || (north === 0 && east === 0)) return null;
+  return Math.abs(north) > 90 || Math.abs(east) > 180 ? null : { latitude: north, longitude: east };
 }
