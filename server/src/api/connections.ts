@@ -33,6 +33,7 @@ import { followMessages } from '../devices/follow-messages.ts';
 import { getMessage, listMessages } from '../devices/messages-view-store.ts';
 import { registerDiscovery } from '../devices/register.ts';
 import {
+  connectionView,
   createConnection,
   deleteConnection,
   getInstructions,
@@ -42,7 +43,6 @@ import {
 } from '../devices/service.ts';
 import { getConnection, listConnections } from '../devices/store.ts';
 import { tryReading } from '../devices/try-reading.ts';
-import { connectionView } from '../devices/view.ts';
 import { requireSeesPlates } from '../events/plate-access.ts';
 import { messagesOf } from '../rpc/messages.ts';
 import { allowed, router } from './procedures.ts';

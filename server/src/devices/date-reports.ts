@@ -8,8 +8,8 @@ import { Groups } from '../platform/groups.ts';
 import type { GatewayApp } from './context.ts';
 import { EDGE } from './incoming.ts';
 import { reasonOf } from './interpret.ts';
-import { type ClaimedMessage, type FirstReport, firstReports, type ReportTime } from './messages-store.ts';
-import { firstRepetition } from './repetitions-store.ts';
+import type { ClaimedMessage } from './messages-store.ts';
+import { type FirstReport, firstRepetition, firstReports, type ReportTime } from './reports-store.ts';
 import type { KnownConnection } from './store.ts';
 import type { DatedReport } from './store-report.ts';
 

@@ -6,16 +6,21 @@ import pLimit from 'p-limit';
 import { AppError } from '../platform/error.ts';
 import { WireError } from '../rpc/errors.ts';
 import { Exchange, type FrontEnd, type RequestHandler } from '../rpc/exchange.ts';
-import { identifyByBody, identifyingBytes, isWronglySigned } from './body-identity.ts';
 import type { GatewayApp } from './context.ts';
 import type { DigestNonces } from './digest.ts';
 import { receiveEdgeBatch } from './edge-batch.ts';
-import type { Guesses } from './guesses.ts';
-import { challenge, identifyByHead, type Unidentified } from './identify.ts';
+import {
+  challenge,
+  identifyByBody,
+  identifyByHead,
+  identifyingBytes,
+  isWronglySigned,
+  type Unidentified,
+} from './identify.ts';
 import { headersForMappings } from './incoming.ts';
 import { ACCEPTED_ENCODINGS, inflated, isCompressed } from './inflate.ts';
-import type { ConnectionLimits } from './limits.ts';
-import type { Missed } from './missed.ts';
+import type { ConnectionLimits, Guesses } from './limits.ts';
+import type { Missed } from './missed-store.ts';
 import type { Receiver } from './receive.ts';
 import type { KnownConnection } from './store.ts';
 import { type GatewayTarget, gatewayTarget } from './target.ts';

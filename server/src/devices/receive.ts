@@ -9,7 +9,7 @@ import type { GatewayApp } from './context.ts';
 import type { Incoming } from './incoming.ts';
 import { isCompressed } from './inflate.ts';
 import { insertMessages, type NewMessage } from './messages-store.ts';
-import type { Missed } from './missed.ts';
+import type { Missed } from './missed-store.ts';
 import type { Processor } from './process.ts';
 import { refusalOf } from './read.ts';
 import { createSequences } from './sequences.ts';

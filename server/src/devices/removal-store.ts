@@ -1,6 +1,8 @@
+import { DAY_MS, HOUR_MS } from '@gantry/contract/durations';
 import { sql } from 'drizzle-orm';
 import { firstIdAt } from '../events/id.ts';
-import type { Executor } from '../platform/database/transaction.ts';
+import type { Database } from '../platform/database/pool.ts';
+import { type Executor, inTransaction } from '../platform/database/transaction.ts';
 
 /**
  * Removes the oldest messages that arrived before a time (Unix milliseconds), except those that are still to be
@@ -85,4 +87,34 @@ export async function removeConnection(tx: Executor, connectionId: string): Prom
   await tx.execute(sql`DELETE FROM device_passages WHERE ${ofConnection}`);
   await tx.execute(sql`DELETE FROM device_discoveries WHERE ${ofConnection}`);
   await tx.execute(sql`DELETE FROM connections WHERE id = ${connectionId}::uuid AND deleted_at IS NOT NULL`);
+}
+
+/** Maximum number of rows that one statement removes, in a few tenths of a second, while messages are stored. */
+const AT_ONCE = 2_000;
+const CONNECTIONS_AT_ONCE = 100;
+
+/** A message may be stored this long after its references to images, in milliseconds. */
+const MARGIN_MS = HOUR_MS;
+
+/**
+ * Removes what devices sent more than `days` ago, and the leftovers of deleted connections, in batches.
+ * @param now Unix milliseconds
+ */
+export async function removeOldDeviceData(
+  db: Database,
+  { now, days, isOver }: { readonly now: number; readonly days: number; readonly isOver: () => boolean },
+): Promise<void> {
+  const before = now - days * DAY_MS;
+  const all = async (remove: (most: number) => Promise<number>): Promise<void> => {
+    while (!isOver() && (await remove(AT_ONCE)) === AT_ONCE);
+  };
+  await all((most) => removeOldMessages(db, before, most));
+  await all((most) => removeOldReferences(db, Math.min(before, now - MARGIN_MS), most));
+  await all((most) => removeOldReports(db, before, most));
+  await all((most) => removeOldPassages(db, before, most));
+  await all((most) => removeOldDiscoveries(db, before, most));
+  for (const id of await listDeletedConnections(db, CONNECTIONS_AT_ONCE)) {
+    await all((most) => removeMessagesOf(db, id, most));
+    if (!isOver()) await inTransaction(db, (tx) => removeConnection(tx, id));
+  }
 }

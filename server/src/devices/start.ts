@@ -1,20 +1,31 @@
+import { EventEmitter } from 'node:events';
+import { Mapper } from '@gantry/device-formats/mapper';
 import { createBoundedCache } from '../platform/bounded-cache.ts';
 import { isOutage } from '../platform/database/failure.ts';
+import { channels } from '../platform/database/notify.ts';
+import { mappingProgram } from '../platform/installation.ts';
 import { startPeriodic } from '../platform/periodic.ts';
 import { spoolFolderOf } from '../platform/spool-folder.ts';
-import type { Foundation } from '../platform/start.ts';
+import { type Foundation, keepFresh } from '../platform/start.ts';
 import type { FrontEnd, RequestHandler } from '../rpc/exchange.ts';
-import type { GatewayApp } from './context.ts';
+import type { ConnectionServices, GatewayApp, MessageSignals } from './context.ts';
 import { createDigestNonces } from './digest.ts';
-import { createGuesses } from './guesses.ts';
+import { createDirectory } from './directory.ts';
 import { createDeviceHandler } from './http-handler.ts';
-import { createConnectionLimits } from './limits.ts';
-import { createMissed } from './missed.ts';
-import { removeExpiredNonces, useNonce } from './nonces-store.ts';
+import { createConnectionLimits, createGuesses } from './limits.ts';
+import { createMissed } from './missed-store.ts';
 import { createProcessor } from './process.ts';
 import { createReceiver, type Receiver } from './receive.ts';
-import { removeOldDeviceData } from './removal.ts';
+import { removeOldDeviceData } from './removal-store.ts';
 import { MessageSpool } from './spool.ts';
+import {
+  findByTokenHash,
+  findByUsername,
+  findConnection,
+  listKnownConnections,
+  removeExpiredNonces,
+  useNonce,
+} from './store.ts';
 
 /** What receives messages of devices. */
 export interface Gateways {
@@ -112,4 +123,33 @@ export function startGateways(
     missed,
   });
   return { http, receiver };
+}
+
+export async function startConnections(foundation: Foundation): Promise<ConnectionServices> {
+  const { devices } = foundation.core;
+  const connections = await createDirectory({
+    load: () => listKnownConnections(devices),
+    findByToken: (tokenHash) => findByTokenHash(devices, tokenHash),
+    findByUsername: (username) => findByUsername(devices, username),
+    findById: (id) => findConnection(devices, id),
+  });
+  keepFresh(foundation, channels.connections, connections.refresh, 'the connections could not be reloaded');
+  const mapper = new Mapper(mappingProgram);
+  foundation.resources.onClose(() => mapper[Symbol.dispose]());
+
+  // Every open stream of messages adds a listener, so their number is not limited here.
+  const messageSignals: MessageSignals = new EventEmitter({ captureRejections: false });
+  messageSignals.setMaxListeners(0);
+  foundation.listener.on(
+    channels.messages,
+    (connectionId) => {
+      if (connectionId === '') messageSignals.emit('due');
+      else messageSignals.emit('changed', connectionId);
+    },
+    () => {
+      messageSignals.emit('due');
+      messageSignals.emit('changed', null);
+    },
+  );
+  return { connections, mapper, messageSignals };
 }

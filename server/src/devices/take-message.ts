@@ -8,6 +8,7 @@ import type { Database } from '../platform/database/pool.ts';
 import { handleGatewayHeartbeat } from '../sensors/heartbeat.ts';
 import type { GatewayApp } from './context.ts';
 import type { ReportDates } from './date-reports.ts';
+import { noteDiscovery } from './discoveries-store.ts';
 import {
   assignedSensor,
   discoveredName,
@@ -16,7 +17,7 @@ import {
   reasonOf,
   statusWithoutReports,
 } from './interpret.ts';
-import { type ClaimedMessage, type MessageResult, noteDiscovery } from './messages-store.ts';
+import type { ClaimedMessage, MessageResult } from './messages-store.ts';
 import type { Passages } from './passages.ts';
 import type { PassageKey } from './passages-store.ts';
 import { interpret } from './read.ts';
