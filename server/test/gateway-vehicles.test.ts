@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { recordResults } from '../src/devices/messages-store.ts';
-import { createPassages } from '../src/devices/passages.ts';
+import { Passages } from '../src/devices/passages.ts';
 import { inTransaction } from '../src/platform/database/transaction.ts';
 import { devicePayload } from './device-messages.ts';
 import { connect, eventOf, pathOf, processed, sendJson } from './gateway-calls.ts';
@@ -248,7 +248,7 @@ describe('several reports about one vehicle', () => {
     );
     await processAgain();
     const key = { connectionId: made.id, ...(await passage()) };
-    await createPassages(context, context.gateways).record([{ ...held, passages: [key] }]);
+    await new Passages(context).record([{ ...held, passages: [key] }]);
     expect(await processed(gantry, made.id)).toEqual([stored]);
     expect(stored?.eventIds).toHaveLength(1);
   });

@@ -20,7 +20,7 @@ import {
 import { headersForMappings } from './incoming.ts';
 import { ACCEPTED_ENCODINGS, inflated, isCompressed } from './inflate.ts';
 import type { ConnectionLimits, Guesses } from './limits.ts';
-import type { Missed } from './missed-store.ts';
+import type { MissedMessages } from './missed-store.ts';
 import type { Receiver } from './receive.ts';
 import type { KnownConnection } from './store.ts';
 import { type GatewayTarget, gatewayTarget } from './target.ts';
@@ -32,7 +32,7 @@ export interface DeviceHandlerParts {
   readonly nonces: DigestNonces;
   readonly guesses: Guesses;
   readonly limits: ConnectionLimits;
-  readonly missed: Missed;
+  readonly missed: MissedMessages;
 }
 
 const METHODS = ['POST', 'PUT', 'GET'];

@@ -9,22 +9,6 @@ import type { KnownSensors } from '../sensors/known-sensors.ts';
 import type { KnownSensor } from '../sensors/sensor-keys.ts';
 import type { KnownConnection } from './store.ts';
 
-/** Limits what each connection may send, so that it does not delay others. Each process has limits of its own. */
-export interface ConnectionLimits {
-  /**
-   * Deducts messages from the allowance of the connection, which is that of its sensor, multiplied by the number of sensors
-   * to which it assigns devices. It does not wait for the database: messages that arrive before the sensor is loaded are
-   * admitted.
-   * @throws AppError `tooManyRequests` with the time to wait; then nothing is deducted
-   */
-  take(connection: KnownConnection, messages: number): void;
-  /**
-   * Reserves a place for a request before its body is read. Call the result when the request is answered.
-   * @throws AppError `tooManyRequests` when too many of the connection are in progress
-   */
-  begin(connection: KnownConnection, request: IncomingMessage): () => void;
-}
-
 /**
  * Maximum number of requests of one connection that are in progress, and of bytes of their bodies: half of the memory for
  * large bodies. One request is always admitted.
@@ -44,62 +28,63 @@ interface InProgress {
   bytes: number;
 }
 
-/** @param factor as for `events.ingest` */
-export function createConnectionLimits(
-  factor: number,
-  knownSensors: Pick<KnownSensors, 'find'>,
-  monotonic?: () => number,
-): ConnectionLimits {
-  const rates = createRateLimits(factor, monotonic);
-  const inProgress = new Map<string, InProgress>();
-  const sensorsKnown = createBoundedCache<string, KnownSensor>(MAX_SENSORS);
-  const sensorsFresh = createBoundedCache<string, true>(MAX_SENSORS, FRESH_MS);
+/** Limits what each connection may send, so that it does not delay others. Each process has limits of its own. */
+export class ConnectionLimits {
+  readonly #knownSensors: Pick<KnownSensors, 'find'>;
+  readonly #rates: ReturnType<typeof createRateLimits>;
+  readonly #inProgress = new Map<string, InProgress>();
+  readonly #sensors = createBoundedCache<string, KnownSensor>(MAX_SENSORS);
+  readonly #fresh = createBoundedCache<string, true>(MAX_SENSORS, FRESH_MS);
 
-  return {
-    take({ id, sensorId, options }, messages) {
-      if (!sensorsFresh.has(sensorId)) {
-        sensorsFresh.set(sensorId, true);
-        void knownSensors.find(sensorId).then(
-          (found) => found && sensorsKnown.set(sensorId, found),
-          () => sensorsFresh.delete(sensorId),
-        );
-      }
-      const sensor = sensorsKnown.get(sensorId);
-      if (!sensor) return;
-      const sensors = Math.max(1, new Set(Object.values(options.sensors ?? {})).size);
-      rates.take({ ...sensor, id, eventsPerMin: sensor.eventsPerMin * sensors }, messages);
-    },
-    begin({ id }, { headers }) {
-      const announced = Number(headers['content-length'] ?? Number.NaN);
-      const bytes = Number.isFinite(announced) ? announced : USUAL_BYTES;
-      const now = inProgress.get(id) ?? { requests: 0, bytes: 0 };
-      if (now.requests > 0 && (now.requests >= MAX_REQUESTS || now.bytes + bytes > MAX_BYTES)) {
-        throw new AppError(
-          'tooManyRequests',
-          'Too many messages of this connection are in progress: send this one again in a moment',
-          { retryAfterSeconds: 1 },
-        );
-      }
-      now.requests++;
-      now.bytes += bytes;
-      inProgress.set(id, now);
-      return () => {
-        now.bytes -= bytes;
-        if (--now.requests === 0) inProgress.delete(id);
-      };
-    },
-  };
-}
+  /** @param factor as for `events.ingest` */
+  constructor(factor: number, knownSensors: Pick<KnownSensors, 'find'>, monotonic?: () => number) {
+    this.#knownSensors = knownSensors;
+    this.#rates = createRateLimits(factor, monotonic);
+  }
 
-/** Slows down the guessing of tokens and passwords. Senders that are recognised are never delayed. */
-export interface Guesses {
-  /** Counts a wrong guess; resolves when it may be answered. @returns false if too many are waiting already */
-  admit(address: string): Promise<boolean>;
   /**
-   * Counts an attempt that takes work to judge, before that work.
-   * @returns what withdraws it, once the sender is recognised; null if the address has no guesses left in this minute
+   * Deducts messages from the allowance of the connection, which is that of its sensor, multiplied by the number of sensors
+   * to which it assigns devices. It does not wait for the database: messages that arrive before the sensor is loaded are
+   * admitted.
+   * @throws AppError `tooManyRequests` with the time to wait; then nothing is deducted
    */
-  begin(address: string): Promise<(() => Promise<void>) | null>;
+  take({ id, sensorId, options }: KnownConnection, messages: number): void {
+    if (!this.#fresh.has(sensorId)) {
+      this.#fresh.set(sensorId, true);
+      void this.#knownSensors.find(sensorId).then(
+        (found) => found && this.#sensors.set(sensorId, found),
+        () => this.#fresh.delete(sensorId),
+      );
+    }
+    const sensor = this.#sensors.get(sensorId);
+    if (!sensor) return;
+    const sensors = Math.max(1, new Set(Object.values(options.sensors ?? {})).size);
+    this.#rates.take({ ...sensor, id, eventsPerMin: sensor.eventsPerMin * sensors }, messages);
+  }
+
+  /**
+   * Reserves a place for a request before its body is read. Call the result when the request is answered.
+   * @throws AppError `tooManyRequests` when too many of the connection are in progress
+   */
+  begin({ id }: KnownConnection, { headers }: IncomingMessage): () => void {
+    const announced = Number(headers['content-length'] ?? Number.NaN);
+    const bytes = Number.isFinite(announced) ? announced : USUAL_BYTES;
+    const now = this.#inProgress.get(id) ?? { requests: 0, bytes: 0 };
+    if (now.requests > 0 && (now.requests >= MAX_REQUESTS || now.bytes + bytes > MAX_BYTES)) {
+      throw new AppError(
+        'tooManyRequests',
+        'Too many messages of this connection are in progress: send this one again in a moment',
+        { retryAfterSeconds: 1 },
+      );
+    }
+    now.requests++;
+    now.bytes += bytes;
+    this.#inProgress.set(id, now);
+    return () => {
+      now.bytes -= bytes;
+      if (--now.requests === 0) this.#inProgress.delete(id);
+    };
+  }
 }
 
 const WINDOW_SECONDS = 60;
@@ -114,39 +99,43 @@ const DELAY_MS = 1_000;
 /** Maximum number of answers that are delayed at the same time. */
 const MAX_DELAYED = 200;
 
-/** @param delayMs how long the answer to each further guess of a minute is delayed, in milliseconds */
-export function createGuesses(delayMs = DELAY_MS): Guesses {
-  const counts = new RateLimiterMemory({ points: AT_ONCE, duration: WINDOW_SECONDS });
-  let delayed = 0;
+/** Slows down the guessing of tokens and passwords. Senders that are recognised are never delayed. */
+export class Guesses {
+  readonly #counts = new RateLimiterMemory({ points: AT_ONCE, duration: WINDOW_SECONDS });
+  #delayed = 0;
+
+  /** Counts a wrong guess; resolves when it may be answered. @returns false if too many are waiting already */
+  async admit(address: string): Promise<boolean> {
+    if (await this.#consume(address)) return true;
+    if (this.#delayed >= MAX_DELAYED) return false;
+    this.#delayed++;
+    try {
+      await sleep(DELAY_MS);
+    } finally {
+      this.#delayed--;
+    }
+    return true;
+  }
+
+  /**
+   * Counts an attempt that takes work to judge, before that work.
+   * @returns what withdraws it, once the sender is recognised; null if the address has no guesses left in this minute
+   */
+  async begin(address: string): Promise<(() => Promise<void>) | null> {
+    if (!(await this.#consume(address))) return null;
+    return async () => {
+      await this.#counts.reward(subscriberOf(address));
+    };
+  }
 
   /** @returns whether the address had a guess left */
-  const consume = async (address: string): Promise<boolean> => {
+  async #consume(address: string): Promise<boolean> {
     try {
-      await counts.consume(subscriberOf(address));
+      await this.#counts.consume(subscriberOf(address));
       return true;
     } catch (refusal) {
       if (!(refusal instanceof RateLimiterRes)) throw refusal;
       return false;
     }
-  };
-
-  return {
-    async admit(address) {
-      if (await consume(address)) return true;
-      if (delayed >= MAX_DELAYED) return false;
-      delayed++;
-      try {
-        await sleep(delayMs);
-      } finally {
-        delayed--;
-      }
-      return true;
-    },
-    async begin(address) {
-      if (!(await consume(address))) return null;
-      return async () => {
-        await counts.reward(subscriberOf(address));
-      };
-    },
-  };
+  }
 }

@@ -1,11 +1,10 @@
 import { sql } from 'drizzle-orm';
-import type { Database } from '../platform/database/pool.ts';
+import type { Core } from '../platform/context.ts';
 import type { Executor } from '../platform/database/transaction.ts';
-import type { Metrics } from '../platform/metrics.ts';
 import type { KnownConnection } from './store.ts';
 
 /** Messages of a connection that were not stored. Times are those of the last one, in Unix milliseconds. */
-export interface MissedMessages {
+interface MissedCounts {
   readonly connectionId: string;
   /** Refused because the connection sent too many. */
   readonly limited: number;
@@ -15,8 +14,62 @@ export interface MissedMessages {
   readonly lostAt: number | null;
 }
 
+/** Why a message was not stored: its connection sent too many, or there was no memory or, in an outage, no disk space for it. */
+export type MissReason = 'limited' | 'lost';
+
+const OUTCOMES = { limited: 'LIMITED', lost: 'LOST' } as const;
+
+/** Counts messages that were not stored, in the metrics and for their connections. */
+export class MissedMessages {
+  readonly #app: Pick<Core, 'gateways' | 'metrics' | 'clock'>;
+  #counted = new Map<string, MissedCounts>();
+
+  constructor(app: Pick<Core, 'gateways' | 'metrics' | 'clock'>) {
+    this.#app = app;
+  }
+
+  note(
+    { id: connectionId, format }: Pick<KnownConnection, 'id' | 'format'>,
+    reason: MissReason,
+    messages = 1,
+  ): void {
+    this.#app.metrics.deviceMessages.inc({ format, outcome: OUTCOMES[reason] }, messages);
+    const now = this.#app.clock.now();
+    const none = { connectionId, limited: 0, limitedAt: null, lost: 0, lostAt: null };
+    this.#add(
+      reason === 'lost'
+        ? { ...none, lost: messages, lostAt: now }
+        : { ...none, limited: messages, limitedAt: now },
+    );
+  }
+
+  /** Records what was counted since the last call. If that fails, the counts are kept for the next call. */
+  async write(): Promise<void> {
+    if (this.#counted.size === 0) return;
+    const written = this.#counted;
+    this.#counted = new Map();
+    try {
+      await recordMissed(this.#app.gateways, [...written.values()]);
+    } catch (error) {
+      for (const each of written.values()) this.#add(each);
+      throw error;
+    }
+  }
+
+  #add({ connectionId, limited, lost, limitedAt, lostAt }: MissedCounts): void {
+    const known = this.#counted.get(connectionId);
+    this.#counted.set(connectionId, {
+      connectionId,
+      limited: limited + (known?.limited ?? 0),
+      lost: lost + (known?.lost ?? 0),
+      limitedAt: Math.max(limitedAt ?? 0, known?.limitedAt ?? 0) || null,
+      lostAt: Math.max(lostAt ?? 0, known?.lostAt ?? 0) || null,
+    });
+  }
+}
+
 /** Adds to the counts of connections. */
-export async function recordMissed(db: Executor, missed: readonly MissedMessages[]): Promise<void> {
+async function recordMissed(db: Executor, missed: readonly MissedCounts[]): Promise<void> {
   const rows = [...missed]
     .sort((a, b) => (a.connectionId < b.connectionId ? -1 : 1))
     .map(({ connectionId, limited, limitedAt, lost, lostAt }) => ({
@@ -35,60 +88,4 @@ export async function recordMissed(db: Executor, missed: readonly MissedMessages
     FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS missed
       (id uuid, limited bigint, limited_at timestamptz, lost bigint, lost_at timestamptz)
     WHERE connections.id = missed.id`);
-}
-
-/** Why a message was not stored: its connection sent too many, or there was no memory or, in an outage, no disk space for it. */
-export type MissReason = 'limited' | 'lost';
-
-/** Counts messages that were not stored, in the metrics and for their connections. */
-export interface Missed {
-  note(connection: Pick<KnownConnection, 'id' | 'format'>, reason: MissReason, messages?: number): void;
-  /** Records what was counted since the last call. If that fails, the counts are kept for the next call. */
-  write(): Promise<void>;
-}
-
-const OUTCOMES = { limited: 'LIMITED', lost: 'LOST' } as const;
-
-export function createMissed(
-  db: Database,
-  { metrics, now }: { readonly metrics: Metrics; readonly now: () => number },
-): Missed {
-  let counted = new Map<string, MissedMessages>();
-
-  const add = (each: MissedMessages): void => {
-    const { connectionId, limited, lost, limitedAt, lostAt } = each;
-    const known = counted.get(connectionId);
-    counted.set(connectionId, {
-      connectionId,
-      limited: limited + (known?.limited ?? 0),
-      lost: lost + (known?.lost ?? 0),
-      limitedAt: Math.max(limitedAt ?? 0, known?.limitedAt ?? 0) || null,
-      lostAt: Math.max(lostAt ?? 0, known?.lostAt ?? 0) || null,
-    });
-  };
-
-  return {
-    note({ id: connectionId, format }, reason, messages = 1) {
-      metrics.deviceMessages.inc({ format, outcome: OUTCOMES[reason] }, messages);
-      const isLost = reason === 'lost';
-      add({
-        connectionId,
-        limited: isLost ? 0 : messages,
-        lost: isLost ? messages : 0,
-        limitedAt: isLost ? null : now(),
-        lostAt: isLost ? now() : null,
-      });
-    },
-    async write() {
-      if (counted.size === 0) return;
-      const written = counted;
-      counted = new Map();
-      try {
-        await recordMissed(db, [...written.values()]);
-      } catch (error) {
-        for (const each of written.values()) add(each);
-        throw error;
-      }
-    },
-  };
 }

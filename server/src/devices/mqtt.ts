@@ -10,7 +10,7 @@ import { startPeriodic } from '../platform/periodic.ts';
 import type { Foundation } from '../platform/start.ts';
 import { listDeviceIds } from '../sensors/store.ts';
 import type { GatewayApp } from './context.ts';
-import { type BrokerAddress, connectToBroker } from './mqtt-client.ts';
+import { type BrokerAddress, BrokerClient } from './mqtt-client.ts';
 import type { Receiver } from './receive.ts';
 import type { KnownConnection } from './store.ts';
 import { matchesTopic, topicsOf } from './topic.ts';
@@ -38,7 +38,7 @@ export async function startMqtt(
 
   const lead = async (): Promise<AsyncDisposable> => {
     let subscribers = await subscribersOf(app);
-    const client = connectToBroker({
+    const client = new BrokerClient({
       address,
       log,
       report: (isConnected) => metrics.mqttConnected.set(isConnected ? 1 : 0),

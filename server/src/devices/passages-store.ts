@@ -250,7 +250,7 @@ export async function finishPassage(
  */
 export async function addToWhole(
   db: Executor,
-  { connectionId, sensorId }: PassageKey,
+  { connectionId, sensorId }: Omit<PassageKey, 'passage'>,
   { whole, messageId }: { readonly whole: string; readonly messageId: string },
 ): Promise<string | null> {
   const { rows } = await db.execute<{ event_id: string | null }>(sql`
