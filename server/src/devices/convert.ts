@@ -8,6 +8,7 @@ import { handleGatewayHeartbeat } from '../sensors/heartbeat.ts';
 import type { GatewayApp } from './context.ts';
 import type { ReportDates } from './date-reports.ts';
 import { noteDiscovery } from './discoveries-store.ts';
+import type { ClaimedMessage, MessageResult } from './messages-store.ts';
 import {
   assignedSensor,
   discoveredName,
@@ -15,8 +16,7 @@ import {
   oneOfSeveral,
   reasonOf,
   statusWithoutReports,
-} from './interpret.ts';
-import type { ClaimedMessage, MessageResult } from './messages-store.ts';
+} from './outcome.ts';
 import type { Passages } from './passages.ts';
 import type { PassageKey } from './passages-store.ts';
 import { interpret } from './read.ts';

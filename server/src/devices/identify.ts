@@ -8,7 +8,6 @@ import { hashOf, isToken, REALM } from './secrets.ts';
 import type { KnownConnection } from './store.ts';
 import type { GatewayTarget } from './target.ts';
 
-/** The sender of a request, or how the request is refused. */
 /** A sender that is not known, and how it is refused. */
 export interface Unidentified {
   readonly status: 401 | 404;
@@ -16,6 +15,7 @@ export interface Unidentified {
   readonly isGuess: boolean;
 }
 
+/** The sender of a request, or how the request is refused. */
 export type Identified = { readonly connection: KnownConnection } | Unidentified;
 
 type IdentifyingApp = Pick<GatewayApp, 'connections'>;

@@ -12,7 +12,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import { channels, notify } from '../platform/database/notify.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { notFound } from '../platform/error.ts';
-import { CUT } from './interpret.ts';
+import { CUT } from './outcome.ts';
 
 interface ShownRow extends Record<string, unknown> {
   id: string;

@@ -9,8 +9,8 @@ import type { Core } from '../platform/context.ts';
 import { AppError, notFound } from '../platform/error.ts';
 import type { SensorServices } from '../sensors/start.ts';
 import type { ConnectionServices } from './context.ts';
-import { assignedSensor, discoveredName, notAssigned, reasonOf, statusWithoutReports } from './interpret.ts';
 import { findMessageToRead, type MessageToRead } from './messages-view-store.ts';
+import { assignedSensor, discoveredName, notAssigned, reasonOf, statusWithoutReports } from './outcome.ts';
 import { interpret } from './read.ts';
 import { findConnection, type KnownConnection } from './store.ts';
 
