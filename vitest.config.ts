@@ -4,7 +4,7 @@ import LongestFirst from './server/test/longest-first.ts';
 export default defineConfig({
   test: {
     include: [
-      '{contract,embedded-postgres,spool,server,client,simulator,bench,console,edge,deploy}/test/**/*.test.ts',
+      '{contract,device-formats,embedded-postgres,spool,server,client,simulator,bench,console,edge,deploy}/test/**/*.test.ts',
     ],
     globalSetup: ['server/test/database-server.ts'],
     setupFiles: ['server/test/after-each-file.ts'],

@@ -15,7 +15,15 @@ const dist = new URL('dist/', import.meta.url);
 const stampFile = new URL('.made-of', dist);
 
 /** The folders of the repository whose sources the programs contain. */
-const WORKSPACES = ['server', 'contract', 'embedded-postgres', 'spool', 'client', 'simulator'];
+const WORKSPACES = [
+  'server',
+  'contract',
+  'device-formats',
+  'embedded-postgres',
+  'spool',
+  'client',
+  'simulator',
+];
 const FILES = [
   'server/build.js',
   // The versions of the packages, and how the sources are resolved.
@@ -106,7 +114,7 @@ async function make() {
         main: 'server/src/programs/main.ts',
         'report-worker': 'server/src/reports/worker.ts',
         'reading-thread': 'server/src/devices/reading-thread.ts',
-        'mapping-program': 'server/src/devices/mapping-program.ts',
+        'mapping-program': 'device-formats/src/mapping-program.ts',
         'backup-program': 'server/src/operations/backup/program.ts',
         'watchdog-thread': 'server/src/platform/process/watchdog-thread.ts',
       },

@@ -33,7 +33,10 @@ async function connection(api: GantryClient['api'], sensorId: string): Promise<s
   const { connections } = await api.connections.getAll.query({ sensorId });
   if (connections[0]) return connections[0].id;
   const { id, url } = await api.connections.create.mutate({ sensorId, format: 'hikvision' });
-  const captured = new URL('../../server/test/devices/hikvision-anpr-deepinview-v58.xml', import.meta.url);
+  const captured = new URL(
+    '../../device-formats/test/messages/hikvision-anpr-deepinview-v58.xml',
+    import.meta.url,
+  );
   const passage = await readFile(captured, 'utf8');
   for (const body of [
     passage,

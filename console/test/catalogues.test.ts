@@ -67,7 +67,7 @@ it.each(LANGUAGES)('label in %s the codes that events have', async (language) =>
   await texts.init({ lng: language, resources: { [language]: { events, common } } });
   const names = createCodeNames(texts.getFixedT(language, ['events', 'common']));
   // The usual names to which the service brings the violations of all makers, and the types of incidents.
-  const source = readFileSync(join(SOURCES, '../../server/src/devices/violation-names.ts'), 'utf8');
+  const source = readFileSync(join(SOURCES, '../../device-formats/src/violation-names.ts'), 'utf8');
   const usual = [...source.matchAll(/, '([A-Z_]+)'\]/g)].map(([, name]) => name ?? '');
   expect(usual.length).toBeGreaterThan(10);
   const labels = { ...(events.violations as Texts), ...(common.incidentTypes as Texts) };

@@ -5,7 +5,7 @@ import { expect, expectAccessible, test } from './fixtures.ts';
 
 /** A request body that was captured from a camera. */
 const captured = (name: string): Promise<string> =>
-  readFile(fileURLToPath(new URL(`../../server/test/devices/${name}`, import.meta.url)), 'utf8');
+  readFile(fileURLToPath(new URL(`../../device-formats/test/messages/${name}`, import.meta.url)), 'utf8');
 const PASSAGE = await captured('hikvision-anpr-deepinview-v58.xml');
 
 /** Sends it as a device does, which is configured with nothing but the URL. */

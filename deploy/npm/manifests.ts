@@ -80,7 +80,10 @@ export const manifests = {
     files: ['server', 'console', 'THIRD-PARTY-NOTICES.md'],
     // Later versions of light-my-request need packages that do not run on Node.js 20.
     dependencies: {
-      ...without(BUILT_IN, dependenciesOf('server', 'embedded-postgres', 'simulator', 'client')),
+      ...without(
+        BUILT_IN,
+        dependenciesOf('server', 'device-formats', 'embedded-postgres', 'simulator', 'client'),
+      ),
       ...pinned('light-my-request'),
     },
   },

@@ -16,7 +16,16 @@ interface LockEntry {
 type Lock = Readonly<Record<string, LockEntry>>;
 
 /** The folders of the repository whose dependencies users get; what only builds and tests need is left out. */
-const SHIPPED = ['server', 'contract', 'embedded-postgres', 'client', 'console', 'simulator', 'edge'];
+const SHIPPED = [
+  'server',
+  'contract',
+  'device-formats',
+  'embedded-postgres',
+  'client',
+  'console',
+  'simulator',
+  'edge',
+];
 
 /** Tools among the dependencies of the console: they build it and are not part of it. */
 const TOOLS = ['vite', '@vitejs/plugin-react', '@tailwindcss/vite', 'tsx', 'esbuild'];

@@ -79,7 +79,7 @@ describe('the notices of the packages', () => {
 
   it('name every dependency of the workspaces that users install, in its version', () => {
     const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
-    const wanted = ['server', 'embedded-postgres', 'client', 'edge'].flatMap((workspace) =>
+    const wanted = ['server', 'device-formats', 'embedded-postgres', 'client', 'edge'].flatMap((workspace) =>
       Object.keys(packages[workspace].dependencies)
         .filter((name) => !name.startsWith('@gantry/') && name !== 'tsx')
         .map((name) => {

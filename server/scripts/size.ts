@@ -109,9 +109,16 @@ function longFunctions({ path, text }: Source): string[] {
   return found;
 }
 
-const packages = ['contract', 'embedded-postgres', 'spool', 'client', 'edge', 'simulator', 'bench'].flatMap(
-  (name) => sourcesUnder(`${name}/src/`),
-);
+const packages = [
+  'contract',
+  'device-formats',
+  'embedded-postgres',
+  'spool',
+  'client',
+  'edge',
+  'simulator',
+  'bench',
+].flatMap((name) => sourcesUnder(`${name}/src/`));
 const all = [...server, ...console, ...packages];
 const long = all.flatMap(longFunctions);
 const small = [...smallFiles(server), ...smallFiles(console)];

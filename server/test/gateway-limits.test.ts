@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createConnectionLimits } from '../src/devices/limits.ts';
+import { ConnectionLimits } from '../src/devices/limits.ts';
 import { claimMessages } from '../src/devices/messages-store.ts';
 import { connect, pathOf, processed, sendJson } from './gateway-calls.ts';
 import { eventually, sharedGantry, startGantry } from './harness.ts';
@@ -49,7 +49,7 @@ describe('a connection that sends too much', () => {
   }, 120_000);
 
   it('has a limited number of messages in progress', () => {
-    const limits = createConnectionLimits(60_000, { find: async () => null });
+    const limits = new ConnectionLimits(60_000, { find: async () => null });
     const connection = (id: string) => ({ id }) as never;
     const request = (bytes?: number) =>
       ({ headers: bytes === undefined ? {} : { 'content-length': String(bytes) } }) as never;
@@ -64,7 +64,7 @@ describe('a connection that sends too much', () => {
   it('has an allowance for each sensor whose messages it carries', async () => {
     let now = 0;
     const sensor = { id: 's', eventsPerMin: 3_000 } as never;
-    const limits = createConnectionLimits(1, { find: async () => sensor }, () => now);
+    const limits = new ConnectionLimits(1, { find: async () => sensor }, () => now);
     const recorder = { id: 'r', sensorId: 's', options: { sensors: { 1: 'x', 2: 'y', lane: 'y' } } } as never;
     // Messages that arrive before the sensor has been loaded are admitted.
     limits.take(recorder, 6_000);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { claimMessages } from '../src/devices/messages-store.ts';
 import { listMessages, replayMessages } from '../src/devices/messages-view-store.ts';
-import { removeOldDeviceData } from '../src/devices/removal.ts';
+import { removeOldDeviceData } from '../src/devices/removal-store.ts';
 import { pageOfImages } from '../src/images/orphans-store.ts';
 import { createDatabase } from '../src/platform/database/pool.ts';
 import { inTransaction } from '../src/platform/database/transaction.ts';

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { devicePayload } from './formats/reading.ts';
+import { deviceMessages, devicePayload } from './device-messages.ts';
 import { type Created, connect, eventOf, pathOf, processed } from './gateway-calls.ts';
 import { sharedGantry } from './harness.ts';
 
@@ -35,7 +35,7 @@ const TYPES: Readonly<Record<string, string>> = {
   jsonl: 'application/x-ndjson',
 };
 
-const payloads = readdirSync(new URL('devices', import.meta.url))
+const payloads = readdirSync(deviceMessages)
   .filter((name) => !name.endsWith('.source') && name !== 'README.md')
   .flatMap((name) => {
     const format = FORMATS.find(([beginning]) => name.startsWith(beginning))?.[1];

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { devicePayload } from './formats/reading.ts';
+import { devicePayload } from './device-messages.ts';
 import {
   type Created,
   connect,

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { devicePayload } from './formats/reading.ts';
+import { devicePayload } from './device-messages.ts';
 import { connect, event, messagesOf, pathOf, processed, send, sendJson } from './gateway-calls.ts';
 import { challengeOf, digestHeader } from './gateway-digest.ts';
 import { sharedGantry, startGantry } from './harness.ts';

@@ -59,7 +59,7 @@ describe('messages of devices on disk', () => {
     const spool = spoolOf();
     const kept = await Promise.all([1, 2, 3, 4, 5].map((at) => spool.put(`id-${at}`, message(at))));
     expect(kept).toEqual([true, true, true, true, true]);
-    expect(await readdir(folder)).toHaveLength(2);
+    expect(await readdir(folder)).toHaveLength(1);
     expect(await readSpoolState(folder)).toMatchObject({ messages: 5, oldestAt: 1, aside: 0 });
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { devicePayload } from './formats/reading.ts';
+import { devicePayload } from './device-messages.ts';
 import { type Created, connect, eventOf, pathOf, processed } from './gateway-calls.ts';
 import { challengeOf, digestHeader } from './gateway-digest.ts';
 import { sharedGantry } from './harness.ts';

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { deviceFormats } from '@gantry/contract/values';
 import { describe, expect, it } from 'vitest';
-import { devicePayload } from './formats/reading.ts';
+import { devicePayload } from './device-messages.ts';
 import {
   connect,
   event,

@@ -1,15 +1,19 @@
+import type { FormatName } from '@gantry/device-formats/format';
+import { Mapper } from '@gantry/device-formats/mapper';
+import {
+  readMessage,
+  refusalOf as refusalHere,
+  type StoredMessage,
+} from '@gantry/device-formats/read-message';
+import { splitBody } from '@gantry/device-formats/split-body';
 import { describe, expect, it } from 'vitest';
-import type { FormatName } from '../src/devices/format.ts';
-import { interpret, refusalOf } from '../src/devices/interpret.ts';
-import { readInThread } from '../src/devices/large-messages.ts';
-import { createMapper } from '../src/devices/mapper.ts';
-import { type Interpretable, readNow, refusalNow } from '../src/devices/read-message.ts';
-import { splitBody } from '../src/devices/split-body.ts';
+import { interpret, readInThread, refusalOf } from '../src/devices/read.ts';
+import { mappingProgram } from '../src/platform/installation.ts';
 import { useOwnMessages } from '../src/rpc/input-messages.ts';
 
 useOwnMessages();
 
-const messageOf = async (body: string): Promise<Interpretable> => ({
+const messageOf = async (body: string): Promise<StoredMessage> => ({
   parts: (await splitBody(null, Buffer.from(body))).parts,
   path: '',
   topic: null,
@@ -63,8 +67,8 @@ describe('a large message', () => {
     const message = await messageOf(body);
     const reading = await interpret(rulesOf(format), message, UTC);
     expect(reading.reports).toHaveLength(count);
-    expect(reading).toEqual(await readNow(rulesOf(format), message, UTC));
-    expect(await refusalOf(format, message)).toBe(refusalNow(format, message));
+    expect(reading).toEqual(await readMessage(rulesOf(format), message, UTC));
+    expect(await refusalOf(format, message)).toBe(refusalHere(format, message));
   });
 
   it('leaves turns to others while it is read and while it is checked, and a small one needs none', async () => {
@@ -75,7 +79,7 @@ describe('a large message', () => {
   });
 
   it('is given to its mapping', async () => {
-    using mapper = createMapper();
+    using mapper = new Mapper(mappingProgram);
     const message = await messageOf(JSON.stringify({ plates: ['A 1', 'B 2'], fill: 'x'.repeat(300_000) }));
     const rules = rulesOf('mapped', { mapping: 'body.plates.{"plate": $}' });
     const { reports, note } = await interpret(rules, message, { zone: 'UTC', map: mapper.map });

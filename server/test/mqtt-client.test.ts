@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { connectAsync, type MqttClient } from 'mqtt';
 import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type BrokerClient, connectToBroker } from '../src/devices/mqtt-client.ts';
+import { BrokerClient } from '../src/devices/mqtt-client.ts';
 import { isTopicFilter, matchesTopic } from '../src/devices/topic.ts';
 import { eventually } from './harness.ts';
 import { type Broker, connectDevice, startBroker } from './mqtt-broker.ts';
@@ -22,7 +22,7 @@ const broker = async (port?: number): Promise<Broker> => use(await startBroker(p
 const client = (url: string, clientId: string, receive?: (body: string) => Promise<void>) => {
   const received: string[] = [];
   let isConnected = false;
-  const made: BrokerClient = connectToBroker({
+  const made = new BrokerClient({
     address: { url, clientId },
     log: pino({ level: 'silent' }),
     receive: (_, body) => async () => {
@@ -32,7 +32,12 @@ const client = (url: string, clientId: string, receive?: (body: string) => Promi
     report: (now) => (isConnected = now),
   });
   use(made);
-  return { ...made, end: () => made[Symbol.asyncDispose](), received, isConnected: () => isConnected };
+  return {
+    follow: (topics: ReadonlySet<string>) => made.follow(topics),
+    end: () => made[Symbol.asyncDispose](),
+    received,
+    isConnected: () => isConnected,
+  };
 };
 
 const connected = ({ isConnected }: { isConnected: () => boolean }) =>

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type BrokerAddress, connectToBroker } from '../src/devices/mqtt-client.ts';
+import { type BrokerAddress, BrokerClient } from '../src/devices/mqtt-client.ts';
 import { connect, messagesOf } from './gateway-calls.ts';
 import { eventually, startGantry } from './harness.ts';
 import { type Broker, connectDevice, startBroker } from './mqtt-broker.ts';
@@ -129,7 +129,7 @@ describe.skipIf(!hasOpenssl)('MQTT over TLS', () => {
     };
     const reports: boolean[] = [];
     const log = pino({ level: 'error' }, { write: (line: string) => void errors.push(JSON.parse(line)) });
-    await using client = connectToBroker({
+    await using client = new BrokerClient({
       address,
       log,
       receive: () => async () => undefined,

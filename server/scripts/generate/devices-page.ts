@@ -1,5 +1,5 @@
 import type { DeviceFormat } from '@gantry/contract/connections';
-import { formats } from '../../src/devices/formats.ts';
+import { formats } from '@gantry/device-formats';
 
 interface Support {
   /** What is read, and what is not. */
@@ -212,6 +212,6 @@ configuration of the device. In the steps below, \`TOKEN\`, \`USER\` and \`PASSW
 Menu names differ between firmware versions.
 
 ${sections.join('\n')}
-_Generated from \`server/src/devices/formats\` by \`npm run generate\`._
+_Generated from \`device-formats/src/formats\` by \`npm run generate\`._
 `;
 };

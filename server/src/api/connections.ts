@@ -25,14 +25,15 @@ import {
 } from '@gantry/contract/connections';
 import { byId } from '@gantry/contract/id';
 import { pageCount } from '@gantry/contract/page';
+import { formats } from '@gantry/device-formats';
 import { z } from 'zod';
 import { addressesForDevices } from '../devices/address.ts';
 import { listDiscoveries } from '../devices/discoveries-store.ts';
 import { followMessages } from '../devices/follow-messages.ts';
-import { formats } from '../devices/formats.ts';
 import { getMessage, listMessages } from '../devices/messages-view-store.ts';
 import { registerDiscovery } from '../devices/register.ts';
 import {
+  connectionView,
   createConnection,
   deleteConnection,
   getInstructions,
@@ -42,7 +43,6 @@ import {
 } from '../devices/service.ts';
 import { getConnection, listConnections } from '../devices/store.ts';
 import { tryReading } from '../devices/try-reading.ts';
-import { connectionView } from '../devices/view.ts';
 import { requireSeesPlates } from '../events/plate-access.ts';
 import { messagesOf } from '../rpc/messages.ts';
 import { allowed, router } from './procedures.ts';

@@ -1,5 +1,5 @@
 import type { AuthServices } from '../accounts/start.ts';
-import type { ConnectionServices } from '../devices/connections-start.ts';
+import type { ConnectionServices } from '../devices/context.ts';
 import type { ImageServices } from '../images/start.ts';
 import type { IngestServices } from '../ingest/start.ts';
 import type { BackupServices } from '../operations/backup/start.ts';

@@ -1,9 +1,9 @@
 import { networkInterfaces } from 'node:os';
 import type { DeviceAddresses } from '@gantry/contract/connections';
+import type { FormatName } from '@gantry/device-formats/format';
 import type { Config } from '../platform/config.ts';
 import type { Caller } from '../platform/context.ts';
 import { invalidInput } from '../platform/error.ts';
-import type { FormatName } from './format.ts';
 
 /** The longest address that Hikvision cameras accept, in characters. */
 const MAX_URL = 127;

@@ -7,46 +7,52 @@ import { splitTarget } from './target.ts';
 
 // Digest authentication: RFC 7616 with qop=auth, and RFC 2069 for devices that do not support qop.
 
-/** Makes and checks nonces, which are valid in all processes of the service and after a restart. */
-export interface DigestNonces {
-  make(): string;
-  /** Whether the service made the nonce, and whether it has expired. */
-  check(nonce: string): 'valid' | 'expired' | 'foreign';
-  /** Records the use of a nonce. @returns false if this counter, or a higher one, was used with it before */
-  use(nonce: string, counter: number): Promise<boolean>;
-}
-
 /** The lifetime of a nonce, in milliseconds. Devices request another one afterwards without being told to. */
 const NONCE_MS = 5 * MINUTE_MS;
 
 /** How far in the future a nonce may be, in milliseconds: the clock of the process that made it may be ahead. */
 const MAX_SKEW_MS = 60_000;
 
+/** Records the use of a nonce in the database, for all processes. */
+type RecordUse = (nonce: string, counter: number, expiresAt: Date) => Promise<boolean>;
+
 /**
- * A nonce is a time, a random number and the signature of both.
- * @param secret the same in all processes and after a restart
- * @param record records the use of a nonce in the database, for all processes
+ * Makes and checks nonces, which are valid in all processes of the service and after a restart. A nonce is a time, a random
+ * number and the signature of both.
  */
-export function createDigestNonces(
-  secret: string,
-  now: () => number,
-  record: (nonce: string, counter: number, expiresAt: Date) => Promise<boolean>,
-): DigestNonces {
-  const sign = (text: string): string =>
-    createHmac('sha256', secret).update(`digest nonce ${text}`).digest('hex').slice(0, 32);
-  return {
-    make() {
-      const text = `${now().toString(16).padStart(12, '0')}${randomBytes(8).toString('hex')}`;
-      return `${text}${sign(text)}`;
-    },
-    check(nonce) {
-      if (!/^[0-9a-f]{60}$/.test(nonce) || !isEqual(nonce.slice(28), sign(nonce.slice(0, 28))))
-        return 'foreign';
-      const age = now() - Number.parseInt(nonce.slice(0, 12), 16);
-      return age > NONCE_MS || age < -MAX_SKEW_MS ? 'expired' : 'valid';
-    },
-    use: (nonce, counter) => record(nonce, counter, new Date(now() + NONCE_MS + MAX_SKEW_MS)),
-  };
+export class DigestNonces {
+  readonly #secret: string;
+  readonly #now: () => number;
+  readonly #record: RecordUse;
+
+  /** @param secret the same in all processes and after a restart */
+  constructor(secret: string, now: () => number, record: RecordUse) {
+    this.#secret = secret;
+    this.#now = now;
+    this.#record = record;
+  }
+
+  make(): string {
+    const text = `${this.#now().toString(16).padStart(12, '0')}${randomBytes(8).toString('hex')}`;
+    return `${text}${this.#sign(text)}`;
+  }
+
+  /** Whether the service made the nonce, and whether it has expired. */
+  check(nonce: string): 'valid' | 'expired' | 'foreign' {
+    if (!/^[0-9a-f]{60}$/.test(nonce) || !isEqual(nonce.slice(28), this.#sign(nonce.slice(0, 28))))
+      return 'foreign';
+    const age = this.#now() - Number.parseInt(nonce.slice(0, 12), 16);
+    return age > NONCE_MS || age < -MAX_SKEW_MS ? 'expired' : 'valid';
+  }
+
+  /** Records the use of a nonce. @returns false if this counter, or a higher one, was used with it before */
+  use(nonce: string, counter: number): Promise<boolean> {
+    return this.#record(nonce, counter, new Date(this.#now() + NONCE_MS + MAX_SKEW_MS));
+  }
+
+  #sign(text: string): string {
+    return createHmac('sha256', this.#secret).update(`digest nonce ${text}`).digest('hex').slice(0, 32);
+  }
 }
 
 /** The members of an Authorization header. */

@@ -80,3 +80,15 @@ export async function forgetDiscoveries(
     RETURNING device`);
   return rows.map((row) => row.device);
 }
+
+/** Notes a device of a recorder that is not assigned to a sensor. */
+export async function noteDiscovery(
+  db: Executor,
+  { connectionId, device, at }: { connectionId: string; device: string; at: number },
+): Promise<void> {
+  await db.execute(sql`
+    INSERT INTO device_discoveries AS known (connection_id, device, first_seen, last_seen)
+    VALUES (${connectionId}::uuid, ${device}, to_timestamp(${at / 1_000}::float8), to_timestamp(${at / 1_000}::float8))
+    ON CONFLICT (connection_id, device) DO UPDATE SET messages = known.messages + 1,
+      last_seen = greatest(known.last_seen, excluded.last_seen)`);
+}

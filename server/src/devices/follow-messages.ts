@@ -9,7 +9,7 @@ import { type AppError, invalidInput, notFound } from '../platform/error.ts';
 import { watchToken } from '../realtime/follow.ts';
 import { drained } from '../realtime/hub.ts';
 import type { RealtimeServices } from '../realtime/start.ts';
-import type { ConnectionServices } from './connections-start.ts';
+import type { ConnectionServices } from './context.ts';
 import { endOfMessages, listChangedMessages, type StreamPosition } from './messages-view-store.ts';
 import { getConnection } from './store.ts';
 

@@ -1,21 +1,26 @@
 import type { IncomingMessage } from 'node:http';
+import { formatNamed } from '@gantry/device-formats';
+import type { DeviceAnswer } from '@gantry/device-formats/format';
+import { excessOfBody } from '@gantry/device-formats/limits';
 import pLimit from 'p-limit';
 import { AppError } from '../platform/error.ts';
 import { WireError } from '../rpc/errors.ts';
 import { Exchange, type FrontEnd, type RequestHandler } from '../rpc/exchange.ts';
-import { identifyByBody, identifyingBytes, isWronglySigned } from './body-identity.ts';
 import type { GatewayApp } from './context.ts';
 import type { DigestNonces } from './digest.ts';
 import { receiveEdgeBatch } from './edge-batch.ts';
-import type { DeviceAnswer } from './format.ts';
-import { formatNamed } from './formats.ts';
-import type { Guesses } from './guesses.ts';
-import { challenge, identifyByHead, type Unidentified } from './identify.ts';
+import {
+  challenge,
+  identifyByBody,
+  identifyByHead,
+  identifyingBytes,
+  isWronglySigned,
+  type Unidentified,
+} from './identify.ts';
 import { headersForMappings } from './incoming.ts';
 import { ACCEPTED_ENCODINGS, inflated, isCompressed } from './inflate.ts';
-import type { ConnectionLimits } from './limits.ts';
-import type { Missed } from './missed.ts';
-import { excessOfBody } from './read-parts.ts';
+import type { ConnectionLimits, Guesses } from './limits.ts';
+import type { MissedMessages } from './missed-store.ts';
 import type { Receiver } from './receive.ts';
 import type { KnownConnection } from './store.ts';
 import { type GatewayTarget, gatewayTarget } from './target.ts';
@@ -27,7 +32,7 @@ export interface DeviceHandlerParts {
   readonly nonces: DigestNonces;
   readonly guesses: Guesses;
   readonly limits: ConnectionLimits;
-  readonly missed: Missed;
+  readonly missed: MissedMessages;
 }
 
 const METHODS = ['POST', 'PUT', 'GET'];

@@ -1,4 +1,5 @@
 import type { MessageStatus } from '@gantry/contract/connections';
+import type { StoredPart } from '@gantry/device-formats/split-body';
 import { sql } from 'drizzle-orm';
 import { markStored } from '../images/store.ts';
 import { uuidArray } from '../platform/database/arrays.ts';
@@ -6,7 +7,6 @@ import { type Column, double, namesOf, rowsOf, text, uuid } from '../platform/da
 import { channels } from '../platform/database/notify.ts';
 import type { Database } from '../platform/database/pool.ts';
 import type { Executor } from '../platform/database/transaction.ts';
-import type { StoredPart } from './split-body.ts';
 
 /** A message to store. */
 export interface NewMessage {
@@ -260,88 +260,4 @@ export async function recordEventOfHeld(
       event_ids = CASE WHEN ${eventId}::uuid IS NULL OR ${eventId}::uuid = ANY (event_ids) THEN event_ids
         ELSE event_ids || ${eventId}::uuid END
     WHERE id = ANY (${uuidArray(messageIds, (id) => id)}) AND status IN ('HELD', 'STORED', 'REFUSED', 'UNKNOWN_DEVICE')`);
-}
-
-/** The first report with a key, which decides on the time of its event. */
-export interface ReportTime {
-  readonly connectionId: string;
-  /** SHA-256 of the key, hexadecimal. */
-  readonly keyHash: string;
-  /** Unix milliseconds; null when the time of receipt counts. */
-  readonly believedAt: number | null;
-  /** Unix milliseconds */
-  readonly receivedAt: number;
-}
-
-/** The first report with a key, and whether it was recorded before. */
-export interface FirstReport extends ReportTime {
-  readonly isKnown: boolean;
-}
-
-const reportColumns: readonly Column<ReportTime>[] = [
-  uuid('connection_id', ({ connectionId }) => connectionId),
-  { ...text<ReportTime>('key_hash', ({ keyHash }) => keyHash), as: `decode(key_hash, 'hex')` },
-  double(
-    'believed_at',
-    ({ believedAt }) => (believedAt === null ? null : believedAt / 1_000),
-    'to_timestamp(believed_at)',
-  ),
-  double('received_at', ({ receivedAt }) => receivedAt / 1_000, 'to_timestamp(received_at)'),
-];
-
-const TIMES = `connection_id AS "connectionId", encode(key_hash, 'hex') AS "keyHash",
-    extract(epoch FROM believed_at)::float8 * 1000 AS "believedAt",
-    extract(epoch FROM received_at)::float8 * 1000 AS "receivedAt"`;
-
-// Most reports of a snapshot that is sent every minute are known, and write nothing. The update changes nothing either: its
-// purpose is that the row of a first report that another process records at the same time is returned.
-const FIRST_REPORTS = `
-  WITH given (${namesOf(reportColumns)}) AS MATERIALIZED (${rowsOf(
-    reportColumns,
-    reportColumns.map((_, index) => `$${index + 1}`),
-  )}), known AS MATERIALIZED (
-    SELECT device_reports.* FROM given JOIN device_reports USING (connection_id, key_hash)
-  ), recorded AS (
-    INSERT INTO device_reports AS first (${namesOf(reportColumns)})
-    SELECT given.* FROM given
-    WHERE NOT EXISTS (
-      SELECT FROM known WHERE known.connection_id = given.connection_id AND known.key_hash = given.key_hash)
-    ORDER BY 1, 2
-    ON CONFLICT (connection_id, key_hash) DO UPDATE SET received_at = first.received_at
-    RETURNING *
-  )
-  SELECT ${TIMES}, true AS "isKnown" FROM known UNION ALL SELECT ${TIMES}, false FROM recorded`;
-
-/** Records reports that are the first with their key. @returns the first report of each key, in the order given */
-export async function firstReports(db: Database, reports: readonly ReportTime[]): Promise<FirstReport[]> {
-  const keyOf = ({ connectionId, keyHash }: ReportTime): string => `${connectionId} ${keyHash}`;
-  const unique = [...new Map([...reports].reverse().map((report) => [keyOf(report), report])).values()];
-  const { rows } = await db.$client.query<FirstReport>({
-    name: 'first-device-reports',
-    text: FIRST_REPORTS,
-    values: reportColumns.map(({ encode }) => encode(unique)),
-  });
-  const first = new Map(
-    rows.map((row) => [
-      keyOf(row),
-      {
-        ...row,
-        believedAt: row.believedAt === null ? null : Math.round(row.believedAt),
-        receivedAt: Math.round(row.receivedAt),
-      },
-    ]),
-  );
-  return reports.map((report) => first.get(keyOf(report)) ?? { ...report, isKnown: false });
-}
-
-/** Notes a device of a recorder that is not assigned to a sensor. */
-export async function noteDiscovery(
-  db: Executor,
-  { connectionId, device, at }: { connectionId: string; device: string; at: number },
-): Promise<void> {
-  await db.execute(sql`
-    INSERT INTO device_discoveries AS known (connection_id, device, first_seen, last_seen)
-    VALUES (${connectionId}::uuid, ${device}, to_timestamp(${at / 1_000}::float8), to_timestamp(${at / 1_000}::float8))
-    ON CONFLICT (connection_id, device) DO UPDATE SET messages = known.messages + 1,
-      last_seen = greatest(known.last_seen, excluded.last_seen)`);
 }

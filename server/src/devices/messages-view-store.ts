@@ -6,13 +6,13 @@ import type {
 } from '@gantry/contract/connections';
 import { isUuid } from '@gantry/contract/id';
 import type { Page } from '@gantry/contract/page';
+import { addressOfImage } from '@gantry/device-formats/image';
+import type { StoredPart } from '@gantry/device-formats/split-body';
 import { type SQL, sql } from 'drizzle-orm';
-import { addressOfImage } from '../images/read-image.ts';
 import { channels, notify } from '../platform/database/notify.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { notFound } from '../platform/error.ts';
-import { CUT } from './interpret.ts';
-import type { StoredPart } from './split-body.ts';
+import { CUT } from './outcome.ts';
 
 interface ShownRow extends Record<string, unknown> {
   id: string;

@@ -1,8 +1,10 @@
 import { sql } from 'drizzle-orm';
+import type { Core } from '../platform/context.ts';
 import type { Executor } from '../platform/database/transaction.ts';
+import type { KnownConnection } from './store.ts';
 
 /** Messages of a connection that were not stored. Times are those of the last one, in Unix milliseconds. */
-export interface MissedMessages {
+interface MissedCounts {
   readonly connectionId: string;
   /** Refused because the connection sent too many. */
   readonly limited: number;
@@ -12,8 +14,62 @@ export interface MissedMessages {
   readonly lostAt: number | null;
 }
 
+/** Why a message was not stored: its connection sent too many, or there was no memory or, in an outage, no disk space for it. */
+export type MissReason = 'limited' | 'lost';
+
+const OUTCOMES = { limited: 'LIMITED', lost: 'LOST' } as const;
+
+/** Counts messages that were not stored, in the metrics and for their connections. */
+export class MissedMessages {
+  readonly #app: Pick<Core, 'gateways' | 'metrics' | 'clock'>;
+  #counted = new Map<string, MissedCounts>();
+
+  constructor(app: Pick<Core, 'gateways' | 'metrics' | 'clock'>) {
+    this.#app = app;
+  }
+
+  note(
+    { id: connectionId, format }: Pick<KnownConnection, 'id' | 'format'>,
+    reason: MissReason,
+    messages = 1,
+  ): void {
+    this.#app.metrics.deviceMessages.inc({ format, outcome: OUTCOMES[reason] }, messages);
+    const now = this.#app.clock.now();
+    const none = { connectionId, limited: 0, limitedAt: null, lost: 0, lostAt: null };
+    this.#add(
+      reason === 'lost'
+        ? { ...none, lost: messages, lostAt: now }
+        : { ...none, limited: messages, limitedAt: now },
+    );
+  }
+
+  /** Records what was counted since the last call. If that fails, the counts are kept for the next call. */
+  async write(): Promise<void> {
+    if (this.#counted.size === 0) return;
+    const written = this.#counted;
+    this.#counted = new Map();
+    try {
+      await recordMissed(this.#app.gateways, [...written.values()]);
+    } catch (error) {
+      for (const each of written.values()) this.#add(each);
+      throw error;
+    }
+  }
+
+  #add({ connectionId, limited, lost, limitedAt, lostAt }: MissedCounts): void {
+    const known = this.#counted.get(connectionId);
+    this.#counted.set(connectionId, {
+      connectionId,
+      limited: limited + (known?.limited ?? 0),
+      lost: lost + (known?.lost ?? 0),
+      limitedAt: Math.max(limitedAt ?? 0, known?.limitedAt ?? 0) || null,
+      lostAt: Math.max(lostAt ?? 0, known?.lostAt ?? 0) || null,
+    });
+  }
+}
+
 /** Adds to the counts of connections. */
-export async function recordMissed(db: Executor, missed: readonly MissedMessages[]): Promise<void> {
+async function recordMissed(db: Executor, missed: readonly MissedCounts[]): Promise<void> {
   const rows = [...missed]
     .sort((a, b) => (a.connectionId < b.connectionId ? -1 : 1))
     .map(({ connectionId, limited, limitedAt, lost, lostAt }) => ({

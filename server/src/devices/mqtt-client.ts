@@ -14,7 +14,7 @@ export interface BrokerAddress {
   readonly key?: Buffer;
 }
 
-export interface BrokerClientParts {
+interface BrokerClientParts {
   readonly address: BrokerAddress;
   readonly log: Logger;
   /**
@@ -27,17 +27,15 @@ export interface BrokerClientParts {
   readonly report: (isConnected: boolean) => void;
 }
 
-/**
- * A connection to a broker, which is made again whenever it is lost. Messages that are not stored when it is disposed of
- * stay with the broker.
- */
-export interface BrokerClient extends AsyncDisposable {
-  /** Subscribes to these topics and to no others. */
-  follow(topics: ReadonlySet<string>): void;
-}
-
-const RECONNECT_MS = 2_000;
-const CONNECT_TIMEOUT_MS = 10_000;
+const SETTINGS: IClientOptions = {
+  protocolVersion: 4,
+  clean: false,
+  keepalive: 30,
+  reconnectPeriod: 2_000,
+  connectTimeout: 10_000,
+  // Subscriptions are compared with those that are wanted after each connect.
+  resubscribe: false,
+};
 
 /** Pause between two attempts to store a message, in milliseconds. */
 const RETRY_MS = 1_000;
@@ -54,87 +52,154 @@ interface InFlight {
   readonly link: number;
 }
 
-/** Connects to a broker with a persistent session (MQTT 3.1.1, clean session off) and QoS 1. */
-export function connectToBroker({ address, log, receive, report }: BrokerClientParts): BrokerClient {
-  const { url, ...options } = address;
-  const broker = new URL(url).host;
-  const settings: IClientOptions = {
-    ...options,
-    protocolVersion: 4,
-    clean: false,
-    keepalive: 30,
-    reconnectPeriod: RECONNECT_MS,
-    connectTimeout: CONNECT_TIMEOUT_MS,
-    // Subscriptions are compared with those that are wanted after each connect.
-    resubscribe: false,
-  };
-  const client: Mqtt = connect(url, settings);
-  let wanted: ReadonlySet<string> = new Set();
-  const subscribed = new Set<string>();
-  let isEnding = false;
-  let isReported = false;
+/**
+ * A connection to a broker with a persistent session (MQTT 3.1.1, clean session off) and QoS 1, which is made again
+ * whenever it is lost. Messages that are not stored when it is disposed of stay with the broker.
+ */
+export class BrokerClient implements AsyncDisposable {
+  readonly #parts: BrokerClientParts;
+  readonly #broker: string;
+  readonly #client: Mqtt;
+  #wanted: ReadonlySet<string> = new Set();
+  readonly #subscribed = new Set<string>();
+  /** The messages that are being stored, in the order in which they came. */
+  readonly #inFlight: InFlight[] = [];
+  /** The numbers under which the broker waits for the acknowledgement of messages. */
+  readonly #messageIds = new WeakMap<object, number>();
+  /** How many of the messages could not be stored yet. */
+  #failing = 0;
+  /** The number of the present connection. */
+  #link = 0;
+  /** Has the library read on. */
+  #goOn: (() => void) | null = null;
+  #isAccepted = false;
+  #isEnding = false;
+  /** Whether the failure of the connection is in the log. */
+  #isReported = false;
 
-  let isAccepted = false;
-  const inFlight: InFlight[] = [];
-  let failing = 0;
-  let link = 0;
-  let goOn: (() => void) | null = null;
+  /** Begins to connect. */
+  constructor(parts: BrokerClientParts) {
+    this.#parts = parts;
+    const { url, ...options } = parts.address;
+    this.#broker = new URL(url).host;
+    this.#client = connect(url, { ...options, ...SETTINGS });
+    this.#receive();
+    this.#watch();
+  }
 
-  // The library acknowledges a message before it reads the next one. Messages of QoS 1 are therefore treated as messages of
-  // QoS 0, which do not hold it up, and are acknowledged here.
-  const messageIds = new WeakMap<object, number>();
-  client.on('packetreceive', (packet) => {
-    if (packet.cmd !== 'publish' || packet.qos !== 1 || packet.messageId === undefined) return;
-    messageIds.set(packet, packet.messageId);
-    packet.qos = 0;
-  });
+  /** Subscribes to these topics and to no others. */
+  follow(topics: ReadonlySet<string>): void {
+    this.#wanted = topics;
+    this.#subscribe();
+  }
 
-  const mayGoOn = (): boolean => inFlight.length < MAX_IN_FLIGHT && failing === 0;
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isEnding = true;
+    // Closed without DISCONNECT, which would wait for the message that is being stored.
+    await this.#client.endAsync(true);
+    this.#parts.report(false);
+  }
 
-  const acknowledge = (): void => {
-    while (inFlight[0]?.isStored) {
-      const { messageId, link: itsLink } = inFlight.shift() as InFlight;
-      if (messageId === undefined || itsLink !== link || !client.connected) continue;
-      // biome-ignore lint/complexity/useLiteralKeys: it is private to TypeScript, and there is no other access
-      client['_sendPacket']({ cmd: 'puback', messageId });
-    }
-    if (!mayGoOn()) return;
-    const next = goOn;
-    goOn = null;
-    next?.();
-  };
+  #receive(): void {
+    // The library acknowledges a message before it reads the next one. Messages of QoS 1 are therefore treated as messages
+    // of QoS 0, which do not hold it up, and are acknowledged here.
+    this.#client.on('packetreceive', (packet) => {
+      if (packet.cmd !== 'publish' || packet.qos !== 1 || packet.messageId === undefined) return;
+      this.#messageIds.set(packet, packet.messageId);
+      packet.qos = 0;
+    });
+    this.#client.handleMessage = (packet, done) => {
+      const { topic, payload } = packet;
+      const entry: InFlight = {
+        isStored: false,
+        messageId: this.#messageIds.get(packet),
+        link: this.#link,
+      };
+      this.#inFlight.push(entry);
+      this.#store(entry, topic, this.#parts.receive(topic, Buffer.from(payload)));
+      if (this.#mayGoOn()) done();
+      else this.#goOn = done;
+    };
+  }
 
-  client.handleMessage = (packet, done) => {
-    const { topic, payload } = packet;
-    const entry: InFlight = { isStored: false, messageId: messageIds.get(packet), link };
-    inFlight.push(entry);
+  #mayGoOn(): boolean {
+    return this.#inFlight.length < MAX_IN_FLIGHT && this.#failing === 0;
+  }
+
+  /** Stores a message, and tries again until it is stored. */
+  #store(entry: InFlight, topic: string, store: () => Promise<void>): void {
     let isFailing = false;
-    const store = receive(topic, Buffer.from(payload));
     const attempt = (): void => {
-      if (isEnding) return;
+      if (this.#isEnding) return;
       store().then(
         () => {
-          if (isFailing) failing--;
+          if (isFailing) this.#failing--;
           entry.isStored = true;
-          acknowledge();
+          this.#acknowledge();
         },
         (err: unknown) => {
-          if (!isFailing) failing++;
+          if (!isFailing) this.#failing++;
           isFailing = true;
-          log.warn({ err, topic }, 'a message from the MQTT broker could not be stored; it is tried again');
+          this.#parts.log.warn(
+            { err, topic },
+            'a message from the MQTT broker could not be stored; it is tried again',
+          );
           setTimeout(attempt, RETRY_MS).unref();
         },
       );
     };
     attempt();
-    if (mayGoOn()) done();
-    else goOn = done;
-  };
+  }
 
-  const settle = (): void => {
+  #acknowledge(): void {
+    while (this.#inFlight[0]?.isStored) {
+      const { messageId, link } = this.#inFlight.shift() as InFlight;
+      if (messageId === undefined || link !== this.#link || !this.#client.connected) continue;
+      // biome-ignore lint/complexity/useLiteralKeys: it is private to TypeScript, and there is no other access
+      this.#client['_sendPacket']({ cmd: 'puback', messageId });
+    }
+    if (!this.#mayGoOn()) return;
+    const next = this.#goOn;
+    this.#goOn = null;
+    next?.();
+  }
+
+  #watch(): void {
+    const { log, report } = this.#parts;
+    this.#client.on('connect', ({ sessionPresent }) => {
+      log.info({ broker: this.#broker }, 'connected to the MQTT broker');
+      this.#isReported = false;
+      this.#isAccepted = true;
+      report(true);
+      // Topics are not subscribed to again without need: after each subscription, the broker sends its retained messages,
+      // which were received before.
+      if (!sessionPresent) this.#subscribed.clear();
+      this.#subscribe();
+    });
+    this.#client.on('close', () => {
+      this.#link++;
+      report(false);
+      // With TLS 1.3, this is how a broker refuses the certificate of a client.
+      if (!this.#isAccepted && !this.#isEnding)
+        this.#logFailure(new Error('The broker closed the connection before it accepted the client'));
+      this.#isAccepted = false;
+    });
+    this.#client.on('error', (error) => this.#logFailure(error));
+  }
+
+  #logFailure(err: Error): void {
+    if (this.#isReported) return;
+    this.#isReported = true;
+    const { log } = this.#parts;
+    log.error({ err, broker: this.#broker }, 'the MQTT broker cannot be used; trying again');
+  }
+
+  /** Brings the subscriptions in line with the topics that are wanted. */
+  #subscribe(): void {
+    const [client, subscribed] = [this.#client, this.#subscribed];
     if (!client.connected) return;
-    const missing = [...wanted].filter((topic) => !subscribed.has(topic));
-    const unwanted = [...subscribed].filter((topic) => !wanted.has(topic));
+    const missing = [...this.#wanted].filter((topic) => !subscribed.has(topic));
+    const unwanted = [...subscribed].filter((topic) => !this.#wanted.has(topic));
     for (const topic of missing) subscribed.add(topic);
     for (const topic of unwanted) subscribed.delete(topic);
     if (unwanted.length > 0) client.unsubscribe(unwanted);
@@ -143,45 +208,8 @@ export function connectToBroker({ address, log, receive, report }: BrokerClientP
       const refused = granted?.filter(({ qos }) => qos === 128).map(({ topic }) => topic) ?? [];
       if (!error && refused.length === 0) return;
       for (const topic of error ? missing : refused) subscribed.delete(topic);
-      log.error({ err: error, broker, refused }, 'the MQTT broker refuses subscriptions');
+      const { log } = this.#parts;
+      log.error({ err: error, broker: this.#broker, refused }, 'the MQTT broker refuses subscriptions');
     });
-  };
-
-  client.on('connect', ({ sessionPresent }) => {
-    log.info({ broker }, 'connected to the MQTT broker');
-    isReported = false;
-    isAccepted = true;
-    report(true);
-    // Topics are not subscribed to again without need: after each subscription, the broker sends its retained messages,
-    // which were received before.
-    if (!sessionPresent) subscribed.clear();
-    settle();
-  });
-  const logFailure = (err: Error): void => {
-    if (isReported) return;
-    isReported = true;
-    log.error({ err, broker }, 'the MQTT broker cannot be used; trying again');
-  };
-  client.on('close', () => {
-    link++;
-    report(false);
-    // With TLS 1.3, this is how a broker refuses the certificate of a client.
-    if (!isAccepted && !isEnding)
-      logFailure(new Error('The broker closed the connection before it accepted the client'));
-    isAccepted = false;
-  });
-  client.on('error', logFailure);
-
-  return {
-    follow(topics) {
-      wanted = topics;
-      settle();
-    },
-    async [Symbol.asyncDispose]() {
-      isEnding = true;
-      // Closed without DISCONNECT, which would wait for the message that is being stored.
-      await client.endAsync(true);
-      report(false);
-    },
-  };
+  }
 }

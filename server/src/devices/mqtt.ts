@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { MAX_BODY_BYTES } from '@gantry/contract/envelope';
+import { formatNamed } from '@gantry/device-formats';
 import { keyedEventId } from '../events/id.ts';
 import { startLeading } from '../platform/database/leadership.ts';
 import { locks } from '../platform/database/locks.ts';
@@ -9,8 +10,7 @@ import { startPeriodic } from '../platform/periodic.ts';
 import type { Foundation } from '../platform/start.ts';
 import { listDeviceIds } from '../sensors/store.ts';
 import type { GatewayApp } from './context.ts';
-import { formatNamed } from './formats.ts';
-import { type BrokerAddress, connectToBroker } from './mqtt-client.ts';
+import { type BrokerAddress, BrokerClient } from './mqtt-client.ts';
 import type { Receiver } from './receive.ts';
 import type { KnownConnection } from './store.ts';
 import { matchesTopic, topicsOf } from './topic.ts';
@@ -38,7 +38,7 @@ export async function startMqtt(
 
   const lead = async (): Promise<AsyncDisposable> => {
     let subscribers = await subscribersOf(app);
-    const client = connectToBroker({
+    const client = new BrokerClient({
       address,
       log,
       report: (isConnected) => metrics.mqttConnected.set(isConnected ? 1 : 0),

@@ -1,6 +1,6 @@
+import type { PartOfPassage, Report } from '@gantry/device-formats/format';
 import { sql } from 'drizzle-orm';
 import type { Executor } from '../platform/database/transaction.ts';
-import type { PartOfPassage, Report } from './format.ts';
 
 /** Identifies a passage: the observation of one vehicle, which a device reports several times. */
 export interface PassageKey {
@@ -250,7 +250,7 @@ export async function finishPassage(
  */
 export async function addToWhole(
   db: Executor,
-  { connectionId, sensorId }: PassageKey,
+  { connectionId, sensorId }: Omit<PassageKey, 'passage'>,
   { whole, messageId }: { readonly whole: string; readonly messageId: string },
 ): Promise<string | null> {
   const { rows } = await db.execute<{ event_id: string | null }>(sql`

@@ -1,27 +1,14 @@
 import pLimit from 'p-limit';
 import { isBadRow } from '../platform/database/failure.ts';
-import type { Database } from '../platform/database/pool.ts';
 import { Groups } from '../platform/groups.ts';
 import type { GatewayApp } from './context.ts';
-import { createReportDates } from './date-reports.ts';
-import { createLeases } from './leases.ts';
+import { Converter } from './convert.ts';
+import { ReportDates } from './date-reports.ts';
+import { Leases } from './leases.ts';
 import { type ClaimedMessage, claimMessages, handBack, type MessageResult } from './messages-store.ts';
-import { createPassages, type ResultWithPassages } from './passages.ts';
+import { Passages, type ResultWithPassages } from './passages.ts';
 import type { PassageKey } from './passages-store.ts';
-import { createSequences } from './sequences.ts';
-import { createTakeMessage } from './take-message.ts';
-
-/** Converts stored messages to events. Disposing finishes those in progress, and hands back the others. */
-export interface Processor extends AsyncDisposable {
-  /** Whether it can take another message of the connection now; those that it does not take are left to the sweep. */
-  hasRoom(connectionId: string): boolean;
-  /** Processes a message that this process has just stored. */
-  accept(message: ClaimedMessage): void;
-  /** Processes messages that are due, such as those whose lease has ended. */
-  sweep(isOver: () => boolean): Promise<void>;
-  /** Stores the observations of vehicles that are due. */
-  sweepPassages(isOver: () => boolean): Promise<void>;
-}
+import { Sequences } from './sequences.ts';
 
 /** Number of messages processed at once. Their events are committed in common groups. */
 const MAX_AT_ONCE = 64;
@@ -45,145 +32,157 @@ const MAX_UNFINISHED = 3;
 const INITIAL_RETRY_MS = 2_000;
 const MAX_RETRY_MS = 600_000;
 
-export function createProcessor(app: GatewayApp, db: Database): Processor {
-  const { log, metrics } = app;
-  const passages = createPassages(app, db);
-  const dates = createReportDates(app, db);
-  const take = createTakeMessage(app, db, { passages, dates });
-  const leases = createLeases(app, db);
-  const slots = pLimit(MAX_AT_ONCE);
-  const shares = createSequences(MAX_AT_ONCE_OF_ONE);
+/** Converts stored messages to events. Disposing finishes those in progress, and hands back the others. */
+export class Processor implements AsyncDisposable {
+  readonly #app: GatewayApp;
+  readonly #passages: Passages;
+  readonly #dates: ReportDates;
+  readonly #converter: Converter;
+  readonly #leases: Leases;
+  readonly #results: Groups<ResultWithPassages, void>;
+  readonly #slots = pLimit(MAX_AT_ONCE);
+  readonly #shares = new Sequences(MAX_AT_ONCE_OF_ONE);
   /** Messages of a connection are read in the order of their arrival. */
-  const inLane = createSequences(1);
-  const working = new Set<Promise<void>>();
+  readonly #inOrder = new Sequences(1);
+  readonly #working = new Set<Promise<void>>();
   /** Messages whose turn came when the service was stopping. */
-  const notBegun: ClaimedMessage[] = [];
-  let waitingChars = 0;
-  const waitingOf = new Map<string, { messages: number; chars: number }>();
-  let isEnding = false;
+  readonly #notBegun: ClaimedMessage[] = [];
+  readonly #waitingOf = new Map<string, { messages: number; chars: number }>();
+  #waitingChars = 0;
+  #isEnding = false;
 
-  const results = new Groups<ResultWithPassages, void>({
-    write: async (items) => {
-      await passages.record(items);
-      return items.map(() => undefined);
-    },
-    mayBeOne: isBadRow,
-  });
+  constructor(app: GatewayApp) {
+    this.#app = app;
+    this.#passages = new Passages(app);
+    this.#dates = new ReportDates(app);
+    this.#converter = new Converter(app, this.#passages, this.#dates);
+    this.#leases = new Leases(app);
+    this.#results = new Groups<ResultWithPassages, void>({
+      write: async (items) => {
+        await this.#passages.record(items);
+        return items.map(() => undefined);
+      },
+      mayBeOne: isBadRow,
+    });
+  }
 
-  const failed = (message: ClaimedMessage, err: unknown): MessageResult => {
-    const failures = message.failures + 1;
-    const isLast = failures >= MAX_FAILURES;
-    log.warn({ err, messageId: message.id, failures }, 'a message of a device could not be processed');
-    const eventIds: string[] = [];
-    return {
-      id: message.id,
-      claim: message.claim,
-      status: 'FAILED',
-      reason: isLast
-        ? 'The service failed to process it'
-        : 'The service failed to process it and tries again',
-      eventIds,
-      retryMs: isLast ? null : Math.min(MAX_RETRY_MS, INITIAL_RETRY_MS * 2 ** (failures - 1)),
-    };
-  };
+  /** Whether it can take another message of the connection now; those that it does not take are left to the sweep. */
+  hasRoom(connectionId: string): boolean {
+    const own = this.#waitingOf.get(connectionId);
+    if (own && (own.messages >= MAX_WAITING_OF_ONE || own.chars >= MAX_CHARS_OF_ONE)) return false;
+    return !this.#isEnding && this.#working.size < MAX_WAITING && this.#waitingChars < MAX_CHARS;
+  }
 
-  const givenUp = ({ id, claim }: ClaimedMessage): MessageResult => {
-    log.error({ messageId: id }, 'a message of a device blocked or ended the process several times');
-    const reason = `The service began to process it ${MAX_UNFINISHED} times and was blocked or ended each time`;
-    return { id, claim, status: 'FAILED', reason, eventIds: [], retryMs: null };
-  };
+  /** Processes a message that this process has just stored. */
+  accept(message: ClaimedMessage): void {
+    if (this.#isEnding) return;
+    const { connectionId } = message;
+    const own = this.#waitingOf.get(connectionId) ?? { messages: 0, chars: 0 };
+    this.#waitingOf.set(connectionId, own);
+    const chars = charsOf(message);
+    own.messages++;
+    own.chars += chars;
+    this.#waitingChars += chars;
+    void this.#track(message).finally(() => {
+      this.#waitingChars -= chars;
+      own.chars -= chars;
+      if (--own.messages === 0) this.#waitingOf.delete(connectionId);
+    });
+  }
 
-  const perform = async (message: ClaimedMessage): Promise<void> => {
-    const held: PassageKey[] = [];
-    const attempt = async (): Promise<MessageResult> => {
-      const finish = await inLane(message.connectionId, () => take(message, held));
-      return { id: message.id, claim: message.claim, ...(await finish()), retryMs: null };
-    };
-    const result =
-      message.unfinished >= MAX_UNFINISHED
-        ? givenUp(message)
-        : await attempt().catch((error: unknown) => failed(message, error));
-    leases.release(message);
-    // An extension that came after the result would postpone the next attempt.
-    await leases.settled();
-    await results.add({ ...result, passages: held });
-    const format = (await app.connections.byId(message.connectionId))?.format ?? 'deleted';
-    metrics.deviceMessages.inc({ format, outcome: result.status });
-  };
+  /** Processes messages that are due, such as those whose lease has ended. */
+  async sweep(isOver: () => boolean): Promise<void> {
+    while (!isOver()) {
+      const claimed = await claimMessages(this.#app.gateways, {
+        most: CLAIMED_AT_ONCE,
+        mostBytes: CLAIMED_BYTES,
+        leaseMs: this.#app.timings.messageLeaseMs,
+      });
+      if (claimed.length === 0) return;
+      await Promise.all(claimed.map((message) => this.#track(message)));
+    }
+  }
 
-  const track = (message: ClaimedMessage): Promise<void> => {
-    leases.keep(message);
+  /** Stores the observations of vehicles that are due. */
+  async sweepPassages(isOver: () => boolean): Promise<void> {
+    while (!isOver() && (await this.#passages.sweep(CLAIMED_AT_ONCE)) === CLAIMED_AT_ONCE);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isEnding = true;
+    await Promise.all(this.#working);
+    this.#leases[Symbol.dispose]();
+    if (this.#notBegun.length > 0) {
+      await handBack(this.#app.gateways, this.#notBegun).catch((err: unknown) =>
+        this.#app.log.warn({ err, messages: this.#notBegun.length }, 'messages were not handed back'),
+      );
+    }
+    await this.#results[Symbol.asyncDispose]();
+    await this.#dates[Symbol.asyncDispose]();
+  }
+
+  #track(message: ClaimedMessage): Promise<void> {
+    this.#leases.keep(message);
     const unlessEnding = async (): Promise<void> => {
-      if (isEnding) notBegun.push(message);
-      else await perform(message);
+      if (this.#isEnding) this.#notBegun.push(message);
+      else await this.#perform(message);
     };
     // Only a message whose turn has come in its connection takes one of the slots.
-    const work: Promise<void> = shares(message.connectionId, () => slots(unlessEnding))
+    const work: Promise<void> = this.#shares
+      .run(message.connectionId, () => this.#slots(unlessEnding))
       // The message is processed again when its lease has ended.
       .catch((err: unknown) =>
-        log.warn({ err, messageId: message.id }, 'the result of a message was not recorded'),
+        this.#app.log.warn({ err, messageId: message.id }, 'the result of a message was not recorded'),
       )
       .finally(() => {
-        leases.release(message);
-        working.delete(work);
+        this.#leases.release(message);
+        this.#working.delete(work);
       });
-    working.add(work);
+    this.#working.add(work);
     return work;
-  };
+  }
 
-  const charsOf = ({ parts }: ClaimedMessage): number =>
-    parts.reduce((sum, { text, base64 }) => sum + (text?.length ?? 0) + (base64?.length ?? 0), 0);
+  async #perform(message: ClaimedMessage): Promise<void> {
+    const { connectionId } = message;
+    const held: PassageKey[] = [];
+    const result =
+      message.unfinished >= MAX_UNFINISHED
+        ? this.#givenUp(message)
+        : await this.#attempt(message, held).catch((error: unknown) => this.#failed(message, error));
+    this.#leases.release(message);
+    // An extension that came after the result would postpone the next attempt.
+    await this.#leases.settled();
+    await this.#results.add({ ...result, passages: held });
+    const format = (await this.#app.connections.byId(connectionId))?.format ?? 'deleted';
+    this.#app.metrics.deviceMessages.inc({ format, outcome: result.status });
+  }
 
-  return {
-    hasRoom(connectionId) {
-      const own = waitingOf.get(connectionId);
-      if (own && (own.messages >= MAX_WAITING_OF_ONE || own.chars >= MAX_CHARS_OF_ONE)) return false;
-      return !isEnding && working.size < MAX_WAITING && waitingChars < MAX_CHARS;
-    },
+  async #attempt(message: ClaimedMessage, held: PassageKey[]): Promise<MessageResult> {
+    const { id, claim, connectionId } = message;
+    const finish = await this.#inOrder.run(connectionId, () => this.#converter.convert(message, held));
+    return { id, claim, ...(await finish()), retryMs: null };
+  }
 
-    accept(message) {
-      if (isEnding) return;
-      const { connectionId } = message;
-      const own = waitingOf.get(connectionId) ?? { messages: 0, chars: 0 };
-      waitingOf.set(connectionId, own);
-      const chars = charsOf(message);
-      own.messages++;
-      own.chars += chars;
-      waitingChars += chars;
-      void track(message).finally(() => {
-        waitingChars -= chars;
-        own.chars -= chars;
-        if (--own.messages === 0) waitingOf.delete(connectionId);
-      });
-    },
+  #failed(message: ClaimedMessage, err: unknown): MessageResult {
+    const { id, claim } = message;
+    const failures = message.failures + 1;
+    const isLast = failures >= MAX_FAILURES;
+    this.#app.log.warn({ err, messageId: id, failures }, 'a message of a device could not be processed');
+    const reason = `The service failed to process it${isLast ? '' : ' and tries again'}`;
+    const retryMs = isLast ? null : Math.min(MAX_RETRY_MS, INITIAL_RETRY_MS * 2 ** (failures - 1));
+    return { id, claim, status: 'FAILED', reason, eventIds: [], retryMs };
+  }
 
-    async sweep(isOver) {
-      while (!isOver()) {
-        const claimed = await claimMessages(db, {
-          most: CLAIMED_AT_ONCE,
-          mostBytes: CLAIMED_BYTES,
-          leaseMs: app.timings.messageLeaseMs,
-        });
-        if (claimed.length === 0) return;
-        await Promise.all(claimed.map(track));
-      }
-    },
+  #givenUp({ id, claim }: ClaimedMessage): MessageResult {
+    this.#app.log.error(
+      { messageId: id },
+      'a message of a device blocked or ended the process several times',
+    );
+    const reason = `The service began to process it ${MAX_UNFINISHED} times and was blocked or ended each time`;
+    return { id, claim, status: 'FAILED', reason, eventIds: [], retryMs: null };
+  }
+}
 
-    async sweepPassages(isOver) {
-      while (!isOver() && (await passages.sweep(CLAIMED_AT_ONCE)) === CLAIMED_AT_ONCE);
-    },
-
-    async [Symbol.asyncDispose]() {
-      isEnding = true;
-      await Promise.all(working);
-      leases[Symbol.dispose]();
-      if (notBegun.length > 0) {
-        await handBack(db, notBegun).catch((err: unknown) =>
-          log.warn({ err, messages: notBegun.length }, 'messages were not handed back'),
-        );
-      }
-      await results[Symbol.asyncDispose]();
-      await dates[Symbol.asyncDispose]();
-    },
-  };
+function charsOf({ parts }: ClaimedMessage): number {
+  return parts.reduce((sum, { text, base64 }) => sum + (text?.length ?? 0) + (base64?.length ?? 0), 0);
 }

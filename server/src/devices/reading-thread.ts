@@ -1,8 +1,8 @@
 import { parentPort } from 'node:worker_threads';
+import type { MapInput, Mapped } from '@gantry/device-formats/mapper';
+import { readMessage, refusalOf } from '@gantry/device-formats/read-message';
 import { useOwnMessages } from '../rpc/input-messages.ts';
-import type { FromThread, ReadingJob, ToThread } from './large-messages.ts';
-import type { MapInput, Mapped } from './mapper.ts';
-import { readNow, refusalNow } from './read-message.ts';
+import type { FromThread, ReadingJob, ToThread } from './read.ts';
 
 // The program of the thread that reads large messages, one at a time: server/dist/reading-thread.js.
 
@@ -21,10 +21,10 @@ const map: MapInput = (...asked) =>
 
 async function perform(job: ReadingJob): Promise<void> {
   if ('format' in job) {
-    send({ result: refusalNow(job.format, job.message) });
+    send({ result: refusalOf(job.format, job.message) });
     return;
   }
-  const { reports, ...result } = await readNow(job.rules, job.message, { zone: job.zone, map });
+  const { reports, ...result } = await readMessage(job.rules, job.message, { zone: job.zone, map });
   for (let from = 0; from < reports.length; from += PORTION) {
     send({ reports: reports.slice(from, from + PORTION) });
   }

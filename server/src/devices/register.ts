@@ -10,10 +10,10 @@ import type { RealtimeServices } from '../realtime/start.ts';
 import { createSensor } from '../sensors/service.ts';
 import type { SensorServices } from '../sensors/start.ts';
 import { getSensor } from '../sensors/store.ts';
-import type { ConnectionServices } from './connections-start.ts';
+import type { ConnectionServices } from './context.ts';
 import { forgetDiscoveries, getDiscovery } from './discoveries-store.ts';
-import { notAssigned } from './interpret.ts';
 import { REPLAYED_AT_ONCE, replayMessages } from './messages-view-store.ts';
+import { notAssigned } from './outcome.ts';
 import { getConnection, lockConnection, updateConnectionRow } from './store.ts';
 
 type RegisterContext = ActorContext<

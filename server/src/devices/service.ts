@@ -10,6 +10,8 @@ import type {
   UpdateConnectionInput,
 } from '@gantry/contract/connections';
 import { isUuid } from '@gantry/contract/id';
+import { formatNamed } from '@gantry/device-formats';
+import type { FormatName } from '@gantry/device-formats/format';
 import { IANAZone } from 'luxon';
 import { recordActivity } from '../activity/store.ts';
 import { requireSeesPlates } from '../events/plate-access.ts';
@@ -22,23 +24,21 @@ import { resolveTime } from '../platform/time.ts';
 import type { SensorServices } from '../sensors/start.ts';
 import { getSensor, getSensorLocked } from '../sensors/store.ts';
 import { addressFor } from './address.ts';
-import type { ConnectionServices } from './connections-start.ts';
-import type { FormatName } from './format.ts';
-import { formatNamed } from './formats.ts';
+import type { ConnectionServices } from './context.ts';
 import { connectionOfMessage, type Replayed, replayMessages } from './messages-view-store.ts';
 import { newSecrets, type Secrets, storedSecrets } from './secrets.ts';
 import {
   getConnection,
   insertConnection,
+  type ListedConnection,
   type LockedConnection,
   lockConnection,
   markDeleted,
   replaceSecrets,
   updateConnectionRow,
 } from './store.ts';
-import { isTopicFilter } from './topic.ts';
+import { isTopicFilter, topicsWarning } from './topic.ts';
 import { refusalOfMapping } from './try-reading.ts';
-import { connectionView } from './view.ts';
 
 export type ConnectionContext = ActorContext<
   Core & ConnectionServices & Pick<SensorServices, 'knownSensors'>
@@ -260,4 +260,12 @@ async function changeConnection<Result>(
   });
   await app.connections.refresh();
   return result;
+}
+
+/** A connection as the API shows it. */
+export function connectionView(
+  { config }: Pick<Core, 'config'>,
+  { deviceId, ...connection }: ListedConnection,
+): Connection {
+  return { ...connection, topicsWarning: topicsWarning(connection, deviceId, config) };
 }

@@ -6,6 +6,7 @@ import { PART_SUFFIX, readSegment, type Segment, syncFolder, writeSegment } from
 import type { Logger } from 'pino';
 import { ignoreErrno } from '../platform/errno.ts';
 import { AppError } from '../platform/error.ts';
+import { Groups } from '../platform/groups.ts';
 import { machineTime } from '../platform/machine-time.ts';
 import {
   ASIDE_SUFFIX,
@@ -29,9 +30,6 @@ export interface SpoolOptions {
 /** Stores a message in the database. @throws AppError `unavailable` when it has to wait */
 export type StoreMessage = (id: string, incoming: Incoming) => Promise<unknown>;
 
-/** The size of the bodies in one segment, in bytes, unless a single one is larger. */
-const SEGMENT_BYTES = 8_000_000;
-
 /** A file that is not complete after this time, in milliseconds, was left by a process that was killed. */
 const LEFT_AFTER_MS = HOUR_MS;
 
@@ -44,7 +42,6 @@ type Header = Omit<Incoming, 'body'> & { readonly id: string };
 interface Arriving {
   readonly id: string;
   readonly incoming: Incoming;
-  resolve(isKept: boolean): void;
 }
 
 /** A message that was read. */
@@ -67,9 +64,12 @@ export class MessageSpool {
   #bytes = 0;
   #countedAt = Number.NEGATIVE_INFINITY;
   #lost = 0;
-  #queue: Arriving[] = [];
   /** Segments are written one after another, so that their total size does not exceed the maximum. */
-  #writing: Promise<void> | null = null;
+  readonly #segments = new Groups<Arriving, boolean>({
+    write: (group) => this.#tryToWrite(group),
+    mayBeOne: () => false,
+    sizeOf: ({ incoming }) => incoming.body.length,
+  });
 
   constructor(options: SpoolOptions) {
     this.#options = options;
@@ -77,10 +77,7 @@ export class MessageSpool {
 
   /** Puts a message on disk; it is durable when this resolves. @returns false when it is lost, which is logged */
   put(id: string, incoming: Incoming): Promise<boolean> {
-    return new Promise((resolve) => {
-      this.#queue.push({ id, incoming, resolve });
-      this.#writing ??= this.#writeAll();
-    });
+    return this.#segments.add({ id, incoming });
   }
 
   /**
@@ -106,26 +103,14 @@ export class MessageSpool {
     report(messages - played);
   }
 
-  async #writeAll(): Promise<void> {
+  /** Writes a group. @returns for each message whether it is on disk */
+  async #tryToWrite(group: readonly Arriving[]): Promise<boolean[]> {
     const { folder, log } = this.#options;
-    while (this.#queue.length > 0) {
-      const group = this.#takeGroup();
-      const written = await this.#write(group).catch((err: unknown): readonly Arriving[] => {
-        log.error({ err, folder }, 'messages could not be put on disk');
-        return [];
-      });
-      for (const each of group) each.resolve(written.includes(each));
-    }
-    this.#writing = null;
-  }
-
-  #takeGroup(): Arriving[] {
-    let bytes = 0;
-    const end = this.#queue.findIndex(({ incoming }) => {
-      bytes += incoming.body.length;
-      return bytes > SEGMENT_BYTES;
+    const written = await this.#write(group).catch((err: unknown): readonly Arriving[] => {
+      log.error({ err, folder }, 'messages could not be put on disk');
+      return [];
     });
-    return this.#queue.splice(0, end === -1 ? this.#queue.length : Math.max(1, end));
+    return group.map((each) => written.includes(each));
   }
 
   /** Writes those messages of a group for which there is space. @returns them */

@@ -1,20 +1,24 @@
+import { EventEmitter } from 'node:events';
+import { Mapper } from '@gantry/device-formats/mapper';
 import { createBoundedCache } from '../platform/bounded-cache.ts';
 import { isOutage } from '../platform/database/failure.ts';
+import { channels } from '../platform/database/notify.ts';
+import { mappingProgram } from '../platform/installation.ts';
 import { startPeriodic } from '../platform/periodic.ts';
 import { spoolFolderOf } from '../platform/spool-folder.ts';
-import type { Foundation } from '../platform/start.ts';
+import { type Foundation, keepFresh } from '../platform/start.ts';
 import type { FrontEnd, RequestHandler } from '../rpc/exchange.ts';
-import type { GatewayApp } from './context.ts';
-import { createDigestNonces } from './digest.ts';
-import { createGuesses } from './guesses.ts';
+import type { ConnectionServices, GatewayApp, MessageSignals } from './context.ts';
+import { DigestNonces } from './digest.ts';
+import { ConnectionDirectory } from './directory.ts';
 import { createDeviceHandler } from './http-handler.ts';
-import { createConnectionLimits } from './limits.ts';
-import { createMissed } from './missed.ts';
-import { removeExpiredNonces, useNonce } from './nonces-store.ts';
-import { createProcessor } from './process.ts';
-import { createReceiver, type Receiver } from './receive.ts';
-import { removeOldDeviceData } from './removal.ts';
+import { ConnectionLimits, Guesses } from './limits.ts';
+import { MissedMessages } from './missed-store.ts';
+import { Processor } from './process.ts';
+import { Receiver } from './receive.ts';
+import { removeOldDeviceData } from './removal-store.ts';
 import { MessageSpool } from './spool.ts';
+import { removeExpiredNonces, useNonce } from './store.ts';
 
 /** What receives messages of devices. */
 export interface Gateways {
@@ -41,18 +45,18 @@ export function startGateways(
 ): Gateways {
   const { config, log, timings, clock, metrics, gateways: db } = app;
 
-  const processor = resources.use(createProcessor(app, db));
+  const processor = resources.use(new Processor(app));
   const sweeps = resources.use(
     startPeriodic(
       { everyMs: timings.sweepMessagesMs, log, failure: 'messages of devices cannot be processed now' },
-      processor.sweep,
+      (isOver) => processor.sweep(isOver),
     ),
   );
   app.messageSignals.on('due', sweeps.startNow);
   resources.use(
     startPeriodic(
       { everyMs: timings.sweepPassagesMs, log, failure: 'observations of vehicles cannot be stored now' },
-      processor.sweepPassages,
+      (isOver) => processor.sweepPassages(isOver),
     ),
   );
   const spool = new MessageSpool({
@@ -61,20 +65,20 @@ export function startGateways(
     log,
     report: (messages) => metrics.spooledMessages.set(messages),
   });
-  const missed = createMissed(db, { metrics, now: clock.now });
+  const missed = new MissedMessages(app);
   resources.onClose(() => missed.write().catch(() => undefined));
   resources.use(
     startPeriodic(
       { everyMs: timings.writeContactsMs, log, failure: 'counts of messages cannot be stored now' },
-      missed.write,
+      () => missed.write(),
     ),
   );
-  const receiver = resources.use(createReceiver(app, db, { processor, spool, missed }));
+  const receiver = resources.use(new Receiver({ app, processor, spool, missed }));
   resources
     .use(
       startPeriodic(
         { everyMs: timings.playSpoolMs, log, failure: 'messages on disk cannot be stored now' },
-        (isOver) => spool.play(receiver.store, isOver),
+        (isOver) => spool.play((id, incoming) => receiver.store(id, incoming), isOver),
       ),
     )
     .startNow();
@@ -93,7 +97,7 @@ export function startGateways(
     ),
   );
   const usedDuringOutage = createBoundedCache<string, number>(NONCES_IN_MEMORY, NONCES_MS);
-  const nonces = createDigestNonces(secret, clock.now, (nonce, counter, expiresAt) =>
+  const nonces = new DigestNonces(secret, clock.now, (nonce, counter, expiresAt) =>
     useNonce(db, nonce, counter, expiresAt).catch((error: unknown) => {
       if (!isOutage(error)) throw error;
       // The message will be put on disk. If its nonce were refused, the message of a device with Digest would be lost.
@@ -107,9 +111,37 @@ export function startGateways(
     frontEnd,
     receiver,
     nonces,
-    guesses: createGuesses(),
-    limits: createConnectionLimits(config.EVENT_RATE_FACTOR, app.knownSensors),
+    guesses: new Guesses(),
+    limits: new ConnectionLimits(config.EVENT_RATE_FACTOR, app.knownSensors),
     missed,
   });
   return { http, receiver };
+}
+
+export async function startConnections(foundation: Foundation): Promise<ConnectionServices> {
+  const connections = await ConnectionDirectory.load(foundation.core.devices);
+  keepFresh(
+    foundation,
+    channels.connections,
+    () => connections.refresh(),
+    'the connections could not be reloaded',
+  );
+  const mapper = new Mapper(mappingProgram);
+  foundation.resources.onClose(() => mapper[Symbol.dispose]());
+
+  // Every open stream of messages adds a listener, so their number is not limited here.
+  const messageSignals: MessageSignals = new EventEmitter({ captureRejections: false });
+  messageSignals.setMaxListeners(0);
+  foundation.listener.on(
+    channels.messages,
+    (connectionId) => {
+      if (connectionId === '') messageSignals.emit('due');
+      else messageSignals.emit('changed', connectionId);
+    },
+    () => {
+      messageSignals.emit('due');
+      messageSignals.emit('changed', null);
+    },
+  );
+  return { connections, mapper, messageSignals };
 }

@@ -1,11 +1,11 @@
 import { MINUTE_MS } from '@gantry/contract/durations';
+import { composeEvent, idempotencyKeyOf } from '@gantry/device-formats/compose';
+import type { Report } from '@gantry/device-formats/format';
 import { keyedEventId } from '../events/id.ts';
 import { hashesOfServed } from '../images/read-image.ts';
 import { storeReported } from '../ingest/pipeline.ts';
 import { AppError } from '../platform/error.ts';
-import { composeEvent, idempotencyKeyOf } from './compose.ts';
 import type { GatewayApp } from './context.ts';
-import type { Report } from './format.ts';
 
 /** The result of storing a report. */
 export type ReportOutcome =

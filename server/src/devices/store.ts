@@ -6,11 +6,11 @@ import type {
 } from '@gantry/contract/connections';
 import { isUuid } from '@gantry/contract/id';
 import type { Page } from '@gantry/contract/page';
+import type { FormatName } from '@gantry/device-formats/format';
 import { type SQL, sql } from 'drizzle-orm';
 import { timeOfUpdate } from '../platform/database/moment.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { notFound } from '../platform/error.ts';
-import type { FormatName } from './format.ts';
 import type { StoredSecrets } from './secrets.ts';
 
 /** A connection as it is kept in memory. Hashes are hexadecimal. */
@@ -211,4 +211,26 @@ export async function replaceSecrets(tx: Executor, id: string, secrets: StoredSe
 export async function markDeleted(tx: Executor, id: string): Promise<void> {
   await tx.execute(sql`
     UPDATE connections SET deleted_at = now(), signing_key = NULL WHERE id = ${id}::uuid AND deleted_at IS NULL`);
+}
+
+/** Records that a counter was used with a nonce. @returns false if it, or a higher one, was used before */
+export async function useNonce(
+  db: Executor,
+  nonce: string,
+  counter: number,
+  expiresAt: Date,
+): Promise<boolean> {
+  const { rowCount } = await db.execute(sql`
+    INSERT INTO digest_nonces AS known (nonce, used, expires_at)
+    VALUES (${nonce}, ${counter}, ${expiresAt.toISOString()}::timestamptz)
+    ON CONFLICT (nonce) DO UPDATE SET used = excluded.used WHERE known.used < excluded.used`);
+  return (rowCount ?? 0) > 0;
+}
+
+/** Removes nonces that cannot be used any more. @returns their number */
+export async function removeExpiredNonces(db: Executor, most: number): Promise<number> {
+  const { rowCount } = await db.execute(sql`
+    DELETE FROM digest_nonces WHERE nonce IN (
+      SELECT nonce FROM digest_nonces WHERE expires_at < now() ORDER BY expires_at LIMIT ${most})`);
+  return rowCount ?? 0;
 }

@@ -1,6 +1,6 @@
 import type { DeviceFormat } from '@gantry/contract/connections';
 import { deviceFormats } from '@gantry/contract/values';
-import { formats as allFormats } from './formats.ts';
+import { formats as allFormats } from '@gantry/device-formats';
 import { isToken } from './secrets.ts';
 
 /** The target in the request line of a device. */

@@ -1,6 +1,6 @@
 import type { Connection } from '@gantry/contract/connections';
+import { formatNamed } from '@gantry/device-formats';
 import type { Config } from '../platform/config.ts';
-import { formatNamed } from './formats.ts';
 import type { KnownConnection } from './store.ts';
 
 /** In the usual topics of a format, this stands for the device ID of the sensor. */

@@ -1,19 +1,17 @@
 import type { ConnectionOptions, MessageStatus } from '@gantry/contract/connections';
+import {
+  believedTime,
+  composeEvent,
+  disbeliefIn,
+  withEnoughConfidence,
+} from '@gantry/device-formats/compose';
 import type { Core } from '../platform/context.ts';
 import { AppError, notFound } from '../platform/error.ts';
 import type { SensorServices } from '../sensors/start.ts';
-import { believedTime, composeEvent, disbeliefIn } from './compose.ts';
-import type { ConnectionServices } from './connections-start.ts';
-import {
-  assignedSensor,
-  discoveredName,
-  interpret,
-  notAssigned,
-  reasonOf,
-  statusWithoutReports,
-  withEnoughConfidence,
-} from './interpret.ts';
+import type { ConnectionServices } from './context.ts';
 import { findMessageToRead, type MessageToRead } from './messages-view-store.ts';
+import { assignedSensor, discoveredName, notAssigned, reasonOf, statusWithoutReports } from './outcome.ts';
+import { interpret } from './read.ts';
 import { findConnection, type KnownConnection } from './store.ts';
 
 type TryingApp = Core & Pick<ConnectionServices, 'mapper'> & Pick<SensorServices, 'knownSensors'>;

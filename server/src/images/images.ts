@@ -1,3 +1,4 @@
+import type { Picture } from '@gantry/device-formats/image';
 import pLimit from 'p-limit';
 import type { Logger } from 'pino';
 import { isBadRow } from '../platform/database/failure.ts';
@@ -7,7 +8,6 @@ import { Groups } from '../platform/groups.ts';
 import type { BlobStore } from './blobs.ts';
 import { type Breaker, createBreaker } from './breaker.ts';
 import { noteDamaged } from './damage-store.ts';
-import type { Picture } from './read-image.ts';
 import {
   findImage,
   type ImagesOfEvent,

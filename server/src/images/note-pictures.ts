@@ -1,6 +1,7 @@
+import { addressOfImage } from '@gantry/device-formats/image';
 import { invalidInput } from '../platform/error.ts';
 import type { Images } from './images.ts';
-import { addressOfImage, readImage } from './read-image.ts';
+import { readImage } from './read-image.ts';
 
 /** A stored image. */
 export interface KeptPicture {

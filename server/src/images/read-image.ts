@@ -1,18 +1,5 @@
-import { hash } from 'node:crypto';
+import { NOT_AN_IMAGE, type Picture, readPicture } from '@gantry/device-formats/image';
 import { invalidInput } from '../platform/error.ts';
-import { imageLengthOf, type MediaType, mediaTypeOf, type PixelSize, pixelSizeOf } from './pixel-size.ts';
-
-/** An image as sent by a device, after validation. */
-export interface Picture extends PixelSize {
-  /** SHA-256 of its bytes, 64 hexadecimal digits. */
-  readonly sha256: string;
-  readonly mediaType: MediaType;
-  readonly bytes: Buffer;
-}
-
-/** Maximum size of an image, in pixels. An image of this size takes 200 MB when decoded. */
-const MAX_PIXELS = 50_000_000;
-const MAX_SIDE = 20_000;
 
 const DATA_URL = /^data:/i;
 /** The type is not read, because devices write `image/jpg`, `image/pjpeg`, parameters or none: the bytes determine it. */
@@ -40,8 +27,6 @@ const NO_ADDRESS =
 const REFERENCE_MAX = 2048;
 const ONLY_BASE64 = /^[A-Za-z0-9+/\s]+={0,2}$/;
 
-const ONE_OF_THREE = 'send a JPEG, PNG or WebP image in base64, or its address';
-
 /**
  * Decodes an image from one of an event's `images` and checks, by its bytes, that it is of a supported format and, by
  * its header, that its size is reasonable. Decoding and hashing 7 MB takes some 10 to 50 ms.
@@ -50,39 +35,15 @@ const ONE_OF_THREE = 'send a JPEG, PNG or WebP image in base64, or its address';
  * @throws AppError `badRequest` for a value that appears to be an image and is not valid
  */
 export function readImage(value: string, path: string): Picture | null {
-  if (OTHER_FILE.test(value)) throw invalidInput(path, `This is not an image: ${ONE_OF_THREE}`);
+  if (OTHER_FILE.test(value)) throw invalidInput(path, NOT_AN_IMAGE);
   if (!isImageData(value)) return null;
   const url = IMAGE_URL.exec(value);
-  if (!url && DATA_URL.test(value)) throw invalidInput(path, `This is not an image: ${ONE_OF_THREE}`);
+  if (!url && DATA_URL.test(value)) throw invalidInput(path, NOT_AN_IMAGE);
   const bytes = decodeBase64(url ? value.slice(url[0].length) : value);
   if (!bytes) throw invalidInput(path, 'The image is not valid base64');
-  return readPicture(bytes, path);
-}
-
-/**
- * Checks, by its bytes, that an image is of a supported format and, by its header, that its size is reasonable.
- * @param path of the image in the input, for messages
- * @throws AppError `badRequest`
- */
-export function readPicture(bytes: Buffer, path: string): Picture {
-  const mediaType = mediaTypeOf(bytes);
-  if (!mediaType) throw invalidInput(path, `This is not an image: ${ONE_OF_THREE}`);
-  const size = pixelSizeOf(bytes, mediaType);
-  if (!size)
-    throw invalidInput(path, 'The image is damaged or incomplete: its header does not contain its size');
-  const { width, height } = size;
-  if (width > MAX_SIDE || height > MAX_SIDE || width * height > MAX_PIXELS) {
-    throw invalidInput(
-      path,
-      `The image has ${width} × ${height} pixels: send at most ${MAX_PIXELS / 1e6} million, and ${MAX_SIDE} per side`,
-    );
-  }
-  return { sha256: hash('sha256', bytes, 'hex'), mediaType, width, height, bytes };
-}
-
-/** Whether the end of an image is missing. */
-export function isTruncated({ bytes, mediaType }: Picture): boolean {
-  return imageLengthOf(bytes, mediaType) === null;
+  const picture = readPicture(bytes);
+  if ('refusal' in picture) throw invalidInput(path, picture.refusal);
+  return picture;
 }
 
 /** @throws AppError `badRequest` for a text that is not an address */
@@ -91,11 +52,6 @@ export function requireAddress(value: string, path: string): void {
 }
 
 const SERVED = /^\/images\/([0-9a-f]{64})$/;
-
-/** The address at which an image is served. */
-export function addressOfImage(sha256: string): string {
-  return `/images/${sha256}`;
-}
 
 /** The hashes of those of the addresses at which the service serves images. */
 export function hashesOfServed(addresses: readonly string[]): string[] {

@@ -1,8 +1,7 @@
+import { addressOfImage, type MediaType, type Picture } from '@gantry/device-formats/image';
 import { type SQL, sql } from 'drizzle-orm';
 import type { Database } from '../platform/database/pool.ts';
 import type { Executor } from '../platform/database/transaction.ts';
-import type { MediaType } from './pixel-size.ts';
-import { addressOfImage, type Picture } from './read-image.ts';
 
 /** The properties with which an image is served. */
 export interface StoredImage {

@@ -1,15 +1,9 @@
 import type { InputIssue } from '@gantry/contract/errors';
 import type { ReportedEvent } from '@gantry/contract/events';
+import { addressOfImage, isTruncated, type Picture } from '@gantry/device-formats/image';
 import type { EventRow } from '../events/event-row.ts';
 import { picturesTookTooLong } from '../images/images.ts';
-import {
-  addressOfImage,
-  hashesOfServed,
-  isTruncated,
-  type Picture,
-  readImage,
-  requireAddress,
-} from '../images/read-image.ts';
+import { hashesOfServed, readImage, requireAddress } from '../images/read-image.ts';
 import type { ImageServices } from '../images/start.ts';
 import type { Core } from '../platform/context.ts';
 import { AppError } from '../platform/error.ts';

@@ -1,4 +1,5 @@
 import { isPlainDate } from '@gantry/contract/time';
+import { EARLIEST_EVENT } from '@gantry/contract/time-bounds';
 import { UNDO_MINUTES } from '@gantry/contract/values';
 import type {
   AcknowledgeAlertInput,
@@ -10,7 +11,6 @@ import type {
 } from '@gantry/contract/watchlist';
 import { type ActivityAction, recordActivity } from '../activity/store.ts';
 import { requireSeesPlates } from '../events/plate-access.ts';
-import { EARLIEST_EVENT } from '../events/time-bounds.ts';
 import type { ActorContext, Core } from '../platform/context.ts';
 import { channels, notify } from '../platform/database/notify.ts';
 import { inTransaction, type Transaction } from '../platform/database/transaction.ts';

@@ -2,8 +2,9 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { GANTRY } from '../build-programs.ts';
+import { deviceMessages } from '../device-messages.ts';
 
-const fileOf = (name: string): string => fileURLToPath(new URL(`../devices/${name}`, import.meta.url));
+const fileOf = (name: string): string => fileURLToPath(new URL(name, deviceMessages));
 
 const gateway = (...args: readonly string[]) =>
   new Promise<{ code: number; out: string; err: string }>((resolve) => {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { connectionOptions } from '@gantry/contract/connections';
+import type { FormatName } from '@gantry/device-formats/format';
 import { type Command, InvalidArgumentError } from 'commander';
-import type { FormatName } from '../../devices/format.ts';
 import { exitCodes, reporting, WrongUsage } from './failure.ts';
 import { printJson } from './output.ts';
 
@@ -29,7 +29,7 @@ function readOptions(json: string) {
 
 async function readTime(text: string | undefined, zone: string): Promise<number> {
   const { machineTime } = await import('../../platform/machine-time.ts');
-  const { isoTime } = await import('../../devices/device-time.ts');
+  const { isoTime } = await import('@gantry/device-formats/device-time');
   const time = text === undefined ? machineTime() : isoTime(text, zone);
   if (time !== null) return time;
   throw new WrongUsage(`--received must be a time such as 2026-01-31T08:15:00Z, not ${text}`);
@@ -55,11 +55,14 @@ async function bodyOf(file: string): Promise<Buffer> {
 }
 
 async function tryFile(name: string, file: string, given: TryOptions): Promise<void> {
-  const { formats } = await import('../../devices/formats.ts');
+  const { formats } = await import('@gantry/device-formats');
   const names = formats.map((format) => format.name);
   if (!names.includes(name as FormatName))
     throw new WrongUsage(`There is no format ${name}: use one of ${names.join(', ')}`);
-  const { tryBody } = await import('../../devices/try-body.ts');
+  const { tryBody } = await import('@gantry/device-formats/try-body');
+  const { Mapper } = await import('@gantry/device-formats/mapper');
+  const { mappingProgram } = await import('../../platform/installation.ts');
+  using mapper = new Mapper(mappingProgram);
   const { isRefused, ...tried } = await tryBody({
     format: name as FormatName,
     options: readOptions(given.options),
@@ -69,6 +72,7 @@ async function tryFile(name: string, file: string, given: TryOptions): Promise<v
     path: given.path,
     topic: given.topic ?? null,
     zone: given.zone,
+    map: mapper.map,
   });
   printJson(tried);
   if (isRefused) process.exitCode = exitCodes.failed;

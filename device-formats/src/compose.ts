@@ -1,0 +1,216 @@
+import { createHash } from 'node:crypto';
+import type { ConnectionOptions } from '@gantry/contract/connections';
+import { DAY_MS } from '@gantry/contract/durations';
+import { IMAGE_REFERENCE_MAX, type ReportedEvent, reportedEvent } from '@gantry/contract/events';
+import { EARLIEST_EVENT, MAX_AHEAD_MS } from '@gantry/contract/time-bounds';
+import type { ReportedTime } from './device-time.ts';
+import type { ObservedEvent, Report } from './format.ts';
+import { remembered } from './json-values.ts';
+import { kindOf } from './observed.ts';
+
+/** The lengths that the contract allows, in characters. */
+const MAX = { description: 10_000, kind: 100, plate: 50, tag: 100, address: 300, key: 128 } as const;
+/** Maximum number of images, and of tags, that the contract allows. */
+const MAX_ITEMS = 100;
+/** The highest speed that the contract allows, in km/h. */
+const MAX_SPEED = 2000;
+/**
+ * Maximum length of the body in the metadata of an event, in characters of JSON. A longer body is left out of the event;
+ * it remains in the message.
+ */
+const RAW_MAX = 200_000;
+
+/** What is known about a report in addition to its message. */
+export interface Composition {
+  /** When the message arrived, in Unix milliseconds; for a repeated report, when the first one arrived. */
+  readonly receivedAt: number;
+  /** When it happened according to the device, in Unix milliseconds; null if that is unknown or implausible. */
+  readonly believedAt: number | null;
+  readonly connectionId: string;
+  readonly messageId: string;
+  /** The position of the report in the message. */
+  readonly index: number;
+}
+
+/** The event as `events.ingest` would receive it, or why it cannot be stored, as a sentence. */
+export type Composed = { readonly event: ReportedEvent } | { readonly refusal: string };
+
+/**
+ * Makes the event of a report. Texts that are too long are cut, and values that the contract does not admit in optional
+ * fields (a speed of 3000, a latitude of 168) are left out, because a device cannot correct them.
+ */
+export function composeEvent(report: Report, composition: Composition): Composed {
+  const { receivedAt, believedAt, connectionId, messageId } = composition;
+  const seen = fitting(report.event);
+  const parsed = reportedEvent.safeParse({
+    ...seen,
+    metadata: {
+      ...seen.metadata,
+      connectionId,
+      messageId,
+      receivedAt: new Date(receivedAt).toISOString(),
+      clock: believedAt === null ? 'receipt' : 'device',
+    },
+    timestamp: new Date(believedAt ?? receivedAt).toISOString(),
+    idempotencyKey: idempotencyKeyOf(report, composition),
+  });
+  if (parsed.success) return { event: parsed.data };
+  const [issue] = parsed.error.issues;
+  return { refusal: `The event is invalid: ${issue?.path.join('.')}: ${issue?.message}` };
+}
+
+/**
+ * The time that a device reports, if it is plausible: at most 5 minutes after the time of receipt, and not older than
+ * events may be. Otherwise null.
+ * @param oldestDays maximum age in days; null for no limit other than the earliest time of any event
+ */
+export function believedTime(
+  occurredAt: number | null,
+  receivedAt: number,
+  oldestDays: number | null,
+): number | null {
+  const isPossible =
+    occurredAt !== null && occurredAt >= EARLIEST_EVENT && occurredAt <= receivedAt + MAX_AHEAD_MS;
+  if (!isPossible) return null;
+  return oldestDays !== null && occurredAt < receivedAt - oldestDays * DAY_MS ? null : occurredAt;
+}
+
+/**
+ * The sentence that says why the event has the time of receipt although the device reported a time; null if the device
+ * reported none, or if its time is used.
+ */
+export function disbeliefIn(
+  { occurredAt, timeFlaw }: ReportedTime,
+  believedAt: number | null,
+): string | null {
+  if (believedAt !== null || (occurredAt === null && timeFlaw === undefined)) return null;
+  const flaw = timeFlaw ?? `that of the device cannot be right: ${new Date(occurredAt ?? 0).toISOString()}`;
+  return `The event has the time of receipt, because ${flaw}`;
+}
+
+/**
+ * The event without its plate if that was read with less confidence than the connection requires. A plate without a
+ * confidence is kept; so is one whose confidence is not on the scale of the device, with a note.
+ */
+export function withEnoughConfidence(
+  event: ObservedEvent,
+  { minConfidence }: ConnectionOptions,
+): { readonly event: ObservedEvent; readonly note: string | null } {
+  const { confidence, confidenceRaw } = event.metadata ?? {};
+  if (!event.licensePlateNumber) return { event, note: null };
+  if (confidence === undefined && confidenceRaw !== undefined) {
+    return {
+      event,
+      note: `The confidence of the plate is unknown: ${confidenceRaw} is not on the scale of the device`,
+    };
+  }
+  if (minConfidence === undefined || typeof confidence !== 'number') return { event, note: null };
+  return confidence >= minConfidence
+    ? { event, note: null }
+    : {
+        event: withoutPlate(event),
+        note: `The plate was left out: its confidence of ${confidence} is less than ${minConfidence}`,
+      };
+}
+
+/** The event without its plate, which was read with too little confidence or is not a plate. */
+function withoutPlate(event: ObservedEvent): ObservedEvent {
+  const { eventType, vehicleSpeed } = event;
+  return {
+    ...event,
+    licensePlateNumber: null,
+    eventType:
+      eventType === 'PLATE_RECOGNITION' ? kindOf({ speed: vehicleSpeed ?? null }).eventType : eventType,
+  };
+}
+
+/**
+ * The idempotency key of the event. It contains the id of the connection or of the message, because keys are unique
+ * within a sensor, which may have several connections.
+ */
+export function idempotencyKeyOf(
+  { key }: Pick<Report, 'key'>,
+  { connectionId, messageId, index }: Pick<Composition, 'connectionId' | 'messageId' | 'index'>,
+): string {
+  if (key === null) return `${messageId}:${index}`;
+  const whole = `${connectionId}:${key}`;
+  if (whole.length <= MAX.key && storable(whole) === whole) return whole;
+  return `${connectionId}:${createHash('sha256').update(key).digest('hex')}`;
+}
+
+function fitting(event: ObservedEvent): ObservedEvent {
+  const plate = event.licensePlateNumber;
+  if (plate && [...plate].length > MAX.plate) return fitting(withoutPlate(event));
+  const { vehicleSpeed, location } = event;
+  return {
+    ...event,
+    description: cut(event.description, MAX.description),
+    violationType: cut(event.violationType, MAX.kind),
+    vehicleType: cut(event.vehicleType, MAX.kind),
+    licensePlateNumber: cut(plate, MAX.plate),
+    vehicleSpeed: isWithin(vehicleSpeed, 0, MAX_SPEED) ? vehicleSpeed : null,
+    location:
+      location && isWithin(location.latitude, -90, 90) && isWithin(location.longitude, -180, 180)
+        ? { ...location, address: cut(location.address, MAX.address) ?? undefined }
+        : null,
+    images: (event.images ?? [])
+      .filter((image) => image !== '' && image.length <= IMAGE_REFERENCE_MAX)
+      .slice(0, MAX_ITEMS),
+    tags: [
+      ...new Set((event.tags ?? []).map((tag) => cut(tag, MAX.tag)).filter((tag) => tag !== null)),
+    ].slice(0, MAX_ITEMS),
+    metadata: fittingMetadata(event.metadata ?? {}),
+  };
+}
+
+function fittingMetadata(metadata: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const { raw: body, ...rest } = metadata;
+  const present = Object.fromEntries(
+    Object.entries(storableJson(rest) as object).filter(([, value]) => value !== null && value !== undefined),
+  );
+  if (body === undefined || body === null || isLong(body)) return present;
+  const raw = storableJson(body);
+  return (JSON.stringify(raw)?.length ?? 0) > RAW_MAX ? present : { ...present, raw };
+}
+
+/** Whether the JSON of the value is certainly too long, so that it need not be copied to find out. */
+function isLong(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && isLongObject(value);
+}
+
+const isLongObject = remembered((value: object): boolean => {
+  let length = 0;
+  const visit = (each: unknown): boolean => {
+    const isObject = typeof each === 'object' && each !== null;
+    const members = isObject ? Object.values(each) : [];
+    // A member takes at least two characters, with its comma.
+    length += isObject ? 2 * members.length : typeof each === 'string' ? each.length : 0;
+    return length > RAW_MAX || members.some(visit);
+  };
+  return visit(value);
+});
+
+function isWithin(value: number | null | undefined, least: number, most: number): value is number {
+  return typeof value === 'number' && value >= least && value <= most;
+}
+
+/** The trimmed text with at most `max` characters (code points); null for an empty one. */
+function cut(text: string | null | undefined, max: number): string | null {
+  const whole = storable(text ?? '').trim();
+  const fits = whole.length <= max ? whole : [...whole.slice(0, max * 2)].slice(0, max).join('').trim();
+  return fits || null;
+}
+
+/** The text without what PostgreSQL cannot store: NUL characters and unpaired surrogates. */
+function storable(text: string): string {
+  return text.replaceAll('\0', '').toWellFormed();
+}
+
+function storableJson(value: unknown): unknown {
+  if (typeof value === 'string') return storable(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(storableJson);
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each]) => [storable(name), storableJson(each)]),
+  );
+}

@@ -1,0 +1,191 @@
+import { setImmediate } from 'node:timers/promises';
+import type { MessageStatus } from '@gantry/contract/connections';
+import { formatNamed } from '@gantry/device-formats';
+import type { Reading } from '@gantry/device-formats/format';
+import type { MapInput } from '@gantry/device-formats/mapper';
+import pLimit from 'p-limit';
+import { handleGatewayHeartbeat } from '../sensors/heartbeat.ts';
+import type { GatewayApp } from './context.ts';
+import type { ReportDates } from './date-reports.ts';
+import { noteDiscovery } from './discoveries-store.ts';
+import type { ClaimedMessage, MessageResult } from './messages-store.ts';
+import {
+  assignedSensor,
+  discoveredName,
+  notAssigned,
+  oneOfSeveral,
+  reasonOf,
+  statusWithoutReports,
+} from './outcome.ts';
+import type { Passages } from './passages.ts';
+import type { PassageKey } from './passages-store.ts';
+import { interpret } from './read.ts';
+import type { KnownConnection } from './store.ts';
+import { type ReportOutcome, storeReport } from './store-report.ts';
+
+/** A result without what identifies its message. */
+type Verdict = Omit<MessageResult, 'id' | 'claim' | 'retryMs'>;
+
+/** A message with its connection, and when its device was in contact, in Unix milliseconds. */
+interface Taken {
+  readonly connection: KnownConnection;
+  readonly message: ClaimedMessage;
+  readonly contactAt: number;
+}
+
+/**
+ * Maximum number of reports of one message that are stored at the same time, because the queue of events has room for only
+ * a limited number of events of a sensor.
+ */
+const MAX_REPORTS_AT_ONCE = 1_000;
+
+/** After this many reports of a message, other work has a turn. */
+const REPORTS_A_TURN = 500;
+
+/** Converts messages to events. */
+export class Converter {
+  readonly #app: GatewayApp;
+  readonly #passages: Passages;
+  readonly #dates: ReportDates;
+  /** The first camera that was seen of each connection without `options.sensors`. */
+  readonly #firstCameras = new Map<string, string>();
+
+  constructor(app: GatewayApp, passages: Passages, dates: ReportDates) {
+    this.#app = app;
+    this.#passages = passages;
+    this.#dates = dates;
+  }
+
+  /**
+   * Interprets a message and stores what it reports. When the promise resolves, all that depends on the order of the
+   * messages of a connection is done; the returned function gives the result.
+   * @param held receives the passages in which its reports are held
+   * @throws Error when the message cannot be processed now, or when processing it fails
+   */
+  async convert(message: ClaimedMessage, held: PassageKey[]): Promise<() => Promise<Verdict>> {
+    const { connections, clock, settings } = this.#app;
+    // A message that is processed again must be read with the present settings of its connection.
+    const { connectionId, claim } = message;
+    const connection = await (claim > 0 ? connections.read(connectionId) : connections.byId(connectionId));
+    if (!connection) return async () => withoutEvents('REFUSED', ['The connection was deleted']);
+    // A message of a buffer may be old, but the contact is new.
+    const contactAt = claim > 0 ? message.receivedAt : clock.now();
+    const taken = { connection, message, contactAt };
+    const reading = await interpret(connection, message, {
+      zone: settings.current().timezone,
+      map: this.#map,
+    });
+    if (reading.reports.length === 0) {
+      const verdict = await this.#takeStatus(taken, reading);
+      return async () => verdict;
+    }
+    const warnings = new Set<string>();
+    const started = await this.#takeReports(taken, reading.reports, held, warnings);
+    return async () => verdictOf(await Promise.all(started), [reading.note, ...warnings, ...message.flaws]);
+  }
+
+  /** Evaluates a mapping. @throws Error when that is not possible now: the message is tried again */
+  readonly #map: MapInput = async (expression, input, zone) => {
+    const outcome = await this.#app.mapper.map(expression, input, zone);
+    if ('refusal' in outcome && outcome.isTemporary) throw new Error(outcome.refusal);
+    return outcome;
+  };
+
+  /** Handles a message without reports: records the contact with its device, and a liveness signal if the message is one. */
+  async #takeStatus(taken: Taken, reading: Reading): Promise<Verdict> {
+    const { knownSensors, lastSeen, clock, config } = this.#app;
+    const { connection, message, contactAt } = taken;
+    const notes = [reading.note, ...message.flaws];
+    const names = reading.device ?? [];
+    const sensorId = await assignedSensor(knownSensors, connection, names);
+    if (sensorId === null) {
+      return withoutEvents('UNKNOWN_DEVICE', [await this.#discover(taken, names), ...notes]);
+    }
+    lastSeen.recordByConnection(sensorId, contactAt);
+    const status = statusWithoutReports(reading.is);
+    // A message that a buffer kept for long, or that is processed again later, does not show that the device works now.
+    const isRecent = clock.now() - message.receivedAt < config.HEARTBEAT_TIMEOUT_SECONDS * 1_000;
+    if (status === 'ALIVE' && isRecent) await handleGatewayHeartbeat(this.#app, sensorId);
+    return withoutEvents(status, notes);
+  }
+
+  /** Starts to store the reports of a message, and holds those that are parts of passages. */
+  async #takeReports(
+    taken: Taken,
+    reports: Reading['reports'],
+    held: PassageKey[],
+    warnings: Set<string>,
+  ): Promise<Promise<ReportOutcome>[]> {
+    const { connection, message, contactAt } = taken;
+    const started: Promise<ReportOutcome>[] = [];
+    const atOnce = pLimit(MAX_REPORTS_AT_ONCE);
+    for (const [index, report] of reports.entries()) {
+      if (index > 0 && index % REPORTS_A_TURN === 0) await setImmediate();
+      const sensorId = await assignedSensor(this.#app.knownSensors, connection, report.device);
+      if (sensorId === null) {
+        const note = await this.#discover(taken, report.device);
+        started.push(Promise.resolve({ kind: 'unknownDevice', note }));
+        continue;
+      }
+      this.#app.lastSeen.recordByConnection(sensorId, contactAt);
+      const warning = await this.#severalCameras(taken, report.device);
+      if (warning !== null) warnings.add(warning);
+      const dated = () => this.#dates.date(connection, message, { report, index, sensorId });
+      if (report.passage) {
+        const outcome = await this.#passages.hold(await dated());
+        if (outcome.kind === 'held') {
+          held.push({ connectionId: connection.id, sensorId, passage: report.passage.id });
+        }
+        started.push(Promise.resolve(outcome));
+      } else started.push(atOnce(async () => storeReport(this.#app, await dated())));
+    }
+    for (const each of started) each.catch(() => undefined);
+    return started;
+  }
+
+  /** Lists a device that is not assigned to a sensor. @returns the sentence about it */
+  async #discover(taken: Taken, names: readonly string[]): Promise<string> {
+    const device = discoveredName(names);
+    await this.#list(taken, device);
+    return notAssigned(device);
+  }
+
+  /** Lists the cameras of a connection that should name a sensor for each; null if there is only one. */
+  async #severalCameras(taken: Taken, names: readonly string[]): Promise<string | null> {
+    const { id, format, options } = taken.connection;
+    const camera = discoveredName(names);
+    if (options.sensors !== undefined || camera === '' || !formatNamed(format).namesCamera) return null;
+    const first = this.#firstCameras.get(id) ?? camera;
+    this.#firstCameras.set(id, first);
+    if (first.toLowerCase() === camera.toLowerCase()) return null;
+    for (const device of [first, camera]) await this.#list(taken, device);
+    return oneOfSeveral(camera);
+  }
+
+  #list({ connection, message }: Taken, device: string): Promise<void> {
+    return noteDiscovery(this.#app.gateways, { connectionId: connection.id, device, at: message.receivedAt });
+  }
+}
+
+function withoutEvents(status: MessageStatus, reasons: readonly (string | null)[]): Verdict {
+  return { status, reason: reasonOf(reasons), eventIds: [] };
+}
+
+/** The verdict on a message: its status is the most important outcome of its reports. */
+function verdictOf(outcomes: readonly ReportOutcome[], notes: readonly (string | null)[]): Verdict {
+  const kinds = new Set(outcomes.map(({ kind }) => kind));
+  const status = kinds.has('stored')
+    ? 'STORED'
+    : kinds.has('held')
+      ? 'HELD'
+      : kinds.has('duplicate')
+        ? 'DUPLICATE'
+        : kinds.has('unknownDevice')
+          ? 'UNKNOWN_DEVICE'
+          : 'REFUSED';
+  return {
+    status,
+    reason: reasonOf([...outcomes.map((outcome) => ('note' in outcome ? outcome.note : null)), ...notes]),
+    eventIds: [...new Set(outcomes.flatMap((outcome) => ('eventId' in outcome ? outcome.eventId : [])))],
+  };
+}
