@@ -222,7 +222,7 @@ describe('the boundaries between modules', () => {
       file.startsWith('bench/') ||
       file.startsWith('embedded-postgres/') ||
       /(^|[-/])store\.ts$/.test(file) ||
-      /^server\/src\/(platform\/(database|jobs)|events\/(list|counts))\//.test(file) ||
+      /^server\/src\/(platform\/database|events\/(list|counts))\//.test(file) ||
       file === 'server/src/events/partitions.ts';
     const wrong = sources.filter(
       (file) => !mayHaveSql(file) && SQL.test(readFileSync(join(root, file), 'utf8')),

@@ -2,9 +2,8 @@ import type { ApiToken } from '@gantry/contract/api-tokens';
 import { isUuid } from '@gantry/contract/id';
 import type { Role } from '@gantry/contract/permissions';
 import { and, desc, eq, gt, isNull, sql } from 'drizzle-orm';
-import { prepare } from '../platform/database/prepared.ts';
 import { apiTokens } from '../platform/database/tables.ts';
-import type { Executor, Transaction } from '../platform/database/transaction.ts';
+import { type Executor, prepare, type Transaction } from '../platform/database/transaction.ts';
 
 /** A valid API token and the user for whom it acts. */
 export interface TokenOwner {

@@ -1,5 +1,5 @@
+import { keepLatest } from '../platform/caches.ts';
 import { databaseAway, isOutage } from '../platform/database/failure.ts';
-import { keepLatest } from '../platform/latest.ts';
 import type { FormatName } from './format.ts';
 import { hashOf } from './secrets.ts';
 import type { KnownConnection } from './store.ts';

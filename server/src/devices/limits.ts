@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { createRateLimits } from '../ingest/rate-limits.ts';
-import { createBoundedCache } from '../platform/bounded-cache.ts';
+import { createBoundedCache } from '../platform/caches.ts';
 import { AppError } from '../platform/error.ts';
 import type { KnownSensors } from '../sensors/known-sensors.ts';
 import type { KnownSensor } from '../sensors/sensor-keys.ts';

@@ -1,8 +1,7 @@
 import type { MessageStatus } from '@gantry/contract/connections';
 import { sql } from 'drizzle-orm';
 import { markStored } from '../images/store.ts';
-import { uuidArray } from '../platform/database/arrays.ts';
-import { type Column, double, namesOf, rowsOf, text, uuid } from '../platform/database/columns.ts';
+import { type Column, double, namesOf, rowsOf, text, uuid, uuidArray } from '../platform/database/arrays.ts';
 import { channels } from '../platform/database/notify.ts';
 import type { Database } from '../platform/database/pool.ts';
 import type { Executor } from '../platform/database/transaction.ts';

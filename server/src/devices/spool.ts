@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { HOUR_MS } from '@gantry/contract/durations';
+import { ignoreErrno } from '@gantry/embedded-postgres/errno';
 import { PART_SUFFIX, readSegment, type Segment, syncFolder, writeSegment } from '@gantry/spool/segment';
 import type { Logger } from 'pino';
-import { ignoreErrno } from '../platform/errno.ts';
 import { AppError } from '../platform/error.ts';
 import { machineTime } from '../platform/machine-time.ts';
 import {

@@ -1,4 +1,4 @@
-import { createBoundedCache } from '../platform/bounded-cache.ts';
+import { createBoundedCache } from '../platform/caches.ts';
 import { isOutage } from '../platform/database/failure.ts';
 import { startPeriodic } from '../platform/periodic.ts';
 import { spoolFolderOf } from '../platform/spool-folder.ts';

@@ -10,7 +10,7 @@ import { UNDO_MINUTES } from '@gantry/contract/values';
 import { findNames, type NameOf } from '../accounts/names-store.ts';
 import { recordActivity } from '../activity/store.ts';
 import type { ActorContext } from '../platform/context.ts';
-import { readDatabaseTime } from '../platform/database/database-time.ts';
+import { readDatabaseTime } from '../platform/database/moment.ts';
 import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
 import { notFound } from '../platform/error.ts';
 import { type Flag, type Flags, isSameFlag, lockFlags, setFlags } from './flags-store.ts';

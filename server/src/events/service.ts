@@ -5,7 +5,7 @@ import { UNDO_MINUTES } from '@gantry/contract/values';
 import { findNames } from '../accounts/names-store.ts';
 import { recordActivity, recordPlateSearch } from '../activity/store.ts';
 import type { ActorContext } from '../platform/context.ts';
-import { readDatabaseTime } from '../platform/database/database-time.ts';
+import { readDatabaseTime } from '../platform/database/moment.ts';
 import { type Executor, inTransaction } from '../platform/database/transaction.ts';
 import { notFound } from '../platform/error.ts';
 import { resolveInterval } from '../platform/time.ts';

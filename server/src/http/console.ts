@@ -2,9 +2,9 @@ import { access, readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import helmet from '@fastify/helmet';
 import fastifyStatic from '@fastify/static';
+import { hasErrno } from '@gantry/embedded-postgres/errno';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import { hasErrno } from '../platform/errno.ts';
 import { answerFileFailures } from './file-failures.ts';
 
 const YEAR_MS = 31_536_000_000;

@@ -2,6 +2,7 @@ import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import type { EventRow, StoredRow } from '../events/event-row.ts';
 import type { Partitions } from '../events/partitions.ts';
+import { type KeptClient, keepClient } from '../platform/database/client.ts';
 import {
   databaseAway,
   isBadRow,
@@ -9,7 +10,6 @@ import {
   isOutage,
   isTransient,
 } from '../platform/database/failure.ts';
-import { type KeptClient, keepClient } from '../platform/database/kept-client.ts';
 import { AppError, unavailable } from '../platform/error.ts';
 import { GroupLoop, writeOrHalve } from '../platform/groups.ts';
 import type { Metrics } from '../platform/metrics.ts';

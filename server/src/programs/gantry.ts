@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { longVersion } from '../platform/installation.ts';
-import { untilSignalled } from '../platform/process/stop-signals.ts';
+import { untilSignalled } from '../platform/process/own-process.ts';
 import { addAdmin } from './commands/admin.ts';
 import { addBackup } from './commands/backup.ts';
 import { addDatabase } from './commands/database.ts';

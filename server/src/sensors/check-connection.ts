@@ -1,7 +1,7 @@
 import { promises as dns, type LookupAddress } from 'node:dns';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { hasErrno } from '../platform/errno.ts';
+import { hasErrno } from '@gantry/embedded-postgres/errno';
 import { allowsHost, isOfThisMachine } from '../platform/hosts.ts';
 import type { DeviceAddress } from './device-address.ts';
 

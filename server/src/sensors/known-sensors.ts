@@ -1,4 +1,4 @@
-import { createBoundedCache } from '../platform/bounded-cache.ts';
+import { createBoundedCache } from '../platform/caches.ts';
 import { type KnownSensor, msToKeep } from './sensor-keys.ts';
 
 /** The cache of sensors by id, for what arrives through their connections. */

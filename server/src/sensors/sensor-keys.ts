@@ -1,5 +1,5 @@
 import { API_KEY } from '@gantry/contract/sensors';
-import { createBoundedCache } from '../platform/bounded-cache.ts';
+import { createBoundedCache } from '../platform/caches.ts';
 import { databaseAway, isOutage } from '../platform/database/failure.ts';
 import type { History } from '../platform/history.ts';
 import type { Placement } from './placements-store.ts';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import type { Pool } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { keepClient } from '../../src/platform/database/kept-client.ts';
+import { keepClient } from '../../src/platform/database/client.ts';
 import { createDatabase, createPool, type Database } from '../../src/platform/database/pool.ts';
 import { inTransaction } from '../../src/platform/database/transaction.ts';
 import { startFaultyNetwork } from '../faulty-network.ts';

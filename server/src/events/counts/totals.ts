@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { moment } from '../../platform/database/moment.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
-import { inPortions } from '../../platform/portions.ts';
+import { inPortions } from '../../platform/groups.ts';
 import type { Interval } from '../../platform/time.ts';
 import { firstIdAt } from '../id.ts';
 import { keysOfEvent, totalsKeys } from './counting.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ignoreErrno } from '@gantry/embedded-postgres/errno';
 import type { Logger } from 'pino';
 import type { FirstAdministrator } from '../../accounts/first-administrator.ts';
-import { ignoreErrno } from '../../platform/errno.ts';
 import { BEAT_MS, MAX_SILENT_BEATS } from '../../platform/process/watchdog.ts';
 import { joinMetrics } from './join-metrics.ts';
 import { type Listening, startWorkerProcess, type WorkerProcess } from './worker-process.ts';

@@ -2,11 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { safeText } from '../describe-error.ts';
-import { clientSettings, describeAddress } from './address.ts';
+import { Client, clientSettings, describeAddress } from './address.ts';
 import { explainIgnoredParameter, explainRefusal } from './explain-refusal.ts';
 import { isConnectionRefused, isDatabaseAway } from './failure.ts';
 import { STATEMENT_TIMEOUT_MS } from './pool.ts';
-import { Client } from './tls-files.ts';
 
 const PATIENCE_MS = 30_000;
 const PAUSE_MS = 500;

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { dataFolderAt } from '../../platform/data-folder.ts';
-import { openDatabaseOf } from '../../platform/database/open.ts';
+import { dataFolderAt, openDatabaseOf } from '../../platform/database/open.ts';
 import { loadConfig } from '../../platform/load-config.ts';
 import { createLog } from '../../platform/log.ts';
 import { CommandFailed, reporting, WrongUsage } from './failure.ts';
