@@ -4,10 +4,9 @@ import type { Database } from '../platform/database/pool.ts';
 import { type AppError, unavailable } from '../platform/error.ts';
 import { startPeriodic } from '../platform/periodic.ts';
 import type { Timings } from '../platform/timings.ts';
-import { markTokensUsed } from './api-tokens-store.ts';
+import { findValidOwners, markTokensUsed } from './api-tokens-store.ts';
 import { lacksSecondFactor, mayRolesSeePlates, secondFactorMissing } from './role-settings.ts';
 import { findSessionUsers, markSeen } from './sessions-store.ts';
-import { findValidOwners } from './token-owners.ts';
 import { invalidToken, type TokenClaims } from './tokens.ts';
 
 /** Number of tokens that one statement checks. */

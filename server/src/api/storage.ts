@@ -1,3 +1,4 @@
+import { backup, backupsPage, listBackupsInput } from '@gantry/contract/backups';
 import { byId } from '@gantry/contract/id';
 import { pageCount } from '@gantry/contract/page';
 import {
@@ -14,8 +15,8 @@ import {
   setRetentionInput,
   storageStats,
 } from '@gantry/contract/storage';
-import { releaseHold, setHold } from '../events/holds.ts';
-import { getHold, listHolds } from '../events/holds-store.ts';
+import { getHold, listHolds, releaseHold, setHold } from '../events/holds-store.ts';
+import { createBackup, listBackups } from '../operations/backup/service.ts';
 import { getRetentionSettings } from '../operations/retention/rules-store.ts';
 import { listRuns } from '../operations/retention/runs-store.ts';
 import { previewRetention, runRetention, setRetention } from '../operations/retention/service.ts';
@@ -102,4 +103,25 @@ export const storageRouter = router({
     .input(byId)
     .output(holdDetail)
     .query(({ ctx, input }) => getHold(ctx.app.db, input.id)),
+});
+
+export const backupsRouter = router({
+  getAll: allowed('systemSettings')
+    .meta({
+      summary: 'List the backups of this installation, newest first, with their progress',
+      notes:
+        'Includes backups that were made with the command `gantry backup`, and those that were removed from their folder since. `settings` says where and when backups are made.',
+    })
+    .input(listBackupsInput)
+    .output(backupsPage)
+    .query(({ ctx, input }) => listBackups(ctx, input)),
+
+  create: allowed('systemSettings')
+    .meta({
+      summary: 'Make a backup now',
+      notes:
+        'It is made in `BACKUP_DIR`, of the database and the pictures together, while the service runs. Returns the backup that was started; `backups.getAll` shows its progress.',
+    })
+    .output(backup)
+    .mutation(({ ctx }) => createBackup(ctx)),
 });

@@ -17,7 +17,6 @@ import {
   user,
   usersPage,
 } from '@gantry/contract/users';
-import { viewActivity, viewActivityLog } from '../accounts/activity-log.ts';
 import {
   createUser,
   deleteUser,
@@ -25,6 +24,8 @@ import {
   resetSecondFactor,
   updateRole,
   updateUser,
+  viewActivity,
+  viewActivityLog,
 } from '../accounts/users.ts';
 import { getUser, getUserOrFormerId, listUsers } from '../accounts/users-store.ts';
 import { ADDRESS_GROUPS, listActivity, NOBODY } from '../activity/store.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { DAY_MS } from '@gantry/contract/durations';
 import { IMAGE_REFERENCE_MAX, type ReportedEvent, reportedEvent } from '@gantry/contract/events';
-import { EARLIEST_EVENT, MAX_AHEAD_MS } from '../events/time-bounds.ts';
+import { EARLIEST_EVENT, MAX_AHEAD_MS } from '../events/event-row.ts';
 import type { ReportedTime } from './device-time.ts';
 import type { ObservedEvent, Report } from './format.ts';
 import { kindOf } from './observed.ts';

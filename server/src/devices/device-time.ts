@@ -1,6 +1,6 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '@gantry/contract/durations';
 import { type DateObjectUnits, DateTime } from 'luxon';
-import { EARLIEST_EVENT, MAX_AHEAD_MS } from '../events/time-bounds.ts';
+import { EARLIEST_EVENT, MAX_AHEAD_MS } from '../events/event-row.ts';
 
 /** The time zone of the local times of a message, and when the message arrived. */
 export interface DeviceZone {

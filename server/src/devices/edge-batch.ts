@@ -1,7 +1,7 @@
 import { HOUR_MS } from '@gantry/contract/durations';
 import { z } from 'zod';
+import { MAX_AHEAD_MS } from '../events/event-row.ts';
 import { keyedEventId } from '../events/id.ts';
-import { MAX_AHEAD_MS } from '../events/time-bounds.ts';
 import { AppError } from '../platform/error.ts';
 import { EDGE, type Incoming } from './incoming.ts';
 import type { Receiver } from './receive.ts';

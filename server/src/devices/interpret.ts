@@ -1,5 +1,5 @@
 import type { MessageStatus } from '@gantry/contract/connections';
-import type { KnownSensors } from '../sensors/known-sensors.ts';
+import type { KnownSensors } from '../sensors/sensor-keys.ts';
 import { withoutPlate } from './compose.ts';
 import type { FormatName, ObservedEvent, Reading } from './format.ts';
 import { formatNamed } from './formats.ts';

@@ -2,8 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { createRateLimits } from '../ingest/rate-limits.ts';
 import { createBoundedCache } from '../platform/caches.ts';
 import { AppError } from '../platform/error.ts';
-import type { KnownSensors } from '../sensors/known-sensors.ts';
-import type { KnownSensor } from '../sensors/sensor-keys.ts';
+import type { KnownSensor, KnownSensors } from '../sensors/sensor-keys.ts';
 import type { KnownConnection } from './store.ts';
 
 /** Limits what each connection may send, so that it does not delay others. Each process has limits of its own. */
@@ -56,7 +55,7 @@ export function createConnectionLimits(
     take({ id, sensorId, options }, messages) {
       if (!sensorsFresh.has(sensorId)) {
         sensorsFresh.set(sensorId, true);
-        void knownSensors.find(sensorId).then(
+        void Promise.resolve(knownSensors.find(sensorId)).then(
           (found) => found && sensorsKnown.set(sensorId, found),
           () => sensorsFresh.delete(sensorId),
         );

@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '@gantry/contract/durations';
 import type { EventType } from '@gantry/contract/events';
 
 /** An event as it is stored. Fields named `…Json` contain JSON text. */
@@ -33,3 +34,9 @@ export interface StoredRow extends EventRow {
   readonly processed: boolean;
   readonly archived: boolean;
 }
+
+/** No event is older, in Unix milliseconds: earlier times come from clocks that were never set. */
+export const EARLIEST_EVENT = Date.UTC(2000, 0, 1);
+
+/** How far the clock of a device may be ahead of the service, in milliseconds. */
+export const MAX_AHEAD_MS = 5 * MINUTE_MS;

@@ -1,5 +1,5 @@
 import { DAY_MS } from '@gantry/contract/durations';
-import { EARLIEST_EVENT, MAX_AHEAD_MS } from '../events/time-bounds.ts';
+import { EARLIEST_EVENT, MAX_AHEAD_MS } from '../events/event-row.ts';
 import { AppError, invalidInput } from '../platform/error.ts';
 import { resolveTime } from '../platform/time.ts';
 

@@ -18,9 +18,8 @@ import {
   openKept,
   openPools,
   type Pools,
-  warnOfFewConnections,
 } from './database/pool.ts';
-import { waitForDatabase } from './database/wait.ts';
+import { waitForDatabase, warnOfFewConnections } from './database/wait.ts';
 import { filterOutages, RefusalLog } from './log.ts';
 import { createMetrics, followDisks, type Siblings } from './metrics.ts';
 import { createOutageWatch } from './outages.ts';

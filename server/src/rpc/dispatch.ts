@@ -5,7 +5,7 @@ import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
 import type { Counter, Histogram } from 'prom-client';
 import type { Core, RequestContext } from '../platform/context.ts';
 import type { Metrics } from '../platform/metrics.ts';
-import type { AnswerBudget } from './answer-budget.ts';
+import type { AnswerBudget } from './budgets.ts';
 import { createDeadline } from './deadline.ts';
 import { failureOf, WireError } from './errors.ts';
 import { ReadyAnswer, type Serialized, serialize } from './output.ts';

@@ -9,8 +9,8 @@ import type {
   WatchlistEntry,
 } from '@gantry/contract/watchlist';
 import { type ActivityAction, recordActivity } from '../activity/store.ts';
+import { EARLIEST_EVENT } from '../events/event-row.ts';
 import { requireSeesPlates } from '../events/plate-access.ts';
-import { EARLIEST_EVENT } from '../events/time-bounds.ts';
 import type { ActorContext, Core } from '../platform/context.ts';
 import { channels, notify } from '../platform/database/notify.ts';
 import { inTransaction, type Transaction } from '../platform/database/transaction.ts';

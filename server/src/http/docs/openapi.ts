@@ -4,11 +4,16 @@ import { permissionNames } from '@gantry/contract/permissions';
 import type { AnyTRPCRouter } from '@trpc/server';
 import { z } from 'zod';
 import { version } from '../../platform/installation.ts';
-import { type Components, createComponents } from './components.ts';
 import { examples } from './examples.ts';
-import { otherPaths } from './other-paths.ts';
-import { describeProcedures, type JsonSchema, type ProcedureDocument } from './procedures.ts';
-import { PROBLEM, restPaths } from './rest-paths.ts';
+import { otherPaths, PROBLEM, restPaths } from './paths.ts';
+import {
+  type Components,
+  createComponents,
+  describeProcedures,
+  errorsAs,
+  type JsonSchema,
+  type ProcedureDocument,
+} from './procedures.ts';
 
 const META: JsonSchema = {
   type: 'object',
@@ -17,11 +22,6 @@ const META: JsonSchema = {
 };
 
 const { $schema: _, ...errorSchema } = z.toJSONSchema(errorBody);
-
-const ERRORS = {
-  '4XX': { $ref: '#/components/responses/Error' },
-  '5XX': { $ref: '#/components/responses/Error' },
-};
 
 const DESCRIPTION = `Traffic management: roadside sensors and the events and violations they report.
 
@@ -192,7 +192,7 @@ function operationOf(document: ProcedureDocument): JsonSchema {
         description: 'The answer',
         content: answerContent(document),
       },
-      ...ERRORS,
+      ...errorsAs('Error'),
     },
   };
 }

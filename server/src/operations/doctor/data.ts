@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import type { Finding } from '@gantry/contract/doctor';
 import { HOUR_MS, MINUTE_MS } from '@gantry/contract/durations';
 import { ignoreErrno } from '@gantry/embedded-postgres/errno';
-import { listEventMonths } from '../../events/months-store.ts';
+import { listEventMonths } from '../../events/partitions.ts';
 import { readImageCondition } from '../../images/damage-store.ts';
 import { openBlobs } from '../../images/open-blobs.ts';
 import type { Config } from '../../platform/config.ts';

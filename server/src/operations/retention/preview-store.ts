@@ -1,9 +1,9 @@
 import type { EventType } from '@gantry/contract/events';
 import { type SQL, sql } from 'drizzle-orm';
 import { countedByPeriod } from '../../events/counts/totals.ts';
+import { EARLIEST_EVENT } from '../../events/event-row.ts';
 import { heldEvents } from '../../events/holds-store.ts';
 import { firstIdAt } from '../../events/id.ts';
-import { EARLIEST_EVENT } from '../../events/time-bounds.ts';
 import { MAY_BE_ORPHAN } from '../../images/orphans-store.ts';
 import { isStopped } from '../../platform/database/failure.ts';
 import { moment } from '../../platform/database/moment.ts';

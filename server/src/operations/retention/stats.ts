@@ -4,7 +4,7 @@ import { eventType } from '@gantry/contract/events';
 import type { StorageStats } from '@gantry/contract/storage';
 import { ignoreErrno } from '@gantry/embedded-postgres/errno';
 import { endOf } from '../../events/counts/covering.ts';
-import { type EventMonth, holdsMonth, listEventMonths, readMonthSizes } from '../../events/months-store.ts';
+import { type EventMonth, holdsMonth, listEventMonths, readMonthSizes } from '../../events/partitions.ts';
 import type { Core } from '../../platform/context.ts';
 import { readDatabaseTime } from '../../platform/database/moment.ts';
 import { cutoffsOf, hasLimits } from './cutoffs.ts';

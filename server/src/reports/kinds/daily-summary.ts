@@ -1,7 +1,7 @@
 import { eventType } from '@gantry/contract/events';
 import type { SensorStatus } from '@gantry/contract/sensors';
 import { isRemovedWithin, listRemovedEvents } from '../../events/remove-store.ts';
-import { isViolation } from '../../events/violation.ts';
+import { isViolation } from '../../events/severity.ts';
 import { sumsBySpelling } from '../../platform/case-fold.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import { type Interval, type LocalDay, localDays } from '../../platform/time.ts';
