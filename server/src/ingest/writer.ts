@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import type { EventRow, StoredRow } from '../events/event-row.ts';
 import type { Partitions } from '../events/partitions.ts';
-import { type KeptClient, keepClient } from '../platform/database/client.ts';
+import { KeptClient } from '../platform/database/client.ts';
 import {
   databaseAway,
   isBadRow,
@@ -66,7 +66,7 @@ export class EventWriter implements AsyncDisposable {
   #wary = 0;
 
   constructor(parts: EventWriterParts) {
-    this.#client = keepClient(parts.pool, parts.timings.commitMs);
+    this.#client = new KeptClient(parts.pool, parts.timings.commitMs);
     this.#turnMs = parts.timings.eventTurnMs;
     this.#partitions = parts.partitions;
     this.#metrics = parts.metrics;

@@ -23,7 +23,7 @@ export interface Core {
   readonly devices: Database;
   /** Connections for storing and processing messages of devices. */
   readonly gateways: Database;
-  /** Connections for expensive queries; `rpc/questions.ts` uses them in place of `db`. */
+  /** Connections for expensive queries; `rpc/run.ts` uses them in place of `db`. */
   readonly questions: Database;
   /** The connection that checks whether the database responds. */
   readonly health: Database;

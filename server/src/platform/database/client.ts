@@ -62,55 +62,56 @@ function replaceIdle(pool: Pool): void {
   }
 }
 
-/** A connection that is kept between statements as long as it works. */
-export interface KeptClient {
+/** A connection of a pool that is kept between statements as long as it works. */
+export class KeptClient {
+  readonly #pool: Pool;
+  readonly #answerMs: number | undefined;
+  #kept: PoolClient | null = null;
+
+  /**
+   * @param pool where the connection comes from when it is first needed and after it was lost
+   * @param answerMs maximum wait for the answer to a statement, in milliseconds; by default that of the pool
+   */
+  constructor(pool: Pool, answerMs?: number) {
+    this.#pool = pool;
+    this.#answerMs = answerMs;
+  }
+
   /**
    * Runs one statement as a transaction of its own. Unlike `pool.query`, it keeps the connection after an error that
    * PostgreSQL raises for the statement, so that the next one need not wait for a new connection.
    */
-  query<Row extends QueryResultRow>(query: QueryConfig): Promise<QueryResult<Row>>;
+  async query<Row extends QueryResultRow>(query: QueryConfig): Promise<QueryResult<Row>> {
+    const client = this.#kept ?? (await this.#open());
+    try {
+      // pg takes a time-out for each query, but its types do not name it.
+      const limited =
+        this.#answerMs === undefined ? query : Object.assign({ query_timeout: this.#answerMs }, query);
+      return await client.query<Row>(limited);
+    } catch (error) {
+      if (sqlState(error) === null || hasEndedSession(error)) this.#drop(client, error);
+      throw error;
+    }
+  }
+
   /** Returns the connection to the pool. */
-  release(): void;
-}
+  release(): void {
+    this.#kept?.release();
+    this.#kept = null;
+  }
 
-/**
- * Keeps a connection of a pool.
- * @param pool where the connection comes from when it is first needed and after it was lost
- * @param answerMs maximum wait for the answer to a statement, in milliseconds; by default that of the pool
- */
-export function keepClient(pool: Pool, answerMs?: number): KeptClient {
-  let kept: PoolClient | null = null;
-
-  const drop = (client: PoolClient, reason: unknown): void => {
-    if (kept !== client) return;
-    kept = null;
-    discard(client, reason);
-  };
-
-  const open = async (): Promise<PoolClient> => {
-    const client = await pool.connect();
+  async #open(): Promise<PoolClient> {
+    const client = await this.#pool.connect();
     // A connection that is lost while idle is replaced before a statement fails.
-    client.once('error', (error) => drop(client, error));
-    client.once('end', () => drop(client, null));
-    kept = client;
+    client.once('error', (error) => this.#drop(client, error));
+    client.once('end', () => this.#drop(client, null));
+    this.#kept = client;
     return client;
-  };
+  }
 
-  return {
-    async query<Row extends QueryResultRow>(query: QueryConfig) {
-      const client = kept ?? (await open());
-      try {
-        // pg takes a time-out for each query, but its types do not name it.
-        const limited = answerMs === undefined ? query : Object.assign({ query_timeout: answerMs }, query);
-        return await client.query<Row>(limited);
-      } catch (error) {
-        if (sqlState(error) === null || hasEndedSession(error)) drop(client, error);
-        throw error;
-      }
-    },
-    release() {
-      kept?.release();
-      kept = null;
-    },
-  };
+  #drop(client: PoolClient, reason: unknown): void {
+    if (this.#kept !== client) return;
+    this.#kept = null;
+    discard(client, reason);
+  }
 }
