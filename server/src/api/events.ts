@@ -19,7 +19,6 @@ import {
   succeeded,
 } from '@gantry/contract/events';
 import { byId } from '@gantry/contract/id';
-import { pageCount } from '@gantry/contract/page';
 import { mayDo } from '@gantry/contract/permissions';
 import {
   eventHistory,
@@ -54,7 +53,7 @@ import { lagOfBatch, type ReportLag } from '../sensors/sensor-clocks-store.ts';
 import type { DeviceContext } from '../sensors/sensor-keys.ts';
 import type { AppContext } from './context.ts';
 import { eventBatches } from './event-batches.ts';
-import { allowed, device, noteRefusedDevice, open, router, signedIn } from './procedures.ts';
+import { allowed, device, noteRefusedDevice, open, pageOf, router, signedIn } from './procedures.ts';
 
 /**
  * Finds the unknown fields of an event, and values that change, and counts events with unknown fields.
@@ -149,10 +148,7 @@ export const eventsRouter = router({
     })
     .input(listEventsInput)
     .output(eventsPage)
-    .query(async ({ ctx, input }) => {
-      const { items, total } = await lookUpEvents(ctx, input);
-      return { events: items, total, pageCount: pageCount(total, input.take) };
-    }),
+    .query(async ({ ctx, input }) => pageOf('events', await lookUpEvents(ctx, input), input.take)),
 
   getById: signedIn
     .meta({ summary: 'Get one event with all its fields' })

@@ -1,4 +1,5 @@
 import type { ErrorBody } from '@gantry/contract/envelope';
+import { type Page, pageCount } from '@gantry/contract/page';
 import { type Permission, permissionNames } from '@gantry/contract/permissions';
 import { initTRPC } from '@trpc/server';
 import {
@@ -140,6 +141,12 @@ function guarded<More extends object>(access: ProcedureMeta['access'], guard: Gu
 /** @throws Error if tRPC runs the procedure itself, without its guard */
 function addedBy<More extends object>(): More {
   throw new Error('Procedures are run by rpc/run.ts');
+}
+
+/** The answer with one page of a list. @param name of the field with the items @param take the size of a page */
+export function pageOf<Name extends string, Item>(name: Name, { items, total }: Page<Item>, take: number) {
+  const page = { [name]: items } as { [Field in Name]: Item[] };
+  return { ...page, total, pageCount: pageCount(total, take) };
 }
 
 /** Logs that a call of a device, or an event of a batch, was refused because of what the device sent. */

@@ -1,6 +1,5 @@
 import { backup, backupsPage, listBackupsInput } from '@gantry/contract/backups';
 import { byId } from '@gantry/contract/id';
-import { pageCount } from '@gantry/contract/page';
 import {
   holdDetail,
   holdsPage,
@@ -21,7 +20,7 @@ import { getRetentionSettings } from '../operations/retention/rules-store.ts';
 import { listRuns } from '../operations/retention/runs-store.ts';
 import { previewRetention, runRetention, setRetention } from '../operations/retention/service.ts';
 import { getStorageStats } from '../operations/retention/stats.ts';
-import { allowed, router, signedIn } from './procedures.ts';
+import { allowed, pageOf, router, signedIn } from './procedures.ts';
 
 export const storageRouter = router({
   getStats: signedIn
@@ -68,10 +67,7 @@ export const storageRouter = router({
     .meta({ summary: 'List the runs of retention and what they removed, newest first' })
     .input(retentionRunsInput)
     .output(retentionRunsPage)
-    .query(async ({ ctx, input }) => {
-      const { items, total } = await listRuns(ctx.app.db, input);
-      return { runs: items, total, pageCount: pageCount(total, input.take) };
-    }),
+    .query(async ({ ctx, input }) => pageOf('runs', await listRuns(ctx.app.db, input), input.take)),
 
   setHold: allowed('systemSettings')
     .meta({
@@ -93,10 +89,7 @@ export const storageRouter = router({
     .meta({ summary: 'List legal holds, newest first' })
     .input(listHoldsInput)
     .output(holdsPage)
-    .query(async ({ ctx, input }) => {
-      const { items, total } = await listHolds(ctx.app.db, input);
-      return { holds: items, total, pageCount: pageCount(total, input.take) };
-    }),
+    .query(async ({ ctx, input }) => pageOf('holds', await listHolds(ctx.app.db, input), input.take)),
 
   getHold: allowed('systemSettings')
     .meta({ summary: 'Get a legal hold with its events' })

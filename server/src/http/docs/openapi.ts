@@ -4,7 +4,6 @@ import { permissionNames } from '@gantry/contract/permissions';
 import type { AnyTRPCRouter } from '@trpc/server';
 import { z } from 'zod';
 import { version } from '../../platform/installation.ts';
-import { examples } from './examples.ts';
 import { otherPaths, PROBLEM, restPaths } from './paths.ts';
 import {
   type Components,
@@ -173,7 +172,7 @@ function answerContent({ type, output }: ProcedureDocument): JsonSchema {
 
 function operationOf(document: ProcedureDocument): JsonSchema {
   const { path, type, meta, input, requiresInput: required } = document;
-  const example = { json: examples[path] ?? {} };
+  const example = { json: document.example ?? {} };
   const content = input && { 'application/json': { schema: envelope(input), example } };
   const description = 'The input as URL-encoded JSON.';
   return {

@@ -1,7 +1,6 @@
 import { permissionNames } from '@gantry/contract/permissions';
 import type { AnyTRPCRouter } from '@trpc/server';
 import { type Route, routes } from '../rest/routes.ts';
-import { examples } from './examples.ts';
 import { describeProcedure, errorsAs, type JsonSchema, type ProcedureDocument } from './procedures.ts';
 
 /** An error of the REST form. */
@@ -69,7 +68,7 @@ function operationOf(route: Route, { inline, document, batch }: Described): Json
   const properties = (inline.input?.properties ?? {}) as Record<string, JsonSchema>;
   const wanted = new Set((inline.input?.required ?? []) as string[]);
   const isDevice = meta.access === 'device';
-  const example = (examples[path] ?? {}) as Record<string, unknown>;
+  const example = (document.example ?? {}) as Record<string, unknown>;
   const parameter = (name: string, place: 'path' | 'query'): JsonSchema => {
     const { description, ...schema } = properties[name] ?? {};
     return {

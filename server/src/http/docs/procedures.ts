@@ -21,6 +21,7 @@ import * as webhooks from '@gantry/contract/webhooks';
 import type { AnyTRPCRouter } from '@trpc/server';
 import { z } from 'zod';
 import type { ProcedureMeta } from '../../rpc/procedure.ts';
+import { exampleFor } from './examples.ts';
 
 /** JSON Schema, as far as the documents use it. */
 export type JsonSchema = Record<string, unknown>;
@@ -31,6 +32,8 @@ export interface ProcedureDocument {
   readonly type: 'query' | 'mutation' | 'subscription';
   readonly meta: ProcedureMeta;
   readonly input: JsonSchema | null;
+  /** An input; null if it takes none. */
+  readonly example: object | null;
   /** Whether a call without an input is refused. */
   readonly requiresInput: boolean;
   /** The output; for a subscription, one message. */
@@ -66,6 +69,7 @@ function describe(path: string, procedure: unknown, convert: Convert): Procedure
     type,
     meta,
     input: input ? convert(input, 'input') : null,
+    example: input ? exampleFor(path, input) : null,
     requiresInput: input !== undefined && !input.safeParse(undefined).success,
     output: convert(answer, 'output'),
   };
