@@ -6,7 +6,7 @@ import { and, count, eq, or, type SQL, sql } from 'drizzle-orm';
 import { caseFolded, contains, sortedName } from '../platform/database/case-folded.ts';
 import { formerUsers, users } from '../platform/database/tables.ts';
 import type { Executor, Transaction } from '../platform/database/transaction.ts';
-import { notFound } from '../platform/error.ts';
+import { found, notFound } from '../platform/error.ts';
 
 const columns = {
   id: users.id,
@@ -40,8 +40,7 @@ export function userOf({ phone, avatar, department, lastLogin, ...known }: UserR
 /** @throws AppError `notFound` */
 export async function getUser(db: Executor, id: string): Promise<User> {
   if (!isUuid(id)) throw notFound('User');
-  const [row] = await db.select(columns).from(users).where(eq(users.id, id));
-  if (!row) throw notFound('User');
+  const row = found(await db.select(columns).from(users).where(eq(users.id, id)), 'User');
   return userOf(row);
 }
 
@@ -117,17 +116,19 @@ export async function updateLockedUser(
   values: Changes & { readonly passwordHash?: string },
   { endSessions }: { endSessions: boolean },
 ): Promise<User> {
-  const [row] = await tx
-    .update(users)
-    .set({
-      ...values,
-      ...(endSessions && { sessionEpoch: sql`${users.sessionEpoch} + 1` }),
-      // Increases even for two changes in the same millisecond, and never decreases.
-      updatedAt: sql`greatest(clock_timestamp(), ${users.updatedAt} + interval '1 millisecond')`,
-    })
-    .where(eq(users.id, id))
-    .returning(columns);
-  if (!row) throw notFound('User');
+  const row = found(
+    await tx
+      .update(users)
+      .set({
+        ...values,
+        ...(endSessions && { sessionEpoch: sql`${users.sessionEpoch} + 1` }),
+        // Increases even for two changes in the same millisecond, and never decreases.
+        updatedAt: sql`greatest(clock_timestamp(), ${users.updatedAt} + interval '1 millisecond')`,
+      })
+      .where(eq(users.id, id))
+      .returning(columns),
+    'User',
+  );
   return userOf(row);
 }
 
@@ -147,12 +148,14 @@ export async function deleteLockedUser(
 /** The id, as stored, of a user or a deleted one. @throws AppError `notFound` */
 export async function getUserOrFormerId(db: Executor, id: string): Promise<string> {
   if (!isUuid(id)) throw notFound('User');
-  const [row] = await db
-    .select({ id: users.id })
-    .from(users)
-    .where(eq(users.id, id))
-    .unionAll(db.select({ id: formerUsers.id }).from(formerUsers).where(eq(formerUsers.id, id)));
-  if (!row) throw notFound('User');
+  const row = found(
+    await db
+      .select({ id: users.id })
+      .from(users)
+      .where(eq(users.id, id))
+      .unionAll(db.select({ id: formerUsers.id }).from(formerUsers).where(eq(formerUsers.id, id))),
+    'User',
+  );
   return row.id;
 }
 

@@ -20,7 +20,7 @@ import {
 import type { ActorContext, Core } from '../platform/context.ts';
 import { isUniqueViolation } from '../platform/database/failure.ts';
 import { type Executor, inTransaction, type Transaction } from '../platform/database/transaction.ts';
-import { AppError, invalidInput, notFound } from '../platform/error.ts';
+import { AppError, found, invalidInput } from '../platform/error.ts';
 import { resolveInterval } from '../platform/time.ts';
 import { revokeAllApiTokens } from './api-tokens-store.ts';
 import { findNames } from './names-store.ts';
@@ -193,9 +193,7 @@ export async function viewActivityLog({ app }: ActorContext, input: ActivityLogI
 /** @throws AppError `notFound` */
 export async function viewActivity({ app }: ActorContext, id: string): Promise<ActivityLogEntry> {
   const row = await findActivity(app.db, id);
-  const [entry] = row ? await withNames(app.db, [row]) : [];
-  if (!entry) throw notFound('Entry of the activity log');
-  return entry;
+  return found(row ? await withNames(app.db, [row]) : [], 'Entry of the activity log');
 }
 
 async function withNames(db: Executor, rows: readonly ActivityRow[]): Promise<ActivityLogEntry[]> {

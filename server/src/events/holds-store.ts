@@ -7,7 +7,7 @@ import { recordActivity } from '../activity/store.ts';
 import type { ActorContext } from '../platform/context.ts';
 import { locks, withShortWaits } from '../platform/database/locks.ts';
 import { type Executor, inTransaction, type Transaction } from '../platform/database/transaction.ts';
-import { AppError, invalidInput, notFound } from '../platform/error.ts';
+import { AppError, found, invalidInput } from '../platform/error.ts';
 
 /**
  * Puts events under a legal hold: neither users nor retention can remove them until it is released.
@@ -160,8 +160,7 @@ export async function getHold(db: Executor, id: string): Promise<HoldDetail> {
   const { rows } = isUuid(id)
     ? await db.execute<HoldRow>(sql`SELECT ${COLUMNS} FROM legal_holds WHERE id = ${id}::uuid`)
     : { rows: [] };
-  const [hold] = await show(db, rows);
-  if (!hold) throw notFound('Hold');
+  const hold = found(await show(db, rows), 'Hold');
   const { rows: events } = await db.execute<{ event_id: string }>(
     sql`SELECT event_id FROM held_events WHERE hold_id = ${id}::uuid ORDER BY event_id`,
   );

@@ -6,7 +6,7 @@ import { sql } from 'drizzle-orm';
 import type { Logger } from 'pino';
 import type { Database } from '../platform/database/pool.ts';
 import { type Executor, inTransaction } from '../platform/database/transaction.ts';
-import { notFound } from '../platform/error.ts';
+import { found } from '../platform/error.ts';
 
 /** When a report arrived, and how long before that its event happened according to its sensor; negative if it lies ahead. */
 export interface ReportLag {
@@ -213,8 +213,7 @@ export async function getClock(db: Executor, sensorId: string): Promise<SensorCl
           coalesce(unusable_times, 0) AS unusable_times, unusable_at
         FROM sensors LEFT JOIN sensor_clocks ON sensor_id = id WHERE id = ${sensorId}::uuid`)
     : { rows: [] };
-  const [row] = rows;
-  if (!row) throw notFound('Sensor');
+  const row = found(rows, 'Sensor');
   return {
     sensorId,
     state: row.state ?? 'UNKNOWN',

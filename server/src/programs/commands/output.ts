@@ -3,7 +3,7 @@ import { BackupRefused } from '../../operations/backup/refusal.ts';
 import { ConfigError } from '../../platform/config.ts';
 import { sqlState } from '../../platform/database/failure.ts';
 import { UnsuitableDatabase } from '../../platform/database/wait.ts';
-import { describeError, safeText } from '../../platform/describe-error.ts';
+import { describeError, safeText, withCauses } from '../../platform/describe-error.ts';
 
 /** Writes a line to standard output. */
 export function print(line: string): void {
@@ -68,12 +68,7 @@ export function messageOf(error: unknown): string {
   if (MISSING.test(sqlState(error) ?? ''))
     return 'The schema is not that of this version: start the service once to update it.';
   if (!(error instanceof Error)) return safeText(error);
-  const causes: unknown[] = error instanceof AggregateError ? error.errors : [error.cause];
-  const { message } = describeError(error);
-  const because = causes.filter((cause) => cause instanceof Error).map(safeText);
-  // Some messages repeat their cause.
-  const more = because.filter((text) => !message.includes(text));
-  return message + more.map((text) => `\n  because: ${text}`).join('');
+  return withCauses(describeError(error).message, error);
 }
 
 /** How the failure of a command is reported. */
