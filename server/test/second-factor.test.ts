@@ -7,7 +7,7 @@ import {
 } from '@gantry/contract/second-factor';
 import { TOTP } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { SecretBox } from '../src/accounts/secret-box.ts';
+import { SecretBox } from '../src/accounts/tokens.ts';
 import { ADMIN, type Gantry, startGantry, untilBegun } from './harness.ts';
 import { openStream } from './sse.ts';
 

@@ -6,11 +6,10 @@ import { pruneApiTokens } from './api-tokens-store.ts';
 import { createOidcProvider, type OidcProvider } from './oidc/provider.ts';
 import { pruneOidcLogins } from './oidc/store.ts';
 import { createPasswords, type PasswordCost, type Passwords } from './passwords.ts';
-import { SecretBox } from './secret-box.ts';
 import { SessionWatch } from './session-watch.ts';
 import { pruneSessions } from './sessions-store.ts';
 import { LoginThrottle } from './throttle.ts';
-import { createTokens, type Tokens } from './tokens.ts';
+import { createTokens, SecretBox, type Tokens } from './tokens.ts';
 
 /** The services of authentication that the application context contains. */
 export interface AuthServices {
