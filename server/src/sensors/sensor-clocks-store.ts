@@ -81,17 +81,6 @@ export function lagOfBatch(lags: readonly ReportLag[]): ReportLag | null {
   return (others.at(-1)?.lagMs ?? first.lagMs) - first.lagMs <= MAX_BATCH_MS ? first : null;
 }
 
-/**
- * How far the clocks of sensors are off, by the time between each event and its arrival. It is written in the background:
- * soon if a clock may be wrong, and otherwise from time to time.
- */
-export interface SensorClocks extends AsyncDisposable {
-  /** Records a report that was sent when its event happened, not one of a backlog. */
-  recordReport(sensorId: string, lag: ReportLag): void;
-  /** Records an event that has the time of receipt, because that of its sensor could not be used. @param at Unix milliseconds */
-  recordUnusableTime(sensorId: string, at: number): void;
-}
-
 export interface SensorClocksParts {
   readonly store: (notes: readonly ClockNotes[]) => Promise<void>;
   readonly log: Logger;
@@ -102,56 +91,73 @@ export interface SensorClocksParts {
 /** Clocks that seem to be right are written only every so many intervals. */
 const CALM_INTERVALS = 30;
 
-export function createSensorClocks({ store, log, everyMs }: SensorClocksParts): SensorClocks {
-  let noted = new Map<string, ClockNotes>();
-  let intervals = 0;
-  let writing = Promise.resolve();
+/**
+ * How far the clocks of sensors are off, by the time between each event and its arrival. It is written in the background:
+ * soon if a clock may be wrong, and otherwise from time to time.
+ */
+export class SensorClocks implements AsyncDisposable {
+  readonly #store: SensorClocksParts['store'];
+  readonly #log: Logger;
+  readonly #timer: NodeJS.Timeout;
+  #noted = new Map<string, ClockNotes>();
+  #intervals = 0;
+  #writing = Promise.resolve();
 
-  const add = (sensorId: string, more: Partial<Omit<ClockNotes, 'sensorId'>>): void => {
-    const known = noted.get(sensorId);
-    noted.set(sensorId, {
+  constructor({ store, log, everyMs }: SensorClocksParts) {
+    this.#store = store;
+    this.#log = log;
+    this.#timer = setInterval(() => {
+      const isCalmTurn = ++this.#intervals % CALM_INTERVALS === 0;
+      this.#writing = this.#writing.then(() => this.#flush((notes) => isCalmTurn || isUrgent(notes)));
+    }, everyMs);
+    this.#timer.unref();
+  }
+
+  /** Records a report that was sent when its event happened, not one of a backlog. */
+  recordReport(sensorId: string, lag: ReportLag): void {
+    this.#add(sensorId, { lags: [lag] });
+  }
+
+  /** Records an event that has the time of receipt, because that of its sensor could not be used. @param at Unix milliseconds */
+  recordUnusableTime(sensorId: string, at: number): void {
+    this.#add(sensorId, { unusableTimes: 1, unusableAt: at });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#writing.then(() => this.#flush(() => true));
+  }
+
+  #add(sensorId: string, more: Partial<Omit<ClockNotes, 'sensorId'>>): void {
+    const known = this.#noted.get(sensorId);
+    this.#noted.set(sensorId, {
       sensorId,
       lags: [...(known?.lags ?? []), ...(more.lags ?? [])].slice(-CLOCK_REPORTS),
       unusableTimes: (known?.unusableTimes ?? 0) + (more.unusableTimes ?? 0),
       unusableAt: Math.max(known?.unusableAt ?? 0, more.unusableAt ?? 0) || null,
     });
-  };
+  }
 
-  const isUrgent = ({ lags, unusableTimes }: ClockNotes): boolean =>
-    unusableTimes > 0 || lags.some(({ lagMs }) => Math.abs(lagMs) >= WARNING_MS);
-
-  const flush = async (isDue: (notes: ClockNotes) => boolean): Promise<void> => {
-    const due = [...noted.values()].filter(isDue);
+  async #flush(isDue: (notes: ClockNotes) => boolean): Promise<void> {
+    const due = [...this.#noted.values()].filter(isDue);
     if (due.length === 0) return;
-    for (const { sensorId } of due) noted.delete(sensorId);
+    for (const { sensorId } of due) this.#noted.delete(sensorId);
     try {
-      await store(due);
+      await this.#store(due);
     } catch (error) {
-      log.warn({ err: error }, 'what was noted about the clocks of sensors could not be written; it is kept');
-      const later = noted;
-      noted = new Map(due.map((notes) => [notes.sensorId, notes]));
-      for (const notes of later.values()) add(notes.sensorId, notes);
+      this.#log.warn(
+        { err: error },
+        'what was noted about the clocks of sensors could not be written; it is kept',
+      );
+      const later = this.#noted;
+      this.#noted = new Map(due.map((notes) => [notes.sensorId, notes]));
+      for (const notes of later.values()) this.#add(notes.sensorId, notes);
     }
-  };
+  }
+}
 
-  const timer = setInterval(() => {
-    const isCalmTurn = ++intervals % CALM_INTERVALS === 0;
-    writing = writing.then(() => flush((notes) => isCalmTurn || isUrgent(notes)));
-  }, everyMs);
-  timer.unref();
-
-  return {
-    recordReport(sensorId, lag) {
-      add(sensorId, { lags: [lag] });
-    },
-    recordUnusableTime(sensorId, at) {
-      add(sensorId, { unusableTimes: 1, unusableAt: at });
-    },
-    async [Symbol.asyncDispose]() {
-      clearInterval(timer);
-      await writing.then(() => flush(() => true));
-    },
-  };
+function isUrgent({ lags, unusableTimes }: ClockNotes): boolean {
+  return unusableTimes > 0 || lags.some(({ lagMs }) => Math.abs(lagMs) >= WARNING_MS);
 }
 
 /** Adds what was noted about the clocks of sensors, and judges them. Deleted sensors are skipped. */

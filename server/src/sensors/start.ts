@@ -3,7 +3,7 @@ import { startPeriodic } from '../platform/periodic.ts';
 import type { Foundation } from '../platform/start.ts';
 import type { RealtimeServices } from '../realtime/start.ts';
 import { LastSeen, writeContacts } from './last-seen.ts';
-import { countClocks, createSensorClocks, type SensorClocks, writeClocks } from './sensor-clocks-store.ts';
+import { countClocks, SensorClocks, writeClocks } from './sensor-clocks-store.ts';
 import { KnownSensors, SensorKeys } from './sensor-keys.ts';
 import { startSweeper } from './status.ts';
 import { countSensorsByStatus } from './status-store.ts';
@@ -53,7 +53,7 @@ export function startSensors(
     }),
   );
   const sensorClocks = resources.use(
-    createSensorClocks({
+    new SensorClocks({
       store: (notes) => writeClocks(devices, notes),
       log,
       everyMs: timings.writeContactsMs,
