@@ -3,8 +3,7 @@ import spectral from '@stoplight/spectral-core';
 import rulesets from '@stoplight/spectral-rulesets';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { appRouter } from '../src/api/router.ts';
-import type { JsonSchema } from '../src/http/docs/procedures.ts';
-import { describeProcedures } from '../src/http/docs/procedures.ts';
+import { describeProcedures, type JsonSchema } from '../src/http/docs/procedures.ts';
 import { type Gantry, startGantry } from './harness.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a test reads answers as a client without types does

@@ -1,8 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { Page } from '@gantry/contract/page';
 import { mayDo } from '@gantry/contract/permissions';
-import type { FollowSensorsInput, ListSensorsInput, LocatedSensor, Sensor } from '@gantry/contract/sensors';
-import { locatedSensor } from '@gantry/contract/sensors';
+import {
+  type FollowSensorsInput,
+  type ListSensorsInput,
+  type LocatedSensor,
+  locatedSensor,
+  type Sensor,
+} from '@gantry/contract/sensors';
 import { z } from 'zod';
 import { findActor } from '../accounts/session.ts';
 import type { AuthServices } from '../accounts/start.ts';
