@@ -5,13 +5,13 @@ import { fileURLToPath } from 'node:url';
 import { startEmbeddedDatabase } from '@gantry/embedded-postgres';
 import pg from 'pg';
 import { appRouter } from '../src/api/router.ts';
-import { dataFolderAt } from '../src/platform/data-folder.ts';
-import { describeSchema } from '../src/platform/database/describe-schema.ts';
 import { migrate } from '../src/platform/database/migrate.ts';
+import { dataFolderAt } from '../src/platform/database/open.ts';
 import { migrationsFolder } from '../src/platform/installation.ts';
 import { apiPage } from './generate/api-page.ts';
 import { commonPasswordsModule } from './generate/common-passwords.ts';
 import { configurationPage, environmentExample } from './generate/configuration-page.ts';
+import { describeSchema } from './generate/describe-schema.ts';
 import { devicesPage } from './generate/devices-page.ts';
 import { plateConfusablesModule } from './generate/plate-confusables.ts';
 

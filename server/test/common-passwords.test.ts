@@ -1,7 +1,7 @@
 import { passwordFlaws } from '@gantry/contract/users';
 import { dictionary } from '@zxcvbn-ts/language-common';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isCommonPassword } from '../src/accounts/common-passwords.ts';
+import { isCommonPassword } from '../src/accounts/passwords.ts';
 import { ADMIN, type Gantry, startGantry } from './harness.ts';
 
 const MESSAGE = 'This password is one of the 10,000 most common passwords: choose another one';

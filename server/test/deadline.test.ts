@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { createDeadline } from '../src/rpc/deadline.ts';
+import { Deadline } from '../src/rpc/deadline.ts';
 
 const LIMIT_MS = 40;
-const startDeadline = () => createDeadline(LIMIT_MS, () => new Error('too late'));
+const startDeadline = () => new Deadline(LIMIT_MS, () => new Error('too late'));
 const never = () => new Promise<never>(() => undefined);
 
 describe('a time limit for work in progress', () => {

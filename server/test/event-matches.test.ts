@@ -2,8 +2,7 @@ import type { Event, EventFilter } from '@gantry/contract/events';
 import { plateKey } from '@gantry/contract/plate';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { matchesFilter } from '../src/events/matches.ts';
-import { matchesPattern } from '../src/events/plate.ts';
+import { matchesFilter, matchesPattern } from '../src/events/matches.ts';
 import { sharedGantry } from './harness.ts';
 
 // Streams and webhooks match events in memory, lists in the database: the results must agree.

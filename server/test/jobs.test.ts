@@ -5,15 +5,13 @@ import { pgTable } from 'drizzle-orm/pg-core';
 import pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { claimableIds, createJobRunner, startJobs } from '../src/platform/database/jobs.ts';
 import { migrate } from '../src/platform/database/migrate.ts';
 import { channels, listen } from '../src/platform/database/notify.ts';
 import { createDatabase, createPool, type Database } from '../src/platform/database/pool.ts';
 import { inTransaction } from '../src/platform/database/transaction.ts';
 import { migrationsFolder } from '../src/platform/installation.ts';
-import { claimableIds } from '../src/platform/jobs/claim.ts';
-import { startJobs } from '../src/platform/jobs/jobs.ts';
-import { createJobRunner } from '../src/platform/jobs/runner.ts';
-import { Resources } from '../src/platform/resources.ts';
+import { Resources } from '../src/platform/start.ts';
 import { createTestDatabase, eventually } from './harness.ts';
 
 // Jobs of a small table of their own, performed in the same way as deliveries and reports.

@@ -1,6 +1,6 @@
 import { Counter, Histogram, Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
-import { joinMetrics } from '../src/http/workers/join-metrics.ts';
+import { joinMetrics } from '../src/http/workers/workers.ts';
 
 const render = (worker: string, calls: number): Promise<string> => {
   const registry = new Registry();

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { createSensorKeys, type KnownSensor } from '../src/sensors/sensor-keys.ts';
+import { type KnownSensor, SensorKeys } from '../src/sensors/sensor-keys.ts';
 import { eventually, sharedGantry, startGantry } from './harness.ts';
 
 const gantry = await sharedGantry();
@@ -182,7 +182,7 @@ describe('the cache of keys', () => {
       previousKey: { validMs: 200.5 },
     };
     let asked = 0;
-    const keys = createSensorKeys(async () => (asked++ === 0 ? sensor : null));
+    const keys = new SensorKeys(async () => (asked++ === 0 ? sensor : null));
     const key = 'a'.repeat(64);
     expect(await keys.find(key)).toEqual(sensor);
     await eventually(

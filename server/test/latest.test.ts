@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { keepLatest } from '../src/platform/latest.ts';
+import { keepLatest } from '../src/platform/caches.ts';
 
 /** Reads that complete when the test says so, in the order in which they began. */
 const createReadings = () => {

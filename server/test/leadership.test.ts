@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import { afterAll, describe, expect, it } from 'vitest';
-import { startLeading } from '../src/platform/database/leadership.ts';
+import { startLeading } from '../src/platform/database/locks.ts';
 import { createPool } from '../src/platform/database/pool.ts';
 import { createTestDatabase } from './harness.ts';
 

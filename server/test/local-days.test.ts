@@ -2,8 +2,7 @@ import { HOUR_MS } from '@gantry/contract/durations';
 import fc from 'fast-check';
 import { DateTime } from 'luxon';
 import { describe, expect, it } from 'vitest';
-import { dayBounds, localDays, weekBounds } from '../src/platform/local-days.ts';
-import { resolveInterval } from '../src/platform/time.ts';
+import { dayBounds, localDays, resolveInterval, weekBounds } from '../src/platform/time.ts';
 import { localBounds } from '../src/traffic/range.ts';
 
 const ZONES = [

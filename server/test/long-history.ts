@@ -1,10 +1,9 @@
 import { DAY_MS } from '@gantry/contract/durations';
 import type pg from 'pg';
 import { rollUpCounts } from '../src/events/counts/roll-up.ts';
-import { type Flags, lockFlags, setFlags } from '../src/events/flags-store.ts';
-import { listEventMonths } from '../src/events/months-store.ts';
-import { createPartitions } from '../src/events/partitions.ts';
+import { createPartitions, listEventMonths } from '../src/events/partitions.ts';
 import { removeEvent } from '../src/events/remove-store.ts';
+import { type Flags, lockFlags, setFlags } from '../src/events/reviews-store.ts';
 import { createDatabase, createPool, type Database } from '../src/platform/database/pool.ts';
 import { createTestDatabase } from './harness.ts';
 

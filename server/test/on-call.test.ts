@@ -5,8 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { TOTP } from 'otpauth';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createLog } from '../src/platform/log.ts';
-import { createRefusalLog } from '../src/platform/refusal-log.ts';
+import { createLog, RefusalLog } from '../src/platform/log.ts';
 import { createTestDatabase, eventually, type Gantry, startGantry } from './harness.ts';
 import { type RefusingNetwork, startRefusingNetwork } from './refusing-network.ts';
 
@@ -241,7 +240,7 @@ describe('refusals in the log', () => {
   it('are limited in rate: repetitions and kinds beyond the limit are counted', async () => {
     const written: string[] = [];
     const log = createLog('info', { write: (line) => written.push(line) });
-    using refusals = createRefusalLog(log, 30);
+    using refusals = new RefusalLog(log, 30);
     for (let n = 0; n < 1_000; n++) refusals.note(`kind ${n % 60}`, 'refused', () => ({ n }));
     expect(written).toHaveLength(50);
     await eventually(

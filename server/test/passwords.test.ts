@@ -1,8 +1,7 @@
 import { passwordFlaws } from '@gantry/contract/users';
 import { hash } from '@node-rs/argon2';
 import { expect, it } from 'vitest';
-import { isCommonPassword } from '../src/accounts/common-passwords.ts';
-import { createPasswords } from '../src/accounts/passwords.ts';
+import { createPasswords, isCommonPassword } from '../src/accounts/passwords.ts';
 import { startGantry } from './harness.ts';
 
 // Test services hash passwords cheaply. This tests what an installation does.

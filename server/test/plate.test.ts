@@ -1,7 +1,7 @@
 import { plateKey } from '@gantry/contract/plate';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formerPlateKey, plateFilter } from '../src/events/plate.ts';
+import { formerPlateKey, plateFilter } from '../src/events/matches.ts';
 
 const anyCharacter = fc.constantFrom(...'ab1ÄäßИ東*%_\\.-– \u00a0'.split(''));
 const anyPlate = fc.oneof(fc.string({ unit: 'grapheme' }), fc.string({ unit: anyCharacter, maxLength: 12 }));

@@ -1,7 +1,7 @@
 import { eventsPage } from '@gantry/contract/events';
 import { describe, expect, it } from 'vitest';
 import { hidePlates } from '../src/events/hidden-plates.ts';
-import { replacePlates } from '../src/events/plates-in-texts.ts';
+import { replacePlates } from '../src/events/plate-rules.ts';
 import { processorMs } from './processor-time.ts';
 
 describe('plates in texts', () => {

@@ -29,7 +29,7 @@ describe('private parts of libraries', () => {
       'rpc/run.ts',
       'rpc/subscription.ts',
     ]);
-    expect(filesThatMention(/\b_\.session\b/)).toEqual(['platform/database/prepared.ts']);
+    expect(filesThatMention(/\b_\.session\b/)).toEqual(['platform/database/transaction.ts']);
   });
 
   it.each([

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
-import { keepList } from '../src/sensors/public-list.ts';
+import { keepList } from '../src/sensors/view.ts';
 import { eventually, sharedGantry } from './harness.ts';
 
 // sensors.getAllSensors for users who do not manage sensors: cached for a second, loaded once for all callers.

@@ -1,14 +1,14 @@
 import { type ListEventsInput, listEventsInput } from '@gantry/contract/events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rollUpCounts } from '../src/events/counts/roll-up.ts';
-import { getEventStats } from '../src/events/counts/stats-store.ts';
+import { getEventStats } from '../src/events/counts/totals.ts';
 import { listEvents, listRecentEvents } from '../src/events/list/run.ts';
 import { removeEvent } from '../src/events/remove-store.ts';
 import { getEvent } from '../src/events/store.ts';
 import { exportedPages } from '../src/operations/transfer/store.ts';
 import { createDatabase, type Database } from '../src/platform/database/pool.ts';
 import type { Interval } from '../src/platform/time.ts';
-import { newApiKey } from '../src/sensors/api-key.ts';
+import { newApiKey } from '../src/sensors/service.ts';
 import { createLongHistory, EVEN, type LongHistory, marking, SENSORS } from './long-history.ts';
 import { noteStatements, type Statement } from './noted-statements.ts';
 

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { requireRange } from '../src/platform/range.ts';
+import { requireRange } from '../src/platform/time.ts';
 import { kinds } from '../src/reports/kinds.ts';
 import { sharedGantry } from './harness.ts';
 

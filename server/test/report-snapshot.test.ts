@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createPartitions } from '../src/events/partitions.ts';
 import { createPool } from '../src/platform/database/pool.ts';
-import { inLongSnapshot } from '../src/platform/database/snapshot.ts';
+import { inLongSnapshot } from '../src/platform/database/transaction.ts';
 import { eventually, sharedGantry } from './harness.ts';
 import { readXlsx } from './report-reading.ts';
 

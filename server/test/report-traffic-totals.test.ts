@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, it } from 'vitest';
 import { locks } from '../src/platform/database/locks.ts';
 import { inTransaction } from '../src/platform/database/transaction.ts';
-import { requireRange } from '../src/platform/range.ts';
+import { requireRange } from '../src/platform/time.ts';
 import type { ReportScope, Section } from '../src/reports/document.ts';
 import { kinds } from '../src/reports/kinds.ts';
 import { eventually, sharedGantry } from './harness.ts';

@@ -7,7 +7,7 @@ import {
 } from '@gantry/contract/second-factor';
 import { TOTP } from 'otpauth';
 import { describe, expect, it } from 'vitest';
-import { createSecretBox } from '../src/accounts/secret-box.ts';
+import { SecretBox } from '../src/accounts/tokens.ts';
 import { ADMIN, sharedGantry, startGantry, untilBegun } from './harness.ts';
 import { openStream } from './sse.ts';
 
@@ -377,7 +377,7 @@ describe('a second factor', () => {
 
   it('explains what to do when the key of the service has changed; recovery codes still work', async () => {
     const { id, email, secret, recoveryCodes } = await protectedUser();
-    const sealed = createSecretBox('another secret of at least 32 bytes!!').seal(secret);
+    const sealed = new SecretBox('another secret of at least 32 bytes!!').seal(secret);
     await gantry.pool.query('UPDATE second_factors SET secret = $1 WHERE user_id = $2', [sealed, id]);
     // More often than codes may be wrong: such a code is not.
     for (let times = 0; times < 12; times++) {

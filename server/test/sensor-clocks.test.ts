@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { judgeClock, lagOfBatch } from '../src/sensors/sensor-clocks.ts';
+import { judgeClock, lagOfBatch } from '../src/sensors/sensor-clocks-store.ts';
 import { connect, newSensor, pathOf, processed, sendJson } from './gateway-calls.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 

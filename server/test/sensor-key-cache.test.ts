@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createSensorKeys, type KnownSensor } from '../src/sensors/sensor-keys.ts';
+import { type KnownSensor, SensorKeys } from '../src/sensors/sensor-keys.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 
 const keyOf = (n: number) => n.toString(16).padStart(64, '0');
@@ -18,7 +18,7 @@ const sensorOf = (id: string, name = 'Mast'): KnownSensor => ({
 /** A cache over a table in memory, and the keys of the queries that it has made. */
 const cacheOver = (table: Map<string, KnownSensor>) => {
   const asked: string[] = [];
-  const keys = createSensorKeys(async (apiKey) => {
+  const keys = new SensorKeys(async (apiKey) => {
     asked.push(apiKey);
     return table.get(apiKey) ?? null;
   });
@@ -81,7 +81,7 @@ describe('the cache of sensor keys', () => {
 
   it('does not keep a result read before a change and received after it', async () => {
     const answers: ((sensor: KnownSensor | null) => void)[] = [];
-    const keys = createSensorKeys(() => new Promise((resolve) => answers.push(resolve)));
+    const keys = new SensorKeys(() => new Promise((resolve) => answers.push(resolve)));
     const early = keys.find(keyOf(1));
     keys.forget('one');
     const late = keys.find(keyOf(1));
@@ -95,7 +95,7 @@ describe('the cache of sensor keys', () => {
 
   it('queries again after a failed query', async () => {
     let failures = 1;
-    const keys = createSensorKeys(async () => {
+    const keys = new SensorKeys(async () => {
       if (failures-- > 0) throw new Error('the database is away');
       return sensorOf('one');
     });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseDeviceAddress } from '../src/sensors/device-address.ts';
+import { parseDeviceAddress } from '../src/sensors/ping.ts';
 import { expectBetween, type Gantry, startGantry } from './harness.ts';
 
 describe('the address of a device', () => {

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { intervalFor, nameIssues } from '../src/sensors/heartbeat.ts';
 import { touchSensors } from '../src/sensors/last-seen-store.ts';
-import { sweepOnce } from '../src/sensors/sweeper.ts';
+import { sweepOnce } from '../src/sensors/status.ts';
 import { eventually, expectBetween, type Gantry, sharedGantry, startGantry } from './harness.ts';
 import { lengthOf } from './test-length.ts';
 

@@ -3,7 +3,7 @@ import type { SensorStatus } from '@gantry/contract/sensors';
 import { describe, expect, it } from 'vitest';
 import { LastSeen } from '../src/sensors/last-seen.ts';
 import type { Contacts } from '../src/sensors/last-seen-store.ts';
-import { sweepOnce } from '../src/sensors/sweeper.ts';
+import { sweepOnce } from '../src/sensors/status.ts';
 import { connect, pathOf, processed } from './gateway-calls.ts';
 import { eventually, sharedGantry, startGantry } from './harness.ts';
 import { openStream } from './sse.ts';

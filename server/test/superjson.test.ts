@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import superjson, { SuperJSON } from 'superjson';
 import { describe, expect, it } from 'vitest';
 import { WireError } from '../src/rpc/errors.ts';
+import { reviveInput } from '../src/rpc/json.ts';
 import { metaText, serialize, transformer } from '../src/rpc/output.ts';
-import { reviveInput } from '../src/rpc/superjson.ts';
 import { processorMs } from './processor-time.ts';
 
 /** A value after it was sent as JSON. */

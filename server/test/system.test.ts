@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createSettingsCache } from '../src/platform/settings-cache.ts';
+import { createSettingsCache } from '../src/platform/caches.ts';
 import { eventually, expectBetween, type Gantry, sharedGantry, startGantry } from './harness.ts';
 
 const ISO = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;

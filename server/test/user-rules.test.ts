@@ -10,14 +10,14 @@ import {
 } from '@gantry/contract/users';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { generatePassword } from '../src/accounts/passwords.ts';
 import {
   changesOf,
   describeChanges,
   endsAdministration,
   endsSessions,
   type UserFields,
-} from '../src/accounts/changes.ts';
-import { generatePassword } from '../src/accounts/generated-password.ts';
+} from '../src/accounts/users-store.ts';
 
 const LENGTH = 'Use at least 8 characters';
 const UPPER = 'Use at least one uppercase letter';

@@ -1,6 +1,6 @@
 import { eventType } from '@gantry/contract/events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isViolation } from '../src/events/violation.ts';
+import { isViolation } from '../src/events/severity.ts';
 import { eventually, sharedGantry } from './harness.ts';
 import { readCsv } from './report-reading.ts';
 import { startReceiver } from './webhook-receiver.ts';

@@ -1,7 +1,7 @@
 import { confusableKey, plateKey } from '@gantry/contract/plate';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { matchesPattern } from '../src/events/plate.ts';
+import { matchesPattern } from '../src/events/matches.ts';
 import { createPlateMatcher, isValidAt, type WatchedEntry } from '../src/watchlist/matching.ts';
 import { processorMs } from './processor-time.ts';
 

@@ -10,7 +10,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { listen } from '../src/platform/database/notify.ts';
 import { createDatabase, createPool, type Database } from '../src/platform/database/pool.ts';
 import { inTransaction } from '../src/platform/database/transaction.ts';
-import { Resources } from '../src/platform/resources.ts';
+import { Resources } from '../src/platform/start.ts';
 import { createAddressRules, type Resolve } from '../src/webhooks/address.ts';
 import { markDelivered, markFailed } from '../src/webhooks/attempts-store.ts';
 import { JITTER } from '../src/webhooks/back-off.ts';

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { open, router } from '../src/api/procedures.ts';
 import { mostConnections, mostConnectionsOfAddress } from '../src/http/connections.ts';
 import { closeServer, createServer } from '../src/http/server.ts';
-import { ANSWER_LIMITS, type AnswerLimits } from '../src/rpc/answer-budget.ts';
+import { ANSWER_LIMITS, type AnswerLimits } from '../src/rpc/budgets.ts';
 import { FrontEnd } from '../src/rpc/exchange.ts';
 import { eventually, sharedGantry, startGantry } from './harness.ts';
 

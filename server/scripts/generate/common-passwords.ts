@@ -1,5 +1,5 @@
 import { dictionary } from '@zxcvbn-ts/language-common';
-import { commonKeyOf } from '../../src/accounts/common-passwords.ts';
+import { commonKeyOf } from '../../src/accounts/passwords.ts';
 
 const MAX_COMMON = 10_000;
 

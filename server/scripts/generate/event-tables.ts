@@ -1,5 +1,10 @@
-import { byEventType, byExcess, byViolation, SPEEDING_WITHOUT_EXCESS } from '../../src/events/severity.ts';
-import { VIOLATION_EVENT_TYPES } from '../../src/events/violation.ts';
+import {
+  byEventType,
+  byExcess,
+  byViolation,
+  SPEEDING_WITHOUT_EXCESS,
+  VIOLATION_EVENT_TYPES,
+} from '../../src/events/severity.ts';
 import { locationNameSources } from '../../src/ingest/enrich.ts';
 
 const table = (titles: readonly string[], rows: readonly (readonly string[])[]): string =>

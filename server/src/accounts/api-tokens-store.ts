@@ -1,13 +1,13 @@
+import { hash } from 'node:crypto';
 import type { ApiToken } from '@gantry/contract/api-tokens';
 import { isUuid } from '@gantry/contract/id';
-import type { Role } from '@gantry/contract/permissions';
+import { mayActAs, type Role } from '@gantry/contract/permissions';
 import { and, desc, eq, gt, isNull, sql } from 'drizzle-orm';
-import { prepare } from '../platform/database/prepared.ts';
 import { apiTokens } from '../platform/database/tables.ts';
-import type { Executor, Transaction } from '../platform/database/transaction.ts';
+import { type Executor, prepare, type Transaction } from '../platform/database/transaction.ts';
 
 /** A valid API token and the user for whom it acts. */
-export interface TokenOwner {
+interface TokenOwner {
   /** The position of the token in the query, from 1. */
   readonly position: number;
   readonly tokenId: string;
@@ -40,7 +40,7 @@ const FIND_OWNERS = prepare<TokenOwner & Record<string, unknown>>(
 );
 
 /** The tokens with these hashes that have neither expired nor been revoked, and whose users are active. */
-export function findTokenOwners(db: Executor, hashes: readonly string[]): Promise<TokenOwner[]> {
+function findTokenOwners(db: Executor, hashes: readonly string[]): Promise<TokenOwner[]> {
   return FIND_OWNERS(db, { hashes: [...hashes] });
 }
 
@@ -156,4 +156,33 @@ export async function pruneApiTokens(db: Executor, most: number): Promise<number
       SELECT id FROM api_tokens WHERE least(revoked_at, expires_at) < now() - interval '90 days'
       LIMIT ${most} FOR UPDATE SKIP LOCKED)`);
   return rowCount ?? 0;
+}
+
+/** The SHA-256 hash of an API token, in hexadecimal. The token is random, so it needs no slow hash. */
+export function hashOf(token: string): string {
+  return hash('sha256', token, 'hex');
+}
+
+/** The owner of a token that is valid. */
+export interface ValidOwner extends TokenOwner {
+  /** The role with whose permissions the token acts now. */
+  readonly actingRole: Role;
+}
+
+/**
+ * The owners of the tokens with these hashes that are valid now. A token acts with its own role or
+ * with that of its owner, whichever has fewer permissions. It is not valid while each of the two has permissions that
+ * the other lacks.
+ */
+export async function findValidOwners(db: Executor, hashes: readonly string[]): Promise<ValidOwner[]> {
+  return (await findTokenOwners(db, hashes)).flatMap((owner) => {
+    const actingRole = lowerRole(owner.role, owner.ownerRole);
+    return actingRole === null ? [] : [{ ...owner, actingRole }];
+  });
+}
+
+/** The role whose permissions the other one has too; null if each has permissions that the other lacks. */
+function lowerRole(one: Role, other: Role): Role | null {
+  if (mayActAs(other, one)) return one;
+  return mayActAs(one, other) ? other : null;
 }

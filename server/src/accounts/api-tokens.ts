@@ -11,12 +11,17 @@ import { mayActAs, mayDo, permissionNames } from '@gantry/contract/permissions';
 import { recordActivity } from '../activity/store.ts';
 import { inTransaction } from '../platform/database/transaction.ts';
 import { AppError, invalidInput, notFound } from '../platform/error.ts';
-import { countApiTokens, insertApiToken, listApiTokens, revokeApiTokenRow } from './api-tokens-store.ts';
+import {
+  countApiTokens,
+  hashOf,
+  insertApiToken,
+  listApiTokens,
+  revokeApiTokenRow,
+} from './api-tokens-store.ts';
 import { lockAccount, requireUser } from './login-store.ts';
 import { requirePresence } from './second-factor.ts';
 import { requirePermission, type SessionContext } from './session.ts';
 import { isFreshByProvider } from './sessions-store.ts';
-import { hashOf } from './token-owners.ts';
 import { invalidToken } from './tokens.ts';
 
 /** Number of characters of a token that are stored, and shown in lists. */

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { recordFailedLogin } from '../activity/store.ts';
 import type { Core, RequestContext } from '../platform/context.ts';
-import { noteFailedLogin, notingThrottle } from './failed-logins.ts';
+import { AppError } from '../platform/error.ts';
 import type { AuthServices } from './start.ts';
 import type { Attempt } from './throttle.ts';
 
@@ -58,4 +59,42 @@ export async function checkPassword<Found extends Account>(
     ctx,
     loginThrottle.inTurn(email, address, async () => settle(await loginThrottle.begin(email, address))),
   );
+}
+
+/**
+ * Records a wrong password or code in the activity log and in the log of the service.
+ * @param userId null for an unknown e-mail address
+ */
+export async function noteFailedLogin(
+  { app: { db, refusals }, caller }: RequestContext<Core>,
+  userId: string | null,
+): Promise<void> {
+  const { address } = caller;
+  await recordFailedLogin(db, userId, caller);
+  // Without the e-mail address: people enter passwords in its place.
+  refusals.note(`login ${address} ${userId}`, 'a login failed', () => ({ address, userId }));
+}
+
+/**
+ * Passes on the outcome of an attempt to log in. A refusal after too many failures is logged.
+ * @param about the account, as far as it is known
+ */
+export async function notingThrottle<Outcome>(
+  { app, caller: { address } }: RequestContext<Core>,
+  attempt: Promise<Outcome>,
+  about: { readonly userId?: string } = {},
+): Promise<Outcome> {
+  try {
+    return await attempt;
+  } catch (error) {
+    if (error instanceof AppError && error.kind === 'tooManyRequests') {
+      const fields = { address, ...about };
+      app.refusals.note(
+        `throttled ${Object.values(fields).join(' ')}`,
+        'logins were refused after too many failures',
+        () => fields,
+      );
+    }
+    throw error;
+  }
 }

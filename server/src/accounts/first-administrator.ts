@@ -1,10 +1,9 @@
 import { join } from 'node:path';
 import { type Config, ConfigError } from '../platform/config.ts';
 import type { Core } from '../platform/context.ts';
-import { dataFolderAt } from '../platform/data-folder.ts';
+import { dataFolderAt } from '../platform/database/open.ts';
 import { inTransaction } from '../platform/database/transaction.ts';
-import { COMMON_PASSWORD, isCommonPassword } from './common-passwords.ts';
-import { generatePassword } from './generated-password.ts';
+import { COMMON_PASSWORD, generatePassword, isCommonPassword } from './passwords.ts';
 import type { AuthServices } from './start.ts';
 import { hasUsers, insertUser, lockUsersTable } from './users-store.ts';
 

@@ -2,7 +2,7 @@ import { isUuid } from '@gantry/contract/id';
 import { and, eq, sql } from 'drizzle-orm';
 import { users } from '../platform/database/tables.ts';
 import type { Executor, Transaction } from '../platform/database/transaction.ts';
-import { notFound } from '../platform/error.ts';
+import { found, notFound } from '../platform/error.ts';
 
 const loginColumns = {
   sessionEpoch: users.sessionEpoch,
@@ -79,12 +79,14 @@ export async function replacePassword(
  * @throws AppError `notFound`
  */
 export async function raiseEpoch(tx: Transaction, id: string): Promise<number> {
-  const [row] = await tx
-    .update(users)
-    .set({ sessionEpoch: sql`${users.sessionEpoch} + 1` })
-    .where(and(eq(users.id, id), eq(users.isActive, true)))
-    .returning({ epoch: users.sessionEpoch });
-  if (!row) throw notFound('User');
+  const row = found(
+    await tx
+      .update(users)
+      .set({ sessionEpoch: sql`${users.sessionEpoch} + 1` })
+      .where(and(eq(users.id, id), eq(users.isActive, true)))
+      .returning({ epoch: users.sessionEpoch }),
+    'User',
+  );
   return row.epoch;
 }
 
@@ -94,13 +96,14 @@ export async function raiseEpoch(tx: Transaction, id: string): Promise<number> {
  * @throws AppError `notFound`
  */
 export async function lockAccount(tx: Transaction, id: string): Promise<{ readonly sessionEpoch: number }> {
-  const [row] = await tx
-    .select({ sessionEpoch: users.sessionEpoch })
-    .from(users)
-    .where(and(eq(users.id, id), eq(users.isActive, true)))
-    .for('no key update');
-  if (!row) throw notFound('User');
-  return row;
+  return found(
+    await tx
+      .select({ sessionEpoch: users.sessionEpoch })
+      .from(users)
+      .where(and(eq(users.id, id), eq(users.isActive, true)))
+      .for('no key update'),
+    'User',
+  );
 }
 
 /** @throws AppError `notFound` when there is no such user */

@@ -1,7 +1,9 @@
-import { normalizePassword } from '@gantry/contract/users';
+import { randomInt } from 'node:crypto';
+import { normalizePassword, passwordFlaws } from '@gantry/contract/users';
 import { hash, verify } from '@node-rs/argon2';
 import pLimit from 'p-limit';
-import { unavailable } from '../platform/error.ts';
+import { invalidInput, unavailable } from '../platform/error.ts';
+import { commonPasswordList } from './common-password-list.ts';
 
 /** Hashes and checks passwords with argon2id, in their normalized form, a few at a time. */
 export interface Passwords {
@@ -61,4 +63,60 @@ function createTurns({ atOnce, waiting, refusal }: typeof LOGINS) {
     if (limit.pendingCount >= waiting) throw unavailable(refusal);
     return limit(work);
   };
+}
+
+/** Why a common password is refused. */
+export const COMMON_PASSWORD = 'is one of the 10,000 most common passwords: choose another one';
+
+let keys: ReadonlySet<string> | null = null;
+
+/** Whether it is one of the 10,000 most common passwords, without regard to case and to punctuation and symbols at both ends. */
+export function isCommonPassword(password: string): boolean {
+  keys ??= readList(commonPasswordList);
+  return keys.has(commonKeyOf(normalizePassword(password)));
+}
+
+/** @param path of the field with the password. @throws AppError `badRequest` for a common one */
+export function requireUncommon(path: string, password: string): void {
+  if (isCommonPassword(password)) throw invalidInput(path, `This password ${COMMON_PASSWORD}`);
+}
+
+function readList(list: string): ReadonlySet<string> {
+  let previous = '';
+  return new Set(
+    list.split('\n').map((line) => {
+      previous = previous.slice(0, Number.parseInt(line[0] ?? '0', 36)) + line.slice(1);
+      return previous;
+    }),
+  );
+}
+
+/**
+ * The form in which passwords are compared with the common ones: without regard to case, and without characters other
+ * than letters and digits at both ends, so that `Password1!` is as common as `password1`.
+ */
+export function commonKeyOf(password: string): string {
+  const characters = [...password.toLowerCase()];
+  const first = characters.findIndex(isLetterOrDigit);
+  return first === -1 ? '' : characters.slice(first, characters.findLastIndex(isLetterOrDigit) + 1).join('');
+}
+
+function isLetterOrDigit(character: string): boolean {
+  return /[\p{L}\p{N}]/u.test(character);
+}
+
+/** No characters that are easily confused, and none with a meaning in a shell or JSON. */
+const ALPHABET = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789+-=_.:@%';
+
+/** 20 of these characters are about 120 bits. */
+const LENGTH = 20;
+
+/** A random password that meets the password rules and is easy to read out and type. */
+export function generatePassword(): string {
+  for (;;) {
+    const candidate = Array.from({ length: LENGTH }, () => ALPHABET.charAt(randomInt(ALPHABET.length))).join(
+      '',
+    );
+    if (passwordFlaws(candidate).length === 0) return candidate;
+  }
 }

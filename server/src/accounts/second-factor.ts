@@ -10,11 +10,19 @@ import { recordActivity } from '../activity/store.ts';
 import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
 import { AppError, invalidInput } from '../platform/error.ts';
 import { settleApiTokens } from './api-tokens-store.ts';
-import { beginCode, openSecret, useCode } from './check-code.ts';
-import { checkPassword } from './check-password.ts';
-import { noteFailedLogin } from './failed-logins.ts';
+import { checkPassword, noteFailedLogin } from './check-password.ts';
 import { findLogin, raiseEpoch } from './login-store.ts';
-import { newRecoveryCodes, plainCode, recoveryCodeHash } from './recovery-codes.ts';
+import {
+  beginCode,
+  newRecoveryCodes,
+  newTotpSecret,
+  openSecret,
+  plainCode,
+  recoveryCodeHash,
+  totpStep,
+  totpUri,
+  useCode,
+} from './second-factor-codes.ts';
 import {
   confirmSecondFactor,
   countRecoveryCodes,
@@ -27,7 +35,6 @@ import {
 } from './second-factor-store.ts';
 import { currentSession, type SessionContext } from './session.ts';
 import { keepOnly } from './sessions-store.ts';
-import { newTotpSecret, totpStep, totpUri } from './totp.ts';
 
 /** Whether the caller has a second factor, and how many recovery codes are left. */
 export async function viewSecondFactor({ app, actor }: SessionContext): Promise<SecondFactorState> {

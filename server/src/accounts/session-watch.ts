@@ -4,10 +4,9 @@ import type { Database } from '../platform/database/pool.ts';
 import { type AppError, unavailable } from '../platform/error.ts';
 import { startPeriodic } from '../platform/periodic.ts';
 import type { Timings } from '../platform/timings.ts';
-import { markTokensUsed } from './api-tokens-store.ts';
+import { findValidOwners, markTokensUsed } from './api-tokens-store.ts';
 import { lacksSecondFactor, mayRolesSeePlates, secondFactorMissing } from './role-settings.ts';
 import { findSessionUsers, markSeen } from './sessions-store.ts';
-import { findValidOwners } from './token-owners.ts';
 import { invalidToken, type TokenClaims } from './tokens.ts';
 
 /** Number of tokens that one statement checks. */
@@ -28,102 +27,100 @@ function permissionsChanged(): AppError {
   return unavailable('The permissions of this token have changed: open the stream again');
 }
 
+interface Watched extends StreamUser {
+  readonly onEnd: (reason: AppError) => void;
+}
+
+/** What the watch of sessions needs. */
+interface SessionWatchParts {
+  readonly db: Database;
+  readonly config: Pick<Config, 'HIDE_PLATES_FROM' | 'SECOND_FACTOR_FOR'>;
+  readonly log: Logger;
+  readonly timings: Pick<Timings, 'checkSessionsMs'>;
+}
+
 /** Watches tokens and sessions in use, for all calls and streams of this process. */
-export interface SessionWatch extends AsyncDisposable {
+export class SessionWatch implements AsyncDisposable {
+  readonly #db: Database;
+  readonly #config: SessionWatchParts['config'];
+  readonly #watched = new Set<Watched>();
+  readonly #rounds: AsyncDisposable;
+  #seen = new Set<string>();
+  #used = new Set<string>();
+
+  constructor({ db, config, log, timings }: SessionWatchParts) {
+    this.#db = db;
+    this.#config = config;
+    // While the database is unavailable, streams stay open until the next check.
+    const failure = 'the sessions of open streams could not be checked; the next round will try again';
+    this.#rounds = startPeriodic({ everyMs: timings.checkSessionsMs, log, failure }, () => this.#checkAll());
+  }
+
   /**
    * Calls `onEnd` once the token is no longer valid because its session ended, or its user was deactivated or changed
    * role, or lacks a second factor that the role requires; and once an API token acts with another role, or its user
    * may no longer see the plates that are shown. It does not watch the expiry of the access tokens of a session.
    * @returns a function that stops watching
    */
-  watch(user: StreamUser, onEnd: (reason: AppError) => void): () => void;
+  watch({ token, seesPlates }: StreamUser, onEnd: (reason: AppError) => void): () => void {
+    const each = { token, seesPlates, onEnd };
+    this.#watched.add(each);
+    return () => this.#watched.delete(each);
+  }
+
   /** Notes that the session is in use; the next check records it in the database. */
-  seen(sessionId: string): void;
+  seen(sessionId: string): void {
+    this.#seen.add(sessionId);
+  }
+
   /** Notes that the API token is in use; the next check records it in the database. */
-  used(tokenId: string): void;
-}
+  used(tokenId: string): void {
+    this.#used.add(tokenId);
+  }
 
-interface Watched extends StreamUser {
-  readonly onEnd: (reason: AppError) => void;
-}
+  [Symbol.asyncDispose](): PromiseLike<void> {
+    return this.#rounds[Symbol.asyncDispose]();
+  }
 
-export function createSessionWatch({
-  db,
-  config,
-  log,
-  timings,
-}: {
-  db: Database;
-  config: Pick<Config, 'HIDE_PLATES_FROM' | 'SECOND_FACTOR_FOR'>;
-  log: Logger;
-  timings: Pick<Timings, 'checkSessionsMs'>;
-}): SessionWatch {
-  const watched = new Set<Watched>();
-  let seen = new Set<string>();
-  let used = new Set<string>();
+  async #checkAll(): Promise<void> {
+    const all = [...this.#watched];
+    const ofPrograms = all.filter(({ token }) => token.apiTokenHash !== undefined);
+    const ofSessions = all.filter(({ token }) => token.apiTokenHash === undefined);
+    for (let at = 0; at < ofSessions.length; at += CHECKED_AT_ONCE) {
+      await this.#checkSessions(ofSessions.slice(at, at + CHECKED_AT_ONCE));
+    }
+    for (let at = 0; at < ofPrograms.length; at += CHECKED_AT_ONCE) {
+      await this.#checkApiTokens(ofPrograms.slice(at, at + CHECKED_AT_ONCE));
+    }
+    const [sessionIds, tokenIds] = [[...this.#seen], [...this.#used]];
+    this.#seen = new Set();
+    this.#used = new Set();
+    if (sessionIds.length > 0) await markSeen(this.#db, sessionIds);
+    if (tokenIds.length > 0) await markTokensUsed(this.#db, tokenIds);
+  }
 
-  const checkApiTokens = async (part: readonly Watched[]): Promise<void> => {
+  async #checkApiTokens(part: readonly Watched[]): Promise<void> {
     const hashes = part.flatMap(({ token }) => token.apiTokenHash ?? []);
-    const owners = new Map((await findValidOwners(db, hashes)).map((owner) => [owner.position, owner]));
+    const owners = new Map((await findValidOwners(this.#db, hashes)).map((owner) => [owner.position, owner]));
     part.forEach(({ token, seesPlates, onEnd }, at) => {
       const owner = owners.get(at + 1);
       if (!owner) onEnd(invalidToken());
       else if (owner.actingRole !== token.role) onEnd(permissionsChanged());
       // Plates may be hidden from the role of its user although the token still acts with another one.
-      else if (seesPlates !== mayRolesSeePlates(config, owner.role, owner.ownerRole))
+      else if (seesPlates !== mayRolesSeePlates(this.#config, owner.role, owner.ownerRole))
         onEnd(permissionsChanged());
-      else if (owner.isUsedLongAgo) used.add(token.tokenId);
+      else if (owner.isUsedLongAgo) this.used(token.tokenId);
     });
-  };
+  }
 
-  const check = async (part: readonly Watched[]): Promise<void> => {
+  async #checkSessions(part: readonly Watched[]): Promise<void> {
     const tokens = part.map(({ token }) => token);
-    const users = new Map((await findSessionUsers(db, tokens)).map((user) => [user.position, user]));
+    const users = new Map((await findSessionUsers(this.#db, tokens)).map((user) => [user.position, user]));
     part.forEach(({ token, onEnd }, at) => {
       const user = users.get(at + 1);
       if (!user) onEnd(invalidToken());
-      else if (lacksSecondFactor(config, user)) onEnd(secondFactorMissing());
-      else if (user.isSeenLongAgo) seen.add(token.sessionId ?? token.tokenId);
+      else if (lacksSecondFactor(this.#config, user)) onEnd(secondFactorMissing());
+      else if (user.isSeenLongAgo) this.seen(token.sessionId ?? token.tokenId);
     });
-  };
-
-  const markAll = async (): Promise<void> => {
-    const [sessionIds, tokenIds] = [[...seen], [...used]];
-    seen = new Set();
-    used = new Set();
-    if (sessionIds.length > 0) await markSeen(db, sessionIds);
-    if (tokenIds.length > 0) await markTokensUsed(db, tokenIds);
-  };
-
-  // While the database is unavailable, streams stay open until the next check.
-  const rounds = startPeriodic(
-    {
-      everyMs: timings.checkSessionsMs,
-      log,
-      failure: 'the sessions of open streams could not be checked; the next round will try again',
-    },
-    async () => {
-      const all = [...watched];
-      const ofPrograms = all.filter(({ token }) => token.apiTokenHash !== undefined);
-      const ofSessions = all.filter(({ token }) => token.apiTokenHash === undefined);
-      for (let at = 0; at < ofSessions.length; at += CHECKED_AT_ONCE) {
-        await check(ofSessions.slice(at, at + CHECKED_AT_ONCE));
-      }
-      for (let at = 0; at < ofPrograms.length; at += CHECKED_AT_ONCE) {
-        await checkApiTokens(ofPrograms.slice(at, at + CHECKED_AT_ONCE));
-      }
-      await markAll();
-    },
-  );
-
-  return {
-    watch({ token, seesPlates }, onEnd) {
-      const each = { token, seesPlates, onEnd };
-      watched.add(each);
-      return () => watched.delete(each);
-    },
-    seen: (sessionId) => void seen.add(sessionId),
-    used: (tokenId) => void used.add(tokenId),
-    [Symbol.asyncDispose]: () => rounds[Symbol.asyncDispose](),
-  };
+  }
 }

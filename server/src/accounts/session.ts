@@ -3,10 +3,10 @@ import { mayDo, type Permission } from '@gantry/contract/permissions';
 import type { Actor, ApiTokenInUse, Caller, Core, RequestContext } from '../platform/context.ts';
 import type { Transaction } from '../platform/database/transaction.ts';
 import { AppError } from '../platform/error.ts';
+import { findValidOwners, hashOf } from './api-tokens-store.ts';
 import { lacksSecondFactor, mayRolesSeePlates, secondFactorMissing } from './role-settings.ts';
 import { adoptToken, findSessionUsers, type TokenUser } from './sessions-store.ts';
 import type { AuthServices } from './start.ts';
-import { findValidOwners, hashOf } from './token-owners.ts';
 import { invalidToken, type TokenClaims, type TokenSession } from './tokens.ts';
 
 /** A user who is logged in. */

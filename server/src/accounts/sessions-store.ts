@@ -4,9 +4,8 @@ import { isUuid } from '@gantry/contract/id';
 import type { Role } from '@gantry/contract/permissions';
 import { and, desc, eq, gt, isNull, ne, sql } from 'drizzle-orm';
 import type { Caller } from '../platform/context.ts';
-import { prepare } from '../platform/database/prepared.ts';
 import { sessions, users } from '../platform/database/tables.ts';
-import type { Executor, Transaction } from '../platform/database/transaction.ts';
+import { type Executor, prepare, type Transaction } from '../platform/database/transaction.ts';
 import type { TokenClaims, TokenSession } from './tokens.ts';
 
 /** The user and the session of a valid token. */

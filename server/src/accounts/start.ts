@@ -6,11 +6,10 @@ import { pruneApiTokens } from './api-tokens-store.ts';
 import { createOidcProvider, type OidcProvider } from './oidc/provider.ts';
 import { pruneOidcLogins } from './oidc/store.ts';
 import { createPasswords, type PasswordCost, type Passwords } from './passwords.ts';
-import { createSecretBox, type SecretBox } from './secret-box.ts';
-import { createSessionWatch, type SessionWatch } from './session-watch.ts';
+import { SessionWatch } from './session-watch.ts';
 import { pruneSessions } from './sessions-store.ts';
-import { createLoginThrottle, type LoginThrottle } from './throttle.ts';
-import { createTokens, type Tokens } from './tokens.ts';
+import { LoginThrottle } from './throttle.ts';
+import { createTokens, SecretBox, type Tokens } from './tokens.ts';
 
 /** The services of authentication that the application context contains. */
 export interface AuthServices {
@@ -36,10 +35,10 @@ export async function startAuth(
   return {
     tokens: await createTokens(secret, clock.now),
     passwords: await createPasswords(passwordCost),
-    loginThrottle: createLoginThrottle(pool),
-    secrets: createSecretBox(secret),
+    loginThrottle: new LoginThrottle(pool),
+    secrets: new SecretBox(secret),
     oidc: config.OIDC_ISSUER === undefined ? null : createOidcProvider(config.OIDC_ISSUER, config, log),
-    sessionWatch: resources.use(createSessionWatch({ db, config, log, timings })),
+    sessionWatch: resources.use(new SessionWatch({ db, config, log, timings })),
   };
 }
 

@@ -18,33 +18,6 @@ export interface Attempt {
   withdraw(): Promise<void>;
 }
 
-/** Slows down password guessing, per account and address and per address, without locking anybody out permanently. */
-export interface LoginThrottle {
-  /**
-   * Counts an attempt before its password is checked, so that concurrent attempts cannot exceed the limit.
-   * @throws AppError `tooManyRequests` while the account has failed too often from this address
-   */
-  begin(email: string, address: string): Promise<Attempt>;
-  /**
-   * Counts an attempt with the code of a second factor, from any address: the password was already correct.
-   * It counts as a failure until it is reported otherwise.
-   * @throws AppError `tooManyRequests` while there were too many failures
-   */
-  beginCode(userId: string): Promise<{ succeed(): Promise<void> }>;
-  /**
-   * Counts a login that begins at the provider, whether or not it is completed.
-   * @throws AppError `tooManyRequests` while too many have started from this address
-   */
-  beginExternal(address: string): Promise<void>;
-  /** Runs the attempts on one account from one address a few at a time. */
-  inTurn<Result>(email: string, address: string, work: () => Promise<Result>): Promise<Result>;
-  /**
-   * Runs attempts from addresses that have failed too often one at a time, so that they do not delay others.
-   * @returns null, without running the work, while too many are waiting
-   */
-  oneByOne<Result>(work: () => Promise<Result>): Promise<Result | null>;
-}
-
 const WINDOW_SECONDS = 60;
 const FAILURES_PER_ACCOUNT_AND_ADDRESS = 20;
 const FAILURES_PER_ADDRESS = 200;
@@ -81,73 +54,107 @@ export function subscriberOf(address: string): string {
     .join(':')}::/64`;
 }
 
+interface Turn {
+  readonly limit: LimitFunction;
+  attempts: number;
+}
+
 /**
- * Creates a throttle whose counts are stored in the database and shared by all processes. Failed passwords are counted
- * for a minute, so a mistyped password delays its owner by a minute at most.
+ * Slows down password guessing, per account and address and per address, without locking anybody out permanently. The
+ * counts are stored in the database and shared by all processes. Failed passwords are counted for a minute, so a mistyped
+ * password delays its owner by a minute at most.
  */
-export function createLoginThrottle(pool: Pool): LoginThrottle {
-  const counted = {
-    storeClient: pool,
-    tableName: 'failed_logins',
-    tableCreated: true,
-    duration: WINDOW_SECONDS,
-  };
-  const pairs = new RateLimiterPostgres({ ...counted, points: FAILURES_PER_ACCOUNT_AND_ADDRESS });
-  const addresses = new RateLimiterPostgres({ ...counted, points: FAILURES_PER_ADDRESS });
-  const codes = new RateLimiterPostgres({ ...counted, ...CODES });
-  const external = new RateLimiterPostgres({ ...counted, ...EXTERNAL });
-  const turns = new Map<string, { limit: LimitFunction; attempts: number }>();
-  const beyond = pLimit(1);
+export class LoginThrottle {
+  readonly #pairs: RateLimiterPostgres;
+  readonly #addresses: RateLimiterPostgres;
+  readonly #codes: RateLimiterPostgres;
+  readonly #external: RateLimiterPostgres;
+  readonly #turns = new Map<string, Turn>();
+  readonly #beyond = pLimit(1);
 
-  return {
-    async begin(email, address) {
-      const subscriber = subscriberOf(address);
-      const pair = keyOf(email, subscriber);
-      const pairIsOver = await count(pairs, pair);
-      if (pairIsOver) throw pairIsOver;
-      const addressIsOver = await count(addresses, keyOf(subscriber));
-      return {
-        addressIsOver,
-        async succeed() {
-          await Promise.all([pairs.delete(pair), addresses.reward(keyOf(subscriber))]);
-        },
-        async withdraw() {
-          await Promise.all([pairs.reward(pair), addresses.reward(keyOf(subscriber))]);
-        },
-      };
-    },
+  constructor(pool: Pool) {
+    const counted = {
+      storeClient: pool,
+      tableName: 'failed_logins',
+      tableCreated: true,
+      duration: WINDOW_SECONDS,
+    };
+    this.#pairs = new RateLimiterPostgres({ ...counted, points: FAILURES_PER_ACCOUNT_AND_ADDRESS });
+    this.#addresses = new RateLimiterPostgres({ ...counted, points: FAILURES_PER_ADDRESS });
+    this.#codes = new RateLimiterPostgres({ ...counted, ...CODES });
+    this.#external = new RateLimiterPostgres({ ...counted, ...EXTERNAL });
+  }
 
-    async beginCode(userId) {
-      const key = keyOf('second factor', userId);
-      const isOver = await count(codes, key, tooManyCodes);
-      if (isOver) throw isOver;
-      return { succeed: async () => void (await codes.delete(key)) };
-    },
+  /**
+   * Counts an attempt before its password is checked, so that concurrent attempts cannot exceed the limit.
+   * @throws AppError `tooManyRequests` while the account has failed too often from this address
+   */
+  async begin(email: string, address: string): Promise<Attempt> {
+    const [pairs, addresses] = [this.#pairs, this.#addresses];
+    const subscriber = subscriberOf(address);
+    const pair = keyOf(email, subscriber);
+    const pairIsOver = await count(pairs, pair, TOO_MANY_LOGINS);
+    if (pairIsOver) throw pairIsOver;
+    const addressIsOver = await count(addresses, keyOf(subscriber), TOO_MANY_LOGINS);
+    return {
+      addressIsOver,
+      async succeed() {
+        await Promise.all([pairs.delete(pair), addresses.reward(keyOf(subscriber))]);
+      },
+      async withdraw() {
+        await Promise.all([pairs.reward(pair), addresses.reward(keyOf(subscriber))]);
+      },
+    };
+  }
 
-    async beginExternal(address) {
-      const isOver = await count(external, keyOf('external', subscriberOf(address)), tooManyBegun);
-      if (isOver) throw isOver;
-    },
+  /**
+   * Counts an attempt with the code of a second factor, from any address: the password was already correct.
+   * It counts as a failure until it is reported otherwise.
+   * @throws AppError `tooManyRequests` while there were too many failures
+   */
+  async beginCode(userId: string): Promise<{ succeed(): Promise<void> }> {
+    const key = keyOf('second factor', userId);
+    const isOver = await count(this.#codes, key, 'Too many wrong codes: wait fifteen minutes and try again');
+    if (isOver) throw isOver;
+    return { succeed: async () => void (await this.#codes.delete(key)) };
+  }
 
-    async inTurn(email, address, work) {
-      const key = keyOf(email, subscriberOf(address));
-      const turn = turns.get(key) ?? { limit: pLimit(ATTEMPTS_AT_ONCE), attempts: 0 };
-      if (turn.attempts >= MAX_WAITING) {
-        throw new AppError('tooManyRequests', 'Too many logins at once: wait a minute and try again', {
-          retryAfterSeconds: WINDOW_SECONDS,
-        });
-      }
-      turns.set(key, turn);
-      turn.attempts++;
-      try {
-        return await turn.limit(work);
-      } finally {
-        if (--turn.attempts === 0) turns.delete(key);
-      }
-    },
+  /**
+   * Counts a login that begins at the provider, whether or not it is completed.
+   * @throws AppError `tooManyRequests` while too many have started from this address
+   */
+  async beginExternal(address: string): Promise<void> {
+    const key = keyOf('external', subscriberOf(address));
+    const refusal = 'Too many logins have started from this address: wait ten minutes and try again';
+    const isOver = await count(this.#external, key, refusal);
+    if (isOver) throw isOver;
+  }
 
-    oneByOne: async (work) => (beyond.pendingCount >= MAX_WAITING_BEYOND ? null : beyond(work)),
-  };
+  /** Runs the attempts on one account from one address a few at a time. */
+  async inTurn<Result>(email: string, address: string, work: () => Promise<Result>): Promise<Result> {
+    const key = keyOf(email, subscriberOf(address));
+    const turn = this.#turns.get(key) ?? { limit: pLimit(ATTEMPTS_AT_ONCE), attempts: 0 };
+    if (turn.attempts >= MAX_WAITING) {
+      throw new AppError('tooManyRequests', 'Too many logins at once: wait a minute and try again', {
+        retryAfterSeconds: WINDOW_SECONDS,
+      });
+    }
+    this.#turns.set(key, turn);
+    turn.attempts++;
+    try {
+      return await turn.limit(work);
+    } finally {
+      if (--turn.attempts === 0) this.#turns.delete(key);
+    }
+  }
+
+  /**
+   * Runs attempts from addresses that have failed too often one at a time, so that they do not delay others.
+   * @returns null, without running the work, while too many are waiting
+   */
+  async oneByOne<Result>(work: () => Promise<Result>): Promise<Result | null> {
+    return this.#beyond.pendingCount >= MAX_WAITING_BEYOND ? null : this.#beyond(work);
+  }
 }
 
 /** Users may enter anything as e-mail address, even a password, so the database gets only a hash of it. */
@@ -155,35 +162,15 @@ function keyOf(...words: readonly string[]): string {
   return hash('sha256', words.join('\u0000'), 'base64url');
 }
 
-function tooMany(count: RateLimiterRes): AppError {
-  return new AppError('tooManyRequests', 'Too many failed logins: wait a minute and try again', {
-    retryAfterSeconds: count.msBeforeNext / 1000,
-  });
-}
-
-function tooManyCodes(count: RateLimiterRes): AppError {
-  return new AppError('tooManyRequests', 'Too many wrong codes: wait fifteen minutes and try again', {
-    retryAfterSeconds: count.msBeforeNext / 1000,
-  });
-}
-
-function tooManyBegun(count: RateLimiterRes): AppError {
-  return new AppError(
-    'tooManyRequests',
-    'Too many logins have started from this address: wait ten minutes and try again',
-    {
-      retryAfterSeconds: count.msBeforeNext / 1000,
-    },
-  );
-}
+const TOO_MANY_LOGINS = 'Too many failed logins: wait a minute and try again';
 
 /** Counts one attempt. @returns the refusal if the limit is exceeded */
-async function count(limiter: RateLimiterPostgres, key: string, refusal = tooMany): Promise<AppError | null> {
+async function count(limiter: RateLimiterPostgres, key: string, refusal: string): Promise<AppError | null> {
   try {
     await limiter.consume(key);
     return null;
   } catch (thrown) {
-    if (thrown instanceof RateLimiterRes) return refusal(thrown);
-    throw thrown;
+    if (!(thrown instanceof RateLimiterRes)) throw thrown;
+    return new AppError('tooManyRequests', refusal, { retryAfterSeconds: thrown.msBeforeNext / 1000 });
   }
 }

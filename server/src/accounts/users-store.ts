@@ -1,12 +1,12 @@
 import { isUuid } from '@gantry/contract/id';
 import type { Page } from '@gantry/contract/page';
+import type { Role } from '@gantry/contract/permissions';
 import type { ListUsersInput, User } from '@gantry/contract/users';
 import { and, count, eq, or, type SQL, sql } from 'drizzle-orm';
 import { caseFolded, contains, sortedName } from '../platform/database/case-folded.ts';
 import { formerUsers, users } from '../platform/database/tables.ts';
 import type { Executor, Transaction } from '../platform/database/transaction.ts';
-import { notFound } from '../platform/error.ts';
-import type { Changes } from './changes.ts';
+import { found, notFound } from '../platform/error.ts';
 
 const columns = {
   id: users.id,
@@ -40,8 +40,7 @@ export function userOf({ phone, avatar, department, lastLogin, ...known }: UserR
 /** @throws AppError `notFound` */
 export async function getUser(db: Executor, id: string): Promise<User> {
   if (!isUuid(id)) throw notFound('User');
-  const [row] = await db.select(columns).from(users).where(eq(users.id, id));
-  if (!row) throw notFound('User');
+  const row = found(await db.select(columns).from(users).where(eq(users.id, id)), 'User');
   return userOf(row);
 }
 
@@ -117,17 +116,19 @@ export async function updateLockedUser(
   values: Changes & { readonly passwordHash?: string },
   { endSessions }: { endSessions: boolean },
 ): Promise<User> {
-  const [row] = await tx
-    .update(users)
-    .set({
-      ...values,
-      ...(endSessions && { sessionEpoch: sql`${users.sessionEpoch} + 1` }),
-      // Increases even for two changes in the same millisecond, and never decreases.
-      updatedAt: sql`greatest(clock_timestamp(), ${users.updatedAt} + interval '1 millisecond')`,
-    })
-    .where(eq(users.id, id))
-    .returning(columns);
-  if (!row) throw notFound('User');
+  const row = found(
+    await tx
+      .update(users)
+      .set({
+        ...values,
+        ...(endSessions && { sessionEpoch: sql`${users.sessionEpoch} + 1` }),
+        // Increases even for two changes in the same millisecond, and never decreases.
+        updatedAt: sql`greatest(clock_timestamp(), ${users.updatedAt} + interval '1 millisecond')`,
+      })
+      .where(eq(users.id, id))
+      .returning(columns),
+    'User',
+  );
   return userOf(row);
 }
 
@@ -147,12 +148,14 @@ export async function deleteLockedUser(
 /** The id, as stored, of a user or a deleted one. @throws AppError `notFound` */
 export async function getUserOrFormerId(db: Executor, id: string): Promise<string> {
   if (!isUuid(id)) throw notFound('User');
-  const [row] = await db
-    .select({ id: users.id })
-    .from(users)
-    .where(eq(users.id, id))
-    .unionAll(db.select({ id: formerUsers.id }).from(formerUsers).where(eq(formerUsers.id, id)));
-  if (!row) throw notFound('User');
+  const row = found(
+    await db
+      .select({ id: users.id })
+      .from(users)
+      .where(eq(users.id, id))
+      .unionAll(db.select({ id: formerUsers.id }).from(formerUsers).where(eq(formerUsers.id, id))),
+    'User',
+  );
   return row.id;
 }
 
@@ -176,5 +179,51 @@ function matching({ search, role, department, isActive }: ListUsersInput): SQL |
     role === undefined ? undefined : eq(users.role, role),
     department === undefined ? undefined : sql`${caseFolded(users.department)} = ${caseFolded(department)}`,
     isActive === undefined ? undefined : eq(users.isActive, isActive),
+  );
+}
+
+/** The fields of a user that can be changed; `null` for unknown. */
+export interface UserFields {
+  readonly firstName: string;
+  readonly lastName: string;
+  readonly role: Role;
+  readonly phone: string | null;
+  readonly avatar: string | null;
+  readonly department: string | null;
+  readonly isActive: boolean;
+}
+
+/** The fields that a caller wants to set; undefined ones stay unchanged. */
+export type WantedFields = { readonly [Field in keyof UserFields]?: UserFields[Field] | undefined };
+
+/** The fields that change, with their new values. */
+export type Changes = Partial<UserFields>;
+
+/** Those of the wanted fields that differ from the present ones. */
+export function changesOf(user: UserFields, wanted: WantedFields): Changes {
+  return Object.fromEntries(
+    Object.entries(wanted).filter(
+      ([field, value]) => value !== undefined && value !== user[field as keyof UserFields],
+    ),
+  );
+}
+
+/** Whether the user must log in again, because their tokens are no longer correct. */
+export function endsSessions(changes: Changes): boolean {
+  return changes.role !== undefined || changes.isActive === false;
+}
+
+/** Whether the changes make an active administrator lose that role or become inactive. */
+export function endsAdministration(changes: Changes): boolean {
+  return (changes.role !== undefined && changes.role !== 'ADMIN') || changes.isActive === false;
+}
+
+/** The changes for the activity log, with old and new values. Avatars are too large to be included. */
+export function describeChanges(user: UserFields, changes: Changes): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(changes).map(([field, to]) => [
+      field,
+      field === 'avatar' ? (to === null ? 'removed' : 'set') : { from: user[field as keyof UserFields], to },
+    ]),
   );
 }

@@ -1,28 +1,45 @@
+import { pageCount } from '@gantry/contract/page';
 import type {
+  ActivityLog,
+  ActivityLogEntry,
+  ActivityLogInput,
   CreateUserInput,
   ResetPasswordInput,
   UpdateRoleInput,
   UpdateUserInput,
   User,
 } from '@gantry/contract/users';
-import { type ActivityAction, recordActivity } from '../activity/store.ts';
+import {
+  type ActivityAction,
+  type ActivityRow,
+  findActivity,
+  listActivityLog,
+  NOBODY,
+  recordActivity,
+} from '../activity/store.ts';
 import type { ActorContext, Core } from '../platform/context.ts';
 import { isUniqueViolation } from '../platform/database/failure.ts';
-import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
-import { AppError, invalidInput } from '../platform/error.ts';
+import { type Executor, inTransaction, type Transaction } from '../platform/database/transaction.ts';
+import { AppError, found, invalidInput } from '../platform/error.ts';
+import { resolveInterval } from '../platform/time.ts';
 import { revokeAllApiTokens } from './api-tokens-store.ts';
+import { findNames } from './names-store.ts';
+import { generatePassword, requireUncommon } from './passwords.ts';
+import { removeSecondFactor } from './second-factor-store.ts';
+import type { AuthServices } from './start.ts';
 import {
   changesOf,
+  deleteLockedUser,
   describeChanges,
   endsAdministration,
   endsSessions,
+  getUser,
+  insertUser,
+  lockUser,
+  updateLockedUser,
+  userOf,
   type WantedFields,
-} from './changes.ts';
-import { requireUncommon } from './common-passwords.ts';
-import { generatePassword } from './generated-password.ts';
-import { removeSecondFactor } from './second-factor-store.ts';
-import type { AuthServices } from './start.ts';
-import { deleteLockedUser, getUser, insertUser, lockUser, updateLockedUser, userOf } from './users-store.ts';
+} from './users-store.ts';
 
 /** @throws AppError `badRequest` when the e-mail address is in use or the password is a common one */
 export async function createUser(
@@ -164,4 +181,31 @@ function change(
     await recordActivity(tx, actor.id, caller, action, details);
     return changed;
   });
+}
+
+/** A page of the actions of all users, newest first, with the names of the users, including deleted ones. */
+export async function viewActivityLog({ app }: ActorContext, input: ActivityLogInput): Promise<ActivityLog> {
+  const interval = resolveInterval(input, app.settings.current().timezone);
+  const { items, total } = await listActivityLog(app.db, input, interval);
+  return { activities: await withNames(app.db, items), total, pageCount: pageCount(total, input.take) };
+}
+
+/** @throws AppError `notFound` */
+export async function viewActivity({ app }: ActorContext, id: string): Promise<ActivityLogEntry> {
+  const row = await findActivity(app.db, id);
+  return found(row ? await withNames(app.db, [row]) : [], 'Entry of the activity log');
+}
+
+async function withNames(db: Executor, rows: readonly ActivityRow[]): Promise<ActivityLogEntry[]> {
+  const personOf = (userId: string) => (userId === NOBODY ? null : userId);
+  const nameOf = await findNames(
+    db,
+    rows.map(({ userId }) => personOf(userId)),
+  );
+  return rows.map(({ id, userId, at, ...rest }) => ({
+    id: String(id),
+    by: nameOf(personOf(userId)),
+    timestamp: new Date(at),
+    ...rest,
+  }));
 }

@@ -1,4 +1,12 @@
 import {
+  apiToken,
+  createApiTokenInput,
+  createdApiToken,
+  listApiTokensInput,
+  MAX_API_TOKENS,
+  revokedApiToken,
+} from '@gantry/contract/api-tokens';
+import {
   changePasswordInput,
   changePasswordOutput,
   completeOidcLoginInput,
@@ -14,8 +22,20 @@ import {
   sessionUser,
 } from '@gantry/contract/auth';
 import { byId } from '@gantry/contract/id';
-import { SECOND_FACTOR_REQUIRED } from '@gantry/contract/second-factor';
+import {
+  changeSecondFactorInput,
+  confirmedSecondFactor,
+  confirmSecondFactorInput,
+  disabledSecondFactor,
+  disableSecondFactorInput,
+  recoveryCodes,
+  SECOND_FACTOR_REQUIRED,
+  secondFactorState,
+  startedSecondFactor,
+  startSecondFactorInput,
+} from '@gantry/contract/second-factor';
 import { z } from 'zod';
+import { createApiToken, revokeApiToken, viewApiTokens } from '../accounts/api-tokens.ts';
 import {
   changePassword,
   getSessions,
@@ -25,7 +45,14 @@ import {
   revokeSession,
   sessionUserOf,
 } from '../accounts/login.ts';
-import { completeOidcLogin, viewLoginMethods } from '../accounts/oidc-login.ts';
+import { completeOidcLogin, viewLoginMethods } from '../accounts/oidc/login.ts';
+import {
+  confirmFirstCode,
+  disableSecondFactor,
+  renewRecoveryCodes,
+  startSecondFactor,
+  viewSecondFactor,
+} from '../accounts/second-factor.ts';
 import { open, person, router, signedIn } from './procedures.ts';
 
 export const authRouter = router({
@@ -120,4 +147,79 @@ export const authRouter = router({
     .input(changePasswordInput)
     .output(changePasswordOutput)
     .mutation(({ ctx, input }) => changePassword(ctx, input)),
+});
+
+const LIMITS =
+  'A wrong password or code is BAD_REQUEST and counts as a failed login; after ten wrong codes within fifteen minutes, all are refused (TOO_MANY_REQUESTS).';
+
+export const secondFactorRouter = router({
+  getState: person
+    .meta({ summary: 'Get whether you have a second factor' })
+    .output(secondFactorState)
+    .query(({ ctx }) => viewSecondFactor(ctx)),
+
+  start: person
+    .meta({
+      summary: 'Generate a secret for an authenticator app',
+      notes: `It is not in force until \`secondFactor.confirm\`. CONFLICT if you have a second factor. ${LIMITS}`,
+      weight: 10,
+    })
+    .input(startSecondFactorInput)
+    .output(startedSecondFactor)
+    .mutation(({ ctx, input }) => startSecondFactor(ctx, input)),
+
+  confirm: person
+    .meta({
+      summary: 'Activate the second factor with a code from the app',
+      notes: `From then on, \`auth.login\` requires \`code\`. Your other sessions end. ${LIMITS}`,
+    })
+    .input(confirmSecondFactorInput)
+    .output(confirmedSecondFactor)
+    .mutation(({ ctx, input }) => confirmFirstCode(ctx, input)),
+
+  renewRecoveryCodes: person
+    .meta({
+      summary: 'Replace your recovery codes',
+      notes: `Earlier codes become invalid. ${LIMITS}`,
+      weight: 10,
+    })
+    .input(changeSecondFactorInput)
+    .output(recoveryCodes)
+    .mutation(({ ctx, input }) => renewRecoveryCodes(ctx, input)),
+
+  disable: person
+    .meta({ summary: 'Remove your second factor', notes: LIMITS, weight: 10 })
+    .input(disableSecondFactorInput)
+    .output(disabledSecondFactor)
+    .mutation(({ ctx, input }) => disableSecondFactor(ctx, input)),
+});
+
+export const apiTokensRouter = router({
+  create: person
+    .meta({
+      summary: 'Create an API token, with which a program acts for you',
+      notes: `Requires the password of the user, and a code if they have a second factor; a wrong one is BAD_REQUEST and counts as a failed login. A user can have ${MAX_API_TOKENS}. The token is sent like that of a login, as \`Authorization: Bearer\`. It ends when it expires or is revoked, when its user is deactivated or deleted, when an administrator resets the password of its user, and when the user ends it with a change of the password or the second factor. If the role of its user is lowered, it acts with that role; if each of the two roles has permissions that the other lacks, it is refused. It cannot change passwords, accounts, sessions, second factors or API tokens (FORBIDDEN).`,
+    })
+    .input(createApiTokenInput)
+    .output(createdApiToken)
+    .mutation(({ ctx, input }) => createApiToken(ctx, input)),
+
+  getAll: person
+    .meta({
+      summary: 'List the API tokens of the caller, the newest first',
+      notes: 'With `userId`, those of another user, which requires the permission Manage Users.',
+    })
+    .input(listApiTokensInput)
+    .output(z.array(apiToken))
+    .query(({ ctx, input }) => viewApiTokens(ctx, input)),
+
+  revoke: person
+    .meta({
+      summary: 'Revoke an API token',
+      notes:
+        'Takes effect on every process at once; streams end within 5 seconds. Users with the permission Manage Users can revoke any token, others only their own; any other id is NOT_FOUND.',
+    })
+    .input(byId)
+    .output(revokedApiToken)
+    .mutation(({ ctx, input }) => revokeApiToken(ctx, input.id)),
 });

@@ -45,7 +45,7 @@ import { getConnection, listConnections } from '../devices/store.ts';
 import { tryReading } from '../devices/try-reading.ts';
 import { requireSeesPlates } from '../events/plate-access.ts';
 import { messagesOf } from '../rpc/messages.ts';
-import { allowed, router } from './procedures.ts';
+import { allowed, pageOf, router } from './procedures.ts';
 
 const deleteOutput = z.object({ success: z.literal(true), id: z.string() });
 
@@ -142,8 +142,11 @@ export const connectionsRouter = router({
     .output(messagesPage)
     .query(async ({ ctx, input }) => {
       const { id } = await getConnection(ctx.app.db, input.connectionId);
-      const { items, total } = await listMessages(ctx.app.questions, { ...input, connectionId: id });
-      return { messages: items, total, pageCount: pageCount(total, input.take) };
+      return pageOf(
+        'messages',
+        await listMessages(ctx.app.questions, { ...input, connectionId: id }),
+        input.take,
+      );
     }),
 
   getMessage: allowed('manageSensors')
@@ -188,10 +191,9 @@ export const connectionsRouter = router({
     })
     .input(listDiscoveriesInput)
     .output(discoveriesPage)
-    .query(async ({ ctx, input }) => {
-      const { items, total } = await listDiscoveries(ctx.app.db, input);
-      return { discoveries: items, total, pageCount: pageCount(total, input.take) };
-    }),
+    .query(async ({ ctx, input }) =>
+      pageOf('discoveries', await listDiscoveries(ctx.app.db, input), input.take),
+    ),
 
   register: allowed('manageSensors')
     .meta({

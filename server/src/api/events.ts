@@ -19,7 +19,6 @@ import {
   succeeded,
 } from '@gantry/contract/events';
 import { byId } from '@gantry/contract/id';
-import { pageCount } from '@gantry/contract/page';
 import { mayDo } from '@gantry/contract/permissions';
 import {
   eventHistory,
@@ -32,7 +31,7 @@ import {
 } from '@gantry/contract/reviews';
 import { UNDO_MINUTES } from '@gantry/contract/values';
 import { z } from 'zod';
-import { getEventStats } from '../events/counts/stats-store.ts';
+import { getEventStats } from '../events/counts/totals.ts';
 import { listRecentEvents } from '../events/list/run.ts';
 import { reviewEvent, undoReview, viewEventHistory, viewReviews } from '../events/reviews.ts';
 import {
@@ -50,12 +49,11 @@ import { unavailable } from '../platform/error.ts';
 import { resolveInterval } from '../platform/time.ts';
 import { failureOf, inputFailure } from '../rpc/errors.ts';
 import { messagesOf } from '../rpc/messages.ts';
-import type { DeviceContext } from '../sensors/authenticate.ts';
-import { lagOfBatch, type ReportLag } from '../sensors/sensor-clocks.ts';
+import { lagOfBatch, type ReportLag } from '../sensors/sensor-clocks-store.ts';
+import type { DeviceContext } from '../sensors/sensor-keys.ts';
 import type { AppContext } from './context.ts';
-import { noteRefusedDevice } from './device-refusals.ts';
 import { eventBatches } from './event-batches.ts';
-import { allowed, device, open, router, signedIn } from './procedures.ts';
+import { allowed, device, noteRefusedDevice, open, pageOf, router, signedIn } from './procedures.ts';
 
 /**
  * Finds the unknown fields of an event, and values that change, and counts events with unknown fields.
@@ -150,10 +148,7 @@ export const eventsRouter = router({
     })
     .input(listEventsInput)
     .output(eventsPage)
-    .query(async ({ ctx, input }) => {
-      const { items, total } = await lookUpEvents(ctx, input);
-      return { events: items, total, pageCount: pageCount(total, input.take) };
-    }),
+    .query(async ({ ctx, input }) => pageOf('events', await lookUpEvents(ctx, input), input.take)),
 
   getById: signedIn
     .meta({ summary: 'Get one event with all its fields' })

@@ -18,7 +18,6 @@ import {
   reopenIncidentInput,
   updateIncidentInput,
 } from '@gantry/contract/incidents';
-import { pageCount } from '@gantry/contract/page';
 import { permissions } from '@gantry/contract/permissions';
 import { keepNotePictures } from '../images/note-pictures.ts';
 import { getIncidentStats } from '../incidents/list-store.ts';
@@ -35,7 +34,7 @@ import {
 import { followIncidents, viewIncident, viewIncidents } from '../incidents/view.ts';
 import { resolveInterval } from '../platform/time.ts';
 import { messagesOf } from '../rpc/messages.ts';
-import { allowed, router } from './procedures.ts';
+import { allowed, pageOf, router } from './procedures.ts';
 
 const permitted = allowed('manageIncidents');
 
@@ -50,10 +49,7 @@ export const incidentsRouter = router({
     .meta({ question: true, summary: 'List incidents' })
     .input(listIncidentsInput)
     .output(incidentsPage)
-    .query(async ({ ctx, input }) => {
-      const { items, total } = await viewIncidents(ctx, input);
-      return { incidents: items, total, pageCount: pageCount(total, input.take) };
-    }),
+    .query(async ({ ctx, input }) => pageOf('incidents', await viewIncidents(ctx, input), input.take)),
 
   getById: permitted
     .meta({ summary: 'Get one incident with its events and timeline' })

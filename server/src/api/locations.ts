@@ -7,20 +7,16 @@ import {
   locationsPage,
   updateLocationInput,
 } from '@gantry/contract/locations';
-import { pageCount } from '@gantry/contract/page';
 import { createLocation, deleteLocation, updateLocation } from '../sensors/locations.ts';
 import { getLocation, listLocations } from '../sensors/locations-store.ts';
-import { allowed, router, signedIn } from './procedures.ts';
+import { allowed, pageOf, router, signedIn } from './procedures.ts';
 
 export const locationsRouter = router({
   getAll: signedIn
     .meta({ question: true, summary: 'List locations' })
     .input(listLocationsInput)
     .output(locationsPage)
-    .query(async ({ ctx, input }) => {
-      const { items, total } = await listLocations(ctx.app.db, input);
-      return { locations: items, total, pageCount: pageCount(total, input.take) };
-    }),
+    .query(async ({ ctx, input }) => pageOf('locations', await listLocations(ctx.app.db, input), input.take)),
 
   getById: signedIn
     .meta({ summary: 'Get one location' })

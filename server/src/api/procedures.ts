@@ -1,22 +1,95 @@
 import type { ErrorBody } from '@gantry/contract/envelope';
-import type { Permission } from '@gantry/contract/permissions';
+import { type Page, pageCount } from '@gantry/contract/page';
+import { type Permission, permissionNames } from '@gantry/contract/permissions';
 import { initTRPC } from '@trpc/server';
+import {
+  callerAs,
+  requireLogin,
+  requirePermission,
+  type SessionContext,
+  type SignedInUser,
+  signIn,
+} from '../accounts/session.ts';
+import { hidePlates } from '../events/hidden-plates.ts';
 import type { RequestContext } from '../platform/context.ts';
 import { failureOf } from '../rpc/errors.ts';
 import { useOwnMessages } from '../rpc/input-messages.ts';
 import { transformer } from '../rpc/output.ts';
-import type { Guard, ProcedureMeta } from '../rpc/procedure.ts';
+import type { Guard, ProcedureMeta, Shown } from '../rpc/procedure.ts';
+import { authenticateSensor, type DeviceContext } from '../sensors/sensor-keys.ts';
+import { requireFeature } from '../system/features.ts';
 import type { AppContext } from './context.ts';
-import { noteRefusedDevice } from './device-refusals.ts';
-import {
-  anybody,
-  anybodyUnlessPrivate,
-  anyDevice,
-  anyPerson,
-  anyUser,
-  holdersOf,
-  peopleWith,
-} from './guards.ts';
+
+const NOTHING_MORE = {};
+
+/** The procedures that users may call before they have set up a second factor that their role requires. */
+const BEFORE_SECOND_FACTOR: ReadonlySet<string> = new Set([
+  'auth.me',
+  'auth.refreshToken',
+  'auth.changePassword',
+  'auth.getSessions',
+  'auth.revokeSession',
+  'secondFactor.getState',
+  'secondFactor.start',
+  'secondFactor.confirm',
+]);
+
+/** Anybody. A token is ignored. */
+const anybody: Guard<object, AppContext> = ({ app }, { path, type, readInput }) => {
+  requireFeature(app.config, path, type);
+  readInput();
+  return NOTHING_MORE;
+};
+
+/** Anybody or, if the settings say so, every user who is logged in. What it shows contains no plates. */
+const anybodyUnlessPrivate: Guard<object, AppContext> = (ctx, call) =>
+  ctx.app.config.PUBLIC_SENSORS ? anybody(ctx, call) : signIn(ctx).then(() => anybody(ctx, call));
+
+/** Every user who is logged in. */
+const anyUser = userWho(() => undefined);
+
+/** Every user who is logged in, but no API token. */
+const anyPerson = userWho(requireLogin);
+
+/** Users whose role has the permission. */
+function holdersOf(permission: Permission) {
+  return userWho((actor) => requirePermission(actor, permission, permissionNames[permission]));
+}
+
+/** Users whose role has the permission, but no API token. */
+function peopleWith(permission: Permission) {
+  return userWho((actor) => {
+    requirePermission(actor, permission, permissionNames[permission]);
+    requireLogin(actor);
+  });
+}
+
+/** What a device's call adds to its context. */
+interface DeviceCall extends Pick<DeviceContext, 'sensor'> {
+  /** Its input before validation, which drops unknown fields. */
+  readonly given: unknown;
+}
+
+/** Devices, by the API key in the input, which is checked before the rest of the input. */
+const anyDevice: Guard<DeviceCall, AppContext> = (ctx, { readInput }) => {
+  const given = readInput();
+  const sensor = authenticateSensor(ctx, given);
+  return sensor instanceof Promise ? sensor.then((found) => ({ sensor: found, given })) : { sensor, given };
+};
+
+/** Users who are logged in and pass `check`. Those from whom plates are hidden are shown none. */
+function userWho(
+  check: (actor: SignedInUser) => void,
+): Guard<Pick<SessionContext, 'actor' | 'caller'> & Shown, AppContext> {
+  return async (ctx, { path, type, readInput }) => {
+    const actor = await signIn(ctx, BEFORE_SECOND_FACTOR.has(path));
+    check(actor);
+    requireFeature(ctx.app.config, path, type);
+    readInput();
+    const caller = callerAs(ctx.caller, actor);
+    return actor.seesPlates ? { actor, caller } : { actor, caller, show: hidePlates };
+  };
+}
 
 /** A client reconnects a stream that was silent for this long, in milliseconds. Notes are sent every 10 s. */
 const STREAM_SILENCE_MS = 30_000;
@@ -68,4 +141,32 @@ function guarded<More extends object>(access: ProcedureMeta['access'], guard: Gu
 /** @throws Error if tRPC runs the procedure itself, without its guard */
 function addedBy<More extends object>(): More {
   throw new Error('Procedures are run by rpc/run.ts');
+}
+
+/** The answer with one page of a list. @param name of the field with the items @param take the size of a page */
+export function pageOf<Name extends string, Item>(name: Name, { items, total }: Page<Item>, take: number) {
+  const page = { [name]: items } as { [Field in Name]: Item[] };
+  return { ...page, total, pageCount: pageCount(total, take) };
+}
+
+/** Logs that a call of a device, or an event of a batch, was refused because of what the device sent. */
+export function noteRefusedDevice(ctx: RequestContext<AppContext>, procedure: string, error: unknown): void {
+  const { body, unexpected } = failureOf(error);
+  const { code } = body.data;
+  // Outages are logged as such, and a device repeats what was refused with 503 or timed out.
+  if (unexpected || code === 'SERVICE_UNAVAILABLE' || code === 'TIMEOUT') return;
+  const { address } = ctx.caller;
+  const { sensor } = ctx as Partial<DeviceContext>;
+  ctx.app.refusals.note(
+    `${procedure} ${code} ${address} ${sensor?.id}`,
+    'a call of a device was refused',
+    () => ({
+      address,
+      sensorId: sensor?.id ?? null,
+      sensor: sensor?.name ?? null,
+      procedure,
+      code,
+      reason: body.message,
+    }),
+  );
 }

@@ -1,6 +1,4 @@
-import { apiTokensRouter } from './api-tokens.ts';
-import { authRouter } from './auth.ts';
-import { backupsRouter } from './backups.ts';
+import { apiTokensRouter, authRouter, secondFactorRouter } from './auth.ts';
 import { connectionsRouter } from './connections.ts';
 import { eventsRouter } from './events.ts';
 import { incidentsRouter } from './incidents.ts';
@@ -8,9 +6,8 @@ import { liveRouter } from './live.ts';
 import { locationsRouter } from './locations.ts';
 import { router } from './procedures.ts';
 import { reportsRouter } from './reports.ts';
-import { secondFactorRouter } from './second-factor.ts';
 import { sensorsRouter } from './sensors.ts';
-import { storageRouter } from './storage.ts';
+import { backupsRouter, storageRouter } from './storage.ts';
 import { systemRouter } from './system.ts';
 import { trafficRouter } from './traffic.ts';
 import { usersRouter } from './users.ts';

@@ -1,5 +1,4 @@
 import { byId } from '@gantry/contract/id';
-import { pageCount } from '@gantry/contract/page';
 import {
   createdSensor,
   createSensorInput,
@@ -33,7 +32,7 @@ import { createSensor, deleteSensor, revealKey, rotateKey, updateSensor } from '
 import { getSignsOfLife, listStatusChanges } from '../sensors/status-store.ts';
 import { getSensor } from '../sensors/store.ts';
 import { followStatusChanges, viewAllSensors, viewSensor, viewSensors } from '../sensors/view.ts';
-import { allowed, device, openUnlessPrivate, router, signedIn } from './procedures.ts';
+import { allowed, device, openUnlessPrivate, pageOf, router, signedIn } from './procedures.ts';
 
 const KEY_NOTE =
   '`apiKey` is the key itself for callers with the permission Manage Sensors. All others see its SHA-256 fingerprint, which cannot be used to send anything. With `PUBLIC_SENSORS=false`, a token is required.';
@@ -47,10 +46,7 @@ export const sensorsRouter = router({
     })
     .input(listSensorsInput)
     .output(sensorsPage)
-    .query(async ({ ctx, input }) => {
-      const { items, total } = await viewSensors(ctx, input);
-      return { sensors: items, total, pageCount: pageCount(total, input.take) };
-    }),
+    .query(async ({ ctx, input }) => pageOf('sensors', await viewSensors(ctx, input), input.take)),
 
   getAllSensors: openUnlessPrivate
     .meta({
@@ -165,8 +161,10 @@ export const sensorsRouter = router({
     .output(statusHistoryOutput)
     .query(async ({ ctx, input }) => {
       const { id: sensorId } = await getSensor(ctx.app.db, input.id);
-      const { items, total } = await listStatusChanges(ctx.app.db, sensorId, input);
-      return { sensorId, history: items, total, pageCount: pageCount(total, input.take) };
+      return {
+        sensorId,
+        ...pageOf('history', await listStatusChanges(ctx.app.db, sensorId, input), input.take),
+      };
     }),
 
   onStatusChanged: signedIn

@@ -1,5 +1,5 @@
+import { backup, backupsPage, listBackupsInput } from '@gantry/contract/backups';
 import { byId } from '@gantry/contract/id';
-import { pageCount } from '@gantry/contract/page';
 import {
   holdDetail,
   holdsPage,
@@ -14,13 +14,13 @@ import {
   setRetentionInput,
   storageStats,
 } from '@gantry/contract/storage';
-import { releaseHold, setHold } from '../events/holds.ts';
-import { getHold, listHolds } from '../events/holds-store.ts';
+import { getHold, listHolds, releaseHold, setHold } from '../events/holds-store.ts';
+import { createBackup, listBackups } from '../operations/backup/service.ts';
 import { getRetentionSettings } from '../operations/retention/rules-store.ts';
 import { listRuns } from '../operations/retention/runs-store.ts';
 import { previewRetention, runRetention, setRetention } from '../operations/retention/service.ts';
 import { getStorageStats } from '../operations/retention/stats.ts';
-import { allowed, router, signedIn } from './procedures.ts';
+import { allowed, pageOf, router, signedIn } from './procedures.ts';
 
 export const storageRouter = router({
   getStats: signedIn
@@ -67,10 +67,7 @@ export const storageRouter = router({
     .meta({ summary: 'List the runs of retention and what they removed, newest first' })
     .input(retentionRunsInput)
     .output(retentionRunsPage)
-    .query(async ({ ctx, input }) => {
-      const { items, total } = await listRuns(ctx.app.db, input);
-      return { runs: items, total, pageCount: pageCount(total, input.take) };
-    }),
+    .query(async ({ ctx, input }) => pageOf('runs', await listRuns(ctx.app.db, input), input.take)),
 
   setHold: allowed('systemSettings')
     .meta({
@@ -92,14 +89,32 @@ export const storageRouter = router({
     .meta({ summary: 'List legal holds, newest first' })
     .input(listHoldsInput)
     .output(holdsPage)
-    .query(async ({ ctx, input }) => {
-      const { items, total } = await listHolds(ctx.app.db, input);
-      return { holds: items, total, pageCount: pageCount(total, input.take) };
-    }),
+    .query(async ({ ctx, input }) => pageOf('holds', await listHolds(ctx.app.db, input), input.take)),
 
   getHold: allowed('systemSettings')
     .meta({ summary: 'Get a legal hold with its events' })
     .input(byId)
     .output(holdDetail)
     .query(({ ctx, input }) => getHold(ctx.app.db, input.id)),
+});
+
+export const backupsRouter = router({
+  getAll: allowed('systemSettings')
+    .meta({
+      summary: 'List the backups of this installation, newest first, with their progress',
+      notes:
+        'Includes backups that were made with the command `gantry backup`, and those that were removed from their folder since. `settings` says where and when backups are made.',
+    })
+    .input(listBackupsInput)
+    .output(backupsPage)
+    .query(({ ctx, input }) => listBackups(ctx, input)),
+
+  create: allowed('systemSettings')
+    .meta({
+      summary: 'Make a backup now',
+      notes:
+        'It is made in `BACKUP_DIR`, of the database and the pictures together, while the service runs. Returns the backup that was started; `backups.getAll` shows its progress.',
+    })
+    .output(backup)
+    .mutation(({ ctx }) => createBackup(ctx)),
 });

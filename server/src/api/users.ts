@@ -1,5 +1,4 @@
 import { byId } from '@gantry/contract/id';
-import { pageCount } from '@gantry/contract/page';
 import { resetSecondFactorInput, secondFactorDone } from '@gantry/contract/second-factor';
 import {
   activityLog,
@@ -17,7 +16,6 @@ import {
   user,
   usersPage,
 } from '@gantry/contract/users';
-import { viewActivity, viewActivityLog } from '../accounts/activity-log.ts';
 import {
   createUser,
   deleteUser,
@@ -25,10 +23,12 @@ import {
   resetSecondFactor,
   updateRole,
   updateUser,
+  viewActivity,
+  viewActivityLog,
 } from '../accounts/users.ts';
 import { getUser, getUserOrFormerId, listUsers } from '../accounts/users-store.ts';
 import { ADDRESS_GROUPS, listActivity, NOBODY } from '../activity/store.ts';
-import { allowed, allowedPerson, router } from './procedures.ts';
+import { allowed, allowedPerson, pageOf, router } from './procedures.ts';
 
 const administrators = allowed('manageUsers');
 
@@ -45,10 +45,7 @@ export const usersRouter = router({
     })
     .input(listUsersInput)
     .output(usersPage)
-    .query(async ({ ctx, input }) => {
-      const { items, total } = await listUsers(ctx.app.db, input);
-      return { users: items, total, pageCount: pageCount(total, input.take) };
-    }),
+    .query(async ({ ctx, input }) => pageOf('users', await listUsers(ctx.app.db, input), input.take)),
 
   getById: administrators
     .meta({ summary: 'Get one user' })

@@ -1,5 +1,4 @@
 import { byId } from '@gantry/contract/id';
-import { pageCount } from '@gantry/contract/page';
 import { UNDO_MINUTES } from '@gantry/contract/values';
 import {
   acknowledgeAlertBatchInput,
@@ -34,7 +33,7 @@ import {
 } from '../watchlist/service.ts';
 import { getEntry, listEntries } from '../watchlist/store.ts';
 import { EACH_BY_ITSELF, eachOf, itemsOf } from './batch.ts';
-import { allowed, router } from './procedures.ts';
+import { allowed, pageOf, router } from './procedures.ts';
 
 export const watchlistRouter = router({
   getAll: allowed('manageIncidents')
@@ -49,8 +48,7 @@ export const watchlistRouter = router({
     .query(async ({ ctx, input }) => {
       // The results would confirm a guess, or show between which plates a hidden one is sorted.
       if (input.search !== undefined || input.sortBy === 'pattern') requireSeesPlates(ctx);
-      const { items, total } = await listEntries(ctx.app.db, input);
-      return { entries: items, total, pageCount: pageCount(total, input.take) };
+      return pageOf('entries', await listEntries(ctx.app.db, input), input.take);
     }),
 
   getById: allowed('manageIncidents')
@@ -97,8 +95,7 @@ export const watchlistRouter = router({
     .output(alertsPage)
     .query(async ({ ctx: { app }, input }) => {
       const interval = resolveInterval(input, app.settings.current().timezone);
-      const { items, total } = await listAlerts(app.db, input, interval);
-      return { alerts: items, total, pageCount: pageCount(total, input.take) };
+      return pageOf('alerts', await listAlerts(app.db, input, interval), input.take);
     }),
 
   getAlert: allowed('manageIncidents')

@@ -1,5 +1,4 @@
 import { byId } from '@gantry/contract/id';
-import { pageCount } from '@gantry/contract/page';
 import {
   createdWebhook,
   createWebhookInput,
@@ -20,17 +19,14 @@ import { resolveInterval } from '../platform/time.ts';
 import { getDelivery, listDeliveries } from '../webhooks/deliveries-store.ts';
 import { createWebhook, deleteWebhook, redeliver, testWebhook, updateWebhook } from '../webhooks/service.ts';
 import { getWebhook, listWebhooks } from '../webhooks/store.ts';
-import { allowed, router } from './procedures.ts';
+import { allowed, pageOf, router } from './procedures.ts';
 
 export const webhooksRouter = router({
   getAll: allowed('systemSettings')
     .meta({ summary: 'List webhooks and the state of their deliveries' })
     .input(listWebhooksInput)
     .output(webhooksPage)
-    .query(async ({ ctx, input }) => {
-      const { items, total } = await listWebhooks(ctx.app.db, input);
-      return { webhooks: items, total, pageCount: pageCount(total, input.take) };
-    }),
+    .query(async ({ ctx, input }) => pageOf('webhooks', await listWebhooks(ctx.app.db, input), input.take)),
 
   getById: allowed('systemSettings')
     .meta({ summary: 'Get one webhook' })
@@ -85,8 +81,7 @@ export const webhooksRouter = router({
     .output(deliveriesPage)
     .query(async ({ ctx: { app }, input }) => {
       const interval = resolveInterval(input, app.settings.current().timezone);
-      const { items, total } = await listDeliveries(app.db, input, interval);
-      return { deliveries: items, total, pageCount: pageCount(total, input.take) };
+      return pageOf('deliveries', await listDeliveries(app.db, input, interval), input.take);
     }),
 
   getDelivery: allowed('systemSettings')

@@ -1,7 +1,7 @@
 import type { FormatName } from '@gantry/device-formats/format';
+import { keepLatest, type Latest } from '../platform/caches.ts';
 import { databaseAway, isOutage } from '../platform/database/failure.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { keepLatest, type Latest } from '../platform/latest.ts';
 import { hashOf } from './secrets.ts';
 import {
   findByTokenHash,

@@ -3,10 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { subscriberOf } from '../accounts/throttle.ts';
 import { createRateLimits } from '../ingest/rate-limits.ts';
-import { createBoundedCache } from '../platform/bounded-cache.ts';
+import { createBoundedCache } from '../platform/caches.ts';
 import { AppError } from '../platform/error.ts';
-import type { KnownSensors } from '../sensors/known-sensors.ts';
-import type { KnownSensor } from '../sensors/sensor-keys.ts';
+import type { KnownSensor, KnownSensors } from '../sensors/sensor-keys.ts';
 import type { KnownConnection } from './store.ts';
 
 /**
@@ -51,7 +50,7 @@ export class ConnectionLimits {
   take({ id, sensorId, options }: KnownConnection, messages: number): void {
     if (!this.#fresh.has(sensorId)) {
       this.#fresh.set(sensorId, true);
-      void this.#knownSensors.find(sensorId).then(
+      void Promise.resolve(this.#knownSensors.find(sensorId)).then(
         (found) => found && this.#sensors.set(sensorId, found),
         () => this.#fresh.delete(sensorId),
       );

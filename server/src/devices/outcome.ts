@@ -1,6 +1,6 @@
 import type { MessageStatus } from '@gantry/contract/connections';
 import type { Reading } from '@gantry/device-formats/format';
-import type { KnownSensors } from '../sensors/known-sensors.ts';
+import type { KnownSensors } from '../sensors/sensor-keys.ts';
 import type { KnownConnection } from './store.ts';
 
 /**

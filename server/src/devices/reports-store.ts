@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { type Column, double, namesOf, rowsOf, text, uuid } from '../platform/database/columns.ts';
+import { type Column, double, namesOf, rowsOf, text, uuid } from '../platform/database/arrays.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { inTransaction } from '../platform/database/transaction.ts';
 

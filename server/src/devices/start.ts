@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { Mapper } from '@gantry/device-formats/mapper';
-import { createBoundedCache } from '../platform/bounded-cache.ts';
+import { createBoundedCache } from '../platform/caches.ts';
 import { isOutage } from '../platform/database/failure.ts';
 import { channels } from '../platform/database/notify.ts';
 import { mappingProgram } from '../platform/installation.ts';

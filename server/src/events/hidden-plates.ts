@@ -2,8 +2,7 @@ import { HIDDEN_PLATE } from '@gantry/contract/events';
 import { plateKey } from '@gantry/contract/plate';
 import { plateRuleOf } from '@gantry/contract/plate-fields';
 import { z } from 'zod';
-import { concealField, type Members } from './plate-rules.ts';
-import { replacePlates } from './plates-in-texts.ts';
+import { concealField, type Members, replacePlates } from './plate-rules.ts';
 
 /** Shorter texts are no plates, and would be found inside other words. */
 const MIN_CHARACTERS = 3;

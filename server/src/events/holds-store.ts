@@ -1,11 +1,56 @@
 import { isUuid } from '@gantry/contract/id';
 import type { Page } from '@gantry/contract/page';
-import type { HoldDetail, LegalHold, ListHoldsInput } from '@gantry/contract/storage';
+import type { HoldDetail, LegalHold, ListHoldsInput, SetHoldInput } from '@gantry/contract/storage';
 import { type SQL, sql } from 'drizzle-orm';
 import { findNames, type NameOf } from '../accounts/names-store.ts';
+import { recordActivity } from '../activity/store.ts';
+import type { ActorContext } from '../platform/context.ts';
 import { locks, withShortWaits } from '../platform/database/locks.ts';
-import type { Executor, Transaction } from '../platform/database/transaction.ts';
-import { AppError, notFound } from '../platform/error.ts';
+import { type Executor, inTransaction, type Transaction } from '../platform/database/transaction.ts';
+import { AppError, found, invalidInput } from '../platform/error.ts';
+
+/**
+ * Puts events under a legal hold: neither users nor retention can remove them until it is released.
+ * @throws AppError `badRequest` at `eventIds.<n>` when there is no such event; `unavailable` while a month is being
+ * removed
+ */
+export function setHold(
+  { app, actor, caller }: ActorContext,
+  { eventIds, reason }: SetHoldInput,
+): Promise<HoldDetail> {
+  return inTransaction(app.db, async (tx) => {
+    await lockWithTimeout(tx, lockOutRemovals);
+    const wanted = eventIds.map((eventId) => eventId.toLowerCase());
+    const types = await findEventTypes(tx, wanted.filter(isUuid));
+    const missing = wanted.findIndex((eventId) => !types.has(eventId));
+    if (missing !== -1) throw invalidInput(`eventIds.${missing}`, 'There is no such event');
+    const holdId = await insertHold(tx, { reason, userId: actor.id, types });
+    await recordActivity(tx, actor.id, caller, 'storage.setHold', { holdId, reason, events: types.size });
+    return getHold(tx, holdId);
+  });
+}
+
+/**
+ * Ends a hold. Its events can be removed unless another hold contains them.
+ * @throws AppError `notFound`; `conflict` when it was released before
+ */
+export function releaseHold({ app, actor, caller }: ActorContext, id: string): Promise<HoldDetail> {
+  return inTransaction(app.db, async (tx) => {
+    const ended = await endHold(tx, id, actor.id);
+    const hold = await getHold(tx, id);
+    if (!ended) {
+      throw new AppError(
+        'conflict',
+        `The hold was released by ${hold.releasedBy?.name} on ${hold.releasedAt?.toISOString().slice(0, 10)}`,
+      );
+    }
+    await recordActivity(tx, actor.id, caller, 'storage.releaseHold', {
+      holdId: hold.id,
+      reason: hold.reason,
+    });
+    return hold;
+  });
+}
 
 interface HoldRow extends Record<string, unknown> {
   id: string;
@@ -44,7 +89,7 @@ export function lockWithTimeout(tx: Transaction, lock: (tx: Executor) => Promise
 }
 
 /** Waits for transactions that remove events, and lets none begin until this one ends. */
-export async function lockOutRemovals(tx: Executor): Promise<void> {
+async function lockOutRemovals(tx: Executor): Promise<void> {
   await tx.execute(sql`SELECT pg_advisory_xact_lock(${locks.holds})`);
 }
 
@@ -72,7 +117,7 @@ export async function findHeld(db: Executor, eventIds: readonly string[]): Promi
 }
 
 /** The types of the given events by id; events that do not exist are left out. */
-export async function findEventTypes(
+async function findEventTypes(
   db: Executor,
   eventIds: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
@@ -83,7 +128,7 @@ export async function findEventTypes(
 }
 
 /** Puts events under a new hold. @returns its id */
-export async function insertHold(
+async function insertHold(
   tx: Executor,
   { reason, userId, types }: { reason: string; userId: string; types: ReadonlyMap<string, string> },
 ): Promise<string> {
@@ -102,7 +147,7 @@ export async function insertHold(
 }
 
 /** Ends a hold. If several calls do so at the same time, one succeeds. @returns whether the hold was in effect */
-export async function endHold(tx: Executor, id: string, userId: string): Promise<boolean> {
+async function endHold(tx: Executor, id: string, userId: string): Promise<boolean> {
   if (!isUuid(id)) return false;
   const { rowCount } = await tx.execute(sql`
     UPDATE legal_holds SET released_at = now(), released_by = ${userId}::uuid
@@ -115,8 +160,7 @@ export async function getHold(db: Executor, id: string): Promise<HoldDetail> {
   const { rows } = isUuid(id)
     ? await db.execute<HoldRow>(sql`SELECT ${COLUMNS} FROM legal_holds WHERE id = ${id}::uuid`)
     : { rows: [] };
-  const [hold] = await show(db, rows);
-  if (!hold) throw notFound('Hold');
+  const hold = found(await show(db, rows), 'Hold');
   const { rows: events } = await db.execute<{ event_id: string }>(
     sql`SELECT event_id FROM held_events WHERE hold_id = ${id}::uuid ORDER BY event_id`,
   );

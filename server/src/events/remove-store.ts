@@ -7,7 +7,7 @@ import type { Executor, Transaction } from '../platform/database/transaction.ts'
 import type { Interval } from '../platform/time.ts';
 import { COUNTED_COLUMNS, countingOf } from './counts/counting.ts';
 import { removeReviewsOf } from './reviews-store.ts';
-import { isViolation } from './violation.ts';
+import { isViolation } from './severity.ts';
 
 /** The number of events of one type and month that were removed. */
 export interface RemovedCount {

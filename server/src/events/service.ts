@@ -5,19 +5,18 @@ import { UNDO_MINUTES } from '@gantry/contract/values';
 import { findNames } from '../accounts/names-store.ts';
 import { recordActivity, recordPlateSearch } from '../activity/store.ts';
 import type { ActorContext } from '../platform/context.ts';
-import { readDatabaseTime } from '../platform/database/database-time.ts';
+import { readDatabaseTime } from '../platform/database/moment.ts';
 import { type Executor, inTransaction } from '../platform/database/transaction.ts';
 import { notFound } from '../platform/error.ts';
 import { resolveInterval } from '../platform/time.ts';
 import { type FollowContext, follow, type StreamMessage } from '../realtime/follow.ts';
-import { type Flags, isSameFlag, lockFlags, setFlags } from './flags-store.ts';
 import { lockOutHolds, lockWithTimeout, requireNotHeld } from './holds-store.ts';
 import { listEvents } from './list/run.ts';
 import { matchesFilter } from './matches.ts';
 import { requirePlateSearch } from './plate-access.ts';
 import { removeEventForGood } from './remove-store.ts';
-import { archivedRefusal, tooLateToRestore } from './review-refusal.ts';
-import { findLatestReviews } from './reviews-store.ts';
+import { archivedRefusal, tooLateToRestore } from './reviews.ts';
+import { type Flags, findLatestReviews, isSameFlag, lockFlags, setFlags } from './reviews-store.ts';
 
 /**
  * Flags an event as processed. Has no effect if it is processed already.

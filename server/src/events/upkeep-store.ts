@@ -2,7 +2,7 @@ import type { Pool, PoolClient } from 'pg';
 import { locks } from '../platform/database/locks.ts';
 import { areEventsDistributed } from '../platform/database/nodes.ts';
 import { createDatabase } from '../platform/database/pool.ts';
-import { type EventMonth, PARTITIONS, partitionsOf } from './months-store.ts';
+import { type EventMonth, PARTITIONS, partitionsOf } from './partitions.ts';
 
 /** A partition of events, with the statistics that PostgreSQL keeps about it. */
 export interface MonthActivity extends EventMonth {

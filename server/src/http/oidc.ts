@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { beginOidcLogin, OIDC_PATH, takeOidcAnswer } from '../accounts/oidc-login.ts';
+import { beginOidcLogin, OIDC_PATH, takeOidcAnswer } from '../accounts/oidc/login.ts';
 import type { AuthServices } from '../accounts/start.ts';
 import type { Core } from '../platform/context.ts';
-import type { CallerOf } from '../rpc/caller.ts';
 import { failureOf, WireError } from '../rpc/errors.ts';
+import type { CallerOf } from '../rpc/exchange.ts';
 
 const CALLBACK = `${OIDC_PATH}/callback`;
 

@@ -3,8 +3,8 @@ import proxyAddress from '@fastify/proxy-addr';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Config } from '../platform/config.ts';
 import type { Core } from '../platform/context.ts';
-import type { CallerOf } from '../rpc/caller.ts';
 import { WireError } from '../rpc/errors.ts';
+import type { CallerOf } from '../rpc/exchange.ts';
 import { checkHealth } from '../system/service.ts';
 
 /** Serves the probes: whether the process is alive, whether it is ready, and its metrics. */

@@ -17,7 +17,7 @@ import { consoleFolder } from '../platform/installation.ts';
 import { openFilesLimit } from '../platform/process/own-process.ts';
 import type { RealtimeServices } from '../realtime/start.ts';
 import type { ReportServices } from '../reports/start.ts';
-import { drain } from '../rpc/body.ts';
+import { drain } from '../rpc/budgets.ts';
 import { createDispatcher } from '../rpc/dispatch.ts';
 import { failureOf, WireError } from '../rpc/errors.ts';
 import { FrontEnd, JSON_TYPE, type RequestHandler, requireOneHost } from '../rpc/exchange.ts';
@@ -28,21 +28,20 @@ import {
   PREFLIGHT_HEADERS,
   REST_PREFLIGHT_HEADERS,
 } from '../rpc/headers.ts';
-import { refuseConnection, takeOverFromNode } from './connection.ts';
 import {
   closeUnused,
   followConnections,
   limitConnections,
   mostConnections,
   mostConnectionsOfAddress,
+  refuseConnection,
+  takeOverFromNode,
 } from './connections.ts';
-import { serveConsole } from './console.ts';
+import { serveConsole, serveMapTiles } from './console.ts';
 import { serveDocuments } from './docs/page.ts';
-import { serveImageFiles } from './image-files.ts';
-import { serveMapTiles } from './map-tiles.ts';
+import { serveImageFiles, serveReportFiles } from './files.ts';
 import { serveOidc } from './oidc.ts';
 import { serveProbes } from './probes.ts';
-import { serveReportFiles } from './report-files.ts';
 import { createRestHandler } from './rest/handler.ts';
 
 /** Maximum size of the request line and headers in bytes: a batch of queries has its inputs in the address. */

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { syncFolder } from '@gantry/embedded-postgres/data-folder';
-import { ignoreErrno } from '../platform/errno.ts';
+import { ignoreErrno } from '@gantry/embedded-postgres/errno';
 import type { BlobStore } from './blobs.ts';
 
 const KEY = /^[0-9a-f]{64}$/;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { DateTime } from 'luxon';
 import type { Logger } from 'pino';
-import { readDatabaseTime } from '../platform/database/database-time.ts';
+import { readDatabaseTime } from '../platform/database/moment.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { startPeriodic } from '../platform/periodic.ts';
 import type { BlobStore } from './blobs.ts';

@@ -1,7 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { uuidArray } from '../platform/database/arrays.ts';
-import { prepare } from '../platform/database/prepared.ts';
-import type { Executor } from '../platform/database/transaction.ts';
+import { type Executor, prepare } from '../platform/database/transaction.ts';
 
 const CLAIM = prepare<{ id: string }>(
   'claim-follow-ups',

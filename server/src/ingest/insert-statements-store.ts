@@ -1,6 +1,5 @@
 import { COUNTED_COLUMNS, countingOf } from '../events/counts/counting.ts';
 import type { EventRow } from '../events/event-row.ts';
-import { uuidArray } from '../platform/database/arrays.ts';
 import {
   type Column,
   double,
@@ -10,7 +9,8 @@ import {
   smallint,
   text,
   uuid,
-} from '../platform/database/columns.ts';
+  uuidArray,
+} from '../platform/database/arrays.ts';
 import type { Count } from './tally.ts';
 
 /** The parameters of a statement whose text is built once and run often. */

@@ -2,6 +2,7 @@ import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import type { EventRow, StoredRow } from '../events/event-row.ts';
 import type { Partitions } from '../events/partitions.ts';
+import { KeptClient } from '../platform/database/client.ts';
 import {
   databaseAway,
   isBadRow,
@@ -9,7 +10,6 @@ import {
   isOutage,
   isTransient,
 } from '../platform/database/failure.ts';
-import { type KeptClient, keepClient } from '../platform/database/kept-client.ts';
 import { AppError, unavailable } from '../platform/error.ts';
 import { GroupLoop, writeOrHalve } from '../platform/groups.ts';
 import type { Metrics } from '../platform/metrics.ts';
@@ -66,7 +66,7 @@ export class EventWriter implements AsyncDisposable {
   #wary = 0;
 
   constructor(parts: EventWriterParts) {
-    this.#client = keepClient(parts.pool, parts.timings.commitMs);
+    this.#client = new KeptClient(parts.pool, parts.timings.commitMs);
     this.#turnMs = parts.timings.eventTurnMs;
     this.#partitions = parts.partitions;
     this.#metrics = parts.metrics;

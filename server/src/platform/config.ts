@@ -87,12 +87,7 @@ export const configKeys = {
     .describe(
       'Number of days after which a login ends, however often its token was refreshed. A change applies to later logins.',
     ),
-  OIDC_ISSUER: z
-    .url({
-      protocol: /^https?$/,
-      error: 'must be an address such as https://login.example.org/realms/city',
-      abort: true,
-    })
+  OIDC_ISSUER: url('https://login.example.org/realms/city')
     .refine(
       (address) => new URL(address).protocol === 'https:' || isThisMachine(new URL(address).hostname),
       'must begin with https: unless it is on this machine',
@@ -136,12 +131,7 @@ export const configKeys = {
     .describe(
       'Role for each value of that claim, separated by commas, such as `traffic-admins=ADMIN,traffic=OPERATOR`. Of several, the first in this list counts. Users without any are refused. The role is set again at each login.',
     ),
-  OIDC_REDIRECT_URL: z
-    .url({
-      protocol: /^https?$/,
-      error: 'must be an address such as https://gantry.example.org/login/oidc/callback',
-      abort: true,
-    })
+  OIDC_REDIRECT_URL: url('https://gantry.example.org/login/oidc/callback')
     .refine(
       (address) => new URL(address).pathname.endsWith('/login/oidc/callback'),
       'must end with /login/oidc/callback',
@@ -150,8 +140,7 @@ export const configKeys = {
     .describe(
       'Address to which the provider returns users, as registered there: `/login/oidc/callback` of this service. Unset: that of the address to which the request to log in was sent, with `http:`.',
     ),
-  OIDC_RETURN_URL: z
-    .url({ protocol: /^https?$/, error: 'must be an address such as https://gantry.example.org/sign-in' })
+  OIDC_RETURN_URL: url('https://gantry.example.org/sign-in')
     .optional()
     .describe(
       'Page of the web application that completes a login, with `auth.completeOidcLogin`. Unset: `/sign-in` of this service.',
@@ -201,30 +190,12 @@ export const configKeys = {
     .describe(
       'Whether `sensors.getAll`, `sensors.getAllSensors` and `sensors.getById` answer without a token, as the API specifies. `false` is recommended in production: these queries then require a token like all others.',
     ),
-  SECOND_FACTOR_FOR: z
-    .string()
-    .default('')
-    .transform(list)
-    .pipe(
-      z.array(z.enum(role.options, { error: `must be roles from this list: ${role.options.join(', ')}` })),
-    )
-    .describe(
-      'Roles that require a second factor, separated by commas. Users who log in with a password and have none must set it up before they can do anything else. API tokens, and logins at the OpenID Connect provider, are not asked for it.',
-    ),
-  HIDE_PLATES_FROM: z
-    .string()
-    .default('')
-    .transform(list)
-    .pipe(
-      z.array(
-        role.exclude(['ADMIN'], {
-          error: `must be roles from this list: ${role.exclude(['ADMIN']).options.join(', ')}`,
-        }),
-      ),
-    )
-    .describe(
-      'Roles that see no number plates, separated by commas. Their answers, streams and report files contain `•••` in place of plates, and neither pictures nor metadata of events; they cannot search for a plate.',
-    ),
+  SECOND_FACTOR_FOR: someOf('roles', role.options).describe(
+    'Roles that require a second factor, separated by commas. Users who log in with a password and have none must set it up before they can do anything else. API tokens, and logins at the OpenID Connect provider, are not asked for it.',
+  ),
+  HIDE_PLATES_FROM: someOf('roles', role.exclude(['ADMIN']).options).describe(
+    'Roles that see no number plates, separated by commas. Their answers, streams and report files contain `•••` in place of plates, and neither pictures nor metadata of events; they cannot search for a plate.',
+  ),
   PLATE_SEARCH_REASON: flag
     .default(false)
     .describe(
@@ -233,20 +204,9 @@ export const configKeys = {
   TRUSTED_PROXIES: networks().describe(
     'Addresses or networks (CIDR) of reverse proxies whose `X-Forwarded-For` header is trusted, separated by commas.',
   ),
-  FEATURES: z
-    .string()
-    .default(switchableFeatures.join(','))
-    .transform(list)
-    .pipe(
-      z.array(
-        z.enum(switchableFeatures, {
-          error: `must be names from this list: ${switchableFeatures.join(', ')}`,
-        }),
-      ),
-    )
-    .describe(
-      'Enabled features, separated by commas. Procedures of disabled features answer FORBIDDEN, as do reports on their data, whose schedules wait until the feature is enabled; their flags in the system settings are false.',
-    ),
+  FEATURES: someOf('names', switchableFeatures, switchableFeatures.join(',')).describe(
+    'Enabled features, separated by commas. Procedures of disabled features answer FORBIDDEN, as do reports on their data, whose schedules wait until the feature is enabled; their flags in the system settings are false.',
+  ),
   WEBHOOK_ALLOW_HOSTS: hosts().describe(
     'Hosts inside your network (`host` or `host:port`), separated by commas, to which webhooks may be sent. All other loopback, private and link-local addresses are refused.',
   ),
@@ -271,8 +231,7 @@ export const configKeys = {
     .describe(
       'Bucket of an S3-compatible store for the images of events. Unset: `DATA_DIR/images`. Required when several machines use one database and share no folder.',
     ),
-  S3_ENDPOINT: z
-    .url({ protocol: /^https?$/, error: 'must be an address such as https://s3.example.org' })
+  S3_ENDPOINT: url('https://s3.example.org')
     .optional()
     .describe('Address of that store. Unset: Amazon S3 in the region.'),
   S3_REGION: z.string().max(100).default('us-east-1').describe('Region of that store.'),
@@ -320,11 +279,7 @@ export const configKeys = {
     .describe(
       'Maximum size of `DATA_DIR/gateway-spool`, in megabytes. There, messages of devices that do not send again are kept while the database is unavailable.',
     ),
-  MQTT_URL: z
-    .url({
-      protocol: /^(?:mqtts?|wss?)$/,
-      error: 'must be an address such as mqtts://user:password@broker.example.org',
-    })
+  MQTT_URL: url('mqtts://user:password@broker.example.org', /^(?:mqtts?|wss?)$/)
     .optional()
     .describe(
       'MQTT broker from which connections receive messages, with user and password if it needs them: `mqtt:`, `mqtts:`, `ws:` or `wss:`. Unset: none.',
@@ -393,47 +348,37 @@ const NEEDED = [
   ['MQTT_CERT_FILE', 'MQTT_URL'],
 ] as const satisfies readonly (readonly [keyof Config, keyof Config])[];
 
+/** Settings that are used together, and what they are. */
+const TOGETHER = [
+  ['S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY', 'the access key and its secret'],
+  ['MQTT_CERT_FILE', 'MQTT_KEY_FILE', 'the certificate and its key'],
+] as const satisfies readonly (readonly [keyof Config, keyof Config, string])[];
+
 /** @param given the settings as they were given; a setting with a default value counts as set only if it is among them */
 const schemaFor = (given: Readonly<Record<string, string | undefined>>) =>
   settings.superRefine((config, ctx) => {
-    if (config.NODE_ENV === 'production' && config.DATABASE_URL && !config.JWT_SECRET) {
-      ctx.addIssue({
-        code: 'custom',
-        path: ['JWT_SECRET'],
-        message: 'must be set with NODE_ENV=production and DATABASE_URL, to at least 32 random bytes',
-      });
-    }
-    if ((config.S3_ACCESS_KEY_ID === undefined) !== (config.S3_SECRET_ACCESS_KEY === undefined)) {
-      const path = config.S3_ACCESS_KEY_ID === undefined ? 'S3_ACCESS_KEY_ID' : 'S3_SECRET_ACCESS_KEY';
-      ctx.addIssue({
-        code: 'custom',
-        path: [path],
-        message: 'must be set too, because the access key and its secret are used together',
-      });
-    }
+    const refuse = (key: keyof Config, message: string): void => {
+      ctx.addIssue({ code: 'custom', path: [key], message });
+    };
     const isSet = (key: keyof Config): boolean => {
       const value = config[key];
       return given[key] !== undefined && !(Array.isArray(value) && value.length === 0);
     };
-    for (const [set, other] of NEEDED) {
-      if (!isSet(set) || isSet(other)) continue;
-      ctx.addIssue({ code: 'custom', path: [other], message: `must be set too, because ${set} is set` });
+    if (config.NODE_ENV === 'production' && config.DATABASE_URL && !config.JWT_SECRET)
+      refuse(
+        'JWT_SECRET',
+        'must be set with NODE_ENV=production and DATABASE_URL, to at least 32 random bytes',
+      );
+    for (const [one, other, both] of TOGETHER) {
+      if (isSet(one) !== isSet(other))
+        refuse(isSet(one) ? other : one, `must be set too, because ${both} are used together`);
     }
-    if ((config.MQTT_CERT_FILE === undefined) !== (config.MQTT_KEY_FILE === undefined)) {
-      ctx.addIssue({
-        code: 'custom',
-        path: [config.MQTT_CERT_FILE === undefined ? 'MQTT_CERT_FILE' : 'MQTT_KEY_FILE'],
-        message: 'must be set too, because the certificate and its key are used together',
-      });
+    for (const [set, other] of NEEDED) {
+      if (isSet(set) && !isSet(other)) refuse(other, `must be set too, because ${set} is set`);
     }
     const tls = (['MQTT_CA_FILE', 'MQTT_CERT_FILE'] as const).find(isSet);
-    if (tls && config.MQTT_URL && !/^(?:mqtts|wss):/i.test(config.MQTT_URL)) {
-      ctx.addIssue({
-        code: 'custom',
-        path: ['MQTT_URL'],
-        message: `must begin with mqtts: or wss:, because ${tls} is set`,
-      });
-    }
+    if (tls && config.MQTT_URL && !/^(?:mqtts|wss):/i.test(config.MQTT_URL))
+      refuse('MQTT_URL', `must begin with mqtts: or wss:, because ${tls} is set`);
   });
 
 /** A setting that cannot be used. The message names each invalid key and what it expects. */
@@ -468,6 +413,21 @@ function origin(such: string) {
       message: `must be ${such}, without a path or the default port${instead}`,
     });
   });
+}
+
+/** An address with one of these protocols. @param example of what it must be */
+function url(example: string, protocol = /^https?$/) {
+  return z.url({ protocol, error: `must be an address such as ${example}`, abort: true });
+}
+
+/** Some of these values, separated by commas. @param what they are, for the message */
+function someOf<const Value extends string>(what: string, values: readonly Value[], initial = '') {
+  const error = `must be ${what} from this list: ${values.join(', ')}`;
+  return z
+    .string()
+    .default(initial)
+    .transform(list)
+    .pipe(z.array(z.enum(values, { error })));
 }
 
 /** Addresses or networks, separated by commas. */

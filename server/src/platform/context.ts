@@ -1,14 +1,13 @@
 import type { Role } from '@gantry/contract/permissions';
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
+import type { SettingsCache } from './caches.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Nodes } from './database/nodes.ts';
 import type { Database } from './database/pool.ts';
+import type { RefusalLog } from './log.ts';
 import type { Metrics } from './metrics.ts';
-import type { Readiness } from './readiness.ts';
-import type { RefusalLog } from './refusal-log.ts';
-import type { SettingsCache } from './settings-cache.ts';
 import type { Timings } from './timings.ts';
 
 /**
@@ -24,7 +23,7 @@ export interface Core {
   readonly devices: Database;
   /** Connections for storing and processing messages of devices. */
   readonly gateways: Database;
-  /** Connections for expensive queries; `rpc/questions.ts` uses them in place of `db`. */
+  /** Connections for expensive queries; `rpc/run.ts` uses them in place of `db`. */
   readonly questions: Database;
   /** The connection that checks whether the database responds. */
   readonly health: Database;
@@ -79,4 +78,20 @@ export interface Actor {
 /** The context of a procedure for users who are logged in. */
 export interface ActorContext<App = Core> extends RequestContext<App> {
   readonly actor: Actor;
+}
+
+/** Whether the service accepts requests. While it drains, it still answers but reports that it is not ready. */
+export class Readiness {
+  #isDraining = false;
+  /** Names of parts that do not work. While there are any, the health of the service is `degraded`, and it stays ready. */
+  readonly concerns = new Set<string>();
+
+  get isDraining(): boolean {
+    return this.#isDraining;
+  }
+
+  /** Makes the service report that it is not ready. */
+  drain(): void {
+    this.#isDraining = true;
+  }
 }

@@ -83,6 +83,15 @@ export function safeText(thrown: unknown): string {
   return sentences.join(': ');
 }
 
+/** A message about an error, followed by a line for each of its causes that the message does not repeat. */
+export function withCauses(message: string, error: unknown): string {
+  const causes: unknown[] =
+    error instanceof AggregateError ? error.errors : [error instanceof Error && error.cause];
+  const because = causes.filter((cause) => cause instanceof Error).map(safeText);
+  const more = because.filter((text) => !message.includes(text));
+  return message + more.map((text) => `\n  because: ${text}`).join('');
+}
+
 function scrub(text: string): string {
   return SECRETS.reduce(
     (kept, [secret, replacement]) => kept.replace(secret, replacement),

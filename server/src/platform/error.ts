@@ -38,6 +38,13 @@ export function notFound(noun: string): AppError {
   return new AppError('notFound', `${noun} not found`);
 }
 
+/** The first of the rows. @throws AppError `notFound` when there is none, about an object of this kind */
+export function found<Row>(rows: readonly Row[], noun: string): Row {
+  const [row] = rows;
+  if (row === undefined) throw notFound(noun);
+  return row;
+}
+
 /** A field of the input breaks a rule that its schema cannot express. */
 export function invalidInput(path: string, message: string): AppError {
   return new AppError('badRequest', message, { issues: [{ path, message }] });

@@ -65,3 +65,63 @@ function describeReason(value: unknown): unknown {
   if (value instanceof Error) return describeError(value);
   return typeof value === 'string' ? describeError(value).message : value;
 }
+
+const WINDOW_MS = 60_000;
+
+/** Kinds logged within one minute. Further ones are only counted. */
+const MAX_KINDS = 50;
+
+interface Kind {
+  readonly message: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+  repeats: number;
+}
+
+/** Logs refusals of logins and of devices, limited in rate, because those who are refused decide how many there are. */
+export class RefusalLog implements Disposable {
+  readonly #log: Logger;
+  readonly #windowMs: number;
+  readonly #kinds = new Map<string, Kind>();
+  #others = 0;
+  #timer: NodeJS.Timeout | null = null;
+
+  /** @param windowMs how long repetitions are counted, in milliseconds; tests shorten it */
+  constructor(log: Logger, windowMs = WINDOW_MS) {
+    this.#log = log;
+    this.#windowMs = windowMs;
+  }
+
+  /**
+   * Logs the first refusal of its kind at once. Further ones within a minute are counted and logged together when the
+   * minute is over.
+   * @param kind identifies refusals that differ in nothing that is logged
+   * @param describe called only for a refusal that is logged
+   */
+  note(kind: string, message: string, describe: () => Readonly<Record<string, unknown>>): void {
+    this.#timer ??= setTimeout(() => this.#closeWindow(), this.#windowMs).unref();
+    const known = this.#kinds.get(kind);
+    if (known) known.repeats++;
+    else if (this.#kinds.size >= MAX_KINDS) this.#others++;
+    else {
+      const fields = describe();
+      this.#kinds.set(kind, { message, fields, repeats: 0 });
+      this.#log.info(fields, message);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#closeWindow();
+  }
+
+  #closeWindow(): void {
+    this.#timer = null;
+    for (const { message, fields, repeats } of this.#kinds.values()) {
+      if (repeats > 0) this.#log.info({ ...fields, repeats }, `${message}, repeatedly`);
+    }
+    if (this.#others > 0)
+      this.#log.info({ refusals: this.#others }, 'further refusals were not logged one by one');
+    this.#kinds.clear();
+    this.#others = 0;
+  }
+}

@@ -30,79 +30,84 @@ const MAX_HELD = 100;
  * Asks the database itself, at the first failure that may be an outage, whether it is one. An outage produces two
  * records, one when it begins and one when it is over; all others are only counted. Other failures are logged as usual.
  */
-export function createOutageWatch(parts: OutageWatchParts): OutageFilter & AsyncDisposable {
-  const { log, metrics, probe, connect, port } = parts;
-  const ending = new AbortController();
-  let held: (() => void)[] = [];
-  let unlogged = 0;
-  let isAway = false;
-  let watching: Promise<void> | null = null;
+export class OutageWatch implements OutageFilter, AsyncDisposable {
+  readonly #parts: OutageWatchParts;
+  readonly #ending = new AbortController();
+  #held: (() => void)[] = [];
+  #unlogged = 0;
+  #isAway = false;
+  #watching: Promise<void> | null = null;
+
+  constructor(parts: OutageWatchParts) {
+    this.#parts = parts;
+  }
+
+  take(error: Error, write: () => void): boolean {
+    if (this.#ending.signal.aborted || !isDatabaseAway(error) || isOfOtherServer(error, this.#parts.port))
+      return false;
+    if (this.#isAway || this.#held.length >= MAX_HELD) this.#count(1);
+    else this.#held.push(write);
+    this.#watching ??= this.#watch();
+    return true;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#ending.abort();
+    await this.#watching;
+  }
+
+  async #watch(): Promise<void> {
+    try {
+      const failure = await this.#failureNow();
+      if (failure !== null && !this.#ending.signal.aborted) await this.#untilBack(failure);
+    } catch {
+      // Disposed of during an outage.
+    } finally {
+      for (const write of this.#held) write();
+      this.#held = [];
+      this.#watching = null;
+    }
+  }
 
   /** @returns the reason of the outage; null if the database answers */
-  const failureNow = async (): Promise<unknown> => {
+  async #failureNow(): Promise<unknown> {
     try {
-      await probe();
+      await this.#parts.probe();
     } catch (error) {
       return error;
     }
     // The probe uses a connection that was opened before, which works even if new ones are refused. Other failures to
     // connect are ignored: either the probe would have failed as well, or the server allows no more connections.
-    const refusal = await connect().catch((error: unknown) => error);
+    const refusal = await this.#parts.connect().catch((error: unknown) => error);
     return isConnectionRefused(refusal) ? refusal : null;
-  };
+  }
 
-  const count = (records: number): void => {
-    unlogged += records;
-    metrics.unloggedMessages.inc(records);
-  };
-
-  const untilBack = async (reason: unknown): Promise<void> => {
+  async #untilBack(reason: unknown): Promise<void> {
+    const { log, metrics } = this.#parts;
     const since = performance.now();
-    isAway = true;
+    this.#isAway = true;
     metrics.databaseAway.set(1);
     metrics.databaseOutages.inc();
-    count(held.length);
-    held = [];
+    this.#count(this.#held.length);
+    this.#held = [];
     // `reason` is a text, because a record with an error would be kept back.
     log.error(
       { reason: safeText(reason) },
       'the database is away: calls are answered with 503, and messages about it are only counted until it is back',
     );
-    do await sleep(PROBE_EVERY_MS, undefined, { signal: ending.signal, ref: false });
-    while ((await failureNow()) !== null);
+    do await sleep(PROBE_EVERY_MS, undefined, { signal: this.#ending.signal, ref: false });
+    while ((await this.#failureNow()) !== null);
     const seconds = Math.round((performance.now() - since) / 100) / 10;
-    isAway = false;
+    this.#isAway = false;
     metrics.databaseAway.set(0);
-    log.warn({ seconds, unloggedMessages: unlogged }, `the database is back after ${seconds} s`);
-    unlogged = 0;
-  };
+    log.warn({ seconds, unloggedMessages: this.#unlogged }, `the database is back after ${seconds} s`);
+    this.#unlogged = 0;
+  }
 
-  const watch = async (): Promise<void> => {
-    try {
-      const failure = await failureNow();
-      if (failure !== null && !ending.signal.aborted) await untilBack(failure);
-    } catch {
-      // Disposed of during an outage.
-    } finally {
-      for (const write of held) write();
-      held = [];
-      watching = null;
-    }
-  };
-
-  return {
-    take(error, write) {
-      if (ending.signal.aborted || !isDatabaseAway(error) || isOfOtherServer(error, port)) return false;
-      if (isAway || held.length >= MAX_HELD) count(1);
-      else held.push(write);
-      watching ??= watch();
-      return true;
-    },
-    async [Symbol.asyncDispose]() {
-      ending.abort();
-      await watching;
-    },
-  };
+  #count(records: number): void {
+    this.#unlogged += records;
+    this.#parts.metrics.unloggedMessages.inc(records);
+  }
 }
 
 /** Whether the error is about another server. Node adds the port to the error of a connection that could not be opened. */

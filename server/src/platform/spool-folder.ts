@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ignoreErrno } from './errno.ts';
+import { ignoreErrno } from '@gantry/embedded-postgres/errno';
 
 // The folder of messages that wait on disk. devices/spool writes and reads it, and operations/doctor checks it.
 

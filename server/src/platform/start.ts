@@ -1,13 +1,13 @@
 import type { TimezoneSettings } from '@gantry/contract/system';
 import { lowerPriority } from '@gantry/embedded-postgres/running';
 import type { Logger } from 'pino';
+import { createSettingsCache } from './caches.ts';
 import { type ClockSources, startClock } from './clock.ts';
 import type { Config } from './config.ts';
-import type { Core } from './context.ts';
-import { clientSettings } from './database/address.ts';
-import { warnOfFewConnections } from './database/connection-limit.ts';
-import { readDatabaseTime } from './database/database-time.ts';
+import { type Core, Readiness } from './context.ts';
+import { Client, clientSettings } from './database/address.ts';
 import { migrate } from './database/migrate.ts';
+import { readDatabaseTime } from './database/moment.ts';
 import { followNodes, nodeAway } from './database/nodes.ts';
 import { type Channel, channels, type Listener, listen } from './database/notify.ts';
 import { tryConnection } from './database/open.ts';
@@ -19,18 +19,38 @@ import {
   openPools,
   type Pools,
 } from './database/pool.ts';
-import { Client } from './database/tls-files.ts';
-import { waitForDatabase } from './database/wait.ts';
-import { followDisks } from './disks.ts';
-import { filterOutages } from './log.ts';
-import { createMetrics, type Siblings } from './metrics.ts';
-import { createOutageWatch } from './outages.ts';
+import { waitForDatabase, warnOfFewConnections } from './database/wait.ts';
+import { filterOutages, RefusalLog } from './log.ts';
+import { createMetrics, followDisks, type Siblings } from './metrics.ts';
+import { OutageWatch } from './outages.ts';
 import { startPeriodic } from './periodic.ts';
-import { createReadiness } from './readiness.ts';
-import { createRefusalLog } from './refusal-log.ts';
-import type { Resources } from './resources.ts';
-import { createSettingsCache } from './settings-cache.ts';
 import type { Timings } from './timings.ts';
+
+/** Resources that were opened one after another. Disposing closes all of them in reverse order, even if one fails. */
+export class Resources implements AsyncDisposable {
+  readonly #closers: (() => Promise<unknown> | unknown)[] = [];
+
+  onClose(close: () => Promise<unknown> | unknown): void {
+    this.#closers.push(close);
+  }
+
+  use<Resource extends AsyncDisposable>(resource: Resource): Resource {
+    this.onClose(() => resource[Symbol.asyncDispose]());
+    return resource;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const failures: unknown[] = [];
+    for (let close = this.#closers.pop(); close; close = this.#closers.pop()) {
+      try {
+        await close();
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw new AggregateError(failures, 'Not everything could be closed');
+  }
+}
 
 /** What the modules need to start. */
 export interface Foundation {
@@ -110,7 +130,7 @@ export async function startFoundation(options: FoundationOptions): Promise<Found
     const [absent] = await nodes.listAbsent();
     if (absent !== undefined) throw nodeAway(absent);
   };
-  const outages = createOutageWatch({
+  const outages = new OutageWatch({
     log,
     metrics,
     port,
@@ -122,7 +142,7 @@ export async function startFoundation(options: FoundationOptions): Promise<Found
     filterOutages(log, null);
     await outages[Symbol.asyncDispose]();
   });
-  const refusals = createRefusalLog(log);
+  const refusals = new RefusalLog(log);
   resources.onClose(() => refusals[Symbol.dispose]());
   const clock = resources.use(
     await startClock({
@@ -150,7 +170,7 @@ export async function startFoundation(options: FoundationOptions): Promise<Found
     clock,
     timings,
     settings,
-    readiness: createReadiness(),
+    readiness: new Readiness(),
     refusals,
   };
   const listener = resources.use(await listen(connectionString, log, timings));

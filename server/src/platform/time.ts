@@ -1,6 +1,6 @@
 import { DAY_MS, MINUTE_MS } from '@gantry/contract/durations';
-import { isPlainDate } from '@gantry/contract/time';
-import { IANAZone } from 'luxon';
+import { isPlainDate, MAX_RANGE_YEARS } from '@gantry/contract/time';
+import { DateTime, IANAZone } from 'luxon';
 import { invalidInput } from './error.ts';
 
 /** A range of time in Unix milliseconds: `from` inclusive, `until` exclusive. */
@@ -119,4 +119,83 @@ function endOf(iso: string, zone: string): number {
       ? momentOf(Date.parse(iso) + DAY_MS, IANAZone.create(zone))
       : resolveTime(iso, zone) + lengthOf(iso),
   );
+}
+
+/** PostgreSQL and JavaScript write times before this one in the same way. */
+const RANGE_LIMIT = Date.UTC(9000, 0);
+
+/**
+ * Resolves the range of a report or of figures.
+ * @throws AppError `badRequest` when it ends before it starts, is longer than five years, begins before 1970 or ends in
+ * the year 9000 or later
+ */
+export function requireRange(range: { startDate: string; endDate: string }, zone: string): Interval {
+  const { from, until } = resolveInterval(range, zone);
+  if (from < 0) throw invalidInput('startDate', 'Nothing is older than 1970: choose a later startDate');
+  if (until > RANGE_LIMIT) throw invalidInput('endDate', 'Choose an endDate before the year 9000');
+  const longest = DateTime.fromMillis(from, { zone }).plus({ years: MAX_RANGE_YEARS, days: 1 }).toMillis();
+  if (until > longest)
+    throw invalidInput(
+      'endDate',
+      `A range covers at most ${MAX_RANGE_YEARS} years: choose an earlier endDate`,
+    );
+  return { from, until };
+}
+
+/** A day of the local calendar as YYYY-MM-DD, with its beginning and end. */
+export interface LocalDay extends Interval {
+  readonly day: string;
+}
+
+/** The local days of an interval, in order; the first and the last may be partial. */
+export function* localDays(interval: Interval, zone: string): Generator<LocalDay> {
+  for (const { day, from, until } of wholeDays(interval, zone)) {
+    const part = { from: Math.max(interval.from, from), until: Math.min(interval.until, until) };
+    if (part.from < part.until) yield { day, ...part };
+  }
+}
+
+/**
+ * The starts of the local days that overlap an interval, and the end of the last one. A day on which clocks change does
+ * not have 24 hours.
+ */
+export function dayBounds(interval: Interval, zone: string): number[] {
+  const bounds = [resolveTime(dayAt(interval.from, zone), zone)];
+  for (const { until } of wholeDays(interval, zone)) bounds.push(until);
+  return bounds;
+}
+
+/**
+ * The starts of the local weeks that overlap an interval, and the end of the last one.
+ * @param firstDay the first day of the week, from 0 (Sunday) to 6 (Saturday)
+ */
+export function weekBounds({ from, until }: Interval, zone: string, firstDay: number): number[] {
+  const day = dayAt(from, zone);
+  let start = addDays(day, -((new Date(day).getUTCDay() - firstDay + 7) % 7));
+  const bounds = [resolveTime(start, zone)];
+  while ((bounds.at(-1) ?? until) < until) {
+    start = addDays(start, 7);
+    bounds.push(resolveTime(start, zone));
+  }
+  return bounds;
+}
+
+function addDays(day: string, count: number): string {
+  return new Date(Date.parse(day) + count * DAY_MS).toISOString().slice(0, 10);
+}
+
+function dayAt(moment: number, zone: string): string {
+  return DateTime.fromMillis(moment, { zone }).toFormat('yyyy-MM-dd');
+}
+
+/** The whole days that overlap an interval. A day that the zone skipped is left out. */
+function* wholeDays({ from, until }: Interval, zone: string): Generator<LocalDay> {
+  let day = dayAt(from, zone);
+  for (let start = resolveTime(day, zone); start < until; ) {
+    const next = addDays(day, 1);
+    const end = resolveTime(next, zone);
+    if (start < end) yield { day, from: start, until: end };
+    day = next;
+    start = end;
+  }
 }

@@ -14,26 +14,25 @@ import { startRollingUpCounts } from '../events/counts/roll-up.ts';
 import { startRenewingPlateKeys } from '../events/plate-keys-store.ts';
 import { findEvents } from '../events/store.ts';
 import { startUpkeep } from '../events/upkeep.ts';
-import { explainListening, requireFreePort } from '../http/listening.ts';
-import { requireMapTiles } from '../http/map-tiles.ts';
+import { explainListening, requireFreePort } from '../http/connections.ts';
+import { requireMapTiles } from '../http/console.ts';
 import { closeServer, createServer } from '../http/server.ts';
-import { createWorkers } from '../http/workers/workers.ts';
+import { Workers } from '../http/workers/workers.ts';
 import { startImages } from '../images/start.ts';
 import { startIngest } from '../ingest/start.ts';
 import { startBackupModule } from '../operations/backup/start.ts';
 import { startRetention } from '../operations/retention/schedule.ts';
 import type { ClockSources } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
-import { dataFolderAt } from '../platform/data-folder.ts';
 import { explainRefusal } from '../platform/database/explain-refusal.ts';
 import { sqlState } from '../platform/database/failure.ts';
+import { dataFolderAt } from '../platform/database/open.ts';
 import { connectionsOf, createDatabase } from '../platform/database/pool.ts';
 import { UnsuitableDatabase } from '../platform/database/wait.ts';
 import { migrationsFolder } from '../platform/installation.ts';
 import type { Siblings } from '../platform/metrics.ts';
-import { stopDeadlineMs } from '../platform/process/stop-deadline.ts';
-import { Resources } from '../platform/resources.ts';
-import { startFoundation } from '../platform/start.ts';
+import { stopDeadlineMs } from '../platform/process/own-process.ts';
+import { type Foundation, Resources, startFoundation } from '../platform/start.ts';
 import { TIMINGS, type Timings } from '../platform/timings.ts';
 import { startRealtime } from '../realtime/start.ts';
 import { startReports } from '../reports/start.ts';
@@ -109,13 +108,13 @@ export function createAppOfWorkers(config: Config, log: Logger, signal?: AbortSi
     await requireFreePort(config);
     const environment = await settleShared(config, log, resources, signal);
     const workers = resources.use(
-      createWorkers({ count: config.WORKERS, environment, stopDeadlineMs: stopDeadlineMs(config), log }),
+      new Workers({ count: config.WORKERS, environment, stopDeadlineMs: stopDeadlineMs(config), log }),
     );
     return {
       get firstAdministrator() {
         return workers.firstAdministrator;
       },
-      listen: workers.listen,
+      listen: () => workers.listen(),
       // Each of them drains when it is asked to stop.
       drain: async () => undefined,
       [Symbol.asyncDispose]: () => resources[Symbol.asyncDispose](),
@@ -189,69 +188,7 @@ async function compose(
     loadFormerTimezones: listFormerTimezones,
     signal,
   });
-  const { core } = foundation;
-  const { db, timings } = core;
-
-  const auth = await startAuth(foundation, secret, overrides.passwordCost);
-  const webhooks = await startWebhooks(foundation);
-  const realtime = await startRealtime(foundation, {
-    findEvents: (ids) =>
-      core.nodes.readCommitted(
-        () => findEvents(db, ids),
-        ({ size }) => size === ids.length,
-      ),
-    outbox: webhooks.webhooks,
-  });
-  const sensors = startSensors(foundation, realtime);
-  const connections = await startConnections(foundation);
-  const watchlist = await startWatchlist(foundation);
-  const images = await startImages(foundation);
-  const zone = () => core.settings.current().timezone;
-  const retention = resources.use(startRetention({ db, log, blobs: images.images.blobs, zone }));
-  const effects = { ...watchlist, ...webhooks, outbox: webhooks.webhooks };
-  const ingest = await startIngest(foundation, effects, realtime.feedGrew);
-  const { pools } = foundation;
-  const rollUp = createDatabase(pools.rollUp);
-  resources.use(startRollingUpCounts({ db: rollUp, log, timings }));
-  resources.use(
-    startTrafficRollUp({
-      db: rollUp,
-      log,
-      now: core.clock.now,
-      everyMs: timings.rollUpTrafficMs,
-      notePending: (events) => core.metrics.pendingTrafficEvents.set(events),
-    }),
-  );
-  resources.use(
-    startUpkeep({
-      pool: pools.ordinary,
-      own: pools.upkeep,
-      log,
-      now: core.clock.now,
-      everyMs: timings.upkeepMs,
-    }),
-  );
-
-  resources.use(startRenewingPlateKeys({ db: rollUp, log, everyMs: timings.renewPlateKeysMs }));
-
-  // Closed before the follow-up of events: deliveries of its last round are sent after the next start.
-  startDeliveries(foundation, webhooks.webhookAddresses);
-  const reports = startReports(foundation, connectionString);
-  const backups = startBackupModule(foundation, connectionString);
-  const context: AppContext = {
-    ...core,
-    ...auth,
-    ...realtime,
-    ...sensors,
-    ...connections,
-    ...watchlist,
-    ...images,
-    ...ingest,
-    ...webhooks,
-    ...reports,
-    ...backups,
-    retention,
-  };
+  const context = await startModules(foundation, { connectionString, secret }, overrides.passwordCost);
   const firstAdministrator = await createFirstAdministrator(context);
 
   const frontEnd = new FrontEnd(config, log);
@@ -261,7 +198,7 @@ async function compose(
   const server = await createServer(context, appRouter, { frontEnd, handlers: [gateways.http], pagesFolder });
   resources.onClose(() => closeServer(server));
   // Closed first, because open streams would delay the end of the server.
-  resources.use(realtime.realtime);
+  resources.use(context.realtime);
 
   return {
     context,
@@ -279,6 +216,64 @@ async function compose(
     },
     [Symbol.asyncDispose]: () => resources[Symbol.asyncDispose](),
   };
+}
+
+/** Starts the services of all modules, in the order of their layers, and the work in the background. */
+async function startModules(
+  foundation: Foundation,
+  { connectionString, secret }: { readonly connectionString: string; readonly secret: string },
+  passwordCost: PasswordCost | undefined,
+): Promise<AppContext> {
+  const { core, resources } = foundation;
+  const { db, log } = core;
+  const auth = await startAuth(foundation, secret, passwordCost);
+  const webhooks = await startWebhooks(foundation);
+  const outbox = webhooks.webhooks;
+  const findCommitted = (ids: readonly string[]) =>
+    core.nodes.readCommitted(
+      () => findEvents(db, ids),
+      ({ size }) => size === ids.length,
+    );
+  const realtime = await startRealtime(foundation, { findEvents: findCommitted, outbox });
+  const sensors = startSensors(foundation, realtime);
+  const connections = await startConnections(foundation);
+  const watchlist = await startWatchlist(foundation);
+  const images = await startImages(foundation);
+  const zone = () => core.settings.current().timezone;
+  const retention = resources.use(startRetention({ db, log, blobs: images.images.blobs, zone }));
+  const ingest = await startIngest(foundation, { ...watchlist, ...webhooks, outbox }, realtime.feedGrew);
+  startMaintenance(foundation);
+  // Closed before the follow-up of events: deliveries of its last round are sent after the next start.
+  startDeliveries(foundation, webhooks.webhookAddresses);
+  const reports = startReports(foundation, connectionString);
+  const backups = startBackupModule(foundation, connectionString);
+  return {
+    ...core,
+    ...auth,
+    ...realtime,
+    ...sensors,
+    ...connections,
+    ...watchlist,
+    ...images,
+    ...ingest,
+    ...webhooks,
+    ...reports,
+    ...backups,
+    retention,
+  };
+}
+
+/** Starts what keeps stored events and their counts in order. */
+function startMaintenance({ core, pools, resources }: Foundation): void {
+  const { log, timings, clock, metrics } = core;
+  const db = createDatabase(pools.rollUp);
+  const { now } = clock;
+  resources.use(startRollingUpCounts({ db, log, timings }));
+  const notePending = (events: number): void => metrics.pendingTrafficEvents.set(events);
+  resources.use(startTrafficRollUp({ db, log, now, everyMs: timings.rollUpTrafficMs, notePending }));
+  const { ordinary: pool, upkeep: own } = pools;
+  resources.use(startUpkeep({ pool, own, log, now, everyMs: timings.upkeepMs }));
+  resources.use(startRenewingPlateKeys({ db, log, everyMs: timings.renewPlateKeysMs }));
 }
 
 async function withResources<Result>(make: (resources: Resources) => Promise<Result>): Promise<Result> {

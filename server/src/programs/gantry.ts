@@ -1,15 +1,14 @@
 import { Command } from 'commander';
 import { longVersion } from '../platform/installation.ts';
-import { untilSignalled } from '../platform/process/stop-signals.ts';
+import { untilSignalled } from '../platform/process/own-process.ts';
 import { addAdmin } from './commands/admin.ts';
-import { addBackup } from './commands/backup.ts';
+import { addBackup, addRestore } from './commands/backup.ts';
 import { addDatabase } from './commands/database.ts';
 import { addDoctor } from './commands/doctor.ts';
 import { addEvents } from './commands/events.ts';
-import { exitCodes, reportFailure } from './commands/failure.ts';
 import { addGateway } from './commands/gateway.ts';
 import { addMoveTo } from './commands/move-to.ts';
-import { addRestore } from './commands/restore.ts';
+import { exitCodes, reportFailure } from './commands/output.ts';
 import { addSimulator, addStart } from './commands/start.ts';
 
 /** Commands that handle signals themselves and end when they are asked to stop. */

@@ -3,11 +3,10 @@ import type { Logger } from 'pino';
 import { joinPrimary, type Primary } from '../http/workers/primary.ts';
 import { WORKER_NUMBER } from '../http/workers/workers.ts';
 import { type Config, ConfigError } from '../platform/config.ts';
-import { describeError, safeText } from '../platform/describe-error.ts';
+import { describeError, safeText, withCauses } from '../platform/describe-error.ts';
 import { loadConfig } from '../platform/load-config.ts';
 import { createLog } from '../platform/log.ts';
-import { stopDeadlineMs } from '../platform/process/stop-deadline.ts';
-import { untilSignalled } from '../platform/process/stop-signals.ts';
+import { stopDeadlineMs, untilSignalled } from '../platform/process/own-process.ts';
 import { startWatchdog } from '../platform/process/watchdog.ts';
 import { logWelcome, welcome } from '../system/welcome.ts';
 import { createApp, createAppOfWorkers, type Service } from './app.ts';
@@ -25,12 +24,7 @@ function messageOf(error: unknown): string {
 /** Prints what failed and why to standard error, and ends the process. @param what a whole sentence */
 function fail(what: string) {
   return (error: unknown): never => {
-    const causes = error instanceof AggregateError ? error.errors : [error instanceof Error && error.cause];
-    const message = messageOf(error);
-    const because = causes.filter((cause) => cause instanceof Error).map(safeText);
-    // Some messages repeat their cause.
-    const more = because.filter((text) => !message.includes(text));
-    process.stderr.write(`${what} ${message}${more.map((text) => `\n  because: ${text}`).join('')}\n`);
+    process.stderr.write(`${what} ${withCauses(messageOf(error), error)}\n`);
     process.exit(1);
   };
 }

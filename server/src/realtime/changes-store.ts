@@ -4,8 +4,7 @@ import type { Pool } from 'pg';
 import superjson, { type SuperJSONResult } from 'superjson';
 import { locks } from '../platform/database/locks.ts';
 import { channels } from '../platform/database/notify.ts';
-import { prepare } from '../platform/database/prepared.ts';
-import type { Executor } from '../platform/database/transaction.ts';
+import { type Executor, prepare } from '../platform/database/transaction.ts';
 import { type Cursor, compare, type Position } from './position.ts';
 
 /** How long a client may be disconnected and still receive everything that it missed. */

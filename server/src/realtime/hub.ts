@@ -1,9 +1,9 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Topic } from '@gantry/contract/realtime';
+import { ignoreErrno } from '@gantry/embedded-postgres/errno';
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
-import { ignoreErrno } from '../platform/errno.ts';
 import { unavailable } from '../platform/error.ts';
 import { type FeedMoment, readChanges, readFeedMoment } from './changes-store.ts';
 import { type FeedItem, type FindEvents, itemsAfter, type Portion } from './items.ts';

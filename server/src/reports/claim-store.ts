@@ -1,7 +1,7 @@
 import { and, eq, inArray, sql } from 'drizzle-orm';
+import { claimableIds } from '../platform/database/jobs.ts';
 import { reports } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';
-import { claimableIds } from '../platform/jobs/claim.ts';
 import type { ReportRow } from './store.ts';
 
 /** Maximum number of attempts. A report that fails more often probably crashes its process. */

@@ -3,7 +3,7 @@ import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { syncFolder } from '@gantry/embedded-postgres/data-folder';
-import { ignoreErrno } from '../platform/errno.ts';
+import { ignoreErrno } from '@gantry/embedded-postgres/errno';
 import { machineTime } from '../platform/machine-time.ts';
 
 /** The files of reports. A key is a file name without folder. */

@@ -1,7 +1,7 @@
 import type { ReportKind } from '@gantry/contract/reports';
 import { reportKinds } from '@gantry/contract/values';
 import type { Logger } from 'pino';
-import { readDatabaseTime } from '../platform/database/database-time.ts';
+import { readDatabaseTime } from '../platform/database/moment.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
 import { getTimezoneSettings } from '../system/store.ts';

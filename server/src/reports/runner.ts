@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
+import { createJobRunner, type JobRunner } from '../platform/database/jobs.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { createJobRunner, type JobRunner } from '../platform/jobs/runner.ts';
 import { rollUpBacklog } from '../traffic/roll-up.ts';
 import { claimReports, isTrafficQueued, noteProgress, releaseReport, settleReport } from './claim-store.ts';
 import type { ReportFiles } from './files.ts';

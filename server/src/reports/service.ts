@@ -7,7 +7,7 @@ import { recordPlateLookUp } from '../events/service.ts';
 import type { Actor, ActorContext, Core } from '../platform/context.ts';
 import { type Executor, inTransaction } from '../platform/database/transaction.ts';
 import { AppError } from '../platform/error.ts';
-import { requireRange } from '../platform/range.ts';
+import { requireRange } from '../platform/time.ts';
 import { requireReportKind } from '../system/features.ts';
 import { rollUpBacklog } from '../traffic/roll-up.ts';
 import { findWaitingForRollUp } from './claim-store.ts';

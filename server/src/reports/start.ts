@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import { startJobs } from '../platform/database/jobs.ts';
 import { channels } from '../platform/database/notify.ts';
-import { startJobs } from '../platform/jobs/jobs.ts';
 import type { Foundation } from '../platform/start.ts';
 import { scheduledKinds } from '../system/features.ts';
 import { createReportFiles, type ReportFiles } from './files.ts';

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { ReportFormat } from '@gantry/contract/reports';
+import { hasErrno } from '@gantry/embedded-postgres/errno';
 import { STATEMENT_TIMEOUT_MS } from '../platform/database/pool.ts';
 import type { DescribedError } from '../platform/describe-error.ts';
-import { hasErrno } from '../platform/errno.ts';
 import { reportWorker } from '../platform/installation.ts';
 import type { ReportRow } from './store.ts';
 import {

@@ -2,7 +2,7 @@ import { constants } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { isDatabaseAway, isStopped, isTransient } from '../platform/database/failure.ts';
 import { createPool, REPORT_CONNECTIONS } from '../platform/database/pool.ts';
-import { inLongSnapshot } from '../platform/database/snapshot.ts';
+import { inLongSnapshot } from '../platform/database/transaction.ts';
 import { describeError, safeText } from '../platform/describe-error.ts';
 import { AppError } from '../platform/error.ts';
 import { lowerPriorityTo } from '../platform/process/own-process.ts';

@@ -1,9 +1,3 @@
-/** Limits the duration of work, with one timer for everything in progress. */
-export interface Deadline {
-  /** The result of `work`; rejects with the result of `late` when the time is over. */
-  within<Result>(work: Promise<Result>): Promise<Result>;
-}
-
 /** Work in progress, and its neighbours in the list by age. */
 interface Pending {
   readonly until: number;
@@ -13,85 +7,85 @@ interface Pending {
 }
 
 /**
- * Creates a deadline with one timer, for the oldest work: the time limit is the same for all, so the oldest always ends
- * first. This costs 0.5 µs for each call; a timer for each call would cost 4 µs.
+ * Limits the duration of work, with one timer, for the oldest work: the time limit is the same for all, so the oldest always
+ * ends first. This costs 0.5 µs for each call; a timer for each call would cost 4 µs.
  *
- * The list is not a Set: when one has changed often enough, V8 copies its table, and the former table, once it is in
- * the old part of the heap, keeps the new one and the requests in it until the next full collection. This happened
- * with every request, so that a full collection was due every other second at 3,000 events/s.
- * @param milliseconds time limit of the work
+ * The work in progress is a linked list, and not a Set: when one has changed often enough, V8 copies its table, and the former
+ * table, once it is in the old part of the heap, keeps the new one and the requests in it until the next full collection. This
+ * happened with every request, so that a full collection was due every other second at 3,000 events/s.
  */
-export function createDeadline(milliseconds: number, late: () => Error): Deadline {
-  const pending = createPendingList();
-  let isArmed = false;
+export class Deadline {
+  readonly #milliseconds: number;
+  readonly #late: () => Error;
+  #oldest: Pending | null = null;
+  #youngest: Pending | null = null;
+  #isArmed = false;
 
-  const sweep = (): void => {
-    isArmed = false;
+  /** @param milliseconds time limit of the work */
+  constructor(milliseconds: number, late: () => Error) {
+    this.#milliseconds = milliseconds;
+    this.#late = late;
+  }
+
+  /** The result of `work`; rejects with the result of `late` when the time is over. */
+  within<Result>(work: Promise<Result>): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      const entry: Pending = {
+        until: performance.now() + this.#milliseconds,
+        giveUp: () => reject(this.#late()),
+        older: null,
+        younger: null,
+      };
+      this.#add(entry);
+      this.#arm(this.#milliseconds);
+      work.then(
+        (result) => {
+          this.#remove(entry);
+          resolve(result);
+        },
+        (error: unknown) => {
+          this.#remove(entry);
+          reject(error);
+        },
+      );
+    });
+  }
+
+  #arm(delay: number): void {
+    if (this.#isArmed) return;
+    this.#isArmed = true;
+    setTimeout(() => this.#sweep(), Math.ceil(delay)).unref();
+  }
+
+  #sweep(): void {
+    this.#isArmed = false;
     const now = performance.now();
-    for (let entry = pending.oldest; entry; entry = pending.oldest) {
+    for (let entry = this.#oldest; entry; entry = this.#oldest) {
       if (entry.until > now) {
-        arm(entry.until - now);
+        this.#arm(entry.until - now);
         return;
       }
-      pending.remove(entry);
+      this.#remove(entry);
       entry.giveUp();
     }
-  };
-  const arm = (delay: number): void => {
-    if (isArmed) return;
-    isArmed = true;
-    setTimeout(sweep, Math.ceil(delay)).unref();
-  };
+  }
 
-  return {
-    within: (work) =>
-      new Promise((resolve, reject) => {
-        const entry: Pending = {
-          until: performance.now() + milliseconds,
-          giveUp: () => reject(late()),
-          older: null,
-          younger: null,
-        };
-        pending.add(entry);
-        arm(milliseconds);
-        work.then(
-          (result) => {
-            pending.remove(entry);
-            resolve(result);
-          },
-          (error: unknown) => {
-            pending.remove(entry);
-            reject(error);
-          },
-        );
-      }),
-  };
-}
+  #add(entry: Pending): void {
+    entry.older = this.#youngest;
+    if (this.#youngest) this.#youngest.younger = entry;
+    else this.#oldest = entry;
+    this.#youngest = entry;
+  }
 
-/** Entries in the order in which they were added. A removed entry refers to no other. */
-function createPendingList() {
-  let oldest: Pending | null = null;
-  let youngest: Pending | null = null;
-  return {
-    get oldest() {
-      return oldest;
-    },
-    add(entry: Pending): void {
-      entry.older = youngest;
-      if (youngest) youngest.younger = entry;
-      else oldest = entry;
-      youngest = entry;
-    },
-    /** Has no effect on an entry that was removed before. */
-    remove(entry: Pending): void {
-      const { older, younger } = entry;
-      if (!older && oldest !== entry) return;
-      if (older) older.younger = younger;
-      else oldest = younger;
-      if (younger) younger.older = older;
-      else youngest = older;
-      entry.older = null;
-      entry.younger = null;
-    },
-  };
+  /** Has no effect on an entry that was removed before. A removed entry refers to no other. */
+  #remove(entry: Pending): void {
+    const { older, younger } = entry;
+    if (!older && this.#oldest !== entry) return;
+    if (older) older.younger = younger;
+    else this.#oldest = younger;
+    if (younger) younger.older = older;
+    else this.#youngest = older;
+    entry.older = null;
+    entry.younger = null;
+  }
 }

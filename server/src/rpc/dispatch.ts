@@ -5,8 +5,8 @@ import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
 import type { Counter, Histogram } from 'prom-client';
 import type { Core, RequestContext } from '../platform/context.ts';
 import type { Metrics } from '../platform/metrics.ts';
-import type { AnswerBudget } from './answer-budget.ts';
-import { createDeadline } from './deadline.ts';
+import type { AnswerBudget } from './budgets.ts';
+import { Deadline } from './deadline.ts';
 import { failureOf, WireError } from './errors.ts';
 import { ReadyAnswer, type Serialized, serialize } from './output.ts';
 import { type Prepared, prepare } from './run.ts';
@@ -79,7 +79,7 @@ export function createDispatcher<App extends Core>(
   { timeoutMs, answers }: DispatcherOptions,
 ): Dispatcher<App> {
   const procedures = proceduresOf<App>(router, metrics);
-  const deadline = createDeadline(
+  const deadline = new Deadline(
     timeoutMs,
     () => new WireError('TIMEOUT', `The request took longer than ${timeoutMs / 1000} seconds`),
   );

@@ -1,5 +1,4 @@
-import type { ErrorBody } from '@gantry/contract/envelope';
-import { errorBodyFor } from '@gantry/contract/envelope';
+import { type ErrorBody, errorBodyFor } from '@gantry/contract/envelope';
 import { type ErrorCode, errorCodes, type InputIssue, MAX_ISSUES } from '@gantry/contract/errors';
 import { TRPCError } from '@trpc/server';
 import { ZodError } from 'zod';

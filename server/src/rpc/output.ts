@@ -1,6 +1,6 @@
 import type { SuperjsonMeta } from '@gantry/contract/envelope';
 import superjson from 'superjson';
-import { reviveInput } from './superjson.ts';
+import { reviveInput } from './json.ts';
 
 /** The version number of superjson's escaping: backslashes in keys are escaped too. */
 const SUPERJSON_VERSION = 1;

@@ -43,7 +43,7 @@ export interface ProcedureMeta<App = Core> {
   guard?: Guard<object, App>;
   /**
    * Whether its cost depends on the input, so that it runs on the connections for expensive queries
-   * (`rpc/questions.ts`).
+   * (`rpc/run.ts`).
    */
   question?: boolean;
   /** One sentence that says what it does. */

@@ -3,8 +3,7 @@ import { type ParsedUrlQuery, parse as parseQuery } from 'node:querystring';
 import { BATCH_ARRAY_TYPE, MAX_BATCH } from '@gantry/contract/envelope';
 import type { Call } from './dispatch.ts';
 import { WireError } from './errors.ts';
-import { parseJson } from './json.ts';
-import { reviveInput } from './superjson.ts';
+import { parseJson, reviveInput } from './json.ts';
 
 /**
  * The format of the answer to a batch: an object keyed by position, an array for tRPC's standard batch link, or lines for

@@ -4,9 +4,9 @@ import type { Core } from '../platform/context.ts';
 import { inTransaction } from '../platform/database/transaction.ts';
 import { AppError } from '../platform/error.ts';
 import type { RealtimeServices } from '../realtime/start.ts';
-import type { DeviceContext } from './authenticate.ts';
-import { publishStatus } from './publish-status.ts';
+import type { DeviceContext } from './sensor-keys.ts';
 import type { SensorServices } from './start.ts';
+import { publishStatus } from './status.ts';
 import {
   recordHeartbeat,
   recordSteadyHeartbeat,

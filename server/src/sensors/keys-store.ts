@@ -2,7 +2,7 @@ import { isUuid } from '@gantry/contract/id';
 import type { SensorKeyInfo } from '@gantry/contract/sensors';
 import { type SQL, sql } from 'drizzle-orm';
 import type { Executor } from '../platform/database/transaction.ts';
-import { notFound } from '../platform/error.ts';
+import { found, notFound } from '../platform/error.ts';
 
 /** A condition: the key is the one of the sensor, or the previous one within the time of overlap. */
 export function acceptsKey(apiKey: string): SQL {
@@ -53,8 +53,7 @@ export async function getKeyInfo(db: Executor, id: string): Promise<SensorKeyInf
           CASE WHEN ${overlap} THEN previous_key_used_at END AS previous_used_at
         FROM sensors WHERE id = ${id}::uuid`)
     : { rows: [] };
-  const [row] = rows;
-  if (!row) throw notFound('Sensor');
+  const row = found(rows, 'Sensor');
   const moment = (at: string | null): Date | null => (at === null ? null : new Date(at));
   return {
     lastUsedAt: moment(row.used_at),

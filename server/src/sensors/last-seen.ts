@@ -4,9 +4,9 @@ import type { Core } from '../platform/context.ts';
 import { inTransaction } from '../platform/database/transaction.ts';
 import type { Outbox } from '../realtime/publish.ts';
 import { type Contacts, touchSensors } from './last-seen-store.ts';
-import type { PublicList } from './public-list.ts';
-import { publishStatus } from './publish-status.ts';
+import { publishStatus } from './status.ts';
 import { EVENT_REASON, recordEventsOf } from './status-store.ts';
+import type { PublicList } from './view.ts';
 
 export interface LastSeenParts {
   /** Writes the times of many sensors at once. */

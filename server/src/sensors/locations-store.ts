@@ -10,7 +10,7 @@ import { asc, count, desc, eq, or, sql } from 'drizzle-orm';
 import { contains, sortedName } from '../platform/database/case-folded.ts';
 import { locations, sensors } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';
-import { notFound } from '../platform/error.ts';
+import { found, notFound } from '../platform/error.ts';
 
 const columns = {
   id: locations.id,
@@ -26,9 +26,7 @@ const columns = {
 
 /** @throws AppError `notFound` */
 export async function getLocation(db: Executor, id: string): Promise<Location> {
-  const [row] = isUuid(id) ? await selectLocations(db).where(eq(locations.id, id)) : [];
-  if (!row) throw notFound('Location');
-  return row;
+  return found(isUuid(id) ? await selectLocations(db).where(eq(locations.id, id)) : [], 'Location');
 }
 
 const sortKeys = { name: sortedName(locations.name), createdAt: locations.createdAt };
@@ -57,14 +55,16 @@ export async function listLocations(
  * @throws AppError `notFound`
  */
 export async function getSpeedLimitLocked(tx: Executor, id: string): Promise<number | null> {
-  const [row] = isUuid(id)
-    ? await tx
-        .select({ speedLimit: locations.speedLimit })
-        .from(locations)
-        .where(eq(locations.id, id))
-        .for('no key update')
-    : [];
-  if (!row) throw notFound('Location');
+  const row = found(
+    isUuid(id)
+      ? await tx
+          .select({ speedLimit: locations.speedLimit })
+          .from(locations)
+          .where(eq(locations.id, id))
+          .for('no key update')
+      : [],
+    'Location',
+  );
   return row.speedLimit;
 }
 
@@ -98,14 +98,15 @@ export async function updateLocationRow(
  * @throws AppError `notFound`
  */
 export async function deleteLocationRow(db: Executor, id: string): Promise<{ id: string; name: string }> {
-  const [row] = isUuid(id)
-    ? await db.delete(locations).where(eq(locations.id, id)).returning({
-        id: locations.id,
-        name: locations.name,
-      })
-    : [];
-  if (!row) throw notFound('Location');
-  return row;
+  return found(
+    isUuid(id)
+      ? await db.delete(locations).where(eq(locations.id, id)).returning({
+          id: locations.id,
+          name: locations.name,
+        })
+      : [],
+    'Location',
+  );
 }
 
 function selectLocations(db: Executor) {

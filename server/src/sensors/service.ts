@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { isUuid } from '@gantry/contract/id';
 import type { CreateSensorInput, RotateKeyInput, Sensor, UpdateSensorInput } from '@gantry/contract/sensors';
 import { recordActivity } from '../activity/store.ts';
@@ -8,11 +9,10 @@ import { inTransaction, type Transaction } from '../platform/database/transactio
 import { AppError, invalidInput } from '../platform/error.ts';
 import { givenFields } from '../platform/given.ts';
 import type { RealtimeServices } from '../realtime/start.ts';
-import { newApiKey } from './api-key.ts';
 import { replaceKey } from './keys-store.ts';
 import { recordMove } from './placements-store.ts';
-import { publishStatus } from './publish-status.ts';
 import type { SensorServices } from './start.ts';
+import { publishStatus } from './status.ts';
 import { recordStatusChange, timeOfChange } from './status-store.ts';
 import {
   deleteSensorRow,
@@ -194,4 +194,9 @@ async function changeSensor(
   app.knownSensors.forget(sensor.id);
   app.publicSensors.forget();
   return sensor;
+}
+
+/** 256 random bits as 64 hexadecimal characters. */
+export function newApiKey(): string {
+  return randomBytes(32).toString('hex');
 }

@@ -2,16 +2,13 @@ import { channels } from '../platform/database/notify.ts';
 import { startPeriodic } from '../platform/periodic.ts';
 import type { Foundation } from '../platform/start.ts';
 import type { RealtimeServices } from '../realtime/start.ts';
-import { publicKeyView } from './api-key.ts';
-import { createKnownSensors, type KnownSensors } from './known-sensors.ts';
 import { LastSeen, writeContacts } from './last-seen.ts';
-import { createPublicList, type PublicList } from './public-list.ts';
-import { createSensorClocks, type SensorClocks } from './sensor-clocks.ts';
-import { countClocks, writeClocks } from './sensor-clocks-store.ts';
-import { createSensorKeys, type SensorKeys } from './sensor-keys.ts';
+import { countClocks, SensorClocks, writeClocks } from './sensor-clocks-store.ts';
+import { KnownSensors, SensorKeys } from './sensor-keys.ts';
+import { startSweeper } from './status.ts';
 import { countSensorsByStatus } from './status-store.ts';
 import { findKnownSensorById, findSensorByKey } from './store.ts';
-import { startSweeper } from './sweeper.ts';
+import { createPublicList, type PublicList, publicKeyView } from './view.ts';
 
 /** The services of sensors that the application context contains. */
 export interface SensorServices {
@@ -28,8 +25,8 @@ export function startSensors(
 ): SensorServices {
   const { config, db, devices, questions, log, clock, timings, metrics } = core;
   const timeoutSeconds = config.HEARTBEAT_TIMEOUT_SECONDS;
-  const sensorKeys = createSensorKeys((apiKey) => findSensorByKey(devices, apiKey));
-  const knownSensors = createKnownSensors((sensorId) => findKnownSensorById(devices, sensorId));
+  const sensorKeys = new SensorKeys((apiKey) => findSensorByKey(devices, apiKey));
+  const knownSensors = new KnownSensors((sensorId) => findKnownSensorById(devices, sensorId));
   const publicSensors = createPublicList(questions, publicKeyView(config.PUBLIC_SENSOR_KEYS));
   const forgetAll = () => {
     publicSensors.forget();
@@ -56,7 +53,7 @@ export function startSensors(
     }),
   );
   const sensorClocks = resources.use(
-    createSensorClocks({
+    new SensorClocks({
       store: (notes) => writeClocks(devices, notes),
       log,
       everyMs: timings.writeContactsMs,

@@ -14,7 +14,7 @@ import { locks } from '../platform/database/locks.ts';
 import { moment } from '../platform/database/moment.ts';
 import { sensorStatusHistory as history, sensors } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';
-import { notFound } from '../platform/error.ts';
+import { found } from '../platform/error.ts';
 import type { Interval } from '../platform/time.ts';
 import { acceptsKey } from './keys-store.ts';
 import { ALIVE_AFTER } from './last-seen-store.ts';
@@ -219,14 +219,15 @@ export async function listDowntimes(db: Executor, range: Interval): Promise<Inte
 /** The data on which the status of a sensor is based. @throws AppError `notFound` */
 export async function getSignsOfLife(db: Executor, id: string): Promise<Omit<SignsOfLife, 'timeoutSeconds'>> {
   const { status, requiresHeartbeats, lastHeartbeat, lastEventAt } = sensors;
-  const [row] = isUuid(id)
-    ? await db
-        .select({ sensorId: sensors.id, status, requiresHeartbeats, lastHeartbeat, lastEventAt })
-        .from(sensors)
-        .where(eq(sensors.id, id))
-    : [];
-  if (!row) throw notFound('Sensor');
-  return row;
+  return found(
+    isUuid(id)
+      ? await db
+          .select({ sensorId: sensors.id, status, requiresHeartbeats, lastHeartbeat, lastEventAt })
+          .from(sensors)
+          .where(eq(sensors.id, id))
+      : [],
+    'Sensor',
+  );
 }
 
 /**

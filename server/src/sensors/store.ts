@@ -12,7 +12,7 @@ import { contains, sortedName } from '../platform/database/case-folded.ts';
 import { timeOfUpdate } from '../platform/database/moment.ts';
 import { locations, sensors } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';
-import { notFound } from '../platform/error.ts';
+import { found } from '../platform/error.ts';
 import { acceptsKey, acceptsPreviousKey } from './keys-store.ts';
 import { readPlacements } from './placements-store.ts';
 import type { KnownSensor } from './sensor-keys.ts';
@@ -41,7 +41,7 @@ export const sensorColumns = {
 
 /** @throws AppError `notFound` */
 export async function getSensor(db: Executor, id: string): Promise<Sensor> {
-  return only(await db.select(sensorColumns).from(sensors).where(hasId(id)));
+  return found(await db.select(sensorColumns).from(sensors).where(hasId(id)), 'Sensor');
 }
 
 /**
@@ -49,7 +49,7 @@ export async function getSensor(db: Executor, id: string): Promise<Sensor> {
  * @throws AppError `notFound`
  */
 export async function getSensorLocked(tx: Executor, id: string): Promise<Sensor> {
-  return only(await tx.select(sensorColumns).from(sensors).where(hasId(id)).for('no key update'));
+  return found(await tx.select(sensorColumns).from(sensors).where(hasId(id)).for('no key update'), 'Sensor');
 }
 
 /** PostgreSQL refuses a deviceId in use (23505) and an unknown location (23503). */
@@ -57,7 +57,7 @@ export async function insertSensor(
   db: Executor,
   fields: CreateSensorInput & { apiKey: string },
 ): Promise<Sensor> {
-  return only(await db.insert(sensors).values(fields).returning(sensorColumns));
+  return found(await db.insert(sensors).values(fields).returning(sensorColumns), 'Sensor');
 }
 
 /**
@@ -72,7 +72,7 @@ export async function updateSensorRow(
   statusSince?: Date,
 ): Promise<Sensor> {
   const changes = { ...fields, ...(statusSince && { statusSince }), updatedAt: sql`now()` };
-  return only(await db.update(sensors).set(changes).where(hasId(id)).returning(sensorColumns));
+  return found(await db.update(sensors).set(changes).where(hasId(id)).returning(sensorColumns), 'Sensor');
 }
 
 /** Deletes the row of the sensor; what is recorded about its past stays. */
@@ -103,8 +103,9 @@ export async function removeFromConnections(tx: Executor, sensorId: string): Pro
 
 /** Records that the device's address has just answered. @throws AppError `notFound` */
 export async function setLastPing(db: Executor, id: string): Promise<Sensor> {
-  return only(
+  return found(
     await db.update(sensors).set({ lastPing: sql`now()` }).where(hasId(id)).returning(sensorColumns),
+    'Sensor',
   );
 }
 
@@ -206,12 +207,6 @@ export function listLocatedSensors(db: Executor): Promise<LocatedSensor[]> {
 /** PostgreSQL refuses to compare an id with text of another form, which is never the id of a sensor. */
 function hasId(id: string) {
   return isUuid(id) ? eq(sensors.id, id) : sql`false`;
-}
-
-function only(rows: Sensor[]): Sensor {
-  const [row] = rows;
-  if (!row) throw notFound('Sensor');
-  return row;
 }
 
 /** The device IDs of sensors by their ids; sensors that do not exist are absent. */

@@ -1,6 +1,6 @@
 import type { HourOfWeek, HourOfWeekInput } from '@gantry/contract/traffic';
 import { DateTime } from 'luxon';
-import { requireRange } from '../platform/range.ts';
+import { requireRange } from '../platform/time.ts';
 import { type Parts, readBuckets, readCompleteness } from './figures.ts';
 import { getPlace } from './places-store.ts';
 import { localBounds } from './range.ts';

@@ -5,8 +5,7 @@ import type { Executor } from '../platform/database/transaction.ts';
 import { notFound } from '../platform/error.ts';
 import { always, type History } from '../platform/history.ts';
 import { type Interval, SLOT_MS, slotOf } from '../platform/time.ts';
-import type { Placement } from '../sensors/placements-store.ts';
-import { locationLimits, readPlacements } from '../sensors/placements-store.ts';
+import { locationLimits, type Placement, readPlacements } from '../sensors/placements-store.ts';
 import type { Place } from './rollups-store.ts';
 
 /** A place with its speed limits (km/h). */

@@ -3,8 +3,7 @@ import type { TrafficInterval } from '@gantry/contract/traffic';
 import { MAX_POINTS } from '@gantry/contract/values';
 import { IANAZone } from 'luxon';
 import { invalidInput } from '../platform/error.ts';
-import { dayBounds } from '../platform/local-days.ts';
-import { type Interval, SLOT_MS } from '../platform/time.ts';
+import { dayBounds, type Interval, SLOT_MS } from '../platform/time.ts';
 
 /** The length of the intervals of figures in minutes. */
 export const minutesOf = { '5min': 5, '15min': 15, '60min': 60, day: 1_440 } as const satisfies Record<

@@ -1,6 +1,6 @@
 import type { Flow, FlowInput } from '@gantry/contract/traffic';
 import { memoizedCaseFold } from '../platform/case-fold.ts';
-import { requireRange } from '../platform/range.ts';
+import { requireRange } from '../platform/time.ts';
 import { type Parts, rangeOf, readBuckets, readCompleteness } from './figures.ts';
 import { type Bucket, describeBucket, sumOf } from './flow.ts';
 import { readPeak } from './peak.ts';

@@ -1,5 +1,5 @@
 import type { SpeedDistribution, SpeedDistributionInput } from '@gantry/contract/traffic';
-import { requireRange } from '../platform/range.ts';
+import { requireRange } from '../platform/time.ts';
 import { type Parts, readCompleteness } from './figures.ts';
 import { wholeOf } from './flow.ts';
 import { getPlace, type WantedPlace } from './places-store.ts';

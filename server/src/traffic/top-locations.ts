@@ -1,6 +1,5 @@
 import type { TopLocations, TopLocationsInput } from '@gantry/contract/traffic';
-import { requireRange } from '../platform/range.ts';
-import type { Interval } from '../platform/time.ts';
+import { type Interval, requireRange } from '../platform/time.ts';
 import type { Parts } from './figures.ts';
 import { wholeOf } from './flow.ts';
 import { getPlace } from './places-store.ts';

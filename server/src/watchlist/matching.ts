@@ -1,6 +1,6 @@
 import type { Severity } from '@gantry/contract/events';
 import { confusableKey, plateKey } from '@gantry/contract/plate';
-import { matchesPattern } from '../events/plate.ts';
+import { matchesPattern } from '../events/matches.ts';
 
 /** The fields of a watchlist entry that are needed for matching. */
 export interface WatchedEntry {

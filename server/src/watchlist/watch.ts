@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { EventRow } from '../events/event-row.ts';
-import { keepLatest } from '../platform/latest.ts';
+import { keepLatest } from '../platform/caches.ts';
 import { createPlateMatcher, isValidAt, type WatchedEntry } from './matching.ts';
 
 /** The watchlist in memory: it is used for every event with a plate and changes rarely. */

@@ -1,8 +1,8 @@
 import type { DeliveryKind } from '@gantry/contract/webhooks';
 import { sql } from 'drizzle-orm';
+import { claimableIds } from '../platform/database/jobs.ts';
 import { webhookDeliveries } from '../platform/database/tables.ts';
 import type { Executor } from '../platform/database/transaction.ts';
-import { claimableIds } from '../platform/jobs/claim.ts';
 
 /** A delivery that this process is attempting. */
 export interface Attempt {

@@ -1,9 +1,8 @@
 import pLimit from 'p-limit';
 import type { Logger } from 'pino';
+import { createJobRunner, type JobRunner, startJobs } from '../platform/database/jobs.ts';
 import { channels, type Listener } from '../platform/database/notify.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { startJobs } from '../platform/jobs/jobs.ts';
-import { createJobRunner, type JobRunner } from '../platform/jobs/runner.ts';
 import { type Attempt, claimDueDeliveries, markDelivered, markFailed } from './attempts-store.ts';
 import { delayAfter } from './back-off.ts';
 import { listDueWebhooks } from './deliveries-store.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Event } from '@gantry/contract/events';
 import type { WebhookFilter, WebhookKind } from '@gantry/contract/webhooks';
+import { keepLatest } from '../platform/caches.ts';
 import type { Executor } from '../platform/database/transaction.ts';
-import { keepLatest } from '../platform/latest.ts';
 import { insertDeliveries, type NewDelivery } from './deliveries-store.ts';
 import { matchesKind, type Occurrence, occurrencesOf } from './matching.ts';
 

@@ -3,8 +3,7 @@ import type { IncidentChange } from '@gantry/contract/incidents';
 import type { WatchlistAlert } from '@gantry/contract/watchlist';
 import type { WebhookFilter, WebhookKind } from '@gantry/contract/webhooks';
 import { matchesFilter } from '../events/matches.ts';
-import { rankOf } from '../events/severity.ts';
-import { isViolation } from '../events/violation.ts';
+import { isViolation, rankOf } from '../events/severity.ts';
 
 /** Something that happened, of a kind that webhooks can subscribe to. */
 export interface Occurrence {

@@ -1,12 +1,12 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ignoreErrno } from '@gantry/embedded-postgres/errno';
 import { Secret, TOTP } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkWrites } from '../../src/operations/doctor/database.ts';
 import { readDirtyExpiry } from '../../src/operations/doctor/store.ts';
 import { createDatabase, createPool } from '../../src/platform/database/pool.ts';
-import { ignoreErrno } from '../../src/platform/errno.ts';
 import { ADMIN, createTestDatabase, eventually } from '../harness.ts';
 import { isLong } from '../test-length.ts';
 import { runGantry, runGantryWithoutOutput } from './gantry-command.ts';

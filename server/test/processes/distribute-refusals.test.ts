@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { describeSchema } from '../../src/platform/database/describe-schema.ts';
+import { describeSchema } from '../../scripts/generate/describe-schema.ts';
 import { locks } from '../../src/platform/database/locks.ts';
 import { createPool } from '../../src/platform/database/pool.ts';
 import { PretendedCluster } from '../citus-stand-in.ts';

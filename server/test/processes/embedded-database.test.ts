@@ -7,8 +7,7 @@ import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { checkDatabase } from '../../src/operations/doctor/database.ts';
 import { readConfig } from '../../src/platform/config.ts';
-import { dataFolderAt } from '../../src/platform/data-folder.ts';
-import { openDatabaseOf } from '../../src/platform/database/open.ts';
+import { dataFolderAt, openDatabaseOf } from '../../src/platform/database/open.ts';
 import { createDatabase, createPool } from '../../src/platform/database/pool.ts';
 import { copyDataFolder } from '../data-folders.ts';
 

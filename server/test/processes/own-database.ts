@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type EmbeddedDatabase, startEmbeddedDatabase } from '@gantry/embedded-postgres';
 import { inject } from 'vitest';
-import { dataFolderAt } from '../../src/platform/data-folder.ts';
+import { dataFolderAt } from '../../src/platform/database/open.ts';
 import { copyDataFolder } from '../data-folders.ts';
 
 /** A PostgreSQL server for one test file, which may suspend it. */

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import type { Pool } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { keepClient } from '../../src/platform/database/kept-client.ts';
+import { KeptClient } from '../../src/platform/database/client.ts';
 import { createDatabase, createPool, type Database } from '../../src/platform/database/pool.ts';
 import { inTransaction } from '../../src/platform/database/transaction.ts';
 import { startFaultyNetwork } from '../faulty-network.ts';
@@ -188,7 +188,7 @@ describe('a connection that is returned to the pool', () => {
 describe('a connection that is kept', () => {
   it('survives errors of its statements, and is replaced when it is lost', async () => {
     const own = openPool(server.url, 1);
-    const kept = keepClient(own);
+    const kept = new KeptClient(own);
     const pid = async () =>
       (await kept.query<{ pid: number }>({ text: 'SELECT pg_backend_pid() AS pid' })).rows[0]?.pid;
     const first = await pid();

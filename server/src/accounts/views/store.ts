@@ -7,7 +7,7 @@ import {
 } from '@gantry/contract/views';
 import { sql } from 'drizzle-orm';
 import type { Executor, Transaction } from '../../platform/database/transaction.ts';
-import { notFound } from '../../platform/error.ts';
+import { found } from '../../platform/error.ts';
 import { findNames, type NameOf } from '../names-store.ts';
 
 /** A view as it is stored. */
@@ -45,7 +45,7 @@ export async function lockView(tx: Transaction, id: string, userId: string): Pro
         SELECT ${COLUMNS} FROM saved_views
         WHERE id = ${id}::uuid AND (owner_id IS NULL OR owner_id = ${userId}::uuid) FOR UPDATE`)
     : { rows: [] };
-  return only(rows);
+  return found(rows, 'View');
 }
 
 /**
@@ -72,7 +72,7 @@ export async function insertView(
   const { rows } = await tx.execute<ViewRecord>(sql`
     INSERT INTO saved_views (page, name, search, owner_id, created_by)
     VALUES (${page}, ${name}, ${search}, ${shared ? null : userId}::uuid, ${userId}::uuid) RETURNING ${COLUMNS}`);
-  return only(rows);
+  return found(rows, 'View');
 }
 
 /** @throws an error of SQLSTATE 23505 when its creator has another view of this name for the page */
@@ -85,7 +85,7 @@ export async function updateView(
     UPDATE saved_views SET name = coalesce(${name ?? null}, name), search = coalesce(${search ?? null}, search),
       owner_id = ${owner}, updated_at = now()
     WHERE id = ${id}::uuid RETURNING ${COLUMNS}`);
-  return only(rows);
+  return found(rows, 'View');
 }
 
 export async function deleteView(tx: Transaction, id: string): Promise<void> {
@@ -120,10 +120,4 @@ function viewOf(
     createdAt: new Date(createdAt),
     updatedAt: new Date(updatedAt),
   };
-}
-
-function only(rows: readonly ViewRow[]): ViewRow {
-  const [row] = rows;
-  if (!row) throw notFound('View');
-  return row;
 }

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { VIOLATION_EVENT_TYPES } from '../violation.ts';
+import { VIOLATION_EVENT_TYPES } from '../severity.ts';
 
 /** The columns by which the totals count events, after the hour or period, in the order of the primary keys. */
 export const TOTALS_KEYS = 'event_type, violation_type, vehicle_type, severity, processed, archived';

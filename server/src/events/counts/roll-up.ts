@@ -8,7 +8,7 @@ import type { Timings } from '../../platform/timings.ts';
 import { totalsKeys } from './counting.ts';
 
 /** Maximum number of rows of each kind in one transaction, so that it ends within a fraction of a second. */
-const MAX_ROWS_AT_ONCE = 20_000;
+export const MAX_ROLLED_UP_AT_ONCE = 20_000;
 
 /**
  * Rolls up new counts again and again until it is disposed of; disposing waits for the current transaction. Counts
@@ -30,7 +30,7 @@ export function startRollingUpCounts({
       failure: 'the counts could not be rolled up now; the next run will try again',
     },
     async (isOver) => {
-      while (!isOver() && (await rollUpCounts(db, MAX_ROWS_AT_ONCE)) >= MAX_ROWS_AT_ONCE);
+      while (!isOver() && (await rollUpCounts(db, MAX_ROLLED_UP_AT_ONCE)) >= MAX_ROLLED_UP_AT_ONCE);
     },
   );
 }

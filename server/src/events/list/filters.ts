@@ -7,7 +7,7 @@ import { caseFolded } from '../../platform/database/case-folded.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import type { Interval } from '../../platform/time.ts';
 import { idWithinAny } from '../counts/totals.ts';
-import { formerPlateKey, type PlateFilter, plateFilter } from '../plate.ts';
+import { formerPlateKey, type PlateFilter, plateFilter } from '../matches.ts';
 
 /** A condition on columns by which events are counted. */
 export interface TotalledFilter {

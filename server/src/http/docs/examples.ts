@@ -1,15 +1,12 @@
+import type { z } from 'zod';
+
 /** The id in the examples. No object has it: readers replace it with an id of their installation. */
 const ID = '01900000-0000-7000-8000-000000000001';
 const KEY = '0'.repeat(64);
 const MONTH = { startDate: '2026-01-01', endDate: '2026-01-31' };
-const byId = { id: ID };
-const batch = { ids: [ID] };
 
-/**
- * An example for every procedure that takes an input. Inputs without values of an installation, such as ids and keys,
- * succeed as they are; the others do once these values are replaced.
- */
-export const examples: Readonly<Record<string, unknown>> = {
+/** The examples of procedures whose input is more than an id. */
+const examples: Readonly<Record<string, object>> = {
   'auth.login': { email: 'admin@gantry.local', password: 'Correct-horse-1' },
   'auth.completeOidcLogin': { code: 'c0de'.repeat(11), verifier: 'v3rifier'.repeat(6) },
   'secondFactor.start': { password: 'Correct-horse-1' },
@@ -22,13 +19,8 @@ export const examples: Readonly<Record<string, unknown>> = {
     expiresInDays: 90,
     password: 'Correct-horse-1',
   },
-  'apiTokens.getAll': {},
-  'apiTokens.revoke': byId,
-  'auth.getSessions': {},
-  'auth.revokeSession': byId,
   'auth.changePassword': { currentPassword: 'Correct-horse-1', newPassword: 'Correct-horse-2' },
   'sensors.getAll': { take: 10, status: 'ONLINE', sortBy: 'name', sortOrder: 'asc' },
-  'sensors.getById': byId,
   'sensors.create': {
     name: 'Camera north',
     deviceId: 'cam-north-1',
@@ -37,29 +29,14 @@ export const examples: Readonly<Record<string, unknown>> = {
     coordinates: { latitude: 52.52, longitude: 13.405, address: 'Ring 1' },
   },
   'sensors.update': { id: ID, name: 'Camera north, lane 2', requiresHeartbeats: true },
-  'sensors.delete': byId,
   'sensors.rotateKey': { id: ID, overlapMinutes: 60 },
-  'sensors.revealKey': byId,
-  'sensors.getKeyInfo': byId,
   'sensors.heartbeat': { apiKey: KEY, firmware: '2.4.1', issues: [] },
-  'sensors.getClock': byId,
-  'sensors.getSignsOfLife': byId,
   'sensors.getStatusHistory': { id: ID, take: 20 },
   'sensors.onStatusChanged': { status: 'OFFLINE' },
-  'sensors.ping': byId,
   'connections.create': { sensorId: ID, format: 'gantry' },
-  'connections.getAll': {},
-  'connections.getById': byId,
   'connections.update': { id: ID, timeZone: 'Europe/Berlin' },
-  'connections.getInstructions': byId,
-  'connections.rotate': byId,
-  'connections.delete': byId,
   'connections.getMessages': { connectionId: ID },
-  'connections.getMessage': byId,
   'connections.onMessage': { connectionId: ID },
-  'connections.tryReading': byId,
-  'connections.getDiscoveries': {},
-  'connections.register': byId,
   'connections.replay': { messageId: ID },
   'events.ingest': {
     apiKey: KEY,
@@ -78,68 +55,38 @@ export const examples: Readonly<Record<string, unknown>> = {
     ],
   },
   'events.getAll': { ...MONTH, eventType: 'SPEED_DETECTION', take: 20 },
-  'events.getById': byId,
   'events.getRecent': { limit: 10 },
-  'events.markAsProcessed': byId,
-  'events.markAsArchived': byId,
   'events.review': { id: ID, decision: 'CONFIRMED' },
-  'events.undoReview': byId,
   'events.reviewBatch': { events: [{ id: ID }], decision: 'REJECTED', reason: 'The plate is not legible' },
-  'events.undoReviewBatch': batch,
-  'events.archiveBatch': batch,
-  'events.undoArchiveBatch': batch,
-  'events.deleteBatch': batch,
   'events.getReviews': { eventIds: [ID] },
-  'events.getHistory': byId,
-  'events.delete': byId,
   'events.getStats': MONTH,
   'events.onIngested': { eventType: 'INCIDENT' },
   'locations.getAll': { take: 10 },
-  'locations.getById': byId,
   'locations.create': { name: 'Ring 1, northbound', address: 'Ring 1', speedLimit: 50 },
   'locations.update': { id: ID, speedLimit: 30 },
-  'locations.delete': byId,
   'traffic.getFlow': { ...MONTH, locationId: ID, interval: '60min' },
   'traffic.getSpeedDistribution': { ...MONTH, locationId: ID },
   'traffic.getHourOfWeek': { ...MONTH, locationId: ID },
   'traffic.getTopLocations': { ...MONTH, limit: 5 },
-  'webhooks.getAll': {},
-  'webhooks.getById': byId,
   'webhooks.create': { url: 'https://example.com/gantry', kinds: ['event.violation'] },
   'webhooks.update': { id: ID, enabled: false },
-  'webhooks.delete': byId,
-  'webhooks.test': byId,
   'webhooks.getDeliveries': { webhookId: ID },
-  'webhooks.getDelivery': byId,
-  'webhooks.redeliver': byId,
   'incidents.getAll': { status: ['OPEN', 'ACKNOWLEDGED'], take: 20 },
-  'incidents.getById': byId,
   'incidents.getStats': MONTH,
-  'incidents.onChanged': {},
   'incidents.create': { title: 'Debris on lane 2', type: 'OBSTRUCTION', severity: 'HIGH', lanesBlocked: 1 },
   'incidents.update': { id: ID, lanesBlocked: 2 },
-  'incidents.acknowledge': byId,
   'incidents.assign': { id: ID, userId: null },
-  'incidents.start': byId,
   'incidents.resolve': { id: ID, note: 'Removed' },
-  'incidents.close': byId,
   'incidents.reopen': { id: ID, note: 'It is there again' },
   'incidents.addNote': { id: ID, note: 'Patrol is on its way' },
   'incidents.attachEvent': { id: ID, eventId: ID },
   'watchlist.getAll': { take: 20 },
-  'watchlist.getById': byId,
   'watchlist.create': { pattern: 'B AB 12*', reason: 'Stolen vehicle, case 17', priority: 'HIGH' },
   'watchlist.update': { id: ID, priority: 'LOW' },
-  'watchlist.delete': byId,
   'watchlist.getAlerts': { take: 20 },
-  'watchlist.getAlert': byId,
-  'watchlist.onAlert': {},
   'watchlist.acknowledgeAlert': { id: ID, note: 'Patrol informed' },
-  'watchlist.acknowledgeAlertBatch': batch,
-  'watchlist.undoAcknowledgeAlertBatch': batch,
   'live.onAny': { topics: ['events', 'incidents'] },
   'users.getAll': { take: 10 },
-  'users.getById': byId,
   'users.create': {
     email: 'operator@example.org',
     password: 'Correct-horse-1',
@@ -148,7 +95,6 @@ export const examples: Readonly<Record<string, unknown>> = {
     role: 'OPERATOR',
   },
   'users.update': { id: ID, department: 'Night shift' },
-  'users.delete': byId,
   'users.updateRole': { userId: ID, role: 'ANALYST' },
   'users.resetPassword': { userId: ID },
   'users.resetSecondFactor': { userId: ID },
@@ -156,27 +102,27 @@ export const examples: Readonly<Record<string, unknown>> = {
   'users.getActivityLog': { take: 20 },
   'users.getActivityEntry': { id: '1' },
   'reports.getAnalytics': MONTH,
-  'reports.getReports': {},
-  'reports.getById': byId,
   'reports.generate': { ...MONTH, kind: 'EVENTS', format: 'CSV' },
-  'reports.cancel': byId,
-  'reports.delete': byId,
-  'reports.getSchedules': {},
   'reports.createSchedule': { kind: 'DAILY_SUMMARY', format: 'PDF', every: 'DAILY', hour: 6 },
   'reports.updateSchedule': { id: ID, enabled: false },
-  'reports.deleteSchedule': byId,
   'storage.setRetention': { events: { default: 365 } },
   'storage.previewRetention': { events: { default: 90 } },
-  'storage.getRetentionRuns': {},
   'storage.setHold': { eventIds: [ID], reason: 'Case 17' },
-  'storage.releaseHold': byId,
-  'storage.getHolds': {},
-  'storage.getHold': byId,
   'backups.getAll': { take: 10 },
   'views.getAll': { page: 'events' },
   'views.create': { page: 'events', name: 'Speeding today', search: 'violationType=SPEEDING' },
   'views.update': { id: ID, name: 'Speeding' },
-  'views.delete': byId,
   'views.setDefault': { page: 'events', id: null },
   'system.timezone.updateTimezoneSettings': { timezone: 'Europe/Berlin', use24HourFormat: true },
 };
+
+/** The inputs of all other procedures: the first one that the schema accepts is the example. */
+const ORDINARY: readonly object[] = [{}, { id: ID }, { ids: [ID] }];
+
+/**
+ * An example of the input of a procedure. Inputs without values of an installation, such as ids and keys, succeed as they
+ * are; the others do once these values are replaced. Null for a procedure that needs an entry above and has none.
+ */
+export function exampleFor(path: string, schema: z.ZodType): object | null {
+  return examples[path] ?? ORDINARY.find((each) => schema.safeParse(each).success) ?? null;
+}

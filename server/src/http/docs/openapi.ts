@@ -4,11 +4,15 @@ import { permissionNames } from '@gantry/contract/permissions';
 import type { AnyTRPCRouter } from '@trpc/server';
 import { z } from 'zod';
 import { version } from '../../platform/installation.ts';
-import { type Components, createComponents } from './components.ts';
-import { examples } from './examples.ts';
-import { otherPaths } from './other-paths.ts';
-import { describeProcedures, type JsonSchema, type ProcedureDocument } from './procedures.ts';
-import { PROBLEM, restPaths } from './rest-paths.ts';
+import { otherPaths, PROBLEM, restPaths } from './paths.ts';
+import {
+  type Components,
+  createComponents,
+  describeProcedures,
+  errorsAs,
+  type JsonSchema,
+  type ProcedureDocument,
+} from './procedures.ts';
 
 const META: JsonSchema = {
   type: 'object',
@@ -17,11 +21,6 @@ const META: JsonSchema = {
 };
 
 const { $schema: _, ...errorSchema } = z.toJSONSchema(errorBody);
-
-const ERRORS = {
-  '4XX': { $ref: '#/components/responses/Error' },
-  '5XX': { $ref: '#/components/responses/Error' },
-};
 
 const DESCRIPTION = `Traffic management: roadside sensors and the events and violations they report.
 
@@ -173,7 +172,7 @@ function answerContent({ type, output }: ProcedureDocument): JsonSchema {
 
 function operationOf(document: ProcedureDocument): JsonSchema {
   const { path, type, meta, input, requiresInput: required } = document;
-  const example = { json: examples[path] ?? {} };
+  const example = { json: document.example ?? {} };
   const content = input && { 'application/json': { schema: envelope(input), example } };
   const description = 'The input as URL-encoded JSON.';
   return {
@@ -192,7 +191,7 @@ function operationOf(document: ProcedureDocument): JsonSchema {
         description: 'The answer',
         content: answerContent(document),
       },
-      ...ERRORS,
+      ...errorsAs('Error'),
     },
   };
 }

@@ -1,4 +1,6 @@
+import { STATUS_CODES } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
+import type { ErrorBody } from '@gantry/contract/envelope';
 import type { AnyTRPCRouter } from '@trpc/server';
 import type { Core, RequestContext } from '../../platform/context.ts';
 import type { Answer, Call, Dispatcher } from '../../rpc/dispatch.ts';
@@ -18,7 +20,6 @@ import { once, type Target, targetUnder } from '../../rpc/request.ts';
 import { describeFailure, STREAM_HEADERS, subscribe } from '../../rpc/subscription.ts';
 import { describeProcedure, type ProcedureDocument } from '../docs/procedures.ts';
 import { isArray, readInput } from './input.ts';
-import { PROBLEM_TYPE, problemOf } from './problem.ts';
 import { allowedMethods, findPath, type Route } from './routes.ts';
 
 const PREFIX = '/v1/';
@@ -165,4 +166,32 @@ function ofOne(
   const id = encodeURIComponent(String((JSON.parse(json) as Record<string, unknown>)[created.field]));
   // A relative address replaces what follows the last slash of the address of the request.
   return { status, headers: { location: path.endsWith('/') ? id : `${created.under}/${id}` } };
+}
+
+/** The media type of RFC 9457. */
+const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
+
+/** An error in the form of RFC 9457. */
+export interface Problem {
+  readonly type: 'about:blank';
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  /** The code of the error, as in answers of /trpc. */
+  readonly code: string;
+  readonly requestId: string;
+  readonly issues?: readonly { path: string; message: string }[];
+}
+
+/** Converts the body of an error to a problem. */
+function problemOf({ message, data }: ErrorBody, requestId: string): Problem {
+  return {
+    type: 'about:blank',
+    title: STATUS_CODES[data.httpStatus] ?? 'Error',
+    status: data.httpStatus,
+    detail: message,
+    code: data.code,
+    requestId,
+    ...(data.issues && { issues: data.issues }),
+  };
 }

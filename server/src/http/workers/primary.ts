@@ -3,8 +3,7 @@ import { EventEmitter, once } from 'node:events';
 import { unavailable } from '../../platform/error.ts';
 import type { Siblings } from '../../platform/metrics.ts';
 import { BEAT_MS } from '../../platform/process/watchdog.ts';
-import type { FromPrimary, FromWorker } from './messages.ts';
-import { PendingRequests } from './questions.ts';
+import { type FromPrimary, type FromWorker, PendingRequests } from './messages.ts';
 import type { Listening } from './worker-process.ts';
 
 const METRICS_WAIT_MS = 5_000;

@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ignoreErrno } from '@gantry/embedded-postgres/errno';
 import type { Logger } from 'pino';
 import type { FirstAdministrator } from '../../accounts/first-administrator.ts';
-import { ignoreErrno } from '../../platform/errno.ts';
 import { BEAT_MS, MAX_SILENT_BEATS } from '../../platform/process/watchdog.ts';
-import { joinMetrics } from './join-metrics.ts';
 import { type Listening, startWorkerProcess, type WorkerProcess } from './worker-process.ts';
 
 /** Pause before a worker that ended is restarted, in milliseconds; doubled each time until one runs long enough. */
@@ -30,119 +29,145 @@ export interface WorkersOptions {
 }
 
 /** Processes that serve one port together. Workers that end are restarted until this is disposed of. */
-export interface Workers extends AsyncDisposable {
+export class Workers implements AsyncDisposable {
+  readonly #options: WorkersOptions;
+  /** The time after which workers that are asked to stop are killed, in milliseconds. */
+  readonly #stopMs: number;
+  readonly #ending = new AbortController();
+  readonly #alive = new Set<WorkerProcess>();
+  readonly #kept: Promise<void>[] = [];
+  readonly #watching: NodeJS.Timeout;
+  /** The number of workers that were killed while they were asked to stop. */
+  #killed = 0;
+  #firstAdministrator: FirstAdministrator | null = null;
+
+  constructor(options: WorkersOptions) {
+    this.#options = options;
+    this.#stopMs = options.stopDeadlineMs - KILLED_BEFORE_MS;
+    this.#watching = setInterval(() => this.#killSilent(), BEAT_MS).unref();
+  }
+
   /** The administrator that the start of the workers created, if any. */
-  readonly firstAdministrator: FirstAdministrator | null;
+  get firstAdministrator(): FirstAdministrator | null {
+    return this.#firstAdministrator;
+  }
+
   /**
    * Starts the workers.
    * @returns the address, once all of them are listening
    * @throws Error when one of them cannot start
    */
-  listen(): Promise<string>;
-}
+  async listen(): Promise<string> {
+    // The first one starts alone: it migrates the schema, and a problem is reported only once. All begin to listen
+    // together, because clients keep their connections and the first listener would get all of them.
+    const first = this.#start(1);
+    await orFail(first.prepared);
+    this.#ending.signal.throwIfAborted();
+    const others = Array.from({ length: this.#options.count - 1 }, (_, index) => this.#start(index + 2));
+    await Promise.all(others.map(({ prepared }) => orFail(prepared)));
+    const listening = await this.#letListen(first, 1);
+    this.#firstAdministrator = listening.firstAdministrator;
+    await Promise.all(others.map((worker, index) => this.#letListen(worker, index + 2)));
+    return listening.url;
+  }
 
-/** Creates workers, which `listen` starts. */
-export function createWorkers({ count, environment, stopDeadlineMs, log }: WorkersOptions): Workers {
-  const stopMs = stopDeadlineMs - KILLED_BEFORE_MS;
-  const ending = new AbortController();
-  const alive = new Set<WorkerProcess>();
-  const kept: Promise<void>[] = [];
-  let firstAdministrator: FirstAdministrator | null = null;
-  /** The number of workers that were killed while they were asked to stop. */
-  let killed = 0;
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#ending.abort();
+    for (const worker of this.#alive) worker.askToStop();
+    const deadline = setTimeout(() => {
+      for (const worker of this.#alive) this.#kill(worker);
+    }, this.#stopMs);
+    await Promise.all([...this.#kept, ...[...this.#alive].map(({ ended }) => ended)]);
+    clearTimeout(deadline);
+    clearInterval(this.#watching);
+    if (this.#killed > 0)
+      throw new Error(
+        `${this.#killed} worker processes did not stop within ${this.#stopMs / 1_000} s, or did not respond, and were killed.`,
+      );
+  }
 
-  const kill = (worker: WorkerProcess): void => {
-    if (ending.signal.aborted) killed++;
-    worker.kill();
-  };
-
-  // Beats of this process are counted, not time: a machine that was suspended does not kill its workers.
-  const watching = setInterval(() => {
-    for (const worker of alive) {
+  /** Beats of this process are counted, not time: a machine that was suspended does not kill its workers. */
+  #killSilent(): void {
+    for (const worker of this.#alive) {
       if (worker.countBeat() !== MAX_SILENT_BEATS_OF_WORKER) continue;
-      log.error({ process: worker.pid }, 'a worker does not turn its event loop and is killed');
-      kill(worker);
+      const fields = { process: worker.pid };
+      this.#options.log.error(fields, 'a worker does not turn its event loop and is killed');
+      this.#kill(worker);
     }
-  }, BEAT_MS).unref();
+  }
 
-  const gatherMetrics = async (): Promise<string> => {
-    const serving = [...alive].filter(({ isServing }) => isServing);
+  #kill(worker: WorkerProcess): void {
+    if (this.#ending.signal.aborted) this.#killed++;
+    worker.kill();
+  }
+
+  async #gatherMetrics(): Promise<string> {
+    const serving = [...this.#alive].filter(({ isServing }) => isServing);
     const texts = await Promise.all(serving.map((worker) => worker.askMetrics()));
     return joinMetrics(texts.filter((text) => text !== null));
-  };
+  }
 
-  const start = (number: number): WorkerProcess => {
-    const worker = startWorkerProcess({ ...environment, [WORKER_NUMBER]: String(number) }, gatherMetrics);
-    alive.add(worker);
+  #start(number: number): WorkerProcess {
+    const { environment, log } = this.#options;
+    const own = { ...environment, [WORKER_NUMBER]: String(number) };
+    const worker = startWorkerProcess(own, () => this.#gatherMetrics());
+    this.#alive.add(worker);
     void worker.listening.then(
       (now) => now && log.info({ worker: number, process: worker.pid, url: now.url }, 'a worker serves'),
     );
-    void worker.ended.then(() => alive.delete(worker));
+    void worker.ended.then(() => this.#alive.delete(worker));
     return worker;
-  };
+  }
+
+  async #letListen(worker: WorkerProcess, number: number): Promise<Listening> {
+    worker.letListen();
+    const listening = await orFail(worker.listening);
+    this.#kept.push(this.#keep(number, worker));
+    return listening;
+  }
 
   /** Restarts the worker whenever it has ended, with growing pauses until one runs long enough. */
-  const keep = async (number: number, first: WorkerProcess): Promise<void> => {
+  async #keep(number: number, first: WorkerProcess): Promise<void> {
+    const { signal } = this.#ending;
     let pause = INITIAL_PAUSE_MS;
     for (let worker = first; ; pause = Math.min(2 * pause, MAX_PAUSE_MS)) {
       const reason = await worker.ended;
-      if (ending.signal.aborted) return;
+      if (signal.aborted) return;
       if (performance.now() - worker.startedAt > LONG_ENOUGH_MS) pause = INITIAL_PAUSE_MS;
-      log.error(
-        { worker: number, process: worker.pid, reason, pause },
-        'a worker ended and is being replaced',
-      );
-      await ignoreErrno(sleep(pause, undefined, { signal: ending.signal }), 'ABORT_ERR');
-      if (ending.signal.aborted) return;
-      const next = start(number);
+      const fields = { worker: number, process: worker.pid, reason, pause };
+      this.#options.log.error(fields, 'a worker ended and is being replaced');
+      await ignoreErrno(sleep(pause, undefined, { signal }), 'ABORT_ERR');
+      if (signal.aborted) return;
+      const next = this.#start(number);
       void next.prepared.then(() => next.letListen());
       worker = next;
     }
-  };
+  }
+}
 
-  const orFail = async <Answer>(answer: Promise<Answer | null>): Promise<Answer> => {
-    const given = await answer;
-    if (given === null) throw new Error('A worker process ended before it was ready; see its message.');
-    return given;
-  };
+async function orFail<Answer>(answer: Promise<Answer | null>): Promise<Answer> {
+  const given = await answer;
+  if (given === null) throw new Error('A worker process ended before it was ready; see its message.');
+  return given;
+}
 
-  const letListen = async (worker: WorkerProcess, number: number): Promise<Listening> => {
-    worker.letListen();
-    const listening = await orFail(worker.listening);
-    kept.push(keep(number, worker));
-    return listening;
-  };
-
-  return {
-    get firstAdministrator() {
-      return firstAdministrator;
-    },
-    async listen() {
-      // The first one starts alone: it migrates the schema, and a problem is reported only once. All begin to listen
-      // together, because clients keep their connections and the first listener would get all of them.
-      const first = start(1);
-      await orFail(first.prepared);
-      ending.signal.throwIfAborted();
-      const others = Array.from({ length: count - 1 }, (_, index) => start(index + 2));
-      await Promise.all(others.map(({ prepared }) => orFail(prepared)));
-      const listening = await letListen(first, 1);
-      firstAdministrator = listening.firstAdministrator;
-      await Promise.all(others.map((worker, index) => letListen(worker, index + 2)));
-      return listening.url;
-    },
-    async [Symbol.asyncDispose]() {
-      ending.abort();
-      for (const worker of alive) worker.askToStop();
-      const deadline = setTimeout(() => {
-        for (const worker of alive) kill(worker);
-      }, stopMs);
-      await Promise.all([...kept, ...[...alive].map(({ ended }) => ended)]);
-      clearTimeout(deadline);
-      clearInterval(watching);
-      if (killed > 0)
-        throw new Error(
-          `${killed} worker processes did not stop within ${stopMs / 1_000} s, or did not respond, and were killed.`,
-        );
-    },
-  };
+/**
+ * Merges the metrics of several processes in Prometheus' text format: each metric is described once, with the samples
+ * of all. The samples must differ in a label.
+ */
+export function joinMetrics(texts: readonly string[]): string {
+  const metrics = new Map<string, { about: Set<string>; samples: string[] }>();
+  for (const text of texts) {
+    let current = { about: new Set<string>(), samples: [] as string[] };
+    for (const line of text.split('\n')) {
+      const name = /^# (?:HELP|TYPE) (\S+)/.exec(line)?.[1];
+      if (name !== undefined) {
+        current = metrics.get(name) ?? { about: new Set(), samples: [] };
+        metrics.set(name, current);
+        current.about.add(line);
+      } else if (line !== '') current.samples.push(line);
+    }
+  }
+  const parts = [...metrics.values()].map(({ about, samples }) => [...about, ...samples, ''].join('\n'));
+  return parts.join('\n');
 }

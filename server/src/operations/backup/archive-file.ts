@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
-import { ignoreErrno } from '../../platform/errno.ts';
+import { ignoreErrno } from '@gantry/embedded-postgres/errno';
 import type { ArchivedFile } from './manifest.ts';
 import { BackupRefused } from './refusal.ts';
 

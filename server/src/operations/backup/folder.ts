@@ -2,8 +2,8 @@ import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DAY_MS } from '@gantry/contract/durations';
 import { DataFolderInUse, DataFolderUnusable, syncFolder } from '@gantry/embedded-postgres/data-folder';
-import { dataFolderAt } from '../../platform/data-folder.ts';
-import { ignoreErrno } from '../../platform/errno.ts';
+import { ignoreErrno } from '@gantry/embedded-postgres/errno';
+import { dataFolderAt } from '../../platform/database/open.ts';
 import { machineTime } from '../../platform/machine-time.ts';
 import {
   CHECKSUM_FILE,

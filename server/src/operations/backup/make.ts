@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { syncFolder } from '@gantry/embedded-postgres/data-folder';
+import { ignoreErrno } from '@gantry/embedded-postgres/errno';
 import type pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import type { Logger } from 'pino';
 import type { BlobStore } from '../../images/blobs.ts';
 import { readVerified } from '../../images/verified.ts';
 import { tablesOfMigrations } from '../../platform/database/migrate.ts';
-import { ignoreErrno } from '../../platform/errno.ts';
 import { migrationsFolder, version } from '../../platform/installation.ts';
 import { readCompressed, writeCompressed, writeSmall } from './archive-file.ts';
 import { claimBackupFolder, createDraft, type Draft, POOL, removeOldBackups } from './folder.ts';

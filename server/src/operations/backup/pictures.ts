@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { ignoreErrno } from '@gantry/embedded-postgres/errno';
 import pLimit from 'p-limit';
-import { ignoreErrno } from '../../platform/errno.ts';
 import { BackupRefused } from './refusal.ts';
 
 /** Number of pictures that are processed at the same time. */

@@ -1,5 +1,5 @@
+import { hasErrno } from '@gantry/embedded-postgres/errno';
 import { safeText } from '../../platform/describe-error.ts';
-import { hasErrno } from '../../platform/errno.ts';
 
 /** The reason why a backup, a restore or a move is not done, as one sentence that says what to do. */
 export class BackupRefused extends Error {

@@ -1,12 +1,12 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { syncFolder } from '@gantry/embedded-postgres/data-folder';
+import { ignoreErrno } from '@gantry/embedded-postgres/errno';
 import type { Logger } from 'pino';
 import type { BlobStore } from '../../images/blobs.ts';
 import { sqlState } from '../../platform/database/failure.ts';
 import { migrate } from '../../platform/database/migrate.ts';
 import { waitForDatabase } from '../../platform/database/wait.ts';
-import { ignoreErrno } from '../../platform/errno.ts';
 import { migrationsFolder } from '../../platform/installation.ts';
 import { readCompressed } from './archive-file.ts';
 import { analyze, loadTables } from './load-store.ts';

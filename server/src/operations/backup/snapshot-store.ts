@@ -1,12 +1,11 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type pg from 'pg';
 import type { ClientBase } from 'pg';
-import { clientSettings } from '../../platform/database/address.ts';
+import { Client, clientSettings } from '../../platform/database/address.ts';
 import { sqlState } from '../../platform/database/failure.ts';
 import { locks } from '../../platform/database/locks.ts';
 import { areEventsDistributed, type Queryable } from '../../platform/database/nodes.ts';
 import { pauseEvents, takeSnapshotOfNodes } from '../../platform/database/nodes-snapshot.ts';
-import { Client } from '../../platform/database/tls-files.ts';
 import { AppError } from '../../platform/error.ts';
 import { BackupRefused } from './refusal.ts';
 

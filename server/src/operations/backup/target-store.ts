@@ -1,9 +1,8 @@
 import { startEmbeddedDatabase } from '@gantry/embedded-postgres';
 import type { ClientBase } from 'pg';
 import type { Config } from '../../platform/config.ts';
-import { dataFolderAt } from '../../platform/data-folder.ts';
 import { areEventsDistributed } from '../../platform/database/nodes.ts';
-import type { OpenDatabase } from '../../platform/database/open.ts';
+import { dataFolderAt, type OpenDatabase } from '../../platform/database/open.ts';
 import { BackupRefused } from './refusal.ts';
 import { CONNECTION_NAME, type CopyConnection } from './snapshot-store.ts';
 

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { ignoreErrno } from '@gantry/embedded-postgres/errno';
 import type { Logger } from 'pino';
 import { readMigrations } from '../../platform/database/migrate.ts';
-import { ignoreErrno } from '../../platform/errno.ts';
 import { migrationsFolder, version } from '../../platform/installation.ts';
 import { checkFile, damaged, readCompressed } from './archive-file.ts';
 import { listBackups, POOL } from './folder.ts';

@@ -1,7 +1,7 @@
 import type { SwitchableFeature } from '@gantry/contract/system';
 import pg from 'pg';
 import { clientSettings } from '../../platform/database/address.ts';
-import { readDatabaseTime } from '../../platform/database/database-time.ts';
+import { readDatabaseTime } from '../../platform/database/moment.ts';
 import { areEventsDistributed } from '../../platform/database/nodes.ts';
 import { inSnapshotOfNodes, pauseEvents } from '../../platform/database/nodes-snapshot.ts';
 import { createDatabase, type Database } from '../../platform/database/pool.ts';

@@ -4,7 +4,7 @@ import { sql } from 'drizzle-orm';
 import { timeOfId } from '../../events/id.ts';
 import { findEvents, findStoredRows } from '../../events/store.ts';
 import { uuidArray } from '../../platform/database/arrays.ts';
-import { readDatabaseTime } from '../../platform/database/database-time.ts';
+import { readDatabaseTime } from '../../platform/database/moment.ts';
 import type { Executor, Transaction } from '../../platform/database/transaction.ts';
 import type { Outbox } from '../../realtime/publish.ts';
 import { findRaised, nameOfMatch } from '../../watchlist/alerts-store.ts';

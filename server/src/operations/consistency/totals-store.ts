@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { keysOfEvent, totalsKeys } from '../../events/counts/counting.ts';
-import { addToPeriods, rollUpCounts } from '../../events/counts/roll-up.ts';
+import { addToPeriods, MAX_ROLLED_UP_AT_ONCE, rollUpCounts } from '../../events/counts/roll-up.ts';
 import { locks } from '../../platform/database/locks.ts';
 import type { Executor, Transaction } from '../../platform/database/transaction.ts';
 import type { Check, Difference, Rebuild, Rebuilding } from './check.ts';
@@ -46,10 +46,8 @@ async function lockRollUp(tx: Transaction): Promise<void> {
   await tx.execute(sql`SELECT pg_advisory_xact_lock(${locks.rollUp})`);
 }
 
-const ROWS_AT_ONCE = 20_000;
-
 async function rollUpAll({ db }: Rebuilding): Promise<void> {
-  while ((await rollUpCounts(db, ROWS_AT_ONCE)) > 0);
+  while ((await rollUpCounts(db, MAX_ROLLED_UP_AT_ONCE)) > 0);
 }
 
 /** Sums up the longer periods again, and counts what is missing like any other change. */

@@ -1,14 +1,14 @@
 import { stat } from 'node:fs/promises';
 import type { Finding } from '@gantry/contract/doctor';
 import { HOUR_MS, MINUTE_MS } from '@gantry/contract/durations';
-import { listEventMonths } from '../../events/months-store.ts';
+import { ignoreErrno } from '@gantry/embedded-postgres/errno';
+import { listEventMonths } from '../../events/partitions.ts';
 import { readImageCondition } from '../../images/damage-store.ts';
 import { openBlobs } from '../../images/open-blobs.ts';
 import type { Config } from '../../platform/config.ts';
-import { readDatabaseTime } from '../../platform/database/database-time.ts';
+import { readDatabaseTime } from '../../platform/database/moment.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import { safeText } from '../../platform/describe-error.ts';
-import { ignoreErrno } from '../../platform/errno.ts';
 import { machineTime } from '../../platform/machine-time.ts';
 import { readSpoolState, spoolFolderOf } from '../../platform/spool-folder.ts';
 import { oldAfter, scheduleOf } from '../backup/schedule.ts';

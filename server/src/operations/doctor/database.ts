@@ -1,11 +1,11 @@
 import type { Finding } from '@gantry/contract/doctor';
 import type { Config } from '../../platform/config.ts';
-import { compareConnections } from '../../platform/database/connection-limit.ts';
-import { readDatabaseTime } from '../../platform/database/database-time.ts';
 import { dueOf, readMigrations } from '../../platform/database/migrate.ts';
+import { readDatabaseTime } from '../../platform/database/moment.ts';
 import { areEventsDistributed, listAbsentNodes } from '../../platform/database/nodes.ts';
 import { isEmbedded } from '../../platform/database/open.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
+import { compareConnections } from '../../platform/database/wait.ts';
 import { migrationsFolder } from '../../platform/installation.ts';
 import { machineTime } from '../../platform/machine-time.ts';
 import { advice, fine, problem } from './findings.ts';

@@ -1,8 +1,8 @@
 import { access, constants, realpath, stat, statfs } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Finding } from '@gantry/contract/doctor';
+import { hasErrno, ignoreErrno } from '@gantry/embedded-postgres/errno';
 import type { Config } from '../../platform/config.ts';
-import { hasErrno, ignoreErrno } from '../../platform/errno.ts';
 import { advice, fine, problem } from './findings.ts';
 
 /** The free space, as a share of the disk and in bytes, below which the disk counts as full, or as filling. */

@@ -1,6 +1,6 @@
 import { eventType } from '@gantry/contract/events';
 import type { PreviewedRemoval, RetentionPreview, RetentionRules } from '@gantry/contract/storage';
-import { type EventMonth, holdsMonth, listEventMonths, readMonthSizes } from '../../events/months-store.ts';
+import { type EventMonth, holdsMonth, listEventMonths, readMonthSizes } from '../../events/partitions.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import { type Cutoffs, coversEveryType, cutoffsOf } from './cutoffs.ts';

@@ -3,7 +3,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import { HOUR_OF_ARRIVAL, totalsKeys } from '../../events/counts/counting.ts';
 import { divideByEvents } from '../../events/counts/totals.ts';
 import { firstIdAt } from '../../events/id.ts';
-import type { EventMonth } from '../../events/months-store.ts';
+import type { EventMonth } from '../../events/partitions.ts';
 import type { RemovedCount } from '../../events/remove-store.ts';
 import { removeReviewsWithin } from '../../events/reviews-store.ts';
 import { waitForLocksAtMost } from '../../platform/database/locks.ts';

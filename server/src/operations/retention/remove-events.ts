@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventType } from '@gantry/contract/events';
 import { findHeld } from '../../events/holds-store.ts';
-import { type EventMonth, listEventMonths, readMonthSizes } from '../../events/months-store.ts';
+import { type EventMonth, listEventMonths, readMonthSizes } from '../../events/partitions.ts';
 import { removeEvents } from '../../events/remove-store.ts';
 import { sqlState } from '../../platform/database/failure.ts';
 import type { Interval } from '../../platform/time.ts';

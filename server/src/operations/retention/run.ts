@@ -1,5 +1,5 @@
 import { forgetOldDeletions } from '../../events/remove-store.ts';
-import { readDatabaseTime } from '../../platform/database/database-time.ts';
+import { readDatabaseTime } from '../../platform/database/moment.ts';
 import type { Transaction } from '../../platform/database/transaction.ts';
 import { safeText } from '../../platform/describe-error.ts';
 import { cutoffsOf, hasLimits } from './cutoffs.ts';

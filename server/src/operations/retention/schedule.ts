@@ -1,5 +1,5 @@
 import { DateTime } from 'luxon';
-import { readDatabaseTime } from '../../platform/database/database-time.ts';
+import { readDatabaseTime } from '../../platform/database/moment.ts';
 import type { Transaction } from '../../platform/database/transaction.ts';
 import { startPeriodic } from '../../platform/periodic.ts';
 import type { RunParts } from './recorded-removal.ts';

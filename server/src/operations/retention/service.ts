@@ -7,7 +7,7 @@ import type {
 } from '@gantry/contract/storage';
 import { recordActivity } from '../../activity/store.ts';
 import type { ActorContext, Core } from '../../platform/context.ts';
-import { readDatabaseTime } from '../../platform/database/database-time.ts';
+import { readDatabaseTime } from '../../platform/database/moment.ts';
 import { inTransaction } from '../../platform/database/transaction.ts';
 import { AppError } from '../../platform/error.ts';
 import { resolveTime } from '../../platform/time.ts';

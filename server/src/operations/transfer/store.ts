@@ -3,7 +3,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import { firstIdAt, timeOfId } from '../../events/id.ts';
 import { severityOfRank } from '../../events/severity.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
-import { inPortions } from '../../platform/portions.ts';
+import { inPortions } from '../../platform/groups.ts';
 import type { ExportedEvent } from './fields.ts';
 
 /** Which events are exported. */

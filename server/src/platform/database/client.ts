@@ -1,5 +1,5 @@
-import type { Pool, PoolClient } from 'pg';
-import { isUnanswered, sqlState } from './failure.ts';
+import type { Pool, PoolClient, QueryConfig, QueryResult, QueryResultRow } from 'pg';
+import { hasEndedSession, isUnanswered, sqlState } from './failure.ts';
 
 // Exclusive use of a connection, which pg calls a client, and the state in which it is returned.
 
@@ -59,5 +59,59 @@ function replaceIdle(pool: Pool): void {
       (client) => discard(client, null),
       () => undefined,
     );
+  }
+}
+
+/** A connection of a pool that is kept between statements as long as it works. */
+export class KeptClient {
+  readonly #pool: Pool;
+  readonly #answerMs: number | undefined;
+  #kept: PoolClient | null = null;
+
+  /**
+   * @param pool where the connection comes from when it is first needed and after it was lost
+   * @param answerMs maximum wait for the answer to a statement, in milliseconds; by default that of the pool
+   */
+  constructor(pool: Pool, answerMs?: number) {
+    this.#pool = pool;
+    this.#answerMs = answerMs;
+  }
+
+  /**
+   * Runs one statement as a transaction of its own. Unlike `pool.query`, it keeps the connection after an error that
+   * PostgreSQL raises for the statement, so that the next one need not wait for a new connection.
+   */
+  async query<Row extends QueryResultRow>(query: QueryConfig): Promise<QueryResult<Row>> {
+    const client = this.#kept ?? (await this.#open());
+    try {
+      // pg takes a time-out for each query, but its types do not name it.
+      const limited =
+        this.#answerMs === undefined ? query : Object.assign({ query_timeout: this.#answerMs }, query);
+      return await client.query<Row>(limited);
+    } catch (error) {
+      if (sqlState(error) === null || hasEndedSession(error)) this.#drop(client, error);
+      throw error;
+    }
+  }
+
+  /** Returns the connection to the pool. */
+  release(): void {
+    this.#kept?.release();
+    this.#kept = null;
+  }
+
+  async #open(): Promise<PoolClient> {
+    const client = await this.#pool.connect();
+    // A connection that is lost while idle is replaced before a statement fails.
+    client.once('error', (error) => this.#drop(client, error));
+    client.once('end', () => this.#drop(client, null));
+    this.#kept = client;
+    return client;
+  }
+
+  #drop(client: PoolClient, reason: unknown): void {
+    if (this.#kept !== client) return;
+    this.#kept = null;
+    discard(client, reason);
   }
 }

@@ -1,6 +1,5 @@
-import { describeAddress } from './address.ts';
+import { describeAddress, UnreadableTlsFile } from './address.ts';
 import { sqlState } from './failure.ts';
-import { UnreadableTlsFile } from './tls-files.ts';
 
 interface Address {
   readonly server: string;

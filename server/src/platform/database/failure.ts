@@ -1,6 +1,6 @@
 import { DatabaseError } from 'pg';
 import { type AppError, unavailable } from '../error.ts';
-import { UnreadableTlsFile } from './tls-files.ts';
+import { UnreadableTlsFile } from './address.ts';
 
 /** The SQLSTATE of an error or of one of its causes; null if PostgreSQL did not raise it. */
 export function sqlState(error: unknown): string | null {

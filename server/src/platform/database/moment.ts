@@ -1,5 +1,6 @@
 import { and, type Column, type SQL, sql } from 'drizzle-orm';
 import type { Interval } from '../time.ts';
+import type { Executor } from './transaction.ts';
 
 /** A time (Unix milliseconds) as a value in a statement. */
 export function moment(time: number): SQL {
@@ -20,4 +21,13 @@ export function isWithin(column: Column, { from, until }: Interval): SQL | undef
     Number.isFinite(from) ? sql`${column} >= to_timestamp(${from / 1000}::float8)` : undefined,
     Number.isFinite(until) ? sql`${column} < to_timestamp(${until / 1000}::float8)` : undefined,
   );
+}
+
+/** The present time of the database, in Unix milliseconds. */
+export async function readDatabaseTime(db: Executor): Promise<number> {
+  const { rows } = await db.execute<{ at: number }>(
+    sql`SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS at`,
+  );
+  if (!rows[0]) throw new Error('PostgreSQL did not return its time');
+  return Math.round(rows[0].at);
 }

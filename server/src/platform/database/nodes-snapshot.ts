@@ -3,8 +3,7 @@ import { unavailable } from '../error.ts';
 import { sqlState } from './failure.ts';
 import { listAbsentNodes, listUnfinishedCommits, nodeAway, type Queryable } from './nodes.ts';
 import type { Database } from './pool.ts';
-import { BEGIN_SNAPSHOT } from './snapshot.ts';
-import { type Executor, inTransaction, over, transact } from './transaction.ts';
+import { BEGIN_SNAPSHOT, type Executor, inTransaction, over, transact } from './transaction.ts';
 
 // The nodes of a Citus cluster have no common snapshot. They show the same moment if each takes its own while no event
 // is being stored.

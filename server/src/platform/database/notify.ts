@@ -4,9 +4,8 @@ import { sql } from 'drizzle-orm';
 import pg from 'pg';
 import type { Logger } from 'pino';
 import { TIMINGS, type Timings } from '../timings.ts';
-import { clientSettings } from './address.ts';
+import { Client, clientSettings } from './address.ts';
 import { UNLIMITED_IDLENESS } from './pool.ts';
-import { Client } from './tls-files.ts';
 import type { Executor } from './transaction.ts';
 
 /** The channels of messages between processes, with their contents. */

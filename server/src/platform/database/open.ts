@@ -1,13 +1,30 @@
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startEmbeddedDatabase } from '@gantry/embedded-postgres';
+import type { Application } from '@gantry/embedded-postgres/application';
+import { DataFolder } from '@gantry/embedded-postgres/data-folder';
+import { ignoreErrno } from '@gantry/embedded-postgres/errno';
 import { findRunning } from '@gantry/embedded-postgres/running';
-import { dataFolderAt, GANTRY } from '../data-folder.ts';
-import { ignoreErrno } from '../errno.ts';
-import { clientSettings } from './address.ts';
+import { Client, clientSettings } from './address.ts';
 import { explainRefusal } from './explain-refusal.ts';
-import { Client } from './tls-files.ts';
 import { UnsuitableDatabase } from './wait.ts';
+
+/** What the embedded database knows of Gantry. */
+const GANTRY: Application = {
+  name: 'Gantry',
+  database: 'gantry',
+  folderSetting: 'DATA_DIR',
+  serverSetting: 'DATABASE_URL',
+  serverVersions: '15 to 18',
+  sharedFolder: '/var/lib/gantry-postgresql',
+  // That of version 0.1, and since then the data folder of the Debian package.
+  formerSharedFolder: '/var/lib/gantry',
+};
+
+/** The data folder of an installation (`DATA_DIR`), or another folder that one process at a time may use. */
+export function dataFolderAt(path: string): DataFolder {
+  return new DataFolder(path, GANTRY);
+}
 
 const CONNECT_TIMEOUT_MS = 5_000;
 

@@ -1,7 +1,8 @@
-import type { ExtractTablesWithRelations } from 'drizzle-orm';
+import type { ExtractTablesWithRelations, SQL } from 'drizzle-orm';
 import { NodePgSession, NodePgTransaction } from 'drizzle-orm/node-postgres';
 import { PgDialect } from 'drizzle-orm/pg-core';
-import type { Pool, PoolClient } from 'pg';
+import pLimit from 'p-limit';
+import type { Pool, PoolClient, QueryResult, QueryResultRow } from 'pg';
 import { canGoOn, discard } from './client.ts';
 import type { Database } from './pool.ts';
 
@@ -81,4 +82,82 @@ async function commit(client: PoolClient): Promise<void> {
 function rollBack(client: PoolClient): Promise<unknown> {
   // pg supports a time-out for each query, but its types do not declare it.
   return client.query({ text: 'ROLLBACK', query_timeout: ROLLBACK_TIMEOUT_MS } as { text: string });
+}
+
+/** Begins a transaction whose statements see the database as of the first one. */
+export const BEGIN_SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
+
+/**
+ * Runs `work` in a snapshot: all its statements see the database as of the first one, and it cannot write. Inside a
+ * transaction, `work` becomes part of that transaction instead.
+ */
+export function inSnapshot<Result>(db: Executor, work: (db: Executor) => Promise<Result>): Promise<Result> {
+  return '$client' in db ? transact(db.$client, (client) => work(over(client)), BEGIN_SNAPSHOT) : work(db);
+}
+
+/** Maximum pause of the reader between two statements before the server ends the transaction. */
+const MAX_PAUSE = '10min';
+
+/**
+ * Runs work that takes minutes in a snapshot. It holds no lock between statements, so that partitions can be attached and
+ * dropped meanwhile. Its connection is closed at the end. A statement that fails ends the whole work.
+ */
+export async function inLongSnapshot<Result>(
+  pool: Pool,
+  work: (db: Database) => Promise<Result>,
+): Promise<Result> {
+  const client = await pool.connect();
+  try {
+    await client.query(BEGIN_SNAPSHOT);
+    // The first statement takes the snapshot.
+    await client.query("SELECT set_config('idle_in_transaction_session_timeout', $1, true)", [MAX_PAUSE]);
+    await client.query('SAVEPOINT start');
+    // It acts as a transaction for code that opens one inside, and as the database for all other code.
+    return await work(over(releasingLocks(client) as PoolClient) as unknown as Database);
+  } finally {
+    // Closing the connection ends the transaction, whatever its state.
+    client.release(true);
+  }
+}
+
+/**
+ * A client whose statements run one after another, each followed by a rollback to the same savepoint: this releases
+ * the locks of the statement and keeps the snapshot.
+ */
+function releasingLocks(client: PoolClient): Pick<PoolClient, 'query'> {
+  const inTurn = pLimit(1);
+  const query = (...args: Parameters<PoolClient['query']>) =>
+    inTurn(async () => {
+      const result = await client.query(...args);
+      await client.query('ROLLBACK TO SAVEPOINT start');
+      return result;
+    });
+  return { query: query as unknown as PoolClient['query'] };
+}
+
+/** A prepared statement; `values` are those of its placeholders, by name. */
+export type Prepared<Row> = (db: Executor, values: Readonly<Record<string, unknown>>) => Promise<Row[]>;
+
+/**
+ * Prepares a statement that runs many times a second: its text is built once, here, and each connection parses and
+ * plans it on first use. As elsewhere in drizzle, times are returned as text.
+ * @param name must be unique among all statements
+ */
+export function prepare<Row extends QueryResultRow>(name: string, statement: SQL): Prepared<Row> {
+  const query = dialect.sqlToQuery(statement);
+  return async (db, values) => {
+    const ready = db._.session.prepareQuery<{ execute: QueryResult<Row>; all: unknown; values: unknown }>(
+      query,
+      undefined,
+      name,
+      false,
+    );
+    try {
+      const { rows } = await ready.execute({ ...values });
+      return rows;
+    } catch (error) {
+      // The log identifies the statement by name, because it may not contain its text and values.
+      throw error instanceof Error ? Object.assign(error, { statement: name }) : error;
+    }
+  };
 }

@@ -1,8 +1,7 @@
 import { role as roleInput } from '@gantry/contract/permissions';
 import { createUserInput, email as emailInput, password as passwordInput } from '@gantry/contract/users';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { CommandFailed, reporting, WrongUsage } from './failure.ts';
-import { print, printJson } from './output.ts';
+import { CommandFailed, print, printJson, reporting, WrongUsage } from './output.ts';
 
 interface PasswordOptions {
   readonly passwordStdin: boolean;
@@ -38,11 +37,11 @@ async function passwordFor({
   passwordStdin,
 }: PasswordOptions): Promise<{ password: string; isNew: boolean }> {
   if (!passwordStdin) {
-    const { generatePassword } = await import('../../accounts/generated-password.ts');
+    const { generatePassword } = await import('../../accounts/passwords.ts');
     return { password: generatePassword(), isNew: true };
   }
   const parsed = passwordInput.safeParse(await readLine());
-  const { COMMON_PASSWORD, isCommonPassword } = await import('../../accounts/common-passwords.ts');
+  const { COMMON_PASSWORD, isCommonPassword } = await import('../../accounts/passwords.ts');
   if (parsed.success && isCommonPassword(parsed.data))
     throw new WrongUsage(`The password ${COMMON_PASSWORD}`);
   if (parsed.success) return { password: parsed.data, isNew: false };

@@ -4,9 +4,7 @@ import type { CheckResult } from '../../operations/consistency/checks.ts';
 import { MAX_SHARDS } from '../../platform/database/distribute/steps.ts';
 import { openDatabaseOf } from '../../platform/database/open.ts';
 import { loadConfig } from '../../platform/load-config.ts';
-import { wholeNumber } from './arguments.ts';
-import { CommandFailed, exitCodes, reporting, WrongUsage } from './failure.ts';
-import { print, printJson } from './output.ts';
+import { CommandFailed, exitCodes, print, printJson, reporting, WrongUsage, wholeNumber } from './output.ts';
 
 interface CheckOptions {
   readonly repair?: boolean;

@@ -1,7 +1,6 @@
 import type { DoctorReport, Finding } from '@gantry/contract/doctor';
 import type { Command } from 'commander';
-import { exitCodes, messageOf } from './failure.ts';
-import { print, printJson } from './output.ts';
+import { exitCodes, messageOf, print, printJson } from './output.ts';
 
 const SIGNS = { PROBLEM: 'PROBLEM', ADVICE: 'advice ', OK: 'ok     ' } as const;
 

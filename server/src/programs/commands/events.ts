@@ -7,8 +7,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type TransferFormat, transferFormats } from '../../operations/transfer/fields.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Database } from '../../platform/database/pool.ts';
-import { CommandFailed, exitCodes, reporting, WrongUsage } from './failure.ts';
-import { print, printJson } from './output.ts';
+import { CommandFailed, exitCodes, print, printJson, reporting, WrongUsage } from './output.ts';
 
 function isoTime(text: string): string {
   if (isIsoTime(text)) return text;

@@ -2,8 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { connectionOptions } from '@gantry/contract/connections';
 import type { FormatName } from '@gantry/device-formats/format';
 import { type Command, InvalidArgumentError } from 'commander';
-import { exitCodes, reporting, WrongUsage } from './failure.ts';
-import { printJson } from './output.ts';
+import { exitCodes, printJson, reporting, WrongUsage } from './output.ts';
 
 interface TryOptions {
   readonly contentType?: string;

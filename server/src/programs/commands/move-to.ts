@@ -1,12 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { dataFolderAt } from '../../platform/data-folder.ts';
-import { openDatabaseOf } from '../../platform/database/open.ts';
+import { dataFolderAt, openDatabaseOf } from '../../platform/database/open.ts';
 import { loadConfig } from '../../platform/load-config.ts';
 import { createLog } from '../../platform/log.ts';
-import { CommandFailed, reporting, WrongUsage } from './failure.ts';
-import { print, printJson } from './output.ts';
+import { CommandFailed, print, printJson, reporting, WrongUsage } from './output.ts';
 
 async function moveTo(address: string, { json }: { readonly json: boolean }): Promise<void> {
   if (!/^postgres(ql)?:\/\/.+/.test(address) || !URL.canParse(address)) {

@@ -1,8 +1,7 @@
 import type { Analytics, Compared } from '@gantry/contract/analytics';
 import { severity } from '@gantry/contract/events';
 import type { RemovedEvents } from '../../events/remove-store.ts';
-import { rankOf, severityOfRank } from '../../events/severity.ts';
-import { isViolation } from '../../events/violation.ts';
+import { isViolation, rankOf, severityOfRank } from '../../events/severity.ts';
 import { sumsBySpelling } from '../../platform/case-fold.ts';
 import type { CountRow } from './store.ts';
 

@@ -1,7 +1,7 @@
 import { HOUR_MS, MINUTE_MS } from '@gantry/contract/durations';
 import { IANAZone } from 'luxon';
 import type { Executor } from '../../platform/database/transaction.ts';
-import { inPortions } from '../../platform/portions.ts';
+import { inPortions } from '../../platform/groups.ts';
 import type { Interval } from '../../platform/time.ts';
 import { countByHour, countWithin, type HourRow } from './store.ts';
 

@@ -1,8 +1,7 @@
 import type { Analytics, AnalyticsInterval } from '@gantry/contract/analytics';
 import { DAY_MS } from '@gantry/contract/durations';
 import { DateTime } from 'luxon';
-import { weekBounds } from '../../platform/local-days.ts';
-import type { Interval } from '../../platform/time.ts';
+import { type Interval, weekBounds } from '../../platform/time.ts';
 import { localBounds } from '../../traffic/range.ts';
 import type { Concern } from './counts.ts';
 import type { HourRow } from './store.ts';

@@ -1,11 +1,10 @@
 import { eventType } from '@gantry/contract/events';
 import type { SensorStatus } from '@gantry/contract/sensors';
 import { isRemovedWithin, listRemovedEvents } from '../../events/remove-store.ts';
-import { isViolation } from '../../events/violation.ts';
+import { isViolation } from '../../events/severity.ts';
 import { sumsBySpelling } from '../../platform/case-fold.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
-import { type LocalDay, localDays } from '../../platform/local-days.ts';
-import type { Interval } from '../../platform/time.ts';
+import { type Interval, type LocalDay, localDays } from '../../platform/time.ts';
 import type { Batch, Column, KindOfReport, ReportScope, Row, Summary } from '../document.ts';
 import {
   countEventsByLocation,

@@ -1,6 +1,6 @@
 import { listRemovedEvents, type RemovedEvents } from '../../events/remove-store.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
-import { localDays } from '../../platform/local-days.ts';
+import { localDays } from '../../platform/time.ts';
 import type { Chart, Figure, ReportScope } from '../document.ts';
 import { createLocalTime } from '../local-time.ts';
 import { untilNow } from './slices.ts';

@@ -1,7 +1,6 @@
 import type { FlowPoint } from '@gantry/contract/traffic';
 import type { Database } from '../../platform/database/pool.ts';
-import { localDays } from '../../platform/local-days.ts';
-import type { Interval } from '../../platform/time.ts';
+import { type Interval, localDays } from '../../platform/time.ts';
 import type { WantedPlace } from '../../traffic/places-store.ts';
 import { getFlow } from '../../traffic/service.ts';
 import type { Batch, Column, KindOfReport, ReportScope, Row, Summary } from '../document.ts';

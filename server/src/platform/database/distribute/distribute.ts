@@ -1,7 +1,6 @@
 import type pg from 'pg';
-import { clientSettings } from '../address.ts';
+import { Client, clientSettings } from '../address.ts';
 import { locks } from '../locks.ts';
-import { Client } from '../tls-files.ts';
 import { countNodes, refuseWhileServed, refuseWithoutSchema } from './cluster.ts';
 import { COUNT_EVENTS, COUNT_SHARDS, type Step, shardsFor, stepsTo } from './steps.ts';
 

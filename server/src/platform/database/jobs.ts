@@ -1,4 +1,33 @@
+import { type SQL, sql } from 'drizzle-orm';
+import type { PgTable } from 'drizzle-orm/pg-core';
 import type { Logger } from 'pino';
+import { type PeriodicOptions, startPeriodic } from '../periodic.ts';
+import type { Channel, Listener } from './notify.ts';
+
+export interface JobsOptions extends PeriodicOptions {
+  readonly runner: JobRunner;
+  readonly listener: Pick<Listener, 'on'>;
+  /** A channel whose messages name a group with due jobs. */
+  readonly channel: Channel;
+  /** Wakes the runner for every group with due jobs: retries, expired leases, and jobs whose message was lost. */
+  readonly sweep: () => Promise<void>;
+}
+
+/**
+ * Performs the jobs of a table: shortly after the commit that adds them, by NOTIFY, and otherwise in a sweep every
+ * `everyMs`. Every process does so; the lease gives each job to one of them. Disposing waits for the jobs in
+ * progress.
+ */
+export function startJobs({ runner, listener, channel, sweep, ...options }: JobsOptions): AsyncDisposable {
+  const sweeps = startPeriodic(options, sweep);
+  listener.on(channel, (group) => runner.wake(group), sweeps.startNow);
+  return {
+    async [Symbol.asyncDispose]() {
+      await sweeps[Symbol.asyncDispose]();
+      await runner[Symbol.asyncDispose]();
+    },
+  };
+}
 
 export interface JobRunnerOptions<Job> {
   /** Claims up to `most` due jobs of a group, so that no other process takes them for some time. */
@@ -87,4 +116,21 @@ export function createJobRunner<Job>(options: JobRunnerOptions<Job>): JobRunner 
       while (working.size > 0) await Promise.all(working);
     },
   };
+}
+
+export interface ClaimOptions {
+  /** The condition for rows that are due: new ones, and those whose lease has expired by the clock of the database. */
+  readonly due: SQL;
+  /** The order in which they are claimed. */
+  readonly order: SQL;
+  readonly most: number;
+}
+
+/**
+ * The ids of up to `most` due rows, as an array: `UPDATE … SET attempts = attempts + 1, <lease> WHERE id = ANY (…)`
+ * claims them. Rows that another process is claiming are skipped. `attempts` identifies the claim: a result may be
+ * recorded only if it is unchanged. Otherwise the lease has expired and another process has the row.
+ */
+export function claimableIds(table: PgTable, { due, order, most }: ClaimOptions): SQL {
+  return sql`ARRAY(SELECT id FROM ${table} WHERE ${due} ORDER BY ${order} LIMIT ${most} FOR NO KEY UPDATE SKIP LOCKED)`;
 }

@@ -1,8 +1,7 @@
 import { permissionNames } from '@gantry/contract/permissions';
 import type { AnyTRPCRouter } from '@trpc/server';
 import { type Route, routes } from '../rest/routes.ts';
-import { examples } from './examples.ts';
-import { describeProcedure, type JsonSchema, type ProcedureDocument } from './procedures.ts';
+import { describeProcedure, errorsAs, type JsonSchema, type ProcedureDocument } from './procedures.ts';
 
 /** An error of the REST form. */
 export const PROBLEM: JsonSchema = {
@@ -38,11 +37,6 @@ const IDEMPOTENCY_KEY: JsonSchema = {
   schema: { type: 'string', minLength: 1, maxLength: 128 },
 };
 
-const ERRORS = {
-  '4XX': { $ref: '#/components/responses/Problem' },
-  '5XX': { $ref: '#/components/responses/Problem' },
-};
-
 /** The REST form of the API as paths of OpenAPI. @param documents the procedures, with named schemas */
 export function restPaths(router: AnyTRPCRouter, documents: readonly ProcedureDocument[]): JsonSchema {
   const named = new Map(documents.map((document) => [document.path, document]));
@@ -74,7 +68,7 @@ function operationOf(route: Route, { inline, document, batch }: Described): Json
   const properties = (inline.input?.properties ?? {}) as Record<string, JsonSchema>;
   const wanted = new Set((inline.input?.required ?? []) as string[]);
   const isDevice = meta.access === 'device';
-  const example = (examples[path] ?? {}) as Record<string, unknown>;
+  const example = (document.example ?? {}) as Record<string, unknown>;
   const parameter = (name: string, place: 'path' | 'query'): JsonSchema => {
     const { description, ...schema } = properties[name] ?? {};
     return {
@@ -114,7 +108,7 @@ function operationOf(route: Route, { inline, document, batch }: Described): Json
         content: { 'application/json': { schema, example: sent } },
       },
     }),
-    responses: { ...successOf(route, document, batch), ...ERRORS },
+    responses: { ...successOf(route, document, batch), ...errorsAs('Problem') },
   };
 }
 
@@ -194,3 +188,80 @@ function isSimple(schema: JsonSchema | undefined): boolean {
   const items = schema?.items as JsonSchema | undefined;
   return items?.type !== 'object';
 }
+
+const BINARY = { schema: { type: 'string', format: 'binary' } };
+
+function probe(operationId: string, summary: string, description: string, type = 'application/json') {
+  return {
+    get: {
+      operationId,
+      tags: ['operation'],
+      summary,
+      description,
+      security: [],
+      responses: {
+        200: {
+          description: 'The answer',
+          content: { [type]: { schema: { type: type === 'application/json' ? 'object' : 'string' } } },
+        },
+        ...errorsAs('Error'),
+      },
+    },
+  };
+}
+
+function pathParameter(name: string, description: string, pattern: string): JsonSchema {
+  return { name, in: 'path', required: true, description, schema: { type: 'string', pattern } };
+}
+
+/** What the service serves besides its procedures, as paths of OpenAPI. */
+export const otherPaths: JsonSchema = {
+  '/images/{sha256}': {
+    get: {
+      operationId: 'image',
+      tags: ['operation'],
+      summary: 'Get an image of an event or a note',
+      description:
+        'Needs a token. `images` of events contain the addresses. Each view is recorded. Ranges of bytes and `If-None-Match` are supported.',
+      security: [{ bearer: [] }],
+      parameters: [pathParameter('sha256', 'The SHA-256 of the image, in hexadecimal.', '^[0-9a-f]{64}$')],
+      responses: {
+        200: {
+          description: 'The image',
+          content: { 'image/jpeg': BINARY, 'image/png': BINARY, 'image/webp': BINARY },
+        },
+        206: { description: 'A part of the image', content: { 'image/*': BINARY } },
+        304: { description: 'The image has not changed' },
+        ...errorsAs('Error'),
+      },
+    },
+  },
+  '/reports/{id}/file': {
+    get: {
+      operationId: 'reportFile',
+      tags: ['operation'],
+      summary: 'Get the file of a report',
+      description: 'Needs a token with the permission View Reports. The report must be DONE.',
+      security: [{ bearer: [] }],
+      parameters: [pathParameter('id', 'The id of the report.', '^[0-9a-f-]{36}$')],
+      responses: {
+        200: {
+          description: 'The file',
+          content: {
+            'text/csv': BINARY,
+            'application/pdf': BINARY,
+            'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': BINARY,
+          },
+        },
+        ...errorsAs('Error'),
+      },
+    },
+  },
+  '/live': probe('live', 'Whether the process is alive', 'Public.'),
+  '/ready': probe(
+    'ready',
+    'Whether the process can answer',
+    'Public. 503 while the database is away or the process is stopping. `reason` names nodes of a database cluster that do not answer.',
+  ),
+  '/metrics': probe('metrics', 'Get the metrics for Prometheus', 'Public.', 'text/plain'),
+};

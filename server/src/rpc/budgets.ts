@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { MAX_BODY_BYTES } from '@gantry/contract/envelope';
 import { WireError } from './errors.ts';
+import type { Serialized } from './output.ts';
 
-/** Bodies up to this size in bytes are neither counted nor queued. */
+/** Bodies up to this size in bytes are neither counted nor queued, and answers are not counted. */
 const SMALL_BYTES = 64 * 1024;
 
 /** Maximum size in bytes of all larger bodies held at the same time. Parsed, they may take six times as much. */
@@ -80,8 +81,8 @@ export class BodyReader {
       const take = (chunk: Buffer): void => {
         size += chunk.length;
         const fresh = size <= SMALL_BYTES ? 0 : size - held;
-        if (size > max) refuse(tooLarge(limit));
-        else if (this.#inFlight + fresh > MAX_IN_FLIGHT_BYTES) refuse(tooBusy());
+        if (size > max) refuse(bodyTooLarge(limit));
+        else if (this.#inFlight + fresh > MAX_IN_FLIGHT_BYTES) refuse(tooManyBodies());
         else {
           if (fresh > 0) hold(fresh);
           chunks.push(chunk);
@@ -89,7 +90,7 @@ export class BodyReader {
       };
 
       if (declaredBytes(request) > max) {
-        refuse(tooLarge(limit));
+        refuse(bodyTooLarge(limit));
         return;
       }
       request.on('data', take);
@@ -113,7 +114,7 @@ export class BodyReader {
   }
 }
 
-function tooLarge(limit: BodyLimit | undefined): WireError {
+function bodyTooLarge(limit: BodyLimit | undefined): WireError {
   return new WireError(
     'PAYLOAD_TOO_LARGE',
     limit
@@ -122,7 +123,7 @@ function tooLarge(limit: BodyLimit | undefined): WireError {
   );
 }
 
-function tooBusy(): WireError {
+function tooManyBodies(): WireError {
   return new WireError('SERVICE_UNAVAILABLE', 'Too many large requests at once: try again in a moment', {
     headers: { 'retry-after': '1' },
   });
@@ -155,4 +156,95 @@ function readSmall(request: IncomingMessage): Promise<Buffer> {
     request.on('end', () => resolve(body ?? Buffer.alloc(0)));
     request.on('error', () => reject(cutShort()));
   });
+}
+
+/** The memory that the answers of one process may use, and the time for reading them. */
+export interface AnswerLimits {
+  /** Maximum size of one answer in bytes; for a batch, of all its calls together. */
+  readonly answerBytes: number;
+  /** Maximum size in bytes of all larger answers that are not completely sent. */
+  readonly inFlightBytes: number;
+  /** Maximum time for a client to read a larger answer: a fixed part, in milliseconds, and a part that depends on the size. */
+  readonly readingMs: number;
+  readonly readBytesPerSecond: number;
+}
+
+export const ANSWER_LIMITS: AnswerLimits = {
+  answerBytes: 64 * 1024 * 1024,
+  inFlightBytes: 256 * 1024 * 1024,
+  readingMs: 30_000,
+  readBytesPerSecond: 64 * 1024,
+};
+
+/** Limits the memory of answers that are not completely sent. All forms of requests of a process share one. */
+export class AnswerBudget {
+  readonly #limits: AnswerLimits;
+  readonly #held = new WeakMap<ServerResponse, number>();
+  #inFlight = 0;
+
+  constructor(limits: AnswerLimits) {
+    this.#limits = limits;
+  }
+
+  /**
+   * Reserves memory for a part of an answer until the answer is sent.
+   * @param isShared the part is stored once for all recipients, so it does not count as in flight
+   * @throws WireError BAD_REQUEST when the answer becomes too large; SERVICE_UNAVAILABLE while too much is in flight
+   */
+  take(response: ServerResponse, part: Serialized, isShared: boolean): void {
+    if (part.json.length <= SMALL_BYTES) return;
+    const { answerBytes, inFlightBytes } = this.#limits;
+    const bytes = bytesOf(part);
+    if ((this.#held.get(response) ?? 0) + bytes > answerBytes) throw answerTooLarge(answerBytes);
+    if (isShared || response.destroyed) return;
+    if (this.#inFlight + bytes > inFlightBytes) throw tooManyAnswers();
+    this.#hold(response, bytes);
+  }
+
+  /**
+   * Closes the connection of a large answer that the client reads too slowly. Call it once all of the answer was written.
+   * @param bytes size of the answer
+   */
+  limitReading(response: ServerResponse, bytes: number): void {
+    if (bytes <= SMALL_BYTES || response.writableFinished || response.destroyed) return;
+    const { readingMs, readBytesPerSecond } = this.#limits;
+    const tooSlow = setTimeout(
+      () => response.destroy(),
+      readingMs + (bytes / readBytesPerSecond) * 1000,
+    ).unref();
+    response.once('close', () => clearTimeout(tooSlow));
+  }
+
+  #hold(response: ServerResponse, bytes: number): void {
+    const before = this.#held.get(response);
+    this.#held.set(response, (before ?? 0) + bytes);
+    this.#inFlight += bytes;
+    if (before !== undefined) return;
+    response.once('close', () => {
+      this.#inFlight -= this.#held.get(response) ?? 0;
+      this.#held.delete(response);
+    });
+  }
+}
+
+/** The size of a part of an answer, in bytes. */
+export function bytesOf({ json, values }: Serialized): number {
+  return Buffer.byteLength(json) + (values?.length ?? 0);
+}
+
+function answerTooLarge(limit: number): WireError {
+  return new WireError(
+    'BAD_REQUEST',
+    `The answer would be larger than ${limit / (1024 * 1024)} MB: request less at a time, page by page or with a filter, or in smaller batches`,
+  );
+}
+
+function tooManyAnswers(): WireError {
+  return new WireError(
+    'SERVICE_UNAVAILABLE',
+    'Too many large answers are in progress: try again in a moment',
+    {
+      headers: { 'retry-after': '1' },
+    },
+  );
 }

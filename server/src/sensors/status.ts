@@ -1,10 +1,9 @@
 import type { Core } from '../platform/context.ts';
-import { inTransaction } from '../platform/database/transaction.ts';
+import { type Executor, inTransaction } from '../platform/database/transaction.ts';
 import { startPeriodic } from '../platform/periodic.ts';
-import type { Outbox } from '../realtime/publish.ts';
-import type { PublicList } from './public-list.ts';
-import { publishChanges } from './publish-status.ts';
-import { keepWatch, silenceSensors, takeTurn } from './status-store.ts';
+import { type Outbox, publish } from '../realtime/publish.ts';
+import { keepWatch, type StatusOutcome, silenceSensors, takeTurn } from './status-store.ts';
+import type { PublicList } from './view.ts';
 
 const FAILURE = 'silent sensors cannot be searched for now; the next run will try again';
 
@@ -37,5 +36,32 @@ export async function sweepOnce(parts: Parts, timeoutSeconds: number): Promise<v
 export function startSweeper(parts: Parts & Pick<Core, 'timings'>, timeoutSeconds: number): AsyncDisposable {
   return startPeriodic({ everyMs: parts.timings.sweepSensorsMs, log: parts.log, failure: FAILURE }, () =>
     sweepOnce(parts, timeoutSeconds),
+  );
+}
+
+/** Publishes changes of status, in the transaction that makes them. */
+export function publishStatus(
+  app: { readonly outbox: Outbox },
+  tx: Executor,
+  outcomes: readonly StatusOutcome[],
+  reason: string,
+): Promise<void> {
+  return publishChanges(
+    app,
+    tx,
+    outcomes.map((outcome) => ({ ...outcome, reason })),
+  );
+}
+
+/** The same, for changes with a reason each. */
+function publishChanges(
+  app: { readonly outbox: Outbox },
+  tx: Executor,
+  changes: readonly (StatusOutcome & { readonly reason: string })[],
+): Promise<void> {
+  return publish(
+    app,
+    tx,
+    changes.map((body) => ({ topic: 'sensors', body })),
   );
 }

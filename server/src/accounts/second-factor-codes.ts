@@ -1,13 +1,13 @@
-import { SECOND_FACTOR_REQUIRED, WRONG_CODE } from '@gantry/contract/second-factor';
+import { hash, randomInt } from 'node:crypto';
+import { RECOVERY_CODES, SECOND_FACTOR_REQUIRED, WRONG_CODE } from '@gantry/contract/second-factor';
+import { Secret, TOTP } from 'otpauth';
 import { recordActivity } from '../activity/store.ts';
 import type { Core, RequestContext } from '../platform/context.ts';
 import { inTransaction } from '../platform/database/transaction.ts';
 import { AppError } from '../platform/error.ts';
-import { noteFailedLogin, notingThrottle } from './failed-logins.ts';
-import { plainCode, recoveryCodeHash } from './recovery-codes.ts';
+import { noteFailedLogin, notingThrottle } from './check-password.ts';
 import { findSecondFactor, type SecondFactorRow, useRecoveryCode, useStep } from './second-factor-store.ts';
 import type { AuthServices } from './start.ts';
-import { isTotpCode, totpStep } from './totp.ts';
 
 type CodeContext = RequestContext<Core & AuthServices>;
 
@@ -76,4 +76,65 @@ async function useTotpCode(
 ): Promise<boolean> {
   const step = totpStep(secret, code, app.clock.now());
   return step !== null && useStep(app.db, userId, step);
+}
+
+// Codes of authenticator apps: RFC 6238 with SHA-1, six digits and thirty seconds, which all apps support.
+
+const PERIOD_SECONDS = 30;
+const DIGITS = 6;
+
+/** Codes of the steps before and after the present one are accepted, for clocks that differ. */
+const STEPS_AROUND = 1;
+
+/** A new secret in Base32: 160 bits, as RFC 4226 recommends. */
+export function newTotpSecret(): string {
+  return new Secret({ size: 20 }).base32;
+}
+
+/** The otpauth: address of a secret. */
+export function totpUri(secret: string, { issuer, email }: { issuer: string; email: string }): string {
+  return totpOf(secret, { issuer, label: email }).toString();
+}
+
+/** Whether it looks like a code of an app rather than a recovery code. */
+function isTotpCode(code: string): boolean {
+  return /^\d{6}$/.test(code);
+}
+
+/**
+ * The time step of the code, which identifies it.
+ * @param now in Unix milliseconds
+ * @returns null when it is not a code of about this time
+ */
+export function totpStep(secret: string, code: string, now: number): number | null {
+  const distance = totpOf(secret).validate({ token: code, timestamp: now, window: STEPS_AROUND });
+  return distance === null ? null : Math.floor(now / 1000 / PERIOD_SECONDS) + distance;
+}
+
+function totpOf(secret: string, about: { issuer?: string; label?: string } = {}): TOTP {
+  return new TOTP({ ...about, secret, algorithm: 'SHA1', digits: DIGITS, period: PERIOD_SECONDS });
+}
+
+/** No characters that are easily confused. */
+const ALPHABET = 'abcdefghjkmnpqrstuvwxyz23456789';
+
+/** Four groups of four of these characters are 79 bits, so SHA-256 suffices to store a code. */
+const GROUPS = 4;
+const GROUP_LENGTH = 4;
+
+/** New codes as they are shown, such as `k7dm-x2pq-9ahw-tt4e`. */
+export function newRecoveryCodes(): string[] {
+  const character = () => ALPHABET.charAt(randomInt(ALPHABET.length));
+  const group = () => Array.from({ length: GROUP_LENGTH }, character).join('');
+  return Array.from({ length: RECOVERY_CODES }, () => Array.from({ length: GROUPS }, group).join('-'));
+}
+
+/** The hash that is stored instead of a code. Case, blanks and hyphens do not matter. */
+export function recoveryCodeHash(code: string): string {
+  return hash('sha256', plainCode(code), 'hex');
+}
+
+/** A code without blanks and hyphens, in lower case. */
+export function plainCode(code: string): string {
+  return code.replace(/[\s-]/g, '').toLowerCase();
 }

@@ -7,8 +7,10 @@ import { requireSeesPlates } from '../events/plate-access.ts';
 import type { ImageServices } from '../images/start.ts';
 import type { Core } from '../platform/context.ts';
 import { notFound, unavailable } from '../platform/error.ts';
-import type { CallerOf } from '../rpc/caller.ts';
-import { readRange } from './byte-range.ts';
+import { openReportFile } from '../reports/download.ts';
+import type { ReportServices } from '../reports/start.ts';
+import { drain } from '../rpc/budgets.ts';
+import type { CallerOf } from '../rpc/exchange.ts';
 
 const SHA256 = /^[0-9a-f]{64}$/;
 
@@ -92,4 +94,56 @@ function isKnown(header: string | undefined, tag: string): boolean {
     .split(',')
     .map((each) => each.trim().replace(/^W\//, ''))
     .some((each) => each === '*' || each === tag);
+}
+
+/** A part of a file: both positions inclusive, from 0. */
+interface ByteRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+const RANGE = /^bytes=(\d{0,15})-(\d{0,15})$/;
+
+/**
+ * The range of a file that a Range header requests (RFC 9110, 14.2).
+ * @param bytes size of the file, at least 1
+ * @returns null for the whole file, including for several ranges and for headers that are not understood; `none` when
+ * the range is not satisfiable
+ */
+function readRange(header: string | undefined, bytes: number): ByteRange | 'none' | null {
+  const [, first, last] = RANGE.exec(header?.trim() ?? '') ?? [];
+  if (first === undefined || last === undefined || (first === '' && last === '')) return null;
+  if (first === '') {
+    return Number(last) === 0 ? 'none' : { start: Math.max(0, bytes - Number(last)), end: bytes - 1 };
+  }
+  const start = Number(first);
+  if (last !== '' && Number(last) < start) return null;
+  return start >= bytes
+    ? 'none'
+    : { start, end: last === '' ? bytes - 1 : Math.min(Number(last), bytes - 1) };
+}
+
+/** Serves the files of reports to users with a token. */
+export function serveReportFiles(
+  server: FastifyInstance,
+  app: Core & AuthServices & ReportServices,
+  callerOf: CallerOf,
+): void {
+  server.get<{ Params: { id: string } }>(
+    '/reports/:id/file',
+    { exposeHeadRoute: false },
+    async (request, reply) => {
+      drain(request.raw, reply.raw);
+      const { name, contentType, size, stream } = await openReportFile(
+        { app, caller: callerOf(request.raw, request.id) },
+        request.params.id,
+      );
+      return reply
+        .header('content-type', contentType)
+        .header('content-length', size)
+        .header('content-disposition', `attachment; filename="${name}"`)
+        .header('cache-control', 'private, no-store')
+        .send(stream);
+    },
+  );
 }
