@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createDiskBlobs } from '../src/images/disk-blobs.ts';
+import { createDiskBlobs } from '../src/images/blobs.ts';
 import { type BackupResult, makeBackup } from '../src/operations/backup/make.ts';
 import { moveDatabase } from '../src/operations/backup/move.ts';
 import { pathInPool } from '../src/operations/backup/pictures.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createInbox } from '../src/realtime/inbox.ts';
+import { createInbox } from '../src/realtime/follow.ts';
 import type { FeedItem } from '../src/realtime/items.ts';
 import { compare, type Position, readCursor, writeCursor } from '../src/realtime/position.ts';
 

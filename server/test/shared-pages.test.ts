@@ -2,9 +2,9 @@ import type { Event } from '@gantry/contract/events';
 import type { Topic } from '@gantry/contract/realtime';
 import type { Pool } from 'pg';
 import { describe, expect, it } from 'vitest';
+import { createSharedPages, type SharedPage } from '../src/realtime/hub.ts';
 import { itemsAfter, selectTopics } from '../src/realtime/items.ts';
 import { compare, type Position } from '../src/realtime/position.ts';
-import { createSharedPages, type SharedPage } from '../src/realtime/shared-pages.ts';
 
 const AT = new Date('2026-01-01T00:00:00Z');
 const PAGE = 50;

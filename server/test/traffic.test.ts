@@ -4,7 +4,7 @@ import { DateTime } from 'luxon';
 import type { PoolClient } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { locks } from '../src/platform/database/locks.ts';
-import { getHourOfWeek } from '../src/traffic/hour-of-week.ts';
+import { getHourOfWeek } from '../src/traffic/service.ts';
 import { type Gantry, startGantry } from './harness.ts';
 import { rollUpAllTraffic } from './roll-up-all-traffic.ts';
 import { type Passage, type SimulatedMonth, SPEED_LIMIT, simulateMonth, ZONE } from './simulated-month.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ConfigError, readConfig } from '../src/platform/config.ts';
 import { isPublicAddress, parseAllowedHost } from '../src/platform/hosts.ts';
-import { createAddressRules, UnusableAddress } from '../src/webhooks/address.ts';
+import { createAddressRules, UnusableAddress } from '../src/webhooks/send.ts';
 
 const rules = createAddressRules([]);
 

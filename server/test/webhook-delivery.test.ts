@@ -11,12 +11,16 @@ import { listen } from '../src/platform/database/notify.ts';
 import { createDatabase, createPool, type Database } from '../src/platform/database/pool.ts';
 import { inTransaction } from '../src/platform/database/transaction.ts';
 import { Resources } from '../src/platform/resources.ts';
-import { createAddressRules, type Resolve } from '../src/webhooks/address.ts';
-import { markDelivered, markFailed } from '../src/webhooks/attempts-store.ts';
 import { JITTER } from '../src/webhooks/back-off.ts';
 import { createDeliverer, startDelivering } from '../src/webhooks/deliver.ts';
-import { insertDeliveries, redeliverOne, removeOldDeliveries } from '../src/webhooks/deliveries-store.ts';
-import { createSender } from '../src/webhooks/send.ts';
+import {
+  insertDeliveries,
+  markDelivered,
+  markFailed,
+  redeliverOne,
+  removeOldDeliveries,
+} from '../src/webhooks/deliveries-store.ts';
+import { createAddressRules, createSender, type Resolve } from '../src/webhooks/send.ts';
 import { createTestDatabase, eventually } from './harness.ts';
 import { answer, type Received, type Receiver, startReceiver } from './webhook-receiver.ts';
 

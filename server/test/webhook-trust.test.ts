@@ -4,8 +4,7 @@ import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { retryAfterOf } from '../src/platform/retry-after.ts';
 import { createApp } from '../src/programs/app.ts';
-import { createAddressRules } from '../src/webhooks/address.ts';
-import { createSender } from '../src/webhooks/send.ts';
+import { createAddressRules, createSender } from '../src/webhooks/send.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 import { answer, type Receiver, type Respond, startReceiver } from './webhook-receiver.ts';
 

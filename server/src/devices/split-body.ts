@@ -1,5 +1,10 @@
-import { imageLengthOf, mediaTypeOf } from '../images/pixel-size.ts';
-import { addressOfImage, type Picture, readPicture } from '../images/read-image.ts';
+import {
+  addressOfImage,
+  imageLengthOf,
+  mediaTypeOf,
+  type Picture,
+  readPicture,
+} from '../images/read-image.ts';
 import { replaceImages } from './embedded-images.ts';
 import { isMultipart, type RawPart, splitMultipart, UnreadableMultipart } from './multipart.ts';
 

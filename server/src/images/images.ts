@@ -2,16 +2,15 @@ import pLimit from 'p-limit';
 import type { Logger } from 'pino';
 import { isBadRow } from '../platform/database/failure.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { AppError, unavailable } from '../platform/error.ts';
+import { AppError, invalidInput, unavailable } from '../platform/error.ts';
 import { Groups } from '../platform/groups.ts';
-import type { BlobStore } from './blobs.ts';
-import { type Breaker, createBreaker } from './breaker.ts';
-import { noteDamaged } from './damage-store.ts';
-import type { Picture } from './read-image.ts';
+import { type BlobStore, type Breaker, createBreaker } from './blobs.ts';
+import { addressOfImage, type Picture, readImage } from './read-image.ts';
 import {
   findImage,
   type ImagesOfEvent,
   isImageOfDevice,
+  noteDamaged,
   noteImages,
   noteImagesOfEvent,
   noteImagesOfMessages,
@@ -22,9 +21,9 @@ import {
   removeRefusedImages,
   type StoredImage,
 } from './store.ts';
-import { readVerified } from './verified.ts';
+import { readVerified } from './verify.ts';
 
-export interface ImagesParts {
+interface ImagesParts {
   readonly db: Database;
   readonly blobs: BlobStore;
   readonly log: Logger;
@@ -295,4 +294,34 @@ async function within(ms: number, work: Promise<void>, late: () => Error): Promi
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** A stored image. */
+interface KeptPicture {
+  readonly sha256: string;
+  /** Where it is served. */
+  readonly address: string;
+}
+
+/** Maximum time until a note with images is stored, in milliseconds: less than the time limit of the request. */
+const PICTURES_MS = 18_000;
+
+/**
+ * Checks and stores the images of a note, in base64. They are durable when this resolves.
+ * @returns each image once, in the given order
+ * @throws AppError `badRequest` at `images.<n>` for data that is not an image; `unavailable`
+ */
+export async function keepNotePictures(images: Images, values: readonly string[]): Promise<KeptPicture[]> {
+  if (values.length === 0) return [];
+  const pictures = values.map((value, at) => {
+    const path = `images.${at}`;
+    const picture = readImage(value, path);
+    if (!picture) throw invalidInput(path, 'Send a JPEG, PNG or WebP image in base64');
+    return picture;
+  });
+  await images.keepForNote(pictures, performance.now() + PICTURES_MS);
+  return [...new Set(pictures.map(({ sha256 }) => sha256))].map((sha256) => ({
+    sha256,
+    address: addressOfImage(sha256),
+  }));
 }

@@ -3,7 +3,7 @@ import { createPartitions } from '../events/partitions.ts';
 import { startPeriodic } from '../platform/periodic.ts';
 import type { Foundation } from '../platform/start.ts';
 import { applyEffects, type EffectServices, hasEffects } from './effects.ts';
-import type { EventTimes } from './event-time.ts';
+import type { EventTimes } from './enrich.ts';
 import { FollowUp } from './follow-up.ts';
 import { createKnownEvents, type KnownEvents } from './former-zones.ts';
 import { createRateLimits, type RateLimits } from './rate-limits.ts';

@@ -4,11 +4,10 @@ import { channels } from '../platform/database/notify.ts';
 import { AppError } from '../platform/error.ts';
 import { startPeriodic } from '../platform/periodic.ts';
 import type { Foundation } from '../platform/start.ts';
-import { createAnnouncer } from './announce.ts';
 import { forgetForeignChanges, KEPT_HOURS, pruneChanges } from './changes-store.ts';
 import { Hub } from './hub.ts';
 import type { FindEvents } from './items.ts';
-import type { Outbox } from './publish.ts';
+import { createAnnouncer, type Outbox } from './publish.ts';
 
 /** The services of streams that the application context contains. */
 export interface RealtimeServices {

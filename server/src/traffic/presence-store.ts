@@ -3,11 +3,11 @@ import { moment } from '../platform/database/moment.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { ENDLESS, type Interval } from '../platform/time.ts';
 import { firstContact, listDowntimes } from '../sensors/status-store.ts';
-import { keptSince } from './kept-store.ts';
 import {
   ALIVE_BIT,
   groupsWithin,
   inSegments,
+  keptSince,
   numbersOf,
   ORIGIN,
   type Place,

@@ -4,9 +4,14 @@ import { channels, type Listener } from '../platform/database/notify.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { startJobs } from '../platform/jobs/jobs.ts';
 import { createJobRunner, type JobRunner } from '../platform/jobs/runner.ts';
-import { type Attempt, claimDueDeliveries, markDelivered, markFailed } from './attempts-store.ts';
 import { delayAfter } from './back-off.ts';
-import { listDueWebhooks } from './deliveries-store.ts';
+import {
+  type Attempt,
+  claimDueDeliveries,
+  listDueWebhooks,
+  markDelivered,
+  markFailed,
+} from './deliveries-store.ts';
 import type { SendAttempt } from './send.ts';
 
 /**

@@ -1,11 +1,10 @@
 import { channels } from '../platform/database/notify.ts';
 import { startPeriodic } from '../platform/periodic.ts';
 import { type Foundation, keepFresh } from '../platform/start.ts';
-import { type AddressRules, createAddressRules } from './address.ts';
 import { startDelivering } from './deliver.ts';
 import { countOpenDeliveries, REMOVED_AT_ONCE, removeOldDeliveries } from './deliveries-store.ts';
 import { createWebhookDispatch, type WebhookDispatch } from './dispatch.ts';
-import { ATTEMPT_LIMIT_MS, createSender } from './send.ts';
+import { type AddressRules, ATTEMPT_LIMIT_MS, createAddressRules, createSender } from './send.ts';
 import { listEnabledWebhooks } from './store.ts';
 
 /** The services of this module. */

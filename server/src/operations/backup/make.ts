@@ -5,7 +5,7 @@ import type pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import type { Logger } from 'pino';
 import type { BlobStore } from '../../images/blobs.ts';
-import { readVerified } from '../../images/verified.ts';
+import { readVerified } from '../../images/verify.ts';
 import { tablesOfMigrations } from '../../platform/database/migrate.ts';
 import { ignoreErrno } from '../../platform/errno.ts';
 import { migrationsFolder, version } from '../../platform/installation.ts';

@@ -5,9 +5,8 @@ import { locks } from '../../platform/database/locks.ts';
 import { moment } from '../../platform/database/moment.ts';
 import type { Executor, Transaction } from '../../platform/database/transaction.ts';
 import type { Interval } from '../../platform/time.ts';
-import { keptSince, longerUntil } from '../../traffic/kept-store.ts';
 import { addQuarter, rollUpTraffic } from '../../traffic/roll-up-store.ts';
-import { groupsWithin, ORIGIN, passedIn } from '../../traffic/rollups-store.ts';
+import { groupsWithin, keptSince, longerUntil, ORIGIN, passedIn } from '../../traffic/rollups-store.ts';
 import type { Check, Difference, Rebuild } from './check.ts';
 
 /** Stored events in the format of `traffic_unfolded`, so that the same expressions count both. */

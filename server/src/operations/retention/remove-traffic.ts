@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inTransaction } from '../../platform/database/transaction.ts';
 import { forgetSensorsDeletedBefore } from '../../sensors/status-store.ts';
-import { keepTrafficSince, type RemovedDay, removeDaysNotKept } from '../../traffic/kept-store.ts';
+import { keepTrafficSince, type RemovedDay, removeDaysNotKept } from '../../traffic/rollups-store.ts';
 import { type Run, removeRecorded } from './recorded-removal.ts';
 
 /** Number of days of one place removed in one transaction, with at most some 1,600 rows each. */

@@ -23,7 +23,7 @@ function folderOf(argument: string | undefined, config: Config): string {
 
 async function backup(argument: string | undefined, { keep, json }: BackupOptions): Promise<void> {
   const { makeRecordedBackup } = await import('../../operations/backup/recorded.ts');
-  const { openBlobs } = await import('../../images/open-blobs.ts');
+  const { openBlobs } = await import('../../images/blobs.ts');
   const config = loadConfig();
   const folder = folderOf(argument, config);
   // BACKUP_KEEP is for BACKUP_DIR, so it does not remove backups from another folder.

@@ -29,7 +29,7 @@ async function restore(folder: string, { verifyOnly, json }: RestoreOptions): Pr
     return say('The backup is complete and undamaged. Nothing was restored.');
   }
   const { openTarget } = await import('../../operations/backup/target-store.ts');
-  const { openBlobs } = await import('../../images/open-blobs.ts');
+  const { openBlobs } = await import('../../images/blobs.ts');
   const { restoreBackup } = await import('../../operations/backup/restore.ts');
   await using target = await openTarget(config);
   await using blobs = await openBlobs(config);
