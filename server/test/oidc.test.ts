@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkAccounts } from '../src/operations/doctor/data.ts';
+import { checkAccounts } from '../src/operations/doctor/database.ts';
 import { ADMIN, type Gantry, startGantry } from './harness.ts';
 import { newChallenge, passProvider, startProvider, type TestProvider } from './oidc-provider.ts';
 import { sendRaw } from './raw-http.ts';

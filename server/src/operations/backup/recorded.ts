@@ -16,7 +16,7 @@ import {
   noteProgress,
   SILENT_SECONDS_WITHOUT_LOCK,
 } from './runs-store.ts';
-import { CONNECTION_NAME } from './snapshot-store.ts';
+import { CONNECTION_NAME } from './source-store.ts';
 
 const ALIVE_MS = 5_000;
 const RETRY_MS = 1_000;

@@ -10,7 +10,7 @@ import {
   removeReferences,
 } from '../../images/orphans-store.ts';
 import { type Cutoffs, lastCutoff } from './cutoffs.ts';
-import { type Run, removeRecorded, showLife } from './recorded-removal.ts';
+import { type Run, removeRecorded, showLife } from './remove.ts';
 
 const EVENTS_AT_ONCE = 2_000;
 const IMAGES_AT_ONCE = 10_000;

@@ -12,7 +12,7 @@ interface RestoreOptions {
 
 async function restore(folder: string, { verifyOnly, json }: RestoreOptions): Promise<void> {
   const { findArchive } = await import('../../operations/backup/folder.ts');
-  const { verifyArchive } = await import('../../operations/backup/verify.ts');
+  const { verifyArchive } = await import('../../operations/backup/archive.ts');
   const config = loadConfig();
   const archive = await findArchive(resolve(folder));
   const say = (line: string): void => {

@@ -12,7 +12,7 @@ const { margin } = page;
 const MAX_PAGES = 60;
 
 /** Maximum number of rows of all sections together. */
-const MAX_ROWS = 1_500;
+const MAX_SECTION_ROWS = 1_500;
 
 /** Maximum number of names in a sentence. */
 const MAX_NAMES = 60;
@@ -120,7 +120,7 @@ function drawSection(pdf: Pdf, { title, subtitle, figures, charts }: Section): v
 }
 
 function shareRows({ idOf }: Sections, all: readonly Kept[]): SectionsDrawn {
-  const shares = shareOut(new Map(all.map(({ id, rowCount }) => [id, rowCount])), MAX_ROWS);
+  const shares = shareOut(new Map(all.map(({ id, rowCount }) => [id, rowCount])), MAX_SECTION_ROWS);
   const titles = new Map(all.map(({ id, title }) => [id, title]));
   const cut = all
     .filter(({ id, rowCount }) => (shares.get(id) ?? 0) < rowCount)
