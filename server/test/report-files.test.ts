@@ -3,12 +3,16 @@ import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { requeueAbandonedReports, settleReport } from '../src/reports/claim-store.ts';
 import { createReportFiles } from '../src/reports/files.ts';
 import { createReportRunner } from '../src/reports/runner.ts';
-import { cancelReportRow, getReportRow } from '../src/reports/store.ts';
+import { removeOrphanFiles } from '../src/reports/start.ts';
+import {
+  cancelReportRow,
+  getReportRow,
+  requeueAbandonedReports,
+  settleReport,
+} from '../src/reports/store.ts';
 import { createReportMaker } from '../src/reports/thread.ts';
-import { removeOrphanFiles } from '../src/reports/upkeep.ts';
 import { eventually, type Gantry, type HttpAnswer, startGantry } from './harness.ts';
 import { RANGE, storeViolations, VIOLATIONS } from './march-violations.ts';
 import { isLong, lengthOf } from './test-length.ts';

@@ -13,7 +13,7 @@ import { beginRun } from '../src/operations/retention/store.ts';
 import { locks } from '../src/platform/database/locks.ts';
 import { inTransaction } from '../src/platform/database/transaction.ts';
 import { createReportFiles } from '../src/reports/files.ts';
-import { removeOrphanFiles } from '../src/reports/upkeep.ts';
+import { removeOrphanFiles } from '../src/reports/start.ts';
 import { eventually, type Gantry, startGantry, WAITING_LOCKS } from './harness.ts';
 import { dataUrl, png } from './pictures.ts';
 import { rollUpAllTraffic } from './roll-up-all-traffic.ts';

@@ -1,12 +1,51 @@
 import { join } from 'node:path';
+import { HOUR_MS } from '@gantry/contract/durations';
+import type { ReportKind } from '@gantry/contract/reports';
+import type { Logger } from 'pino';
 import { channels } from '../platform/database/notify.ts';
+import type { Database } from '../platform/database/pool.ts';
 import { startJobs } from '../platform/jobs/jobs.ts';
 import type { Foundation } from '../platform/start.ts';
 import { scheduledKinds } from '../system/features.ts';
 import { createReportFiles, type ReportFiles } from './files.ts';
+import { runDueSchedules } from './run-schedules.ts';
 import { createReportRunner } from './runner.ts';
+import { findKeysInUse, requeueAbandonedReports } from './store.ts';
 import { createReportMaker } from './thread.ts';
-import { createUpkeep } from './upkeep.ts';
+
+interface UpkeepOptions {
+  readonly db: Database;
+  readonly files: ReportFiles;
+  readonly log: Logger;
+  /** How long a process may show no liveness signal before its report is started again, in milliseconds. */
+  readonly deadMs: number;
+  /** The kinds of reports that schedules may request. */
+  readonly scheduledKinds: readonly ReportKind[];
+}
+
+/** Orphan files are looked for at this interval, in rounds, and removed at this age, in milliseconds. */
+const ROUNDS_BETWEEN_CLEARING = 240;
+const LEFT_OVER_MS = HOUR_MS;
+
+/**
+ * Removes files on this machine that belong to no report, because the report was deleted on another machine, or the
+ * process that wrote the file has ended.
+ */
+export async function removeOrphanFiles(db: Database, files: ReportFiles, olderMs: number): Promise<void> {
+  const names = await files.listOlderThan(olderMs);
+  const inUse = await findKeysInUse(db, names);
+  for (const name of names) if (!inUse.has(name)) await files.remove(name);
+}
+
+/** The work of each sweep: due schedules request their reports, and reports whose process is gone are requeued. */
+function createUpkeep({ db, files, log, deadMs, scheduledKinds }: UpkeepOptions): () => Promise<void> {
+  let rounds = 0;
+  return async () => {
+    await runDueSchedules(db, log, scheduledKinds);
+    await requeueAbandonedReports(db, deadMs);
+    if (rounds++ % ROUNDS_BETWEEN_CLEARING === 0) await removeOrphanFiles(db, files, LEFT_OVER_MS);
+  };
+}
 
 /** The services of reports that the application context contains. */
 export interface ReportServices {

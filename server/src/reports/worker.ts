@@ -7,7 +7,7 @@ import { describeError, safeText } from '../platform/describe-error.ts';
 import { AppError } from '../platform/error.ts';
 import { lowerPriorityTo } from '../platform/process/own-process.ts';
 import { createReportFiles } from './files.ts';
-import type { Failure, MadeFile, Progress, ThreadJob, ThreadMessage } from './thread-messages.ts';
+import type { Failure, MadeFile, Progress, ThreadJob, ThreadMessage } from './thread.ts';
 import { writeReport } from './write.ts';
 
 // The program of the thread that writes one report and ends: server/dist/report-worker.js.

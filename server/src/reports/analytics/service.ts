@@ -7,8 +7,7 @@ import { requireRange } from '../../platform/range.ts';
 import { type Interval, resolveInterval } from '../../platform/time.ts';
 import { requireFewPoints } from '../../traffic/range.ts';
 import { breakdownsOf, totalsOf } from './counts.ts';
-import { countByLocalHour } from './local-hours.ts';
-import { lastEventsOf, minutesOf, seriesOf, usualInterval, weekOf } from './series.ts';
+import { countByLocalHour, lastEventsOf, minutesOf, seriesOf, usualInterval, weekOf } from './series.ts';
 import {
   countEvents,
   findFirstEventTime,
