@@ -12,7 +12,7 @@ import { executeRun } from '../src/operations/retention/schedule.ts';
 import { beginRun } from '../src/operations/retention/store.ts';
 import { locks } from '../src/platform/database/locks.ts';
 import { inTransaction } from '../src/platform/database/transaction.ts';
-import { createReportFiles } from '../src/reports/files.ts';
+import { ReportFiles } from '../src/reports/files.ts';
 import { removeOrphanFiles } from '../src/reports/start.ts';
 import { eventually, type Gantry, startGantry, WAITING_LOCKS } from './harness.ts';
 import { dataUrl, png } from './pictures.ts';
@@ -451,7 +451,7 @@ describe('retention', () => {
     const folder = join(gantry.app.context.config.DATA_DIR, 'reports');
     const hasFile = async (id: string) => (await readdir(folder)).some((name) => name.startsWith(id));
     expect(await hasFile(old.id)).toBe(true);
-    await removeOrphanFiles(gantry.app.context.db, createReportFiles(folder), 0);
+    await removeOrphanFiles(gantry.app.context.db, new ReportFiles(folder), 0);
     expect([await hasFile(old.id), await hasFile(young.id)]).toEqual([false, true]);
   });
 

@@ -220,14 +220,6 @@ function credentialsOf({ S3_ACCESS_KEY_ID: accessKeyId, S3_SECRET_ACCESS_KEY: se
     : { accessKeyId, secretAccessKey };
 }
 
-/** Stops calls to something that fails repeatedly, and lets one at a time try whether it works again. */
-export interface Breaker {
-  /** Whether calls are refused at present. */
-  isOpen(): boolean;
-  /** Runs the work and records whether it failed. @throws the result of `refusal` while calls are refused */
-  run<Result>(work: () => Promise<Result>, refusal: () => Error): Promise<Result>;
-}
-
 interface BreakerOptions {
   /** Number of consecutive failures after which calls are refused. */
   readonly failures: number;
@@ -235,32 +227,42 @@ interface BreakerOptions {
   readonly openMs: number;
 }
 
-export function createBreaker({ failures, openMs }: BreakerOptions): Breaker {
-  let inARow = 0;
+/** Stops calls to something that fails repeatedly, and lets one at a time try whether it works again. */
+export class Breaker {
+  readonly #options: BreakerOptions;
+  #failures = 0;
   /** By the monotonic clock. */
-  let openUntil = Number.NEGATIVE_INFINITY;
-  let isTrying = false;
+  #openUntil = Number.NEGATIVE_INFINITY;
+  #isTrying = false;
 
-  const isBroken = (): boolean => inARow >= failures;
-  const isOpen = (): boolean => isBroken() && (isTrying || performance.now() < openUntil);
+  constructor(options: BreakerOptions) {
+    this.#options = options;
+  }
 
-  return {
-    isOpen,
-    async run(work, refusal) {
-      if (isOpen()) throw refusal();
-      const tries = isBroken();
-      if (tries) isTrying = true;
-      try {
-        const result = await work();
-        inARow = 0;
-        return result;
-      } catch (error) {
-        inARow++;
-        openUntil = performance.now() + openMs;
-        throw error;
-      } finally {
-        if (tries) isTrying = false;
-      }
-    },
-  };
+  /** Whether calls are refused at present. */
+  get isOpen(): boolean {
+    return this.#isBroken && (this.#isTrying || performance.now() < this.#openUntil);
+  }
+
+  get #isBroken(): boolean {
+    return this.#failures >= this.#options.failures;
+  }
+
+  /** Runs the work and records whether it failed. @throws the result of `refusal` while calls are refused */
+  async run<Result>(work: () => Promise<Result>, refusal: () => Error): Promise<Result> {
+    if (this.isOpen) throw refusal();
+    const tries = this.#isBroken;
+    if (tries) this.#isTrying = true;
+    try {
+      const result = await work();
+      this.#failures = 0;
+      return result;
+    } catch (error) {
+      this.#failures++;
+      this.#openUntil = performance.now() + this.#options.openMs;
+      throw error;
+    } finally {
+      if (tries) this.#isTrying = false;
+    }
+  }
 }

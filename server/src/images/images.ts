@@ -4,7 +4,7 @@ import { isBadRow } from '../platform/database/failure.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { AppError, invalidInput, unavailable } from '../platform/error.ts';
 import { Groups } from '../platform/groups.ts';
-import { type BlobStore, type Breaker, createBreaker } from './blobs.ts';
+import { type BlobStore, Breaker } from './blobs.ts';
 import { addressOfImage, type Picture, readImage } from './read-image.ts';
 import {
   findImage,
@@ -100,7 +100,7 @@ export class Images {
     this.#log = log;
     this.#onDamaged = onDamaged;
     this.#limits = { ...LIMITS, ...limits };
-    this.#breaker = createBreaker(this.#limits);
+    this.#breaker = new Breaker(this.#limits);
     this.#noted = new Groups<PicturesOfMessage, ReadonlySet<string>>({
       write: async (messages) => {
         const lacking = await noteImagesOfMessages(db, messages);
@@ -215,7 +215,7 @@ export class Images {
     if (isFull && waiting.events > 0) {
       throw unavailable(`More images are arriving than can be stored: send the ${owner} again in a moment`);
     }
-    if (this.#breaker.isOpen()) throw cannotBeStored(owner);
+    if (this.#breaker.isOpen) throw cannotBeStored(owner);
     waiting.events++;
     waiting.bytes += bytes;
     const puts: Promise<void>[] = [];
@@ -235,7 +235,7 @@ export class Images {
   async #keepNow(task: Task, { until, lacking, puts }: Progress): Promise<void> {
     const { owner, pictures, note } = task;
     requireTime(until, owner);
-    if (this.#breaker.isOpen()) throw cannotBeStored(owner);
+    if (this.#breaker.isOpen) throw cannotBeStored(owner);
     const missing = lacking ?? (await note());
     for (const picture of pictures) {
       if (!missing.has(picture.sha256)) continue;

@@ -15,77 +15,73 @@ type Delivery =
   | { readonly kind: 'item'; readonly item: FeedItem }
   | { readonly kind: 'missed'; readonly count: number; readonly cursor: Cursor };
 
-/** The items that wait for one subscriber: in order and bounded. */
-interface Inbox {
-  offer(item: FeedItem): void;
+/**
+ * The items that wait for one subscriber: in order, and bounded by a number of items. If it is full, it drops all items
+ * until it has been emptied, so that there is a single gap.
+ */
+export class Inbox {
+  readonly #capacity: number;
+  #waiting: FeedItem[] = [];
+  #dropped = 0;
+  #lastDropped: Cursor | null = null;
+  #ended: { readonly reason: Error | null } | null = null;
+  #wake: (() => void) | null = null;
+
+  constructor(capacity: number) {
+    this.#capacity = capacity;
+  }
+
+  offer(item: FeedItem): void {
+    if (this.#ended) return;
+    if (this.#lastDropped || this.#waiting.length >= this.#capacity) {
+      this.#dropped++;
+      this.#lastDropped = item.cursor;
+    } else {
+      this.#waiting.push(item);
+    }
+    this.#wake?.();
+  }
+
   /** Ends the inbox and discards its items; with a reason, `take` and `isOpen` throw it from then on. */
-  end(reason: Error | null): void;
+  end(reason: Error | null): void {
+    this.#ended ??= { reason };
+    this.#waiting = [];
+    this.#wake?.();
+  }
+
   /**
    * The next delivery; null when there was none in time, or when the inbox was ended.
    * @param ms how long to wait, in milliseconds
    */
-  take(ms: number): Promise<Delivery | null>;
+  async take(ms: number): Promise<Delivery | null> {
+    if (!this.#ended && this.#waiting.length === 0 && !this.#lastDropped) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, ms);
+        this.#wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+      this.#wake = null;
+    }
+    return this.isOpen() ? this.#next() : null;
+  }
+
   /** Whether it has not been ended. @throws the reason for which it was ended */
-  isOpen(): boolean;
-}
+  isOpen(): boolean {
+    if (this.#ended?.reason) throw this.#ended.reason;
+    return this.#ended === null;
+  }
 
-/**
- * An inbox with a capacity in items. If it is full, it drops all items until it has been emptied, so that there is a
- * single gap.
- */
-export function createInbox(capacity: number): Inbox {
-  let waiting: FeedItem[] = [];
-  let dropped = 0;
-  let lastDropped: Cursor | null = null;
-  let ended: { reason: Error | null } | null = null;
-  let wake: (() => void) | null = null;
-
-  const next = (): Delivery | null => {
-    const item = waiting.shift();
+  #next(): Delivery | null {
+    const item = this.#waiting.shift();
     if (item) return { kind: 'item', item };
-    if (!lastDropped) return null;
-    const missed = { kind: 'missed', count: dropped, cursor: lastDropped } as const;
-    dropped = 0;
-    lastDropped = null;
+    if (!this.#lastDropped) return null;
+    const missed = { kind: 'missed', count: this.#dropped, cursor: this.#lastDropped } as const;
+    this.#dropped = 0;
+    this.#lastDropped = null;
     return missed;
-  };
-
-  const isOpen = (): boolean => {
-    if (ended?.reason) throw ended.reason;
-    return ended === null;
-  };
-
-  return {
-    isOpen,
-    offer(item) {
-      if (ended) return;
-      if (lastDropped || waiting.length >= capacity) {
-        dropped++;
-        lastDropped = item.cursor;
-      } else {
-        waiting.push(item);
-      }
-      wake?.();
-    },
-    end(reason) {
-      ended ??= { reason };
-      waiting = [];
-      wake?.();
-    },
-    async take(ms) {
-      if (!ended && waiting.length === 0 && !lastDropped) {
-        await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, ms);
-          wake = () => {
-            clearTimeout(timer);
-            resolve();
-          };
-        });
-        wake = null;
-      }
-      return isOpen() ? next() : null;
-    },
-  };
+  }
 }
 
 /** Maximum number of items that wait for one subscriber that does not read them. */
@@ -137,10 +133,10 @@ export async function* follow<Name extends Topic>(
   const wanted = (item: FeedItem): item is FeedItem<Name> =>
     !isPast(item.cursor.position.xid) && matches((item as FeedItem<Name>).payload);
   const release = ctx.app.streams.admit(ctx.actor.id);
-  const inbox = createInbox(INBOX_CAPACITY);
+  const inbox = new Inbox(INBOX_CAPACITY);
   const left = () => inbox.end(null);
   signal?.addEventListener('abort', left, { once: true });
-  const stopWatching = watchToken(ctx, inbox.end);
+  const stopWatching = watchToken(ctx, (error) => inbox.end(error));
   let quit: (() => void) | null = null;
   try {
     let from = lastEventId === undefined ? null : await resumeFrom(ctx.app, lastEventId);
@@ -156,7 +152,8 @@ export async function* follow<Name extends Topic>(
       if (!inbox.isOpen()) return;
       const cursor: Cursor = from;
       const send = (item: FeedItem) => wanted(item) && inbox.offer(item);
-      quit = isBehind ? null : realtime.join({ topics, from: cursor, send, end: inbox.end });
+      const end = (reason: Error) => inbox.end(reason);
+      quit = isBehind ? null : realtime.join({ topics, from: cursor, send, end });
       if (quit) break;
       const page = await realtime.readPast(cursor.position);
       for (const portion of page.portions) {

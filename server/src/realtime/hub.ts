@@ -24,45 +24,44 @@ const KEPT_PAGES = 200;
 /** Maximum number of events, about 8 MB, in all kept pages and in a single one. */
 const KEPT_EVENTS = 5_000;
 
-/** Reads pages of the feed for several subscribers at once. */
-interface SharedPages {
-  /**
-   * A page with the changes after the position. Callers that wait at nearby positions get the same page, and one page
-   * is read at a time, from the position of the caller that has waited longest.
-   */
-  read(from: Position): Promise<SharedPage>;
-  /** Keeps a new page from the position for sharing, if any subscriber was behind recently. */
-  share(from: Position, page: FeedPage): SharedPage;
-}
-
 interface Waiting {
   readonly from: Position;
   readonly resolve: (page: SharedPage) => void;
   readonly reject: (error: unknown) => void;
 }
 
-export function createSharedPages(pool: Pool, findEvents: FindEvents): SharedPages {
-  let kept: SharedPage[] = [];
-  let waiting: Waiting[] = [];
-  let isReading = false;
+/** Reads pages of the feed for several subscribers at once. */
+export class SharedPages {
+  readonly #pool: Pool;
+  readonly #findEvents: FindEvents;
+  #kept: SharedPage[] = [];
+  #waiting: Waiting[] = [];
+  #isReading = false;
   /** When a page was last requested, by the monotonic clock. */
-  let askedAt = Number.NEGATIVE_INFINITY;
+  #askedAt = Number.NEGATIVE_INFINITY;
 
-  const forget = (page: SharedPage): void => {
-    kept = kept.filter((each) => each !== page);
-  };
+  constructor(pool: Pool, findEvents: FindEvents) {
+    this.#pool = pool;
+    this.#findEvents = findEvents;
+  }
 
-  const keep = (page: SharedPage): void => {
-    kept.push(page);
-    setTimeout(forget, KEPT_MS, page).unref();
-    let events = kept.reduce((sum, { portions }) => sum + sizeOf(portions), 0);
-    while (kept.length > KEPT_PAGES || (events > KEPT_EVENTS && kept.length > 1)) {
-      events -= sizeOf(kept.shift()?.portions ?? []);
-    }
-  };
+  /**
+   * A page with the changes after the position. Callers that wait at nearby positions get the same page, and one page
+   * is read at a time, from the position of the caller that has waited longest.
+   */
+  read(from: Position): Promise<SharedPage> {
+    this.#askedAt = performance.now();
+    const page = this.#kept.findLast((each) => covers(each, from));
+    if (page) return Promise.resolve(page);
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ from, resolve, reject });
+      if (!this.#isReading) void this.#readOn();
+    });
+  }
 
-  const share = (from: Position, { changes, ...rest }: FeedPage): SharedPage => {
-    const all = portionsOf(findEvents, changes);
+  /** Keeps a new page from the position for sharing, if any subscriber was behind recently. */
+  share(from: Position, { changes, ...rest }: FeedPage): SharedPage {
+    const all = portionsOf(this.#findEvents, changes);
     const portions = someOf(all);
     const last = portions.at(-1);
     const isCut = last !== undefined && portions.length < all.length;
@@ -72,44 +71,44 @@ export function createSharedPages(pool: Pool, findEvents: FindEvents): SharedPag
       from: { ...from, index: 0 },
       portions,
     };
-    if (performance.now() - askedAt < KEPT_MS) keep(page);
+    if (performance.now() - this.#askedAt < KEPT_MS) this.#keep(page);
     return page;
-  };
+  }
 
-  const readNext = async ({ from }: Waiting): Promise<void> => {
-    const isServed = (page: SharedPage | null, each: Waiting): boolean =>
-      compare(each.from, from) === 0 || (page !== null && covers(page, each.from));
-    const serve = (page: SharedPage | null, settle: (each: Waiting) => void): void => {
-      const served = waiting.filter((each) => isServed(page, each));
-      waiting = waiting.filter((each) => !isServed(page, each));
-      for (const each of served) settle(each);
-    };
-    try {
-      const page = share(from, await readChanges(pool, from));
-      serve(page, ({ resolve }) => resolve(page));
-    } catch (error) {
-      serve(null, ({ reject }) => reject(error));
+  #keep(page: SharedPage): void {
+    this.#kept.push(page);
+    setTimeout(() => {
+      this.#kept = this.#kept.filter((each) => each !== page);
+    }, KEPT_MS).unref();
+    let events = this.#kept.reduce((sum, { portions }) => sum + sizeOf(portions), 0);
+    while (this.#kept.length > KEPT_PAGES || (events > KEPT_EVENTS && this.#kept.length > 1)) {
+      events -= sizeOf(this.#kept.shift()?.portions ?? []);
     }
-  };
+  }
 
-  const readOn = async (): Promise<void> => {
-    isReading = true;
-    for (let oldest = waiting[0]; oldest; oldest = waiting[0]) await readNext(oldest);
-    isReading = false;
-  };
+  async #readOn(): Promise<void> {
+    this.#isReading = true;
+    for (let oldest = this.#waiting[0]; oldest; oldest = this.#waiting[0]) await this.#readNext(oldest);
+    this.#isReading = false;
+  }
 
-  return {
-    share,
-    read(from) {
-      askedAt = performance.now();
-      const page = kept.findLast((each) => covers(each, from));
-      if (page) return Promise.resolve(page);
-      return new Promise((resolve, reject) => {
-        waiting.push({ from, resolve, reject });
-        if (!isReading) void readOn();
-      });
-    },
-  };
+  async #readNext({ from }: Waiting): Promise<void> {
+    try {
+      const page = this.share(from, await readChanges(this.#pool, from));
+      for (const { resolve } of this.#served(page, from)) resolve(page);
+    } catch (error) {
+      for (const { reject } of this.#served(null, from)) reject(error);
+    }
+  }
+
+  /** Removes and returns those that wait at the position, or at one that the page covers. */
+  #served(page: SharedPage | null, from: Position): readonly Waiting[] {
+    const isServed = (each: Waiting): boolean =>
+      compare(each.from, from) === 0 || (page !== null && covers(page, each.from));
+    const served = this.#waiting.filter(isServed);
+    this.#waiting = this.#waiting.filter((each) => !isServed(each));
+    return served;
+  }
 }
 
 // Changes before the end of a page are final, so the page serves every position within it. It does not serve its end,
@@ -182,7 +181,7 @@ export class Hub implements AsyncDisposable {
 
   constructor(options: HubOptions) {
     this.#options = options;
-    this.#pages = createSharedPages(options.pool, options.findEvents);
+    this.#pages = new SharedPages(options.pool, options.findEvents);
     // Every stream listens to it.
     setMaxListeners(0, this.#ending.signal);
   }

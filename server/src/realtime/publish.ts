@@ -10,40 +10,40 @@ import { recordChanges } from './changes-store.ts';
 /** The pause after an announcement in milliseconds, during which further ones are combined into one. */
 const PAUSE_MS = 50;
 
-/** Tells the other processes about additions to the feed of changes that are committed already. */
-interface Announcer extends AsyncDisposable {
-  announce(): void;
-}
-
 /**
- * Announces additions outside of the transactions that make them: a transaction with NOTIFY holds a lock of the whole
- * server from before its commit is written until it is on disk, so all others with NOTIFY commit one after another.
- * An announcement that is lost is made up for by the regular reading of the feed.
+ * Tells the other processes about additions to the feed of changes that are committed already. It does so outside of the
+ * transactions that make them: a transaction with NOTIFY holds a lock of the whole server from before its commit is
+ * written until it is on disk, so all others with NOTIFY commit one after another. An announcement that is lost is made
+ * up for by the regular reading of the feed.
  */
-export function createAnnouncer(pool: Pool): Announcer {
-  let isDue = false;
-  let running: Promise<void> | null = null;
-  let over = false;
+export class Announcer implements AsyncDisposable {
+  readonly #pool: Pool;
+  #isDue = false;
+  #running: Promise<void> | null = null;
+  #isOver = false;
 
-  const run = async (): Promise<void> => {
-    while (isDue) {
-      isDue = false;
-      await pool.query(`NOTIFY ${channels.changes}`).catch(() => undefined);
-      if (!over) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+  constructor(pool: Pool) {
+    this.#pool = pool;
+  }
+
+  announce(): void {
+    this.#isDue = true;
+    this.#running ??= this.#run();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isOver = true;
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    while (this.#isDue) {
+      this.#isDue = false;
+      await this.#pool.query(`NOTIFY ${channels.changes}`).catch(() => undefined);
+      if (!this.#isOver) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     }
-    running = null;
-  };
-
-  return {
-    announce() {
-      isDue = true;
-      running ??= run();
-    },
-    async [Symbol.asyncDispose]() {
-      over = true;
-      await running;
-    },
-  };
+    this.#running = null;
+  }
 }
 
 /** A change, other than an event, that is published to subscribers and webhooks. */

@@ -1,27 +1,15 @@
 import { join } from 'node:path';
 import { HOUR_MS } from '@gantry/contract/durations';
-import type { ReportKind } from '@gantry/contract/reports';
-import type { Logger } from 'pino';
 import { channels } from '../platform/database/notify.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { startJobs } from '../platform/jobs/jobs.ts';
 import type { Foundation } from '../platform/start.ts';
 import { scheduledKinds } from '../system/features.ts';
-import { createReportFiles, type ReportFiles } from './files.ts';
+import { ReportFiles } from './files.ts';
 import { runDueSchedules } from './run-schedules.ts';
 import { createReportRunner } from './runner.ts';
 import { findKeysInUse, requeueAbandonedReports } from './store.ts';
 import { createReportMaker } from './thread.ts';
-
-interface UpkeepOptions {
-  readonly db: Database;
-  readonly files: ReportFiles;
-  readonly log: Logger;
-  /** How long a process may show no liveness signal before its report is started again, in milliseconds. */
-  readonly deadMs: number;
-  /** The kinds of reports that schedules may request. */
-  readonly scheduledKinds: readonly ReportKind[];
-}
 
 /** Orphan files are looked for at this interval, in rounds, and removed at this age, in milliseconds. */
 const ROUNDS_BETWEEN_CLEARING = 240;
@@ -35,16 +23,6 @@ export async function removeOrphanFiles(db: Database, files: ReportFiles, olderM
   const names = await files.listOlderThan(olderMs);
   const inUse = await findKeysInUse(db, names);
   for (const name of names) if (!inUse.has(name)) await files.remove(name);
-}
-
-/** The work of each sweep: due schedules request their reports, and reports whose process is gone are requeued. */
-function createUpkeep({ db, files, log, deadMs, scheduledKinds }: UpkeepOptions): () => Promise<void> {
-  let rounds = 0;
-  return async () => {
-    await runDueSchedules(db, log, scheduledKinds);
-    await requeueAbandonedReports(db, deadMs);
-    if (rounds++ % ROUNDS_BETWEEN_CLEARING === 0) await removeOrphanFiles(db, files, LEFT_OVER_MS);
-  };
 }
 
 /** The services of reports that the application context contains. */
@@ -61,20 +39,10 @@ export function startReports(
   connectionString: string,
 ): ReportServices {
   const folder = join(config.DATA_DIR, 'reports');
-  const files = createReportFiles(folder);
-  const runner = createReportRunner({
-    db,
-    log,
-    files,
-    makeReport: createReportMaker({ connectionString, folder, now: clock.now }),
-  });
-  const upkeep = createUpkeep({
-    db,
-    log,
-    files,
-    deadMs: timings.reportDeadMs,
-    scheduledKinds: scheduledKinds(config),
-  });
+  const files = new ReportFiles(folder);
+  const makeReport = createReportMaker({ connectionString, folder, now: clock.now });
+  const runner = createReportRunner({ db, log, files, makeReport });
+  let rounds = 0;
   resources.use(
     startJobs({
       runner,
@@ -84,7 +52,9 @@ export function startReports(
       log,
       failure: 'reports that are due cannot be looked for now; the next sweep will try again',
       async sweep() {
-        await upkeep();
+        await runDueSchedules(db, log, scheduledKinds(config));
+        await requeueAbandonedReports(db, timings.reportDeadMs);
+        if (rounds++ % ROUNDS_BETWEEN_CLEARING === 0) await removeOrphanFiles(db, files, LEFT_OVER_MS);
         runner.wake();
       },
     }),

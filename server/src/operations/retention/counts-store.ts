@@ -89,29 +89,40 @@ async function countImagesIn(tx: Executor, due: Cutoffs): Promise<MonthCount[]> 
   return rows;
 }
 
-/** Counts the reports finished before a time, by the month of their creation. */
-export async function countReportsBefore(db: Executor, cutoff: number): Promise<MonthCount[]> {
-  const { rows } = await db.execute<CountRow>(sql`
-    SELECT ${monthOf(sql`created_at`)} AS month, NULL AS "eventType", count(*) AS rows,
-      coalesce(sum(size), 0)::bigint AS bytes
-    FROM reports WHERE finished_at < ${moment(cutoff)} GROUP BY 1`);
-  return rows;
-}
+/** The tables of other records: the time by which they are counted, whether they are due at a cutoff, and their size. */
+const records = {
+  reports: {
+    table: sql`reports`,
+    time: sql`created_at`,
+    isDue: (cutoff: SQL) => sql`finished_at < ${cutoff}`,
+    bytes: sql`coalesce(sum(size), 0)::bigint`,
+  },
+  // Days of places. Plan: the unique index of traffic_rollups.
+  traffic: {
+    table: sql`traffic_rollups`,
+    time: sql`slot`,
+    isDue: (cutoff: SQL) => sql`minutes = 1440 AND vehicle_type IS NULL AND slot < ${cutoff}`,
+    bytes: sql`0`,
+  },
+  activity: {
+    table: sql`activity`,
+    time: sql`at`,
+    isDue: (cutoff: SQL) => sql`at < ${cutoff}`,
+    bytes: sql`0`,
+  },
+} as const;
 
-/** Counts the days of places with traffic counts before a time, by month. */
-export async function countTrafficBefore(db: Executor, cutoff: number): Promise<MonthCount[]> {
-  // Plan: the unique index of traffic_rollups at days.
+/** Counts the records that are due at a cutoff, by month; none if there is no cutoff. */
+export async function countRecordsDue(
+  db: Executor,
+  kind: keyof typeof records,
+  cutoff: number | null,
+): Promise<MonthCount[]> {
+  if (cutoff === null) return [];
+  const { table, time, isDue, bytes } = records[kind];
   const { rows } = await db.execute<CountRow>(sql`
-    SELECT ${monthOf(sql`slot`)} AS month, NULL AS "eventType", count(*) AS rows, 0 AS bytes
-    FROM traffic_rollups WHERE minutes = 1440 AND vehicle_type IS NULL AND slot < ${moment(cutoff)} GROUP BY 1`);
-  return rows;
-}
-
-/** Counts the entries of the activity log before a time, by month. */
-export async function countActivityBefore(db: Executor, cutoff: number): Promise<MonthCount[]> {
-  const { rows } = await db.execute<CountRow>(sql`
-    SELECT ${monthOf(sql`at`)} AS month, NULL AS "eventType", count(*) AS rows, 0 AS bytes
-    FROM activity WHERE at < ${moment(cutoff)} GROUP BY 1`);
+    SELECT ${monthOf(time)} AS month, NULL AS "eventType", count(*) AS rows, ${bytes} AS bytes
+    FROM ${table} WHERE ${isDue(moment(cutoff))} GROUP BY 1`);
   return rows;
 }
 

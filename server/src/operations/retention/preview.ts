@@ -15,12 +15,10 @@ import type { Database } from '../../platform/database/pool.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import { ignoreErrno } from '../../platform/errno.ts';
 import {
-  countActivityBefore,
   countEventsBefore,
   countHeldDue,
   countImagesDue,
-  countReportsBefore,
-  countTrafficBefore,
+  countRecordsDue,
   listHeldMonths,
   type MonthCount,
   readStoredTotals,
@@ -42,9 +40,9 @@ export async function previewRemovals(
   const due = cutoffsOf(rules, now);
   const events = await previewEvents(db, due);
   const images = await countImagesDue(db, due);
-  const reports = due.reports === null ? [] : await countReportsBefore(db, due.reports);
-  const activity = due.activity === null ? [] : await countActivityBefore(db, due.activity);
-  const traffic = due.traffic === null ? [] : await countTrafficBefore(db, due.traffic);
+  const reports = await countRecordsDue(db, 'reports', due.reports);
+  const activity = await countRecordsDue(db, 'activity', due.activity);
+  const traffic = await countRecordsDue(db, 'traffic', due.traffic);
   const removals = [
     ...events,
     ...plain('images', images ?? [], true),

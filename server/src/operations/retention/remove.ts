@@ -98,7 +98,7 @@ async function removeOfType(run: Run, type: EventType, span: Interval): Promise<
       const free = page.filter((id) => !held.has(id));
       // Traffic counts are kept when events are removed.
       const removed = await removeEvents(tx, free, false);
-      return removed.map((each) => ({ ...each, class: 'events', bytes: 0, whole: false, until: span.until }));
+      return removed.map((each) => ({ ...each, class: 'events', until: span.until }));
     });
     after = page.at(-1) ?? null;
     if (page.length < EVENTS_AT_ONCE) return;
@@ -160,14 +160,7 @@ export async function removeDueTraffic(run: Run, cutoff: number | null): Promise
     let days: RemovedDay[] = [];
     await removeRecorded(run, async (tx) => {
       days = await removeDaysNotKept(tx, last, DAYS_AT_ONCE);
-      return [...byMonth(days)].map(([month, rows]) => ({
-        class: 'traffic',
-        eventType: null,
-        month,
-        rows,
-        bytes: 0,
-        whole: false,
-      }));
+      return [...byMonth(days)].map(([month, rows]) => ({ class: 'traffic', month, rows }));
     });
     if (days.length < DAYS_AT_ONCE) return;
     last = days.at(-1) ?? null;

@@ -59,14 +59,7 @@ async function removeRecords(
   let removed: readonly unknown[];
   do {
     removed = await removeRecorded(run, async (tx) =>
-      (await remove(tx, cutoff, RECORDS_AT_ONCE)).map((each) => ({
-        class: name,
-        eventType: null,
-        month: each.month,
-        rows: each.rows,
-        bytes: each.bytes,
-        whole: false,
-      })),
+      (await remove(tx, cutoff, RECORDS_AT_ONCE)).map((each) => ({ ...each, class: name })),
     );
   } while (removed.length > 0 && !run.stopped());
 }

@@ -93,13 +93,14 @@ const IS_SILENT = sql.raw(
 /** Records that a run removed. */
 export interface Removal {
   readonly class: RetentionClass;
-  /** The type of the events; null for other classes. */
-  readonly eventType: string | null;
+  /** The type of the events; none for other classes. */
+  readonly eventType?: string | null;
   /** `YYYY-MM` in UTC. */
   readonly month: string;
   readonly rows: number;
-  readonly bytes: number;
-  readonly whole: boolean;
+  readonly bytes?: number;
+  /** Whether the whole partition was dropped. */
+  readonly whole?: boolean;
   /** For events: the cutoff (Unix milliseconds) of the type in this month. */
   readonly until?: number;
 }
@@ -155,7 +156,8 @@ export async function recordRemovals(
   if (removals.length === 0) return;
   await tx.execute(sql`
     INSERT INTO retention_removals AS known (run_id, class, event_type, month, rows, bytes, whole, until)
-    SELECT ${runId}::uuid, class, coalesce("eventType", ''), (month || '-01')::date, sum(rows), sum(bytes), bool_or(whole),
+    SELECT ${runId}::uuid, class, coalesce("eventType", ''), (month || '-01')::date, sum(rows), coalesce(sum(bytes), 0),
+      coalesce(bool_or(whole), false),
       least(to_timestamp(max(until) / 1000), ((month || '-01')::date + interval '1 month') AT TIME ZONE 'UTC')
     FROM jsonb_to_recordset(${JSON.stringify(removals)}::jsonb)
       AS one (class text, "eventType" text, month text, rows bigint, bytes bigint, whole boolean, until double precision)
@@ -213,7 +215,7 @@ interface RunRow extends Record<string, unknown> {
   finished_at: string | null;
   started_by: string | null;
   error: string | null;
-  removals: Omit<Removal, 'until'>[];
+  removals: Required<Omit<Removal, 'until'>>[];
 }
 
 /** One page of the runs, newest first. A dead one is shown as stopped, at its last liveness signal. */

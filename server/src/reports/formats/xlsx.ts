@@ -19,54 +19,58 @@ import {
   timeFormats,
 } from './xlsx-parts.ts';
 
-/** A ZIP archive that is written to a stream while its files are produced, one file after another. */
-export interface ZipStream {
-  /** Adds a file of text in UTF-8. Each part is compressed when it is produced, and the next one waits until the stream accepts more. */
-  add(name: string, parts: AsyncIterable<string> | Iterable<string>): Promise<void>;
-  /** Writes the directory and ends the stream. */
-  end(): Promise<void>;
-}
-
 /** The level that compressors use by default. */
 const LEVEL = 6;
 
-/** Creates an archive. Errors of the stream reject the next call. */
-export function createZipStream(to: Writable): ZipStream {
-  let failure: Error | null = null;
-  let isFull = false;
-  const fail = (error: Error): void => {
-    failure ??= error;
-  };
-  to.on('error', fail);
-  const zip = new Zip((error, chunk) => {
-    if (error) fail(error);
-    else isFull = !to.write(chunk);
-  });
-  const encoder = new TextEncoder();
-  const accepted = async (): Promise<void> => {
-    if (failure) throw failure;
-    if (!isFull) return;
-    await once(to, 'drain');
-    isFull = false;
-  };
-  return {
-    async add(name, parts) {
-      const file = new ZipDeflate(name, { level: LEVEL });
-      zip.add(file);
-      for await (const part of parts) {
-        file.push(encoder.encode(part));
-        await accepted();
-      }
-      file.push(new Uint8Array(), true);
-      await accepted();
-    },
-    async end() {
-      zip.end();
-      await accepted();
-      to.end();
-      await finished(to, { readable: false });
-    },
-  };
+/**
+ * A ZIP archive that is written to a stream while its files are produced, one file after another. Errors of the stream
+ * reject the next call.
+ */
+class ZipStream {
+  readonly #to: Writable;
+  readonly #encoder = new TextEncoder();
+  readonly #zip: Zip;
+  #failure: Error | null = null;
+  #isFull = false;
+
+  constructor(to: Writable) {
+    this.#to = to;
+    const fail = (error: Error): void => {
+      this.#failure ??= error;
+    };
+    to.on('error', fail);
+    this.#zip = new Zip((error, chunk) => {
+      if (error) fail(error);
+      else this.#isFull = !to.write(chunk);
+    });
+  }
+
+  /** Adds a file of text in UTF-8. Each part is compressed when it is produced, and the next one waits until the stream accepts more. */
+  async add(name: string, parts: AsyncIterable<string> | Iterable<string>): Promise<void> {
+    const file = new ZipDeflate(name, { level: LEVEL });
+    this.#zip.add(file);
+    for await (const part of parts) {
+      file.push(this.#encoder.encode(part));
+      await this.#accepted();
+    }
+    file.push(new Uint8Array(), true);
+    await this.#accepted();
+  }
+
+  /** Writes the directory and ends the stream. */
+  async end(): Promise<void> {
+    this.#zip.end();
+    await this.#accepted();
+    this.#to.end();
+    await finished(this.#to, { readable: false });
+  }
+
+  async #accepted(): Promise<void> {
+    if (this.#failure) throw this.#failure;
+    if (!this.#isFull) return;
+    await once(this.#to, 'drain');
+    this.#isFull = false;
+  }
 }
 
 /** Maximum number of rows: a program for spreadsheets opens this many in a reasonable time. */
@@ -122,7 +126,7 @@ const write: FileFormat['write'] = async (document: ReportDocument, to) => {
     yield SHEET_END;
   }
 
-  const zip = createZipStream(to);
+  const zip = new ZipStream(to);
   await zip.add(contentTypes.name, [contentTypes.xml]);
   await zip.add(sheetFiles.data, dataSheet());
   const { figures } = await document.summary();

@@ -57,7 +57,8 @@ export async function violationConditions(
   ];
 }
 
-function refersTo(column: SQL, id: string | undefined): SQL[] {
+/** The condition that a column has an id; none without one. Text of another form is never the id of anything. */
+export function refersTo(column: SQL, id: string | undefined): SQL[] {
   if (id === undefined) return [];
   return [isUuid(id) ? sql`${column} = ${id}::uuid` : sql`false`];
 }
