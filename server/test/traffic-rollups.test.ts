@@ -105,7 +105,7 @@ describe('traffic counts', () => {
     expect(await readKept()).toEqual(kept);
   });
 
-  it('equal a recount after concurrent actions of devices and users, and during rollingUp', async () => {
+  it('equal a recount after concurrent actions of devices and users, and during the roll-up', async () => {
     let busy = true;
     const rollingUp = (async () => {
       while (busy) await rollUpTraffic(gantry.app.context.db, 2);

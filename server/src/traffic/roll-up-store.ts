@@ -19,7 +19,7 @@ const OF_ALL_TYPES = sql.raw('FILTER (WHERE vehicle_type IS NOT NULL AND n <> 0)
 /**
  * Rolls up at most `limit` rows, unless another process is doing so. Readers see the counts either before or after the
  * roll-up.
- * @returns the number of rows that were rolledUp
+ * @returns the number of rows that were rolled up
  */
 export async function rollUpTraffic(db: Database, limit: number): Promise<number> {
   return inTransaction(db, async (tx) => {
@@ -33,7 +33,7 @@ export async function rollUpTraffic(db: Database, limit: number): Promise<number
   });
 }
 
-/** The number of events that are not rolledUp yet. */
+/** The number of events that are not rolled up yet. */
 export async function countPending(db: Executor): Promise<number> {
   const { rows } = await db.execute<{ n: number }>(
     sql`SELECT coalesce(sum(cardinality(event_ids)), 0)::bigint AS n FROM traffic_unfolded`,
@@ -43,7 +43,7 @@ export async function countPending(db: Executor): Promise<number> {
 
 /**
  * Adds the next quarter hour to the counts of 15 minutes, hours and days if it ended before a time (Unix milliseconds),
- * unless another process is rollingUp. Until then, readers use its slots of five minutes.
+ * unless another process is rolling up. Until then, readers use its slots of five minutes.
  * @returns whether there may be another one
  */
 export function rollUpQuarter(db: Database, before: number): Promise<boolean> {

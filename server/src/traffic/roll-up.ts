@@ -22,9 +22,9 @@ const QUICK_MS = 1_000;
 
 /**
  * Rolls up new traffic every few seconds, until it is disposed of; disposing waits for the current transaction. Figures
- * are correct without rollingUp; it makes them faster to read.
+ * are correct without rolling up, which makes them faster to read.
  * @param parts `now`: the time in Unix milliseconds; `everyMs`: the interval in milliseconds; `notePending`: is told
- *   the number of events that are not rolledUp yet, before each transaction
+ *   the number of events that are not rolled up yet, before each transaction
  */
 export function startTrafficRollUp({
   db,
@@ -54,7 +54,7 @@ export function startTrafficRollUp({
   };
 
   return startPeriodic(
-    { everyMs, log, failure: 'traffic could not be rolledUp now; the next run will try again' },
+    { everyMs, log, failure: 'traffic could not be rolled up now; the next run will try again' },
     async (isOver) => {
       while (!isOver()) {
         const pending = await countPending(db);
@@ -70,7 +70,7 @@ export function startTrafficRollUp({
 const FEW_EVENTS = 20_000;
 
 /**
- * The number of events that are not rolledUp yet if they are too many to read many figures from one snapshot; otherwise
+ * The number of events that are not rolled up yet if they are too many to read many figures from one snapshot; otherwise
  * null. Each statement reads all groups of its range that were pending then, and those of an import contain events of
  * weeks: a report on 50 places after 500,000 events took PostgreSQL 87 s of processor time, and takes 5 s.
  */
