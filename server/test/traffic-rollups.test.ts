@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inTransaction } from '../src/platform/database/transaction.ts';
 import { migrationsFolder } from '../src/platform/installation.ts';
 import { rollUpTraffic } from '../src/traffic/roll-up-store.ts';
-import { keepTrafficSince, type RemovedDay, removeDaysNotKept } from '../src/traffic/rollups-store.ts';
+import { keepTrafficSince, type RemovedDay, removeDaysNotKept } from '../src/traffic/slots-store.ts';
 import { type Gantry, startGantry } from './harness.ts';
 import { rollUpAllTraffic } from './roll-up-all-traffic.ts';
 import { seeded } from './simulated-month.ts';

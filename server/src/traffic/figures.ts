@@ -11,8 +11,8 @@ import {
   type Span,
   type Watch,
 } from './presence-store.ts';
-import { type Place, type RollupFields, readRollups } from './rollups-store.ts';
 import { cutSegments, slotsWithin } from './segments.ts';
+import { type Place, type RollupFields, readRollups } from './slots-store.ts';
 
 /** What is known about the sensors of a place. */
 interface Presence {

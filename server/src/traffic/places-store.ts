@@ -10,8 +10,8 @@ import { notFound } from '../platform/error.ts';
 import { always, type History } from '../platform/history.ts';
 import { type Interval, SLOT_MS, slotOf } from '../platform/time.ts';
 import { locationLimits, type Placement, readPlacements } from '../sensors/placements-store.ts';
-import { groupsWithin, inSegments, type Place, passedIn, passedWithin } from './rollups-store.ts';
 import { type Segment, segmentsOf } from './segments.ts';
+import { groupsWithin, inSegments, type Place, passedIn, passedWithin } from './slots-store.ts';
 
 /** A place with its speed limits (km/h). */
 export interface LimitedPlace extends Place {

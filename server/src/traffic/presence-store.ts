@@ -3,6 +3,7 @@ import { moment } from '../platform/database/moment.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { ENDLESS, type Interval } from '../platform/time.ts';
 import { firstContact, listDowntimes } from '../sensors/status-store.ts';
+import { segmentsOf } from './segments.ts';
 import {
   ALIVE_BIT,
   groupsWithin,
@@ -13,8 +14,7 @@ import {
   type Place,
   passedIn,
   passedWithin,
-} from './rollups-store.ts';
-import { segmentsOf } from './segments.ts';
+} from './slots-store.ts';
 
 /** A sensor with the time for which it counts for a place; null for an open end. */
 export interface Watch {

@@ -21,8 +21,8 @@ import { type Parts, rangeOf, readBuckets, readCompleteness } from './figures.ts
 import { type Bucket, bucketsOf, describeBucket, sumOf, wholeOf } from './flow.ts';
 import { getPlace, listTopLocations, readLive, type TopLocation, type WantedPlace } from './places-store.ts';
 import { localBounds, minutesOf, requireFewPoints } from './range.ts';
-import { type Place, readRollups } from './rollups-store.ts';
 import { cutSegments, segmentsOf, slotsWithin } from './segments.ts';
+import { type Place, readRollups } from './slots-store.ts';
 import { describeSpeeds, meanOf, meanSpeed, type Speeds, shareOf, sumOfSpeeds } from './speeds.ts';
 
 /**

@@ -8,7 +8,7 @@ import { moment } from '../../platform/database/moment.ts';
 import type { Executor, Transaction } from '../../platform/database/transaction.ts';
 import type { Interval } from '../../platform/time.ts';
 import { addQuarter, rollUpTraffic } from '../../traffic/roll-up-store.ts';
-import { groupsWithin, keptSince, longerUntil, ORIGIN, passedIn } from '../../traffic/rollups-store.ts';
+import { groupsWithin, keptSince, longerUntil, ORIGIN, passedIn } from '../../traffic/slots-store.ts';
 import type { Check, Difference, Rebuild, Rebuilding } from './check.ts';
 
 // Each of these is read by one statement, so that events stored meanwhile are either on both sides or on neither. On a

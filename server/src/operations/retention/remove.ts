@@ -10,7 +10,7 @@ import type { Database } from '../../platform/database/pool.ts';
 import { inTransaction, type Transaction } from '../../platform/database/transaction.ts';
 import type { Interval } from '../../platform/time.ts';
 import { forgetSensorsDeletedBefore } from '../../sensors/status-store.ts';
-import { keepTrafficSince, type RemovedDay, removeDaysNotKept } from '../../traffic/rollups-store.ts';
+import { keepTrafficSince, type RemovedDay, removeDaysNotKept } from '../../traffic/slots-store.ts';
 import { listHeldMonths } from './counts-store.ts';
 import { type Cutoffs, coversEveryType, dropsWholeMonth } from './cutoffs.ts';
 import { dropMonth, pageOfIds } from './removal-store.ts';

@@ -12,7 +12,7 @@ import type { Executor } from '../../platform/database/transaction.ts';
 import { always, type History } from '../../platform/history.ts';
 import type { Interval } from '../../platform/time.ts';
 import { locationLimits } from '../../sensors/placements-store.ts';
-import { ORIGIN } from '../../traffic/rollups-store.ts';
+import { ORIGIN } from '../../traffic/slots-store.ts';
 import type { ReportScope } from '../document.ts';
 import { untilNow } from './slices.ts';
 
