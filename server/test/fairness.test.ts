@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { EventRow } from '../src/events/event-row.ts';
 import { EventQueue, type Waiting } from '../src/ingest/queue.ts';
-import { createRateLimits } from '../src/ingest/rate-limits.ts';
+import { RateLimits } from '../src/ingest/rate-limits.ts';
 import { readConfig } from '../src/platform/config.ts';
 import { AppError } from '../src/platform/error.ts';
 import type { KnownSensor } from '../src/sensors/sensor-keys.ts';
@@ -71,7 +71,7 @@ describe('the rate limit of a sensor', () => {
 
   it('is a multiple of its expected rate, and refuses with the time to wait', () => {
     let now = 0;
-    const limits = createRateLimits(10, () => now);
+    const limits = new RateLimits(10, () => now);
     const sensor = sensorOf('a', 600);
     limits.take(sensor, 6_000);
     expect(() => limits.take(sensor, 100)).toThrow(
@@ -88,7 +88,7 @@ describe('the rate limit of a sensor', () => {
 
   it('is by default higher than a machine can reach', () => {
     const { EVENT_RATE_FACTOR } = readConfig({});
-    const limits = createRateLimits(EVENT_RATE_FACTOR, () => 0);
+    const limits = new RateLimits(EVENT_RATE_FACTOR, () => 0);
     for (let n = 0; n < 1_000; n++) limits.take(sensorOf('a', 20), 1_000);
   });
 

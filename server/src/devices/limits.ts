@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { createRateLimits } from '../ingest/rate-limits.ts';
+import { RateLimits } from '../ingest/rate-limits.ts';
 import { createBoundedCache } from '../platform/bounded-cache.ts';
 import { AppError } from '../platform/error.ts';
 import type { KnownSensors } from '../sensors/known-sensors.ts';
@@ -47,7 +47,7 @@ export function createConnectionLimits(
   knownSensors: Pick<KnownSensors, 'find'>,
   monotonic?: () => number,
 ): ConnectionLimits {
-  const rates = createRateLimits(factor, monotonic);
+  const rates = new RateLimits(factor, monotonic);
   const inProgress = new Map<string, InProgress>();
   const sensorsKnown = createBoundedCache<string, KnownSensor>(MAX_SENSORS);
   const sensorsFresh = createBoundedCache<string, true>(MAX_SENSORS, FRESH_MS);

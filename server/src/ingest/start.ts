@@ -6,7 +6,7 @@ import { applyEffects, type EffectServices, hasEffects } from './effects.ts';
 import type { EventTimes } from './enrich.ts';
 import { FollowUp } from './follow-up.ts';
 import { createKnownEvents, type KnownEvents } from './former-zones.ts';
-import { createRateLimits, type RateLimits } from './rate-limits.ts';
+import { RateLimits } from './rate-limits.ts';
 import { EventWriter } from './writer.ts';
 
 /** The services of ingestion that the application context contains. */
@@ -65,7 +65,7 @@ export async function startIngest(
   return {
     eventWriter,
     eventTimes: { oldestDays: config.OLDEST_EVENT_DAYS ?? null, mayBeWrong: clock.mayBeWrong },
-    eventRates: createRateLimits(config.EVENT_RATE_FACTOR),
+    eventRates: new RateLimits(config.EVENT_RATE_FACTOR),
     knownEvents: resources.use(createKnownEvents(pools.devices)),
   };
 }

@@ -22,7 +22,7 @@ import { createWorkers } from '../http/workers/workers.ts';
 import { startImages } from '../images/start.ts';
 import { startIngest } from '../ingest/start.ts';
 import { startBackupModule } from '../operations/backup/start.ts';
-import { startRetention } from '../operations/retention/schedule.ts';
+import { Retention } from '../operations/retention/schedule.ts';
 import type { ClockSources } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
 import { dataFolderAt } from '../platform/data-folder.ts';
@@ -208,7 +208,7 @@ async function compose(
   const watchlist = await startWatchlist(foundation);
   const images = await startImages(foundation);
   const zone = () => core.settings.current().timezone;
-  const retention = resources.use(startRetention({ db, log, blobs: images.images.blobs, zone }));
+  const retention = resources.use(new Retention({ db, log, blobs: images.images.blobs, zone }));
   const effects = { ...watchlist, ...webhooks, outbox: webhooks.webhooks };
   const ingest = await startIngest(foundation, effects, realtime.feedGrew);
   const { pools } = foundation;

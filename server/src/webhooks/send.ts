@@ -26,20 +26,6 @@ export class UnusableAddress extends Error {
   override readonly name = 'UnusableAddress';
 }
 
-/** Decides which addresses webhooks may be sent to. */
-export interface AddressRules {
-  /**
-   * Parses an address into its canonical form.
-   * @throws UnusableAddress when it is invalid, or its host is an internal address
-   */
-  parse(text: string): URL;
-  /**
-   * The IP addresses to connect to.
-   * @throws UnusableAddress when there is none, or one of them is internal
-   */
-  resolve(url: URL): Promise<readonly LookupAddress[]>;
-}
-
 /** Time limit for resolving a name, in milliseconds. */
 const RESOLVE_LIMIT_MS = 5_000;
 
@@ -48,34 +34,47 @@ function hostOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, '');
 }
 
-/** @param exceptions hosts, with or without a port, that are not checked, in the form returned by `parseAllowedHost` */
-export function createAddressRules(
-  exceptions: readonly string[],
-  resolveName: Resolve = resolveHost,
-): AddressRules {
-  const excepted = new Set(exceptions);
-  const isExcepted = ({ hostname, port, protocol }: URL): boolean =>
-    excepted.has(hostname) || excepted.has(`${hostname}:${port || DEFAULT_PORTS[protocol]}`);
+/** Decides which addresses webhooks may be sent to. */
+export class AddressRules {
+  readonly #exceptions: ReadonlySet<string>;
+  readonly #resolveName: Resolve;
 
-  return {
-    parse(text) {
-      const url = parseUrl(text);
-      const host = hostOf(url);
-      if (isIP(host) !== 0 && !isExcepted(url) && !isPublicAddress(host)) throw inside(host);
-      return url;
-    },
-    async resolve(url) {
-      const host = hostOf(url);
-      const addresses = await Promise.race([
-        resolveName(host).catch(() => []),
-        nothingAfter(RESOLVE_LIMIT_MS),
-      ]);
-      if (addresses.length === 0) throw new UnusableAddress(`${host} cannot be resolved to an address`);
-      // A single internal address is enough to refuse, because others control which one is used.
-      if (!isExcepted(url) && !addresses.every(({ address }) => isPublicAddress(address))) throw inside(host);
-      return addresses;
-    },
-  };
+  /** @param exceptions hosts, with or without a port, that are not checked, in the form returned by `parseAllowedHost` */
+  constructor(exceptions: readonly string[], resolveName: Resolve = resolveHost) {
+    this.#exceptions = new Set(exceptions);
+    this.#resolveName = resolveName;
+  }
+
+  /**
+   * Parses an address into its canonical form.
+   * @throws UnusableAddress when it is invalid, or its host is an internal address
+   */
+  parse(text: string): URL {
+    const url = parseUrl(text);
+    const host = hostOf(url);
+    if (isIP(host) !== 0 && !this.#isExcepted(url) && !isPublicAddress(host)) throw inside(host);
+    return url;
+  }
+
+  /**
+   * The IP addresses to connect to.
+   * @throws UnusableAddress when there is none, or one of them is internal
+   */
+  async resolve(url: URL): Promise<readonly LookupAddress[]> {
+    const host = hostOf(url);
+    const resolved = this.#resolveName(host).catch(() => []);
+    const addresses = await Promise.race([resolved, nothingAfter(RESOLVE_LIMIT_MS)]);
+    if (addresses.length === 0) throw new UnusableAddress(`${host} cannot be resolved to an address`);
+    // A single internal address is enough to refuse, because others control which one is used.
+    if (!this.#isExcepted(url) && !addresses.every(({ address }) => isPublicAddress(address)))
+      throw inside(host);
+    return addresses;
+  }
+
+  #isExcepted({ hostname, port, protocol }: URL): boolean {
+    const withPort = `${hostname}:${port || DEFAULT_PORTS[protocol]}`;
+    return this.#exceptions.has(hostname) || this.#exceptions.has(withPort);
+  }
 }
 
 function nothingAfter(ms: number): Promise<readonly LookupAddress[]> {

@@ -4,7 +4,7 @@ import { type Foundation, keepFresh } from '../platform/start.ts';
 import { startDelivering } from './deliver.ts';
 import { countOpenDeliveries, REMOVED_AT_ONCE, removeOldDeliveries } from './deliveries-store.ts';
 import { createWebhookDispatch, type WebhookDispatch } from './dispatch.ts';
-import { type AddressRules, ATTEMPT_LIMIT_MS, createAddressRules, createSender } from './send.ts';
+import { AddressRules, ATTEMPT_LIMIT_MS, createSender } from './send.ts';
 import { listEnabledWebhooks } from './store.ts';
 
 /** The services of this module. */
@@ -23,7 +23,7 @@ export async function startWebhooks(foundation: Foundation): Promise<WebhookServ
     clock.now,
   );
   keepFresh(foundation, channels.webhooks, webhooks.refresh, 'the webhooks could not be reloaded');
-  return { webhooks, webhookAddresses: createAddressRules(config.WEBHOOK_ALLOW_HOSTS) };
+  return { webhooks, webhookAddresses: new AddressRules(config.WEBHOOK_ALLOW_HOSTS) };
 }
 
 /** Starts making deliveries. While the feature is off, pending ones are kept until it is on again. */

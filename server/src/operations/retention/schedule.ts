@@ -91,19 +91,6 @@ export function dailyRuns(now: number, zone: string): { last: number; next: numb
   return { last: last.toMillis(), next: last.plus({ days: 1 }).toMillis() };
 }
 
-/** Runs retention daily and on request. */
-interface Retention extends AsyncDisposable {
-  /**
-   * Starts a run, unless one is in progress in any process.
-   * @param record what else to write in the transaction that starts it
-   * @returns its id, or null
-   */
-  begin(
-    startedBy: string | null,
-    record?: (tx: Transaction, runId: string) => Promise<void>,
-  ): Promise<string | null>;
-}
-
 /** The services of retention that the application context contains. */
 export interface RetentionServices {
   readonly retention: Retention;
@@ -115,41 +102,52 @@ interface RetentionParts extends RunParts {
 }
 
 /**
- * Checks every ten minutes whether the daily run is due, until it is disposed of; disposing waits for the current
- * batch. Every process does so, and the database gives a run to one of them.
+ * Runs retention daily and on request, until it is disposed of; disposing waits for the current batch. Every process
+ * checks every ten minutes whether the daily run is due, and the database gives a run to one of them.
  */
-export function startRetention(parts: RetentionParts): Retention {
-  const { db, log, zone } = parts;
-  let stopped = false;
-  const underway = new Set<Promise<void>>();
+export class Retention implements AsyncDisposable {
+  readonly #parts: RetentionParts;
+  readonly #underway = new Set<Promise<void>>();
+  readonly #looking: AsyncDisposable;
+  #isOver = false;
 
-  const begin: Retention['begin'] = async (startedBy, record) => {
+  constructor(parts: RetentionParts) {
+    this.#parts = parts;
+    const { db, log, zone } = parts;
+    this.#looking = startPeriodic(
+      { everyMs: LOOK_MS, log, failure: 'retention cannot run now; trying again later' },
+      async () => {
+        const before = await lastSettledStart(db);
+        const { last } = dailyRuns(await readDatabaseTime(db), zone());
+        if (before === null || before < last) await this.begin(null);
+      },
+    );
+  }
+
+  /**
+   * Starts a run, unless one is in progress in any process.
+   * @param record what else to write in the transaction that starts it
+   * @returns its id, or null
+   */
+  async begin(
+    startedBy: string | null,
+    record?: (tx: Transaction, runId: string) => Promise<void>,
+  ): Promise<string | null> {
+    const { db, log } = this.#parts;
     const id = await beginRun(db, startedBy, record);
     if (id === null) return null;
-    const run: Promise<void> = executeRun(parts, { id, startedBy }, () => stopped)
+    const run: Promise<void> = executeRun(this.#parts, { id, startedBy }, () => this.#isOver)
       .catch((err: unknown) =>
         log.error({ err, runId: id }, 'the end of a retention run could not be recorded'),
       )
-      .finally(() => underway.delete(run));
-    underway.add(run);
+      .finally(() => this.#underway.delete(run));
+    this.#underway.add(run);
     return id;
-  };
+  }
 
-  const looking = startPeriodic(
-    { everyMs: LOOK_MS, log, failure: 'retention cannot run now; trying again later' },
-    async () => {
-      const before = await lastSettledStart(db);
-      const { last } = dailyRuns(await readDatabaseTime(db), zone());
-      if (before === null || before < last) await begin(null);
-    },
-  );
-
-  return {
-    begin,
-    async [Symbol.asyncDispose]() {
-      stopped = true;
-      await looking[Symbol.asyncDispose]();
-      await Promise.all(underway);
-    },
-  };
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isOver = true;
+    await this.#looking[Symbol.asyncDispose]();
+    await Promise.all(this.#underway);
+  }
 }
