@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { sumsBySpelling } from '../src/platform/case-fold.ts';
-import { atOnce } from '../src/reports/analytics/local-hours.ts';
+import { atOnce } from '../src/reports/analytics/series.ts';
 import { sharedGantry } from './harness.ts';
 
 const gantry = await sharedGantry();

@@ -208,7 +208,6 @@ describe('the boundaries between modules', () => {
     ).toEqual([
       'server/src/devices/spool.ts',
       'server/src/operations/backup/folder.ts',
-      'server/src/operations/doctor/data.ts',
       'server/src/operations/doctor/database.ts',
       'server/src/operations/transfer/import.ts',
       'server/src/platform/clock.ts',

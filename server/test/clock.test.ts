@@ -1,7 +1,7 @@
 import { decodeJwt } from 'jose';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { lastSettledStart } from '../src/operations/retention/runs-store.ts';
+import { lastSettledStart } from '../src/operations/retention/store.ts';
 import { createClock } from '../src/platform/clock.ts';
 import { eventually, type Gantry, startGantry } from './harness.ts';
 import { createShiftedTime } from './shifted-time.ts';

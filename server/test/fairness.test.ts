@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { EventRow } from '../src/events/event-row.ts';
-import { createEventQueue, type Waiting } from '../src/ingest/queue.ts';
-import { createRateLimits } from '../src/ingest/rate-limits.ts';
+import { EventQueue, type Waiting } from '../src/ingest/queue.ts';
+import { RateLimits } from '../src/ingest/rate-limits.ts';
 import { readConfig } from '../src/platform/config.ts';
 import { AppError } from '../src/platform/error.ts';
 import type { KnownSensor } from '../src/sensors/sensor-keys.ts';
@@ -12,7 +12,7 @@ const rowOf = (sensorId: string, description = ''): EventRow =>
   ({ id: randomUUID(), sensorId, description, contentHash: null }) as EventRow;
 
 describe('the queue of events', () => {
-  const fill = (queue: ReturnType<typeof createEventQueue>, row: EventRow, count: number): number => {
+  const fill = (queue: EventQueue, row: EventRow, count: number): number => {
     let taken = 0;
     for (let n = 0; n < count; n++) {
       const waiting: Waiting = { row, until: Number.POSITIVE_INFINITY, resolve: () => {}, reject: () => {} };
@@ -30,7 +30,7 @@ describe('the queue of events', () => {
   };
 
   it('lets one sensor fill half of it, and keeps room for others', () => {
-    const queue = createEventQueue();
+    const queue = new EventQueue();
     expect(fill(queue, rowOf('flood'), 50_000)).toBe(20_000);
     expect(fill(queue, rowOf('quiet'), 1)).toBe(1);
     expect(fill(queue, rowOf('flood'), 1)).toBe(0);
@@ -38,19 +38,19 @@ describe('the queue of events', () => {
   });
 
   it('keeps room even when several sensors flood it, and when events are large', () => {
-    const queue = createEventQueue();
+    const queue = new EventQueue();
     for (let round = 0; round < 20; round++) {
       for (const name of ['a', 'b', 'c']) fill(queue, rowOf(name), 1_000);
     }
     expect(fill(queue, rowOf('quiet'), 500)).toBe(500);
-    const large = createEventQueue();
+    const large = new EventQueue();
     const size = 'x'.repeat(4_000_000);
     expect(fill(large, rowOf('flood', size), 100)).toBeLessThan(40);
     expect(fill(large, rowOf('quiet', size), 5)).toBe(5);
   });
 
   it("gives every sensor its part of the next group, and keeps each sensor's events in order", () => {
-    const queue = createEventQueue();
+    const queue = new EventQueue();
     fill(queue, rowOf('flood'), 15_000);
     const quiet = Array.from({ length: 3 }, (_, n) => rowOf('quiet', String(n)));
     for (const row of quiet) fill(queue, row, 1);
@@ -71,7 +71,7 @@ describe('the rate limit of a sensor', () => {
 
   it('is a multiple of its expected rate, and refuses with the time to wait', () => {
     let now = 0;
-    const limits = createRateLimits(10, () => now);
+    const limits = new RateLimits(10, () => now);
     const sensor = sensorOf('a', 600);
     limits.take(sensor, 6_000);
     expect(() => limits.take(sensor, 100)).toThrow(
@@ -88,7 +88,7 @@ describe('the rate limit of a sensor', () => {
 
   it('is by default higher than a machine can reach', () => {
     const { EVENT_RATE_FACTOR } = readConfig({});
-    const limits = createRateLimits(EVENT_RATE_FACTOR, () => 0);
+    const limits = new RateLimits(EVENT_RATE_FACTOR, () => 0);
     for (let n = 0; n < 1_000; n++) limits.take(sensorOf('a', 20), 1_000);
   });
 

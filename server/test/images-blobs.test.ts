@@ -6,9 +6,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import S3rver from 's3rver';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { BlobStore } from '../src/images/blobs.ts';
-import { createDiskBlobs } from '../src/images/disk-blobs.ts';
-import { createS3Blobs } from '../src/images/s3-blobs.ts';
+import { type BlobStore, createDiskBlobs, createS3Blobs } from '../src/images/blobs.ts';
 import { startGantry } from './harness.ts';
 import { dataUrl, png } from './pictures.ts';
 

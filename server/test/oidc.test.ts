@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkAccounts } from '../src/operations/doctor/data.ts';
+import { checkAccounts } from '../src/operations/doctor/database.ts';
 import { ADMIN, sharedGantry } from './harness.ts';
 import { newChallenge, passProvider, startProvider } from './oidc-provider.ts';
 import { sendRaw } from './raw-http.ts';

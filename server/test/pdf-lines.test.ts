@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fontsOf } from '../src/reports/formats/pdf-fonts.ts';
-import { linesOf, widestPiece } from '../src/reports/formats/pdf-lines.ts';
-import { createPdf } from '../src/reports/formats/pdf-page.ts';
+import { createPdf, linesOf, widestPiece } from '../src/reports/formats/pdf-page.ts';
 
 describe('the lines of a text in a PDF', () => {
   const pdf = createPdf('Lines');

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createInbox } from '../src/realtime/inbox.ts';
+import { Inbox } from '../src/realtime/follow.ts';
 import type { FeedItem } from '../src/realtime/items.ts';
 import { compare, type Position, readCursor, writeCursor } from '../src/realtime/position.ts';
 
@@ -19,7 +19,7 @@ const positions: fc.Arbitrary<Position> = fc.record({
 
 describe('an inbox', () => {
   it('returns what it was offered, in order, and null when nothing arrives', async () => {
-    const inbox = createInbox(10);
+    const inbox = new Inbox(10);
     inbox.offer(item(1));
     inbox.offer(item(2));
     expect(await inbox.take(1_000)).toEqual({ kind: 'item', item: item(1) });
@@ -28,14 +28,14 @@ describe('an inbox', () => {
   });
 
   it('wakes a waiting reader', async () => {
-    const inbox = createInbox(10);
+    const inbox = new Inbox(10);
     const waiting = inbox.take(10_000);
     inbox.offer(item(7));
     expect(await waiting).toEqual({ kind: 'item', item: item(7) });
   });
 
   it('drops what does not fit until it has been emptied, and reports the number once', async () => {
-    const inbox = createInbox(2);
+    const inbox = new Inbox(2);
     for (let seq = 1; seq <= 5; seq++) inbox.offer(item(seq));
     expect(await inbox.take(0)).toMatchObject({ item: { cursor: { at: 1 } } });
     inbox.offer(item(6));
@@ -47,12 +47,12 @@ describe('an inbox', () => {
   });
 
   it('that was ended returns nothing more, or fails with the reason', async () => {
-    const left = createInbox(2);
+    const left = new Inbox(2);
     left.offer(item(1));
     left.end(null);
     expect(await left.take(1_000)).toBeNull();
     expect(left.isOpen()).toBe(false);
-    const expired = createInbox(2);
+    const expired = new Inbox(2);
     const waiting = expired.take(10_000);
     expired.end(new Error('expired'));
     await expect(waiting).rejects.toThrow('expired');

@@ -3,12 +3,16 @@ import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { requeueAbandonedReports, settleReport } from '../src/reports/claim-store.ts';
-import { createReportFiles } from '../src/reports/files.ts';
+import { ReportFiles } from '../src/reports/files.ts';
 import { createReportRunner } from '../src/reports/runner.ts';
-import { cancelReportRow, getReportRow } from '../src/reports/store.ts';
+import { removeOrphanFiles } from '../src/reports/start.ts';
+import {
+  cancelReportRow,
+  getReportRow,
+  requeueAbandonedReports,
+  settleReport,
+} from '../src/reports/store.ts';
 import { createReportMaker } from '../src/reports/thread.ts';
-import { removeOrphanFiles } from '../src/reports/upkeep.ts';
 import { eventually, type Gantry, type HttpAnswer, startGantry } from './harness.ts';
 import { RANGE, storeViolations, VIOLATIONS } from './march-violations.ts';
 import { isLong, lengthOf } from './test-length.ts';
@@ -131,7 +135,7 @@ describe('reports over HTTP', () => {
       folder,
       now: Date.now,
     });
-    await using runner = createReportRunner({ db, log, makeReport, files: createReportFiles(folder) });
+    await using runner = createReportRunner({ db, log, makeReport, files: new ReportFiles(folder) });
     const { id } = await generate();
     runner.wake();
     await until(id, ({ status }) => status !== 'QUEUED');
@@ -325,7 +329,7 @@ describe('files without a report', () => {
   it('are removed when they are old, and others are kept', async () => {
     await using gantry = await startGantry();
     const folder = await mkdtemp(join(tmpdir(), 'gantry-reports-'));
-    const files = createReportFiles(folder);
+    const files = new ReportFiles(folder);
     const known = `${randomUUID()}-1.csv`;
     await gantry.pool.query(
       `INSERT INTO reports (kind, format, filters, starts_at, ends_at, settings, created_by, status, file_key)

@@ -3,8 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { inflateSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { Column, ReportDocument, Row, Section } from '../src/reports/document.ts';
-import { pdf } from '../src/reports/formats/pdf.ts';
-import { shareOut } from '../src/reports/formats/pdf-sections.ts';
+import { pdf, shareOut } from '../src/reports/formats/pdf.ts';
 import { xlsx } from '../src/reports/formats/xlsx.ts';
 import { createLocalTime } from '../src/reports/local-time.ts';
 import {

@@ -72,7 +72,7 @@ const volumesByPlace = async (day: string, total: number) => {
   return volumes.filter(([, volume]) => volume !== 0);
 };
 
-/** Checks the report of a day, before and after its traffic is rolledUp, once the sensor is ONLINE. */
+/** Checks the report of a day, before and after its traffic is rolled up, once the sensor is ONLINE. */
 const expectVolumes = async (sensorId: string, day: string, expected: readonly [string, number][]) => {
   const total = expected.reduce((sum, [, volume]) => sum + volume, 0);
   await eventually(
@@ -221,7 +221,7 @@ describe('the report TRAFFIC', () => {
     expect((await gantry.call('traffic.getFlow', asked, { token })).status).toBe(404);
   });
 
-  it('contains what a deleted sensor saw at no location before its first count is rolledUp', async () => {
+  it('contains what a deleted sensor saw at no location before its first count is rolled up', async () => {
     const day = '2026-03-19';
     const { id, apiKey } = await register('Brief');
     // While another transaction has the lock, the service does not roll up.

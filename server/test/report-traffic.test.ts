@@ -80,7 +80,7 @@ describe('a PDF of the traffic of several places', () => {
 });
 
 describe('a report of traffic after an import', () => {
-  it('waits for the counts to be rolledUp, instead of reading the imported events for each place, and lets others go first', async () => {
+  it('waits for the counts to be rolled up, instead of reading the imported events for each place, and lets others go first', async () => {
     const range = { startDate: '2026-03-31', endDate: '2026-04-02' };
     const { rows } = await gantry.pool.query('SELECT id FROM sensors LIMIT 1');
     const rollingUp = await gantry.pool.connect();

@@ -8,12 +8,12 @@ import pg from 'pg';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { removeEvents } from '../src/events/remove-store.ts';
 import { removeDueImages } from '../src/operations/retention/remove-images.ts';
-import { executeRun } from '../src/operations/retention/run.ts';
-import { beginRun } from '../src/operations/retention/runs-store.ts';
+import { executeRun } from '../src/operations/retention/schedule.ts';
+import { beginRun } from '../src/operations/retention/store.ts';
 import { locks } from '../src/platform/database/locks.ts';
 import { inTransaction } from '../src/platform/database/transaction.ts';
-import { createReportFiles } from '../src/reports/files.ts';
-import { removeOrphanFiles } from '../src/reports/upkeep.ts';
+import { ReportFiles } from '../src/reports/files.ts';
+import { removeOrphanFiles } from '../src/reports/start.ts';
 import { eventually, sharedGantry, WAITING_LOCKS } from './harness.ts';
 import { dataUrl, png } from './pictures.ts';
 import { rollUpAllTraffic } from './roll-up-all-traffic.ts';
@@ -445,7 +445,7 @@ describe('retention', () => {
     const folder = join(gantry.app.context.config.DATA_DIR, 'reports');
     const hasFile = async (id: string) => (await readdir(folder)).some((name) => name.startsWith(id));
     expect(await hasFile(old.id)).toBe(true);
-    await removeOrphanFiles(gantry.app.context.db, createReportFiles(folder), 0);
+    await removeOrphanFiles(gantry.app.context.db, new ReportFiles(folder), 0);
     expect([await hasFile(old.id), await hasFile(young.id)]).toEqual([false, true]);
   });
 

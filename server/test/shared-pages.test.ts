@@ -2,9 +2,9 @@ import type { Event } from '@gantry/contract/events';
 import type { Topic } from '@gantry/contract/realtime';
 import type { Pool } from 'pg';
 import { describe, expect, it } from 'vitest';
+import { type SharedPage, SharedPages } from '../src/realtime/hub.ts';
 import { itemsAfter, selectTopics } from '../src/realtime/items.ts';
 import { compare, type Position } from '../src/realtime/position.ts';
-import { createSharedPages, type SharedPage } from '../src/realtime/shared-pages.ts';
 
 const AT = new Date('2026-01-01T00:00:00Z');
 const PAGE = 50;
@@ -61,7 +61,7 @@ const idsIn = async ({ portions }: SharedPage, from = at(0)): Promise<string[]> 
 describe('pages of the feed', () => {
   it('are read once for all subscribers whose position is within them, with their events', async () => {
     const feed = createFeed(30, 2);
-    const pages = createSharedPages(feed.pool, findEvents);
+    const pages = new SharedPages(feed.pool, findEvents);
     fetched.length = 0;
     const given = await Promise.all(Array.from({ length: 40 }, (_, n) => pages.read(at(1 + (n % 5)))));
     expect(feed.reads).toBe(1);
@@ -73,7 +73,7 @@ describe('pages of the feed', () => {
 
   it('contain several topics in the order of the feed, and fetch their events once for all selections', async () => {
     const feed = createFeed(0, 0);
-    const pages = createSharedPages(feed.pool, findEvents);
+    const pages = new SharedPages(feed.pool, findEvents);
     fetched.length = 0;
     const body = { sensorId: 's' };
     const changes = (['events', 'sensors', 'watchlist', 'events', 'sensors'] as const).map((topic, n) => ({
@@ -115,7 +115,7 @@ describe('pages of the feed', () => {
 
   it('are read again for positions at their end', async () => {
     const feed = createFeed(10, 1);
-    const pages = createSharedPages(feed.pool, findEvents);
+    const pages = new SharedPages(feed.pool, findEvents);
     const { next, isFull } = await pages.read(at(1));
     expect({ next, isFull }).toEqual({ next: { xid: 11n, seq: 0n, index: 0 }, isFull: false });
     feed.committed = 12;
@@ -125,7 +125,7 @@ describe('pages of the feed', () => {
 
   it('cover the feed without gaps from any position, with a limited number of events each', async () => {
     const feed = createFeed(120, 700);
-    const pages = createSharedPages(feed.pool, findEvents);
+    const pages = new SharedPages(feed.pool, findEvents);
     const readAll = async (start: number): Promise<string[]> => {
       const ids: string[] = [];
       for (let from = at(start), isFull = true; isFull; ) {
@@ -148,7 +148,7 @@ describe('pages of the feed', () => {
   it('that cannot be read fail for the subscribers that wait for them, and are read again', async () => {
     const feed = createFeed(10, 1);
     feed.isAway = true;
-    const pages = createSharedPages(feed.pool, findEvents);
+    const pages = new SharedPages(feed.pool, findEvents);
     const failed = await Promise.allSettled([pages.read(at(1)), pages.read(at(1)), pages.read(at(5))]);
     expect(failed.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
     feed.isAway = false;
@@ -157,7 +157,7 @@ describe('pages of the feed', () => {
 
   it('are kept for a single subscriber only if others were behind recently', async () => {
     const feed = createFeed(10, 1);
-    const pages = createSharedPages(feed.pool, findEvents);
+    const pages = new SharedPages(feed.pool, findEvents);
     const change = { xid: 1n, seq: 1n, topic: 'events', at: 0, eventIds: ['x'], body: null } as const;
     const page = { changes: [change], next: at(2), isFull: false, isHeldUp: false, at: 0, now: 0 };
     pages.share(at(1), page);

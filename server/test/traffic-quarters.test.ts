@@ -134,7 +134,7 @@ describe('slots longer than five minutes', () => {
     expect(await differences()).toEqual([]);
   });
 
-  it('contain a quarter hour once it is over, unless another process is rollingUp', async () => {
+  it('contain a quarter hour once it is over, unless another process is rolling up', async () => {
     const start = await longerUntil();
     const { apiKey } = sensors[0] ?? { apiKey: '' };
     await gantry.ok('events.ingestBatch', {

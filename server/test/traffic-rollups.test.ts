@@ -4,8 +4,8 @@ import type pg from 'pg';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { inTransaction } from '../src/platform/database/transaction.ts';
 import { migrationsFolder } from '../src/platform/installation.ts';
-import { keepTrafficSince, type RemovedDay, removeDaysNotKept } from '../src/traffic/kept-store.ts';
 import { rollUpTraffic } from '../src/traffic/roll-up-store.ts';
+import { keepTrafficSince, type RemovedDay, removeDaysNotKept } from '../src/traffic/slots-store.ts';
 import { sharedGantry } from './harness.ts';
 import { rollUpAllTraffic } from './roll-up-all-traffic.ts';
 import { seeded } from './simulated-month.ts';
@@ -102,7 +102,7 @@ describe('traffic counts', () => {
     expect(await readKept()).toEqual(kept);
   });
 
-  it('equal a recount after concurrent actions of devices and users, and during rollingUp', async () => {
+  it('equal a recount after concurrent actions of devices and users, and during the roll-up', async () => {
     let busy = true;
     const rollingUp = (async () => {
       while (busy) await rollUpTraffic(gantry.app.context.db, 2);

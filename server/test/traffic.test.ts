@@ -3,7 +3,7 @@ import { role } from '@gantry/contract/permissions';
 import { DateTime } from 'luxon';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { locks } from '../src/platform/database/locks.ts';
-import { getHourOfWeek } from '../src/traffic/hour-of-week.ts';
+import { getHourOfWeek } from '../src/traffic/service.ts';
 import { sharedGantry } from './harness.ts';
 import { rollUpAllTraffic } from './roll-up-all-traffic.ts';
 import { type Passage, type SimulatedMonth, SPEED_LIMIT, simulateMonth, ZONE } from './simulated-month.ts';

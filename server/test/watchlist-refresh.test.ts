@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { describe, expect, it, vi } from 'vitest';
 import { enrich } from '../src/ingest/enrich.ts';
 import type { WatchedEntry } from '../src/watchlist/matching.ts';
-import { createWatchlist, type Watchlist } from '../src/watchlist/watch.ts';
+import { createWatchlist, type Watchlist } from '../src/watchlist/start.ts';
 import { eventually } from './harness.ts';
 
 const entryOf = (pattern: string): WatchedEntry => ({

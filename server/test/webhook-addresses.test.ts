@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { ConfigError, readConfig } from '../src/platform/config.ts';
 import { isPublicAddress, parseAllowedHost } from '../src/platform/hosts.ts';
-import { createAddressRules, UnusableAddress } from '../src/webhooks/address.ts';
+import { AddressRules, UnusableAddress } from '../src/webhooks/send.ts';
 
-const rules = createAddressRules([]);
+const rules = new AddressRules([]);
 
 describe('an internal address', () => {
   it.each([
@@ -104,7 +104,7 @@ describe('an internal address', () => {
     ['fe80::1%eth0'],
     ['nonsense'],
   ])('is refused when a name resolves to it: %j', async (...addresses) => {
-    const resolving = createAddressRules([], async () =>
+    const resolving = new AddressRules([], async () =>
       addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
     );
     const url = resolving.parse('http://innocent.example.org/');
@@ -145,7 +145,7 @@ describe('an address on the public internet', () => {
       { address: '93.184.216.34', family: 4 },
       { address: '2606:4700:4700::1111', family: 6 },
     ];
-    const resolving = createAddressRules([], async () => addresses);
+    const resolving = new AddressRules([], async () => addresses);
     expect(await resolving.resolve(resolving.parse('http://example.org/'))).toEqual(addresses);
   });
 });
@@ -175,7 +175,7 @@ describe('an invalid address', () => {
   });
 
   it('is a name that cannot be resolved', async () => {
-    const resolving = createAddressRules([], () => Promise.reject(new Error('ENOTFOUND')));
+    const resolving = new AddressRules([], () => Promise.reject(new Error('ENOTFOUND')));
     await expect(resolving.resolve(resolving.parse('http://nowhere.example/'))).rejects.toThrow(
       'nowhere.example cannot be resolved',
     );
@@ -189,7 +189,7 @@ describe('an invalid address', () => {
 
 describe('WEBHOOK_ALLOW_HOSTS', () => {
   const exceptions = (text: string) =>
-    createAddressRules(readConfig({ WEBHOOK_ALLOW_HOSTS: text }).WEBHOOK_ALLOW_HOSTS);
+    new AddressRules(readConfig({ WEBHOOK_ALLOW_HOSTS: text }).WEBHOOK_ALLOW_HOSTS);
 
   it.each([
     ['127.0.0.1', 'http://127.0.0.1:8080/'],
@@ -223,7 +223,7 @@ describe('WEBHOOK_ALLOW_HOSTS', () => {
 
   it('accepts only the host itself, not parent or child domains', async () => {
     const loopback = async () => [{ address: '127.0.0.1', family: 4 }];
-    const allowing = createAddressRules(['intranet.example'], loopback);
+    const allowing = new AddressRules(['intranet.example'], loopback);
     await allowing.resolve(allowing.parse('http://INTRANET.example:99/'));
     for (const host of ['x.intranet.example', 'example', 'xintranet.example', 'intranet.example.'])
       await expect(allowing.resolve(allowing.parse(`http://${host}/`)), host).rejects.toThrow(

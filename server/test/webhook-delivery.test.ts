@@ -11,12 +11,16 @@ import { listen } from '../src/platform/database/notify.ts';
 import { createDatabase, createPool, type Database } from '../src/platform/database/pool.ts';
 import { inTransaction } from '../src/platform/database/transaction.ts';
 import { Resources } from '../src/platform/start.ts';
-import { createAddressRules, type Resolve } from '../src/webhooks/address.ts';
-import { markDelivered, markFailed } from '../src/webhooks/attempts-store.ts';
 import { JITTER } from '../src/webhooks/back-off.ts';
 import { createDeliverer, startDelivering } from '../src/webhooks/deliver.ts';
-import { insertDeliveries, redeliverOne, removeOldDeliveries } from '../src/webhooks/deliveries-store.ts';
-import { createSender } from '../src/webhooks/send.ts';
+import {
+  insertDeliveries,
+  markDelivered,
+  markFailed,
+  redeliverOne,
+  removeOldDeliveries,
+} from '../src/webhooks/deliveries-store.ts';
+import { AddressRules, createSender, type Resolve } from '../src/webhooks/send.ts';
 import { createTestDatabase, eventually } from './harness.ts';
 import { answer, type Received, type Receiver, startReceiver } from './webhook-receiver.ts';
 
@@ -55,7 +59,7 @@ interface Options {
 const startProcess = async (allowed: readonly string[], options: Options = {}): Promise<Resources> => {
   const { limitMs = 2_000, backOff = [10, 10], sweepMs = 100, leaseMarginMs = 10_000, resolve } = options;
   const process = resources.use(new Resources());
-  const send = createSender(createAddressRules(allowed, resolve), Date.now, { limitMs });
+  const send = createSender(new AddressRules(allowed, resolve), Date.now, { limitMs });
   const listener = process.use(await listen(database.url, log));
   process.use(startDelivering({ db, log, listener, send, limitMs, leaseMarginMs, backOff, sweepMs }));
   return process;
@@ -251,7 +255,7 @@ describe('an internal address', () => {
     const rebinding: Resolve = async () => [
       { address: ++asked === 1 ? '93.184.216.34' : '127.0.0.1', family: 4 },
     ];
-    const rules = createAddressRules([], rebinding);
+    const rules = new AddressRules([], rebinding);
     await rules.resolve(rules.parse(`http://rebinding.example:${port}/`));
     await startProcess([], { backOff: [], resolve: rebinding });
     const [id] = await enqueue(await addHook(`http://rebinding.example:${port}/`));

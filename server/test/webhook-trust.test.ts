@@ -4,8 +4,7 @@ import { pino } from 'pino';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { retryAfterOf } from '../src/platform/retry-after.ts';
 import { createApp } from '../src/programs/app.ts';
-import { createAddressRules } from '../src/webhooks/address.ts';
-import { createSender } from '../src/webhooks/send.ts';
+import { AddressRules, createSender } from '../src/webhooks/send.ts';
 import { eventually, sharedGantry, startGantry } from './harness.ts';
 import { answer, type Respond, startReceiver } from './webhook-receiver.ts';
 
@@ -150,7 +149,7 @@ describe('an answer whose body is slow or interrupted', () => {
   });
 
   it('has failed when not even its head arrived in time', async () => {
-    const send = createSender(createAddressRules([receiver.host]), Date.now, { limitMs: 500 });
+    const send = createSender(new AddressRules([receiver.host]), Date.now, { limitMs: 500 });
     receiver.respond = () => undefined;
     const attempt = { id: randomUUID(), kind: 'test', body: '{}', number: 1, byHand: 0 } as const;
     const result = await send({ ...attempt, url: receiver.url, secret: 'sixteen-characters' });

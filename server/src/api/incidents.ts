@@ -19,7 +19,7 @@ import {
   updateIncidentInput,
 } from '@gantry/contract/incidents';
 import { permissions } from '@gantry/contract/permissions';
-import { keepNotePictures } from '../images/note-pictures.ts';
+import { keepNotePictures } from '../images/images.ts';
 import { getIncidentStats } from '../incidents/list-store.ts';
 import { listCandidates } from '../incidents/references-store.ts';
 import {
@@ -27,11 +27,13 @@ import {
   assignIncident,
   attachEvent,
   createIncident,
+  followIncidents,
   moveIncident,
   requireMayNote,
   updateIncident,
+  viewIncident,
+  viewIncidents,
 } from '../incidents/service.ts';
-import { followIncidents, viewIncident, viewIncidents } from '../incidents/view.ts';
 import { resolveInterval } from '../platform/time.ts';
 import { messagesOf } from '../rpc/messages.ts';
 import { allowed, pageOf, router } from './procedures.ts';

@@ -16,10 +16,9 @@ import {
 } from '@gantry/contract/storage';
 import { getHold, listHolds, releaseHold, setHold } from '../events/holds-store.ts';
 import { createBackup, listBackups } from '../operations/backup/service.ts';
-import { getRetentionSettings } from '../operations/retention/rules-store.ts';
-import { listRuns } from '../operations/retention/runs-store.ts';
+import { getStorageStats } from '../operations/retention/preview.ts';
 import { previewRetention, runRetention, setRetention } from '../operations/retention/service.ts';
-import { getStorageStats } from '../operations/retention/stats.ts';
+import { getRetentionSettings, listRuns } from '../operations/retention/store.ts';
 import { allowed, pageOf, router, signedIn } from './procedures.ts';
 
 export const storageRouter = router({

@@ -9,11 +9,13 @@ import {
   topLocations,
   topLocationsInput,
 } from '@gantry/contract/traffic';
-import { getHourOfWeek } from '../traffic/hour-of-week.ts';
-import { getLive } from '../traffic/live.ts';
-import { getFlow } from '../traffic/service.ts';
-import { getSpeedDistribution } from '../traffic/speed-distribution.ts';
-import { getTopLocations } from '../traffic/top-locations.ts';
+import {
+  getFlow,
+  getHourOfWeek,
+  getLive,
+  getSpeedDistribution,
+  getTopLocations,
+} from '../traffic/service.ts';
 import { router, signedIn } from './procedures.ts';
 
 export const trafficRouter = router({

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { subscriberOf } from '../accounts/throttle.ts';
-import { createRateLimits } from '../ingest/rate-limits.ts';
+import { RateLimits } from '../ingest/rate-limits.ts';
 import { createBoundedCache } from '../platform/caches.ts';
 import { AppError } from '../platform/error.ts';
 import type { KnownSensor, KnownSensors } from '../sensors/sensor-keys.ts';
@@ -30,7 +30,7 @@ interface InProgress {
 /** Limits what each connection may send, so that it does not delay others. Each process has limits of its own. */
 export class ConnectionLimits {
   readonly #knownSensors: Pick<KnownSensors, 'find'>;
-  readonly #rates: ReturnType<typeof createRateLimits>;
+  readonly #rates: RateLimits;
   readonly #inProgress = new Map<string, InProgress>();
   readonly #sensors = createBoundedCache<string, KnownSensor>(MAX_SENSORS);
   readonly #fresh = createBoundedCache<string, true>(MAX_SENSORS, FRESH_MS);
@@ -38,7 +38,7 @@ export class ConnectionLimits {
   /** @param factor as for `events.ingest` */
   constructor(factor: number, knownSensors: Pick<KnownSensors, 'find'>, monotonic?: () => number) {
     this.#knownSensors = knownSensors;
-    this.#rates = createRateLimits(factor, monotonic);
+    this.#rates = new RateLimits(factor, monotonic);
   }
 
   /**

@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 import { locks } from '../platform/database/locks.ts';
-import { areEventsDistributed } from '../platform/database/nodes.ts';
+import { storesEvents } from '../platform/database/nodes.ts';
 import { createDatabase } from '../platform/database/pool.ts';
 import { type EventMonth, PARTITIONS, partitionsOf } from './partitions.ts';
 
@@ -78,7 +78,7 @@ const COMMANDS: Readonly<Record<Work, string>> = {
  * settings.
  */
 export async function readMonthActivity(pool: Pool): Promise<MonthActivity[]> {
-  if (await areEventsDistributed(createDatabase(pool))) return [];
+  if (!(await storesEvents(createDatabase(pool)))) return [];
   const { rows } = await pool.query<ActivityRow>(ACTIVITY);
   const byTable = new Map(rows.map((row) => [row.table, row]));
   return partitionsOf(rows).flatMap((month) => {

@@ -1,4 +1,12 @@
-import type { Readable } from 'node:stream';
+import { randomUUID } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
+import type { S3Client } from '@aws-sdk/client-s3';
+import { syncFolder } from '@gantry/embedded-postgres/data-folder';
+import { ignoreErrno } from '@gantry/embedded-postgres/errno';
+import type { Config } from '../platform/config.ts';
 
 /**
  * A store of files that are named by their content, so that a name always denotes the same bytes. Keys are 64
@@ -15,4 +23,246 @@ export interface BlobStore extends AsyncDisposable {
   delete(key: string): Promise<void>;
   /** All files, in no particular order. */
   list(): AsyncIterable<{ readonly key: string; readonly bytes: number }>;
+}
+
+const KEY = /^[0-9a-f]{64}$/;
+
+/** Files in 65,536 nested folders: the key `abcd…` is stored in `ab/cd`. */
+export function createDiskBlobs(folder: string): BlobStore {
+  const pathOf = (key: string): string => {
+    if (!KEY.test(key)) throw new Error(`Not a key: ${key}`);
+    return join(folder, key.slice(0, 2), key.slice(2, 4), key);
+  };
+
+  return {
+    async put(key, bytes) {
+      const path = pathOf(key);
+      await makeFolder(dirname(path));
+      const draft = `${path}.${randomUUID()}`;
+      try {
+        await writeDurably(draft, bytes);
+        await rename(draft, path);
+      } finally {
+        await rm(draft, { force: true });
+      }
+      await syncFolder(dirname(path));
+    },
+
+    async get(key) {
+      const file = await ignoreErrno(open(pathOf(key), 'r'), 'ENOENT');
+      return file === undefined ? null : createReadStream('', { fd: file });
+    },
+
+    async stat(key) {
+      const found = await ignoreErrno(stat(pathOf(key)), 'ENOENT');
+      return found === undefined ? null : { bytes: found.size };
+    },
+
+    delete: (key) => rm(pathOf(key), { force: true }),
+
+    async *list() {
+      for (const first of await namesIn(folder)) {
+        for (const second of await namesIn(join(folder, first))) {
+          for (const key of await namesIn(join(folder, first, second))) {
+            if (!KEY.test(key)) continue;
+            const found = await ignoreErrno(stat(pathOf(key)), 'ENOENT');
+            if (found !== undefined) yield { key, bytes: found.size };
+          }
+        }
+      }
+    },
+
+    async [Symbol.asyncDispose]() {},
+  };
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  return (await ignoreErrno(readdir(folder), 'ENOENT')) ?? [];
+}
+
+/** Creates a folder and its missing parents so that they survive a power failure. */
+async function makeFolder(folder: string): Promise<void> {
+  const first = await mkdir(folder, { recursive: true, mode: 0o700 });
+  if (first === undefined) return;
+  for (let made = folder; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made));
+}
+
+async function writeDurably(path: string, bytes: Uint8Array): Promise<void> {
+  const file = await open(path, 'wx', 0o600);
+  try {
+    await file.writeFile(bytes);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** The location and the credentials of an S3-compatible store. */
+interface S3Options {
+  readonly bucket: string;
+  /** undefined for Amazon's own. */
+  readonly endpoint: string | undefined;
+  readonly region: string;
+  /** undefined for the defaults of the AWS SDK, such as the role of the machine. */
+  readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string } | undefined;
+}
+
+/** The service uses only keys with this prefix. */
+const PREFIX = 'images/';
+
+/** Time limit for an answer; two attempts stay within the time limit of a request. */
+const ANSWER_MS = 8_000;
+const CONNECT_MS = 3_000;
+
+/**
+ * Reading a file is given up when no data arrives for this time, in milliseconds. It is long, because the client that
+ * reads the file may be slow.
+ */
+const SILENCE_MS = 30_000;
+const ATTEMPTS = 2;
+
+/** Files in a bucket of an S3-compatible store. It is not contacted before the first file. */
+export async function createS3Blobs(options: S3Options): Promise<BlobStore> {
+  const {
+    S3Client,
+    PutObjectCommand,
+    GetObjectCommand,
+    HeadObjectCommand,
+    DeleteObjectCommand,
+    paginateListObjectsV2,
+  } = await loadSdk();
+  const client: S3Client = new S3Client({
+    region: options.region,
+    ...(options.endpoint !== undefined && { endpoint: options.endpoint, forcePathStyle: true }),
+    ...(options.credentials && { credentials: options.credentials }),
+    maxAttempts: ATTEMPTS,
+    requestHandler: {
+      requestTimeout: ANSWER_MS,
+      connectionTimeout: CONNECT_MS,
+      socketTimeout: SILENCE_MS,
+      throwOnRequestTimeout: true,
+    },
+    // Some compatible stores do not support Amazon's newer checksums, and the key is a checksum already.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+  });
+  const at = (key: string) => ({ Bucket: options.bucket, Key: `${PREFIX}${key}` });
+
+  return {
+    async put(key, bytes) {
+      await client.send(new PutObjectCommand({ ...at(key), Body: bytes, ContentLength: bytes.length }));
+    },
+
+    async get(key) {
+      const found = await orNull(client.send(new GetObjectCommand(at(key))));
+      return found?.Body instanceof Readable ? found.Body : null;
+    },
+
+    async stat(key) {
+      const found = await orNull(client.send(new HeadObjectCommand(at(key))));
+      return found === null ? null : { bytes: found.ContentLength ?? 0 };
+    },
+
+    async delete(key) {
+      await client.send(new DeleteObjectCommand(at(key)));
+    },
+
+    async *list() {
+      for await (const page of paginateListObjectsV2(
+        { client },
+        { Bucket: options.bucket, Prefix: PREFIX },
+      )) {
+        for (const { Key, Size } of page.Contents ?? []) {
+          if (Key !== undefined) yield { key: Key.slice(PREFIX.length), bytes: Size ?? 0 };
+        }
+      }
+    },
+
+    async [Symbol.asyncDispose]() {
+      client.destroy();
+    },
+  };
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && (error.name === 'NoSuchKey' || error.name === 'NotFound');
+}
+
+async function orNull<Found>(promise: Promise<Found>): Promise<Found | null> {
+  try {
+    return await promise;
+  } catch (error) {
+    if (isMissing(error)) return null;
+    throw error;
+  }
+}
+
+/** Loading the SDK takes a quarter of a second, so it is loaded only when needed. */
+function loadSdk() {
+  return import('@aws-sdk/client-s3');
+}
+
+/** The image store that the configuration selects. It is not accessed yet. */
+export async function openBlobs(config: Config): Promise<BlobStore> {
+  return config.S3_BUCKET === undefined
+    ? createDiskBlobs(join(config.DATA_DIR, 'images'))
+    : createS3Blobs({
+        bucket: config.S3_BUCKET,
+        endpoint: config.S3_ENDPOINT,
+        region: config.S3_REGION,
+        credentials: credentialsOf(config),
+      });
+}
+
+function credentialsOf({ S3_ACCESS_KEY_ID: accessKeyId, S3_SECRET_ACCESS_KEY: secretAccessKey }: Config) {
+  return accessKeyId === undefined || secretAccessKey === undefined
+    ? undefined
+    : { accessKeyId, secretAccessKey };
+}
+
+interface BreakerOptions {
+  /** Number of consecutive failures after which calls are refused. */
+  readonly failures: number;
+  /** How long calls are refused before one may try, in milliseconds. */
+  readonly openMs: number;
+}
+
+/** Stops calls to something that fails repeatedly, and lets one at a time try whether it works again. */
+export class Breaker {
+  readonly #options: BreakerOptions;
+  #failures = 0;
+  /** By the monotonic clock. */
+  #openUntil = Number.NEGATIVE_INFINITY;
+  #isTrying = false;
+
+  constructor(options: BreakerOptions) {
+    this.#options = options;
+  }
+
+  /** Whether calls are refused at present. */
+  get isOpen(): boolean {
+    return this.#isBroken && (this.#isTrying || performance.now() < this.#openUntil);
+  }
+
+  get #isBroken(): boolean {
+    return this.#failures >= this.#options.failures;
+  }
+
+  /** Runs the work and records whether it failed. @throws the result of `refusal` while calls are refused */
+  async run<Result>(work: () => Promise<Result>, refusal: () => Error): Promise<Result> {
+    if (this.isOpen) throw refusal();
+    const tries = this.#isBroken;
+    if (tries) this.#isTrying = true;
+    try {
+      const result = await work();
+      this.#failures = 0;
+      return result;
+    } catch (error) {
+      this.#failures++;
+      this.#openUntil = performance.now() + this.#options.openMs;
+      throw error;
+    } finally {
+      if (tries) this.#isTrying = false;
+    }
+  }
 }

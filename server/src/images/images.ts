@@ -1,17 +1,17 @@
-import type { Picture } from '@gantry/device-formats/image';
+import { addressOfImage, type Picture } from '@gantry/device-formats/image';
 import pLimit from 'p-limit';
 import type { Logger } from 'pino';
 import { isBadRow } from '../platform/database/failure.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { AppError, unavailable } from '../platform/error.ts';
+import { AppError, invalidInput, unavailable } from '../platform/error.ts';
 import { Groups } from '../platform/groups.ts';
-import type { BlobStore } from './blobs.ts';
-import { type Breaker, createBreaker } from './breaker.ts';
-import { noteDamaged } from './damage-store.ts';
+import { type BlobStore, Breaker } from './blobs.ts';
+import { readImage } from './read-image.ts';
 import {
   findImage,
   type ImagesOfEvent,
   isImageOfDevice,
+  noteDamaged,
   noteImages,
   noteImagesOfEvent,
   noteImagesOfMessages,
@@ -22,9 +22,9 @@ import {
   removeRefusedImages,
   type StoredImage,
 } from './store.ts';
-import { readVerified } from './verified.ts';
+import { readVerified } from './verify.ts';
 
-export interface ImagesParts {
+interface ImagesParts {
   readonly db: Database;
   readonly blobs: BlobStore;
   readonly log: Logger;
@@ -101,7 +101,7 @@ export class Images {
     this.#log = log;
     this.#onDamaged = onDamaged;
     this.#limits = { ...LIMITS, ...limits };
-    this.#breaker = createBreaker(this.#limits);
+    this.#breaker = new Breaker(this.#limits);
     this.#noted = new Groups<PicturesOfMessage, ReadonlySet<string>>({
       write: async (messages) => {
         const lacking = await noteImagesOfMessages(db, messages);
@@ -216,7 +216,7 @@ export class Images {
     if (isFull && waiting.events > 0) {
       throw unavailable(`More images are arriving than can be stored: send the ${owner} again in a moment`);
     }
-    if (this.#breaker.isOpen()) throw cannotBeStored(owner);
+    if (this.#breaker.isOpen) throw cannotBeStored(owner);
     waiting.events++;
     waiting.bytes += bytes;
     const puts: Promise<void>[] = [];
@@ -236,7 +236,7 @@ export class Images {
   async #keepNow(task: Task, { until, lacking, puts }: Progress): Promise<void> {
     const { owner, pictures, note } = task;
     requireTime(until, owner);
-    if (this.#breaker.isOpen()) throw cannotBeStored(owner);
+    if (this.#breaker.isOpen) throw cannotBeStored(owner);
     const missing = lacking ?? (await note());
     for (const picture of pictures) {
       if (!missing.has(picture.sha256)) continue;
@@ -295,4 +295,34 @@ async function within(ms: number, work: Promise<void>, late: () => Error): Promi
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** A stored image. */
+interface KeptPicture {
+  readonly sha256: string;
+  /** Where it is served. */
+  readonly address: string;
+}
+
+/** Maximum time until a note with images is stored, in milliseconds: less than the time limit of the request. */
+const PICTURES_MS = 18_000;
+
+/**
+ * Checks and stores the images of a note, in base64. They are durable when this resolves.
+ * @returns each image once, in the given order
+ * @throws AppError `badRequest` at `images.<n>` for data that is not an image; `unavailable`
+ */
+export async function keepNotePictures(images: Images, values: readonly string[]): Promise<KeptPicture[]> {
+  if (values.length === 0) return [];
+  const pictures = values.map((value, at) => {
+    const path = `images.${at}`;
+    const picture = readImage(value, path);
+    if (!picture) throw invalidInput(path, 'Send a JPEG, PNG or WebP image in base64');
+    return picture;
+  });
+  await images.keepForNote(pictures, performance.now() + PICTURES_MS);
+  return [...new Set(pictures.map(({ sha256 }) => sha256))].map((sha256) => ({
+    sha256,
+    address: addressOfImage(sha256),
+  }));
 }

@@ -1,6 +1,6 @@
 import type { Foundation } from '../platform/start.ts';
+import { openBlobs } from './blobs.ts';
 import { Images } from './images.ts';
-import { openBlobs } from './open-blobs.ts';
 import { startVerifyingImages } from './verify.ts';
 
 /** The services of images that the application context contains. */

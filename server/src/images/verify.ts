@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { DateTime } from 'luxon';
 import type { Logger } from 'pino';
 import { readDatabaseTime } from '../platform/database/moment.ts';
@@ -13,8 +13,30 @@ import {
   noteDamaged,
   noteRepaired,
   sampleImages,
-} from './damage-store.ts';
-import { readVerified } from './verified.ts';
+} from './store.ts';
+
+/**
+ * The bytes of an image, if they are those that were received; null if the file is missing, or has another size or hash.
+ * Reads no more than the expected size.
+ */
+export async function readVerified(
+  blobs: BlobStore,
+  { sha256, bytes: expected }: ExpectedImage,
+): Promise<Buffer | null> {
+  const content = await blobs.get(sha256);
+  if (content === null) return null;
+  const hash = createHash('sha256');
+  const parts: Buffer[] = [];
+  let size = 0;
+  // Ending the loop early destroys the stream.
+  for await (const part of content) {
+    size += (part as Buffer).length;
+    if (size > expected) return null;
+    hash.update(part as Buffer);
+    parts.push(part as Buffer);
+  }
+  return size === expected && hash.digest('hex') === sha256 ? Buffer.concat(parts, size) : null;
+}
 
 /** The hour of the day, in the service's time zone, at which a sample is due, after the run of retention. */
 const HOUR = 4;
@@ -26,7 +48,7 @@ const SAMPLE = 1_000;
 /** How many of the images that are known to be damaged are read again, in case they were repaired. */
 const MAX_REPEATED = 1_000;
 
-export interface VerifyingParts {
+interface VerifyingParts {
   readonly db: Database;
   readonly blobs: BlobStore;
   readonly log: Logger;

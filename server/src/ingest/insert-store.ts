@@ -2,8 +2,7 @@ import type { QueryConfig } from 'pg';
 import type { EventRow } from '../events/event-row.ts';
 import type { KeptClient } from '../platform/database/client.ts';
 import { isUniqueViolation } from '../platform/database/failure.ts';
-import { INSERT_MISSING, INSERT_NEW, type Statement } from './insert-statements-store.ts';
-import { tally } from './tally.ts';
+import { INSERT_MISSING, INSERT_NEW, type Statement, tally } from './insert-statements-store.ts';
 
 const INSERT_MISSING_ATTEMPTS = 3;
 const NONE: ReadonlySet<string> = new Set();

@@ -1,6 +1,86 @@
 import type { EventRow } from '../events/event-row.ts';
 import { unavailable } from '../platform/error.ts';
-import { createShares } from './shares.ts';
+
+/** The part of the queue that one sensor uses. */
+interface Share {
+  events: number;
+  chars: number;
+}
+
+interface ShareLimits {
+  /** Capacity of the queue. */
+  readonly events: number;
+  readonly chars: number;
+  /** What a sensor may use however many others wait, as long as the queue has room. */
+  readonly leastEvents: number;
+  readonly leastChars: number;
+}
+
+/**
+ * The parts of the queue that sensors use. A sensor may use the capacity divided by the number of waiting sensors plus
+ * one. So a single sensor may fill half of the queue, and there is always a share for another one. It is updated for
+ * every event, so it is only a map and two sums.
+ */
+class Shares {
+  readonly #limits: ShareLimits;
+  // Sensors without events in the queue stay in the map: if its keys changed with each event, V8 would keep requests in
+  // memory until a full collection (rpc/deadline.ts).
+  readonly #shares = new Map<string, Share>();
+  readonly #queued: Share = { events: 0, chars: 0 };
+  #sensors = 0;
+
+  constructor(limits: ShareLimits) {
+    this.#limits = limits;
+  }
+
+  /** The number of sensors with events in the queue. */
+  get sensors(): number {
+    return this.#sensors;
+  }
+
+  /** Whether the sensor may add an event of this size, in characters. */
+  hasRoom(sensorId: string, size: number): boolean {
+    const { events, chars, leastEvents, leastChars } = this.#limits;
+    if (this.#queued.events >= events) return false;
+    // An empty queue accepts an event of any size.
+    if (this.#queued.chars + size > chars && this.#queued.events > 0) return false;
+    const own = this.#shares.get(sensorId);
+    if (own === undefined || own.events === 0) return true;
+    const parts = this.#sensors + 1;
+    return (
+      own.events < Math.max(leastEvents, Math.floor(events / parts)) &&
+      own.chars + size <= Math.max(leastChars, chars / parts)
+    );
+  }
+
+  add(sensorId: string, size: number): void {
+    let own = this.#shares.get(sensorId);
+    if (own === undefined) {
+      own = { events: 0, chars: 0 };
+      this.#shares.set(sensorId, own);
+    }
+    if (own.events++ === 0) this.#sensors++;
+    own.chars += size;
+    this.#queued.events++;
+    this.#queued.chars += size;
+  }
+
+  remove(sensorId: string, size: number): void {
+    const own = this.#shares.get(sensorId);
+    if (!own) return;
+    this.#queued.events--;
+    this.#queued.chars -= size;
+    own.chars -= size;
+    if (--own.events === 0) this.#sensors--;
+  }
+
+  clear(): void {
+    this.#shares.clear();
+    this.#sensors = 0;
+    this.#queued.events = 0;
+    this.#queued.chars = 0;
+  }
+}
 
 /** Upper bound for the short texts of an event, in characters; long texts are measured. */
 const SHORT_TEXTS = 1_000;
@@ -21,7 +101,7 @@ export interface Waiting {
 }
 
 /** Events to be committed together. */
-export interface Group {
+interface Group {
   /** The events, each once. */
   readonly events: readonly Waiting[];
   /** Repetitions of events of the same group, which have the same result as the first. */
@@ -31,22 +111,8 @@ export interface Group {
 const MAX_GROUP_EVENTS = 1_000;
 const MAX_GROUP_CHARS = 8_000_000;
 
-/** A single sensor may use half of it (shares.ts). */
+/** A single sensor may use half of it (`Shares`). */
 const LIMITS = { events: 40_000, chars: 192_000_000, leastEvents: 1_000, leastChars: MAX_GROUP_CHARS };
-
-/**
- * Events that wait for their commit, within bounds. Events of a sensor stay in order, and no sensor waits for all
- * events of another.
- */
-export interface EventQueue {
-  readonly length: number;
-  /** @throws AppError `unavailable` when the queue, or the sensor's share of it, is full */
-  add(waiting: Waiting): void;
-  /** Removes the next group from the queue. */
-  take(): Group;
-  /** Removes all events from the queue. */
-  clear(): readonly Waiting[];
-}
 
 /** The result of taking a group: what remains keeps its order. */
 interface Taken {
@@ -54,61 +120,71 @@ interface Taken {
   readonly rest: Waiting[];
 }
 
-export function createEventQueue(): EventQueue {
-  let queue: Waiting[] = [];
-  const shares = createShares(LIMITS);
+/**
+ * Events that wait for their commit, within bounds. Events of a sensor stay in order, and no sensor waits for all
+ * events of another.
+ */
+export class EventQueue {
+  #queue: Waiting[] = [];
+  readonly #shares = new Shares(LIMITS);
+
+  get length(): number {
+    return this.#queue.length;
+  }
+
+  /** @throws AppError `unavailable` when the queue, or the sensor's share of it, is full */
+  add(waiting: Waiting): void {
+    const { sensorId } = waiting.row;
+    const size = sizeOf(waiting.row);
+    if (!this.#shares.hasRoom(sensorId, size)) {
+      throw unavailable('More events are arriving than can be stored: send the event again in a moment');
+    }
+    this.#queue.push(waiting);
+    this.#shares.add(sensorId, size);
+  }
+
+  /** Removes the next group from the queue. */
+  take(): Group {
+    const now = performance.now();
+    const keyed = new Set<string>();
+    const events: Waiting[] = [];
+    const repeats: Waiting[] = [];
+    const { group, rest } = this.#takeGroup();
+    this.#queue = rest;
+    for (const waiting of group) {
+      const { row, until, reject } = waiting;
+      this.#shares.remove(row.sensorId, sizeOf(row));
+      if (until < now) {
+        reject(unavailable('The event waited too long for its commit: send it again in a moment'));
+      } else if (row.contentHash !== null && keyed.has(row.id)) {
+        repeats.push(waiting);
+      } else {
+        if (row.contentHash !== null) keyed.add(row.id);
+        events.push(waiting);
+      }
+    }
+    return { events, repeats };
+  }
+
+  /** Removes all events from the queue. */
+  clear(): readonly Waiting[] {
+    const all = this.#queue;
+    this.#queue = [];
+    this.#shares.clear();
+    return all;
+  }
 
   /**
    * If more events wait than fit into a group, each sensor gets its part of the group first; the rest goes by order
    * of arrival.
    */
-  const takeGroup = (): Taken => {
-    if (queue.length <= MAX_GROUP_EVENTS || shares.sensors < 2) return takeFront(queue, [], MAX_GROUP_EVENTS);
-    const fair = takeFront(queue, [], Math.ceil(MAX_GROUP_EVENTS / shares.sensors));
+  #takeGroup(): Taken {
+    const { sensors } = this.#shares;
+    if (this.#queue.length <= MAX_GROUP_EVENTS || sensors < 2)
+      return takeFront(this.#queue, [], MAX_GROUP_EVENTS);
+    const fair = takeFront(this.#queue, [], Math.ceil(MAX_GROUP_EVENTS / sensors));
     return takeFront(fair.rest, fair.group, MAX_GROUP_EVENTS);
-  };
-
-  return {
-    get length() {
-      return queue.length;
-    },
-    add(waiting) {
-      const { sensorId } = waiting.row;
-      const size = sizeOf(waiting.row);
-      if (!shares.hasRoom(sensorId, size)) {
-        throw unavailable('More events are arriving than can be stored: send the event again in a moment');
-      }
-      queue.push(waiting);
-      shares.add(sensorId, size);
-    },
-    take() {
-      const now = performance.now();
-      const keyed = new Set<string>();
-      const events: Waiting[] = [];
-      const repeats: Waiting[] = [];
-      const { group, rest } = takeGroup();
-      queue = rest;
-      for (const waiting of group) {
-        const { row, until, reject } = waiting;
-        shares.remove(row.sensorId, sizeOf(row));
-        if (until < now) {
-          reject(unavailable('The event waited too long for its commit: send it again in a moment'));
-        } else if (row.contentHash !== null && keyed.has(row.id)) {
-          repeats.push(waiting);
-        } else {
-          if (row.contentHash !== null) keyed.add(row.id);
-          events.push(waiting);
-        }
-      }
-      return { events, repeats };
-    },
-    clear() {
-      const all = queue;
-      queue = [];
-      shares.clear();
-      return all;
-    },
-  };
+  }
 }
 
 /** The approximate size of an event in characters, for the bounds of what waits in memory. */

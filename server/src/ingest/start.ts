@@ -3,10 +3,10 @@ import { createPartitions } from '../events/partitions.ts';
 import { startPeriodic } from '../platform/periodic.ts';
 import type { Foundation } from '../platform/start.ts';
 import { applyEffects, type EffectServices, hasEffects } from './effects.ts';
-import type { EventTimes } from './event-time.ts';
+import type { EventTimes } from './enrich.ts';
 import { FollowUp } from './follow-up.ts';
 import { createKnownEvents, type KnownEvents } from './former-zones.ts';
-import { createRateLimits, type RateLimits } from './rate-limits.ts';
+import { RateLimits } from './rate-limits.ts';
 import { EventWriter } from './writer.ts';
 
 /** The services of ingestion that the application context contains. */
@@ -65,7 +65,7 @@ export async function startIngest(
   return {
     eventWriter,
     eventTimes: { oldestDays: config.OLDEST_EVENT_DAYS ?? null, mayBeWrong: clock.mayBeWrong },
-    eventRates: createRateLimits(config.EVENT_RATE_FACTOR),
+    eventRates: new RateLimits(config.EVENT_RATE_FACTOR),
     knownEvents: resources.use(createKnownEvents(pools.devices)),
   };
 }

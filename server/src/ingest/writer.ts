@@ -15,7 +15,7 @@ import { GroupLoop, writeOrHalve } from '../platform/groups.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { Timings } from '../platform/timings.ts';
 import { findContentHashes, type Inserted, insertEvents } from './insert-store.ts';
-import { createEventQueue, type Waiting, type WriteOutcome } from './queue.ts';
+import { EventQueue, type Waiting, type WriteOutcome } from './queue.ts';
 
 /** After the database became unavailable, events are refused at once for this long before one group tries again. */
 const AWAY_MS = 500;
@@ -55,7 +55,7 @@ export class EventWriter implements AsyncDisposable {
   readonly #stored: () => void;
   readonly #followUp: (rows: readonly StoredRow[]) => Promise<void>;
   readonly #turnMs: number;
-  readonly #queue = createEventQueue();
+  readonly #queue = new EventQueue();
   readonly #loop = new GroupLoop(
     () => this.#queue.length > 0,
     () => this.#commitNext(),

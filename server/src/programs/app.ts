@@ -21,7 +21,7 @@ import { Workers } from '../http/workers/workers.ts';
 import { startImages } from '../images/start.ts';
 import { startIngest } from '../ingest/start.ts';
 import { startBackupModule } from '../operations/backup/start.ts';
-import { startRetention } from '../operations/retention/schedule.ts';
+import { Retention } from '../operations/retention/schedule.ts';
 import type { ClockSources } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
 import { explainRefusal } from '../platform/database/explain-refusal.ts';
@@ -240,7 +240,7 @@ async function startModules(
   const watchlist = await startWatchlist(foundation);
   const images = await startImages(foundation);
   const zone = () => core.settings.current().timezone;
-  const retention = resources.use(startRetention({ db, log, blobs: images.images.blobs, zone }));
+  const retention = resources.use(new Retention({ db, log, blobs: images.images.blobs, zone }));
   const ingest = await startIngest(foundation, { ...watchlist, ...webhooks, outbox }, realtime.feedGrew);
   startMaintenance(foundation);
   // Closed before the follow-up of events: deliveries of its last round are sent after the next start.

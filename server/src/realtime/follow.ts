@@ -6,10 +6,83 @@ import { invalidToken } from '../accounts/tokens.ts';
 import type { Core } from '../platform/context.ts';
 import { type AppError, invalidInput } from '../platform/error.ts';
 import { type FeedMoment, KEPT_HOURS, readFeedMoment } from './changes-store.ts';
-import { createInbox } from './inbox.ts';
 import { type FeedItem, itemsAfter, selectTopics, type TopicPayloads } from './items.ts';
 import { type Cursor, compare, readCursor, writeCursor } from './position.ts';
 import type { RealtimeServices } from './start.ts';
+
+/** An item, or the number of items that were dropped since the last one because they were not read in time. */
+type Delivery =
+  | { readonly kind: 'item'; readonly item: FeedItem }
+  | { readonly kind: 'missed'; readonly count: number; readonly cursor: Cursor };
+
+/**
+ * The items that wait for one subscriber: in order, and bounded by a number of items. If it is full, it drops all items
+ * until it has been emptied, so that there is a single gap.
+ */
+export class Inbox {
+  readonly #capacity: number;
+  #waiting: FeedItem[] = [];
+  #dropped = 0;
+  #lastDropped: Cursor | null = null;
+  #ended: { readonly reason: Error | null } | null = null;
+  #wake: (() => void) | null = null;
+
+  constructor(capacity: number) {
+    this.#capacity = capacity;
+  }
+
+  offer(item: FeedItem): void {
+    if (this.#ended) return;
+    if (this.#lastDropped || this.#waiting.length >= this.#capacity) {
+      this.#dropped++;
+      this.#lastDropped = item.cursor;
+    } else {
+      this.#waiting.push(item);
+    }
+    this.#wake?.();
+  }
+
+  /** Ends the inbox and discards its items; with a reason, `take` and `isOpen` throw it from then on. */
+  end(reason: Error | null): void {
+    this.#ended ??= { reason };
+    this.#waiting = [];
+    this.#wake?.();
+  }
+
+  /**
+   * The next delivery; null when there was none in time, or when the inbox was ended.
+   * @param ms how long to wait, in milliseconds
+   */
+  async take(ms: number): Promise<Delivery | null> {
+    if (!this.#ended && this.#waiting.length === 0 && !this.#lastDropped) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, ms);
+        this.#wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+      this.#wake = null;
+    }
+    return this.isOpen() ? this.#next() : null;
+  }
+
+  /** Whether it has not been ended. @throws the reason for which it was ended */
+  isOpen(): boolean {
+    if (this.#ended?.reason) throw this.#ended.reason;
+    return this.#ended === null;
+  }
+
+  #next(): Delivery | null {
+    const item = this.#waiting.shift();
+    if (item) return { kind: 'item', item };
+    if (!this.#lastDropped) return null;
+    const missed = { kind: 'missed', count: this.#dropped, cursor: this.#lastDropped } as const;
+    this.#dropped = 0;
+    this.#lastDropped = null;
+    return missed;
+  }
+}
 
 /** Maximum number of items that wait for one subscriber that does not read them. */
 const INBOX_CAPACITY = 1_000;
@@ -29,7 +102,7 @@ export type StreamMessage<Name extends Topic> =
   | { readonly id: string; readonly note: StreamNote };
 
 /** The parameters of a subscription. */
-export interface SubscriptionRequest<Name extends Topic> {
+interface SubscriptionRequest<Name extends Topic> {
   readonly topics: readonly Name[];
   readonly matches: (payload: TopicPayloads[Name]) => boolean;
   /** The id of a message of any stream, whatever its topics: it is a position in the one feed. */
@@ -60,10 +133,10 @@ export async function* follow<Name extends Topic>(
   const wanted = (item: FeedItem): item is FeedItem<Name> =>
     !isPast(item.cursor.position.xid) && matches((item as FeedItem<Name>).payload);
   const release = ctx.app.streams.admit(ctx.actor.id);
-  const inbox = createInbox(INBOX_CAPACITY);
+  const inbox = new Inbox(INBOX_CAPACITY);
   const left = () => inbox.end(null);
   signal?.addEventListener('abort', left, { once: true });
-  const stopWatching = watchToken(ctx, inbox.end);
+  const stopWatching = watchToken(ctx, (error) => inbox.end(error));
   let quit: (() => void) | null = null;
   try {
     let from = lastEventId === undefined ? null : await resumeFrom(ctx.app, lastEventId);
@@ -79,7 +152,8 @@ export async function* follow<Name extends Topic>(
       if (!inbox.isOpen()) return;
       const cursor: Cursor = from;
       const send = (item: FeedItem) => wanted(item) && inbox.offer(item);
-      quit = isBehind ? null : realtime.join({ topics, from: cursor, send, end: inbox.end });
+      const end = (reason: Error) => inbox.end(reason);
+      quit = isBehind ? null : realtime.join({ topics, from: cursor, send, end });
       if (quit) break;
       const page = await realtime.readPast(cursor.position);
       for (const portion of page.portions) {

@@ -5,13 +5,134 @@ import { ignoreErrno } from '@gantry/embedded-postgres/errno';
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import { unavailable } from '../platform/error.ts';
-import { type FeedMoment, readChanges, readFeedMoment } from './changes-store.ts';
-import { type FeedItem, type FindEvents, itemsAfter, type Portion } from './items.ts';
+import { type FeedMoment, type FeedPage, readChanges, readFeedMoment } from './changes-store.ts';
+import { type FeedItem, type FindEvents, itemsAfter, type Portion, portionsOf } from './items.ts';
 import { type Cursor, compare, type Position } from './position.ts';
-import { createSharedPages, type SharedPage, type SharedPages } from './shared-pages.ts';
+
+/** A page of the feed that is shared by all subscribers behind it. */
+export interface SharedPage extends Omit<FeedPage, 'changes'> {
+  readonly from: Position;
+  readonly portions: readonly Portion[];
+}
+
+/** How long a page is kept, in milliseconds: streams that reconnect together request it at about the same time. */
+const KEPT_MS = 2_000;
+
+/** Maximum number of pages to keep. The hub adds up to fifty a second. */
+const KEPT_PAGES = 200;
+
+/** Maximum number of events, about 8 MB, in all kept pages and in a single one. */
+const KEPT_EVENTS = 5_000;
+
+interface Waiting {
+  readonly from: Position;
+  readonly resolve: (page: SharedPage) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Reads pages of the feed for several subscribers at once. */
+export class SharedPages {
+  readonly #pool: Pool;
+  readonly #findEvents: FindEvents;
+  #kept: SharedPage[] = [];
+  #waiting: Waiting[] = [];
+  #isReading = false;
+  /** When a page was last requested, by the monotonic clock. */
+  #askedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(pool: Pool, findEvents: FindEvents) {
+    this.#pool = pool;
+    this.#findEvents = findEvents;
+  }
+
+  /**
+   * A page with the changes after the position. Callers that wait at nearby positions get the same page, and one page
+   * is read at a time, from the position of the caller that has waited longest.
+   */
+  read(from: Position): Promise<SharedPage> {
+    this.#askedAt = performance.now();
+    const page = this.#kept.findLast((each) => covers(each, from));
+    if (page) return Promise.resolve(page);
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ from, resolve, reject });
+      if (!this.#isReading) void this.#readOn();
+    });
+  }
+
+  /** Keeps a new page from the position for sharing, if any subscriber was behind recently. */
+  share(from: Position, { changes, ...rest }: FeedPage): SharedPage {
+    const all = portionsOf(this.#findEvents, changes);
+    const portions = someOf(all);
+    const last = portions.at(-1);
+    const isCut = last !== undefined && portions.length < all.length;
+    const page: SharedPage = {
+      ...rest,
+      ...(isCut && { next: last.end.position, isFull: true, at: last.end.at }),
+      from: { ...from, index: 0 },
+      portions,
+    };
+    if (performance.now() - this.#askedAt < KEPT_MS) this.#keep(page);
+    return page;
+  }
+
+  #keep(page: SharedPage): void {
+    this.#kept.push(page);
+    setTimeout(() => {
+      this.#kept = this.#kept.filter((each) => each !== page);
+    }, KEPT_MS).unref();
+    let events = this.#kept.reduce((sum, { portions }) => sum + sizeOf(portions), 0);
+    while (this.#kept.length > KEPT_PAGES || (events > KEPT_EVENTS && this.#kept.length > 1)) {
+      events -= sizeOf(this.#kept.shift()?.portions ?? []);
+    }
+  }
+
+  async #readOn(): Promise<void> {
+    this.#isReading = true;
+    for (let oldest = this.#waiting[0]; oldest; oldest = this.#waiting[0]) await this.#readNext(oldest);
+    this.#isReading = false;
+  }
+
+  async #readNext({ from }: Waiting): Promise<void> {
+    try {
+      const page = this.share(from, await readChanges(this.#pool, from));
+      for (const { resolve } of this.#served(page, from)) resolve(page);
+    } catch (error) {
+      for (const { reject } of this.#served(null, from)) reject(error);
+    }
+  }
+
+  /** Removes and returns those that wait at the position, or at one that the page covers. */
+  #served(page: SharedPage | null, from: Position): readonly Waiting[] {
+    const isServed = (each: Waiting): boolean =>
+      compare(each.from, from) === 0 || (page !== null && covers(page, each.from));
+    const served = this.#waiting.filter(isServed);
+    this.#waiting = this.#waiting.filter((each) => !isServed(each));
+    return served;
+  }
+}
+
+// Changes before the end of a page are final, so the page serves every position within it. It does not serve its end,
+// where subscribers need the changes after it.
+function covers(page: SharedPage, position: Position): boolean {
+  return compare(page.from, position) <= 0 && compare(position, page.next) < 0;
+}
+
+function sizeOf(portions: readonly Portion[]): number {
+  return portions.reduce((sum, { size }) => sum + size, 0);
+}
+
+/** The first portions, as many as stay within the limit of events, but at least one. */
+function someOf(portions: readonly Portion[]): readonly Portion[] {
+  let events = 0;
+  const beyond = portions.findIndex(({ size }, index) => {
+    events += size;
+    return index > 0 && events > KEPT_EVENTS;
+  });
+  return beyond === -1 ? portions : portions.slice(0, beyond);
+}
 
 /** A receiver of changes. */
-export interface Subscriber {
+interface Subscriber {
   /** The topics that it follows, as returned by `selectTopics`. */
   readonly topics: readonly Topic[];
   /** The position up to which it has received the feed. */
@@ -26,7 +147,7 @@ export function drained(): Error {
   return unavailable('The service is stopping: connect again');
 }
 
-export interface HubOptions {
+interface HubOptions {
   readonly pool: Pool;
   readonly findEvents: FindEvents;
   readonly log: Logger;
@@ -60,7 +181,7 @@ export class Hub implements AsyncDisposable {
 
   constructor(options: HubOptions) {
     this.#options = options;
-    this.#pages = createSharedPages(options.pool, options.findEvents);
+    this.#pages = new SharedPages(options.pool, options.findEvents);
     // Every stream listens to it.
     setMaxListeners(0, this.#ending.signal);
   }

@@ -4,11 +4,10 @@ import { channels } from '../platform/database/notify.ts';
 import { AppError } from '../platform/error.ts';
 import { startPeriodic } from '../platform/periodic.ts';
 import type { Foundation } from '../platform/start.ts';
-import { createAnnouncer } from './announce.ts';
 import { forgetForeignChanges, KEPT_HOURS, pruneChanges } from './changes-store.ts';
 import { Hub } from './hub.ts';
 import type { FindEvents } from './items.ts';
-import type { Outbox } from './publish.ts';
+import { Announcer, type Outbox } from './publish.ts';
 
 /** The services of streams that the application context contains. */
 export interface RealtimeServices {
@@ -32,7 +31,7 @@ export async function startRealtime(
   listener.on(channels.changes, realtime.wake, realtime.wake);
   await forgetForeignChanges(pool);
   resources.use(startPruning({ pool, log }));
-  const announcer = resources.use(createAnnouncer(pools.devices));
+  const announcer = resources.use(new Announcer(pools.devices));
   const feedGrew = () => {
     realtime.wake();
     announcer.announce();

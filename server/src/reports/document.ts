@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream';
 import type { CsvChoice, ReportFilters } from '@gantry/contract/reports';
 import type { TimezoneSettings } from '@gantry/contract/system';
 import type { Database } from '../platform/database/pool.ts';
@@ -112,4 +113,14 @@ export interface ReportDocument {
   readonly csv?: CsvChoice;
   readonly summary: () => Promise<Summary>;
   readonly sections?: Omit<Sections, 'list'> & { readonly list: () => AsyncIterable<Section> };
+}
+
+/** Converts a document to a file. */
+export interface FileFormat {
+  /**
+   * Writes the document and ends the stream.
+   * @returns the number of rows of the table in the file
+   * @throws AppError `badRequest` when the format cannot hold the document
+   */
+  readonly write: (document: ReportDocument, to: Writable) => Promise<number>;
 }

@@ -1,5 +1,7 @@
 import type { Readable } from 'node:stream';
 import { permissionNames } from '@gantry/contract/permissions';
+import type { ReportFormat, ReportKind } from '@gantry/contract/reports';
+import { DateTime } from 'luxon';
 import { callerAs, requirePermission, signIn } from '../accounts/session.ts';
 import type { AuthServices } from '../accounts/start.ts';
 import { recordReportDownload } from '../activity/store.ts';
@@ -7,13 +9,41 @@ import { requireSeesPlates } from '../events/plate-access.ts';
 import type { Core, RequestContext } from '../platform/context.ts';
 import { AppError } from '../platform/error.ts';
 import { requireFeature } from '../system/features.ts';
-import { contentTypes, fileNameOf } from './file-name.ts';
-import { showsPlates } from './hidden-columns.ts';
+import { showsPlates } from './kinds.ts';
 import type { ReportServices } from './start.ts';
 import { getReportRow } from './store.ts';
 
+interface Named {
+  readonly kind: ReportKind;
+  readonly format: ReportFormat;
+  readonly startsAt: Date;
+  readonly endsAt: Date;
+  readonly settings: { readonly timezone: string };
+}
+
+/** The file name of a report, with its kind and its days. */
+export function fileNameOf({ kind, format, startsAt, endsAt, settings }: Named): string {
+  const day = (moment: number): string => {
+    const local = DateTime.fromMillis(moment, { zone: settings.timezone });
+    return local.toFormat('yyyy-MM-dd');
+  };
+  const [first, last] = [day(startsAt.getTime()), day(endsAt.getTime() - 1)];
+  const days = first === last ? first : `${first}_${last}`;
+  return `${kind.toLowerCase().replaceAll('_', '-')}_${days}.${format.toLowerCase()}`;
+}
+
+/**
+ * The media type of each format. Separate from the writers, which take long to load and are needed only in the
+ * thread.
+ */
+const contentTypes: Readonly<Record<ReportFormat, string>> = {
+  CSV: 'text/csv; charset=utf-8',
+  XLSX: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  PDF: 'application/pdf',
+};
+
 /** The file of a report, ready to be sent. */
-export interface FetchedFile {
+interface FetchedFile {
   readonly name: string;
   readonly contentType: string;
   readonly size: number;

@@ -7,7 +7,7 @@ import { sortedName } from '../platform/database/case-folded.ts';
 import { moment } from '../platform/database/moment.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { type Interval, SLOT_MS } from '../platform/time.ts';
-import { groupsWithin, passedIn, passedWithin } from '../traffic/rollups-store.ts';
+import { groupsWithin, passedIn, passedWithin } from '../traffic/slots-store.ts';
 
 /**
  * The names of sensors and locations by id (in lower case), including the name that a deleted one had in the last of its

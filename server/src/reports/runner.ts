@@ -2,11 +2,16 @@ import type { Logger } from 'pino';
 import { createJobRunner, type JobRunner } from '../platform/database/jobs.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { rollUpBacklog } from '../traffic/roll-up.ts';
-import { claimReports, isTrafficQueued, noteProgress, releaseReport, settleReport } from './claim-store.ts';
 import type { ReportFiles } from './files.ts';
-import type { ReportRow } from './store.ts';
-import { type MakeReport, ReportFailure } from './thread.ts';
-import type { Progress } from './thread-messages.ts';
+import {
+  claimReports,
+  isTrafficQueued,
+  noteProgress,
+  type ReportRow,
+  releaseReport,
+  settleReport,
+} from './store.ts';
+import { type MakeReport, type Progress, ReportFailure } from './thread.ts';
 
 export interface RunnerOptions {
   readonly db: Database;

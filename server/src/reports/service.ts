@@ -10,12 +10,12 @@ import { AppError } from '../platform/error.ts';
 import { requireRange } from '../platform/time.ts';
 import { requireReportKind } from '../system/features.ts';
 import { rollUpBacklog } from '../traffic/roll-up.ts';
-import { findWaitingForRollUp } from './claim-store.ts';
-import { fileNameOf } from './file-name.ts';
+import { fileNameOf } from './download.ts';
 import type { ReportServices } from './start.ts';
 import {
   cancelReportRow,
   deleteReportRow,
+  findWaitingForRollUp,
   getReportRow,
   insertReport,
   type ReportRow,

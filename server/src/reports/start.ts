@@ -1,12 +1,29 @@
 import { join } from 'node:path';
+import { HOUR_MS } from '@gantry/contract/durations';
 import { startJobs } from '../platform/database/jobs.ts';
 import { channels } from '../platform/database/notify.ts';
+import type { Database } from '../platform/database/pool.ts';
 import type { Foundation } from '../platform/start.ts';
 import { scheduledKinds } from '../system/features.ts';
-import { createReportFiles, type ReportFiles } from './files.ts';
+import { ReportFiles } from './files.ts';
+import { runDueSchedules } from './run-schedules.ts';
 import { createReportRunner } from './runner.ts';
+import { findKeysInUse, requeueAbandonedReports } from './store.ts';
 import { createReportMaker } from './thread.ts';
-import { createUpkeep } from './upkeep.ts';
+
+/** Orphan files are looked for at this interval, in rounds, and removed at this age, in milliseconds. */
+const ROUNDS_BETWEEN_CLEARING = 240;
+const LEFT_OVER_MS = HOUR_MS;
+
+/**
+ * Removes files on this machine that belong to no report, because the report was deleted on another machine, or the
+ * process that wrote the file has ended.
+ */
+export async function removeOrphanFiles(db: Database, files: ReportFiles, olderMs: number): Promise<void> {
+  const names = await files.listOlderThan(olderMs);
+  const inUse = await findKeysInUse(db, names);
+  for (const name of names) if (!inUse.has(name)) await files.remove(name);
+}
 
 /** The services of reports that the application context contains. */
 export interface ReportServices {
@@ -22,20 +39,10 @@ export function startReports(
   connectionString: string,
 ): ReportServices {
   const folder = join(config.DATA_DIR, 'reports');
-  const files = createReportFiles(folder);
-  const runner = createReportRunner({
-    db,
-    log,
-    files,
-    makeReport: createReportMaker({ connectionString, folder, now: clock.now }),
-  });
-  const upkeep = createUpkeep({
-    db,
-    log,
-    files,
-    deadMs: timings.reportDeadMs,
-    scheduledKinds: scheduledKinds(config),
-  });
+  const files = new ReportFiles(folder);
+  const makeReport = createReportMaker({ connectionString, folder, now: clock.now });
+  const runner = createReportRunner({ db, log, files, makeReport });
+  let rounds = 0;
   resources.use(
     startJobs({
       runner,
@@ -45,7 +52,9 @@ export function startReports(
       log,
       failure: 'reports that are due cannot be looked for now; the next sweep will try again',
       async sweep() {
-        await upkeep();
+        await runDueSchedules(db, log, scheduledKinds(config));
+        await requeueAbandonedReports(db, timings.reportDeadMs);
+        if (rounds++ % ROUNDS_BETWEEN_CLEARING === 0) await removeOrphanFiles(db, files, LEFT_OVER_MS);
         runner.wake();
       },
     }),

@@ -2,13 +2,14 @@ import { isUuid } from '@gantry/contract/id';
 import type { Page } from '@gantry/contract/page';
 import { type ListReportsInput, MAX_UNFINISHED_REPORTS } from '@gantry/contract/reports';
 import { and, count, desc, eq, inArray, sql } from 'drizzle-orm';
+import { claimableIds } from '../platform/database/jobs.ts';
 import { channels, notify } from '../platform/database/notify.ts';
 import { reports } from '../platform/database/tables.ts';
 import type { Executor, Transaction } from '../platform/database/transaction.ts';
 import { AppError, notFound } from '../platform/error.ts';
 
 export type ReportRow = typeof reports.$inferSelect;
-export type NewReport = Pick<
+type NewReport = Pick<
   ReportRow,
   'kind' | 'format' | 'filters' | 'startsAt' | 'endsAt' | 'settings' | 'createdBy'
 > &
@@ -109,4 +110,125 @@ export async function findKeysInUse(db: Executor, keys: readonly string[]): Prom
           .from(reports)
           .where(inArray(reports.fileKey, [...keys]));
   return new Set(rows.flatMap(({ key }) => (key === null ? [] : [key])));
+}
+
+/** Maximum number of attempts. A report that fails more often probably crashes its process. */
+const MAX_ATTEMPTS = 5;
+
+const GIVEN_UP = `It could not be finished in ${MAX_ATTEMPTS} attempts; the log of the service has the cause`;
+
+/** How long reports of traffic wait until most events are rolled up: rolling up may fail, or an import may go on for longer. */
+const WAIT_FOR_ROLL_UP = sql.raw(`interval '10 minutes'`);
+
+const mayWaitForRollUp = sql`kind = 'TRAFFIC' AND created_at > now() - ${WAIT_FOR_ROLL_UP}`;
+
+/** The ids of those of the reports that wait while many events are not rolled up. */
+export async function findWaitingForRollUp(
+  db: Executor,
+  rows: readonly Pick<ReportRow, 'id' | 'kind' | 'status'>[],
+): Promise<ReadonlySet<string>> {
+  const queued = rows.filter(({ kind, status }) => kind === 'TRAFFIC' && status === 'QUEUED');
+  if (queued.length === 0) return new Set();
+  const found = await db
+    .select({ id: reports.id })
+    .from(reports)
+    .where(
+      and(
+        inArray(
+          reports.id,
+          queued.map(({ id }) => id),
+        ),
+        mayWaitForRollUp,
+      ),
+    );
+  return new Set(found.map(({ id }) => id));
+}
+
+/** Whether a report of traffic is waiting. */
+export async function isTrafficQueued(db: Executor): Promise<boolean> {
+  const { rows } = await db.execute<{ queued: boolean }>(
+    sql`SELECT EXISTS (SELECT FROM reports WHERE status = 'QUEUED' AND kind = 'TRAFFIC') AS queued`,
+  );
+  return rows[0]?.queued ?? false;
+}
+
+/**
+ * Claims up to `most` waiting reports for this process, the oldest first.
+ * @param isTrafficReady whether most events are rolled up; otherwise reports of traffic let others go first
+ */
+export function claimReports(db: Executor, most: number, isTrafficReady: boolean): Promise<ReportRow[]> {
+  const due = isTrafficReady ? sql`status = 'QUEUED'` : sql`status = 'QUEUED' AND NOT (${mayWaitForRollUp})`;
+  const ids = claimableIds(reports, { due, order: sql`created_at, id`, most });
+  return db
+    .update(reports)
+    .set({
+      status: 'RUNNING',
+      attempts: sql`${reports.attempts} + 1`,
+      startedAt: sql`now()`,
+      aliveAt: sql`now()`,
+      progress: 0,
+      rowCount: 0,
+    })
+    .where(sql`${reports.id} = ANY (${ids})`)
+    .returning();
+}
+
+/** One attempt at a report, by which its process identifies it. */
+type Attempt = Pick<ReportRow, 'id' | 'attempts'>;
+
+/** Records the progress. @returns whether to continue; false when the report was cancelled, deleted or taken over */
+export async function noteProgress(
+  db: Executor,
+  attempt: Attempt,
+  { progress, rowCount }: { progress: number; rowCount: number },
+): Promise<boolean> {
+  const { rowCount: changed } = await db
+    .update(reports)
+    .set({ progress, rowCount, aliveAt: sql`now()` })
+    .where(isUnderWay(attempt));
+  return changed === 1;
+}
+
+/** The result of an attempt. */
+type Outcome =
+  | { status: 'DONE'; fileKey: string; size: number; rowCount: number }
+  | { status: 'FAILED'; error: string };
+
+/** Records the result. @returns whether it counts; false when the report was cancelled, deleted or taken over before */
+export async function settleReport(db: Executor, attempt: Attempt, outcome: Outcome): Promise<boolean> {
+  const { rowCount: changed } = await db
+    .update(reports)
+    .set({ ...outcome, finishedAt: sql`now()`, ...(outcome.status === 'DONE' && { progress: 1 }) })
+    .where(isUnderWay(attempt));
+  return changed === 1;
+}
+
+/** Returns a report that this process cannot finish, without counting the attempt. */
+export async function releaseReport(db: Executor, attempt: Attempt): Promise<void> {
+  await db
+    .update(reports)
+    .set({ status: 'QUEUED', attempts: sql`${reports.attempts} - 1`, progress: 0, rowCount: 0 })
+    .where(isUnderWay(attempt));
+}
+
+/**
+ * Requeues reports whose process has shown no liveness signal for some time. Those with too many attempts fail.
+ * @param deadMs in milliseconds
+ */
+export async function requeueAbandonedReports(db: Executor, deadMs: number): Promise<void> {
+  const isGivenUp = sql`${reports.attempts} >= ${MAX_ATTEMPTS}`;
+  await db
+    .update(reports)
+    .set({
+      status: sql`CASE WHEN ${isGivenUp} THEN 'FAILED' ELSE 'QUEUED' END`,
+      error: sql`CASE WHEN ${isGivenUp} THEN ${GIVEN_UP} END`,
+      finishedAt: sql`CASE WHEN ${isGivenUp} THEN now() END`,
+      progress: 0,
+      rowCount: 0,
+    })
+    .where(sql`status = 'RUNNING' AND alive_at < now() - ${deadMs} * interval '1 millisecond'`);
+}
+
+function isUnderWay({ id, attempts }: Attempt) {
+  return and(eq(reports.id, id), eq(reports.attempts, attempts), eq(reports.status, 'RUNNING'));
 }

@@ -6,14 +6,50 @@ import { STATEMENT_TIMEOUT_MS } from '../platform/database/pool.ts';
 import type { DescribedError } from '../platform/describe-error.ts';
 import { reportWorker } from '../platform/installation.ts';
 import type { ReportRow } from './store.ts';
-import {
-  type Failure,
-  type MadeFile,
-  type Progress,
-  STOP,
-  type ThreadJob,
-  type ThreadMessage,
-} from './thread-messages.ts';
+
+/** The input of a thread that writes a report. */
+export interface ThreadJob {
+  readonly connectionString: string;
+  /** The folder for the files of reports, and the name of this one. */
+  readonly folder: string;
+  readonly fileKey: string;
+  readonly report: ReportRow;
+  /** The time in Unix milliseconds when it was ordered. */
+  readonly now: number;
+  /** Maximum duration of each statement, in milliseconds. */
+  readonly statementTimeoutMs: number;
+}
+
+/** The only message to a thread: it should end soon. */
+const STOP = 'stop';
+
+/** The progress of a report. */
+export interface Progress {
+  progress: number;
+  rowCount: number;
+}
+
+/** A report whose file is stored. */
+export interface MadeFile {
+  /** In bytes. */
+  readonly size: number;
+  readonly rowCount: number;
+}
+
+/** `refused`: the message is for the user; `passing`: another attempt may succeed; `broken`: the cause is unknown. */
+export type Failure = 'refused' | 'passing' | 'broken';
+
+/** The messages of a thread: progress several times, then one of the others. */
+export type ThreadMessage =
+  | { readonly type: 'progress'; readonly progress: Progress }
+  | { readonly type: 'made'; readonly file: MadeFile }
+  | {
+      readonly type: 'failed';
+      readonly failure: Failure;
+      readonly message: string;
+      /** For the log. */
+      readonly detail: DescribedError;
+    };
 
 /** Memory limit of a thread for objects and text, in MB: pages are kept until they are numbered. */
 const HEAP_MB: Readonly<Record<ReportFormat, number>> = { CSV: 64, PDF: 192, XLSX: 96 };
@@ -45,7 +81,7 @@ export type MakeReport = (
   signal: AbortSignal,
 ) => Promise<MadeFile>;
 
-export interface MakerOptions {
+interface MakerOptions {
   readonly connectionString: string;
   /** The folder for the files. */
   readonly folder: string;

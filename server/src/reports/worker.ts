@@ -6,8 +6,8 @@ import { inLongSnapshot } from '../platform/database/transaction.ts';
 import { describeError, safeText } from '../platform/describe-error.ts';
 import { AppError } from '../platform/error.ts';
 import { lowerPriorityTo } from '../platform/process/own-process.ts';
-import { createReportFiles } from './files.ts';
-import type { Failure, MadeFile, Progress, ThreadJob, ThreadMessage } from './thread-messages.ts';
+import { ReportFiles } from './files.ts';
+import type { Failure, MadeFile, Progress, ThreadJob, ThreadMessage } from './thread.ts';
 import { writeReport } from './write.ts';
 
 // The program of the thread that writes one report and ends: server/dist/report-worker.js.
@@ -48,7 +48,7 @@ async function make(order: ThreadJob, progress: Progress, signal: AbortSignal): 
     statementTimeoutMs,
   });
   try {
-    const { size, result: rowCount } = await createReportFiles(folder).write(fileKey, (to) =>
+    const { size, result: rowCount } = await new ReportFiles(folder).write(fileKey, (to) =>
       inLongSnapshot(pool, (db) => writeReport(db, order, to, progress, signal)),
     );
     return { size, rowCount };

@@ -2,13 +2,11 @@ import type { Writable } from 'node:stream';
 import { isUuid } from '@gantry/contract/id';
 import type { ReportFilters, ReportFormat } from '@gantry/contract/reports';
 import type { Database } from '../platform/database/pool.ts';
-import type { Batch, Figure, ReportDocument, ReportScope, Row } from './document.ts';
-import type { FileFormat } from './formats/format.ts';
-import { withoutPlates } from './hidden-columns.ts';
-import { kinds } from './kinds.ts';
+import type { Batch, Figure, FileFormat, ReportDocument, ReportScope, Row } from './document.ts';
+import { kinds, withoutPlates } from './kinds.ts';
 import { createLocalTime } from './local-time.ts';
 import { findPlaceNames } from './places-store.ts';
-import type { Progress, ThreadJob } from './thread-messages.ts';
+import type { Progress, ThreadJob } from './thread.ts';
 
 /**
  * Reads the data of a report and writes its file, in parts as the stream accepts them.

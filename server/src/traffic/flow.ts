@@ -2,7 +2,7 @@ import type { caseFold } from '@gantry/contract/case-fold';
 import type { FlowPoint } from '@gantry/contract/traffic';
 import { sumsBySpelling } from '../platform/case-fold.ts';
 import { type History, heldAt } from '../platform/history.ts';
-import type { Rollups } from './rollups-store.ts';
+import type { Rollups } from './slots-store.ts';
 import { describeSpeeds, type Judged, judge, type Speeds, sumOfSpeeds } from './speeds.ts';
 
 /** Vehicles by type, '' for none. Both arrays have the same order. */

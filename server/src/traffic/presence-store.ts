@@ -3,18 +3,18 @@ import { moment } from '../platform/database/moment.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { ENDLESS, type Interval } from '../platform/time.ts';
 import { firstContact, listDowntimes } from '../sensors/status-store.ts';
-import { keptSince } from './kept-store.ts';
+import { segmentsOf } from './segments.ts';
 import {
   ALIVE_BIT,
   groupsWithin,
   inSegments,
+  keptSince,
   numbersOf,
   ORIGIN,
   type Place,
   passedIn,
   passedWithin,
-} from './rollups-store.ts';
-import { segmentsOf } from './segments.ts';
+} from './slots-store.ts';
 
 /** A sensor with the time for which it counts for a place; null for an open end. */
 export interface Watch {

@@ -3,8 +3,7 @@ import { locks } from '../platform/database/locks.ts';
 import { moment } from '../platform/database/moment.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { type Executor, inTransaction } from '../platform/database/transaction.ts';
-import { longerUntil } from './kept-store.ts';
-import { ALIVE_BIT, ORIGIN, passedIn } from './rollups-store.ts';
+import { ALIVE_BIT, longerUntil, ORIGIN, passedIn } from './slots-store.ts';
 
 /** How long counts by minute are kept; the last five minutes are needed. */
 const MINUTES_KEPT = sql.raw(`interval '15 minutes'`);

@@ -27,7 +27,7 @@ export const JITTER = 0.2;
 /**
  * The wait before the next attempt, in milliseconds.
  * @param attempts number of failed attempts, at least 1
- * @param chance evenly distributed from 0 up to 1
+ * @param chance uniform from 0 up to 1
  * @returns null when there is no further attempt
  */
 export function delayAfter(

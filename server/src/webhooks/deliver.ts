@@ -3,9 +3,14 @@ import type { Logger } from 'pino';
 import { createJobRunner, type JobRunner, startJobs } from '../platform/database/jobs.ts';
 import { channels, type Listener } from '../platform/database/notify.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { type Attempt, claimDueDeliveries, markDelivered, markFailed } from './attempts-store.ts';
 import { delayAfter } from './back-off.ts';
-import { listDueWebhooks } from './deliveries-store.ts';
+import {
+  type Attempt,
+  claimDueDeliveries,
+  listDueWebhooks,
+  markDelivered,
+  markFailed,
+} from './deliveries-store.ts';
 import type { SendAttempt } from './send.ts';
 
 /**

@@ -1,15 +1,102 @@
 import { createHmac } from 'node:crypto';
+import { promises as dns, type LookupAddress } from 'node:dns';
 import http from 'node:http';
 import https from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { StringDecoder } from 'node:string_decoder';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ANSWER_MAX_BYTES } from '@gantry/contract/webhooks';
 import { safeText } from '../platform/describe-error.ts';
+import { isPublicAddress } from '../platform/hosts.ts';
 import { version } from '../platform/installation.ts';
 import { retryAfterOf } from '../platform/retry-after.ts';
 import { TIMINGS } from '../platform/timings.ts';
-import { type AddressRules, hostOf } from './address.ts';
-import type { Attempt, AttemptResult } from './attempts-store.ts';
+import type { Attempt, AttemptResult } from './deliveries-store.ts';
+
+/** Returns all addresses of a host name. */
+export type Resolve = (host: string) => Promise<readonly LookupAddress[]>;
+
+/** Resolves names as connections do, including /etc/hosts. */
+const resolveHost: Resolve = (host) => dns.lookup(host, { all: true, verbatim: true });
+
+const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' };
+
+/** The reason why webhooks cannot be sent to an address, as a sentence for the user. */
+export class UnusableAddress extends Error {
+  override readonly name = 'UnusableAddress';
+}
+
+/** Time limit for resolving a name, in milliseconds. */
+const RESOLVE_LIMIT_MS = 5_000;
+
+/** The host of an address, without the brackets around IPv6 addresses. */
+function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[|\]$/g, '');
+}
+
+/** Decides which addresses webhooks may be sent to. */
+export class AddressRules {
+  readonly #exceptions: ReadonlySet<string>;
+  readonly #resolveName: Resolve;
+
+  /** @param exceptions hosts, with or without a port, that are not checked, in the form returned by `parseAllowedHost` */
+  constructor(exceptions: readonly string[], resolveName: Resolve = resolveHost) {
+    this.#exceptions = new Set(exceptions);
+    this.#resolveName = resolveName;
+  }
+
+  /**
+   * Parses an address into its canonical form.
+   * @throws UnusableAddress when it is invalid, or its host is an internal address
+   */
+  parse(text: string): URL {
+    const url = parseUrl(text);
+    const host = hostOf(url);
+    if (isIP(host) !== 0 && !this.#isExcepted(url) && !isPublicAddress(host)) throw inside(host);
+    return url;
+  }
+
+  /**
+   * The IP addresses to connect to.
+   * @throws UnusableAddress when there is none, or one of them is internal
+   */
+  async resolve(url: URL): Promise<readonly LookupAddress[]> {
+    const host = hostOf(url);
+    const resolved = this.#resolveName(host).catch(() => []);
+    const addresses = await Promise.race([resolved, nothingAfter(RESOLVE_LIMIT_MS)]);
+    if (addresses.length === 0) throw new UnusableAddress(`${host} cannot be resolved to an address`);
+    // A single internal address is enough to refuse, because others control which one is used.
+    if (!this.#isExcepted(url) && !addresses.every(({ address }) => isPublicAddress(address)))
+      throw inside(host);
+    return addresses;
+  }
+
+  #isExcepted({ hostname, port, protocol }: URL): boolean {
+    const withPort = `${hostname}:${port || DEFAULT_PORTS[protocol]}`;
+    return this.#exceptions.has(hostname) || this.#exceptions.has(withPort);
+  }
+}
+
+function nothingAfter(ms: number): Promise<readonly LookupAddress[]> {
+  return sleep(ms, [], { ref: false });
+}
+
+function inside(host: string): UnusableAddress {
+  return new UnusableAddress(
+    `${host} is not on the public internet: webhooks may not reach into the operator’s own network. WEBHOOK_ALLOW_HOSTS can make exceptions`,
+  );
+}
+
+function parseUrl(text: string): URL {
+  if (!URL.canParse(text)) throw new UnusableAddress('Use an address such as https://example.org/hook');
+  const url = new URL(text);
+  if (!(url.protocol in DEFAULT_PORTS)) throw new UnusableAddress('Use an address with http or https');
+  if (url.port === '0') throw new UnusableAddress('Use a port between 1 and 65535');
+  if (url.username !== '' || url.password !== '') {
+    throw new UnusableAddress('Leave user name and password out: the signature tells who sends');
+  }
+  return url;
+}
 
 /** Makes one attempt. It never rejects: the result contains the reason of a failure. */
 export type SendAttempt = (attempt: Attempt) => Promise<AttemptResult>;
@@ -20,7 +107,7 @@ export const ATTEMPT_LIMIT_MS = 10_000;
 /** The statuses with which `Retry-After` applies. */
 const ASKS_TO_WAIT: ReadonlySet<number> = new Set([429, 503]);
 
-export interface SenderLimits {
+interface SenderLimits {
   /** Time limit of an attempt, in milliseconds. */
   readonly limitMs?: number;
   /** Time limit for the body of an answer, in milliseconds. It does not affect the result. */

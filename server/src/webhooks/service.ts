@@ -14,7 +14,6 @@ import { channels, notify } from '../platform/database/notify.ts';
 import { type Executor, inTransaction } from '../platform/database/transaction.ts';
 import { AppError, invalidInput } from '../platform/error.ts';
 import { givenFields } from '../platform/given.ts';
-import { type AddressRules, UnusableAddress } from './address.ts';
 import {
   insertDeliveries,
   REDELIVERED_AT_ONCE,
@@ -24,6 +23,7 @@ import {
   removeDeliveriesOf,
 } from './deliveries-store.ts';
 import { bodyOf } from './dispatch.ts';
+import { type AddressRules, UnusableAddress } from './send.ts';
 import type { WebhookServices } from './start.ts';
 import { deleteWebhookRow, getWebhook, insertWebhook, updateWebhookRow, wakeWebhook } from './store.ts';
 

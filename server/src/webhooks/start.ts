@@ -1,11 +1,10 @@
 import { channels } from '../platform/database/notify.ts';
 import { startPeriodic } from '../platform/periodic.ts';
 import { type Foundation, keepFresh } from '../platform/start.ts';
-import { type AddressRules, createAddressRules } from './address.ts';
 import { startDelivering } from './deliver.ts';
 import { countOpenDeliveries, REMOVED_AT_ONCE, removeOldDeliveries } from './deliveries-store.ts';
 import { createWebhookDispatch, type WebhookDispatch } from './dispatch.ts';
-import { ATTEMPT_LIMIT_MS, createSender } from './send.ts';
+import { AddressRules, ATTEMPT_LIMIT_MS, createSender } from './send.ts';
 import { listEnabledWebhooks } from './store.ts';
 
 /** The services of this module. */
@@ -24,7 +23,7 @@ export async function startWebhooks(foundation: Foundation): Promise<WebhookServ
     clock.now,
   );
   keepFresh(foundation, channels.webhooks, webhooks.refresh, 'the webhooks could not be reloaded');
-  return { webhooks, webhookAddresses: createAddressRules(config.WEBHOOK_ALLOW_HOSTS) };
+  return { webhooks, webhookAddresses: new AddressRules(config.WEBHOOK_ALLOW_HOSTS) };
 }
 
 /** Starts making deliveries. While the feature is off, pending ones are kept until it is on again. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { DAY_MS } from '@gantry/contract/durations';
 import { DataFolderInUse, DataFolderUnusable, syncFolder } from '@gantry/embedded-postgres/data-folder';
 import { ignoreErrno } from '@gantry/embedded-postgres/errno';
+import type { Logger } from 'pino';
 import { dataFolderAt } from '../../platform/database/open.ts';
 import { machineTime } from '../../platform/machine-time.ts';
 import {
@@ -10,9 +11,12 @@ import {
   MANIFEST_FILE,
   manifestOwner,
   parseManifest,
+  readCompressed,
+  readManifest,
   SECRETS_FOLDER,
   TABLES_FOLDER,
-} from './manifest.ts';
+} from './archive.ts';
+import { POOL, readPictureList, removeUnlisted } from './pictures.ts';
 import { BackupRefused, explaining } from './refusal.ts';
 
 /** The form of the names of finished backups, which sort by time. */
@@ -23,9 +27,6 @@ const PARTIAL = '.partial-';
 
 /** How far the clocks of the database and of the machine that restores may differ, in milliseconds. */
 const AHEAD_MS = DAY_MS;
-
-/** The folder of the pictures of all backups, which are beside it. Its files are named by their hashes. */
-export const POOL = 'pictures';
 
 /**
  * Claims the folder of backups for one that is about to be made, and removes what backups that were killed left in it.
@@ -169,4 +170,19 @@ export async function findArchive(path: string): Promise<string> {
     );
   }
   return join(path, newest);
+}
+
+/** Removes the pictures that no backup of the folder names. If a backup cannot be read, all stay. */
+export async function cleanPool(folder: string, log: Pick<Logger, 'warn'>): Promise<void> {
+  try {
+    const lists = [];
+    for (const name of await listBackups(folder)) {
+      const path = join(folder, name);
+      const { pictures } = await readManifest(path);
+      lists.push(readPictureList(readCompressed(path, pictures.file)));
+    }
+    await removeUnlisted(join(folder, POOL), lists);
+  } catch (err) {
+    log.warn({ err }, 'pictures of old backups are kept, because a backup cannot be read');
+  }
 }

@@ -6,11 +6,9 @@ import type pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import type { Logger } from 'pino';
 import type { BlobStore } from '../../images/blobs.ts';
-import { readVerified } from '../../images/verified.ts';
+import { readVerified } from '../../images/verify.ts';
 import { tablesOfMigrations } from '../../platform/database/migrate.ts';
 import { migrationsFolder, version } from '../../platform/installation.ts';
-import { readCompressed, writeCompressed, writeSmall } from './archive-file.ts';
-import { claimBackupFolder, createDraft, type Draft, POOL, removeOldBackups } from './folder.ts';
 import {
   type ArchivedFile,
   type ArchivedTable,
@@ -19,32 +17,33 @@ import {
   type Manifest,
   manifestFormat,
   PICTURES_FILE,
+  readCompressed,
   SECRETS_FOLDER,
   TABLES_FOLDER,
-} from './manifest.ts';
-import { addToPool, forEachPicture, isInPool, readPictureList } from './pictures.ts';
+  writeCompressed,
+  writeSmall,
+} from './archive.ts';
+import { claimBackupFolder, cleanPool, createDraft, type Draft, removeOldBackups } from './folder.ts';
+import { addToPool, forEachPicture, isInPool, POOL, readPictureList } from './pictures.ts';
 import { BackupRefused, explaining, explainingStore } from './refusal.ts';
-import {
-  type CopyConnection,
-  excludeOthers,
-  keepTables,
-  openCopyConnection,
-  takeSnapshot,
-} from './snapshot-store.ts';
 import {
   COPY_PICTURES,
   type CopiedTable,
+  type CopyConnection,
   copyOut,
   countPictures,
   type DatabaseFacts,
+  excludeOthers,
   hasSchema,
+  keepTables,
   listTables,
+  openCopyConnection,
   readFacts,
   readSequences,
   requireKnownSchema,
   type SequenceValue,
-} from './tables-store.ts';
-import { cleanPool } from './verify.ts';
+  takeSnapshot,
+} from './source-store.ts';
 
 /** The secrets of the data folder that belong to the data. The password of the embedded database does not. */
 export const SECRETS = ['jwt-secret'] as const;
@@ -121,12 +120,12 @@ type Made = Omit<BackupResult, 'removed' | 'seconds'>;
 
 async function writeBackup(connection: CopyConnection, options: MakeOptions): Promise<Made> {
   const { client } = connection;
-  const isDistributed = await takeSnapshot(connection, options.connectionString);
+  await takeSnapshot(connection, options.connectionString);
   const facts = await readFacts(client);
   await requireKnownSchema(facts.migrations);
   const draft = await createDraft(options.folder, facts.madeAt);
   try {
-    return await writeInto(draft, connection, { facts, isDistributed }, options);
+    return await writeInto(draft, connection, facts, options);
   } catch (error) {
     // What was written may be what fills the disk, so it is removed. If that fails, the next backup removes it.
     await draft.discard().catch(() => undefined);
@@ -136,12 +135,12 @@ async function writeBackup(connection: CopyConnection, options: MakeOptions): Pr
 
 async function writeInto(
   draft: Draft,
-  { client }: CopyConnection,
-  { facts, isDistributed }: { readonly facts: DatabaseFacts; readonly isDistributed: boolean },
+  connection: CopyConnection,
+  facts: DatabaseFacts,
   options: MakeOptions,
 ): Promise<Made> {
-  const database = await writeDatabase(client, draft, isDistributed, options);
-  await client.query('COMMIT');
+  const database = await writeDatabase(connection, draft, options);
+  await connection.client.query('COMMIT');
   const pictures = await copyPictures(draft, database.pictures, database.advance, options);
   const secrets = await writeSecrets(draft, options.dataDir);
   const manifest = describe(facts, database, pictures, secrets);
@@ -177,13 +176,13 @@ interface WrittenDatabase {
 }
 
 async function writeDatabase(
-  client: pg.Client,
+  connection: CopyConnection,
   draft: Draft,
-  isDistributed: boolean,
   options: MakeOptions,
 ): Promise<WrittenDatabase> {
+  const { client } = connection;
   const known = await tablesOfMigrations(migrationsFolder);
-  const tables = await listTables(client, known, 'backup', isDistributed);
+  const tables = await listTables(connection, known, 'backup');
   await keepTables(
     client,
     tables.map(({ name }) => name),

@@ -4,18 +4,20 @@ import type { Logger } from 'pino';
 import { migrate, tablesOfMigrations } from '../../platform/database/migrate.ts';
 import { waitForDatabase } from '../../platform/database/wait.ts';
 import { migrationsFolder } from '../../platform/installation.ts';
-import { analyze, loadTables } from './load-store.ts';
 import { BackupRefused } from './refusal.ts';
-import { beginSnapshot, excludeOthers, openCopyConnection } from './snapshot-store.ts';
 import {
+  type CopyConnection,
   copyOut,
+  excludeOthers,
   hasSchema,
   listTables,
+  openCopyConnection,
   readFacts,
   readSequences,
   requireKnownSchema,
-} from './tables-store.ts';
-import { countRows, refuseWhileServed, requireEmptyDatabase } from './target-store.ts';
+  takeSnapshot,
+} from './source-store.ts';
+import { analyze, countRows, loadTables, refuseWhileServed, requireEmptyDatabase } from './target-store.ts';
 
 export interface MoveOptions {
   /** The embedded database, which no service uses. */
@@ -57,7 +59,7 @@ export async function moveDatabase({
   await refuseWhileServed(source.client);
   await excludeOthers(source.client);
   await waitForDatabase(to, { allowUnsafe, log });
-  await beginSnapshot(source.client);
+  await takeSnapshot(source, from);
   const { migrations } = await readFacts(source.client);
   await requireKnownSchema(migrations);
   const names = new Set(migrations.map(({ name }) => name));
@@ -69,15 +71,16 @@ export async function moveDatabase({
   await migrate(to, { folder: migrationsFolder, only: names, log });
   onStep('the tables');
   await using target = await openCopyConnection(to);
-  const moved = await copyAll(source.client, target.client);
+  const moved = await copyAll(source, target.client);
   onStep('the statistics');
   await migrate(to, { folder: migrationsFolder, log });
   await analyze(target.client);
   return { ...moved, seconds: (performance.now() - began) / 1_000 };
 }
 
-async function copyAll(source: pg.Client, target: pg.Client): Promise<Omit<MoveResult, 'seconds'>> {
-  const tables = await listTables(source, await tablesOfMigrations(migrationsFolder), 'move');
+async function copyAll(connection: CopyConnection, target: pg.Client): Promise<Omit<MoveResult, 'seconds'>> {
+  const { client: source } = connection;
+  const tables = await listTables(connection, await tablesOfMigrations(migrationsFolder), 'move');
   const data = {
     tables: tables.map((table) => ({ ...table, rows: null })),
     sequences: await readSequences(source),

@@ -18,6 +18,14 @@ export interface ListedPicture {
   readonly bytes: number;
 }
 
+/** The folder of the pictures of all backups, which are beside it. Its files are named by their hashes. */
+export const POOL = 'pictures';
+
+/** The folder of the pictures of an archive, which is beside it. */
+export function poolOf(archive: string): string {
+  return join(dirname(archive), POOL);
+}
+
 /** The path of a picture in the pool, which is the folder of the pictures of all backups. */
 export function pathInPool(pool: string, sha256: string): string {
   return join(pool, sha256.slice(0, 2), sha256.slice(2, 4), sha256);

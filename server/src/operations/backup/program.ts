@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import { openBlobs } from '../../images/open-blobs.ts';
+import { openBlobs } from '../../images/blobs.ts';
 import { safeText } from '../../platform/describe-error.ts';
 import { lowerPriorityTo } from '../../platform/process/own-process.ts';
 import { makeBackup } from './make.ts';

@@ -6,6 +6,7 @@ import { createDatabase, type Database } from '../../platform/database/pool.ts';
 import { safeText } from '../../platform/describe-error.ts';
 import { startPeriodic } from '../../platform/periodic.ts';
 import { type BackupResult, type MakeOptions, makeBackup } from './make.ts';
+import { BackupStopped } from './process.ts';
 import { BackupRefused } from './refusal.ts';
 import {
   beginBackup,
@@ -16,10 +17,50 @@ import {
   noteProgress,
   SILENT_SECONDS_WITHOUT_LOCK,
 } from './runs-store.ts';
-import { CONNECTION_NAME } from './snapshot-store.ts';
+import { CONNECTION_NAME } from './source-store.ts';
 
+/** How often it is recorded that a backup is alive, in milliseconds. */
 const ALIVE_MS = 5_000;
 const RETRY_MS = 1_000;
+
+/** Why a backup failed, as a text that may be stored. */
+export function reasonOf(error: unknown): string {
+  return error instanceof BackupRefused ? error.message : safeText(error);
+}
+
+/**
+ * Makes a backup whose beginning is recorded, and records its progress and its end.
+ * @param make receives a function that takes the progress, from 0 to 1
+ * @throws what `make` throws
+ */
+export async function makeNoted(
+  db: Database,
+  { id, log }: { readonly id: string; readonly log: Logger },
+  make: (onProgress: (done: number) => void) => Promise<BackupResult>,
+): Promise<BackupResult> {
+  let progress = 0;
+  const beats = startPeriodic(
+    { everyMs: ALIVE_MS, log, failure: 'the progress of a backup could not be recorded' },
+    () => noteProgress(db, id, progress),
+  );
+  const onProgress = (done: number): void => {
+    progress = done;
+  };
+  try {
+    const made = await make(onProgress).finally(() => beats[Symbol.asyncDispose]());
+    await noteCompleted(db, id, made);
+    return made;
+  } catch (error) {
+    const noted =
+      error instanceof BackupStopped
+        ? noteEnded(db, id, 'STOPPED', null)
+        : noteEnded(db, id, 'FAILED', reasonOf(error));
+    await noted.catch((err: unknown) =>
+      log.error({ err, backupId: id }, 'the end of a backup could not be recorded'),
+    );
+    throw error;
+  }
+}
 
 interface RecordedOptions extends MakeOptions {
   readonly log: Logger;
@@ -53,31 +94,17 @@ async function begin(db: Database, folder: string): Promise<string | null> {
 }
 
 async function makeAndNote(db: Database, options: RecordedOptions): Promise<BackupResult> {
-  const { folder, log } = options;
-  const id = await begin(db, folder);
+  const id = await begin(db, options.folder);
   if (id === null) {
     throw new BackupRefused('Another backup of this database is in progress: wait until it has finished');
   }
-  let progress = 0;
-  const beats = startPeriodic(
-    { everyMs: ALIVE_MS, log, failure: 'the progress of the backup could not be recorded' },
-    () => noteProgress(db, id, progress),
-  );
-  try {
-    const made = await makeBackup({
+  return makeNoted(db, { id, log: options.log }, (onProgress) =>
+    makeBackup({
       ...options,
       onProgress: (done) => {
-        progress = done;
+        onProgress(done);
         options.onProgress?.(done);
       },
-    });
-    await beats[Symbol.asyncDispose]();
-    await noteCompleted(db, id, made);
-    return made;
-  } catch (error) {
-    await beats[Symbol.asyncDispose]();
-    const reason = error instanceof BackupRefused ? error.message : safeText(error);
-    await noteEnded(db, id, 'FAILED', reason).catch(() => undefined);
-    throw error;
-  }
+    }),
+  );
 }

@@ -8,14 +8,11 @@ import { sqlState } from '../../platform/database/failure.ts';
 import { migrate } from '../../platform/database/migrate.ts';
 import { waitForDatabase } from '../../platform/database/wait.ts';
 import { migrationsFolder } from '../../platform/installation.ts';
-import { readCompressed } from './archive-file.ts';
-import { analyze, loadTables } from './load-store.ts';
-import { type Manifest, SECRETS_FOLDER } from './manifest.ts';
-import { forEachPicture, pathInPool, readPictureList } from './pictures.ts';
+import { type Manifest, readCompressed, SECRETS_FOLDER } from './archive.ts';
+import { forEachPicture, pathInPool, poolOf, readPictureList } from './pictures.ts';
 import { BackupRefused, explaining, explainingStore } from './refusal.ts';
-import { openCopyConnection } from './snapshot-store.ts';
-import { requireEmptyDatabase } from './target-store.ts';
-import { poolOf } from './verify.ts';
+import { openCopyConnection } from './source-store.ts';
+import { analyze, loadTables, requireEmptyDatabase } from './target-store.ts';
 
 export interface RestoreOptions {
   /** The folder of one backup, which was verified. */

@@ -2,18 +2,28 @@ import type { SwitchableFeature } from '@gantry/contract/system';
 import pg from 'pg';
 import { clientSettings } from '../../platform/database/address.ts';
 import { readDatabaseTime } from '../../platform/database/moment.ts';
-import { areEventsDistributed } from '../../platform/database/nodes.ts';
-import { inSnapshotOfNodes, pauseEvents } from '../../platform/database/nodes-snapshot.ts';
+import { inCommonSnapshot, pauseEvents } from '../../platform/database/nodes.ts';
 import { createDatabase, type Database } from '../../platform/database/pool.ts';
 import { inTransaction, type Transaction } from '../../platform/database/transaction.ts';
 import type { Outbox } from '../../realtime/publish.ts';
 import { createWebhookDispatch } from '../../webhooks/dispatch.ts';
 import { listEnabledWebhooks } from '../../webhooks/store.ts';
 import type { Difference, Rebuild, RebuildKind } from './check.ts';
-import { effectsChecks, rebuildIncidents, rebuildStatuses } from './effects-store.ts';
-import { feedChecks, rebuildAlerts, rebuildDeliveries } from './feed-store.ts';
-import { rebuildArrivals, rebuildTotals, totalsChecks } from './totals-store.ts';
-import { rebuildTraffic, trafficChecks } from './traffic-store.ts';
+import {
+  rebuildArrivals,
+  rebuildTotals,
+  rebuildTraffic,
+  totalsChecks,
+  trafficChecks,
+} from './counts-store.ts';
+import {
+  effectsChecks,
+  feedChecks,
+  rebuildAlerts,
+  rebuildDeliveries,
+  rebuildIncidents,
+  rebuildStatuses,
+} from './effects-store.ts';
 
 const checks = [...totalsChecks, ...trafficChecks, ...effectsChecks, ...feedChecks];
 
@@ -62,13 +72,10 @@ export function runChecks({
   onResult,
 }: ChecksOptions): Promise<CheckResult[]> {
   return withDatabase(connectionString, async (db) => {
-    const isDistributed = await areEventsDistributed(db);
     const results: CheckResult[] = [];
     const due = checks.filter(({ feature }) => feature === undefined || features.includes(feature));
     for (const { name, compares, find, rebuild } of due) {
-      const differences = await (isDistributed
-        ? inSnapshotOfNodes(db, (tx) => find(tx, limit))
-        : find(db, limit));
+      const differences = await inCommonSnapshot(db, (tx) => find(tx, limit));
       const result = { name, compares, differences, rebuild };
       onResult(result);
       results.push(result);
@@ -86,18 +93,17 @@ export function rebuildDerived(
   kind: RebuildKind,
   { connectionString, features }: DerivedDataOptions,
 ): Promise<number> {
-  return withDatabase(connectionString, async (db) => {
-    const isDistributed = await areEventsDistributed(db);
-    return rebuildOf[kind]({
+  return withDatabase(connectionString, (db) =>
+    rebuildOf[kind]({
       db,
       change: (work) =>
         inTransaction(db, async (tx) => {
-          if (isDistributed) await pauseEvents(tx);
+          await pauseEvents(tx);
           return work(tx);
         }),
       outboxOf: (tx) => outboxOf(tx, features),
-    });
-  });
+    }),
+  );
 }
 
 /** Separate connections without time-outs, because a statement may take minutes. */

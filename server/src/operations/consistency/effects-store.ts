@@ -1,10 +1,22 @@
+import { randomUUID } from 'node:crypto';
+import { DAY_MS } from '@gantry/contract/durations';
 import { sql } from 'drizzle-orm';
-import { findStoredRows } from '../../events/store.ts';
+import { timeOfId } from '../../events/id.ts';
+import { findEvents, findStoredRows } from '../../events/store.ts';
 import { openIncidents } from '../../incidents/open-from-events.ts';
 import { uuidArray } from '../../platform/database/arrays.ts';
 import { locks } from '../../platform/database/locks.ts';
+import { readDatabaseTime } from '../../platform/database/moment.ts';
 import type { Executor, Transaction } from '../../platform/database/transaction.ts';
 import type { Outbox } from '../../realtime/publish.ts';
+import { findRaised, nameOfMatch } from '../../watchlist/alerts-store.ts';
+import { createPlateMatcher, isValidAt, type WatchedEntry } from '../../watchlist/matching.ts';
+import { raiseAlerts } from '../../watchlist/raise-alerts.ts';
+import { loadWatchedEntries } from '../../watchlist/store.ts';
+import { insertDeliveries } from '../../webhooks/deliveries-store.ts';
+import { bodyOf } from '../../webhooks/dispatch.ts';
+import { matchesKind, occurrencesOf } from '../../webhooks/matching.ts';
+import { listEnabledWebhooks } from '../../webhooks/store.ts';
 import type { Check, Rebuild } from './check.ts';
 
 // An event of type INCIDENT belongs to an incident, unless it is still to be followed up. An end of what its source
@@ -137,5 +149,170 @@ export const effectsChecks: readonly Check[] = [
     compares: 'the status of a sensor with the last entry of its status history',
     find: async (db, limit) => (await db.execute(sql`${SENSOR_STATUSES} LIMIT ${limit}`)).rows,
     rebuild: 'statuses',
+  },
+];
+
+const EVENTS_AT_ONCE = 5_000;
+
+/** Time after a change within which another process may not know of it yet, in milliseconds. */
+const HEARD_AFTER_MS = 2_000;
+
+interface CameIn extends Record<string, unknown> {
+  readonly id: string;
+  readonly plateKey: string | null;
+  /** Unix milliseconds. */
+  readonly cameAt: number;
+}
+
+/** Events stored after a time (Unix milliseconds) that are not waiting to be followed up, page by page. */
+async function* pagesOfEvents(db: Executor, since: number): AsyncGenerator<readonly CameIn[]> {
+  let after: string | null = null;
+  for (;;) {
+    const { rows }: { rows: CameIn[] } = await db.execute<CameIn>(sql`
+      SELECT id, plate_key AS "plateKey", (extract(epoch FROM created_at) * 1000)::float8 AS "cameAt" FROM events
+      WHERE created_at > to_timestamp(${since / 1000}::float8) AND ${after === null ? sql`true` : sql`id > ${after}::uuid`}
+      ORDER BY id LIMIT ${EVENTS_AT_ONCE}`);
+    const waiting = await db.execute<{ id: string }>(sql`
+      SELECT event_id AS id FROM events_to_follow_up WHERE event_id = ANY (${uuidArray(rows, ({ id }) => id)})`);
+    const isWaiting = new Set(waiting.rows.map(({ id }) => id));
+    yield rows.filter(({ id }) => !isWaiting.has(id));
+    after = rows.at(-1)?.id ?? null;
+    if (rows.length < EVENTS_AT_ONCE) return;
+  }
+}
+
+async function changedAt(
+  db: Executor,
+  table: 'watchlist_entries' | 'webhooks',
+): Promise<ReadonlyMap<string, number>> {
+  const { rows } = await db.execute<{ id: string; at: number }>(sql`
+    SELECT id, (extract(epoch FROM updated_at) * 1000)::float8 AS at FROM ${sql.raw(table)}`);
+  return new Map(rows.map(({ id, at }) => [id, at + HEARD_AFTER_MS]));
+}
+
+interface MissingAlert extends Readonly<Record<string, unknown>> {
+  readonly entryId: string;
+  readonly eventId: string;
+}
+
+async function missingAlerts(
+  db: Executor,
+  entries: readonly WatchedEntry[],
+  limit: number,
+): Promise<MissingAlert[]> {
+  const changed = await changedAt(db, 'watchlist_entries');
+  const since = Math.min(...changed.values());
+  if (!Number.isFinite(since)) return [];
+  const matching = createPlateMatcher(entries);
+  const missing: MissingAlert[] = [];
+  for await (const page of pagesOfEvents(db, since)) {
+    const due = page.flatMap(({ id, plateKey, cameAt }) =>
+      (plateKey === null ? [] : matching(plateKey))
+        .filter((entry) => isValidAt(entry, timeOfId(id)) && (changed.get(entry.id) ?? cameAt) < cameAt)
+        .map((entry) => ({ entryId: entry.id, eventId: id })),
+    );
+    const raised = await findRaised(db, due);
+    missing.push(...due.filter((match) => !raised.has(nameOfMatch(match))));
+    if (missing.length >= limit) break;
+  }
+  return missing.slice(0, limit);
+}
+
+/** Maximum number of alerts that are raised by one statement. */
+const RAISED_AT_ONCE = 1_000;
+
+async function raiseMissing(tx: Transaction, outbox: Outbox): Promise<number> {
+  const entries = await loadWatchedEntries(tx);
+  const missing = await missingAlerts(tx, entries, Number.POSITIVE_INFINITY);
+  const entryOf = new Map(entries.map((entry) => [entry.id, entry]));
+  const rows = await findStoredRows(
+    tx,
+    missing.map(({ eventId }) => eventId),
+  );
+  const rowOf = new Map(rows.map((row) => [row.id, row]));
+  const hits = missing.flatMap(({ entryId, eventId }) => {
+    const entry = entryOf.get(entryId);
+    const row = rowOf.get(eventId);
+    return entry && row ? [{ entry, row }] : [];
+  });
+  for (let at = 0; at < hits.length; at += RAISED_AT_ONCE)
+    await raiseAlerts({ outbox }, tx, hits.slice(at, at + RAISED_AT_ONCE));
+  return hits.length;
+}
+
+interface MissingDelivery extends Readonly<Record<string, unknown>> {
+  readonly webhookId: string;
+  readonly kind: 'event.ingested' | 'event.violation';
+  readonly eventId: string;
+}
+
+async function missingDeliveries(db: Executor, limit: number): Promise<MissingDelivery[]> {
+  const hooks = await listEnabledWebhooks(db);
+  const changed = await changedAt(db, 'webhooks');
+  const { rows: clock } = await db.execute<{ now: number }>(
+    sql`SELECT (extract(epoch FROM now()) * 1000)::float8 AS now`,
+  );
+  // Deliveries are attempted for a day, so older events do not matter.
+  const since = Math.max((clock[0]?.now ?? 0) - DAY_MS, Math.min(...changed.values()));
+  if (!Number.isFinite(since)) return [];
+  const { rows } = await db.execute<{ delivery: string }>(sql`
+    SELECT concat_ws(' ', webhook_id, kind, body::jsonb #>> '{data,id}') AS delivery FROM webhook_deliveries
+    WHERE kind IN ('event.ingested', 'event.violation') AND created_at > to_timestamp(${since / 1000}::float8)`);
+  const delivered = new Set(rows.map(({ delivery }) => delivery));
+  const missing: MissingDelivery[] = [];
+  for await (const page of pagesOfEvents(db, since)) {
+    const events = await findEvents(
+      db,
+      page.map(({ id }) => id),
+    );
+    for (const { id, cameAt } of page) {
+      const event = events.get(id);
+      if (!event) continue;
+      for (const { kind } of occurrencesOf(event))
+        for (const hook of hooks) {
+          const isDue = hook.kinds.includes(kind) && (changed.get(hook.id) ?? cameAt) < cameAt;
+          if (isDue && matchesKind(kind, hook.filter)(event) && !delivered.has(`${hook.id} ${kind} ${id}`))
+            missing.push({ webhookId: hook.id, kind, eventId: id });
+        }
+    }
+    if (missing.length >= limit) break;
+  }
+  return missing.slice(0, limit);
+}
+
+async function deliverMissing(tx: Transaction): Promise<number> {
+  const missing = await missingDeliveries(tx, Number.POSITIVE_INFINITY);
+  const events = await findEvents(
+    tx,
+    missing.map(({ eventId }) => eventId),
+  );
+  const at = new Date(await readDatabaseTime(tx));
+  const deliveries = missing.map(({ webhookId, kind, eventId }) => {
+    const id = randomUUID();
+    return { id, webhookId, kind, body: bodyOf(id, kind, at, JSON.stringify(events.get(eventId))) };
+  });
+  if (deliveries.length > 0) await insertDeliveries(tx, deliveries);
+  return deliveries.length;
+}
+
+export const rebuildAlerts: Rebuild = ({ change, outboxOf }) =>
+  change(async (tx) => raiseMissing(tx, await outboxOf(tx)));
+
+export const rebuildDeliveries: Rebuild = ({ change }) => change(deliverMissing);
+
+export const feedChecks: readonly Check[] = [
+  {
+    name: 'alerts of the watchlist',
+    feature: 'watchlist',
+    compares: 'watchlist_alerts with the events that entries match which did not change since',
+    find: async (db, limit) => missingAlerts(db, await loadWatchedEntries(db), limit),
+    rebuild: 'alerts',
+  },
+  {
+    name: 'deliveries of webhooks',
+    feature: 'webhooks',
+    compares: 'deliveries with the events of the last day that webhooks want which did not change since',
+    find: missingDeliveries,
+    rebuild: 'deliveries',
   },
 ];

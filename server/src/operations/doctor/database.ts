@@ -1,21 +1,35 @@
+import { stat } from 'node:fs/promises';
 import type { Finding } from '@gantry/contract/doctor';
+import { HOUR_MS, MINUTE_MS } from '@gantry/contract/durations';
+import { ignoreErrno } from '@gantry/embedded-postgres/errno';
+import { listEventMonths } from '../../events/partitions.ts';
+import { openBlobs } from '../../images/blobs.ts';
+import { readImageCondition } from '../../images/store.ts';
 import type { Config } from '../../platform/config.ts';
 import { dueOf, readMigrations } from '../../platform/database/migrate.ts';
 import { readDatabaseTime } from '../../platform/database/moment.ts';
-import { areEventsDistributed, listAbsentNodes } from '../../platform/database/nodes.ts';
+import { listAbsentNodes } from '../../platform/database/nodes.ts';
 import { isEmbedded } from '../../platform/database/open.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import { compareConnections } from '../../platform/database/wait.ts';
+import { safeText } from '../../platform/describe-error.ts';
 import { migrationsFolder } from '../../platform/installation.ts';
 import { machineTime } from '../../platform/machine-time.ts';
+import { readSpoolState, spoolFolderOf } from '../../platform/spool-folder.ts';
+import { oldAfter, scheduleOf } from '../backup/schedule.ts';
 import { advice, fine, problem } from './findings.ts';
 import {
   type CheckpointState,
   listAppliedMigrations,
+  readAccountState,
+  readBackupState,
   readCheckpointState,
   readDirtyExpiry,
+  readGatewayState,
   readServerState,
+  readWorkState,
   type ServerState,
+  type WorkState,
 } from './store.ts';
 
 /** How far the clocks may differ, in milliseconds. Beyond the same limit, the service reports that it is degraded. */
@@ -65,7 +79,7 @@ function checkServer(state: ServerState): Finding[] {
 }
 
 async function checkNodes(db: Executor): Promise<Finding[]> {
-  const nodes = (await areEventsDistributed(db)) ? await listAbsentNodes(db) : [];
+  const nodes = await listAbsentNodes(db);
   return nodes.length === 0 ? [] : [problem('databaseNodesAway', { nodes: [...nodes] })];
 }
 
@@ -112,4 +126,158 @@ async function checkSchema(db: Executor, { invalid_indexes }: ServerState): Prom
   }
   if (invalid_indexes.length > 0) found.push(problem('invalidIndexes', { indexes: invalid_indexes }));
   return found.length > 0 ? found : [fine('schemaFine')];
+}
+
+const RETENTION_DAYS = 3;
+
+/** Work that waits or failed, partitions and sensors. The schema must be that of this version. */
+export async function checkWork(db: Executor): Promise<Finding[]> {
+  const state = await readWorkState(db);
+  return [...checkJobs(state), ...(await checkPartitions(db)), ...checkSensors(state)];
+}
+
+function checkJobs(state: WorkState): Finding[] {
+  const found: Finding[] = [];
+  const say = (count: number, finding: Finding): void => {
+    if (count > 0) found.push(finding);
+  };
+  const { late_follow_ups: events, failing_follow_ups: failed } = state;
+  say(events, problem('lateFollowUps', { events, failed }));
+  say(state.late_messages, problem('lateMessages', { messages: state.late_messages }));
+  say(state.failed_messages, advice('failedMessages', { messages: state.failed_messages }));
+  say(state.dead_deliveries, advice('deadDeliveries', { deliveries: state.dead_deliveries }));
+  say(state.late_deliveries, advice('lateDeliveries', { deliveries: state.late_deliveries }));
+  say(state.failed_reports, advice('failedReports', { reports: state.failed_reports }));
+  const days = Math.floor(state.retention_age_days ?? 0);
+  if (state.retention_error !== null)
+    found.push(problem('retentionFailed', { reason: state.retention_error }));
+  else if ((state.retention_age_days ?? 0) > RETENTION_DAYS) found.push(advice('retentionLate', { days }));
+  return found.length > 0 ? found : [fine('workFine')];
+}
+
+async function checkPartitions(db: Executor): Promise<Finding[]> {
+  const now = new Date(await readDatabaseTime(db));
+  const next = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1);
+  const months = await listEventMonths(db);
+  if (months.length === 0 || months.some(({ from, until }) => next >= from && next < until)) return [];
+  return [advice('nextPartition')];
+}
+
+function checkSensors(state: WorkState): Finding[] {
+  const { sensors, silent, silent_names, never_seen } = state;
+  const found: Finding[] = [];
+  if (silent > 0) {
+    found.push(advice('silentSensors', { silent, sensors, names: someOf(silent_names, silent) }));
+  }
+  if (never_seen > 0) found.push(advice('neverSeen', { unseen: never_seen, sensors }));
+  const { wrong_clocks: wrong, unusable_times: unusable } = state;
+  if (wrong > 0) {
+    found.push(advice('wrongClocks', { wrong, sensors, names: someOf(state.wrong_clock_names, wrong) }));
+  }
+  if (unusable > 0) {
+    const names = someOf(state.unusable_time_names, unusable);
+    found.push(advice('unusableTimes', { unusable, sensors, names }));
+  }
+  return found.length > 0 ? found : [fine('sensorsFine', { sensors })];
+}
+
+/** The names, and an ellipsis if they are not all. */
+function someOf(names: readonly string[], all: number): readonly string[] {
+  return all > names.length ? [...names, '…'] : names;
+}
+
+/** Whether there are backups, how old the last one is, and whether it would be lost with the data. */
+export async function checkBackups(db: Executor, config: Config): Promise<Finding[]> {
+  const { age_hours: age, error: reason } = await readBackupState(db, config.BACKUP_DIR);
+  const found: Finding[] = [];
+  if (reason !== null) found.push(problem('backupFailed', { reason }));
+  if (age === null) {
+    // A new installation makes its first backup within a minute, if it makes any.
+    const code = config.BACKUP_DIR === undefined ? 'noBackup' : 'noBackupYet';
+    if (reason === null) found.push((config.NODE_ENV === 'production' ? problem : advice)(code));
+  } else {
+    const hours = Math.floor(age);
+    const schedule = scheduleOf(config);
+    if (age * HOUR_MS > oldAfter(schedule))
+      found.push((schedule.kind === 'manual' ? advice : problem)('backupOld', { hours }));
+    else if (reason === null) found.push(fine('backupFine', { hours }));
+  }
+  const folder = config.BACKUP_DIR;
+  if (folder !== undefined && (await isOnSameDisk(folder, config.DATA_DIR))) {
+    found.push(advice('backupSameDisk', { folder }));
+  }
+  return found;
+}
+
+async function isOnSameDisk(one: string, other: string): Promise<boolean> {
+  const [a, b] = await Promise.all(
+    [one, other].map((path) => ignoreErrno(stat(path), 'ENOENT', 'EACCES', 'ENOTDIR')),
+  );
+  return a !== undefined && b !== undefined && a.dev === b.dev;
+}
+
+/** The share from which the space for messages on disk counts as full. */
+const FULL_SHARE = 0.8;
+
+/** From this age on, messages on disk are late: while the service and its database run, they leave the disk within seconds. */
+const LATE_MINUTES = 2;
+
+/** Messages of devices that wait on the disk of this machine. */
+export async function checkSpool({ DATA_DIR, GATEWAY_SPOOL_MB: megabytes }: Config): Promise<Finding[]> {
+  const folder = spoolFolderOf(DATA_DIR);
+  const { messages, bytes, oldestAt, aside } = await readSpoolState(folder);
+  const found: Finding[] = [];
+  const share = megabytes === 0 ? 0 : bytes / (megabytes * 1_000_000);
+  if (share >= FULL_SHARE) {
+    found.push(problem('spoolFull', { percent: Math.min(100, Math.round(share * 100)), megabytes }));
+  }
+  const minutes = oldestAt === null ? 0 : Math.floor((machineTime() - oldestAt) / MINUTE_MS);
+  if (minutes >= LATE_MINUTES) found.push(problem('spoolWaiting', { messages, minutes }));
+  if (aside > 0) found.push(advice('spoolAside', { folder, files: aside }));
+  return found;
+}
+
+/** Messages that were lost or refused. The schema must be that of this version. */
+export async function checkConnectionsOfDevices(db: Executor): Promise<Finding[]> {
+  const { lost, losing, limited } = await readGatewayState(db);
+  const found: Finding[] = [];
+  if (losing > 0) found.push(advice('lostMessages', { messages: lost, connections: losing }));
+  if (limited > 0) found.push(advice('limitedMessages', { connections: limited }));
+  return found.length > 0 ? found : [fine('gatewaysFine')];
+}
+
+const NO_PICTURE = '0'.repeat(64);
+
+/** Whether the S3-compatible store of pictures answers. Pictures in the data folder are checked with that folder. */
+export async function checkPictures(config: Config): Promise<Finding[]> {
+  if (config.S3_BUCKET === undefined) return [];
+  await using blobs = await openBlobs(config);
+  try {
+    await blobs.stat(NO_PICTURE);
+    return [];
+  } catch (error) {
+    return [problem('pictureStore', { reason: safeText(error) })];
+  }
+}
+
+/** Whether images are known to be damaged, by the last nightly verification or because somebody looked at them. */
+export async function checkImages(db: Executor): Promise<Finding[]> {
+  const { damaged, first, verified, hours } = await readImageCondition(db);
+  return damaged > 0
+    ? [problem('damagedImages', { images: damaged, first: first ?? '' })]
+    : [fine('imagesFine', { images: verified, hours })];
+}
+
+/** API tokens that expire within so many days are named. */
+const SOON_DAYS = 14;
+
+/** Administrators, their second factors, and API tokens of programs. The schema must be that of this version. */
+export async function checkAccounts(db: Executor, { NODE_ENV }: Config): Promise<Finding[]> {
+  const { administrators, without, expiring } = await readAccountState(db, SOON_DAYS);
+  const found = [administrators > 0 ? fine('accountsFine', { administrators }) : problem('noAdministrator')];
+  if (without > 0 && NODE_ENV === 'production') {
+    found.push(advice('withoutSecondFactor', { without, administrators }));
+  }
+  if (expiring.length > 0) found.push(advice('tokensExpire', { days: SOON_DAYS, names: expiring }));
+  return found;
 }

@@ -100,7 +100,7 @@ export async function removeActivityBefore(
   return rows;
 }
 
-/** Removes reports finished before a time. Their files are removed later (reports/upkeep.ts). */
+/** Removes reports finished before a time. Their files are removed later (reports/start.ts). */
 export async function removeReportsBefore(
   tx: Executor,
   cutoff: number,

@@ -10,7 +10,7 @@ import {
   removeReferences,
 } from '../../images/orphans-store.ts';
 import { type Cutoffs, lastCutoff } from './cutoffs.ts';
-import { type Run, removeRecorded, showLife } from './recorded-removal.ts';
+import { type Run, removeRecorded, showLife } from './remove.ts';
 
 const EVENTS_AT_ONCE = 2_000;
 const IMAGES_AT_ONCE = 10_000;
@@ -90,14 +90,7 @@ async function removeImages(run: Run, hashes: readonly string[]): Promise<void> 
   await removeRecorded(run, async (tx) => {
     const gone = await removeOrphans(tx, hashes);
     await Promise.all(gone.map(({ sha256 }) => run.blobs.delete(sha256)));
-    return gone.map(({ month, bytes }) => ({
-      class: 'images' as const,
-      eventType: null,
-      month,
-      rows: 1,
-      bytes,
-      whole: false,
-    }));
+    return gone.map(({ month, bytes }) => ({ class: 'images', month, rows: 1, bytes }));
   });
 }
 

@@ -12,9 +12,8 @@ import { inTransaction } from '../../platform/database/transaction.ts';
 import { AppError } from '../../platform/error.ts';
 import { resolveTime } from '../../platform/time.ts';
 import { previewRemovals } from './preview.ts';
-import { changedRules, getRetentionSettings, getRules, lockRules, storeRules } from './rules-store.ts';
-import { listRuns } from './runs-store.ts';
 import type { RetentionServices } from './schedule.ts';
+import { changedRules, getRetentionSettings, getRules, listRuns, lockRules, storeRules } from './store.ts';
 
 /**
  * Changes the rules of the given classes. Nothing is removed before the next run.

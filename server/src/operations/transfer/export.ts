@@ -4,8 +4,13 @@ import { pipeline } from 'node:stream/promises';
 import { guardText } from '@gantry/contract/csv-text';
 import { stringify } from 'csv-stringify/sync';
 import type { Database } from '../../platform/database/pool.ts';
-import { type ExportedEvent, fields, type TransferFormat } from './fields.ts';
-import { type ExportFilters, exportedPages } from './store.ts';
+import {
+  type ExportedEvent,
+  type ExportFilters,
+  exportedPages,
+  fields,
+  type TransferFormat,
+} from './store.ts';
 
 function csvCell(value: unknown): string {
   if (value === null || value === undefined) return '';

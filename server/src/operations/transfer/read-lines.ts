@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { unguardText } from '@gantry/contract/csv-text';
 import { type CsvError, parse } from 'csv-parse';
-import type { TransferFormat } from './fields.ts';
+import type { TransferFormat } from './store.ts';
 
 /** An event of a file, with the number of its line (the last one, for CSV cells of several lines); or what is wrong there. */
 export type ReadLine =

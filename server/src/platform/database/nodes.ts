@@ -1,10 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import { type AppError, unavailable } from '../error.ts';
+import { sqlState } from './failure.ts';
 import type { Database } from './pool.ts';
-import type { Executor } from './transaction.ts';
+import { BEGIN_SNAPSHOT, type Executor, inTransaction, over, transact } from './transaction.ts';
 
-/** The servers of a Citus cluster, if `events` is distributed over several; otherwise there is only the one. */
+// What differs when `events` is distributed over the nodes of a Citus cluster. All functions here may be called on any
+// database: with one server, they do what one server needs, which is often nothing. Only this file asks which it is.
+
+/** The servers on which the database is: the nodes of a cluster, or only one. */
 export interface Nodes {
   /** Whether rows that OFFSET skips are sent from one server to another, so that skipping many takes long. */
   sendsSkippedRows(): Promise<boolean>;
@@ -47,7 +51,7 @@ export function followNodes(db: Database, health: Database): Nodes {
       if (!(await isDistributed())) return [];
       // Concurrent callers share one query: anybody may ask for the health of the service, and each query opens a
       // connection to each node.
-      asking ??= listAbsentNodes(health).finally(() => {
+      asking ??= absentNodes(health).finally(() => {
         asking = null;
       });
       return asking;
@@ -120,8 +124,25 @@ export async function readTableBytes(
   return new Map(rows.map(({ name, bytes }) => [name, bytes]));
 }
 
+/** The function of SQL for the size of a partition of events without its indexes, on whichever node it is. */
+export async function sizeFunctionOf(db: Queryable): Promise<'citus_table_size' | 'pg_table_size'> {
+  return (await areEventsDistributed(db)) ? 'citus_table_size' : 'pg_table_size';
+}
+
+/** Whether this server itself stores the events, so that their partitions can be maintained here. */
+export async function storesEvents(db: Queryable): Promise<boolean> {
+  return !(await areEventsDistributed(db));
+}
+
+/** Why tables cannot be filled from a copy of another database, as a sentence that says what to do; null if they can. */
+export async function reasonNotToFill(db: Queryable): Promise<string | null> {
+  return (await areEventsDistributed(db))
+    ? 'The events of this database are distributed over a cluster: use an empty database on the coordinator (set DATABASE_URL), and run gantry db distribute on it afterwards'
+    : null;
+}
+
 /** Whether events are on several nodes. The extension alone does not distribute them. */
-export async function areEventsDistributed(db: Queryable): Promise<boolean> {
+async function areEventsDistributed(db: Queryable): Promise<boolean> {
   const { rows: found } = await db.execute<{ present: boolean }>(
     sql`SELECT to_regclass('pg_dist_partition') IS NOT NULL AS present`,
   );
@@ -133,7 +154,7 @@ export async function areEventsDistributed(db: Queryable): Promise<boolean> {
 }
 
 /** The transactions that are prepared on any node and neither committed nor rolled back. */
-export async function listUnfinishedCommits(db: Queryable): Promise<ReadonlySet<string>> {
+async function listUnfinishedCommits(db: Queryable): Promise<ReadonlySet<string>> {
   const names = await askAllNodes(
     db,
     `SELECT coalesce(string_agg(gid, ','), '') FROM pg_prepared_xacts
@@ -156,8 +177,12 @@ async function askNodes(db: Queryable, question: string): Promise<NodeAnswer[]> 
   return rows;
 }
 
-/** The addresses of the nodes of a cluster that do not answer. */
+/** The addresses of nodes that do not answer; none for one server. */
 export async function listAbsentNodes(db: Queryable): Promise<readonly string[]> {
+  return (await areEventsDistributed(db)) ? absentNodes(db) : [];
+}
+
+async function absentNodes(db: Queryable): Promise<readonly string[]> {
   return (await askNodes(db, 'SELECT 1')).filter(({ answer }) => answer === null).map(({ node }) => node);
 }
 
@@ -171,4 +196,91 @@ async function askAllNodes(db: Queryable, question: string): Promise<string[]> {
 /** The error for a node that does not answer. */
 export function nodeAway(node: string): AppError {
   return unavailable(`The node ${node} of the database cluster does not answer: try again in a moment`);
+}
+
+// The nodes of a cluster have no common snapshot. They show the same moment if each takes its own while no event
+// is being stored.
+
+/** Maximum wait for groups of events that are being stored. Further groups wait behind it. */
+const LOCK_TIMEOUT = '5s';
+
+/**
+ * Prevents events of a cluster from being stored, changed or removed until the transaction ends, because its statements
+ * see each node at another moment. When it returns, all nodes have committed the events that were announced before.
+ * @throws AppError `unavailable` when a node does not answer or has not committed, or a change takes too long
+ */
+export async function pauseEvents(tx: Queryable): Promise<void> {
+  if (await areEventsDistributed(tx)) await pauseNodes(tx);
+}
+
+async function pauseNodes(tx: Queryable): Promise<void> {
+  const [absent] = await absentNodes(tx);
+  if (absent !== undefined) throw nodeAway(absent);
+  await tx.execute(sql.raw(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`));
+  try {
+    await tx.execute(sql`LOCK TABLE events IN SHARE MODE`);
+  } catch (error) {
+    if (sqlState(error) !== '55P03') throw error;
+    throw unavailable('Events are being changed, which takes long: try again in a minute', error);
+  }
+  await tx.execute(sql`SET LOCAL lock_timeout = 0`);
+  if ((await listUnfinishedCommits(tx)).size > 0) {
+    throw unavailable(
+      'Nodes of the database cluster have not finished commits that were interrupted: try again in a minute',
+    );
+  }
+}
+
+/** Takes the snapshot of a REPEATABLE READ transaction on every node, while another transaction pauses events. */
+async function takeSnapshotOfNodes(tx: Queryable): Promise<void> {
+  // Each connection to a node has a snapshot of its own, so there must be only one connection to each node, including one
+  // for shards on the coordinator.
+  await tx.execute(sql`SET LOCAL citus.max_adaptive_executor_pool_size = 1`);
+  await tx.execute(sql`SET LOCAL citus.enable_local_execution = off`);
+  await tx.execute(sql`SELECT FROM events LIMIT 1`);
+}
+
+/**
+ * Begins a transaction on a connection whose statements all see the database as it is now. On a cluster, storing of events
+ * pauses for some milliseconds, until every node has its snapshot.
+ * @param openOther opens another connection, which is closed again
+ * @throws AppError as `pauseEvents` does
+ */
+export async function beginCommonSnapshot(
+  db: Queryable,
+  openOther: () => Promise<AsyncDisposable & { readonly db: Queryable }>,
+): Promise<void> {
+  const begin = (): Promise<unknown> => db.execute(sql.raw(BEGIN_SNAPSHOT));
+  if (!(await areEventsDistributed(db))) return void (await begin());
+  // Closing the connection ends the pause.
+  await using other = await openOther();
+  await other.db.execute(sql`BEGIN`);
+  await pauseNodes(other.db);
+  await begin();
+  await takeSnapshotOfNodes(db);
+}
+
+/**
+ * Runs `work`, each statement of which sees all nodes as of one moment. One server does so by itself; on a cluster, `work`
+ * gets a snapshot, and storing of events pauses for some milliseconds at the beginning.
+ * @param db a pool with two free connections
+ * @throws AppError as `pauseEvents` does
+ */
+export async function inCommonSnapshot<Result>(
+  db: Database,
+  work: (db: Executor) => Promise<Result>,
+): Promise<Result> {
+  if (!(await areEventsDistributed(db))) return work(db);
+  return transact(
+    db.$client,
+    async (client) => {
+      const tx = over(client);
+      await inTransaction(db, async (pause) => {
+        await pauseNodes(pause);
+        await takeSnapshotOfNodes(tx);
+      });
+      return work(tx);
+    },
+    BEGIN_SNAPSHOT,
+  );
 }

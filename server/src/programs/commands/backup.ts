@@ -21,7 +21,7 @@ function folderOf(argument: string | undefined, config: Config): string {
 
 async function backup(argument: string | undefined, { keep, json }: BackupOptions): Promise<void> {
   const { makeRecordedBackup } = await import('../../operations/backup/recorded.ts');
-  const { openBlobs } = await import('../../images/open-blobs.ts');
+  const { openBlobs } = await import('../../images/blobs.ts');
   const config = loadConfig();
   const folder = folderOf(argument, config);
   // BACKUP_KEEP is for BACKUP_DIR, so it does not remove backups from another folder.
@@ -77,7 +77,7 @@ interface RestoreOptions {
 
 async function restore(folder: string, { verifyOnly, json }: RestoreOptions): Promise<void> {
   const { findArchive } = await import('../../operations/backup/folder.ts');
-  const { verifyArchive } = await import('../../operations/backup/verify.ts');
+  const { verifyArchive } = await import('../../operations/backup/archive.ts');
   const config = loadConfig();
   const archive = await findArchive(resolve(folder));
   const say = (line: string): void => {
@@ -94,7 +94,7 @@ async function restore(folder: string, { verifyOnly, json }: RestoreOptions): Pr
     return say('The backup is complete and undamaged. Nothing was restored.');
   }
   const { openTarget } = await import('../../operations/backup/target-store.ts');
-  const { openBlobs } = await import('../../images/open-blobs.ts');
+  const { openBlobs } = await import('../../images/blobs.ts');
   const { restoreBackup } = await import('../../operations/backup/restore.ts');
   await using target = await openTarget(config);
   await using blobs = await openBlobs(config);

@@ -4,7 +4,7 @@ import type { Readable, Writable } from 'node:stream';
 import { type EventType, eventType } from '@gantry/contract/events';
 import { isIsoTime } from '@gantry/contract/time';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type TransferFormat, transferFormats } from '../../operations/transfer/fields.ts';
+import { type TransferFormat, transferFormats } from '../../operations/transfer/store.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import { CommandFailed, exitCodes, print, printJson, reporting, WrongUsage } from './output.ts';

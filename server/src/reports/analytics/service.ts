@@ -6,8 +6,7 @@ import type { Core } from '../../platform/context.ts';
 import { type Interval, requireRange, resolveInterval } from '../../platform/time.ts';
 import { requireFewPoints } from '../../traffic/range.ts';
 import { breakdownsOf, totalsOf } from './counts.ts';
-import { countByLocalHour } from './local-hours.ts';
-import { lastEventsOf, minutesOf, seriesOf, usualInterval, weekOf } from './series.ts';
+import { countByLocalHour, lastEventsOf, minutesOf, seriesOf, usualInterval, weekOf } from './series.ts';
 import {
   countEvents,
   findFirstEventTime,

@@ -3,9 +3,8 @@ import { pipeline } from 'node:stream/promises';
 import { commentLine, markOf, textCell, USUAL_CSV } from '@gantry/contract/csv-text';
 import type { CsvChoice } from '@gantry/contract/reports';
 import { stringify } from 'csv-stringify/sync';
-import type { Cell, Column, ReportDocument, Row } from '../document.ts';
+import type { Cell, Column, FileFormat, ReportDocument, Row } from '../document.ts';
 import { createLocalTime, type LocalTime } from '../local-time.ts';
-import type { FileFormat } from './format.ts';
 
 const unitOf: Partial<Record<Column['type'], string>> = { seconds: ' (s)' };
 

@@ -3,16 +3,16 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { inflateSync } from 'node:zlib';
 import { create, type Font, openSync } from 'fontkit';
-import { runsInVisualOrder } from './pdf-bidi.ts';
 import {
   type Coverage,
   fontFor,
   type HasGlyph,
   lettersOf,
   missingIn,
+  runsInVisualOrder,
   settable,
   visible,
-} from './pdf-script.ts';
+} from './pdf-text.ts';
 
 const { resolve } = createRequire(import.meta.url);
 

@@ -3,7 +3,6 @@ import type { TimezoneSettings } from '@gantry/contract/system';
 import type { Cell, Column, ColumnType, Row } from '../document.ts';
 import { createLocalTime, formatDuration, type LocalTime } from '../local-time.ts';
 import type { Pdf } from './pdf-fonts.ts';
-import { widestPiece } from './pdf-lines.ts';
 import {
   bottom,
   colors,
@@ -13,6 +12,7 @@ import {
   heightOfLines,
   page,
   setStyle,
+  widestPiece,
   widthOf,
   writeLines,
 } from './pdf-page.ts';

@@ -1,19 +1,77 @@
+import { once } from 'node:events';
+import type { Writable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import { Zip, ZipDeflate } from 'fflate';
 import { AppError } from '../../platform/error.ts';
-import type { Column, Figure, ReportDocument } from '../document.ts';
+import type { Column, Figure, FileFormat, ReportDocument } from '../document.ts';
 import { createLocalTime } from '../local-time.ts';
-import type { FileFormat } from './format.ts';
-import { cellsRow, createRowWriter, type SheetCell } from './xlsx-rows.ts';
 import {
+  cellsRow,
   contentTypes,
+  createRowWriter,
   fixedFiles,
   SHEET_END,
+  type SheetCell,
   Styles,
   sheetFiles,
   sheetStart,
   styles,
   timeFormats,
-} from './xlsx-workbook.ts';
-import { createZipStream } from './zip-stream.ts';
+} from './xlsx-parts.ts';
+
+/** The level that compressors use by default. */
+const LEVEL = 6;
+
+/**
+ * A ZIP archive that is written to a stream while its files are produced, one file after another. Errors of the stream
+ * reject the next call.
+ */
+class ZipStream {
+  readonly #to: Writable;
+  readonly #encoder = new TextEncoder();
+  readonly #zip: Zip;
+  #failure: Error | null = null;
+  #isFull = false;
+
+  constructor(to: Writable) {
+    this.#to = to;
+    const fail = (error: Error): void => {
+      this.#failure ??= error;
+    };
+    to.on('error', fail);
+    this.#zip = new Zip((error, chunk) => {
+      if (error) fail(error);
+      else this.#isFull = !to.write(chunk);
+    });
+  }
+
+  /** Adds a file of text in UTF-8. Each part is compressed when it is produced, and the next one waits until the stream accepts more. */
+  async add(name: string, parts: AsyncIterable<string> | Iterable<string>): Promise<void> {
+    const file = new ZipDeflate(name, { level: LEVEL });
+    this.#zip.add(file);
+    for await (const part of parts) {
+      file.push(this.#encoder.encode(part));
+      await this.#accepted();
+    }
+    file.push(new Uint8Array(), true);
+    await this.#accepted();
+  }
+
+  /** Writes the directory and ends the stream. */
+  async end(): Promise<void> {
+    this.#zip.end();
+    await this.#accepted();
+    this.#to.end();
+    await finished(this.#to, { readable: false });
+  }
+
+  async #accepted(): Promise<void> {
+    if (this.#failure) throw this.#failure;
+    if (!this.#isFull) return;
+    await once(this.#to, 'drain');
+    this.#isFull = false;
+  }
+}
 
 /** Maximum number of rows: a program for spreadsheets opens this many in a reasonable time. */
 const MAX_ROWS = 100_000;
@@ -68,7 +126,7 @@ const write: FileFormat['write'] = async (document: ReportDocument, to) => {
     yield SHEET_END;
   }
 
-  const zip = createZipStream(to);
+  const zip = new ZipStream(to);
   await zip.add(contentTypes.name, [contentTypes.xml]);
   await zip.add(sheetFiles.data, dataSheet());
   const { figures } = await document.summary();

@@ -11,10 +11,8 @@ import {
   countEventsOf,
   countIncidentsOf,
   type DayCount,
-  listStatusChanges,
-  listStatusesBefore,
-  type SensorBefore,
 } from './daily-summary-store.ts';
+import { listStatusChanges, listStatusesBefore, type SensorBefore } from './sensor-status-store.ts';
 import { shareBefore, slicesOf, untilNow } from './slices.ts';
 import { availability, lengthsOf, type StatusChange, statusPeriodsOf } from './status-periods.ts';
 import { addTo, dayChart, largest, removedFigure } from './summaries.ts';

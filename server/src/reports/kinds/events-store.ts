@@ -1,14 +1,71 @@
 import type { Coordinates } from '@gantry/contract/coordinates';
+import { type Event, listEventsInput } from '@gantry/contract/events';
+import { isUuid } from '@gantry/contract/id';
+import type { ReportFilters } from '@gantry/contract/reports';
 import { type SQL, sql } from 'drizzle-orm';
-import { idWithin } from '../../events/counts/totals.ts';
+import { violationCondition } from '../../events/counts/counting.ts';
+import { countedEvents, idWithin } from '../../events/counts/totals.ts';
+import { countedFilters, rowFilters } from '../../events/list/filters.ts';
+import { rankOf } from '../../events/severity.ts';
 import { type EventRecord, listedColumns, toEvent } from '../../events/store.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
+import { always, type History } from '../../platform/history.ts';
 import type { Interval } from '../../platform/time.ts';
-import { quarterOf } from './counted-store.ts';
-import type { PlacedEvent } from './event-rows.ts';
+import { locationLimits } from '../../sensors/placements-store.ts';
+import { ORIGIN } from '../../traffic/slots-store.ts';
+import type { ReportScope } from '../document.ts';
+import { untilNow } from './slices.ts';
 
-/** An event with the coordinates that its device reported, if any. */
-export interface LocatedEvent extends PlacedEvent {
+/**
+ * The number of events in a report, from the totals; null when it has a filter that the totals do not contain.
+ * @param condition for the rows of totals
+ */
+export async function countByTotals(
+  db: Executor,
+  scope: ReportScope,
+  condition: SQL = sql`true`,
+): Promise<number | null> {
+  const { eventType, processed, archived, violationType, vehicleType, ...others } = scope.filters;
+  if (Object.values(others).some((value) => value !== undefined)) return null;
+  const input = listEventsInput.parse({ eventType, processed, archived, violationType, vehicleType });
+  const filters = (await countedFilters(db, input)).map(({ onTotals }) => onTotals);
+  const { rows } = await db.execute<{ n: number }>(sql`
+    SELECT coalesce(sum(n), 0)::bigint AS n FROM ${countedEvents(untilNow(scope))}
+    WHERE ${sql.join([condition, ...filters], sql` AND `)}`);
+  return rows[0]?.n ?? 0;
+}
+
+/** The start of the quarter hour of a time: in every time zone a local day begins with one, but not always with an hour in UTC. */
+export function quarterOf(time: SQL): SQL {
+  return sql`date_bin('15 minutes', ${time}, ${ORIGIN})`;
+}
+
+/** The conditions for violations that match the filters of a report. */
+export async function violationConditions(
+  db: Executor,
+  { sensorId, locationId, severity, ...filters }: ReportFilters,
+): Promise<SQL[]> {
+  const { eventType, violationType, vehicleType, licensePlateNumber } = filters;
+  const wanted = listEventsInput.parse({ eventType, violationType, vehicleType, licensePlateNumber });
+  return [
+    violationCondition,
+    ...(await countedFilters(db, wanted)).map(({ onEvents }) => onEvents),
+    ...rowFilters(wanted),
+    ...refersTo(sql`sensor_id`, sensorId),
+    ...refersTo(sql`location_id`, locationId),
+    ...(severity === undefined ? [] : [sql`severity = ${rankOf(severity)}`]),
+  ];
+}
+
+/** The condition that a column has an id; none without one. Text of another form is never the id of anything. */
+export function refersTo(column: SQL, id: string | undefined): SQL[] {
+  if (id === undefined) return [];
+  return [isUuid(id) ? sql`${column} = ${id}::uuid` : sql`false`];
+}
+
+/** An event with its place, and the coordinates that its device reported, if any. */
+export interface LocatedEvent extends Event {
+  readonly locationId: string | null;
   readonly location: Coordinates | null;
 }
 type LocatedRecord = EventRecord & { location_id: string | null; location: Coordinates | null };
@@ -29,7 +86,13 @@ export async function listEventsAfter(
   return rows.map((row) => ({ ...toEvent(row), locationId: row.location_id, location: row.location }));
 }
 
-export interface EventCount extends Record<string, unknown> {
+/** What events are counted by: their type, or for violations the more specific type of violation. */
+export const countedTypes = {
+  event: sql`event_type`,
+  violation: sql`coalesce(violation_type, event_type)`,
+} as const;
+
+interface EventCount extends Record<string, unknown> {
   /** The start of the quarter hour. */
   readonly quarter: string;
   readonly type: string;
@@ -41,9 +104,10 @@ export async function countEventsByQuarter(
   db: Executor,
   conditions: readonly SQL[],
   interval: Interval,
+  type: SQL,
 ): Promise<EventCount[]> {
   const { rows } = await db.execute<EventCount>(sql`
-    SELECT ${quarterOf(sql`event_time(id)`)} AS quarter, event_type AS type, count(*) AS n FROM events
+    SELECT ${quarterOf(sql`event_time(id)`)} AS quarter, ${type} AS type, count(*) AS n FROM events
     WHERE ${sql.join([...idWithin(interval), ...conditions], sql` AND `)} GROUP BY 1, 2`);
   return rows;
 }
@@ -58,4 +122,17 @@ export async function countEventsByPlace(
     SELECT coalesce(location_name, sensor_name, 'unknown') AS place, count(*) AS n FROM events
     WHERE ${sql.join([...idWithin(interval), ...conditions], sql` AND `)} GROUP BY 1`);
   return rows;
+}
+
+/** The speed limits (km/h) of these locations over time, even if they were deleted since. */
+export async function findSpeedLimits(
+  db: Executor,
+  locationIds: readonly string[],
+): Promise<Map<string, History<number | null>>> {
+  if (locationIds.length === 0) return new Map();
+  const { rows } = await db.execute<{ id: string; speed_limit: number | null }>(
+    sql`SELECT id, speed_limit FROM locations WHERE id = ANY(${sql.param(locationIds)}::uuid[])`,
+  );
+  const changed = await locationLimits.read(db, locationIds);
+  return new Map([...rows.map(({ id, speed_limit }) => [id, always(speed_limit)] as const), ...changed]);
 }

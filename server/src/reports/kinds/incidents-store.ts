@@ -6,7 +6,7 @@ import type { IncidentRow } from '../../incidents/store.ts';
 import { incidents } from '../../platform/database/tables.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import type { Interval } from '../../platform/time.ts';
-import { quarterOf } from './counted-store.ts';
+import { quarterOf } from './events-store.ts';
 import type { Place } from './slices.ts';
 
 /** The next incidents opened in an interval, in order. */

@@ -4,7 +4,7 @@ import type { Executor } from '../../platform/database/transaction.ts';
 import type { Interval } from '../../platform/time.ts';
 import type { Batch, Column, KindOfReport, ReportScope, Row, Summary } from '../document.ts';
 import { formatDuration } from '../local-time.ts';
-import { countSensors, listSensorsWithHistory, type NamedSensor } from './sensor-health-store.ts';
+import { countSensors, listSensorsWithHistory, type NamedSensor } from './sensor-status-store.ts';
 import {
   availability,
   durationOf,

@@ -1,6 +1,6 @@
 import type { Flow, FlowPoint } from '@gantry/contract/traffic';
 import type { Database } from '../../platform/database/pool.ts';
-import { getSpeedDistribution } from '../../traffic/speed-distribution.ts';
+import { getSpeedDistribution } from '../../traffic/service.ts';
 import type { Chart, Column, Figure, ReportScope, Row, Section, Sections } from '../document.ts';
 import { createLocalTime, type LocalTime } from '../local-time.ts';
 import { listTrafficPlaces, type TrafficPlace } from '../places-store.ts';

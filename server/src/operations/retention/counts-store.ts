@@ -1,12 +1,13 @@
 import type { EventType } from '@gantry/contract/events';
 import { EARLIEST_EVENT } from '@gantry/contract/time-bounds';
 import { type SQL, sql } from 'drizzle-orm';
-import { countedByPeriod } from '../../events/counts/totals.ts';
+import { countedByPeriod, countedEvents } from '../../events/counts/totals.ts';
 import { heldEvents } from '../../events/holds-store.ts';
-import { firstIdAt } from '../../events/id.ts';
+import { firstIdAt, timeOfId } from '../../events/id.ts';
 import { MAY_BE_ORPHAN } from '../../images/orphans-store.ts';
 import { isStopped } from '../../platform/database/failure.ts';
 import { moment } from '../../platform/database/moment.ts';
+import { readDatabaseBytes } from '../../platform/database/nodes.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import { type Executor, inTransaction } from '../../platform/database/transaction.ts';
 import type { Cutoffs } from './cutoffs.ts';
@@ -88,29 +89,40 @@ async function countImagesIn(tx: Executor, due: Cutoffs): Promise<MonthCount[]> 
   return rows;
 }
 
-/** Counts the reports finished before a time, by the month of their creation. */
-export async function countReportsBefore(db: Executor, cutoff: number): Promise<MonthCount[]> {
-  const { rows } = await db.execute<CountRow>(sql`
-    SELECT ${monthOf(sql`created_at`)} AS month, NULL AS "eventType", count(*) AS rows,
-      coalesce(sum(size), 0)::bigint AS bytes
-    FROM reports WHERE finished_at < ${moment(cutoff)} GROUP BY 1`);
-  return rows;
-}
+/** The tables of other records: the time by which they are counted, whether they are due at a cutoff, and their size. */
+const records = {
+  reports: {
+    table: sql`reports`,
+    time: sql`created_at`,
+    isDue: (cutoff: SQL) => sql`finished_at < ${cutoff}`,
+    bytes: sql`coalesce(sum(size), 0)::bigint`,
+  },
+  // Days of places. Plan: the unique index of traffic_rollups.
+  traffic: {
+    table: sql`traffic_rollups`,
+    time: sql`slot`,
+    isDue: (cutoff: SQL) => sql`minutes = 1440 AND vehicle_type IS NULL AND slot < ${cutoff}`,
+    bytes: sql`0`,
+  },
+  activity: {
+    table: sql`activity`,
+    time: sql`at`,
+    isDue: (cutoff: SQL) => sql`at < ${cutoff}`,
+    bytes: sql`0`,
+  },
+} as const;
 
-/** Counts the days of places with traffic counts before a time, by month. */
-export async function countTrafficBefore(db: Executor, cutoff: number): Promise<MonthCount[]> {
-  // Plan: the unique index of traffic_rollups at days.
+/** Counts the records that are due at a cutoff, by month; none if there is no cutoff. */
+export async function countRecordsDue(
+  db: Executor,
+  kind: keyof typeof records,
+  cutoff: number | null,
+): Promise<MonthCount[]> {
+  if (cutoff === null) return [];
+  const { table, time, isDue, bytes } = records[kind];
   const { rows } = await db.execute<CountRow>(sql`
-    SELECT ${monthOf(sql`slot`)} AS month, NULL AS "eventType", count(*) AS rows, 0 AS bytes
-    FROM traffic_rollups WHERE minutes = 1440 AND vehicle_type IS NULL AND slot < ${moment(cutoff)} GROUP BY 1`);
-  return rows;
-}
-
-/** Counts the entries of the activity log before a time, by month. */
-export async function countActivityBefore(db: Executor, cutoff: number): Promise<MonthCount[]> {
-  const { rows } = await db.execute<CountRow>(sql`
-    SELECT ${monthOf(sql`at`)} AS month, NULL AS "eventType", count(*) AS rows, 0 AS bytes
-    FROM activity WHERE at < ${moment(cutoff)} GROUP BY 1`);
+    SELECT ${monthOf(time)} AS month, NULL AS "eventType", count(*) AS rows, ${bytes} AS bytes
+    FROM ${table} WHERE ${isDue(moment(cutoff))} GROUP BY 1`);
   return rows;
 }
 
@@ -124,4 +136,49 @@ function eventIsDue({ events }: Cutoffs): SQL {
     ([type, cutoff]) => sql`(event_type = ${type} AND event_id < ${firstIdAt(cutoff)}::uuid)`,
   );
   return parts.length === 0 ? sql`false` : sql`(${sql.join(parts, sql` OR `)})`;
+}
+
+const EVER = { from: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY };
+
+interface StatsRow extends Record<string, unknown> {
+  event_count: number;
+  oldest: string | null;
+  newest: string | null;
+  image_count: number;
+  image_bytes: number;
+}
+
+/** Totals of the stored data. */
+interface StoredTotals {
+  readonly databaseBytes: number;
+  readonly eventCount: number;
+  readonly oldestEvent: Date | null;
+  readonly newestEvent: Date | null;
+  readonly images: { readonly count: number; readonly bytes: number };
+}
+
+/**
+ * The totals from the counts and the ends of the events' primary key. Images are counted row by row.
+ * @throws AppError `unavailable` when a node of the database does not answer
+ */
+export async function readStoredTotals(db: Executor): Promise<StoredTotals> {
+  const { rows } = await db.execute<StatsRow>(sql`
+    SELECT (SELECT coalesce(sum(n), 0)::bigint FROM ${countedEvents(EVER)}) AS event_count,
+      (SELECT id FROM events ORDER BY id LIMIT 1) AS oldest,
+      (SELECT id FROM events ORDER BY id DESC LIMIT 1) AS newest,
+      count(*) AS image_count, coalesce(sum(bytes), 0)::bigint AS image_bytes
+    FROM images WHERE stored_at IS NOT NULL`);
+  const [row] = rows;
+  if (!row) throw new Error('PostgreSQL did not return the storage statistics');
+  return {
+    databaseBytes: await readDatabaseBytes(db),
+    eventCount: row.event_count,
+    oldestEvent: timeOf(row.oldest),
+    newestEvent: timeOf(row.newest),
+    images: { count: row.image_count, bytes: row.image_bytes },
+  };
+}
+
+function timeOf(id: string | null): Date | null {
+  return id === null ? null : new Date(timeOfId(id));
 }

@@ -1,4 +1,3 @@
-import { isUuid } from '@gantry/contract/id';
 import type { ReportFilters } from '@gantry/contract/reports';
 import type { SensorStatus } from '@gantry/contract/sensors';
 import { type SQL, sql } from 'drizzle-orm';
@@ -7,6 +6,7 @@ import { moment } from '../../platform/database/moment.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import type { Interval } from '../../platform/time.ts';
 import { firstContact } from '../../sensors/status-store.ts';
+import { refersTo } from './events-store.ts';
 import type { StatusChange, WatchedSensor } from './status-periods.ts';
 
 export interface NamedSensor extends WatchedSensor {
@@ -78,15 +78,10 @@ export async function listSensorsWithHistory(
   }));
 }
 
-function equals(column: SQL, value: string | undefined): SQL[] {
-  if (value === undefined) return [];
-  return [isUuid(value) ? sql`${column} = ${value}::uuid` : sql`false`];
-}
-
 function wanted({ sensorId, locationId, sensorType }: ReportFilters): SQL[] {
   return [
-    ...equals(sql`s.id`, sensorId),
-    ...equals(sql`s.location_id`, locationId),
+    ...refersTo(sql`s.id`, sensorId),
+    ...refersTo(sql`s.location_id`, locationId),
     ...(sensorType === undefined ? [] : [sql`s.type = ${sensorType}`]),
   ];
 }
@@ -110,18 +105,77 @@ async function findBefore(
 async function findChanges(
   db: Executor,
   ids: readonly string[],
-  { from, until }: Interval,
+  interval: Interval,
 ): Promise<ReadonlyMap<string, StatusChange[]>> {
-  const { rows } = await db.execute<ChangeRecord>(sql`
-    SELECT sensor_id, from_status, to_status, at, reason FROM sensor_status_history
-    WHERE sensor_id = ANY(${sql.param(ids)}::uuid[])
-      AND at >= ${moment(from)} AND at < ${moment(until)}
-    ORDER BY sensor_id, id`);
   const bySensor = new Map<string, StatusChange[]>();
-  for (const { sensor_id, from_status, to_status, at, reason } of rows) {
-    const changes = bySensor.get(sensor_id) ?? [];
-    bySensor.set(sensor_id, changes);
-    changes.push({ from: from_status, to: to_status, at: new Date(at).getTime(), reason });
+  const isWanted = sql`sensor_id = ANY(${sql.param(ids)}::uuid[])`;
+  for (const { sensorId, ...change } of await listStatusChanges(db, interval, isWanted)) {
+    const changes = bySensor.get(sensorId) ?? [];
+    bySensor.set(sensorId, changes);
+    changes.push(change);
   }
   return bySensor;
+}
+
+/** The changes of an interval, in order; of all sensors, or of those that meet a condition. */
+export async function listStatusChanges(
+  db: Executor,
+  { from, until }: Interval,
+  condition: SQL = sql`true`,
+): Promise<(StatusChange & { sensorId: string })[]> {
+  const { rows } = await db.execute<ChangeRecord>(sql`
+    SELECT sensor_id, from_status, to_status, at, reason FROM sensor_status_history
+    WHERE at >= ${moment(from)} AND at < ${moment(until)} AND ${condition} ORDER BY id`);
+  return rows.map((row) => ({
+    sensorId: row.sensor_id,
+    from: row.from_status,
+    to: row.to_status,
+    at: new Date(row.at).getTime(),
+    reason: row.reason,
+  }));
+}
+
+/** A sensor with its status at a time, or the first one after it. Times are in Unix milliseconds. */
+export interface SensorBefore {
+  readonly id: string;
+  readonly status: SensorStatus;
+  readonly createdAt: number;
+  /** Null unless it was deleted. */
+  readonly deletedAt: number | null;
+  /** Null for none. */
+  readonly firstContact: number | null;
+}
+
+/** Every sensor with its status at a time, including those that were deleted since. */
+export async function listStatusesBefore(db: Executor, time: number): Promise<SensorBefore[]> {
+  // Plan: sensor_status_history as a whole, whose first and last entries of a deleted sensor are its registration and
+  // its deletion; then sensor_status_history_of_sensor, in both directions from the time, for each sensor.
+  const { rows } = await db.execute<{
+    id: string;
+    status: SensorStatus;
+    created_at: string;
+    deleted_at: string | null;
+    first_contact: string | null;
+  }>(sql`
+    WITH known AS (
+      SELECT id, status, created_at, NULL::timestamptz AS deleted_at FROM sensors
+      UNION ALL
+      SELECT sensor_id, 'OFFLINE', min(at), max(at) FROM sensor_status_history
+      WHERE NOT EXISTS (SELECT FROM sensors WHERE sensors.id = sensor_id)
+      GROUP BY 1 HAVING max(at) > ${moment(time)}
+    )
+    SELECT s.id, s.created_at, s.deleted_at, ${firstContact(sql`s.id`)} AS first_contact, coalesce(
+      (SELECT to_status FROM sensor_status_history h
+        WHERE h.sensor_id = s.id AND h.at < ${moment(time)} ORDER BY h.id DESC LIMIT 1),
+      (SELECT from_status FROM sensor_status_history h
+        WHERE h.sensor_id = s.id AND h.at >= ${moment(time)} ORDER BY h.id LIMIT 1),
+      s.status) AS status
+    FROM known s`);
+  return rows.map(({ id, status, created_at, deleted_at, first_contact }) => ({
+    id,
+    status,
+    createdAt: new Date(created_at).getTime(),
+    deletedAt: deleted_at === null ? null : new Date(deleted_at).getTime(),
+    firstContact: first_contact === null ? null : new Date(first_contact).getTime(),
+  }));
 }

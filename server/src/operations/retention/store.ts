@@ -1,10 +1,86 @@
 import type { Page } from '@gantry/contract/page';
-import type { RetentionClass, RetentionRun } from '@gantry/contract/storage';
+import type {
+  RetentionClass,
+  RetentionInput,
+  RetentionRules,
+  RetentionRun,
+  RetentionSettings,
+} from '@gantry/contract/storage';
 import { type SQL, sql } from 'drizzle-orm';
 import { findNames } from '../../accounts/names-store.ts';
 import { locks } from '../../platform/database/locks.ts';
+import { timeOfUpdate } from '../../platform/database/moment.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import { type Executor, inTransaction, type Transaction } from '../../platform/database/transaction.ts';
+
+interface SettingsRow extends Record<string, unknown> {
+  events_days: number | null;
+  events_by_type: RetentionRules['events']['byType'];
+  images_days: number | null;
+  reports_days: number | null;
+  activity_days: number | null;
+  traffic_days: number | null;
+  updated_at: string | null;
+  updated_by: string | null;
+}
+
+/** The retention rule of each class. */
+export async function getRules(db: Executor): Promise<RetentionRules> {
+  return rulesOf(await read(db));
+}
+
+/** The same, locked until the transaction ends. */
+export async function lockRules(tx: Executor): Promise<RetentionRules> {
+  return rulesOf(await read(tx, sql`FOR UPDATE`));
+}
+
+/** The retention rule of each class, and who set it. */
+export async function getRetentionSettings(db: Executor): Promise<RetentionSettings> {
+  const row = await read(db);
+  const nameOf = await findNames(db, [row.updated_by]);
+  return {
+    ...rulesOf(row),
+    updatedAt: row.updated_at === null ? null : new Date(row.updated_at),
+    updatedBy: nameOf(row.updated_by),
+  };
+}
+
+/** The rules after a change of the given classes. */
+export function changedRules(rules: RetentionRules, input: RetentionInput): RetentionRules {
+  return {
+    events: input.events ?? rules.events,
+    images: input.images === undefined ? rules.images : input.images,
+    reports: input.reports === undefined ? rules.reports : input.reports,
+    activity: input.activity === undefined ? rules.activity : input.activity,
+    traffic: input.traffic === undefined ? rules.traffic : input.traffic,
+  };
+}
+
+/** Replaces all rules. */
+export async function storeRules(tx: Executor, rules: RetentionRules, userId: string): Promise<void> {
+  await tx.execute(sql`
+    UPDATE retention_settings SET events_days = ${rules.events.default}::integer,
+      events_by_type = ${JSON.stringify(rules.events.byType)}::jsonb, images_days = ${rules.images}::integer,
+      reports_days = ${rules.reports}::integer, activity_days = ${rules.activity}::integer,
+      traffic_days = ${rules.traffic}::integer,
+      updated_at = ${timeOfUpdate()}, updated_by = ${userId}::uuid`);
+}
+
+async function read(db: Executor, lock = sql``): Promise<SettingsRow> {
+  const { rows } = await db.execute<SettingsRow>(sql`SELECT * FROM retention_settings ${lock}`);
+  if (!rows[0]) throw new Error('The row of the retention settings is missing');
+  return rows[0];
+}
+
+function rulesOf(row: SettingsRow): RetentionRules {
+  return {
+    events: { default: row.events_days, byType: row.events_by_type },
+    images: row.images_days,
+    reports: row.reports_days,
+    activity: row.activity_days,
+    traffic: row.traffic_days,
+  };
+}
 
 /** A run without a liveness signal for this long is considered dead. */
 const SILENT_MINUTES = 5;
@@ -17,19 +93,20 @@ const IS_SILENT = sql.raw(
 /** Records that a run removed. */
 export interface Removal {
   readonly class: RetentionClass;
-  /** The type of the events; null for other classes. */
-  readonly eventType: string | null;
+  /** The type of the events; none for other classes. */
+  readonly eventType?: string | null;
   /** `YYYY-MM` in UTC. */
   readonly month: string;
   readonly rows: number;
-  readonly bytes: number;
-  readonly whole: boolean;
+  readonly bytes?: number;
+  /** Whether the whole partition was dropped. */
+  readonly whole?: boolean;
   /** For events: the cutoff (Unix milliseconds) of the type in this month. */
   readonly until?: number;
 }
 
 /** Another process has declared the run dead. */
-export class RunLost extends Error {
+class RunLost extends Error {
   override readonly name = 'RunLost';
 }
 
@@ -79,7 +156,8 @@ export async function recordRemovals(
   if (removals.length === 0) return;
   await tx.execute(sql`
     INSERT INTO retention_removals AS known (run_id, class, event_type, month, rows, bytes, whole, until)
-    SELECT ${runId}::uuid, class, coalesce("eventType", ''), (month || '-01')::date, sum(rows), sum(bytes), bool_or(whole),
+    SELECT ${runId}::uuid, class, coalesce("eventType", ''), (month || '-01')::date, sum(rows), coalesce(sum(bytes), 0),
+      coalesce(bool_or(whole), false),
       least(to_timestamp(max(until) / 1000), ((month || '-01')::date + interval '1 month') AT TIME ZONE 'UTC')
     FROM jsonb_to_recordset(${JSON.stringify(removals)}::jsonb)
       AS one (class text, "eventType" text, month text, rows bigint, bytes bigint, whole boolean, until double precision)
@@ -137,7 +215,7 @@ interface RunRow extends Record<string, unknown> {
   finished_at: string | null;
   started_by: string | null;
   error: string | null;
-  removals: Omit<Removal, 'until'>[];
+  removals: Required<Omit<Removal, 'until'>>[];
 }
 
 /** One page of the runs, newest first. A dead one is shown as stopped, at its last liveness signal. */

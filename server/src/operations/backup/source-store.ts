@@ -1,7 +1,112 @@
+import { drizzle } from 'drizzle-orm/node-postgres';
+import type pg from 'pg';
 import type { ClientBase } from 'pg';
+import { Client, clientSettings } from '../../platform/database/address.ts';
+import { sqlState } from '../../platform/database/failure.ts';
+import { locks } from '../../platform/database/locks.ts';
 import { readMigrations } from '../../platform/database/migrate.ts';
+import { beginCommonSnapshot, type Queryable, sizeFunctionOf } from '../../platform/database/nodes.ts';
+import { AppError } from '../../platform/error.ts';
 import { migrationsFolder } from '../../platform/installation.ts';
 import { BackupRefused } from './refusal.ts';
+
+/** The name of these connections in `pg_stat_activity`. */
+export const CONNECTION_NAME = 'gantry backup';
+
+/** Settings for text that any server reads back as the same value, and for statements without time limits. */
+const SETTINGS = [
+  'SET client_encoding = UTF8',
+  "SET timezone = 'UTC'",
+  'SET datestyle = ISO',
+  'SET intervalstyle = postgres',
+  'SET extra_float_digits = 1',
+  'SET bytea_output = hex',
+  'SET statement_timeout = 0',
+  'SET idle_in_transaction_session_timeout = 0',
+  'SET idle_session_timeout = 0',
+];
+
+/** Longest wait for the server to close a connection, in milliseconds. */
+const CLOSE_MS = 2_000;
+
+/** A connection for copying whole tables, which may take hours. */
+export interface CopyConnection extends AsyncDisposable {
+  readonly client: pg.Client;
+  /** The same connection, for stores that are not part of this folder. */
+  readonly db: Queryable;
+}
+
+/** Opens a connection for copying. Disposing closes it at once, even while a statement is running. */
+export async function openCopyConnection(connectionString: string): Promise<CopyConnection> {
+  const client = new Client(
+    clientSettings(connectionString, {
+      application_name: CONNECTION_NAME,
+      connectionTimeoutMillis: 10_000,
+      keepAlive: true,
+    }),
+  );
+  // The statement in progress fails with the same error.
+  client.on('error', () => undefined);
+  await client.connect();
+  for (const setting of SETTINGS) await client.query(setting);
+  return {
+    client,
+    db: drizzle(client),
+    async [Symbol.asyncDispose]() {
+      // PostgreSQL ends a transaction and releases its locks before it closes its side of the connection. `end` waits for
+      // that, unless a statement is running. Otherwise, a backup that follows at once might still find these locks.
+      const { stream } = (client as unknown as { connection: { stream: { destroy(): void } } }).connection;
+      const tooLong = setTimeout(() => stream.destroy(), CLOSE_MS);
+      await client.end().catch(() => undefined);
+      clearTimeout(tooLong);
+    },
+  };
+}
+
+/** Longest wait for a removal of retention that is in progress: one batch. */
+const REMOVAL_WAIT = '60s';
+
+/**
+ * Excludes other backups of this database, and the removal of events and pictures by retention, for as long as the
+ * connection is open.
+ * @throws BackupRefused when another backup is in progress
+ */
+export async function excludeOthers(client: ClientBase): Promise<void> {
+  const { rows } = await client.query<{ got: boolean }>('SELECT pg_try_advisory_lock($1) AS got', [
+    locks.backup,
+  ]);
+  if (!rows[0]?.got) {
+    throw new BackupRefused('Another backup of this database is in progress: wait until it has finished');
+  }
+  try {
+    await client.query(`SET lock_timeout = '${REMOVAL_WAIT}'`);
+    await client.query('SELECT pg_advisory_lock($1)', [locks.removal]);
+    await client.query('SET lock_timeout = 0');
+  } catch (error) {
+    if (sqlState(error) !== '55P03') throw error;
+    throw new BackupRefused('Retention is removing data and does not pause: try again in a minute', {
+      cause: error,
+    });
+  }
+}
+
+/** Keeps tables from being altered or dropped until the transaction ends, so that they stay as they are in its snapshot. */
+export async function keepTables(client: ClientBase, names: readonly string[]): Promise<void> {
+  const list = names.map((name) => client.escapeIdentifier(name)).join(', ');
+  await client.query(`LOCK TABLE ${list} IN ACCESS SHARE MODE`);
+}
+
+/**
+ * Begins the transaction of a backup or a move on the connection: all its statements see the database as it is now.
+ * @throws BackupRefused when the nodes of a cluster cannot be read as of one moment
+ */
+export async function takeSnapshot({ db }: CopyConnection, connectionString: string): Promise<void> {
+  try {
+    await beginCommonSnapshot(db, () => openCopyConnection(connectionString));
+  } catch (error) {
+    throw error instanceof AppError ? new BackupRefused(error.message, { cause: error }) : error;
+  }
+}
 
 /** An ordinary table, or a partition, whose rows are copied. */
 export interface CopiedTable {
@@ -59,23 +164,19 @@ const tablesBy = (sizeOfEvents: string) => `
 const BOUNDS = /FROM \('([0-9a-f-]{36})'\) TO \('([0-9a-f-]{36})'\)/;
 
 /** Which tables to copy: all of Gantry, or those that belong in a backup. */
-export type CopyPurpose = 'backup' | 'move';
+type CopyPurpose = 'backup' | 'move';
 
 /**
  * The tables of Gantry in this database. Tables to which others refer come before these.
  * @param known the names of tables that migrations create; other tables of the schema do not belong to Gantry
- * @param isDistributed whether events are on the nodes of a cluster
  */
 export async function listTables(
-  client: ClientBase,
+  { client, db }: CopyConnection,
   known: ReadonlySet<string>,
   purpose: CopyPurpose,
-  isDistributed = false,
 ): Promise<CopiedTable[]> {
   const left = new Set(purpose === 'backup' ? [...NEVER_COPIED, ...NOT_BACKED_UP] : NEVER_COPIED);
-  const { rows } = await client.query<TableRow>(
-    tablesBy(isDistributed ? 'citus_table_size' : 'pg_table_size'),
-  );
+  const { rows } = await client.query<TableRow>(tablesBy(await sizeFunctionOf(db)));
   const tables = rows.flatMap(({ name, parent, bounds, columns, bytes, refers_to }) => {
     const ofEvents = parent === 'events';
     if (left.has(name) || !(ofEvents || known.has(name))) return [];

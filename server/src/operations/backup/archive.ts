@@ -1,0 +1,289 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { mkdir, open, readFile, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { type Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip, createGzip } from 'node:zlib';
+import { ignoreErrno } from '@gantry/embedded-postgres/errno';
+import { z } from 'zod';
+import { readMigrations } from '../../platform/database/migrate.ts';
+import { migrationsFolder, version } from '../../platform/installation.ts';
+import { forEachPicture, hashOf, pathInPool, poolOf, readPictureList } from './pictures.ts';
+import { BackupRefused } from './refusal.ts';
+
+/** The files of an archive besides those of its tables. */
+export const MANIFEST_FILE = 'manifest.json';
+/** The checksum of the manifest, in the format of sha256sum. It is written last; then the folder gets its final name. */
+export const CHECKSUM_FILE = 'manifest.sha256';
+export const PICTURES_FILE = 'pictures.gz';
+export const TABLES_FOLDER = 'tables';
+export const SECRETS_FOLDER = 'secrets';
+
+const FORMAT = 'gantry-backup';
+const FORMAT_VERSION = 1;
+
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+const identifier = z.string().regex(/^[a-z_][a-z0-9_]{0,62}$/);
+/** An id of an event, or a limit of a partition, which is not a UUID of any version. */
+const eventId = z.guid();
+const count = z.int().min(0);
+
+/** A file of the archive. Its name is relative to the archive and leads nowhere else. */
+const file = z.object({
+  name: z.string().regex(/^(?:[a-z]+\/)?[a-z0-9_-]+(?:\.[a-z0-9]+)*$/),
+  bytes: count,
+  sha256,
+});
+export type ArchivedFile = z.infer<typeof file>;
+
+const table = z.object({
+  name: identifier,
+  /** Set for a partition of `events`: the first id, and the first id after it. */
+  bounds: z.object({ from: eventId, to: eventId }).nullable(),
+  columns: z.array(identifier).min(1),
+  rows: count,
+  file,
+});
+export type ArchivedTable = z.infer<typeof table>;
+
+const manifest = z.object({
+  format: z.literal(FORMAT),
+  formatVersion: z.literal(FORMAT_VERSION),
+  /** The version of Gantry that made the archive. */
+  gantryVersion: z.string(),
+  /** Null when the schema is older than installation ids. */
+  installationId: z.uuid().nullable(),
+  /** The time of the snapshot, by the clock of the database. */
+  madeAt: z.iso.datetime(),
+  postgresql: z.string(),
+  migrations: z.array(z.object({ name: z.string().regex(/^[\w-]+\.sql$/), checksum: sha256 })).min(1),
+  tables: z.array(table).min(1),
+  /** The last values of identity columns. */
+  sequences: z.array(z.object({ table: identifier, column: identifier, value: count })),
+  pictures: z.object({
+    /** Lines of a hash and a size, in the order of hashes. */
+    file,
+    count,
+    bytes: count,
+    /** Pictures that the database names and that were missing or damaged in the store. */
+    lacking: z.array(sha256),
+  }),
+  secrets: z.array(file),
+});
+
+/** What is in an archive. */
+export type Manifest = z.infer<typeof manifest>;
+
+/** The members by which any version of Gantry recognises an archive, whatever its format. */
+const manifestHead = z.object({
+  format: z.literal(FORMAT),
+  formatVersion: z.int(),
+  gantryVersion: z.string(),
+});
+
+/** The member that names the installation of which an archive was made. */
+export const manifestOwner = manifest.pick({ installationId: true });
+
+/** What the text of a manifest contains; undefined when it is not JSON. */
+export function parseManifest(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The constant members of a manifest. */
+export const manifestFormat = { format: FORMAT, formatVersion: FORMAT_VERSION } as const;
+
+/** Fast compression: it keeps up with the database, and makes text a fifth of its size. */
+const LEVEL = 1;
+
+/** Number of bytes of a file that are held in memory between disk and compression. */
+const CHUNK = 256 * 1024;
+
+/** Creates a stream that passes bytes on unchanged, and counts and hashes them. */
+function createGauge() {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  const stream = new Transform({
+    transform(chunk: Buffer, _, done) {
+      hash.update(chunk);
+      bytes += chunk.length;
+      done(null, chunk);
+    },
+  });
+  return { stream, read: () => ({ bytes, sha256: hash.digest('hex') }) };
+}
+
+/**
+ * Writes a compressed file of the archive, readable by its owner only. It is on disk when this resolves.
+ * @param name its name within the archive
+ * @param onBytes called with numbers of bytes that were read from the source
+ */
+export async function writeCompressed(
+  archive: string,
+  name: string,
+  source: Readable,
+  { signal, onBytes }: { signal?: AbortSignal | undefined; onBytes?: (bytes: number) => void } = {},
+): Promise<ArchivedFile> {
+  const file = await open(join(archive, name), 'wx', 0o600);
+  try {
+    const gauge = createGauge();
+    const gzip = createGzip({ level: LEVEL, chunkSize: CHUNK });
+    let read = 0;
+    const write = async (chunks: AsyncIterable<Buffer>): Promise<void> => {
+      for await (const chunk of chunks) {
+        await file.writeFile(chunk);
+        onBytes?.(gzip.bytesWritten - read);
+        read = gzip.bytesWritten;
+      }
+    };
+    await pipeline(source, gzip, gauge.stream, write, signal ? { signal } : {});
+    await file.sync();
+    return { name, ...gauge.read() };
+  } finally {
+    await file.close();
+  }
+}
+
+/** Writes a small file of the archive, readable by its owner only. It is on disk when this resolves. */
+export async function writeSmall(archive: string, name: string, text: string): Promise<ArchivedFile> {
+  await mkdir(dirname(join(archive, name)), { recursive: true, mode: 0o700 });
+  const bytes = Buffer.from(text);
+  const file = await open(join(archive, name), 'wx', 0o600);
+  try {
+    await file.writeFile(bytes);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  return { name, bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') };
+}
+
+/** The uncompressed content of a file of the archive. The caller must have checked the file. */
+export function readCompressed(archive: string, { name }: ArchivedFile): Readable {
+  const unzip = createGunzip({ chunkSize: CHUNK });
+  const raw = createReadStream(join(archive, name), { highWaterMark: CHUNK });
+  raw.on('error', (error) => unzip.destroy(error));
+  return raw.pipe(unzip);
+}
+
+/**
+ * Compares a file of the archive with its size and its hash.
+ * @throws BackupRefused when the file is missing, or not as it was written
+ */
+async function checkFile(archive: string, { name, bytes, sha256 }: ArchivedFile): Promise<void> {
+  const path = join(archive, name);
+  const found = await ignoreErrno(stat(path), 'ENOENT', 'ENOTDIR');
+  if (!found?.isFile()) throw damaged(archive, `${name} is missing`);
+  if (found.size !== bytes) throw damaged(archive, `${name} has ${found.size} bytes instead of ${bytes}`);
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path, { highWaterMark: CHUNK }), async (source) => {
+    for await (const chunk of source) hash.update(chunk as Buffer);
+  });
+  if (hash.digest('hex') !== sha256) throw damaged(archive, `${name} was changed`);
+}
+
+/** The refusal of an archive that is not as it was written. */
+function damaged(archive: string, what: string): BackupRefused {
+  return new BackupRefused(`The backup ${archive} is damaged: ${what}. Use another backup`);
+}
+
+/**
+ * Reads the manifest of an archive.
+ * @throws BackupRefused when it is missing, was changed, or is not one that this version reads
+ */
+export async function readManifest(archive: string): Promise<Manifest> {
+  const bytes = await ignoreErrno(readFile(join(archive, MANIFEST_FILE)), 'ENOENT', 'EISDIR');
+  if (!bytes) throw damaged(archive, `${MANIFEST_FILE} is missing`);
+  const sums = await ignoreErrno(readFile(join(archive, CHECKSUM_FILE), 'utf8'), 'ENOENT', 'EISDIR');
+  if (sums === undefined) throw damaged(archive, `${CHECKSUM_FILE} is missing`);
+  if (sums.split(/\s/, 1)[0] !== createHash('sha256').update(bytes).digest('hex')) {
+    throw damaged(archive, `${MANIFEST_FILE} was changed`);
+  }
+  const content = parseManifest(bytes.toString('utf8'));
+  const head = manifestHead.safeParse(content);
+  if (!head.success) throw new BackupRefused(`${archive} is not a backup of Gantry: name the folder of one`);
+  const read = manifest.safeParse(content);
+  if (read.success) return read.data;
+  if (head.data.formatVersion > 1) throw newer(archive, head.data.gantryVersion);
+  const [issue] = read.error.issues;
+  throw damaged(archive, `${MANIFEST_FILE} has no valid ${issue?.path.join('.')}`);
+}
+
+/**
+ * Checks that this version knows the schema of the archive.
+ * @throws BackupRefused when the archive was made by a newer version, or by one with changed migrations
+ */
+async function checkVersion(archive: string, { migrations, gantryVersion }: Manifest): Promise<void> {
+  const known = new Map(
+    (await readMigrations(migrationsFolder)).map(({ name, checksum }) => [name, checksum]),
+  );
+  for (const { name, checksum } of migrations) {
+    if (!known.has(name)) throw newer(archive, gantryVersion);
+    if (known.get(name) !== checksum) {
+      throw new BackupRefused(
+        `The backup ${archive} was made by a Gantry whose migration ${name} differs from that of this version: restore it with the version that made it`,
+      );
+    }
+  }
+}
+
+function newer(archive: string, by: string): BackupRefused {
+  return new BackupRefused(
+    `The backup ${archive} was made by version ${by}, which is newer than this one (${version}) or unknown to it: restore it with that version`,
+  );
+}
+
+/**
+ * Reads everything that an archive consists of and compares it with its manifest. Nothing is changed.
+ * @param onProgress called with a number from 0 to 1
+ * @throws BackupRefused that names the first thing that is wrong
+ */
+export async function verifyArchive(
+  archive: string,
+  onProgress: (done: number) => void = () => {},
+): Promise<Manifest> {
+  const described = await readManifest(archive);
+  await checkVersion(archive, described);
+  const { tables, pictures, secrets } = described;
+  const files = [...tables.map(({ file }) => file), pictures.file, ...secrets];
+  const all = files.reduce((sum, { bytes }) => sum + bytes, 1) + pictures.bytes;
+  let done = 0;
+  const advance = (bytes: number): void => {
+    done += bytes;
+    onProgress(Math.min(1, done / all));
+  };
+  for (const file of files) {
+    await checkFile(archive, file);
+    advance(file.bytes);
+  }
+  await checkPictures(archive, described, advance);
+  return described;
+}
+
+async function checkPictures(
+  archive: string,
+  { pictures }: Manifest,
+  advance: (bytes: number) => void,
+): Promise<void> {
+  const pool = poolOf(archive);
+  const lacking = new Set(pictures.lacking);
+  let count = 0;
+  await forEachPicture(readPictureList(readCompressed(archive, pictures.file)), async ({ sha256, bytes }) => {
+    if (lacking.has(sha256)) return;
+    const path = pathInPool(pool, sha256);
+    const found = await ignoreErrno(stat(path), 'ENOENT', 'ENOTDIR');
+    if (!found) throw damaged(archive, `the picture ${path} is missing`);
+    if (found.size !== bytes || hashOf(await readFile(path)) !== sha256) {
+      throw damaged(archive, `the picture ${path} was changed`);
+    }
+    count++;
+    advance(bytes);
+  });
+  if (count !== pictures.count) {
+    throw damaged(archive, `${pictures.file.name} names ${count} pictures instead of ${pictures.count}`);
+  }
+}
