@@ -1,5 +1,5 @@
-/** One picture: a page, and the keys that are pressed on it before the picture is taken. */
-export interface Picture {
+/** One image: a page, and the keys that are pressed on it before the image is taken. */
+export interface Image {
   readonly name: string;
   readonly theme: 'dark' | 'light';
   readonly path: string;
@@ -18,14 +18,14 @@ export interface Subjects {
   readonly days: string;
 }
 
-/** The pictures that documents show, in both themes by turns. */
-export function picturesOf({
+/** The images that documents show, in both themes by turns. */
+export function imagesIn({
   sensorId,
   locationId,
   incidentId,
   connectionId,
   days,
-}: Subjects): readonly Picture[] {
+}: Subjects): readonly Image[] {
   return [
     { name: 'overview', theme: 'dark', path: '/' },
     { name: 'wall', theme: 'dark', path: '/?kiosk=1' },

@@ -6,10 +6,10 @@ import { fileURLToPath } from 'node:url';
 import { createGantryClient } from '@gantry/client';
 import { type Browser, chromium, type Page } from '@playwright/test';
 import { chromiumPath } from '../test/chromium.ts';
-import { type Picture, picturesOf } from './pages.ts';
+import { type Image, imagesIn } from './pages.ts';
 import { prepare } from './prepare.ts';
 
-// Takes the pictures in docs/screenshots, of a demo that it starts with a folder of its own, or of the one at GANTRY_URL
+// Takes the images in docs/screenshots, of a demo that it starts with a folder of its own, or of the one at GANTRY_URL
 // whose administrator's password is in ADMIN_PASSWORD. The demo has the same places, devices and vehicles each time; its
 // times are those of the day.
 
@@ -22,7 +22,7 @@ const HEIGHT = 900;
 const QUALITY = 82;
 /** Charts have drawn by then, in milliseconds; maps say when they have. */
 const SETTLE_MS = 1_500;
-/** The names of the pictures that are taken; none: all. */
+/** The names of the images that are taken; none: all. */
 const wanted = new Set(process.argv.slice(2));
 
 const demo = process.env.GANTRY_URL === undefined ? await startDemo() : null;
@@ -37,18 +37,18 @@ async function takeAll(): Promise<void> {
   const client = createGantryClient(url);
   const { token, user } = await client.api.auth.login.mutate({ email: EMAIL, password: PASSWORD });
   await client.login(EMAIL, PASSWORD);
-  const pictures = picturesOf(await prepare(client));
-  const chosen = pictures.filter(({ name }) => wanted.size === 0 || wanted.has(name));
+  const images = imagesIn(await prepare(client));
+  const chosen = images.filter(({ name }) => wanted.size === 0 || wanted.has(name));
   await mkdir(FOLDER, { recursive: true });
   const browser = await chromium.launch({
     executablePath: chromiumPath,
     args: ['--no-sandbox', '--enable-unsafe-swiftshader'],
   });
-  for (const picture of chosen) {
-    const page = await open(browser, { theme: picture.theme, session: { token, user } });
-    const file = await take(page, picture).catch(() => take(page, picture));
-    await writeFile(join(FOLDER, `${picture.name}-${picture.theme}.webp`), file);
-    process.stdout.write(`${picture.name}: ${Math.round(file.length / 1000)} kB\n`);
+  for (const image of chosen) {
+    const page = await open(browser, { theme: image.theme, session: { token, user } });
+    const file = await take(page, image).catch(() => take(page, image));
+    await writeFile(join(FOLDER, `${image.name}-${image.theme}.webp`), file);
+    process.stdout.write(`${image.name}: ${Math.round(file.length / 1000)} kB\n`);
     await page.context().close();
   }
   await browser.close();
@@ -66,8 +66,8 @@ async function open(browser: Browser, stored: { theme: string; session: unknown 
   return context.newPage();
 }
 
-/** The picture as WebP, which Playwright itself does not write. */
-async function take(page: Page, { path, keys = [], width = 1440 }: Picture): Promise<Buffer> {
+/** The image as WebP, which Playwright itself does not write. */
+async function take(page: Page, { path, keys = [], width = 1440 }: Image): Promise<Buffer> {
   await page.setViewportSize({ width, height: HEIGHT });
   await page.goto(url + path);
   await page.locator('h1, form').first().waitFor();

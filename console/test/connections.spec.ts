@@ -130,11 +130,10 @@ test.describe('connections', () => {
     await expect(rows(page)).toHaveCount(2);
   });
 
-  const discovery =
-    'an unassigned camera of a recorder becomes a sensor, and its earlier messages become events';
+  const discovery = 'an unassigned camera of an NVR becomes a sensor, and its earlier messages become events';
   test(discovery, { tag: ['@long'] }, async ({ service, openAs }) => {
     const { api } = service.admin;
-    const { id: sensorId } = await service.sensor({ name: 'Recorder of a story' });
+    const { id: sensorId } = await service.sensor({ name: 'NVR of a story' });
     const { id, url } = await api.connections.create.mutate({
       sensorId,
       format: 'hikvision',
@@ -154,14 +153,14 @@ test.describe('connections', () => {
     await name.fill('ab');
     await dialog.getByRole('button', { name: 'Register' }).click();
     await expect(dialog).toContainText('at least 3 characters');
-    await name.fill('Lane 1 of a recorder');
+    await name.fill('Lane 1 of an NVR');
     await dialog.getByRole('button', { name: 'Register' }).click();
     await expect(
       page.getByRole('status').filter({ hasText: 'Device registered, 1 message is read again' }),
     ).toBeVisible();
     await expect(found).toHaveCount(0);
     await expect(rows(page).first()).toContainText('Stored');
-    const { sensors } = await api.sensors.getAll.query({ search: 'Lane 1 of a recorder' });
+    const { sensors } = await api.sensors.getAll.query({ search: 'Lane 1 of an NVR' });
     expect(sensors).toHaveLength(1);
     expect((await api.events.getAll.query({ sensorId: sensors[0]?.id ?? '' })).total).toBe(1);
   });
@@ -171,7 +170,7 @@ test.describe('connections', () => {
     openAs,
   }) => {
     const { api } = service.admin;
-    const { id: sensorId } = await service.sensor({ name: 'Recorder that is changed' });
+    const { id: sensorId } = await service.sensor({ name: 'NVR that is changed' });
     const { id, url } = await api.connections.create.mutate({
       sensorId,
       format: 'hikvision',
@@ -318,7 +317,7 @@ test.describe('connections', () => {
       tag: ['@long'],
     }, async ({ service, openAs }) => {
       const { api } = service.admin;
-      const { id: sensorId } = await service.sensor({ name: 'Accessible recorder' });
+      const { id: sensorId } = await service.sensor({ name: 'Accessible NVR' });
       const { id, url } = await api.connections.create.mutate({
         sensorId,
         format: 'hikvision',

@@ -347,19 +347,19 @@ test.describe('the list', () => {
     for (const { details } of await lookUps('PLT 9*')) expect(details).not.toHaveProperty('reason');
   });
 
-  test('shows the pictures of an event enlarged, one at a time', async ({ service, openAs }) => {
+  test('shows the images of an event enlarged, one at a time', async ({ service, openAs }) => {
     const { ids } = await report(service, 'PICTURE', ['PIC 1'], {
       images: [PIXEL, 'https://elsewhere.example/1.jpg'],
     });
     const page = await openAs('OPERATOR', `/events?violationType=PICTURE&event=${ids[0]}`);
-    await expect(page.getByRole('img', { name: 'Picture 1 of 1: PIC 1' })).toBeVisible();
+    await expect(page.getByRole('img', { name: 'Image 1 of 1: PIC 1' })).toBeVisible();
     await expect(page.getByText('https://elsewhere.example/1.jpg')).toBeVisible();
     await page.keyboard.press('+');
     await expect(page.getByText('150 %')).toBeVisible();
     await page.keyboard.press('v');
     await expect(page.getByRole('button', { name: 'Leave full screen' })).toBeVisible();
     await page.keyboard.press('Escape');
-    await expect(page.getByRole('button', { name: 'Picture in full screen' })).toBeVisible();
+    await expect(page.getByRole('button', { name: 'Image in full screen' })).toBeVisible();
     await expect(page).toHaveURL(/event=/);
   });
 });

@@ -10,7 +10,7 @@ const PNG = Buffer.from(
 const newIncident = (service: TestService) =>
   service.admin.api.incidents.create.mutate({ title: 'Kept notes', type: 'OTHER', severity: 'LOW' });
 
-/** What the browser has stored of unsent input: texts, and the number of pictures. */
+/** What the browser has stored of unsent input: texts, and the number of images. */
 const stored = (page: Page) =>
   page.evaluate(async () => {
     const texts = Object.keys(localStorage).filter((key) => /^gantry\.kept\.[^.]+\.[^.]+\./.test(key));
@@ -39,12 +39,12 @@ test.describe('what is entered survives a reload', () => {
       mimeType: 'image/png',
       buffer: PNG,
     });
-    const pictures = page.locator('form img');
-    await expect(pictures).toHaveCount(1);
+    const images = page.locator('form img');
+    await expect(images).toHaveCount(1);
     await expect.poll(async () => (await stored(page)).files).toBe(1);
     await page.reload();
     await expect(page.getByLabel('Note', { exact: true })).toHaveValue('Two lanes closed');
-    await expect(pictures).toHaveCount(1);
+    await expect(images).toHaveCount(1);
     await page.getByRole('button', { name: 'Add note' }).click();
     await expect(page.getByRole('listitem').filter({ hasText: 'Two lanes closed' })).toBeVisible();
     await expect.poll(() => stored(page)).toEqual({ texts: [], files: 0 });

@@ -299,15 +299,15 @@ const decides =
     await expect.poll(async () => (await ask()).reviews.map((review) => review.decision)).toEqual([decision]);
   };
 const seesAfter =
-  (before: readonly string[], seen: { readonly zoom: string } | { readonly picture: number }): Try =>
+  (before: readonly string[], seen: { readonly zoom: string } | { readonly image: number }): Try =>
   async ({ page, press }) => {
-    await expect(page.getByRole('img', { name: /^Picture 1 of 2/ })).toBeVisible();
+    await expect(page.getByRole('img', { name: /^Image 1 of 2/ })).toBeVisible();
     for (const key of before) await page.keyboard.press(key);
     await press();
     await expect(
       'zoom' in seen
         ? page.getByText(seen.zoom)
-        : page.getByRole('img', { name: new RegExp(`^Picture ${seen.picture} of 2`) }),
+        : page.getByRole('img', { name: new RegExp(`^Image ${seen.image} of 2`) }),
     ).toBeVisible();
   };
 
@@ -456,8 +456,8 @@ export const stories: readonly PageStory[] = [
         await expect.poll(async () => (await ask()).archived).toBe(true);
       },
       i: opens('New incident'),
-      '[': seesAfter([']'], { picture: 1 }),
-      ']': seesAfter([], { picture: 2 }),
+      '[': seesAfter([']'], { image: 1 }),
+      ']': seesAfter([], { image: 2 }),
       '+': seesAfter([], { zoom: '150 %' }),
       '-': seesAfter(['+', '+'], { zoom: '150 %' }),
       async v({ page, press }) {

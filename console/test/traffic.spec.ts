@@ -71,8 +71,8 @@ test.describe('traffic', () => {
     await expect(volume.getByRole('img')).toBeVisible();
     await expect(volume).toContainText('n = 40 vehicles');
     await expect(volume.locator('canvas')).toBeVisible();
-    const picture = await saved(page, 'Download as PNG: Volume');
-    expect(picture.subarray(1, 4).toString()).toBe('PNG');
+    const image = await saved(page, 'Download as PNG: Volume');
+    expect(image.subarray(1, 4).toString()).toBe('PNG');
     await volume.getByRole('button', { name: 'Show the figures as a table: Volume' }).click();
     const rows = volume.getByRole('row');
     await expect(rows).toHaveCount(32);
@@ -87,7 +87,7 @@ test.describe('traffic', () => {
     expect(types).toContain(`"'=HYPERLINK(""x"")",40,1`);
   });
 
-  test('saves a picture of a chart directly after its table was closed', { tag: '@long' }, async ({
+  test('saves an image of a chart directly after its table was closed', { tag: '@long' }, async ({
     service,
     openAs,
   }) => {

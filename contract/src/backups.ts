@@ -27,15 +27,15 @@ export const backup = z.object({
   name: z.string().nullable().describe('The folder of this backup within it; null unless COMPLETED.'),
   events: countWhenDone,
   rows: countWhenDone,
-  bytes: sizeInBytes.describe('Size without pictures, in bytes; null unless COMPLETED.'),
+  bytes: sizeInBytes.describe('Size without images, in bytes; null unless COMPLETED.'),
   pictures: countWhenDone,
   newPictureBytes: sizeInBytes.describe(
-    'Size of the pictures that no earlier backup in the folder had, in bytes; null unless COMPLETED.',
+    'Size of the images that no earlier backup in the folder had, in bytes; null unless COMPLETED.',
   ),
   lackingPictures: z
     .number()
     .nullable()
-    .describe('Number of pictures that were missing or damaged in the store; null unless COMPLETED.'),
+    .describe('Number of images that were missing or damaged in the store; null unless COMPLETED.'),
   error: z.string().nullable(),
 });
 export type Backup = z.infer<typeof backup>;

@@ -23,7 +23,7 @@ const optionFields = {
     .record(trimmedText(200, 1), id)
     .optional()
     .describe(
-      'For a recorder with several cameras: the sensor for each channel, MAC address, serial number or camera name. Without it, all messages belong to the sensor of the connection.',
+      'For an NVR with several cameras: the sensor for each channel, MAC address, serial number or camera name. Without it, all messages belong to the sensor of the connection.',
     ),
   speedUnit: z
     .enum(['km/h', 'mph'])
@@ -206,7 +206,7 @@ export const deviceMessage = z.object({
   path: showsPlate('digits', z.string()),
   contentType: z.string().nullable(),
   bytes: z.number().describe('Size in bytes.'),
-  pictures: showsPlate('empty', z.array(z.string()).describe('The addresses of its pictures.')),
+  pictures: showsPlate('empty', z.array(z.string()).describe('The addresses of its images.')),
 });
 export type DeviceMessage = z.infer<typeof deviceMessage>;
 
@@ -267,7 +267,7 @@ export const tryOutput = z.object({
   events: z.array(jsonObject),
 });
 
-/** A device of a recorder that is not assigned to a sensor. */
+/** A device of an NVR that is not assigned to a sensor. */
 export const discovery = z.object({
   id: z.string(),
   connectionId: z.string(),

@@ -105,8 +105,8 @@ export const doctorSentences = {
   },
   pictureStore: {
     about: 'folder',
-    finding: 'The store of pictures does not answer: {{reason}}.',
-    remedy: 'Check the settings that begin with S3, and whether the store runs. Events with pictures wait.',
+    finding: 'The store of images does not answer: {{reason}}.',
+    remedy: 'Check the settings that begin with S3, and whether the store runs. Events with images wait.',
   },
 
   databaseUnreachable: {

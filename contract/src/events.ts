@@ -51,7 +51,7 @@ export const eventDetail = event.extend({
     z
       .array(z.string())
       .describe(
-        'Addresses. Pictures that the device sent are at `/images/…` of this service: get them with the token.',
+        'Addresses. Images that the device sent are at `/images/…` of this service: get them with the token.',
       ),
   ),
   tags: showsPlate('deviceText', z.array(z.string())),
@@ -73,7 +73,7 @@ const image = z
   .refine(isStorableText, UNSTORABLE)
   .refine(
     (value) => value.length <= IMAGE_REFERENCE_MAX || IMAGE_DATA.test(value),
-    `Send an address of at most ${IMAGE_REFERENCE_MAX} characters, or a JPEG, PNG or WebP picture in base64`,
+    `Send an address of at most ${IMAGE_REFERENCE_MAX} characters, or a JPEG, PNG or WebP image in base64`,
   );
 
 /** The fields of an event that devices report. */
@@ -91,7 +91,7 @@ const eventFields = {
     .nullish()
     .transform((value) => value ?? [])
     .describe(
-      'JPEG, PNG or WebP pictures in base64, alone or as `data:` URLs, or addresses of at most 2048 characters. The bytes determine the format, whatever type the URL names. A truncated picture is stored, and named in `warnings`.',
+      'JPEG, PNG or WebP images in base64, alone or as `data:` URLs, or addresses of at most 2048 characters. The bytes determine the format, whatever type the URL names. A truncated image is stored, and named in `warnings`.',
     ),
   tags: z
     .array(trimmedText(100, 1))
@@ -153,7 +153,7 @@ const warnings = z
   .array(z.object({ path: z.string(), message: z.string() }))
   .optional()
   .describe(
-    'The unknown fields of the event, which were ignored, truncated pictures, integers that lost digits, and a timestamp that is null; at most 20. Absent if there are none.',
+    'The unknown fields of the event, which were ignored, truncated images, integers that lost digits, and a timestamp that is null; at most 20. Absent if there are none.',
   );
 export const ingestOutput = z.object({ success: z.literal(true), eventId: z.string(), warnings });
 

@@ -175,7 +175,7 @@ export const topicsWarnings = ['NO_TOPIC', 'EVERY_DEVICE'] as const;
  * What became of a device's message. RECEIVED: not processed yet; STORED: at least one new event; DUPLICATE: only
  * events that were stored before; HELD: part of the observation of one vehicle, which is stored when it is complete;
  * ALIVE: a heartbeat or status; AGGREGATE: figures of several vehicles, which are not events; IGNORED: nothing that
- * Gantry records; UNKNOWN_DEVICE: from a device of a recorder that is not assigned to a sensor; REFUSED: it cannot be
+ * Gantry records; UNKNOWN_DEVICE: from a device of an NVR that is not assigned to a sensor; REFUSED: it cannot be
  * read, or the event is invalid; FAILED: the service failed, and tries again.
  */
 export const messageStatuses = [

@@ -179,14 +179,14 @@ const addressesOf = remembered((value: object): readonly string[] => [
 ]);
 
 /** The addresses of the images among the parts of a message, sorted by the rank that `rankOf` gives their names; 0 is the best. */
-export function picturesOf(
+export function imagesIn(
   parts: readonly MessagePart[],
   rankOf: (name: string) => number = () => 0,
 ): string[] {
-  const pictures = parts.flatMap(({ name, fileName, content }) =>
-    content.kind === 'picture'
+  const images = parts.flatMap(({ name, fileName, content }) =>
+    content.kind === 'image'
       ? [{ address: content.address, rank: rankOf(`${fileName ?? ''} ${name ?? ''}`) }]
       : [],
   );
-  return [...new Set(pictures.sort((a, b) => a.rank - b.rank).map(({ address }) => address))];
+  return [...new Set(images.sort((a, b) => a.rank - b.rank).map(({ address }) => address))];
 }

@@ -11,7 +11,7 @@ interface PixelSize {
 export type MediaType = 'image/jpeg' | 'image/png' | 'image/webp';
 
 /** An image that a device sent, after validation. */
-export interface Picture extends PixelSize {
+export interface ReceivedImage extends PixelSize {
   /** SHA-256 of its bytes, 64 hexadecimal digits. */
   readonly sha256: string;
   readonly mediaType: MediaType;
@@ -76,7 +76,7 @@ export function mediaTypeOf(bytes: Buffer): MediaType | null {
  * 7 MB takes some 10 ms.
  * @returns the image, or why it cannot be used, as a sentence
  */
-export function readPicture(bytes: Buffer): Picture | { readonly refusal: string } {
+export function readImageBytes(bytes: Buffer): ReceivedImage | { readonly refusal: string } {
   const mediaType = mediaTypeOf(bytes);
   if (!mediaType) return { refusal: NOT_AN_IMAGE };
   const size = pixelSizeOf(bytes, mediaType);
@@ -91,12 +91,12 @@ export function readPicture(bytes: Buffer): Picture | { readonly refusal: string
 }
 
 /** Whether the end of an image is missing. */
-export function isTruncated({ bytes, mediaType }: Pick<Picture, 'bytes' | 'mediaType'>): boolean {
+export function isTruncated({ bytes, mediaType }: Pick<ReceivedImage, 'bytes' | 'mediaType'>): boolean {
   return imageLengthOf(bytes, mediaType) === null;
 }
 
 /** The address at which an image is served. */
-export function addressOfImage(sha256: string): string {
+export function imageUrl(sha256: string): string {
   return `/images/${sha256}`;
 }
 

@@ -48,8 +48,8 @@ function compile(expression: string): jsonata.Expression {
 }
 
 /**
- * When the evaluation began, in milliseconds of processor time of this process, plus 1; 0 while there is none. The watch
- * (`startWatch`) reads it.
+ * When the evaluation began, in milliseconds of processor time of this process, plus 1; 0 while there is none. The timer
+ * (`startTimer`) reads it.
  */
 const started = new Int32Array(new SharedArrayBuffer(4));
 
@@ -137,7 +137,7 @@ function sentenceOf(what: string, failure: unknown): string {
  * Ends the process when its parent has ended, also during an evaluation, in which `disconnect` is not received, and when
  * an evaluation has taken too much processor time.
  */
-function startWatch(): void {
+function startTimer(): void {
   new Worker(
     `const { started, parent, killMs, signal } = require('node:worker_threads').workerData;
     const processorMs = () => { const { user, system } = process.cpuUsage(); return (user + system) / 1000; };
@@ -208,7 +208,7 @@ String.prototype.repeat = function limited(this: string, count: number) {
   if (this.length * count > MAX_TEXT) throw new RangeError('The text is too long');
   return repeat.call(this, count);
 };
-startWatch();
+startTimer();
 process.on('message', (job) => {
   void answerTo(job as MappingJob).then((answer) => process.send?.(answer));
 });

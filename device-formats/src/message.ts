@@ -13,7 +13,7 @@ export type Content =
   | { readonly kind: 'xml'; readonly root: XmlElement }
   | { readonly kind: 'text'; readonly text: string }
   /** `address` is the address at which the image is served: `/images/<sha256>`. */
-  | { readonly kind: 'picture'; readonly address: string }
+  | { readonly kind: 'image'; readonly address: string }
   /**
    * It cannot be parsed; `reason` is a sentence. `whole` is what an incomplete document contains before its end is missing,
    * without any value that may be cut: formats may use it where they know that nothing of a vehicle is missing.

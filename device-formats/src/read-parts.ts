@@ -16,7 +16,7 @@ export function readParts(parts: readonly StoredPart[]): MessagePart[] {
     contentType,
     content:
       picture !== null
-        ? { kind: 'picture', address: picture }
+        ? { kind: 'image', address: picture }
         : text === null
           ? { kind: 'unreadable', reason: 'The body is neither text nor an image' }
           : contentOf(text),

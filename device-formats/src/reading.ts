@@ -8,8 +8,8 @@ export function jsonValues(message: DeviceMessage): unknown[] {
 }
 
 /** The addresses of the images that came as parts of their own, in their order. */
-export function picturesOf(message: DeviceMessage): string[] {
-  return message.parts.flatMap(({ content }) => (content.kind === 'picture' ? [content.address] : []));
+export function imagesIn(message: DeviceMessage): string[] {
+  return message.parts.flatMap(({ content }) => (content.kind === 'image' ? [content.address] : []));
 }
 
 /** The texts of parts that are neither JSON nor XML, in their order. */
@@ -24,7 +24,7 @@ export function formFields(message: DeviceMessage): Readonly<Record<string, unkn
       if (name === null) return [];
       if (content.kind === 'text') return [[name, content.text]];
       if (content.kind === 'json') return [[name, content.value]];
-      return content.kind === 'picture' ? [[name, content.address]] : [];
+      return content.kind === 'image' ? [[name, content.address]] : [];
     }),
   );
 }

@@ -1,8 +1,8 @@
 import { replaceImages } from './embedded-images.ts';
-import { addressOfImage, imageLengthOf, mediaTypeOf, type Picture, readPicture } from './image.ts';
+import { imageLengthOf, imageUrl, mediaTypeOf, type ReceivedImage, readImageBytes } from './image.ts';
 import { isMultipart, type RawPart, splitMultipart, UnreadableMultipart } from './multipart.ts';
 
-/** One part of a body as it is stored: exactly one of `text`, `base64` and `picture` is not null. */
+/** One part of a body as it is stored: exactly one of `text`, `base64` and `image` is not null. */
 export interface StoredPart {
   readonly name: string | null;
   readonly fileName: string | null;
@@ -18,7 +18,7 @@ export interface StoredPart {
 /** A body, divided into what is stored with the message and the images that are stored by their hashes. */
 export interface SplitBody {
   readonly parts: readonly StoredPart[];
-  readonly pictures: readonly Picture[];
+  readonly pictures: readonly ReceivedImage[];
   /** Which parts of the body cannot be used, as sentences. */
   readonly flaws: readonly string[];
 }
@@ -26,8 +26,8 @@ export interface SplitBody {
 /** Maximum number of fields of a form; devices send few. */
 const MAX_FIELDS = 100;
 
-/** Maximum number of pictures in a body: devices send up to a dozen, and buffers up to a thousand events. */
-const MAX_PICTURES = 1_000;
+/** Maximum number of images in a body: devices send up to a dozen, and buffers up to a thousand events. */
+const MAX_IMAGES = 1_000;
 
 /**
  * Divides the body of a request into parts, and takes out the images: parts of a multipart body, base64 in texts, and
@@ -35,36 +35,36 @@ const MAX_PICTURES = 1_000;
  * stored unchanged, with a flaw.
  */
 export async function splitBody(contentType: string | null, body: Buffer): Promise<SplitBody> {
-  const pictures = new Map<string, Picture>();
+  const pictures = new Map<string, ReceivedImage>();
   const flaws: string[] = [];
   let taken = 0;
 
   /** Takes an image out of the body. @returns its address; null if it cannot be used, which is noted as a flaw */
   const take = (bytes: Buffer, name: string): string | null => {
-    if (++taken > MAX_PICTURES) {
-      if (taken === MAX_PICTURES + 1) flaws.push(`The body has more than ${MAX_PICTURES} pictures`);
+    if (++taken > MAX_IMAGES) {
+      if (taken === MAX_IMAGES + 1) flaws.push(`The body has more than ${MAX_IMAGES} images`);
       return null;
     }
     const mediaType = mediaTypeOf(bytes);
     const isTruncated = mediaType !== null && imageLengthOf(bytes, mediaType) === null;
-    const picture = readPicture(bytes);
-    if ('refusal' in picture) {
-      const { refusal } = picture;
+    const image = readImageBytes(bytes);
+    if ('refusal' in image) {
+      const { refusal } = image;
       flaws.push(isTruncated ? `${name} is truncated and was left out` : `${name} was left out: ${refusal}`);
       return null;
     }
-    pictures.set(picture.sha256, picture);
+    pictures.set(image.sha256, image);
     if (isTruncated) flaws.push(`${name} is truncated`);
-    return addressOfImage(picture.sha256);
+    return imageUrl(image.sha256);
   };
 
   const partOf = ({ name, fileName, contentType: type, bytes }: RawPart): StoredPart[] => {
-    const title = fileName ?? name ?? 'A picture';
+    const title = fileName ?? name ?? 'An image';
     const kept = { name, fileName, contentType: type, text: null, base64: null, picture: null };
     const isImage = mediaTypeOf(bytes) !== null;
     const isText = /^\s*[{[<]/.test(bytes.toString('latin1', 0, 32));
     if (isImage || (/^image\//i.test(type ?? '') && !isText)) {
-      // Devices send empty parts when they have no picture of a kind.
+      // Devices send empty parts when they have no image of a kind.
       if (bytes.length === 0) return [];
       const picture = take(bytes, title);
       return [picture === null ? { ...kept, base64: bytes.toString('base64') } : { ...kept, picture }];
@@ -78,7 +78,7 @@ export async function splitBody(contentType: string | null, body: Buffer): Promi
     if (text === null) return [{ ...kept, base64: bytes.toString('base64') }];
     const unusable: StoredPart[] = [];
     const without = replaceImages(text, (image) => {
-      const address = take(image, `A picture in ${title === 'A picture' ? 'the message' : title}`);
+      const address = take(image, `An image in ${title === 'An image' ? 'the message' : title}`);
       if (address === null) unusable.push({ ...kept, base64: image.toString('base64') });
       return address ?? '';
     });
@@ -150,8 +150,8 @@ function splitTail(whole: RawPart): RawPart[] {
   for (let at = nextImage(tail); at !== -1; at = nextImage(tail)) {
     tail = tail.subarray(at);
     const mediaType = mediaTypeOf(tail);
-    // What follows the last picture that is taken is kept as it is.
-    const isLast = parts.length > MAX_PICTURES;
+    // What follows the last image that is taken is kept as it is.
+    const isLast = parts.length > MAX_IMAGES;
     const length = (mediaType && !isLast && imageLengthOf(tail, mediaType)) || tail.length;
     parts.push({ name: null, fileName: null, contentType: mediaType, bytes: tail.subarray(0, length) });
     tail = tail.subarray(length);

@@ -83,7 +83,7 @@ export function withValues(entries: Readonly<Record<string, unknown>>): Record<s
 }
 
 /** The addresses among the values: of images of the message, and of images elsewhere (http, https). */
-export function imageAddresses(...values: readonly unknown[]): string[] {
+export function imageUrls(...values: readonly unknown[]): string[] {
   return values.flatMap((value) =>
     typeof value === 'string' && /^(?:\/images\/|https?:\/\/)\S+$/.test(value) ? [value] : [],
   );

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { jpeg, png } from '../../server/test/pictures.ts';
-import { addressOfImage } from '../src/image.ts';
+import { jpeg, png } from '../../server/test/sample-images.ts';
+import { imageUrl } from '../src/image.ts';
 import { readParts } from '../src/read-parts.ts';
 import { splitBody } from '../src/split-body.ts';
 
@@ -44,7 +44,7 @@ describe('the body of a device', () => {
       kind: 'xml',
       root: { name: 'a', children: [{ name: 'b', text: '1' }] },
     });
-    expect(contents[1]).toEqual({ kind: 'picture', address: addressOfImage(pictures[0]?.sha256 ?? '') });
+    expect(contents[1]).toEqual({ kind: 'image', address: imageUrl(pictures[0]?.sha256 ?? '') });
     expect(pictures[0]).toMatchObject({ mediaType: 'image/png', bytes: plate });
   });
 
@@ -57,7 +57,7 @@ describe('the body of a device', () => {
     );
     const { contents, pictures } = await contentsOf('application/json', json);
     expect(pictures.map(({ bytes }) => bytes)).toEqual([image]);
-    const address = addressOfImage(pictures[0]?.sha256 ?? '');
+    const address = imageUrl(pictures[0]?.sha256 ?? '');
     expect(contents).toEqual([{ kind: 'json', value: { plate: 'A', image: address } }]);
     const xml = await contentsOf('text/xml', `<m><i>\n${base64}</i><i2>${base64}</i2></m>`);
     expect(xml.pictures).toHaveLength(1);
@@ -72,7 +72,7 @@ describe('the body of a device', () => {
       JSON.stringify({ image: cut.toString('base64') }),
     );
     expect(pictures).toMatchObject([{ bytes: cut }]);
-    expect(flaws).toEqual(['A picture in the message is truncated']);
+    expect(flaws).toEqual(['An image in the message is truncated']);
     expect(contents[0]).toEqual({ kind: 'json', value: { image: `/images/${pictures[0]?.sha256}` } });
   });
 
@@ -113,7 +113,7 @@ describe('the body of a device', () => {
       'application/json',
       Buffer.concat([Buffer.from('{"Events":[{"a":"}"}]}\r\n'), ...images]),
     );
-    expect(contents.map(({ kind }) => kind)).toEqual(['json', 'picture', 'picture']);
+    expect(contents.map(({ kind }) => kind)).toEqual(['json', 'image', 'image']);
     expect(pictures.map(({ width }) => width)).toEqual([5, 6]);
   });
 
@@ -174,13 +174,13 @@ describe('the body of a device', () => {
     }
   });
 
-  it('has a limited number of pictures', async () => {
+  it('has a limited number of images', async () => {
     // The smallest data that begins and ends like a JPEG.
     const tiny = Buffer.from([0xff, 0xd8, 0xff, 0xda, 0xff, 0xd9]);
     const behind = await contentsOf(null, Buffer.concat([Buffer.from('{}'), ...Array(5_000).fill(tiny)]));
     expect(behind.parts.length).toBeLessThanOrEqual(1_002);
     expect(behind.flaws.length).toBeLessThanOrEqual(1_001);
-    expect(behind.flaws.at(-1)).toBe('The body has more than 1000 pictures');
+    expect(behind.flaws.at(-1)).toBe('The body has more than 1000 images');
     const images = Array.from({ length: 1_200 }, (_, n) => png({ width: 1 + n }));
     const inText = await contentsOf(null, JSON.stringify(images.map((image) => image.toString('base64'))));
     expect(inText.pictures.map(({ bytes }) => bytes)).toEqual(images.slice(0, 1_000));
@@ -229,7 +229,7 @@ describe('the body of a device', () => {
     const incomplete = 'The multipart body is incomplete';
     const unended = await contentsOf(type, multipart('b', fields, false));
     expect(unended).toMatchObject({
-      contents: [{ kind: 'xml' }, { kind: 'picture' }],
+      contents: [{ kind: 'xml' }, { kind: 'image' }],
       flaws: [incomplete],
     });
     const body = multipart('b', fields);

@@ -35,6 +35,18 @@ const WORDS: readonly Refused[] = [
   { word: /\bStretch\b|\bstretches\b|STRETCH/, instead: 'range' },
   { word: /\bexaminations?\b|\bexamine(?=[A-Z])/, instead: 'diagnostics, check' },
   {
+    word: /\b(an?|the|no|each|every|its|their|of|with|without|new|one|two|\d) pictures?\b|\B[pP]icture[A-Z]|[a-z]Pictures?(?![a-z])|\bPictures?\b|PICTURE/,
+    instead: 'image',
+    // The names of makers, of the API, of files and of columns.
+    beside:
+      /(licensePlatePicture|vehiclePicture|detectionPicture|controlPicture|newPictureBytes|lackingPictures|pictureStore|Original picture and Target picture|the picture settings|['"]Picture["']|Picture(?=[:=/])|Picture: picture|wrapper Picture|0024-pictures-of-notes|PICTURE'|=PICTURE|folder pictures)/g,
+  },
+  { word: /\b[rR]ecorders?\b/, instead: 'NVR' },
+  {
+    word: /[a-z]Watch(?!list|dog)|\b[wW]atches\b(?! (the|for|a|tokens))|\bWatch\b(?! )/,
+    instead: 'monitor, assignment',
+  },
+  {
     word: /\b(dear|(?<!runs\.)(?<!")begun|tells of|of theirs)\b/i,
     instead: 'costly, started, subscribed, theirs',
   },

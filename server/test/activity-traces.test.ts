@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { recordFailedLogin } from '../src/activity/store.ts';
 import { ADMIN, eventually, sharedGantry } from './harness.ts';
-import { dataUrl, png } from './pictures.ts';
+import { dataUrl, png } from './sample-images.ts';
 
 const NOBODY = '00000000-0000-0000-0000-000000000000';
 
@@ -138,8 +138,8 @@ it('does not begin what it cannot record', async () => {
 it('records once in a while that a user views an image', async () => {
   const viewer = await gantry.tokenFor('VIEWER');
   const apiKey = await gantry.registerSensor();
-  const picture = { apiKey, eventType: 'INCIDENT', images: [dataUrl(png(), 'image/png')] };
-  const { eventId } = await gantry.ok('events.ingest', picture);
+  const image = { apiKey, eventType: 'INCIDENT', images: [dataUrl(png(), 'image/png')] };
+  const { eventId } = await gantry.ok('events.ingest', image);
   const { images } = await gantry.ok('events.getById', { id: eventId }, { token });
   const [path] = images;
   for (let n = 0; n < 5; n++) expect((await getFile(path, viewer)).status).toBe(200);

@@ -25,15 +25,15 @@ import { createDiskBlobs, createS3Blobs } from '../src/images/blobs.ts';
 import { type Manifest, verifyArchive } from '../src/operations/backup/archive.ts';
 import { findArchive } from '../src/operations/backup/folder.ts';
 import { makeBackup } from '../src/operations/backup/make.ts';
-import { readPictureList } from '../src/operations/backup/pictures.ts';
 import { restoreBackup } from '../src/operations/backup/restore.ts';
 import { beginBackup, readBackupsSoFar } from '../src/operations/backup/runs-store.ts';
 import { nextBackupAt, oldAfter, readSchedule, scheduleOf } from '../src/operations/backup/schedule.ts';
+import { readImageList } from '../src/operations/backup/stored-images.ts';
 import { readBackupState } from '../src/operations/doctor/store.ts';
 import { locks } from '../src/platform/database/locks.ts';
 import { createTestDatabase, eventually, sharedGantry } from './harness.ts';
 import { suiteLog } from './leaks.ts';
-import { dataUrl, png } from './pictures.ts';
+import { dataUrl, png } from './sample-images.ts';
 
 // Faults of folders, disks and archives: each is reported in one sentence and leaves nothing half done, and a second
 // attempt succeeds.
@@ -77,7 +77,7 @@ const makeInto = (
     log: suiteLog(),
   });
 
-/** A copy of the good backup with its pictures, for a test to damage. */
+/** A copy of the good backup with its images, for a test to damage. */
 const copyOfGood = async (): Promise<string> => {
   const folder = await mkdtemp(join(home, 'copy-'));
   await cp(dirname(good), folder, { recursive: true, filter: (name) => !name.includes('claim-') });
@@ -102,7 +102,7 @@ describe('a damaged or foreign archive', () => {
     bytes[middle] = (bytes[middle] ?? 0) ^ 1;
     await writeFile(path, bytes);
   };
-  const pictureOf = async (archive: string): Promise<string> => {
+  const imageOf = async (archive: string): Promise<string> => {
     const pool = join(dirname(archive), 'pictures');
     const names = await readdir(pool, { recursive: true });
     return join(pool, names.find((name) => /[0-9a-f]{64}$/.test(name)) ?? '');
@@ -122,8 +122,8 @@ describe('a damaged or foreign archive', () => {
     ],
     ['changed by a bit', (a) => flipByte(join(a, TABLE)), /users\.copy\.gz was changed/],
     ['without a file', (a) => rm(join(a, TABLE)), /users\.copy\.gz is missing/],
-    ['with a changed picture', async (a) => flipByte(await pictureOf(a)), /the picture \S+ was changed/],
-    ['without a picture', async (a) => rm(await pictureOf(a)), /the picture \S+ is missing/],
+    ['with a changed image', async (a) => flipByte(await imageOf(a)), /the image \S+ was changed/],
+    ['without an image', async (a) => rm(await imageOf(a)), /the image \S+ is missing/],
     ['with an edited manifest', (a) => flipByte(join(a, 'manifest.json')), /manifest\.json was changed/],
     ['without its checksum', (a) => rm(join(a, 'manifest.sha256')), /manifest\.sha256 is missing/],
     [
@@ -302,7 +302,7 @@ describe('a folder for backups', () => {
   });
 });
 
-describe('a store of pictures that refuses them', () => {
+describe('a store of images that refuses them', () => {
   it('ends a backup and a restore with a sentence that names it', async () => {
     const server = createServer((_, response) => {
       response.writeHead(403, { 'content-type': 'application/xml' });
@@ -315,8 +315,7 @@ describe('a store of pictures that refuses them', () => {
       region: 'us-east-1',
       credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
     });
-    const message =
-      /^The store of pictures \(S3_BUCKET, .*\) failed \(Not for you\): gantry doctor checks it/;
+    const message = /^The store of images \(S3_BUCKET, .*\) failed \(Not for you\): gantry doctor checks it/;
     const folder = await mkdtemp(join(home, 'refused-'));
     await expect(makeInto(folder, urlOf(), null, blobs)).rejects.toThrow(message);
     expect((await readdir(folder)).filter((name) => name.includes('gantry-'))).toEqual([]);
@@ -329,7 +328,7 @@ describe('a store of pictures that refuses them', () => {
       log: suiteLog(),
     };
     await expect(restoreBackup({ ...options, blobs, connectionString: database.url })).rejects.toThrow(
-      /^The store of pictures/,
+      /^The store of images/,
     );
     await database.drop();
     server.close();
@@ -593,10 +592,10 @@ describe('scheduled backups', () => {
   });
 });
 
-describe('a list of pictures', () => {
+describe('a list of images', () => {
   const listed = async (...chunks: (string | Buffer)[]) => {
     const found: unknown[] = [];
-    for await (const each of readPictureList(Readable.from(chunks.map((chunk) => Buffer.from(chunk))))) {
+    for await (const each of readImageList(Readable.from(chunks.map((chunk) => Buffer.from(chunk))))) {
       found.push(each);
     }
     return found;
@@ -625,7 +624,7 @@ describe('a list of pictures', () => {
     [''],
   ])('is refused with the line %j', async (line) => {
     await expect(listed(`${hash}\t1\n${line}\n`)).rejects.toThrow(
-      'The list of pictures of the backup is damaged: line 2 is not a hash and a size',
+      'The list of images of the backup is damaged: line 2 is not a hash and a size',
     );
   });
 
@@ -635,7 +634,7 @@ describe('a list of pictures', () => {
       for (; read < 1_000; read++) yield Buffer.alloc(65_536, 'a');
     };
     const reading = async () => {
-      for await (const _ of readPictureList(Readable.from(endless())));
+      for await (const _ of readImageList(Readable.from(endless())));
     };
     await expect(reading()).rejects.toThrow('line 1 is not a hash');
     expect(read).toBeLessThan(100);

@@ -8,9 +8,9 @@ import { createDiskBlobs } from '../src/images/blobs.ts';
 import { verifyArchive } from '../src/operations/backup/archive.ts';
 import { type BackupResult, makeBackup } from '../src/operations/backup/make.ts';
 import { moveDatabase } from '../src/operations/backup/move.ts';
-import { pathInPool } from '../src/operations/backup/pictures.ts';
 import { restoreBackup } from '../src/operations/backup/restore.ts';
 import { excludeOthers } from '../src/operations/backup/source-store.ts';
+import { pathInPool } from '../src/operations/backup/stored-images.ts';
 import { runChecks } from '../src/operations/consistency/checks.ts';
 import { readConfig } from '../src/platform/config.ts';
 import { locks } from '../src/platform/database/locks.ts';
@@ -20,7 +20,7 @@ import { type App, createApp } from '../src/programs/app.ts';
 import { Caller, createTestDatabase, eventually, type Gantry, sharedGantry } from './harness.ts';
 import { suiteLog } from './leaks.ts';
 import { provideEvents } from './many-events.ts';
-import { dataUrl, png } from './pictures.ts';
+import { dataUrl, png } from './sample-images.ts';
 import { lengthOf } from './test-length.ts';
 
 // Backups of a running service, restored elsewhere.
@@ -128,10 +128,10 @@ describe('a backup', () => {
     expect(there.map(({ relname }) => relname).filter((name) => !known.has(name))).toEqual([]);
   });
 
-  it('restores events, pictures and accounts elsewhere, and the service continues normally', async () => {
+  it('restores events, images and accounts elsewhere, and the service continues normally', async () => {
     const report = { timestamp: new Date().toISOString(), idempotencyKey: randomUUID() };
-    const picture = png({ shade: 7 });
-    const withPicture = await gantry.ingest(apiKey, { ...report, images: [dataUrl(picture, 'image/png')] });
+    const sent = png({ shade: 7 });
+    const withImage = await gantry.ingest(apiKey, { ...report, images: [dataUrl(sent, 'image/png')] });
     await gantry.ingest(apiKey, { eventType: 'INCIDENT', plate: 'B-ÄÖ 1', description: 'a\tb\\c\nd' });
     await gantry.ingest(apiKey, { timestamp: '2023-05-06T07:08:09.010Z', vehicleSpeed: 0.1 + 0.2 });
     const token = await gantry.tokenFor('ADMIN');
@@ -151,12 +151,10 @@ describe('a backup', () => {
     // Sessions end; passwords and keys remain valid.
     expect((await caller.refusal('users.getAll', {}, { token })).status).toBe(401);
     const fresh = await caller.tokenFor('ADMIN');
-    const [image] = (await caller.ok('events.getById', { id: withPicture }, { token: fresh })).images;
+    const [image] = (await caller.ok('events.getById', { id: withImage }, { token: fresh })).images;
     const served = await fetch(`${caller.url}${image}`, { headers: { authorization: `Bearer ${fresh}` } });
-    expect(Buffer.from(await served.arrayBuffer())).toEqual(picture);
-    expect(await caller.ingest(apiKey, { ...report, images: [dataUrl(picture, 'image/png')] })).toBe(
-      withPicture,
-    );
+    expect(Buffer.from(await served.arrayBuffer())).toEqual(sent);
+    expect(await caller.ingest(apiKey, { ...report, images: [dataUrl(sent, 'image/png')] })).toBe(withImage);
     expect((await rowsOf(target.url, 'SELECT count(*)::int AS n FROM events'))[0].n).toBe(3);
     await caller.ingest(apiKey, { timestamp: '2023-05-07T07:08:09.010Z' });
     expect(await readFile(join(target.dataDir, 'jwt-secret'), 'utf8')).toBe(
@@ -184,7 +182,7 @@ describe('a backup', () => {
     }
   });
 
-  it('does not copy a picture again, and removes old backups with the pictures that only they reference', async () => {
+  it('does not copy an image again, and removes old backups with the images that only they reference', async () => {
     const own = await mkdtemp(join(folder, 'own-'));
     await gantry.ingest(apiKey, { images: [dataUrl(png({ shade: 8 }), 'image/png')] });
     const first = await back(gantry, { folder: own });
@@ -192,7 +190,7 @@ describe('a backup', () => {
     const second = await back(gantry, { folder: own });
     expect(second.pictures).toMatchObject({ copied: 0, count: first.pictures.count });
     const stray = 'ab'.repeat(32);
-    await mkdir(join(own, 'pictures', 'ab', 'ab'), { recursive: true });
+    await mkdir(join(own, 'images', 'ab', 'ab'), { recursive: true });
     await writeFile(pathInPool(join(own, 'pictures'), stray), 'x');
     const third = await back(gantry, { folder: own, keep: 1 });
     expect(third.removed).toEqual([first.name, second.name]);
@@ -228,7 +226,7 @@ describe('a backup', () => {
     await client.end();
   });
 
-  it('makes retention wait, so that no picture and no partition disappears meanwhile', async () => {
+  it('makes retention wait, so that no image and no partition disappears meanwhile', async () => {
     const token = await gantry.tokenFor('ADMIN');
     const client = new pg.Client({ connectionString: urlOf(gantry) });
     await client.connect();
@@ -250,7 +248,7 @@ describe('a backup', () => {
     await gantry.ok('storage.setRetention', { events: { default: null, byType: {} } }, { token });
   });
 
-  it('is completed without a picture that is missing in the store, and reports it', async () => {
+  it('is completed without an image that is missing in the store, and reports it', async () => {
     const own = await mkdtemp(join(folder, 'own-'));
     const id = await gantry.ingest(apiKey, { images: [dataUrl(png({ shade: 9 }), 'image/png')] });
     const [{ hash }] = await rowsOf(

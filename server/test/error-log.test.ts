@@ -173,14 +173,14 @@ describe('the description of an error', () => {
 
   it('keeps what an operator needs', () => {
     const cause = databaseError('53100', 'could not extend file "base/1/2": No space left on device');
-    const error = new Error('The picture cannot be stored', { cause });
+    const error = new Error('The image cannot be stored', { cause });
     expect(describeError(error)).toMatchObject({
       type: 'Error',
-      message: 'The picture cannot be stored',
+      message: 'The image cannot be stored',
       cause: { type: 'DatabaseError', code: '53100', message: cause.message },
     });
     expect(describeError(error).stack).toContain('error-log.test.ts');
-    expect(safeText(error)).toBe(`The picture cannot be stored: ${cause.message} (SQLSTATE 53100)`);
+    expect(safeText(error)).toBe(`The image cannot be stored: ${cause.message} (SQLSTATE 53100)`);
     const store = 'client certificates can only be checked if a root certificate store is available';
     expect(safeText(databaseError('F0000', store))).toBe(`${store} (SQLSTATE F0000)`);
     expect(safeText(new Error('connect ECONNREFUSED 127.0.0.1:5432'))).toBe(

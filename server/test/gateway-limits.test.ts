@@ -3,8 +3,8 @@ import { ConnectionLimits } from '../src/devices/limits.ts';
 import { claimMessages } from '../src/devices/messages-store.ts';
 import { connect, pathOf, processed, sendJson } from './gateway-calls.ts';
 import { eventually, sharedGantry, startGantry } from './harness.ts';
-import { jpeg } from './pictures.ts';
 import { requestRaw } from './raw-http.ts';
+import { jpeg } from './sample-images.ts';
 
 const gantry = await sharedGantry({ config: { EVENT_RATE_FACTOR: '1' } });
 const token = await gantry.tokenFor('ADMIN');
@@ -65,28 +65,26 @@ describe('a connection that sends too much', () => {
     let now = 0;
     const sensor = { id: 's', eventsPerMin: 3_000 } as never;
     const limits = new ConnectionLimits(1, { find: async () => sensor }, () => now);
-    const recorder = { id: 'r', sensorId: 's', options: { sensors: { 1: 'x', 2: 'y', lane: 'y' } } } as never;
+    const nvr = { id: 'r', sensorId: 's', options: { sensors: { 1: 'x', 2: 'y', lane: 'y' } } } as never;
     // Messages that arrive before the sensor has been loaded are admitted.
-    limits.take(recorder, 6_000);
+    limits.take(nvr, 6_000);
     await new Promise(setImmediate);
-    limits.take(recorder, 6_000);
-    expect(() => limits.take(recorder, 1)).toThrow('more than 6000');
+    limits.take(nvr, 6_000);
+    expect(() => limits.take(nvr, 1)).toThrow('more than 6000');
     now = 60_000;
-    limits.take(recorder, 6_000);
+    limits.take(nvr, 6_000);
   });
 
   it('does not delay the messages of others while its own wait to be read', async () => {
-    const recorder = await connect(gantry, 'dahua', { options: { sensors: {} } });
+    const nvr = await connect(gantry, 'dahua', { options: { sensors: {} } });
     const unknown = (n: number) => ({ ...beat, DeviceID: 'nvr', n });
-    await post(recorder.url, unknown(0));
-    expect(await processed(gantry, recorder.id)).toMatchObject([{ status: 'UNKNOWN_DEVICE' }]);
+    await post(nvr.url, unknown(0));
+    expect(await processed(gantry, nvr.id)).toMatchObject([{ status: 'UNKNOWN_DEVICE' }]);
     const blocker = await gantry.pool.connect();
     try {
       await blocker.query('BEGIN');
-      await blocker.query('SELECT FROM device_discoveries WHERE connection_id = $1 FOR UPDATE', [
-        recorder.id,
-      ]);
-      await Promise.all(Array.from({ length: 100 }, (_, n) => post(recorder.url, unknown(n))));
+      await blocker.query('SELECT FROM device_discoveries WHERE connection_id = $1 FOR UPDATE', [nvr.id]);
+      await Promise.all(Array.from({ length: 100 }, (_, n) => post(nvr.url, unknown(n))));
       const other = await connect(gantry, 'gantry');
       await post(other.url, { eventType: 'VEHICLE_DETECTION' });
       expect(await processed(gantry, other.id)).toMatchObject([{ status: 'STORED' }]);
@@ -94,11 +92,11 @@ describe('a connection that sends too much', () => {
       await blocker.query('ROLLBACK');
       blocker.release();
     }
-    await processed(gantry, recorder.id, 100);
+    await processed(gantry, nvr.id, 100);
   }, 120_000);
 });
 
-describe('a picture that arrives again', () => {
+describe('an image that arrives again', () => {
   it('does not make messages wait for one another', async () => {
     const made = await connect(gantry, 'gantry');
     const data = `data:image/jpeg;base64,${jpeg({ comment: 'p'.repeat(300) }).toString('base64')}`;
@@ -109,7 +107,7 @@ describe('a picture that arrives again', () => {
     const blocker = await gantry.pool.connect();
     try {
       await blocker.query('BEGIN');
-      // The lock that another message with the same picture holds while it is being stored.
+      // The lock that another message with the same image holds while it is being stored.
       await blocker.query(`SELECT FROM images WHERE sha256 = decode($1, 'hex') FOR NO KEY UPDATE`, [sha256]);
       expect((await send()).status).toBe(200);
       const messages = await processed(gantry, made.id, 2);

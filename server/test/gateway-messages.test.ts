@@ -18,7 +18,7 @@ import {
 } from './gateway-calls.ts';
 import { eventually, sharedGantry, startGantry, untilBegun } from './harness.ts';
 import { noteStatements, type Statement } from './noted-statements.ts';
-import { jpeg } from './pictures.ts';
+import { jpeg } from './sample-images.ts';
 import { openStream, type Stream } from './sse.ts';
 
 const gantry = await sharedGantry();
@@ -366,7 +366,7 @@ describe('the data that devices sent', () => {
     const { db } = gantry.app.context;
     const hashes = messages.map(({ pictures }) => pictures[0]?.slice('/images/'.length) ?? '');
     await gantry.pool.query(`UPDATE images SET touched_at = now() - interval '2 hours'`);
-    // The event of the older message is gone, so that only the message refers to its picture.
+    // The event of the older message is gone, so that only the message refers to its image.
     await gantry.pool.query('DELETE FROM event_images WHERE sha256 = $1', [
       Buffer.from(hashes[1] ?? '', 'hex'),
     ]);

@@ -17,15 +17,15 @@ import { eventually, sharedGantry } from './harness.ts';
 const gantry = await sharedGantry();
 const token = await gantry.tokenFor('ADMIN');
 
-describe('a recorder', () => {
-  /** Sends the report of a vehicle by a camera of the recorder. */
-  const seen = async (recorder: Created, channel: string, plate: string): Promise<void> => {
+describe('an NVR', () => {
+  /** Sends the report of a vehicle by a camera of the NVR. */
+  const seen = async (nvr: Created, channel: string, plate: string): Promise<void> => {
     const xml = (await devicePayload('hikvision-anpr-deepinview-v58.xml')).toString();
     const body = xml
       .replace('<channelID>1<', `<channelID>${channel}<`)
       .replace('WX1234A', plate)
       .replace(/<UUID>[^<]*</, `<UUID>${randomUUID()}<`);
-    await send(gantry, pathOf(recorder.url), body, { 'content-type': 'application/xml' });
+    await send(gantry, pathOf(nvr.url), body, { 'content-type': 'application/xml' });
   };
   const discoveries = async (connectionId: string): Promise<{ id: string; device: string }[]> =>
     (await gantry.ok('connections.getDiscoveries', { connectionId }, { token })).discoveries;
@@ -39,20 +39,20 @@ describe('a recorder', () => {
 
   it('has devices that are discovered and registered, including their earlier messages', async () => {
     const made = await connect(gantry, 'gantry', { options: { sensors: {} } });
-    const recorder = await connect(gantry, 'hikvision', { options: { sensors: {} } });
+    const nvr = await connect(gantry, 'hikvision', { options: { sensors: {} } });
     const xml = await devicePayload('hikvision-anpr-deepinview-v58.xml');
     const headers = { 'content-type': 'application/xml' };
-    await send(gantry, pathOf(recorder.url), xml, headers);
-    expect((await processed(gantry, recorder.id))[0]).toMatchObject({
+    await send(gantry, pathOf(nvr.url), xml, headers);
+    expect((await processed(gantry, nvr.id))[0]).toMatchObject({
       status: 'UNKNOWN_DEVICE',
       eventIds: [],
     });
     const { discoveries } = await gantry.ok(
       'connections.getDiscoveries',
-      { connectionId: recorder.id },
+      { connectionId: nvr.id },
       { token },
     );
-    expect(discoveries).toMatchObject([{ connectionId: recorder.id, messages: 1 }]);
+    expect(discoveries).toMatchObject([{ connectionId: nvr.id, messages: 1 }]);
     const registered = await gantry.ok(
       'connections.register',
       { id: discoveries[0].id, name: 'Lane 1' },
@@ -60,37 +60,37 @@ describe('a recorder', () => {
     );
     expect(registered).toMatchObject({ success: true, replayed: 1 });
     const [message] = await eventually(
-      () => processed(gantry, recorder.id),
+      () => processed(gantry, nvr.id),
       ([only]) => only?.status === 'STORED',
     );
     expect(await eventOf(gantry, message?.eventIds[0])).toMatchObject({
       sensorId: registered.sensorId,
       sensorName: 'Lane 1',
     });
-    expect(
-      (await gantry.ok('connections.getDiscoveries', { connectionId: recorder.id }, { token })).total,
-    ).toBe(0);
+    expect((await gantry.ok('connections.getDiscoveries', { connectionId: nvr.id }, { token })).total).toBe(
+      0,
+    );
     // A message that names no device belongs to the sensor of the connection.
     await sendJson(gantry, pathOf(made.url), event());
     expect((await processed(gantry, made.id))[0]).toMatchObject({ status: 'STORED' });
   });
 
-  it('names the sensor of a discovered device after the recorder, since channels are only numbers', async () => {
-    const name = 'Recorder of the bus station';
+  it('names the sensor of a discovered device after the NVR, since channels are only numbers', async () => {
+    const name = 'NVR of the bus station';
     const sensorId = await newSensor(gantry, { name });
-    const recorder = await connect(gantry, 'hikvision', { sensorId, options: { sensors: {} } });
+    const nvr = await connect(gantry, 'hikvision', { sensorId, options: { sensors: {} } });
     const xml = (await devicePayload('hikvision-anpr-deepinview-v58.xml')).toString();
     const long = 'c'.repeat(60);
     for (const channel of ['1', long]) {
       const body = xml
         .replace('<channelID>1<', `<channelID>${channel}<`)
         .replace('WX1234A', `W${channel.length}`);
-      await send(gantry, pathOf(recorder.url), body, { 'content-type': 'application/xml' });
+      await send(gantry, pathOf(nvr.url), body, { 'content-type': 'application/xml' });
     }
-    await processed(gantry, recorder.id, 2);
+    await processed(gantry, nvr.id, 2);
     const { discoveries } = await gantry.ok(
       'connections.getDiscoveries',
-      { connectionId: recorder.id },
+      { connectionId: nvr.id },
       { token },
     );
     expect(new Set(discoveries.map(({ device }: { device: string }) => device))).toEqual(
@@ -107,10 +107,10 @@ describe('a recorder', () => {
   });
 
   it('has all earlier messages of a registered device read again, however many others have sent', async () => {
-    const recorder = await connect(gantry, 'hikvision', { options: { sensors: {} } });
-    for (const plate of ['W1', 'W2', 'W3']) await seen(recorder, '1', plate);
-    await seen(recorder, 'İkitelli 2', 'W4');
-    const [newest] = await processed(gantry, recorder.id, 4);
+    const nvr = await connect(gantry, 'hikvision', { options: { sensors: {} } });
+    for (const plate of ['W1', 'W2', 'W3']) await seen(nvr, '1', plate);
+    await seen(nvr, 'İkitelli 2', 'W4');
+    const [newest] = await processed(gantry, nvr.id, 4);
     const copied = 10_001;
     await gantry.pool.query(
       `INSERT INTO device_messages (id, connection_id, received_at, status, reason, method, path, content_type, bytes, parts)
@@ -121,7 +121,7 @@ describe('a recorder', () => {
     );
     const first = await gantry.ok(
       'connections.register',
-      { id: (await discovered(recorder.id, '1')).id },
+      { id: (await discovered(nvr.id, '1')).id },
       { token },
     );
     expect(first).toMatchObject({ replayed: 3 });
@@ -131,12 +131,12 @@ describe('a recorder', () => {
     );
     const second = await gantry.ok(
       'connections.register',
-      { id: (await discovered(recorder.id, 'İkitelli 2')).id },
+      { id: (await discovered(nvr.id, 'İkitelli 2')).id },
       { token },
     );
     await gantry.pool.query(`DELETE FROM device_messages WHERE id > 'ffffffff-ffff-7fff-8fff-000000000000'`);
     expect(second).toMatchObject({ replayed: copied + 1 });
-    expect(await discoveries(recorder.id)).toEqual([]);
+    expect(await discoveries(nvr.id)).toEqual([]);
   });
 
   it('is named as such when two cameras of Frigate report over a connection without sensors', async () => {
@@ -168,10 +168,10 @@ describe('a recorder', () => {
   });
 
   it('has a device registered once, when two users do it at once', async () => {
-    const recorder = await connect(gantry, 'hikvision', { options: { sensors: {} } });
-    await seen(recorder, '1', 'W1');
-    await processed(gantry, recorder.id);
-    const { id } = await discovered(recorder.id, '1');
+    const nvr = await connect(gantry, 'hikvision', { options: { sensors: {} } });
+    await seen(nvr, '1', 'W1');
+    await processed(gantry, nvr.id);
+    const { id } = await discovered(nvr.id, '1');
     const before = await gantry.count('sensors');
     const answers = await Promise.all(
       [1, 2].map(() => gantry.call('connections.register', { id }, { token })),
@@ -181,43 +181,43 @@ describe('a recorder', () => {
   });
 
   it('has a device discovered again after its sensor was deleted, and can be changed', async () => {
-    const recorder = await connect(gantry, 'hikvision', { options: { sensors: {} } });
-    await seen(recorder, '1', 'W1');
-    await processed(gantry, recorder.id);
+    const nvr = await connect(gantry, 'hikvision', { options: { sensors: {} } });
+    await seen(nvr, '1', 'W1');
+    await processed(gantry, nvr.id);
     const { sensorId } = await gantry.ok(
       'connections.register',
-      { id: (await discovered(recorder.id, '1')).id },
+      { id: (await discovered(nvr.id, '1')).id },
       { token },
     );
     await eventually(
-      () => processed(gantry, recorder.id),
+      () => processed(gantry, nvr.id),
       ([only]) => only?.status === 'STORED',
     );
     await gantry.ok('sensors.delete', { id: sensorId }, { token });
-    expect(await gantry.ok('connections.getById', { id: recorder.id }, { token })).toMatchObject({
+    expect(await gantry.ok('connections.getById', { id: nvr.id }, { token })).toMatchObject({
       options: { sensors: {} },
     });
     await eventually(
-      () => gantry.app.context.connections.byId(recorder.id),
+      () => gantry.app.context.connections.byId(nvr.id),
       (known) => Object.keys(known?.options.sensors ?? {}).length === 0,
     );
-    await seen(recorder, '1', 'W2');
-    expect((await processed(gantry, recorder.id, 2))[0]).toMatchObject({ status: 'UNKNOWN_DEVICE' });
-    expect(await discoveries(recorder.id)).toMatchObject([{ device: '1', messages: 1 }]);
+    await seen(nvr, '1', 'W2');
+    expect((await processed(gantry, nvr.id, 2))[0]).toMatchObject({ status: 'UNKNOWN_DEVICE' });
+    expect(await discoveries(nvr.id)).toMatchObject([{ device: '1', messages: 1 }]);
   });
 
   it('that still names a deleted sensor can be changed, and has its device discovered', async () => {
-    const recorder = await connect(gantry, 'hikvision', { options: { sensors: {} } });
+    const nvr = await connect(gantry, 'hikvision', { options: { sensors: {} } });
     const options = { sensors: { 1: randomUUID() } };
-    await gantry.pool.query('UPDATE connections SET options = $2 WHERE id = $1', [recorder.id, options]);
-    const update = (changed: object) => ({ id: recorder.id, options: changed });
+    await gantry.pool.query('UPDATE connections SET options = $2 WHERE id = $1', [nvr.id, options]);
+    const update = (changed: object) => ({ id: nvr.id, options: changed });
     await gantry.ok('connections.update', update({ ...options, speedUnit: 'mph' }), { token });
     const other = update({ sensors: { ...options.sensors, 2: randomUUID() } });
     expect(await gantry.refusal('connections.update', other, { token })).toMatchObject({ status: 400 });
-    await seen(recorder, '1', 'W1');
-    expect((await processed(gantry, recorder.id))[0]).toMatchObject({ status: 'UNKNOWN_DEVICE' });
-    expect(await discoveries(recorder.id)).toMatchObject([{ device: '1' }]);
-    expect(await gantry.ok('connections.tryReading', { id: recorder.id }, { token })).toMatchObject({
+    await seen(nvr, '1', 'W1');
+    expect((await processed(gantry, nvr.id))[0]).toMatchObject({ status: 'UNKNOWN_DEVICE' });
+    expect(await discoveries(nvr.id)).toMatchObject([{ device: '1' }]);
+    expect(await gantry.ok('connections.tryReading', { id: nvr.id }, { token })).toMatchObject({
       status: 'UNKNOWN_DEVICE',
       reason: 'The device 1 is not assigned to a sensor',
       events: [],
@@ -225,26 +225,26 @@ describe('a recorder', () => {
   });
 
   it('has a liveness signal of an unknown device shown as such, also when it is only tried', async () => {
-    const recorder = await connect(gantry, 'dahua', { options: { sensors: {} } });
-    await sendJson(gantry, pathOf(recorder.url), { Active: 'keepAlive', DeviceID: 'nvr' });
-    const [message] = await processed(gantry, recorder.id);
+    const nvr = await connect(gantry, 'dahua', { options: { sensors: {} } });
+    await sendJson(gantry, pathOf(nvr.url), { Active: 'keepAlive', DeviceID: 'nvr' });
+    const [message] = await processed(gantry, nvr.id);
     expect(message).toMatchObject({ status: 'UNKNOWN_DEVICE' });
-    const tried = await gantry.ok('connections.tryReading', { id: recorder.id }, { token });
+    const tried = await gantry.ok('connections.tryReading', { id: nvr.id }, { token });
     expect(tried).toMatchObject({ status: 'UNKNOWN_DEVICE', reason: message?.reason });
   });
 
   it('keeps a registration that somebody makes while another changes the options', async () => {
-    const recorder = await connect(gantry, 'hikvision', { options: { sensors: {} } });
-    const { updatedAt, options } = await gantry.ok('connections.getById', { id: recorder.id }, { token });
-    await seen(recorder, '1', 'W1');
-    await processed(gantry, recorder.id);
-    const { id } = await discovered(recorder.id, '1');
+    const nvr = await connect(gantry, 'hikvision', { options: { sensors: {} } });
+    const { updatedAt, options } = await gantry.ok('connections.getById', { id: nvr.id }, { token });
+    await seen(nvr, '1', 'W1');
+    await processed(gantry, nvr.id);
+    const { id } = await discovered(nvr.id, '1');
     const { sensorId } = await gantry.ok('connections.register', { id }, { token });
-    const change = { id: recorder.id, options: { ...options, speedUnit: 'mph' } };
+    const change = { id: nvr.id, options: { ...options, speedUnit: 'mph' } };
     expect(
       await gantry.refusal('connections.update', { ...change, expectedUpdatedAt: updatedAt }, { token }),
     ).toMatchObject({ status: 409 });
-    const now = await gantry.ok('connections.getById', { id: recorder.id }, { token });
+    const now = await gantry.ok('connections.getById', { id: nvr.id }, { token });
     expect(now.options).toEqual({ sensors: { 1: sensorId } });
     await gantry.ok(
       'connections.update',

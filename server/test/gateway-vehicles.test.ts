@@ -7,7 +7,7 @@ import { inTransaction } from '../src/platform/database/transaction.ts';
 import { devicePayload } from './device-messages.ts';
 import { connect, eventOf, pathOf, processed, sendJson } from './gateway-calls.ts';
 import { eventually, sharedGantry, WAITING_LOCKS } from './harness.ts';
-import { jpeg } from './pictures.ts';
+import { jpeg } from './sample-images.ts';
 
 const gantry = await sharedGantry();
 const token = await gantry.tokenFor('ADMIN');
@@ -195,7 +195,7 @@ describe('several reports about one vehicle', () => {
       .toString('base64');
     const frame = { ...results, agent_uid: 'a', results: [{ ...first, plate_crop_jpeg: truncated }, second] };
     await sendJson(gantry, pathOf(made.url), frame);
-    const reason = 'A picture in the message is truncated and was left out';
+    const reason = 'An image in the message is truncated and was left out';
     expect(await processed(gantry, made.id)).toMatchObject([{ status: 'HELD', reason }]);
     await gantry.pool.query('UPDATE device_passages SET due_at = now() WHERE closed_at IS NULL');
     const [message] = await eventually(

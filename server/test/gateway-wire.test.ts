@@ -3,8 +3,8 @@ import { devicePayload } from './device-messages.ts';
 import { type Created, connect, eventOf, pathOf, processed } from './gateway-calls.ts';
 import { challengeOf, digestHeader } from './gateway-digest.ts';
 import { sharedGantry } from './harness.ts';
-import { jpeg, png } from './pictures.ts';
 import { sendRaw } from './raw-http.ts';
+import { jpeg, png } from './sample-images.ts';
 
 const gantry = await sharedGantry();
 
@@ -90,7 +90,7 @@ describe('a request as devices send it', () => {
     });
   });
 
-  it('by a Dahua camera (EventHttpUpload): pictures behind the JSON, several messages on one connection', async () => {
+  it('by a Dahua camera (EventHttpUpload): images behind the JSON, several messages on one connection', async () => {
     const made = await connect(gantry, 'dahua');
     const [scene, plate] = [jpeg({ comment: 'scene' }), jpeg({ comment: 'plate' })];
     const event = {
@@ -136,7 +136,7 @@ describe('a request as devices send it', () => {
         ['Content-Disposition: form-data; name="event"', 'Content-Type: application/json'],
         JSON.stringify({ ...event, carState: 'lost', capture_timestamp: String(Date.now()) }),
       ],
-      // The first picture is not of the stated type, and the second one is empty.
+      // The first image is not of the stated type, and the second one is empty.
       [
         ['Content-Disposition: form-data; name="image"; filename="image.jpg"', 'Content-Type: image/jpeg'],
         png({ shade: 9 }),
@@ -175,7 +175,7 @@ describe('a request as devices send it', () => {
     expect(await processed(gantry, made.id, 1)).toMatchObject([{ status: 'ALIVE' }]);
   });
 
-  it('by a TVT recorder: the request line in absolute form, keepalives between', async () => {
+  it('by a TVT NVR: the request line in absolute form, keepalives between', async () => {
     const made = await connect(gantry, 'tvt');
     const [beat, vehicle] = [
       await devicePayload('tvt-nvr-v2-keepalive.xml'),

@@ -17,8 +17,8 @@ import {
   sendJson,
 } from './gateway-calls.ts';
 import { eventually, sharedGantry } from './harness.ts';
-import { jpeg } from './pictures.ts';
 import { sendRaw } from './raw-http.ts';
+import { jpeg } from './sample-images.ts';
 
 const gantry = await sharedGantry();
 const token = await gantry.tokenFor('ADMIN');
@@ -190,7 +190,7 @@ describe('a message of a device', () => {
   it('of a Hikvision camera, with its exact bytes, is an event with its images', async () => {
     const made = await connect(gantry, 'hikvision');
     const xml = await devicePayload('hikvision-anpr-deepinview-v58.xml');
-    const picture = jpeg();
+    const sent = jpeg();
     const part = (name: string, type: string, bytes: Buffer) => [
       `--boundary\r\nContent-Disposition: form-data; name="${name}"; filename="${name}"\r\nContent-Type: ${type}\r\nContent-Length: ${bytes.length}\r\n\r\n`,
       bytes,
@@ -200,7 +200,7 @@ describe('a message of a device', () => {
       [
         ...part('anpr.xml', 'text/xml; charset="UTF-8"', xml),
         ...part('licensePlatePicture.jpg', 'image/pjpeg', Buffer.alloc(0)),
-        ...part('detectionPicture.jpg', 'image/jpeg', picture),
+        ...part('detectionPicture.jpg', 'image/jpeg', sent),
         '--boundary--\r\n',
       ].map((each) => Buffer.from(each)),
     );
@@ -222,7 +222,7 @@ describe('a message of a device', () => {
     const image = await fetch(`${gantry.url}${stored.images[0]}`, {
       headers: { authorization: `Bearer ${token}` },
     });
-    expect(Buffer.from(await image.arrayBuffer())).toEqual(picture);
+    expect(Buffer.from(await image.arrayBuffer())).toEqual(sent);
     expect(await gantry.count('event_images')).toBeGreaterThan(0);
   });
 

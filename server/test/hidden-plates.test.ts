@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { connect, processed } from './gateway-calls.ts';
 import { eventually, sharedGantry } from './harness.ts';
 import { mayCall, type ProcedurePath, type Who } from './permissions-table.ts';
-import { png } from './pictures.ts';
+import { png } from './sample-images.ts';
 import { openStream } from './sse.ts';
 
 // A plate is planted wherever one can be, and must not appear in anything that is sent to a user from whom plates are
@@ -27,7 +27,7 @@ const planted = {
   reportId: '',
   scheduleId: '',
   image: '',
-  notePicture: '',
+  noteImage: '',
 };
 
 const day = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
@@ -85,7 +85,7 @@ beforeAll(async () => {
   const note = { id: planted.incidentId, note: 'Seen', images: [png({ shade: 9 }).toString('base64')] };
   await gantry.ok('incidents.addNote', note, { token: admin });
   const { timeline } = await gantry.ok('incidents.getById', { id: planted.incidentId }, { token: admin });
-  planted.notePicture = timeline.at(-1).details.images[0];
+  planted.noteImage = timeline.at(-1).details.images[0];
 
   const mapping = '{"plate": body.plate}';
   const connection = await connect(gantry, 'mapped', { options: { mapping } });
@@ -94,7 +94,7 @@ beforeAll(async () => {
   await gantry.fetch(`${pathname}/XQ77PLT?plate=XQ77PLT`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ plate: PLATE, picture: png({ shade: 8 }).toString('base64') }),
+    body: JSON.stringify({ plate: PLATE, image: png({ shade: 8 }).toString('base64') }),
   });
   planted.messageId = (await processed(gantry, connection.id, 1))[0]?.id ?? '';
 
@@ -266,7 +266,7 @@ describe('users from whom plates are hidden', () => {
       { connectionId: planted.connectionId },
       { token },
     );
-    expect(messages[0]).toMatchObject({ pictures: [] });
+    expect(messages[0]).toMatchObject({ images: [] });
   });
 
   it.each([
@@ -487,13 +487,13 @@ describe('users from whom plates are hidden', () => {
     expect(await detailsFor(token)).toEqual({ ...whole, description: { from: null, to: null } });
   });
 
-  it('see pictures of notes but not of devices', async () => {
+  it('see images of notes but not of devices', async () => {
     const token = await gantry.tokenFor('FIELD');
     const get = (path: string, who: string) =>
       fetch(`${gantry.url}${path}`, { headers: { authorization: `Bearer ${who}` } });
     expect((await get(planted.image, token)).status).toBe(403);
     expect((await get(planted.image, admin)).status).toBe(200);
-    expect((await get(planted.notePicture, token)).status).toBe(200);
+    expect((await get(planted.noteImage, token)).status).toBe(200);
     const images = [png({ shade: 11 }).toString('base64')];
     const id = await gantry.ingest(planted.apiKey, { licensePlateNumber: PLATE, images });
     const [image] = (await gantry.ok('events.getById', { id }, { token: admin })).images;

@@ -8,7 +8,7 @@ import S3rver from 's3rver';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type BlobStore, createDiskBlobs, createS3Blobs } from '../src/images/blobs.ts';
 import { startGantry } from './harness.ts';
-import { dataUrl, png } from './pictures.ts';
+import { dataUrl, png } from './sample-images.ts';
 
 interface Place {
   readonly blobs: BlobStore;

@@ -6,7 +6,7 @@ import S3rver from 's3rver';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verifySample } from '../src/images/verify.ts';
 import { type Gantry, startGantry } from './harness.ts';
-import { dataUrl, png } from './pictures.ts';
+import { dataUrl, png } from './sample-images.ts';
 
 // Images whose stored files are no longer those that were received.
 

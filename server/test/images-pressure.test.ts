@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { BlobStore } from '../src/images/blobs.ts';
 import { type ImageLimits, Images } from '../src/images/images.ts';
 import { eventually, sharedGantry } from './harness.ts';
-import { dataUrl, png } from './pictures.ts';
+import { dataUrl, png } from './sample-images.ts';
 
 const gantry = await sharedGantry();
 const apiKey = await gantry.registerSensor();
@@ -16,12 +16,12 @@ const countEvents = async (): Promise<number> =>
   Number((await gantry.pool.query('SELECT count(*) AS n FROM events')).rows[0].n);
 
 /** An event with one unique image of the given size in bytes. */
-const pictured = (length: number) => {
+const withImage = (length: number) => {
   const bytes = Buffer.alloc(length);
   bytes.write(randomUUID());
   const sha256 = createHash('sha256').update(bytes).digest('hex');
-  const picture = { sha256, mediaType: 'image/png' as const, width: 1, height: 1, bytes };
-  return { eventId: randomUUID(), eventType: 'INCIDENT', pictures: [picture] };
+  const image = { sha256, mediaType: 'image/png' as const, width: 1, height: 1, bytes };
+  return { eventId: randomUUID(), eventType: 'INCIDENT', images: [image] };
 };
 const over = (put: BlobStore['put'], limits: Partial<ImageLimits> = {}) =>
   new Images({
@@ -49,7 +49,7 @@ describe('images that wait to be stored', () => {
     const images = over(() => stalled, limits);
     const outcomes: string[] = [];
     const all = Array.from({ length: 20 }, async () => {
-      outcomes.push(await outcomeOf(images.keep(pictured(1_000_000))));
+      outcomes.push(await outcomeOf(images.keep(withImage(1_000_000))));
     });
     await eventually(
       async () => outcomes,
@@ -59,7 +59,7 @@ describe('images that wait to be stored', () => {
     release();
     await Promise.all(all);
     expect(outcomes.slice(16)).toEqual(['kept', 'kept', 'kept', 'kept']);
-    expect(await outcomeOf(images.keep(pictured(1_000_000)))).toBe('kept');
+    expect(await outcomeOf(images.keep(withImage(1_000_000)))).toBe('kept');
   });
 
   it('are refused while the store fails repeatedly, until one attempt succeeds', async () => {
@@ -73,12 +73,12 @@ describe('images that wait to be stored', () => {
       { failures: 5, openMs: 300 },
     );
     const outcomes: string[] = [];
-    for (let n = 0; n < 30; n++) outcomes.push(await outcomeOf(images.keep(pictured(10))));
+    for (let n = 0; n < 30; n++) outcomes.push(await outcomeOf(images.keep(withImage(10))));
     expect(new Set(outcomes)).toEqual(new Set(['unavailable']));
     expect(tries).toBeLessThan(20);
     works = true;
     await eventually(
-      () => outcomeOf(images.keep(pictured(10))),
+      () => outcomeOf(images.keep(withImage(10))),
       (outcome) => outcome === 'kept',
     );
   });
@@ -89,14 +89,14 @@ describe('images that wait to be stored', () => {
       release = resolve;
     });
     const images = over(() => stalled, { putMs: 50, bytes: 1_000_000 });
-    await expect(images.keep(pictured(800_000))).rejects.toThrow(
+    await expect(images.keep(withImage(800_000))).rejects.toThrow(
       'Storing the images of the event took too long',
     );
-    const refused = images.keep(pictured(800_000));
+    const refused = images.keep(withImage(800_000));
     await expect(refused).rejects.toThrow('More images are arriving');
     release();
     await eventually(
-      () => outcomeOf(images.keep(pictured(800_000))),
+      () => outcomeOf(images.keep(withImage(800_000))),
       (outcome) => outcome === 'kept',
     );
   });
@@ -104,7 +104,7 @@ describe('images that wait to be stored', () => {
   it('are not stored when their turn comes too late', async () => {
     const put = vi.fn(async () => undefined);
     const images = over(put);
-    expect(await outcomeOf(images.keep(pictured(10), performance.now() - 1))).toBe('unavailable');
+    expect(await outcomeOf(images.keep(withImage(10), performance.now() - 1))).toBe('unavailable');
     expect(put).not.toHaveBeenCalled();
   });
 });

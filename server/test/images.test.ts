@@ -5,8 +5,8 @@ import { reportedEvent } from '@gantry/contract/events';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { storeReported } from '../src/ingest/pipeline.ts';
 import { sharedGantry, startGantry } from './harness.ts';
-import { dataUrl, jpeg, png, webp } from './pictures.ts';
 import { processorMs } from './processor-time.ts';
+import { dataUrl, jpeg, png, webp } from './sample-images.ts';
 
 const gantry = await sharedGantry();
 const apiKey = await gantry.registerSensor();
@@ -76,7 +76,7 @@ describe('an image that comes with an event', () => {
 
   it('does not turn a retry into a different event, in any form', async () => {
     const bytes = png({ shade: 8 });
-    const keyed = { timestamp: '2026-01-05T10:00:00Z', idempotencyKey: 'picture-8' };
+    const keyed = { timestamp: '2026-01-05T10:00:00Z', idempotencyKey: 'image-8' };
     const first = await report([dataUrl(bytes, 'image/png')], keyed);
     const again = await gantry.ok('events.ingestBatch', {
       apiKey,
@@ -99,7 +99,7 @@ describe('an image in a data: URL', () => {
   it.each(['image/jpg', 'image/pjpeg', 'image/png', 'image/jpeg;charset=utf-8;name=a', '', 'text/plain'])(
     'is known by its bytes, although its type is %j',
     async (type) => {
-      const bytes = jpeg({ comment: `a picture of the type ${type}`, width: 40 });
+      const bytes = jpeg({ comment: `an image of the type ${type}`, width: 40 });
       const { eventId, warnings } = (await report([dataUrl(bytes, type)])).body.result.data.json;
       expect(warnings).toBeUndefined();
       const { images } = await gantry.ok(
@@ -310,15 +310,15 @@ describe('the images of an event that is refused because its key was used for ot
     const sensor = await knownSensors.find(row.id);
     if (!sensor) throw new Error('The sensor is not known');
     const store = async (bytes: Buffer) => {
-      const picture = { sha256: sha256(bytes), mediaType: 'image/png' as const, width: 1, height: 1, bytes };
-      await images.keepForNote([picture]);
+      const image = { sha256: sha256(bytes), mediaType: 'image/png' as const, width: 1, height: 1, bytes };
+      await images.keepForNote([image]);
       const event = reportedEvent.parse({
         eventType: 'INCIDENT',
         timestamp,
         idempotencyKey: 'gate-8',
-        images: [`/images/${picture.sha256}`],
+        images: [`/images/${image.sha256}`],
       });
-      return storeReported({ app: gantry.app.context, sensor }, event, [picture.sha256]);
+      return storeReported({ app: gantry.app.context, sensor }, event, [image.sha256]);
     };
     expect((await store(first)).outcome).toBe('stored');
     expect((await store(second)).outcome).toBe('conflict');

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { eventually, sharedGantry } from './harness.ts';
-import { dataUrl, jpeg, png } from './pictures.ts';
+import { dataUrl, jpeg, png } from './sample-images.ts';
 
 const gantry = await sharedGantry();
 const admin = await gantry.tokenFor('ADMIN');
@@ -130,13 +130,13 @@ describe('the images of notes', () => {
     const eventId = await gantry.ingest(apiKey, { images: [asPng(shared)] });
     await gantry.ok('events.delete', { id: eventId }, { token: admin });
     // Stored for a note that was never added.
-    const lostPicture = {
+    const lostImage = {
       sha256: addressOf(lost).slice(8),
       mediaType: 'image/png' as const,
       width: 1,
       height: 1,
     };
-    await gantry.app.context.images.keepForNote([{ ...lostPicture, bytes: lost }]);
+    await gantry.app.context.images.keepForNote([{ ...lostImage, bytes: lost }]);
     await age();
     await gantry.ok('storage.setRetention', { images: 1 }, { token: admin });
     const stored = () => Promise.all([own, shared, lost].map((bytes) => statusOf(addressOf(bytes), admin)));

@@ -1,7 +1,7 @@
 import { hash, randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { eventually, expectBetween, sharedGantry } from './harness.ts';
-import { dataUrl, jpeg } from './pictures.ts';
+import { dataUrl, jpeg } from './sample-images.ts';
 
 const LIST_KEYS = [
   'archived',
@@ -309,7 +309,7 @@ describe('values at their limits', () => {
     ['images', [`data:image/svg+xml;base64,${'A'.repeat(3000)}`]],
     ['images', [null]],
     ['images', ['']],
-    ['images', ['no picture today']],
+    ['images', ['no image today']],
     ['images', ['two\nlines']],
     ['images', ['javascript:alert(1)']],
     ['images', ['<img>']],

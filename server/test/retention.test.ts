@@ -15,8 +15,8 @@ import { inTransaction } from '../src/platform/database/transaction.ts';
 import { ReportFiles } from '../src/reports/files.ts';
 import { removeOrphanFiles } from '../src/reports/start.ts';
 import { eventually, sharedGantry, WAITING_LOCKS } from './harness.ts';
-import { dataUrl, png } from './pictures.ts';
 import { rollUpAllTraffic } from './roll-up-all-traffic.ts';
+import { dataUrl, png } from './sample-images.ts';
 import { lengthOf } from './test-length.ts';
 
 const NOTHING_LIMITED = {
@@ -518,13 +518,13 @@ describe('images', () => {
   });
 
   it('are removed with a month of events that is dropped as a whole', async () => {
-    const picture = png({ shade: 33 });
-    await report(inMonth(9), { images: [dataUrl(picture, 'image/png')] });
+    const image = png({ shade: 33 });
+    await report(inMonth(9), { images: [dataUrl(image, 'image/png')] });
     await letImagesAge();
     await ask('setRetention', { events: { default: 100 } });
     await carryOut();
     expect(await isThere(tableOf(9))).toBe(false);
-    expect(await stored(picture)).toBe(false);
+    expect(await stored(image)).toBe(false);
     expect(await rowsOf('SELECT FROM event_images')).toEqual([]);
   });
 
@@ -550,29 +550,29 @@ describe('images', () => {
   });
 
   it('named by their address while they are being collected are not referred to, others are kept for an hour', async () => {
-    const picture = png({ shade: 37 });
-    const first = await report(daysAgo(2), { images: [dataUrl(picture, 'image/png')] });
+    const image = png({ shade: 37 });
+    const first = await report(daysAgo(2), { images: [dataUrl(image, 'image/png')] });
     const { images } = await gantry.ok('events.getById', { id: first }, { token });
     await gantry.ok('events.delete', { id: first }, { token });
     await letImagesAge();
     const references = () => rowsOf('SELECT FROM event_images');
     const before = (await references()).length;
     await gantry.pool.query('UPDATE images SET stored_at = NULL WHERE sha256 = $1', [
-      createHash('sha256').update(picture).digest(),
+      createHash('sha256').update(image).digest(),
     ]);
     const second = await report(daysAgo(2), { images });
     expect(await references()).toHaveLength(before);
     await gantry.pool.query('UPDATE images SET stored_at = now() WHERE sha256 = $1', [
-      createHash('sha256').update(picture).digest(),
+      createHash('sha256').update(image).digest(),
     ]);
     const third = await report(daysAgo(2), { images });
     expect(await references()).toHaveLength(before + 1);
     for (const id of [second, third]) await gantry.ok('events.delete', { id }, { token });
     await carryOut();
-    expect(await stored(picture)).toBe(true);
+    expect(await stored(image)).toBe(true);
     await letImagesAge();
     await carryOut();
-    expect(await stored(picture)).toBe(false);
+    expect(await stored(image)).toBe(false);
   });
 
   it('and reviews are removed with their events, one by one or with a whole month', async () => {
@@ -606,9 +606,9 @@ describe('images', () => {
     const { images } = gantry.app.context;
     const bytes = png({ shade: 37 });
     const sha256 = createHash('sha256').update(bytes).digest('hex');
-    const picture = { sha256, mediaType: 'image/png' as const, width: 1, height: 1, bytes };
+    const image = { sha256, mediaType: 'image/png' as const, width: 1, height: 1, bytes };
     const eventId = '01a00000-0000-7000-8000-000000000001';
-    await images.keep({ eventId, eventType: 'INCIDENT', pictures: [picture] });
+    await images.keep({ eventId, eventType: 'INCIDENT', images: [image] });
     await carryOut();
     expect(await stored(bytes)).toBe(true);
     await letImagesAge();
@@ -642,9 +642,9 @@ describe('images', () => {
   it('of a message of a device are neither removed nor announced as due', async () => {
     const bytes = png({ shade: 39 });
     const sha256 = createHash('sha256').update(bytes).digest('hex');
-    const picture = { sha256, mediaType: 'image/png' as const, width: 1, height: 1, bytes };
+    const image = { sha256, mediaType: 'image/png' as const, width: 1, height: 1, bytes };
     const messageId = '01a00000-0000-7000-8000-000000000002';
-    await gantry.app.context.images.keepForMessage({ messageId, pictures: [picture] });
+    await gantry.app.context.images.keepForMessage({ messageId, images: [image] });
     await letImagesAge();
     await carryOut();
     expect(await stored(bytes)).toBe(true);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { dailyRuns } from '../src/operations/retention/schedule.ts';
 import { sharedGantry } from './harness.ts';
-import { dataUrl, png } from './pictures.ts';
+import { dataUrl, png } from './sample-images.ts';
 
 const gantry = await sharedGantry();
 const admin = await gantry.tokenFor('ADMIN');
@@ -29,9 +29,9 @@ describe('storage.getStats', () => {
   });
 
   it('reports months, images and the files of reports to every user who is logged in', async () => {
-    const picture = png({ shade: 3 });
+    const image = png({ shade: 3 });
     await report('2026-03-31T23:59:59.999Z');
-    await report('2026-04-01T00:00:00.000Z', { images: [dataUrl(picture, 'image/png')] });
+    await report('2026-04-01T00:00:00.000Z', { images: [dataUrl(image, 'image/png')] });
     const folder = join(gantry.app.context.config.DATA_DIR, 'reports');
     await mkdir(folder, { recursive: true });
     await writeFile(join(folder, 'left.csv'), 'a,b\n');
@@ -41,7 +41,7 @@ describe('storage.getStats', () => {
       eventCount: 2,
       oldestEvent: '2026-03-31T23:59:59.999Z',
       newestEvent: '2026-04-01T00:00:00.000Z',
-      images: { count: 1, bytes: picture.length },
+      images: { count: 1, bytes: image.length },
       reports: { count: 1, bytes: 4 },
     });
     const months = Object.fromEntries(

@@ -25,7 +25,7 @@ const sensor = {
   speedLimit: null,
   eventsPerMin: 20,
 };
-const watches = (watchlist: Watchlist, licensePlateNumber: string | null): boolean => {
+const matches = (watchlist: Watchlist, licensePlateNumber: string | null): boolean => {
   const event = reportedEvent.parse({ eventType: 'PLATE_RECOGNITION', licensePlateNumber });
   return watchlist.match(enrich(event, sensor, 'UTC', Date.now())).length > 0;
 };
@@ -53,15 +53,15 @@ const heldList = (first: string[]) => {
 describe('the watchlist of a process', () => {
   it('is read before the process serves requests', async () => {
     await using watchlist = await createWatchlist(async () => [entryOf('AB 1')], log);
-    expect(watches(watchlist, 'ab-1')).toBe(true);
-    expect(watches(watchlist, 'AB 2')).toBe(false);
+    expect(matches(watchlist, 'ab-1')).toBe(true);
+    expect(matches(watchlist, 'AB 2')).toBe(false);
   });
 
   it('matches no event without a plate, or with one of hyphens only', async () => {
     await using watchlist = await createWatchlist(async () => [entryOf('**')], log);
-    expect(watches(watchlist, null)).toBe(false);
-    expect(watches(watchlist, '--')).toBe(false);
-    expect(watches(watchlist, 'X')).toBe(true);
+    expect(matches(watchlist, null)).toBe(false);
+    expect(matches(watchlist, '--')).toBe(false);
+    expect(matches(watchlist, 'X')).toBe(true);
   });
 
   it('includes changes committed before a refresh was requested, even during another one', async () => {
@@ -77,14 +77,14 @@ describe('the watchlist of a process', () => {
     const later = watchlist.refresh();
     letGo();
     await early;
-    expect(watches(watchlist, 'B2')).toBe(false);
+    expect(matches(watchlist, 'B2')).toBe(false);
     await eventually(
       async () => began(),
       (count) => count === 3,
     );
     letGo();
     await Promise.all([late, later]);
-    expect(watches(watchlist, 'B2')).toBe(true);
+    expect(matches(watchlist, 'B2')).toBe(true);
     expect(began()).toBe(3);
   });
 
@@ -98,12 +98,12 @@ describe('the watchlist of a process', () => {
     failures = 2;
     list = [entryOf('B2')];
     await watchlist.refresh();
-    expect([watches(watchlist, 'A1'), watches(watchlist, 'B2')]).toEqual([true, false]);
+    expect([matches(watchlist, 'A1'), matches(watchlist, 'B2')]).toEqual([true, false]);
     await eventually(
-      async () => watches(watchlist, 'B2'),
-      (isWatched) => isWatched,
+      async () => matches(watchlist, 'B2'),
+      (isMatched) => isMatched,
     );
-    expect(watches(watchlist, 'A1')).toBe(false);
+    expect(matches(watchlist, 'A1')).toBe(false);
   });
 
   it('does not retry after it was closed', async () => {

@@ -46,7 +46,7 @@ const dataDir = resolve(DATA_DIR || 'data-demo');
 /** Settings in .env that the demo uses, too. */
 const SHARED = new Set(['HOST', 'PORT', 'LOG_LEVEL', 'ADMIN_EMAIL', 'ADMIN_PASSWORD']);
 
-// The other settings in .env name the database, backups, pictures and brokers of the real service, which the demo must
+// The other settings in .env name the database, backups, images and brokers of the real service, which the demo must
 // not touch. The service reads .env itself, and an empty setting counts as unset.
 const ofTheService = Object.keys(process.env).filter((name) => !given.has(name) && !SHARED.has(name));
 const env = {

@@ -10,7 +10,7 @@ export interface Issue {
 }
 
 const WARNINGS: readonly [Issue, ...Issue[]] = [
-  { code: 'LENS_DIRTY', message: 'The picture is blurred: clean the lens', severity: 'warning' },
+  { code: 'LENS_DIRTY', message: 'The image is blurred: clean the lens', severity: 'warning' },
   { code: 'TEMPERATURE_HIGH', message: 'The housing is hotter than 70 °C', severity: 'warning' },
   { code: 'STORAGE_LOW', message: 'Less than 10 % of the storage is free', severity: 'warning' },
   { code: 'CLOCK_DRIFT', message: 'The clock is more than a second off', severity: 'warning' },

@@ -25,7 +25,7 @@ export interface Pace {
 const PHOTOGRAPHED: ReadonlySet<string> = new Set(['TRAFFIC_VIOLATION', 'SEATBELT_VIOLATION', 'INCIDENT']);
 
 /** Mixed into the seed of an image, so that its random numbers differ from those of its event. */
-const OF_PICTURE = 0x9_1c7;
+const OF_IMAGE = 0x9_1c7;
 
 /**
  * The events of a minute, which is given as the number of minutes since 1970, in the order of their times. A lower rate
@@ -43,8 +43,8 @@ export function eventsOfMinute(sensor: VirtualSensor, minute: number, pace: Pace
     const timestamp = new Date(at).toISOString();
     const idempotencyKey = `${sensor.deviceId}/${minute}.${index}`;
     const report = reportFrom(sensor.type, sensor.place, at, random);
-    const pictures = pace.images ? picturesOf(sensor, report, seed) : {};
-    return { at, input: { ...report, ...pictures, timestamp, idempotencyKey } };
+    const images = pace.images ? imagesIn(sensor, report, seed) : {};
+    return { at, input: { ...report, ...images, timestamp, idempotencyKey } };
   });
   return events.sort((a, b) => a.at - b.at);
 }
@@ -88,8 +88,8 @@ export function createStream(sensor: VirtualSensor, from: number, pace: Pace): E
   };
 }
 
-function picturesOf(sensor: VirtualSensor, { eventType }: EventInput, seed: number): { images?: string[] } {
+function imagesIn(sensor: VirtualSensor, { eventType }: EventInput, seed: number): { images?: string[] } {
   return sensor.type !== 'RADAR' && PHOTOGRAPHED.has(eventType)
-    ? { images: [photograph(createRandom(mix(seed, OF_PICTURE)))] }
+    ? { images: [photograph(createRandom(mix(seed, OF_IMAGE)))] }
     : {};
 }

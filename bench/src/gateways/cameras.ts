@@ -15,7 +15,7 @@ export interface CamerasOptions {
   readonly minutes: number;
   /** Seconds between samples. */
   readonly every: number;
-  readonly pictureBytes: number;
+  readonly imageBytes: number;
   readonly seed: number;
   readonly signal: AbortSignal;
   readonly onSample: (sample: CameraSample) => void;
@@ -45,17 +45,17 @@ const TIMEOUT_MS = 60_000;
 const LOOK_MS = 100;
 
 /**
- * Lets cameras, each with a connection of its own, send a message with a new picture every second. If that is more than
+ * Lets cameras, each with a connection of its own, send a message with a new image every second. If that is more than
  * the machine can store, the service answers 503, and stores the message later if its spool has room.
  * @throws BenchmarkFailed for any other answer, or when a message that was answered with 200 does not become an event
  */
 export async function watchCameras(stage: Stage, options: CamerasOptions): Promise<CameraSample[]> {
-  const { cameras, minutes, every, signal, onSample, seed, pictureBytes } = options;
+  const { cameras, minutes, every, signal, onSample, seed, imageBytes } = options;
   if (minutes === 0) return [];
   const { gantry, databaseUrl } = stage;
   const sensors = await registerSensors(gantry.client, cameras, 'camera');
   const paths = await connect(gantry.client, sensors, 'hikvision');
-  const make = hikvisionMessages(paths, { pictureBytes, isSame: false, seed: seed + 2 });
+  const make = hikvisionMessages(paths, { imageBytes, isSame: false, seed: seed + 2 });
   const [counts, statuses] = [await stage.count(), await countMessages(databaseUrl)];
   const processedBefore = processedMessages(await gantry.metrics());
   const fleet = startFleet(gantry.url, cameras, make);

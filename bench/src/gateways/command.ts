@@ -16,14 +16,14 @@ interface Options extends StageOptions, Output {
   readonly cameras: number;
   readonly minutes: number;
   readonly every: number;
-  readonly picture: number;
+  readonly image: number;
   readonly seed: number;
 }
 
 async function run(options: Options): Promise<void> {
   const { databaseUrl, folder, json, save, ...load } = options;
   const signal = stopOnSignals();
-  const given = { ...load, warmupSeconds: load.warmup, pictureBytes: load.picture * 1000, signal };
+  const given = { ...load, warmupSeconds: load.warmup, imageBytes: load.image * 1000, signal };
   const say = (line: string): void => void process.stderr.write(`${line}\n`);
   const results = await onStage(options, async (stage) => {
     const measurements = await runRounds(stage, { ...given, onMeasured: (each) => say(lineOf(each)) });
@@ -61,7 +61,7 @@ export const gatewaysCommand = new Command('gateways')
     numberBetween(0.1, 600, { whole: false }),
     10,
   )
-  .option('--picture <kB>', 'size of a picture', numberBetween(1, 5_000), 200)
+  .option('--picture <kB>', 'size of an image', numberBetween(1, 5_000), 200)
   .option('--seed <number>', 'the same seed gives the same vehicles', numberBetween(0, 999_999), 1)
   .option('--workers <number>', 'processes that Gantry serves with', numberBetween(1, 64), 1)
   .action(run);

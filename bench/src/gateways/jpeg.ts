@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 const WIDTH = 1920;
 const HEIGHT = 1080;
 
-/** The offset of the number of a picture in the file: after the SOI marker, and the marker and length of the comment. */
+/** The offset of the number of an image in the file: after the SOI marker, and the marker and length of the comment. */
 const NUMBER_AT = 6;
 const NUMBER_LENGTH = 16;
 
@@ -26,7 +26,7 @@ export function makeJpeg(bytes: number): Buffer {
   return Buffer.concat([beginning, scan, Buffer.from([0xff, 0xd9])]);
 }
 
-/** Writes a number into the comment of a JPEG made by `makeJpeg`, so that it counts as another picture. */
+/** Writes a number into the comment of a JPEG made by `makeJpeg`, so that it counts as another image. */
 export function numberJpeg(jpeg: Buffer, number: number): void {
   jpeg.write(String(number).padStart(NUMBER_LENGTH, '0'), NUMBER_AT, 'latin1');
 }

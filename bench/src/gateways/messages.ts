@@ -52,18 +52,18 @@ function createPassages(seed: number) {
 }
 
 /**
- * Makes Hikvision's multipart messages about recognised plates, each with one picture.
- * @param pictureBytes the size of a picture in bytes; each picture is different unless `isSame`
+ * Makes Hikvision's multipart messages about recognised plates, each with one image.
+ * @param imageBytes the size of an image in bytes; each image is different unless `isSame`
  */
 export function hikvisionMessages(
   paths: readonly string[],
-  { pictureBytes, isSame, seed }: { pictureBytes: number; isSame: boolean; seed: number },
+  { imageBytes, isSame, seed }: { imageBytes: number; isSame: boolean; seed: number },
 ): MakeMessage {
   const next = createPassages(seed);
-  const picture = makeJpeg(pictureBytes);
+  const image = makeJpeg(imageBytes);
   let number = 0;
   return () => {
-    if (!isSame) numberJpeg(picture, number);
+    if (!isSame) numberJpeg(image, number);
     const at = number % paths.length;
     number++;
     const { place, vehicle, ...seen } = next();
@@ -75,7 +75,7 @@ export function hikvisionMessages(
       plate: vehicle.plate,
       limit: limitKmh(place),
       vehicleType: vehicle.type,
-      picture,
+      image,
       device: {
         id: `camera-${at}`,
         name: `Camera ${at}`,
@@ -91,7 +91,7 @@ export function hikvisionMessages(
   };
 }
 
-/** Makes Plate Recognizer's webhook messages as JSON, with the fields of a captured one and without a picture. */
+/** Makes Plate Recognizer's webhook messages as JSON, with the fields of a captured one and without an image. */
 export function plateRecognizerMessages(paths: readonly string[], seed: number): MakeMessage {
   const next = createPassages(seed);
   let number = 0;

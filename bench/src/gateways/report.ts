@@ -112,7 +112,7 @@ function cameras(samples: readonly CameraSample[]): string[] {
   const { mean, slope, flat } = memoryOf(samples);
   const columns = ['minute', 'messages/s', '503/s', 'p50 ms', 'p99 ms', 'memory MB', 'heap MB', 'outside MB'];
   return [
-    'Cameras with a connection each, which send a message with a new picture every second, or as soon as the last one was answered. Every message that was answered with 200 became an event, and none failed.',
+    'Cameras with a connection each, which send a message with a new image every second, or as soon as the last one was answered. Every message that was answered with 200 became an event, and none failed.',
     '',
     formatTable(
       columns.map((title) => ({ title, figures: true })),

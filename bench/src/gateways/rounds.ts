@@ -17,9 +17,9 @@ import { send } from './send.ts';
 /** The traffic to compare, in the order of measurement. */
 export const WAYS = {
   ingest: 'events.ingest',
-  platerecognizer: 'Plate Recognizer, JSON without picture',
-  same: 'Hikvision, multipart, always the same picture',
-  hikvision: 'Hikvision, multipart, each with a new picture',
+  platerecognizer: 'Plate Recognizer, JSON without image',
+  same: 'Hikvision, multipart, always the same image',
+  hikvision: 'Hikvision, multipart, each with a new image',
 } as const;
 export type Way = keyof typeof WAYS;
 
@@ -28,7 +28,7 @@ export interface RoundOptions {
   readonly warmupSeconds: number;
   readonly seconds: number;
   readonly rounds: number;
-  readonly pictureBytes: number;
+  readonly imageBytes: number;
   readonly seed: number;
   readonly signal: AbortSignal;
   readonly onMeasured: (measurement: Measurement) => void;
@@ -58,7 +58,7 @@ const BODIES = 8192;
 export async function runRounds(stage: Stage, options: RoundOptions): Promise<Measurement[]> {
   if (options.rounds === 0) return [];
   const { gantry, sensors } = stage;
-  const { pictureBytes, seed } = options;
+  const { imageBytes, seed } = options;
   const cameras = await connect(gantry.client, sensors, 'hikvision');
   const readers = await connect(gantry.client, sensors, 'platerecognizer');
   const makers: Record<Way, MakeMessage> = {
@@ -67,8 +67,8 @@ export async function runRounds(stage: Stage, options: RoundOptions): Promise<Me
       seed,
     ),
     platerecognizer: plateRecognizerMessages(readers, seed),
-    same: hikvisionMessages(cameras, { pictureBytes, isSame: true, seed }),
-    hikvision: hikvisionMessages(cameras, { pictureBytes, isSame: false, seed: seed + 1 }),
+    same: hikvisionMessages(cameras, { imageBytes, isSame: true, seed }),
+    hikvision: hikvisionMessages(cameras, { imageBytes, isSame: false, seed: seed + 1 }),
   };
   const readTimes = await processorTimesOf(gantry.pid, stage.databaseUrl);
   const measurements: Measurement[] = [];

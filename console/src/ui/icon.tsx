@@ -111,7 +111,7 @@ const icons = {
   none: CircleMinus,
   offline: CircleX,
   overview: LayoutDashboard,
-  picture: Image,
+  image: Image,
   previous: ChevronLeft,
   refresh: RefreshCw,
   reveal: Eye,

@@ -13,8 +13,8 @@ import { arrayOf, type Fields, fieldsOf, namesOf, objectOf, textOf } from '../js
 import type { DeviceMessage } from '../message.ts';
 import { confidenceOf, plateOf, speedOf } from '../observed.ts';
 import { positionOf } from '../place.ts';
-import { jsonValues, notRead, picturesOf, reportKey, textsOf } from '../reading.ts';
-import { imageAddresses, listTag, vehicleEvent } from '../vehicle-event.ts';
+import { imagesIn, jsonValues, notRead, reportKey, textsOf } from '../reading.ts';
+import { imageUrls, listTag, vehicleEvent } from '../vehicle-event.ts';
 
 /**
  * LOST is sent 10 s after the last recognition by default. A camera that is set to send only NEW never reports that a
@@ -56,8 +56,8 @@ export const axisLpv: Format = {
     `User: ${username}   Password: ${password} (optional, because the address contains the token).`,
     'Device ID: a name for this camera. It is sent with each event.',
     'Under Event types, select New, Update and Lost. They become one event with the final plate.',
-    'Switch on "Send event data through HTTP POST multipart" for pictures, and the event buffer, which resends failed deliveries.',
-    'Or over MQTT, without pictures: set MQTT_URL of Gantry to the broker that the camera uses, and connect the camera to it under System, MQTT.',
+    'Switch on "Send event data through HTTP POST multipart" for images, and the event buffer, which resends failed deliveries.',
+    'Or over MQTT, without images: set MQTT_URL of Gantry to the broker that the camera uses, and connect the camera to it under System, MQTT.',
     'On the tab MQTT publication, press Add condition, select Application: ALPV.AllPlates, and choose QoS 1. Keep the default topic prefix; otherwise, and if other cameras publish to the same broker, whose events would all belong to this sensor, enter the topics of this camera in the option topics: axis/<serial number>/event/tns:axis/CameraApplicationPlatform/ALPV.AllPlates and axis/<serial number>/connection.',
   ],
 };
@@ -68,9 +68,9 @@ function read(message: DeviceMessage, context: ReadingContext): Reading {
     .map((value) => ofPublication(value, message.topic));
   const cars = values.filter(isCar);
   if (cars.length === 0) return withoutCar(message, values);
-  const pictures = picturesOf(message);
+  const images = imagesIn(message);
   return {
-    reports: cars.map((car) => reportOf(car, { pictures, context, receivedAt: message.receivedAt })),
+    reports: cars.map((car) => reportOf(car, { images, context, receivedAt: message.receivedAt })),
     is: 'reports',
     note: null,
   };
@@ -87,12 +87,12 @@ function ofPublication(value: unknown, topic: string | null): unknown {
 }
 
 interface Surroundings {
-  readonly pictures: readonly string[];
+  readonly images: readonly string[];
   readonly context: ReadingContext;
   readonly receivedAt: number;
 }
 
-function reportOf(car: unknown, { pictures, context, receivedAt }: Surroundings): Report {
+function reportOf(car: unknown, { images, context, receivedAt }: Surroundings): Report {
   const field = fieldsOf(car);
   const vehicle = fieldsOf(field('vehicle_info'));
   const camera = fieldsOf(field('camera_info'));
@@ -102,9 +102,7 @@ function reportOf(car: unknown, { pictures, context, receivedAt }: Surroundings)
   const state = textOf(field('carState'))?.toLowerCase() ?? '';
   const time = timeOf(field, context.zone);
   const carId = textOf(field('carID'));
-  const embedded = arrayOf(field('ImageArray')).flatMap((each) =>
-    imageAddresses(fieldsOf(each)('BinaryImage')),
-  );
+  const embedded = arrayOf(field('ImageArray')).flatMap((each) => imageUrls(fieldsOf(each)('BinaryImage')));
   const part = passageOf({ device, carId, state, plate, at: time.occurredAt ?? receivedAt });
   const moment = textOf(field('capture_timestamp', 'capture_ts', 'datetime', 'packetCounter', 'publishedAt'));
   return {
@@ -116,7 +114,7 @@ function reportOf(car: unknown, { pictures, context, receivedAt }: Surroundings)
       speed: speedOf(field('speed', 'carSpeed', 'vehicleSpeed'), context.options.speedUnit),
       vehicleType: vehicle('type') ?? field('vehicleType'),
       location: positionOf(place('lat', 'latitude'), place('lon', 'lng', 'longitude')),
-      images: [...pictures, ...embedded, ...imageAddresses(field('lpImage'))],
+      images: [...images, ...embedded, ...imageUrls(field('lpImage'))],
       confidence: confidenceOf(field('plateConfidence'), 1),
       tags: [
         'axis',

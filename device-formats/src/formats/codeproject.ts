@@ -3,8 +3,8 @@ import { type Format, type Reading, type ReadingContext, type Report, without } 
 import { arrayOf, type Fields, fieldsOf, namesOf, objectOf, textOf } from '../json-values.ts';
 import type { DeviceMessage } from '../message.ts';
 import { type Confidence, confidenceOf, plateOf } from '../observed.ts';
-import { formFields, jsonValues, notRead, picturesOf, reportKey } from '../reading.ts';
-import { imageAddresses, vehicleEvent } from '../vehicle-event.ts';
+import { formFields, imagesIn, jsonValues, notRead, reportKey } from '../reading.ts';
+import { imageUrls, vehicleEvent } from '../vehicle-event.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -36,7 +36,7 @@ function read(message: DeviceMessage, context: ReadingContext): Reading {
   const form = formFields(message);
   const isForm = fieldsOf(form)('ai_dump', 'plate_number', 'plate', 'memo', 'camera') !== undefined;
   const bodies = isForm ? [form] : jsonValues(message).flatMap(bodiesOf);
-  const readings = bodies.map((body) => readingOf(body, picturesOf(message), context));
+  const readings = bodies.map((body) => readingOf(body, imagesIn(message), context));
   const reports = readings.flatMap((reading) => reading?.reports ?? []);
   if (reports.length > 0) return { reports, is: 'reports', note: null };
   return (
@@ -59,7 +59,7 @@ function isAlert(field: Fields): boolean {
   return !isOther && textOf(field('camera')) !== null && field('plate_number', 'plate') !== undefined;
 }
 
-function readingOf(body: Json, pictures: readonly string[], context: ReadingContext): Reading | null {
+function readingOf(body: Json, images: readonly string[], context: ReadingContext): Reading | null {
   const field = fieldsOf(body);
   if (!isAlert(field)) return null;
   const device = namesOf(field('camera'));
@@ -70,7 +70,7 @@ function readingOf(body: Json, pictures: readonly string[], context: ReadingCont
     return without('nothing', 'The alert contains neither a plate nor a vehicle', device);
   }
   const one = seen.length > 0 ? seen : [{ plate: null, confidence: null, prediction: null }];
-  const from: Alert = { body, field, device, answers, vehicleType, pictures, isOnly: one.length === 1 };
+  const from: Alert = { body, field, device, answers, vehicleType, images, isOnly: one.length === 1 };
   return {
     reports: one.map((each, index) => reportOf(each, index, from, context)),
     is: 'reports',
@@ -84,12 +84,12 @@ interface Alert {
   readonly device: readonly string[];
   readonly answers: readonly Json[];
   readonly vehicleType: string | null;
-  readonly pictures: readonly string[];
+  readonly images: readonly string[];
   readonly isOnly: boolean;
 }
 
 function reportOf(seen: PlateRead, index: number, from: Alert, context: ReadingContext): Report {
-  const { body, field, device, answers, vehicleType, pictures, isOnly } = from;
+  const { body, field, device, answers, vehicleType, images, isOnly } = from;
   const answer = answers.find((each) => predictionsOf(each).includes(seen.prediction)) ?? answers[0] ?? {};
   const given = fieldsOf(seen.prediction);
   const moment =
@@ -106,7 +106,7 @@ function reportOf(seen: PlateRead, index: number, from: Alert, context: ReadingC
       plate: seen.plate,
       // With several plates it is unknown which of the vehicles each belongs to.
       vehicleType: isOnly ? vehicleType : null,
-      images: [...imageAddresses(field('image')), ...pictures],
+      images: [...imageUrls(field('image')), ...images],
       confidence: seen.confidence,
       tags: ['blueiris', device[0]],
       metadata: {

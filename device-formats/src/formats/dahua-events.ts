@@ -30,14 +30,14 @@ const INCIDENT_CODES: readonly (readonly [RegExp, string, ObservedEvent['severit
   [/^Traffic(?:Fog|Weather)/i, 'WEATHER', 'MEDIUM'],
 ];
 
-/** For how long to wait for the further pictures of a group, in seconds. */
+/** For how long to wait for the further images of a group, in seconds. */
 const WAIT_SECONDS = 10;
 
 /** An event of a vehicle, as EventHttpUpload, `snapManager` and RPC2 send it. */
 export function eventReport(
   event: DahuaEvent,
   device: readonly string[],
-  pictures: readonly string[],
+  images: readonly string[],
   { zone, options }: ReadingContext,
 ): Report {
   const { code, data, channel, raw } = event;
@@ -69,7 +69,7 @@ export function eventReport(
       knownText(vehicle, 'Category') ??
       knownText(data, 'TrafficCar/VehicleSize', 'TrafficCar/VehicleType'),
     location: locationOf(data),
-    images: [...addressesIn(raw), ...pictures],
+    images: [...addressesIn(raw), ...images],
     confidence: confidenceIn(data),
     tags: ['Dahua', machine, listTag(list)],
     metadata: {
@@ -180,7 +180,7 @@ function keyOf({ code, channel, data }: DahuaEvent, plate: string | null): strin
 }
 
 /**
- * Several pictures of one vehicle arrive as a group of events. Devices restart the numbers of groups when they are
+ * Several images of one vehicle arrive as a group of events. Devices restart the numbers of groups when they are
  * restarted, so the hour is part of the id.
  */
 function passageOf(
@@ -200,7 +200,7 @@ function passageOf(
     quality: hasPlate ? 1 : 0,
     isLast: index >= count,
     waitSeconds: WAIT_SECONDS,
-    // The first pictures of the group may be from before the full hour.
+    // The first images of the group may be from before the full hour.
     ...(occurredAt % HOUR_MS < WAIT_SECONDS * 1_000 && { joins: [idIn(hour - 1)] }),
   };
 }

@@ -9,13 +9,13 @@ import { violationIn, violationNamed } from '../violation-names.ts';
 
 /** Whether the value is a message of ITSAPI: a recognition, a heartbeat, or a description of the device. */
 export function isItsapi(value: unknown): boolean {
-  return pictureOf(value) !== null || isKeepAlive(value) || fieldText(value, 'DeviceModel') !== null;
+  return imageOf(value) !== null || isKeepAlive(value) || fieldText(value, 'DeviceModel') !== null;
 }
 
-/** What the message says of a vehicle: in `Picture`, or without that wrapper. */
-function pictureOf(value: unknown): unknown {
-  const picture = fieldAt(value, 'Picture');
-  if (typeof picture === 'object' && picture !== null) return picture;
+/** What the message says of a vehicle: in `Image`, or without that wrapper. */
+function imageOf(value: unknown): unknown {
+  const image = fieldAt(value, 'Image');
+  if (typeof image === 'object' && image !== null) return image;
   const isEvent = ['Code', 'Events', 'Data', 'TrafficCar', 'EventBaseInfo', 'params'].some(
     (name) => fieldAt(value, name) !== undefined,
   );
@@ -32,43 +32,43 @@ function isKeepAlive(value: unknown): boolean {
 /** Reads the messages of ITSAPI (`/NotificationInfo/…`). */
 export function readItsapi(
   values: readonly unknown[],
-  pictures: readonly string[],
+  images: readonly string[],
   context: ReadingContext,
 ): Reading {
   const reports = values.flatMap((value) => {
-    const picture = pictureOf(value);
-    return picture === null ? [] : [tollgateReport(value, picture, pictures, context)];
+    const image = imageOf(value);
+    return image === null ? [] : [tollgateReport(value, image, images, context)];
   });
   if (reports.length > 0) return { reports, is: 'reports', note: null };
   const [value] = values;
   const device = namesOf(fieldText(value, 'DeviceID'), fieldText(value, 'DeviceName'));
   if (isKeepAlive(value)) return without('heartbeat', 'A heartbeat', device);
   return fieldText(value, 'DeviceModel') === null
-    ? without('nothing', 'The message has no picture', device)
+    ? without('nothing', 'The message has no image', device)
     : without('status', 'The description of the device', device);
 }
 
 function tollgateReport(
   value: unknown,
-  picture: unknown,
-  pictures: readonly string[],
+  image: unknown,
+  images: readonly string[],
   { zone, options }: ReadingContext,
 ): Report {
-  const exists = !/^(?:false|0)$/i.test(fieldText(picture, 'Plate/IsExist') ?? '');
-  const plate = exists ? plateOf(fieldText(picture, 'Plate/PlateNumber')) : null;
-  const id = fieldText(picture, 'SnapInfo/DeviceID') ?? fieldText(value, 'DeviceID');
-  const channel = fieldText(picture, 'SnapInfo/Channel', 'Plate/Channel', 'Channel');
-  const time = fieldText(picture, 'SnapInfo/AccurateTime', 'SnapInfo/SnapTime');
-  const lane = fieldText(picture, 'SnapInfo/LanNo', 'SnapInfo/Lane', 'SnapInfo/LaneNo');
-  const code = knownText(picture, 'SnapInfo/ViolationCode', 'ViolationCode', 'Violation/Code');
-  const violation = anyText(picture, 'ViolationName', 'ViolationDesc') ?? code;
-  const isYes = (name: string) => fieldText(picture, `SnapInfo/${name}`)?.toLowerCase() === 'true';
-  const make = knownText(picture, 'Vehicle/VehicleSign');
-  const belts = [anyText(picture, 'MainSeat', 'SafeBelt'), anyText(picture, 'SubSeat')];
+  const exists = !/^(?:false|0)$/i.test(fieldText(image, 'Plate/IsExist') ?? '');
+  const plate = exists ? plateOf(fieldText(image, 'Plate/PlateNumber')) : null;
+  const id = fieldText(image, 'SnapInfo/DeviceID') ?? fieldText(value, 'DeviceID');
+  const channel = fieldText(image, 'SnapInfo/Channel', 'Plate/Channel', 'Channel');
+  const time = fieldText(image, 'SnapInfo/AccurateTime', 'SnapInfo/SnapTime');
+  const lane = fieldText(image, 'SnapInfo/LanNo', 'SnapInfo/Lane', 'SnapInfo/LaneNo');
+  const code = knownText(image, 'SnapInfo/ViolationCode', 'ViolationCode', 'Violation/Code');
+  const violation = anyText(image, 'ViolationName', 'ViolationDesc') ?? code;
+  const isYes = (name: string) => fieldText(image, `SnapInfo/${name}`)?.toLowerCase() === 'true';
+  const make = knownText(image, 'Vehicle/VehicleSign');
+  const belts = [anyText(image, 'MainSeat', 'SafeBelt'), anyText(image, 'SubSeat')];
   return {
     // Vehicles whose plates were not read may pass at the same time in different lanes.
     key: time && (id || plate) ? [id ?? '', time, plate ?? lane ?? '', channel ?? ''].join('/') : null,
-    device: namesOf(channel, id, fieldText(picture, 'SnapInfo/DeviceName')),
+    device: namesOf(channel, id, fieldText(image, 'SnapInfo/DeviceName')),
     ...reportedTime(zone, ['AccurateTime', time]),
     event: vehicleEvent({
       plate,
@@ -77,19 +77,19 @@ function tollgateReport(
         violationIn(code) !== null && violationIn(violation) !== null
           ? violationNamed(violation ?? '')
           : null,
-      speed: speedOf(anyText(picture, 'Speed', 'VehicleSpeed'), options.speedUnit),
-      speedLimit: speedOf(anyText(picture, 'SpeedLimit', 'UpperSpeedLimit'), options.speedUnit),
-      vehicleType: knownText(picture, 'Vehicle/VehicleType'),
-      location: positionOf(anyText(picture, 'Latitude'), anyText(picture, 'Longitude')),
+      speed: speedOf(anyText(image, 'Speed', 'VehicleSpeed'), options.speedUnit),
+      speedLimit: speedOf(anyText(image, 'SpeedLimit', 'UpperSpeedLimit'), options.speedUnit),
+      vehicleType: knownText(image, 'Vehicle/VehicleType'),
+      location: positionOf(anyText(image, 'Latitude'), anyText(image, 'Longitude')),
       images: [
-        ...['NormalPic', 'VehiclePic', 'CutoutPic'].flatMap((name) => addressesIn(fieldAt(picture, name))),
+        ...['NormalPic', 'VehiclePic', 'CutoutPic'].flatMap((name) => addressesIn(fieldAt(image, name))),
         ...addressesIn(value),
-        ...pictures,
+        ...images,
       ],
-      confidence: confidenceOf(fieldText(picture, 'Plate/Confidence'), 100),
+      confidence: confidenceOf(fieldText(image, 'Plate/Confidence'), 100),
       tags: [
         'Dahua',
-        knownText(picture, 'SnapInfo/SnapAddress', 'SnapInfo/DeviceName'),
+        knownText(image, 'SnapInfo/SnapAddress', 'SnapInfo/DeviceName'),
         isYes('AllowUser') ? 'allow' : null,
         isYes('BlockUser') ? 'block' : null,
       ],
@@ -97,18 +97,18 @@ function tollgateReport(
         vendor: 'dahua',
         device: id,
         channel,
-        address: knownText(picture, 'SnapInfo/SnapAddress'),
-        direction: knownText(picture, 'SnapInfo/Direction'),
+        address: knownText(image, 'SnapInfo/SnapAddress'),
+        direction: knownText(image, 'SnapInfo/Direction'),
         lane,
-        country: knownText(picture, 'Plate/Country'),
-        region: knownText(picture, 'Plate/Region', 'Plate/Province'),
-        plateColor: knownText(picture, 'Plate/PlateColor'),
-        plateType: knownText(picture, 'Plate/PlateType'),
+        country: knownText(image, 'Plate/Country'),
+        region: knownText(image, 'Plate/Region', 'Plate/Province'),
+        plateColor: knownText(image, 'Plate/PlateColor'),
+        plateType: knownText(image, 'Plate/PlateType'),
         make,
-        model: knownText(picture, 'Vehicle/VehicleSeries'),
-        color: knownText(picture, 'Vehicle/VehicleColor'),
+        model: knownText(image, 'Vehicle/VehicleSeries'),
+        color: knownText(image, 'Vehicle/VehicleColor'),
         violationCode: code,
-        box: fieldAt(picture, 'Plate/BoundingBox'),
+        box: fieldAt(image, 'Plate/BoundingBox'),
         raw: value,
       },
     }),

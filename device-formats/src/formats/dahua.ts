@@ -1,5 +1,5 @@
 import { parse } from 'secure-json-parse';
-import { fieldAt, fieldList, fieldText, itemsOf, picturesOf, unreadableReason, valuesOf } from '../fields.ts';
+import { fieldAt, fieldList, fieldText, imagesIn, itemsOf, unreadableReason, valuesOf } from '../fields.ts';
 import {
   addressParts,
   type DeviceAnswer,
@@ -44,10 +44,10 @@ export const dahua: Format = {
     return [
       'ITSAPI, for cameras that read plates: open Setup > Network > Platform Access > ITSAPI (Intelbras: Push), and enable it.',
       `Platform server: ${host}. Port: ${port}. Authentication: Digest, user name ${username}, password ${password}. The camera posts to /NotificationInfo/TollgateInfo, and these credentials identify it.`,
-      'Select plate number, time, vehicle attributes and pictures as the content, and set the heartbeat to 60 seconds.',
-      'Or, for other cameras and recorders: open Setup > Network > Auto Registration or HTTP Upload (EventHttpUpload), and enable the upload of events.',
+      'Select plate number, time, vehicle attributes and images as the content, and set the heartbeat to 60 seconds.',
+      'Or, for other cameras and NVRs: open Setup > Network > Auto Registration or HTTP Upload (EventHttpUpload), and enable the upload of events.',
       `Server: ${host}. Port: ${port}. Path: ${path}. Protocol: ${protocol}. The path identifies the device, so that no authentication is needed; if it asks for one, enter the same user name and password.`,
-      'Select the traffic events (such as TrafficJunction), and the pictures.',
+      'Select the traffic events (such as TrafficJunction), and the images.',
       'Set time zone and NTP server under Setup > System > Date & Time, and give this connection the same time zone: cameras report local time.',
     ];
   },
@@ -63,9 +63,9 @@ function read(message: DeviceMessage, context: ReadingContext): Reading {
   const { parts, path } = message;
   const values = valuesWithLines(parts);
   const itsapi = values.filter(isItsapi);
-  if (itsapi.length > 0) return readItsapi(itsapi, picturesOf(parts), context);
+  if (itsapi.length > 0) return readItsapi(itsapi, imagesIn(parts), context);
   const events = values.flatMap(eventsIn);
-  if (events.length > 0) return readEvents(events, picturesOf(parts), context);
+  if (events.length > 0) return readEvents(events, imagesIn(parts), context);
   if (/keep-?alive|heartbeat/i.test(path) || hasHeartbeat(parts)) return without('heartbeat', 'A heartbeat');
   return values.length > 0
     ? without('nothing', 'The message contains no events of Dahua')
@@ -113,16 +113,16 @@ function eventOf(raw: unknown): DahuaEvent[] {
 
 function readEvents(
   events: readonly DahuaEvent[],
-  pictures: readonly string[],
+  images: readonly string[],
   context: ReadingContext,
 ): Reading {
-  const readings = events.map((event) => readEvent(event, pictures, context));
+  const readings = events.map((event) => readEvent(event, images, context));
   const reports = readings.flatMap((each) => each.reports);
   if (reports.length > 0) return { reports, is: 'reports', note: null };
   return readings.find((each) => each.is !== 'nothing') ?? (readings[0] as Reading);
 }
 
-function readEvent(event: DahuaEvent, pictures: readonly string[], context: ReadingContext): Reading {
+function readEvent(event: DahuaEvent, images: readonly string[], context: ReadingContext): Reading {
   const { code, action, data } = event;
   const device = namesOf(event.channel, fieldText(data, 'TrafficCar/MachineName', 'MachineName'));
   if (/^(?:heartbeat|keepalive)$/i.test(code)) return without('heartbeat', 'A heartbeat', device);
@@ -137,7 +137,7 @@ function readEvent(event: DahuaEvent, pictures: readonly string[], context: Read
   if (!isTraffic && !isAboutVehicle(data)) {
     return without('nothing', `Events of the type ${code || 'unknown'} are not recorded`, device);
   }
-  return { reports: [eventReport(event, device, pictures, context)], is: 'reports', note: null };
+  return { reports: [eventReport(event, device, images, context)], is: 'reports', note: null };
 }
 
 /** Maximum number of lines that are read; no event has as many. */

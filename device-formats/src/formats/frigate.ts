@@ -3,8 +3,8 @@ import { type Format, type Reading, type ReadingContext, type Report, without } 
 import { arrayOf, namesOf, objectOf, textOf } from '../json-values.ts';
 import type { DeviceMessage } from '../message.ts';
 import { confidenceOf, plateOf, speedOf } from '../observed.ts';
-import { jsonValues, notRead, picturesOf, reportKey, textsOf } from '../reading.ts';
-import { imageAddresses, vehicleEvent } from '../vehicle-event.ts';
+import { imagesIn, jsonValues, notRead, reportKey, textsOf } from '../reading.ts';
+import { imageUrls, vehicleEvent } from '../vehicle-event.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -55,18 +55,18 @@ function read(message: DeviceMessage, context: ReadingContext): Reading {
     .flatMap((value) => (Array.isArray(value) ? value : [value]))
     // Bridges from MQTT to HTTP wrap the message together with its topic.
     .map((value) => objectOf(value).payload ?? value);
-  const readings = values.map((value) => readingOf(objectOf(value), picturesOf(message), context));
+  const readings = values.map((value) => readingOf(objectOf(value), imagesIn(message), context));
   const reports = readings.flatMap((reading) => reading?.reports ?? []);
   if (reports.length > 0) return { reports, is: 'reports', note: null };
   return readings.find((reading) => reading !== null) ?? availability(message);
 }
 
-function readingOf(body: Json, pictures: readonly string[], context: ReadingContext): Reading | null {
+function readingOf(body: Json, images: readonly string[], context: ReadingContext): Reading | null {
   const after = objectOf(body.after);
   if (body.after !== undefined && isReview(after)) {
     return without('nothing', 'Reviews summarize events, which are read themselves');
   }
-  if (textOf(after.id) !== null) return eventOf(body, after, pictures, context);
+  if (textOf(after.id) !== null) return eventOf(body, after, images, context);
   if (textOf(body.frigate_event_id) !== null) return reportsOf([returned(body, context)]);
   if (textOf(body.id) !== null && body.type !== undefined && body.camera !== undefined) {
     return body.type === 'lpr'
@@ -81,13 +81,13 @@ function readingOf(body: Json, pictures: readonly string[], context: ReadingCont
     ? eventOf(
         { type: body.end_time ? 'end' : 'update' },
         { ...body, ...objectOf(body.data) },
-        pictures,
+        images,
         context,
       )
     : null;
 }
 
-function eventOf(body: Json, after: Json, pictures: readonly string[], context: ReadingContext): Reading {
+function eventOf(body: Json, after: Json, images: readonly string[], context: ReadingContext): Reading {
   const label = textOf(after.label) ?? '';
   if (!VEHICLES.has(label)) return without('nothing', `${label || 'The object'} is not a vehicle`);
   if (after.false_positive === true)
@@ -113,7 +113,7 @@ function eventOf(body: Json, after: Json, pictures: readonly string[], context: 
         plate,
         speed,
         vehicleType: label === 'license_plate' ? null : label,
-        images: imageAddresses(...pictures, after.thumbnail),
+        images: imageUrls(...images, after.thumbnail),
         confidence: confidenceOf(score, 1),
         tags: ['frigate', device[0], name],
         metadata: {
@@ -126,7 +126,7 @@ function eventOf(body: Json, after: Json, pictures: readonly string[], context: 
           subLabel: name,
           isStationary: after.stationary,
           box: after.box,
-          // The path of the picture on Frigate; it is not fetched.
+          // The path of the image on Frigate; it is not fetched.
           snapshot: after.has_snapshot === true ? `/api/events/${id}/snapshot.jpg` : null,
           raw: body.after === undefined ? after : { type: body.type, after },
         },

@@ -44,9 +44,7 @@ function read(message: DeviceMessage, { zone }: Pick<ReadingContext, 'zone'>): R
   const device = deviceOf(message);
   if (/(?:^|\/)heartbeat$/.test(message.topic ?? message.path))
     return without('heartbeat', 'A heartbeat', device);
-  const pictures = message.parts.flatMap(({ content }) =>
-    content.kind === 'picture' ? [content.address] : [],
-  );
+  const images = message.parts.flatMap(({ content }) => (content.kind === 'image' ? [content.address] : []));
   const items = message.parts.flatMap(({ content }) =>
     content.kind === 'json' ? itemsOf(content.value) : [],
   );
@@ -54,8 +52,8 @@ function read(message: DeviceMessage, { zone }: Pick<ReadingContext, 'zone'>): R
   const found = items.map((item) => reportOf(item, device, zone));
   const reports = found.filter((each) => typeof each !== 'string');
   const [only] = reports;
-  if (only && items.length === 1 && pictures.length > 0) {
-    const event = { ...only.event, images: [...new Set([...(only.event.images ?? []), ...pictures])] };
+  if (only && items.length === 1 && images.length > 0) {
+    const event = { ...only.event, images: [...new Set([...(only.event.images ?? []), ...images])] };
     return { reports: [{ ...only, event }], is: 'reports', note: null };
   }
   const flaws = found.flatMap((each, at) => (typeof each === 'string' ? `events.${at}: ${each}` : []));

@@ -6,8 +6,8 @@ import { arrayOf, type Fields, fieldsOf, namesOf, objectOf, textOf } from '../js
 import type { DeviceMessage } from '../message.ts';
 import { confidenceOf, plateOf, speedOf } from '../observed.ts';
 import { positionOf } from '../place.ts';
-import { jsonValues, notRead, picturesOf, reportKey } from '../reading.ts';
-import { imageAddresses, vehicleEvent } from '../vehicle-event.ts';
+import { imagesIn, jsonValues, notRead, reportKey } from '../reading.ts';
+import { imageUrls, vehicleEvent } from '../vehicle-event.ts';
 import { asJson } from '../xml.ts';
 
 /**
@@ -77,8 +77,8 @@ function reportOf(value: unknown, { message, context, index }: Surroundings): Re
       vehicleType: text('VehicleType'),
       location: positionOf(field('Latitude', 'LatitudeY'), field('Longitude', 'LongitudeX')),
       images: [
-        ...imageAddresses(field('ContextImage'), field('OverviewImage'), field('PlateImage')),
-        ...picturesOf(message),
+        ...imageUrls(field('ContextImage'), field('OverviewImage'), field('PlateImage')),
+        ...imagesIn(message),
       ],
       confidence: confidenceOf(field('ConfidenceScore') ?? attribute('Confidence Score'), 100),
       tags: ['genetec', device[0], text('HotlistName', 'Hotlist')],

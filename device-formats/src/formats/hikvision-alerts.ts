@@ -12,7 +12,7 @@ export interface Source {
   /** In lower case. */
   readonly type: string;
   readonly device: readonly string[];
-  readonly pictures: readonly string[];
+  readonly images: readonly string[];
 }
 
 /** A recognised plate or a detected vehicle (ANPR). */
@@ -81,7 +81,7 @@ export function incidentReport(source: Source, aid: unknown, context: ReadingCon
 type Seen = Omit<SeenVehicle, 'tags' | 'metadata'>;
 
 function report(
-  { alert, type, device, pictures }: Source,
+  { alert, type, device, images }: Source,
   block: unknown,
   { zone, options }: ReadingContext,
   seen: Seen,
@@ -99,7 +99,7 @@ function report(
       ...seen,
       speedLimit: speedOf(fieldText(block, 'speedLimit', 'vehicleInfo/speedLimit'), options.speedUnit),
       location: locationOf(block) ?? locationOf(alert),
-      images: pictures,
+      images: images,
       confidence: confidenceOf(anyText(block, 'confidenceLevel', 'plateConfidence', 'confidence'), 100),
       tags: ['Hikvision', channelName, listTag(list)],
       metadata: {

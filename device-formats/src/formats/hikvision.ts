@@ -4,9 +4,9 @@ import {
   fieldAt,
   fieldList,
   fieldText,
+  imagesIn,
   itemsOf,
   knownText,
-  picturesOf,
   unreadableReason,
   valuesOf,
 } from '../fields.ts';
@@ -25,7 +25,7 @@ import { confidenceOf } from '../observed.ts';
 import { vehicleEvent } from '../vehicle-event.ts';
 import { incidentReport, plateReport, type Source, violationReport } from './hikvision-alerts.ts';
 
-/** Types of messages that Hikvision's cameras and recorders send about themselves. */
+/** Types of messages that Hikvision's cameras and NVRs send about themselves. */
 const DEVICE_STATUS =
   /^(?:videoloss|shelteralarm|tamperdetection|scenechangedetection|defocus|badvideo|videomismatch|resolutionmismatch|disk|hdd|raid|recording|nicbroken|ipconflict|illaccess|overheat|fan|poe|heartbeat|keepalive)/;
 
@@ -48,13 +48,13 @@ export const hikvision: Format = {
   instructions({ url, username, password }) {
     const { protocol, host, port, path } = addressParts(url);
     return [
-      'Open the web page of the camera or recorder, and go to Configuration > Network > Advanced Settings > HTTP Listening; newer firmware calls it Alarm Server, under Configuration > Event > Alarm Setting.',
+      'Open the web page of the camera or NVR, and go to Configuration > Network > Advanced Settings > HTTP Listening; newer firmware calls it Alarm Server, under Configuration > Event > Alarm Setting.',
       `Destination IP or Host Name: ${host}`,
       `URL: ${path} (the field accepts 128 characters)`,
       `Protocol: ${protocol}. Port: ${port}.`,
       `If the page asks for authentication, choose Digest, or Basic, with the user name ${username} and the password ${password}. Otherwise leave it at None: the URL identifies the camera.`,
       'Save, and press Test if there is such a button.',
-      'In the settings of Road Traffic (license plates), and of every other event that is to be sent, open Linkage Method and select Notify Surveillance Center; in the picture settings, select the pictures to upload.',
+      'In the settings of Road Traffic (license plates), and of every other event that is to be sent, open Linkage Method and select Notify Surveillance Center; in the picture settings, select the images to upload.',
       'Set time zone and NTP server under Configuration > System > Time Settings, because the events have the time of the camera.',
     ];
   },
@@ -76,7 +76,7 @@ function read({ parts }: DeviceMessage, context: ReadingContext): Reading {
       ? without('nothing', 'The message is not an EventNotificationAlert')
       : without('unreadable', unreadableReason(parts, 'XML or JSON with an EventNotificationAlert'));
   }
-  const readings = alerts.map(({ alert, pictures }) => readAlert(alert, pictures, context));
+  const readings = alerts.map(({ alert, images }) => readAlert(alert, images, context));
   const reports = readings.flatMap((each) => each.reports);
   if (reports.length > 0) {
     const cut = parts.find((part) => part.content.kind === 'unreadable' && alertsIn(part).length > 0);
@@ -88,10 +88,10 @@ function read({ parts }: DeviceMessage, context: ReadingContext): Reading {
 
 interface Alert {
   readonly alert: unknown;
-  readonly pictures: readonly string[];
+  readonly images: readonly string[];
 }
 
-/** The alerts of a message with their pictures: a stream has several, each followed by its own pictures. */
+/** The alerts of a message with their images: a stream has several, each followed by its own images. */
 function alertsOf(parts: readonly MessagePart[]): Alert[] {
   const starts = parts.flatMap((part, index) => {
     const alerts = alertsIn(part);
@@ -99,7 +99,7 @@ function alertsOf(parts: readonly MessagePart[]): Alert[] {
   });
   return starts.flatMap(({ index, alerts }, at) => {
     const own = starts.length === 1 ? parts : parts.slice(index, starts[at + 1]?.index);
-    return alerts.map((alert) => ({ alert, pictures: picturesOf(own, rankOfPicture) }));
+    return alerts.map((alert) => ({ alert, images: imagesIn(own, rankOfImage) }));
   });
 }
 
@@ -123,14 +123,14 @@ function alertsIn(part: MessagePart): readonly unknown[] {
     .filter((value) => fieldText(value, 'eventType') !== null || fieldAt(value, 'ANPR') !== undefined);
 }
 
-/** The rank of a picture by its name: the scene is the best, and the picture of the plate alone the last. */
-function rankOfPicture(name: string): number {
+/** The rank of an image by its name: the scene is the best, and the image of the plate alone the last. */
+function rankOfImage(name: string): number {
   if (/detection/i.test(name)) return 0;
   if (/vehicle|scene|background/i.test(name)) return 1;
   return /plate/i.test(name) ? 3 : 2;
 }
 
-function readAlert(alert: unknown, pictures: readonly string[], context: ReadingContext): Reading {
+function readAlert(alert: unknown, images: readonly string[], context: ReadingContext): Reading {
   const type = (fieldText(alert, 'eventType') ?? '').toLowerCase();
   const device = namesOfDevice(alert);
   if (fieldText(alert, 'eventState')?.toLowerCase() === 'inactive') {
@@ -147,7 +147,7 @@ function readAlert(alert: unknown, pictures: readonly string[], context: Reading
       device,
     );
   }
-  const source = { alert, type, device, pictures };
+  const source = { alert, type, device, images };
   const reports = reportsOf(source, context);
   return reports.length > 0
     ? { reports, is: 'reports', note: null }
@@ -193,11 +193,11 @@ function namesOfDevice(alert: unknown): string[] {
 /** One `Plate` of the list that `vehicleDetect/plates` returns. */
 function pollReport(plate: unknown, { zone }: ReadingContext): Report {
   const number = fieldText(plate, 'plateNumber', 'licensePlate');
-  const picture = fieldText(plate, 'picName');
+  const image = fieldText(plate, 'picName');
   const captured = fieldText(plate, 'captureTime');
   const channel = fieldText(plate, 'channelID', 'channel');
   return {
-    key: picture ?? (captured && number ? `${captured}/${number}` : null),
+    key: image ?? (captured && number ? `${captured}/${number}` : null),
     device: namesOf(channel),
     ...reportedTime(zone, ['captureTime', captured, (text) => captureTime(String(text), zone)]),
     event: vehicleEvent({

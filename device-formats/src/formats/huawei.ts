@@ -25,7 +25,7 @@ const VIOLATIONS: Readonly<Record<string, string>> = {
   '74240': 'ILLEGAL_PARKING',
 };
 
-/** Huawei's video analysis (VIAS): messages to a webhook, with the vehicles of one picture. */
+/** Huawei's video analysis (VIAS): messages to a webhook, with the vehicles of one image. */
 export const huawei: Format = {
   name: 'huawei',
   label: 'Huawei VIAS (webhook)',
@@ -40,7 +40,7 @@ export const huawei: Format = {
       `URL: ${url}`,
       'Headers: Content-Type with the value application/json.',
       `If the address must not contain a secret, add the header x-api-key with the value ${token}.`,
-      'Switch on the output of images (output_image_sw), if pictures are to be kept, and start the task.',
+      'Switch on the output of images (output_image_sw), if images are to be kept, and start the task.',
       'For several cameras in one task, assign the identification of each stream (stream_id) to a sensor in the options of this connection.',
     ];
   },
@@ -124,7 +124,7 @@ function reportOf(
       speedLimit: speedOf(find('speed_limit'), options.speedUnit),
       vehicleType: isCode ? null : vehicleType,
       location: positionOf(find('latitude', 'lat'), find('longitude', 'lon', 'lng')),
-      // A picture inside another vehicle belongs to that one.
+      // An image inside another vehicle belongs to that one.
       images:
         count > 1 ? [...scenesOf(message), ...own] : [...scenesOf(message), ...own, ...addressesIn(message)],
       confidence: fractionOrPercent(fieldText(vehicle, 'license_plate_confidence', 'confidence', 'score')),

@@ -28,7 +28,7 @@ const INSTEAD = { HEARTBEAT: 'heartbeat', STATUS: 'status', AGGREGATE: 'aggregat
 /**
  * Any JSON, XML or form body, read by a JSONata expression in `options.mapping`. Its input is
  * `{body, fields, pictures, path, topic, headers, receivedAt}`: the first part of the body (XML as `{root: {...}}`), all
- * named parts, the addresses of the pictures, and where, with which HTTP headers (their names in lower case, without
+ * named parts, the addresses of the images, and where, with which HTTP headers (their names in lower case, without
  * secrets) and when the message arrived (ISO 8601). Its result is one event or an array of events, with at least one of
  * the keys plate, speed (in `options.speedUnit`), speedLimit, type, violation,
  * description, vehicleType, severity, location {latitude, longitude, address} or GeoJSON, images, tags, confidence (on the scale of
@@ -61,7 +61,7 @@ export const mapped: Format = {
       : readingOf(outcome.value, outcome.flaws ?? [], input, context);
   },
   instructions: ({ url, token, username, password }: ConnectionValues) => [
-    `Let the device send its messages with POST to ${url}. JSON, XML, forms and multipart bodies with pictures are accepted.`,
+    `Let the device send its messages with POST to ${url}. JSON, XML, forms and multipart bodies with images are accepted.`,
     `If it cannot have a long address, use the user name ${username} and the password ${password} (Basic or Digest), or the header "Authorization: Bearer ${token}".`,
     'Trigger one message. It is kept although it does not become an event yet, and is shown with its body in the messages of the connection.',
     'Write a mapping in JSONata: its input is {body, fields, pictures, path, topic, headers, receivedAt}, its result one event or an array of events with the keys plate, speed, speedLimit, type, violation, description, vehicleType, severity, location, images, tags, confidence, time, key, device and metadata.',
@@ -85,11 +85,11 @@ interface Input {
 function inputOf({ parts, path, topic, headers = {}, receivedAt }: DeviceMessage): Input {
   const fields: Record<string, unknown> = Object.create(null);
   for (const { name, content } of parts) if (name !== null) fields[name] = contentOf(content);
-  const body = parts.find(({ content }) => content.kind !== 'picture' && content.kind !== 'unreadable');
+  const body = parts.find(({ content }) => content.kind !== 'image' && content.kind !== 'unreadable');
   return {
     body: body ? contentOf(body.content) : null,
     fields,
-    pictures: parts.flatMap(({ content }) => (content.kind === 'picture' ? [content.address] : [])),
+    pictures: parts.flatMap(({ content }) => (content.kind === 'image' ? [content.address] : [])),
     path,
     topic,
     headers,
@@ -101,7 +101,7 @@ function contentOf(content: Content): unknown {
   if (content.kind === 'json') return content.value;
   if (content.kind === 'xml') return { [content.root.name]: asJson(content.root) };
   if (content.kind === 'text') return content.text;
-  return content.kind === 'picture' ? content.address : null;
+  return content.kind === 'image' ? content.address : null;
 }
 
 function readingOf(

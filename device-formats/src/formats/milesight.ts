@@ -26,10 +26,10 @@ export const milesight: Format = {
   instructions({ url, username, password }) {
     return [
       'Open the web page of the camera, and go to Settings > LPR > LPR Management (firmware differs: Integration, or Smart Event), and there to HTTP Notification or Notification Post.',
-      'Select Enable. Post Type or Method: HTTP, POST. With GET, the address has no picture, and on some cameras only the plate.',
+      'Select Enable. Post Type or Method: HTTP, POST. With GET, the address has no image, and on some cameras only the plate.',
       `HTTP Notification URL: ${url}`,
       `If the page asks for a user name and a password, enter ${username} and ${password}; otherwise the address identifies the camera.`,
-      'Snapshot Type: All, so that the picture of the plate and the whole picture are sent.',
+      'Snapshot Type: All, so that the image of the plate and the whole image are sent.',
       'Select LPR recognition, and Violation if the camera detects violations. Lists and attributes repeat a recognition, and do not become further events.',
       'Set a device name under System > System Settings, and NTP under System > Date and Time. Give this connection the time zone of the camera, because it sends local time.',
     ];

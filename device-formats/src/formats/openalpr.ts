@@ -13,8 +13,8 @@ import { arrayOf, namesOf, objectOf, textOf, valueAt } from '../json-values.ts';
 import type { DeviceMessage } from '../message.ts';
 import { confidenceOf, plateOf } from '../observed.ts';
 import { positionOf } from '../place.ts';
-import { jsonValues, notRead, picturesOf, reportKey } from '../reading.ts';
-import { imageAddresses, listTag, vehicleEvent } from '../vehicle-event.ts';
+import { imagesIn, jsonValues, notRead, reportKey } from '../reading.ts';
+import { imageUrls, listTag, vehicleEvent } from '../vehicle-event.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -55,7 +55,7 @@ function read(message: DeviceMessage, { zone }: ReadingContext): Reading {
   const values = jsonValues(message).flatMap((value) => (Array.isArray(value) ? value : [value]));
   const results = values.flatMap((value) => arrayOf(objectOf(value).results));
   if (Math.max(values.length, results.length) > MAX_VEHICLES) throw new TooManyVehicles();
-  const from = { pictures: picturesOf(message), zone };
+  const from = { images: imagesIn(message), zone };
   const readings = values.map((value) => readingOf(objectOf(value), from));
   const reports = readings.flatMap((reading) => reading?.reports ?? []);
   if (reports.length > 0) return { reports, is: 'reports', note: null };
@@ -64,7 +64,7 @@ function read(message: DeviceMessage, { zone }: ReadingContext): Reading {
 
 /** What a message contains besides its JSON, and the zone of its times. */
 interface Surroundings {
-  readonly pictures: readonly string[];
+  readonly images: readonly string[];
   readonly zone: Zone;
 }
 
@@ -92,7 +92,7 @@ function readingOf(body: Json, from: Surroundings): Reading | null {
 }
 
 /** One plate in one frame. */
-function resultOf(body: Json, result: Json, index: number, { pictures, zone }: Surroundings): Report {
+function resultOf(body: Json, result: Json, index: number, { images, zone }: Surroundings): Report {
   const uuid = textOf(body.uuid);
   const place = textOf(result.plate_index) ?? String(index);
   // Only the commercial agent forms groups, and only its messages have one of these fields.
@@ -107,7 +107,7 @@ function resultOf(body: Json, result: Json, index: number, { pictures, zone }: S
     event: vehicleEvent({
       plate,
       location: positionOf(body.gps_latitude, body.gps_longitude),
-      images: imageAddresses(body.vehicle_crop_jpeg, result.plate_crop_jpeg, ...pictures),
+      images: imageUrls(body.vehicle_crop_jpeg, result.plate_crop_jpeg, ...images),
       confidence,
       tags: ['openalpr', nameOf(body)],
       metadata: {
@@ -133,7 +133,7 @@ function resultOf(body: Json, result: Json, index: number, { pictures, zone }: S
  * The best of all results of a vehicle.
  * @param body the whole message: the group itself, or the alert that contains it
  */
-function groupOf(group: Json, body: Json, { pictures, zone }: Surroundings): Report {
+function groupOf(group: Json, body: Json, { images, zone }: Surroundings): Report {
   const isAlert = group !== body;
   const best = objectOf(group.best_plate);
   const plate = plateOf(group.best_plate_number ?? best.plate ?? body.plate_number);
@@ -152,7 +152,7 @@ function groupOf(group: Json, body: Json, { pictures, zone }: Surroundings): Rep
       plate,
       vehicleType: nameIn(group, 'body_type'),
       location: positionOf(group.gps_latitude, group.gps_longitude),
-      images: imageAddresses(group.vehicle_crop_jpeg, best.plate_crop_jpeg, group.overview_jpeg, ...pictures),
+      images: imageUrls(group.vehicle_crop_jpeg, best.plate_crop_jpeg, group.overview_jpeg, ...images),
       confidence: confidenceOf(group.best_confidence ?? best.confidence, 100),
       tags: [
         'openalpr',
@@ -176,7 +176,7 @@ function groupOf(group: Json, body: Json, { pictures, zone }: Surroundings): Rep
 }
 
 /** A vehicle without a readable plate, which is in no group. */
-function vehicleOf(body: Json, { pictures, zone }: Surroundings): Report {
+function vehicleOf(body: Json, { images, zone }: Surroundings): Report {
   const uuid = textOf(body.best_uuid) ?? textOf(body.uuid);
   const start = textOf(body.epoch_start);
   return {
@@ -192,7 +192,7 @@ function vehicleOf(body: Json, { pictures, zone }: Surroundings): Report {
       plate: null,
       vehicleType: nameIn(body, 'body_type'),
       location: positionOf(body.gps_latitude, body.gps_longitude),
-      images: imageAddresses(body.vehicle_crop_jpeg, body.overview_jpeg, ...pictures),
+      images: imageUrls(body.vehicle_crop_jpeg, body.overview_jpeg, ...images),
       tags: ['openalpr', nameOf(body)],
       metadata: { ...about(body), ...appearance(body), raw: withoutSecrets(body) },
     }),

@@ -11,8 +11,8 @@ import {
 import { arrayOf, namesOf, objectOf, textOf, valueAt } from '../json-values.ts';
 import type { DeviceMessage } from '../message.ts';
 import { confidenceOf, plateOf, speedOf } from '../observed.ts';
-import { formFields, jsonValues, notRead, picturesOf, reportKey } from '../reading.ts';
-import { imageAddresses, vehicleEvent } from '../vehicle-event.ts';
+import { formFields, imagesIn, jsonValues, notRead, reportKey } from '../reading.ts';
+import { imageUrls, vehicleEvent } from '../vehicle-event.ts';
 
 /**
  * Plate Recognizer Stream and Snapshot, as webhooks. A message is `{hook, data}`, as the body, as the field `json` of a
@@ -44,13 +44,13 @@ function read(message: DeviceMessage, context: ReadingContext): Reading {
   if (found === undefined) return withoutResults(message, payloads);
   const data = dataOf(found) ?? {};
   const results = arrayOf(data.results);
-  const pictures = [...picturesOf(message), ...imageAddresses(formFields(message).upload)];
+  const images = [...imagesIn(message), ...imageUrls(formFields(message).upload)];
   const device = namesOf(data.camera_id, valueAt(found, 'hook.id'));
   if (results.length > MAX_VEHICLES) throw new TooManyVehicles();
   if (results.length === 0) return without('nothing', 'No vehicle was recognized in the image', device);
   return {
     reports: results.map((result, index) =>
-      reportOf(objectOf(result), index, { found, data, device, pictures, context }),
+      reportOf(objectOf(result), index, { found, data, device, images, context }),
     ),
     is: 'reports',
     note: null,
@@ -61,12 +61,12 @@ interface Envelope {
   readonly found: unknown;
   readonly data: Readonly<Record<string, unknown>>;
   readonly device: readonly string[];
-  readonly pictures: readonly string[];
+  readonly images: readonly string[];
   readonly context: ReadingContext;
 }
 
 function reportOf(result: Readonly<Record<string, unknown>>, index: number, envelope: Envelope): Report {
-  const { found, data, device, pictures, context } = envelope;
+  const { found, data, device, images, context } = envelope;
   const { plate, score, region, box } = plateIn(result);
   const vehicle = objectOf(result.vehicle);
   const model = firstOf(result.model_make, vehicle.model_make, valueAt(vehicle, 'props.make_model'));
@@ -81,7 +81,7 @@ function reportOf(result: Readonly<Record<string, unknown>>, index: number, enve
       plate,
       speed: speedOf(result.speed ?? vehicle.speed, context.options.speedUnit),
       vehicleType: vehicle.type,
-      images: pictures,
+      images: images,
       confidence: confidenceOf(score, 1),
       tags: ['platerecognizer', data.camera_id],
       metadata: {

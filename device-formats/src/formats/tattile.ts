@@ -3,10 +3,10 @@ import {
   addressesIn,
   fieldAt,
   fieldText,
+  imagesIn,
   itemsOf,
   knownText,
   objectsIn,
-  picturesOf,
   unreadableReason,
   valuesOf,
 } from '../fields.ts';
@@ -49,7 +49,7 @@ function read({ parts }: DeviceMessage, context: ReadingContext): Reading {
       (object) => fieldAt(object, 'PLATE_STRING') !== undefined || Object.hasOwn(object, 'PLATE'),
     ),
   );
-  const reports = itemsOf(messages).map((message) => reportOf(message, picturesOf(parts), context));
+  const reports = itemsOf(messages).map((message) => reportOf(message, imagesIn(parts), context));
   if (reports.length > 0) return { reports, is: 'reports', note: null };
   const device = namesOf(fieldText(values[0], 'DEVICE_SN', 'SN'), fieldText(values[0], 'DEVICE_NAME'));
   return device.length > 0
@@ -57,7 +57,7 @@ function read({ parts }: DeviceMessage, context: ReadingContext): Reading {
     : without('nothing', 'The message has no field PLATE_STRING');
 }
 
-function reportOf(message: unknown, pictures: readonly string[], { zone, options }: ReadingContext): Report {
+function reportOf(message: unknown, images: readonly string[], { zone, options }: ReadingContext): Report {
   const plate = plateOf(fieldText(message, 'PLATE_STRING', 'PLATE'));
   const [serial, name] = [
     fieldText(message, 'DEVICE_SN', 'SN'),
@@ -89,7 +89,7 @@ function reportOf(message: unknown, pictures: readonly string[], { zone, options
           addressesIn(fieldAt(message, field)),
         ),
         ...addressesIn(message),
-        ...pictures,
+        ...images,
       ],
       confidence: confidenceOf(fieldText(message, 'OCRSCORE', 'OCR_SCORE'), 100),
       tags: ['Tattile', name, listTag(list)],

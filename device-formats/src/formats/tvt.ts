@@ -26,7 +26,7 @@ import { listTag, vehicleEvent } from '../vehicle-event.ts';
 const ANSWER =
   '<?xml version="1.0" encoding="UTF-8"?>\n<config version="1.0" xmlns="http://www.ipc.com/ver10"><status>success</status></config>';
 
-/** TVT and its brands (Viewtron and others): HTTP POST of cameras (1.x) and of recorders (2.0). */
+/** TVT and its brands (Viewtron and others): HTTP POST of cameras (1.x) and of NVRs (2.0). */
 export const tvt: Format = {
   name: 'tvt',
   label: 'TVT, Viewtron (HTTP POST)',
@@ -39,13 +39,13 @@ export const tvt: Format = {
   instructions({ url, username, password }) {
     const { protocol, host, port, path } = addressParts(url);
     return [
-      'Camera: open Network > HTTP POST, click Edit and then Add. Recorder: open Network > HTTP POST (under Integration), and select Enable.',
+      'Camera: open Network > HTTP POST, click Edit and then Add. NVR: open Network > HTTP POST (under Integration), and select Enable.',
       `Protocol: ${protocol.toLowerCase()}. Domain/IP or Server Address: ${host}. Port: ${port}. Path: ${path}.`,
       `If the device keeps the path /API whatever you enter, clear Anonymous Login and enter the user name ${username} and the password ${password}; they identify the device. Otherwise leave the login anonymous.`,
       'Select Send heartbeat, with an interval of 60 seconds.',
-      'Camera: under Smart Alarm Data, select Smart event data, Original picture and Target picture, and not Smart track data. Recorder: under Attaching Image, select Snap and Original.',
+      'Camera: under Smart Alarm Data, select Smart event data, Original picture and Target picture, and not Smart track data. NVR: under Attaching Image, select Snap and Original.',
       'Under the alarm or event types, select license plate recognition, and Illegal Parking Detection or others with vehicles as targets, if you use them.',
-      'Save. On a recorder, Test shows whether it reaches the address.',
+      'Save. On an NVR, Test shows whether it reaches the address.',
       'Set the time zone of this connection to that of the device, because some messages contain local time.',
     ];
   },
@@ -104,7 +104,7 @@ interface Detection {
   readonly device: readonly string[];
 }
 
-/** The vehicles of a message, of cameras (1.x) and recorders (2.0); none if it is about persons only. */
+/** The vehicles of a message, of cameras (1.x) and NVRs (2.0); none if it is about persons only. */
 function targetReports(detection: Detection, context: ReadingContext): Report[] {
   const { config, smartType } = detection;
   // Some firmware writes VEHICE.
@@ -113,7 +113,7 @@ function targetReports(detection: Detection, context: ReadingContext): Report[] 
   const targets = targetsOf(config).filter((target) => isVehicle(target));
   if (targets.length === 0 && !isParking) return [];
   const all = targets.length > 0 ? targets : [fieldList(config, 'eventInfo')[0] ?? config];
-  const rest = picturesOfOnly(config, all);
+  const rest = imagesInOnly(config, all);
   return all.map((target, at) =>
     report(detection, { item: target, at }, [...addressesIn(target), ...rest], isParking, context),
   );
@@ -122,7 +122,7 @@ function targetReports(detection: Detection, context: ReadingContext): Report[] 
 function plateReports(detection: Detection, context: ReadingContext): Report[] {
   const { config } = detection;
   const items = [...fieldList(config, 'licensePlateListInfo'), ...fieldList(config, 'listInfo')];
-  // The list of a camera has entries with a picture but without a plate, which belong to the entries with one.
+  // The list of a camera has entries with an image but without a plate, which belong to the entries with one.
   const plates = items.filter(
     (item) =>
       plateText(item) !== null ||
@@ -130,18 +130,18 @@ function plateReports(detection: Detection, context: ReadingContext): Report[] {
   );
   const vehicles = plates.length > 0 ? plates : [items[0] ?? config];
   const others = items.filter((item) => !vehicles.includes(item)).flatMap(addressesIn);
-  const rest = picturesOfOnly(config, vehicles);
+  const rest = imagesInOnly(config, vehicles);
   return vehicles.map((item, at) =>
     report(detection, { item, at }, [...others, ...addressesIn(item), ...rest], false, context),
   );
 }
 
-/** The pictures of the whole message, if it is about one vehicle. Otherwise, a picture belongs to the vehicle that contains it. */
-function picturesOfOnly(config: unknown, vehicles: readonly unknown[]): readonly string[] {
+/** The images of the whole message, if it is about one vehicle. Otherwise, an image belongs to the vehicle that contains it. */
+function imagesInOnly(config: unknown, vehicles: readonly unknown[]): readonly string[] {
   return vehicles.length === 1 ? addressesIn(config) : [];
 }
 
-/** The pictures of the whole scene. */
+/** The images of the whole scene. */
 function scenesOf(config: unknown): string[] {
   return ['sourceDataInfo', 'vsd/sourceDataInfo'].flatMap((path) => addressesIn(fieldAt(config, path)));
 }
@@ -166,7 +166,7 @@ function targetsOf(config: unknown): readonly unknown[] {
   ];
 }
 
-/** Recorders write `car` and `motor`, cameras 2 for a car and 4 for a bike; a person is 1. */
+/** NVRs write `car` and `motor`, cameras 2 for a car and 4 for a bike; a person is 1. */
 function isVehicle(target: unknown): boolean {
   const type = fieldText(target, 'targetType', 'targetImageData/targetType', 'vsdInfo/targetType') ?? '';
   return /^(?:2|4|car|motor.*|vehicle|truck|bus|bike|non.?motor.*)$/i.test(type);
@@ -175,7 +175,7 @@ function isVehicle(target: unknown): boolean {
 function report(
   { config, smartType, device }: Detection,
   { item, at }: { readonly item: unknown; readonly at: number },
-  pictures: readonly string[],
+  images: readonly string[],
   isParking: boolean,
   { zone, options }: ReadingContext,
 ): Report {
@@ -204,7 +204,7 @@ function report(
           ].join('/')
         : null,
     device,
-    // In some messages about plates, recorders send a number of 20 digits that is not a time.
+    // In some messages about plates, NVRs send a number of 20 digits that is not a time.
     ...reportedTime(
       zone,
       ['currentTime', time, epochTime],
@@ -217,7 +217,7 @@ function report(
       vehicleType:
         knownText(item, 'carAttribute/carType', 'carAttr/type', 'carType', 'vehicleType') ??
         typeOfTarget(item),
-      images: [...scenesOf(config), ...pictures],
+      images: [...scenesOf(config), ...images],
       confidence: confidenceIn(item),
       tags: ['TVT', name, listTag(list)],
       metadata: {

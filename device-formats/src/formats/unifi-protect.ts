@@ -11,8 +11,8 @@ import {
 import { arrayOf, namesOf, objectOf, textOf, valueAt } from '../json-values.ts';
 import type { DeviceMessage } from '../message.ts';
 import { confidenceOf, plateOf } from '../observed.ts';
-import { jsonValues, notRead, picturesOf, reportKey } from '../reading.ts';
-import { imageAddresses, vehicleEvent } from '../vehicle-event.ts';
+import { imagesIn, jsonValues, notRead, reportKey } from '../reading.ts';
+import { imageUrls, vehicleEvent } from '../vehicle-event.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -35,14 +35,14 @@ export const unifiProtect: Format = {
     'Action: Webhook, Custom Webhook.',
     `Delivery URL: ${url}`,
     `Method: POST. If your version offers custom headers, x-api-key: ${token} may be used instead of the token in the address.`,
-    'Switch on "Use thumbnails" if your version offers it, for pictures.',
+    'Switch on "Use thumbnails" if your version offers it, for attached.',
     'If the alarm covers several cameras, enter the MAC address of each, as 942A6FD0AD1A, in the option sensors.',
   ],
 };
 
 function read(message: DeviceMessage, { zone }: ReadingContext): Reading {
   const values = jsonValues(message).flatMap((value) => (Array.isArray(value) ? value : [value]));
-  const readings = values.map((value) => readingOf(objectOf(value), { pictures: picturesOf(message), zone }));
+  const readings = values.map((value) => readingOf(objectOf(value), { attached: imagesIn(message), zone }));
   const reports = readings.flatMap((reading) => reading?.reports ?? []);
   if (reports.length > 0) return { reports, is: 'reports', note: null };
   return readings.find((reading) => reading !== null) ?? notRead(message, 'a webhook of UniFi Protect');
@@ -50,7 +50,7 @@ function read(message: DeviceMessage, { zone }: ReadingContext): Reading {
 
 /** What a message contains besides its JSON, and the zone of its times. */
 interface Surroundings {
-  readonly pictures: readonly string[];
+  readonly attached: readonly string[];
   readonly zone: Zone;
 }
 
@@ -68,7 +68,7 @@ interface Detection {
   readonly triggers: readonly Json[];
 }
 
-function alarmOf(body: Json, alarm: Json, { pictures, zone }: Surroundings): Reading {
+function alarmOf(body: Json, alarm: Json, { attached, zone }: Surroundings): Reading {
   const triggers = (Array.isArray(alarm.triggers) ? alarm.triggers : [alarm.triggers]).map(objectOf);
   const sources = namesOf(...arrayOf(alarm.sources).map((each) => objectOf(each).device));
   if (triggers.some((trigger) => trigger.eventId === 'testEventId')) {
@@ -83,7 +83,7 @@ function alarmOf(body: Json, alarm: Json, { pictures, zone }: Surroundings): Rea
     const before = detections.get(name)?.triggers ?? [];
     detections.set(name, { device, eventId, triggers: [...before, trigger] });
   }
-  const images = [...imageAddresses(alarm.thumbnail, body.thumbnail), ...pictures];
+  const images = [...imageUrls(alarm.thumbnail, body.thumbnail), ...attached];
   const reports = [...detections.values()].flatMap((each) => reportsOf(each, { body, alarm, images, zone }));
   return reports.length > 0
     ? { reports, is: 'reports', note: null }
@@ -226,7 +226,7 @@ function trackedVehicle(
   body: Json,
   id: string,
   positions: readonly Json[],
-  { pictures, zone }: Surroundings,
+  { attached, zone }: Surroundings,
 ): Report {
   const reads = positions.flatMap(({ licensePlate }) => {
     const { name, plate, confidence, confidenceLevel } = objectOf(licensePlate);
@@ -247,7 +247,7 @@ function trackedVehicle(
       plate: best?.plate,
       confidence: best?.confidence ?? null,
       vehicleType: attribute('vehicleType'),
-      images: pictures,
+      images: attached,
       tags: ['unifi'],
       metadata: {
         vendor: 'unifi-protect',
@@ -267,7 +267,7 @@ function detectedVehicle(
   event: Json,
   vehicle: Json,
   index: number,
-  { pictures, zone }: Surroundings,
+  { attached, zone }: Surroundings,
 ): Report {
   // Groups exist for other objects, too: their names are plates only in the detection of a plate.
   const isPlate = arrayOf(event.smartDetectTypes).includes('licensePlate');
@@ -291,7 +291,7 @@ function detectedVehicle(
     event: vehicleEvent({
       plate,
       vehicleType: valueAt(vehicle, 'attributes.vehicleType.val'),
-      images: pictures,
+      images: attached,
       confidence: confidenceOf(valueAt(vehicle, 'group.confidence') ?? vehicle.confidence, 100),
       tags: ['unifi', listName],
       metadata: {

@@ -5,11 +5,11 @@ import {
   fieldAt,
   fieldList,
   fieldText,
+  imagesIn,
   itemsOf,
   knownText,
   nameOnly,
   objectsIn,
-  picturesOf,
   unreadableReason,
   valuesOf,
 } from '../fields.ts';
@@ -44,11 +44,11 @@ export const uniview: Format = {
     const { host, port, path } = addressParts(url);
     return [
       'This format is supported from the documentation only; please check the first messages that arrive.',
-      'Open the web page of the camera or recorder, and go to Setup > Network > HTTP(S) Notification or Upload to Server; without such a page, subscribe through LAPI with a request to /LAPI/V1.0/System/Event/Subscription of the device.',
+      'Open the web page of the camera or NVR, and go to Setup > Network > HTTP(S) Notification or Upload to Server; without such a page, subscribe through LAPI with a request to /LAPI/V1.0/System/Event/Subscription of the device.',
       `Server address: ${host}. Port: ${port}.`,
       `Path or URL: ${path}. The device may add /LAPI/V1.0/System/Event/Notification and the type of the event to it.`,
       `If it asks for a user name and a password, enter ${username} and ${password}.`,
-      'Select structured data of vehicles (license plate recognition, vehicle capture), with pictures.',
+      'Select structured data of vehicles (license plate recognition, vehicle capture), with images.',
       'Set time zone and NTP, and give this connection the same time zone: capture times are local.',
     ];
   },
@@ -58,8 +58,8 @@ function read({ parts }: DeviceMessage, context: ReadingContext): Reading {
   const values = valuesOf(parts).flatMap((value) => itemsOf(value));
   if (values.length === 0)
     return without('unreadable', unreadableReason(parts, 'JSON from a Uniview device'));
-  const pictures = picturesOf(parts);
-  const reports = values.flatMap((value) => reportsOf(value, pictures, context));
+  const images = imagesIn(parts);
+  const reports = values.flatMap((value) => reportsOf(value, images, context));
   if (reports.length > 0) return { reports, is: 'reports', note: null };
   const [value] = values;
   const device = namesOfDevice(value);
@@ -70,7 +70,7 @@ function read({ parts }: DeviceMessage, context: ReadingContext): Reading {
     : without('nothing', 'The message contains no vehicles', device);
 }
 
-function reportsOf(message: unknown, pictures: readonly string[], context: ReadingContext): Report[] {
+function reportsOf(message: unknown, images: readonly string[], context: ReadingContext): Report[] {
   const holders = objectsIn(message).filter((object) => fieldAt(object, LIST) !== undefined);
   const vehicles = holders
     .flatMap((holder) => fieldList(holder, LIST))
@@ -78,7 +78,7 @@ function reportsOf(message: unknown, pictures: readonly string[], context: Readi
   const all = [
     ...addressesIn(fieldAt(message, 'StructureInfo/ImageInfoList')),
     ...addressesIn(message),
-    ...pictures,
+    ...images,
   ];
   return itemsOf(vehicles).map((vehicle, index) => {
     const own = vehicles.length > 1 ? imagesOf(message, vehicle) : [];
@@ -159,7 +159,7 @@ function reportOf(
   };
 }
 
-/** The pictures of the message to which the vehicle refers by their indexes. */
+/** The images of the message to which the vehicle refers by their indexes. */
 function imagesOf(message: unknown, vehicle: unknown): string[] {
   const names = ['LargePicAttachIndex', 'SmallPicAttachIndex', 'PlatePicAttachIndex'];
   const indexes = names.map((name) => fieldText(vehicle, name)).filter((index) => index !== null);

@@ -12,8 +12,8 @@ import {
 import { fieldsOf, namesOf, objectOf, textOf } from '../json-values.ts';
 import type { DeviceMessage } from '../message.ts';
 import { confidenceOf, plateOf } from '../observed.ts';
-import { jsonValues, notRead, picturesOf, reportKey } from '../reading.ts';
-import { imageAddresses, vehicleEvent } from '../vehicle-event.ts';
+import { imagesIn, jsonValues, notRead, reportKey } from '../reading.ts';
+import { imageUrls, vehicleEvent } from '../vehicle-event.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -41,7 +41,7 @@ export const verkada: Format = {
 function read(message: DeviceMessage, { zone }: ReadingContext): Reading {
   const values = jsonValues(message).flatMap((value) => (Array.isArray(value) ? value : [value]));
   if (values.flatMap((value) => objectOf(value).data).length > MAX_VEHICLES) throw new TooManyVehicles();
-  const readings = values.map((value) => readingOf(objectOf(value), { pictures: picturesOf(message), zone }));
+  const readings = values.map((value) => readingOf(objectOf(value), { images: imagesIn(message), zone }));
   const reports = readings.flatMap((reading) => reading?.reports ?? []);
   if (reports.length > 0) return { reports, is: 'reports', note: null };
   return readings.find((reading) => reading !== null) ?? notRead(message, 'a webhook of Verkada');
@@ -49,7 +49,7 @@ function read(message: DeviceMessage, { zone }: ReadingContext): Reading {
 
 /** What a message contains besides its JSON, and the zone of its times. */
 interface Surroundings {
-  readonly pictures: readonly string[];
+  readonly images: readonly string[];
   readonly zone: Zone;
 }
 
@@ -74,7 +74,7 @@ function isPlate(item: unknown, type: string | null): boolean {
   return /^lpr$/i.test(type ?? '') || fieldsOf(item)('license_plate_number') !== undefined;
 }
 
-function reportOf(body: Json, data: Json, index: number | null, { pictures, zone }: Surroundings): Report {
+function reportOf(body: Json, data: Json, index: number | null, { images, zone }: Surroundings): Report {
   const field = fieldsOf(data);
   const id = textOf(body.webhook_id);
   const plate = plateOf(field('license_plate_number', 'license_plate'));
@@ -92,8 +92,8 @@ function reportOf(body: Json, data: Json, index: number | null, { pictures, zone
       plate,
       vehicleType: field('vehicle_type'),
       images: [
-        ...imageAddresses(field('image_url'), field('vehicle_image_url'), field('license_plate_image_url')),
-        ...pictures,
+        ...imageUrls(field('image_url'), field('vehicle_image_url'), field('license_plate_image_url')),
+        ...images,
       ],
       confidence: confidenceOf(field('confidence'), 1),
       tags: ['verkada', textOf(field('camera_name')), notification],

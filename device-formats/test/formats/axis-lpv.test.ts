@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { jpeg, png } from '../../../server/test/pictures.ts';
+import { jpeg, png } from '../../../server/test/sample-images.ts';
 import { axisLpv } from '../../src/formats/axis-lpv.ts';
 import { devicePayload, readBody, readPayload } from './reading.ts';
 

@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { expect } from 'vitest';
 import { type Format, type Reading, TooManyVehicles } from '../../src/format.ts';
 import { formats } from '../../src/formats.ts';
-import { addressOfImage } from '../../src/image.ts';
+import { imageUrl } from '../../src/image.ts';
 import { devicePayload, readBody } from './reading.ts';
 
 /** A multipart body; each part is its headers and its content. */
@@ -23,7 +23,7 @@ export function multipartBody(
 
 /** The address that an image has after it was taken out of a message. */
 export function addressOf(image: Buffer): string {
-  return addressOfImage(hash('sha256', image, 'hex'));
+  return imageUrl(hash('sha256', image, 'hex'));
 }
 
 /**

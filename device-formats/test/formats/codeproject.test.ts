@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { webp } from '../../../server/test/pictures.ts';
+import { webp } from '../../../server/test/sample-images.ts';
 import { codeproject } from '../../src/formats/codeproject.ts';
 import { readBody, readPayload } from './reading.ts';
 
@@ -73,7 +73,7 @@ describe('Blue Iris with CodeProject.AI', () => {
     expect(reports[0]?.occurredAt).toBe(Date.UTC(2025, 6, 15, 17, 59, 4));
   });
 
-  it('a WebP picture', async () => {
+  it('a WebP image', async () => {
     const padded = Buffer.concat([webp(), Buffer.alloc(80)]);
     padded.writeUInt32LE(padded.length - 8, 4);
     padded.writeUInt32LE(padded.length - 20, 16);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { jpeg, png } from '../../../server/test/pictures.ts';
+import { jpeg, png } from '../../../server/test/sample-images.ts';
 import { dahua } from '../../src/formats/dahua.ts';
 import { addressOf, expectCalm, inShort, multipartBody } from './bodies.ts';
 import { devicePayload, readBody, readPayload } from './reading.ts';
@@ -17,7 +17,7 @@ const upload = (...events: object[]) => JSON.stringify({ Channel: 0, Events: eve
 const first = async (body: string | Buffer, sent = {}) => (await readBody(dahua, body, sent)).reports[0];
 const withCar = (car: object, more: object = {}) =>
   first(upload(event({ UTC: 1_782_806_400, TrafficCar: { PlateNumber: 'Unknown', ...car }, ...more })));
-const tollgate = (picture: object) => JSON.stringify({ Picture: picture });
+const tollgate = (image: object) => JSON.stringify({ Picture: image });
 
 describe('Dahua', () => {
   it.each([
@@ -77,18 +77,18 @@ describe('Dahua', () => {
     expect(reports[0]?.passage).toBeUndefined();
   });
 
-  it('reads a picture behind the JSON, and multipart bodies of lines and pictures', async () => {
-    const picture = jpeg({ comment: 'scene' });
+  it('reads an image behind the JSON, and multipart bodies of lines and images', async () => {
+    const image = jpeg({ comment: 'scene' });
     const json = upload(event({ RealUTC: 1_782_806_400, TrafficCar: { PlateNumber: 'A1' } }));
-    const tail = await first(Buffer.concat([Buffer.from(`${json}\r\n`), picture]));
-    expect(tail?.event).toMatchObject({ licensePlateNumber: 'A1', images: [addressOf(picture)] });
+    const tail = await first(Buffer.concat([Buffer.from(`${json}\r\n`), image]));
+    expect(tail?.event).toMatchObject({ licensePlateNumber: 'A1', images: [addressOf(image)] });
     const body = multipartBody('myboundary', [
       ['Content-Type: text/plain', 'Heartbeat\r\n'],
       ['Content-Type: text/plain', await devicePayload(PARKING)],
-      ['Content-Type: image/jpeg', picture],
+      ['Content-Type: image/jpeg', image],
     ]);
     const found = await first(body, { contentType: 'multipart/x-mixed-replace; boundary=myboundary' });
-    expect(found?.event).toMatchObject({ licensePlateNumber: '鄂A06654', images: [addressOf(picture)] });
+    expect(found?.event).toMatchObject({ licensePlateNumber: '鄂A06654', images: [addressOf(image)] });
   });
 
   it('reads the lines of eventManager', async () => {
@@ -288,7 +288,7 @@ Events[0].UTC=1782806400`;
     expect((await at(0, 0))?.event.location).toBeNull();
   });
 
-  it('reads a recognition of ITSAPI, with the best picture first', async () => {
+  it('reads a recognition of ITSAPI, with the best image first', async () => {
     const [scene, cutout] = [jpeg({ comment: 'x'.repeat(200) }), png({ shade: 3 })];
     const body = tollgate({
       Plate: {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { jpeg } from '../../../server/test/pictures.ts';
+import { jpeg } from '../../../server/test/sample-images.ts';
 import { gantry } from '../../src/formats/gantry.ts';
 import { readBody } from './reading.ts';
 
@@ -75,14 +75,14 @@ describe("the service's own JSON", () => {
     expect(reading).toMatchObject({ is: 'unreadable', reports: [], note: expect.stringMatching(expected) });
   });
 
-  it('accepts pictures as base64, or as separate parts next to the event', async () => {
-    const picture = jpeg({ comment: 'x'.repeat(200) });
-    const inside = await read({ ...timed, images: [picture.toString('base64')] });
+  it('accepts images as base64, or as separate parts next to the event', async () => {
+    const image = jpeg({ comment: 'x'.repeat(200) });
+    const inside = await read({ ...timed, images: [image.toString('base64')] });
     expect(inside.reports[0]?.event.images).toEqual([expect.stringMatching(/^\/images\/[0-9a-f]{64}$/)]);
     const body = Buffer.concat([
       Buffer.from(`--b\r\nContent-Disposition: form-data; name="event"\r\n\r\n${JSON.stringify(timed)}\r\n`),
       Buffer.from('--b\r\nContent-Disposition: form-data; name="p"; filename="p.jpg"\r\n\r\n'),
-      picture,
+      image,
       Buffer.from('\r\n--b--\r\n'),
     ]);
     const beside = await readBody(gantry, body, { contentType: 'multipart/form-data; boundary=b' });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { jpeg, png } from '../../../server/test/pictures.ts';
+import { jpeg, png } from '../../../server/test/sample-images.ts';
 import { hikvision } from '../../src/formats/hikvision.ts';
 import { addressOf, expectCalm, inShort, multipartBody } from './bodies.ts';
 import { devicePayload, readBody, readPayload } from './reading.ts';
@@ -74,7 +74,7 @@ describe('Hikvision', () => {
     }
   });
 
-  it('reads a multipart body with boundary=boundary, a zero-length picture and image/pjpeg', async () => {
+  it('reads a multipart body with boundary=boundary, a zero-length image and image/pjpeg', async () => {
     const [plate, scene] = [png(), jpeg({ comment: 'scene' })];
     const part = (name: string, type: string) =>
       `Content-Disposition: form-data; name="${name}"; filename="${name}"\r\nContent-Type: ${type}\r\nContent-ID: ${name}`;
@@ -207,7 +207,7 @@ describe('Hikvision', () => {
   ])(
     'reads a multipart body of the type %s, with CRLF and with LF, also when its end is missing',
     async (contentType) => {
-      const picture = jpeg({ comment: 'scene' });
+      const image = jpeg({ comment: 'scene' });
       const xml = (await devicePayload('hikvision-anpr-deepinview-v58.xml')).toString().trimEnd();
       for (const newline of ['\r\n', '\n']) {
         const part = (name: string, type: string) =>
@@ -222,13 +222,13 @@ describe('Hikvision', () => {
           Buffer.from(
             part('anpr.xml', 'text/xml') + xml + newline + part('detectionPicture.jpg', 'image/jpeg'),
           ),
-          picture,
+          image,
           Buffer.from(`${newline}--boundary--${newline}`),
         ]);
         for (const end of [body.length, body.length - 6]) {
           const { reports } = await readBody(hikvision, body.subarray(0, end), { contentType });
           expect(reports.map(({ event }) => [event.licensePlateNumber, event.images])).toEqual([
-            ['WX1234A', [addressOf(picture)]],
+            ['WX1234A', [addressOf(image)]],
           ]);
         }
       }
@@ -403,19 +403,19 @@ describe('Hikvision', () => {
     expect(inShort(await readBody(hikvision, line('human')))).toEqual(['nothing']);
   });
 
-  it('reads several alerts of a stream, each with its own pictures', async () => {
-    const pictures = [jpeg({ width: 3 }), jpeg({ width: 4 })];
+  it('reads several alerts of a stream, each with its own images', async () => {
+    const images = [jpeg({ width: 3 }), jpeg({ width: 4 })];
     const body = multipartBody('b', [
       ['Content-Type: application/xml', anpr('<licensePlate>A1</licensePlate>')],
-      ['Content-Type: image/jpeg', pictures[0] as Buffer],
+      ['Content-Type: image/jpeg', images[0] as Buffer],
       ['Content-Type: application/xml', alert('videoloss', '').replace('>active<', '>inactive<')],
       ['Content-Type: application/xml', anpr('<licensePlate>B2</licensePlate>')],
-      ['Content-Type: image/jpeg', pictures[1] as Buffer],
+      ['Content-Type: image/jpeg', images[1] as Buffer],
     ]);
     const { reports } = await readBody(hikvision, body, { contentType: 'multipart/mixed; boundary=b' });
     expect(reports.map(({ event }) => [event.licensePlateNumber, event.images])).toEqual([
-      ['A1', [addressOf(pictures[0] as Buffer)]],
-      ['B2', [addressOf(pictures[1] as Buffer)]],
+      ['A1', [addressOf(images[0] as Buffer)]],
+      ['B2', [addressOf(images[1] as Buffer)]],
     ]);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { jpeg } from '../../../server/test/pictures.ts';
+import { jpeg } from '../../../server/test/sample-images.ts';
 import { huawei } from '../../src/formats/huawei.ts';
 import { addressOf, expectCalm, inShort } from './bodies.ts';
 import { readBody } from './reading.ts';
@@ -37,7 +37,7 @@ describe('Huawei', () => {
     expect(reading.reports.map(({ key }) => key)).toEqual(['0DD1BEA6/0', '0DD1BEA6/1']);
   });
 
-  it('reports a vehicle with its attributes and pictures', async () => {
+  it('reports a vehicle with its attributes and images', async () => {
     const scene = jpeg({ comment: 'x'.repeat(200) });
     const body = message({
       image_base64: scene.toString('base64'),

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { jpeg } from '../../../server/test/pictures.ts';
+import { jpeg } from '../../../server/test/sample-images.ts';
 import { mapped } from '../../src/formats/mapped.ts';
 import { Mapper } from '../../src/mapper.ts';
 import { mappingProgram } from '../mapping-program.ts';
@@ -56,7 +56,7 @@ describe('a message with a mapping', () => {
     });
   });
 
-  it('may be XML, a form, or several parts with pictures', async () => {
+  it('may be XML, a form, or several parts with images', async () => {
     const xml = await read(
       '{"plate": body.Msg.Plate.`#text`, "key": body.Msg.`@id`}',
       '<a:Msg id="3"><Plate x="1">AB</Plate></a:Msg>',

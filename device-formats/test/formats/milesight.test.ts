@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { jpeg, png } from '../../../server/test/pictures.ts';
+import { jpeg, png } from '../../../server/test/sample-images.ts';
 import { milesight } from '../../src/formats/milesight.ts';
 import { addressOf, expectCalm, inShort } from './bodies.ts';
 import { readBody, readPayload } from './reading.ts';

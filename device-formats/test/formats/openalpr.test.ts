@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { jpeg } from '../../../server/test/pictures.ts';
+import { jpeg } from '../../../server/test/sample-images.ts';
 import { openalpr } from '../../src/formats/openalpr.ts';
 import { readBody, readPayload } from './reading.ts';
 

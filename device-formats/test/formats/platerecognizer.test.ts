@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { jpeg } from '../../../server/test/pictures.ts';
+import { jpeg } from '../../../server/test/sample-images.ts';
 import { platerecognizer } from '../../src/formats/platerecognizer.ts';
 import { devicePayload, readBody, readPayload } from './reading.ts';
 

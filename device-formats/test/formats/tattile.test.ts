@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { jpeg, png } from '../../../server/test/pictures.ts';
+import { jpeg, png } from '../../../server/test/sample-images.ts';
 import { tattile } from '../../src/formats/tattile.ts';
 import { addressOf, expectCalm, inShort } from './bodies.ts';
 import { readBody, readPayload } from './reading.ts';
@@ -48,7 +48,7 @@ describe('Tattile', () => {
     expect(new Date((await first(body))?.occurredAt ?? 0).toISOString()).toBe(expected);
   });
 
-  it('reads other roots, other firmware and JSON, with the picture of the scene first', async () => {
+  it('reads other roots, other firmware and JSON, with the image of the scene first', async () => {
     const [scene, plate] = [jpeg({ comment: 'x'.repeat(200) }), png({ shade: 6 })];
     const fields = `<PLATE_STRING>A1</PLATE_STRING><OCRSCORE>093</OCRSCORE><IMAGE_OCR>${plate.toString('base64')}</IMAGE_OCR><IMAGE_CTX>${scene.toString('base64')}</IMAGE_CTX>`;
     for (const root of ['Msg', 'MESSAGE', 'event']) {

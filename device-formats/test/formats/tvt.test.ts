@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { jpeg } from '../../../server/test/pictures.ts';
+import { jpeg } from '../../../server/test/sample-images.ts';
 import { tvt } from '../../src/formats/tvt.ts';
 import { addressOf, expectCalm, inShort } from './bodies.ts';
 import { readBody, readPayload } from './reading.ts';
@@ -12,8 +12,8 @@ const camera = (time: string, plate = 'ABC1234', more = '') =>
 <mac type="string"><![CDATA[58:5b:69:5f:42:1b]]></mac><sn type="string"><![CDATA[I421B0Z1173Q]]></sn><deviceName type="string"><![CDATA[Gate]]></deviceName>
 <listInfo type="list" count="1"><item><targetId type="uint32">20</targetId><plateNumber type="string"><![CDATA[${plate}]]></plateNumber>${more}</item></listInfo></config>`;
 
-/** A message of a recorder about a plate. */
-const recorder = (time: string, image = '') =>
+/** A message of an NVR about a plate. */
+const nvr = (time: string, image = '') =>
   `<config version="2.0.0" xmlns="http://www.ipc.com/ver10"><messageType>alarmData</messageType>
 <deviceInfo><deviceName><![CDATA[Office]]></deviceName><ip>192.168.0.60</ip><mac><![CDATA[58:5B:69:40:F4:0D]]></mac><channelId>2</channelId></deviceInfo>
 <smartType>vehicle</smartType><currentTime>${time}</currentTime><sourceDataInfo><width>0</width></sourceDataInfo>
@@ -22,7 +22,7 @@ const recorder = (time: string, image = '') =>
 <carAttribute><carType><![CDATA[mpv]]></carType><color>white</color><brand>GMC</brand><model>GMC_SAVANA</model></carAttribute>
 <targetImageData><targetBase64Data>${image}</targetBase64Data></targetImageData></item></licensePlateListInfo></config>`;
 
-/** A message of a recorder about targets. */
+/** A message of an NVR about targets. */
 const targets = (smartType: string, ...types: string[]) =>
   `<config version="2.0.0"><messageType>alarmData</messageType><deviceInfo><mac>58:5B</mac><channelId>1</channelId></deviceInfo>
 <smartType>${smartType}</smartType><currentTime>1772140991308000</currentTime><eventInfo><item><eventId>1080</eventId></item></eventInfo>
@@ -62,9 +62,9 @@ describe('TVT', () => {
     ]);
   });
 
-  it('reports the vehicle of a recorder, and ignores its time of 20 digits', async () => {
+  it('reports the vehicle of an NVR, and ignores its time of 20 digits', async () => {
     const image = jpeg({ comment: 'x'.repeat(200) });
-    const body = recorder('18445822972087551616', image.toString('base64'));
+    const body = nvr('18445822972087551616', image.toString('base64'));
     expect(await first(body, { contentType: 'application/soap+xml; charset=utf-8' })).toMatchObject({
       key: '58:5B:69:40:F4:0D/2/vehicle/104/18445822972087551616/JP116D',
       device: ['2', '58:5B:69:40:F4:0D', 'Office', '192.168.0.60'],
@@ -148,11 +148,11 @@ describe('TVT', () => {
     expect(inShort(await readBody(tvt, metadata))).toEqual([[at, 'VEHICLE_DETECTION', null, null, null]]);
   });
 
-  it('gives each of several vehicles the scene and its own picture', async () => {
+  it('gives each of several vehicles the scene and its own image', async () => {
     const [scene, one, two] = [7, 8, 9].map((width) => jpeg({ width, comment: 'x'.repeat(200) }));
-    const item = (plate: string, picture: Buffer) =>
+    const item = (plate: string, image: Buffer) =>
       `<item><licensePlateAttribute><licensePlateNumber>${plate}</licensePlateNumber></licensePlateAttribute>
-<targetImageData><targetBase64Data>${picture.toString('base64')}</targetBase64Data></targetImageData></item>`;
+<targetImageData><targetBase64Data>${image.toString('base64')}</targetBase64Data></targetImageData></item>`;
     const body = `<config version="2.0.0"><smartType>vehicle</smartType><currentTime>1772140991308000</currentTime>
 <sourceDataInfo><sourceBase64Data>${(scene as Buffer).toString('base64')}</sourceBase64Data></sourceDataInfo>
 <licensePlateListInfo>${item('A1', one as Buffer)}${item('B2', two as Buffer)}</licensePlateListInfo></config>`;

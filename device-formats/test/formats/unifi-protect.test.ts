@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { dataUrl, jpeg } from '../../../server/test/pictures.ts';
+import { dataUrl, jpeg } from '../../../server/test/sample-images.ts';
 import { unifiProtect } from '../../src/formats/unifi-protect.ts';
 import { readBody, readPayload } from './reading.ts';
 
@@ -200,7 +200,7 @@ describe('UniFi Protect', () => {
     expect(reports.map(({ event }) => event.licensePlateNumber)).toEqual([null]);
   });
 
-  it('takes the picture, and the camera of the alarm when the trigger names none', async () => {
+  it('takes the image, and the camera of the alarm when the trigger names none', async () => {
     const { reports } = await readBody(
       unifiProtect,
       alarm([{ key: 'vehicle', timestamp: 1758350753 }], {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { jpeg, png } from '../../../server/test/pictures.ts';
+import { jpeg, png } from '../../../server/test/sample-images.ts';
 import { composeEvent } from '../../src/compose.ts';
 import { uniview } from '../../src/formats/uniview.ts';
 import { addressOf, expectCalm, inShort } from './bodies.ts';
@@ -55,7 +55,7 @@ describe('Uniview (documentation only)', () => {
     expect(new Set(reading.reports.map(({ key }) => key)).size).toBe(2);
   });
 
-  it('reports the attributes, the camera and the pictures', async () => {
+  it('reports the attributes, the camera and the images', async () => {
     expect(await first(vehicle())).toMatchObject({
       device: ['3', 'Ramp'],
       event: {
@@ -93,8 +93,8 @@ describe('Uniview (documentation only)', () => {
     expect((await first(vehicle({}, {}, { PassTime: '' })))?.occurredAt).toBe(1_782_806_400_000);
   });
 
-  it('gives each of several vehicles the pictures to which it refers', async () => {
-    const image = (Index: number, picture: Buffer) => ({ Index, Data: picture.toString('base64') });
+  it('gives each of several vehicles the images to which it refers', async () => {
+    const image = (Index: number, image: Buffer) => ({ Index, Data: image.toString('base64') });
     const [one, two] = [
       jpeg({ width: 5, comment: 'x'.repeat(200) }),
       jpeg({ width: 6, comment: 'x'.repeat(200) }),

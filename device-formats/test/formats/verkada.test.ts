@@ -33,7 +33,7 @@ describe('Verkada', () => {
     expect(reports[0]?.occurredAt).toBe(expected);
   });
 
-  it('keeps the address of the picture, but not the placeholder of the documentation', async () => {
+  it('keeps the address of the image, but not the placeholder of the documentation', async () => {
     const images = async (image_url: string) =>
       (await readBody(verkada, lpr({ license_plate_number: 'A1', image_url }))).reports[0]?.event.images;
     expect(await images('https://example.com/a.jpg')).toEqual(['https://example.com/a.jpg']);

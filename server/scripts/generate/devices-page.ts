@@ -16,14 +16,13 @@ const NOTHING = 'Nothing';
 const SUPPORT: Readonly<Record<DeviceFormat, Support>> = {
   hikvision: {
     reads:
-      'ANPR with pictures, TFS violations, AID incidents, vehicle detection, and the answer of a plate query, as multipart, bare XML or JSON, with any namespace. If the end of a message is missing, a whole recognition in it is used, with a warning. `videoloss` and inactive alarms are liveness signals. TPS figures do not become events.',
-    captured:
-      'ANPR of DeepinView V5.8, field detection of a recorder, the plate query, the multipart framing',
+      'ANPR with images, TFS violations, AID incidents, vehicle detection, and the answer of a plate query, as multipart, bare XML or JSON, with any namespace. If the end of a message is missing, a whole recognition in it is used, with a warning. `videoloss` and inactive alarms are liveness signals. TPS figures do not become events.',
+    captured: 'ANPR of DeepinView V5.8, field detection of an NVR, the plate query, the multipart framing',
     documented: 'TFS, AID, the JSON variant',
   },
   dahua: {
     reads:
-      'EventHttpUpload and EventAutoUpload with pictures after the text, lines of snapManager and eventManager (`Events[0]…`, `ReturnEvents[0]…`), notifyEventStream, and ITSAPI with its three fixed paths, with or without `Picture`; also Intelbras. `RealUTC` is preferred to `UTC`, which is local time. The text of an object is a plate only if the object is one; that of a vehicle is its brand.',
+      'EventHttpUpload and EventAutoUpload with images after the text, lines of snapManager and eventManager (`Events[0]…`, `ReturnEvents[0]…`), notifyEventStream, and ITSAPI with its three fixed paths, with or without `Image`; also Intelbras. `RealUTC` is preferred to `UTC`, which is local time. The text of an object is a plate only if the object is one; that of a vehicle is its brand.',
     captured: 'notifyEventStream, snapManager, KeepAlive and DeviceInfo',
     documented: 'TollgateInfo, the framing of EventHttpUpload',
   },
@@ -41,13 +40,13 @@ const SUPPORT: Readonly<Record<DeviceFormat, Support>> = {
   },
   frigate: {
     reads:
-      'Over MQTT or HTTP: `events` (new, update and end of one object become one event with the best plate), `tracked_object_update` of type lpr, and the topic of frigate_plate_recognizer. A `sub_label` is a name, never a plate. Pictures are not fetched.',
+      'Over MQTT or HTTP: `events` (new, update and end of one object become one event with the best plate), `tracked_object_update` of type lpr, and the topic of frigate_plate_recognizer. A `sub_label` is a name, never a plate. Images are not fetched.',
     captured: 'The topic of frigate_plate_recognizer, part of an event from 2023',
     documented: 'Everything else',
   },
   'axis-lpv': {
     reads:
-      'AXIS License Plate Verifier by HTTP, as multipart or JSON with ImageArray; new, update and lost of one car become one event with the best plate. Over MQTT, ALPV.AllPlates in the same way, without pictures.',
+      'AXIS License Plate Verifier by HTTP, as multipart or JSON with ImageArray; new, update and lost of one car become one event with the best plate. Over MQTT, ALPV.AllPlates in the same way, without images.',
     captured: 'Events of two cameras, one with a plate that is not ASCII and a PNG that claims to be a JPEG',
     documented: 'Heartbeats, MQTT',
   },
@@ -65,7 +64,7 @@ const SUPPORT: Readonly<Record<DeviceFormat, Support>> = {
   },
   tvt: {
     reads:
-      'Cameras (IPC 1.x) and recorders (NVR 2.0) of TVT and its brands such as Viewtron: plates, vehicles, illegal parking, keepalives. Persons are left out.',
+      'Cameras (IPC 1.x) and NVRs (NVR 2.0) of TVT and its brands such as Viewtron: plates, vehicles, illegal parking, keepalives. Persons are left out.',
     captured: NOTHING,
     documented: "Everything, with the maker's examples",
   },
@@ -77,7 +76,7 @@ const SUPPORT: Readonly<Record<DeviceFormat, Support>> = {
   },
   verkada: {
     reads:
-      'Webhooks for plates and plates of interest. A signature is checked, and required where the address has no token. Pictures are not fetched.',
+      'Webhooks for plates and plates of interest. A signature is checked, and required where the address has no token. Images are not fetched.',
     captured: 'The shape of a plate webhook',
     documented: 'The form of the signature',
   },
@@ -191,7 +190,7 @@ configuration of the device. In the steps below, \`TOKEN\`, \`USER\` and \`PASSW
 - **Too many messages.** A connection that sends far more than its sensor is expected to send is answered 429, and shows how many of its messages were refused.
 - **Too large messages.** JSON with more than 1,000,000 values, messages of Hikvision, Plate Recognizer, OpenALPR or Verkada with more than
   1,000 vehicles, and others with more than 100, are kept with the reason, but do not become events.
-- **The result of a message.** \`connections.getMessages\` and the console show every message for \`DEVICE_MESSAGE_DAYS\` with its pictures,
+- **The result of a message.** \`connections.getMessages\` and the console show every message for \`DEVICE_MESSAGE_DAYS\` with its images,
   its status, the reason, and the events it became. After a change of the connection, \`connections.replay\` processes messages again; no event
   is stored twice.
 - **Time.** Times are read as Unix times (s, ms, µs, ns) and in all common forms: ISO 8601, \`2026/11/20 14:51:24\`, \`20.11.2026 14:51:24\`,
@@ -202,7 +201,7 @@ configuration of the device. In the steps below, \`TOKEN\`, \`USER\` and \`PASSW
 - **Clocks.** The page of a sensor (\`sensors.getClock\`) shows how far its clock is off: the median time from its latest 21 events to their
   receipt, without those that waited in a buffer. 30 s is a warning, 5 minutes an error; whole hours point to a wrong time zone or daylight
   saving time. It also counts the events whose times could not be used. \`gantry doctor\` names these sensors.
-- **Recorders.** One recorder may report for many cameras: \`options.sensors\` assigns channels, MAC addresses, serial numbers or names to
+- **NVRs.** One nvr may report for many cameras: \`options.sensors\` assigns channels, MAC addresses, serial numbers or names to
   sensors. A device that is not assigned is listed as a discovery, as are two cameras of Frigate, UniFi Protect and others on one
   connection without this option. One call makes it a sensor and processes the messages that it has already sent.
 - **Figures about several vehicles** are kept as messages. They do not become events, and do not affect V85 or violations.

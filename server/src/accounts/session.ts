@@ -30,7 +30,7 @@ export interface SessionContext<App = Core & AuthServices> extends RequestContex
   readonly actor: SignedInUser;
 }
 
-type Anybody = RequestContext<Core & Pick<AuthServices, 'tokens' | 'sessionWatch'>>;
+type Anybody = RequestContext<Core & Pick<AuthServices, 'tokens' | 'sessionMonitor'>>;
 
 /** The user of the request's token; null without a valid token, or while the user has to set up a second factor. */
 export async function findActor(ctx: Anybody): Promise<SignedInUser | null> {
@@ -49,7 +49,7 @@ export async function findSignedIn({ app, caller }: Anybody): Promise<SignedInUs
   if (!user) return null;
   const { id, email, firstName, lastName, role, sessionEpoch } = user;
   const session = sessionOf(token, user);
-  if (session && user.isSeenLongAgo) app.sessionWatch.seen(session.id);
+  if (session && user.isSeenLongAgo) app.sessionMonitor.seen(session.id);
   const seesPlates = mayRolesSeePlates(app.config, role);
   return {
     id,
@@ -85,12 +85,12 @@ export async function currentSession(
 /**
  * The user for whom an API token acts, with the role whose permissions it has now; null when the token is not valid.
  */
-async function findTokenActor({ db, config, sessionWatch }: Anybody['app'], bearer: string) {
+async function findTokenActor({ db, config, sessionMonitor }: Anybody['app'], bearer: string) {
   const apiTokenHash = hashOf(bearer);
   const [owner] = await findValidOwners(db, [apiTokenHash]);
   if (!owner) return null;
   const { id, email, firstName, lastName, actingRole: role, ownerRole, sessionEpoch, tokenId } = owner;
-  if (owner.isUsedLongAgo) sessionWatch.used(tokenId);
+  if (owner.isUsedLongAgo) sessionMonitor.used(tokenId);
   const token: TokenClaims = {
     userId: id,
     role,

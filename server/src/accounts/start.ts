@@ -6,7 +6,7 @@ import { pruneApiTokens } from './api-tokens-store.ts';
 import { createOidcProvider, type OidcProvider } from './oidc/provider.ts';
 import { pruneOidcLogins } from './oidc/store.ts';
 import { createPasswords, type PasswordCost, type Passwords } from './passwords.ts';
-import { SessionWatch } from './session-watch.ts';
+import { SessionMonitor } from './session-monitor.ts';
 import { pruneSessions } from './sessions-store.ts';
 import { LoginThrottle } from './throttle.ts';
 import { createTokens, SecretBox, type Tokens } from './tokens.ts';
@@ -16,7 +16,7 @@ export interface AuthServices {
   readonly tokens: Tokens;
   readonly passwords: Passwords;
   readonly loginThrottle: LoginThrottle;
-  readonly sessionWatch: SessionWatch;
+  readonly sessionMonitor: SessionMonitor;
   readonly secrets: SecretBox;
   /** null when no provider is configured. */
   readonly oidc: OidcProvider | null;
@@ -38,7 +38,7 @@ export async function startAuth(
     loginThrottle: new LoginThrottle(pool),
     secrets: new SecretBox(secret),
     oidc: config.OIDC_ISSUER === undefined ? null : createOidcProvider(config.OIDC_ISSUER, config, log),
-    sessionWatch: resources.use(new SessionWatch({ db, config, log, timings })),
+    sessionMonitor: resources.use(new SessionMonitor({ db, config, log, timings })),
   };
 }
 

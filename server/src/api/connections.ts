@@ -185,9 +185,9 @@ export const connectionsRouter = router({
 
   getDiscoveries: allowed('manageSensors')
     .meta({
-      summary: 'List devices of recorders that are not assigned to a sensor',
+      summary: 'List devices of NVRs that are not assigned to a sensor',
       notes:
-        'A connection with `options.sensors`, even empty, is that of a recorder: messages of devices that it does not name are kept as UNKNOWN_DEVICE.',
+        'A connection with `options.sensors`, even empty, is that of an NVR: messages of devices that it does not name are kept as UNKNOWN_DEVICE.',
     })
     .input(listDiscoveriesInput)
     .output(discoveriesPage)

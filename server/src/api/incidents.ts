@@ -19,7 +19,7 @@ import {
   updateIncidentInput,
 } from '@gantry/contract/incidents';
 import { permissions } from '@gantry/contract/permissions';
-import { keepNotePictures } from '../images/images.ts';
+import { keepNoteImages } from '../images/images.ts';
 import { getIncidentStats } from '../incidents/list-store.ts';
 import { listCandidates } from '../incidents/references-store.ts';
 import {
@@ -154,7 +154,7 @@ export const incidentsRouter = router({
     .output(incident)
     .mutation(async ({ ctx, input: { images, ...input } }) => {
       if (images.length > 0) await requireMayNote(ctx, input.id);
-      return addNote(ctx, { ...input, images: await keepNotePictures(ctx.app.images, images) });
+      return addNote(ctx, { ...input, images: await keepNoteImages(ctx.app.images, images) });
     }),
 
   attachEvent: permitted

@@ -112,7 +112,7 @@ export const backupsRouter = router({
     .meta({
       summary: 'Make a backup now',
       notes:
-        'It is made in `BACKUP_DIR`, of the database and the pictures together, while the service runs. Returns the backup that was started; `backups.getAll` shows its progress.',
+        'It is made in `BACKUP_DIR`, of the database and the images together, while the service runs. Returns the backup that was started; `backups.getAll` shows its progress.',
     })
     .output(backup)
     .mutation(({ ctx }) => createBackup(ctx)),

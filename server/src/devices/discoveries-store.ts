@@ -4,7 +4,7 @@ import { sql } from 'drizzle-orm';
 import type { Executor } from '../platform/database/transaction.ts';
 import { notFound } from '../platform/error.ts';
 
-/** A device of a recorder that is not assigned to a sensor. */
+/** A device of an NVR that is not assigned to a sensor. */
 export interface Discovered {
   readonly id: string;
   readonly connectionId: string;
@@ -81,7 +81,7 @@ export async function forgetDiscoveries(
   return rows.map((row) => row.device);
 }
 
-/** Notes a device of a recorder that is not assigned to a sensor. */
+/** Notes a device of an NVR that is not assigned to a sensor. */
 export async function noteDiscovery(
   db: Executor,
   { connectionId, device, at }: { connectionId: string; device: string; at: number },

@@ -6,7 +6,7 @@ import type { SessionContext } from '../accounts/session.ts';
 import type { AuthServices } from '../accounts/start.ts';
 import type { Core } from '../platform/context.ts';
 import { type AppError, invalidInput, notFound } from '../platform/error.ts';
-import { watchToken } from '../realtime/follow.ts';
+import { monitorToken } from '../realtime/follow.ts';
 import { drained } from '../realtime/hub.ts';
 import type { RealtimeServices } from '../realtime/start.ts';
 import type { ConnectionServices } from './context.ts';
@@ -51,7 +51,7 @@ export async function* followMessages(
   const release = app.streams.admit(actor.id);
   let failure: AppError | null = null;
   const ended = new AbortController();
-  const stopWatching = watchToken(ctx, (error) => {
+  const stopMonitoring = monitorToken(ctx, (error) => {
     failure = error;
     ended.abort();
   });
@@ -90,7 +90,7 @@ export async function* followMessages(
     if (app.realtime.ending.aborted) throw drained();
   } finally {
     app.messageSignals.off('changed', changed);
-    stopWatching();
+    stopMonitoring();
     release();
   }
 }

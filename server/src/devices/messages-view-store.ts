@@ -6,7 +6,7 @@ import type {
 } from '@gantry/contract/connections';
 import { isUuid } from '@gantry/contract/id';
 import type { Page } from '@gantry/contract/page';
-import { addressOfImage } from '@gantry/device-formats/image';
+import { imageUrl } from '@gantry/device-formats/image';
 import type { StoredPart } from '@gantry/device-formats/split-body';
 import { type SQL, sql } from 'drizzle-orm';
 import { channels, notify } from '../platform/database/notify.ts';
@@ -211,7 +211,7 @@ export async function listChangedMessages(
 }
 
 async function shown(db: Executor, rows: readonly ShownRow[]): Promise<ShownMessage[]> {
-  const pictures = await findPictures(
+  const pictures = await findImages(
     db,
     rows.map(({ id }) => id),
   );
@@ -230,10 +230,10 @@ async function shown(db: Executor, rows: readonly ShownRow[]): Promise<ShownMess
   }));
 }
 
-async function findPictures(db: Executor, ids: readonly string[]): Promise<ReadonlyMap<string, string[]>> {
+async function findImages(db: Executor, ids: readonly string[]): Promise<ReadonlyMap<string, string[]>> {
   if (ids.length === 0) return new Map();
   const { rows } = await db.execute<{ id: string; hashes: string[] }>(sql`
     SELECT message_id AS id, array_agg(encode(sha256, 'hex') ORDER BY sha256) AS hashes
     FROM device_message_images WHERE message_id = ANY (${sql.param(ids)}::uuid[]) GROUP BY message_id`);
-  return new Map(rows.map(({ id, hashes }) => [id, hashes.map(addressOfImage)]));
+  return new Map(rows.map(({ id, hashes }) => [id, hashes.map(imageUrl)]));
 }

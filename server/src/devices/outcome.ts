@@ -4,7 +4,7 @@ import type { KnownSensors } from '../sensors/sensor-keys.ts';
 import type { KnownConnection } from './store.ts';
 
 /**
- * The sensor of a device by the names that the message contains; null when a recorder's device is not assigned to one.
+ * The sensor of a device by the names that the message contains; null when an NVR's device is not assigned to one.
  * A message without any name belongs to the sensor of the connection.
  */
 function sensorOf(

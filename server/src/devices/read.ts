@@ -68,7 +68,7 @@ export async function refusalOf(format: FormatName, message: StoredMessage): Pro
   return (isLarge(message) ? refusalInThread : refusalHere)(format, message);
 }
 
-/** Whether a message is read in a thread. Its pictures do not count. */
+/** Whether a message is read in a thread. Its images do not count. */
 function isLarge({ parts }: Pick<StoredMessage, 'parts'>): boolean {
   return parts.reduce((sum, { text }) => sum + (text?.length ?? 0), 0) > LARGE;
 }

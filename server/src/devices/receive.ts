@@ -126,7 +126,7 @@ export class Receiver implements AsyncDisposable {
         : { parts: [whole(contentType, body)], pictures: [], flaws: [] };
     // The images are stored before the message, so that no message lacks its images.
     const putImages =
-      pictures.length === 0 ? [] : await app.images.keepForMessage({ messageId: id, pictures });
+      pictures.length === 0 ? [] : await app.images.keepForMessage({ messageId: id, images: pictures });
     const path = storable(incoming.path, MAX_PATH);
     const refusal = compressed ?? (await refusalOf(connection.format, { parts, path, topic, receivedAt }));
     const isTaken = refusal === null && processor.hasRoom(connection.id);

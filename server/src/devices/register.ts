@@ -64,7 +64,7 @@ export async function registerDiscovery(
       ? await createSensor(
           ctx,
           createSensorInput.parse({
-            ...(await likeRecorder(ctx, connectionId, device)),
+            ...(await likeNvr(ctx, connectionId, device)),
             ...(name !== undefined && { name }),
             deviceId: `${device.slice(0, MAX_DEVICE_ID).toWellFormed()}-${randomUUID().slice(0, 8)}`,
             type: TYPE,
@@ -97,10 +97,10 @@ async function replayAllOf(db: Database, connectionId: string, devices: readonly
 }
 
 /**
- * The name and the location of the sensor for a camera of a recorder. The name begins with that of the recorder, because
- * many recorders only number their cameras. The location is that of the recorder's sensor, until users change it.
+ * The name and the location of the sensor for a camera of an NVR. The name begins with that of the NVR, because
+ * many NVRs only number their cameras. The location is that of the NVR's sensor, until users change it.
  */
-async function likeRecorder({ app }: RegisterContext, connectionId: string, device: string) {
+async function likeNvr({ app }: RegisterContext, connectionId: string, device: string) {
   const { sensorId } = await getConnection(app.db, connectionId);
   const { name, locationId } = await getSensor(app.db, sensorId);
   return { name: `${name} ${device}`.slice(0, MAX_NAME).toWellFormed(), locationId };

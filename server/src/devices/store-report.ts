@@ -46,9 +46,9 @@ export async function storeReport(app: GatewayApp, dated: DatedReport): Promise<
   }
   const composed = composeEvent(dated.report, dated);
   if ('refusal' in composed) return { kind: 'refused', note: composed.refusal };
-  const pictures = hashesOfServed(composed.event.images);
+  const images = hashesOfServed(composed.event.images);
   try {
-    const { eventId, outcome } = await storeReported({ app, sensor }, composed.event, pictures);
+    const { eventId, outcome } = await storeReported({ app, sensor }, composed.event, images);
     // The time at which a buffer received the message, if one kept it: its arrival here is not a liveness signal of the sensor.
     app.lastSeen.recordEvent(sensor.id, dated.arrivedAt);
     if (outcome === 'stored') noteClock(app, sensor.id, dated);

@@ -42,7 +42,7 @@ export async function removeEvents(
   const { rows } = await tx.execute<RemovedCount & Record<string, unknown>>(sql`
     WITH gone AS (
       DELETE FROM events WHERE id = ANY (${sql.param(ids)}::uuid[]) RETURNING ${sql.raw(COUNTED_COLUMNS)}
-    ), arrived AS (${arrivals}), counted AS (${totals}), pictures AS (
+    ), arrived AS (${arrivals}), counted AS (${totals}), images AS (
       DELETE FROM event_images WHERE event_id = ANY (${sql.param(ids)}::uuid[])
     ), unfollowed AS (
       DELETE FROM events_to_follow_up WHERE event_id = ANY (${sql.param(ids)}::uuid[])

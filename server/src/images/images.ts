@@ -1,4 +1,4 @@
-import { addressOfImage, type Picture } from '@gantry/device-formats/image';
+import { imageUrl, type ReceivedImage } from '@gantry/device-formats/image';
 import pLimit from 'p-limit';
 import type { Logger } from 'pino';
 import { isBadRow } from '../platform/database/failure.ts';
@@ -11,13 +11,13 @@ import {
   findImage,
   type ImagesOfEvent,
   isImageOfDevice,
+  type NewImagesOfEvent,
+  type NewImagesOfMessage,
   noteDamaged,
   noteImages,
   noteImagesOfEvent,
   noteImagesOfMessages,
   noteImagesStored,
-  type PicturesOfEvent,
-  type PicturesOfMessage,
   referToImages,
   removeRefusedImages,
   type StoredImage,
@@ -54,14 +54,14 @@ const LIMITS: ImageLimits = { bytes: 64_000_000, events: 2_000, putMs: 15_000, f
 type Owner = 'event' | 'note' | 'message';
 
 /** The error for an event, a note, or a message, whose images were not stored in time. */
-export function picturesTookTooLong(owner: Owner = 'event'): AppError {
+export function imagesTookTooLong(owner: Owner = 'event'): AppError {
   return unavailable(`Storing the images of the ${owner} took too long: send the ${owner} again in a moment`);
 }
 
 /** Images that wait to be stored. */
 interface Task {
   readonly owner: Owner;
-  readonly pictures: readonly Picture[];
+  readonly images: readonly ReceivedImage[];
   /** Records them. @returns the hashes of those whose file must be stored */
   readonly note: () => Promise<ReadonlySet<string>>;
   /** Whether they are recorded before their turn, combined with those of other tasks. */
@@ -91,7 +91,7 @@ export class Images {
   readonly #breaker: Breaker;
   readonly #waiting = { events: 0, bytes: 0 };
   // Each of these writes is a commit of its own, so those that arrive during one are combined into the next.
-  readonly #noted: Groups<PicturesOfMessage, ReadonlySet<string>>;
+  readonly #noted: Groups<NewImagesOfMessage, ReadonlySet<string>>;
   readonly #marked: Groups<string, void>;
   readonly #referred: Groups<ImagesOfEvent, void>;
 
@@ -102,7 +102,7 @@ export class Images {
     this.#onDamaged = onDamaged;
     this.#limits = { ...LIMITS, ...limits };
     this.#breaker = new Breaker(this.#limits);
-    this.#noted = new Groups<PicturesOfMessage, ReadonlySet<string>>({
+    this.#noted = new Groups<NewImagesOfMessage, ReadonlySet<string>>({
       write: async (messages) => {
         const lacking = await noteImagesOfMessages(db, messages);
         return messages.map(() => lacking);
@@ -130,9 +130,9 @@ export class Images {
    * @param until the deadline, by the monotonic clock in milliseconds
    * @throws AppError `unavailable` when the store is unavailable or full, or too many images are waiting
    */
-  keep(event: PicturesOfEvent, until?: number): Promise<void> {
+  keep(event: NewImagesOfEvent, until?: number): Promise<void> {
     const note = () => noteImagesOfEvent(this.#db, event);
-    return this.#keepInTurn({ owner: 'event', pictures: event.pictures, note, stored: this.#mark }, until);
+    return this.#keepInTurn({ owner: 'event', images: event.images, note, stored: this.#mark }, until);
   }
 
   /**
@@ -140,9 +140,9 @@ export class Images {
    * if the note is not stored. They share the queue with those of events.
    * @throws AppError `unavailable` as `keep` does
    */
-  keepForNote(pictures: readonly Picture[], until?: number): Promise<void> {
-    const note = () => noteImages(this.#db, pictures);
-    return this.#keepInTurn({ owner: 'note', pictures, note, stored: this.#mark }, until);
+  keepForNote(images: readonly ReceivedImage[], until?: number): Promise<void> {
+    const note = () => noteImages(this.#db, images);
+    return this.#keepInTurn({ owner: 'note', images, note, stored: this.#mark }, until);
   }
 
   /**
@@ -150,12 +150,12 @@ export class Images {
    * @returns the hashes of the images whose files were stored by this call, which the statement that stores the message
    * must mark as stored
    */
-  async keepForMessage(message: PicturesOfMessage, until?: number): Promise<readonly string[]> {
+  async keepForMessage(message: NewImagesOfMessage, until?: number): Promise<readonly string[]> {
     const hashes: string[] = [];
     await this.#keepInTurn(
       {
         owner: 'message',
-        pictures: message.pictures,
+        images: message.images,
         note: () => this.#noted.add(message),
         isNotedAhead: true,
         stored: async (sha256) => void hashes.push(sha256),
@@ -209,9 +209,9 @@ export class Images {
   readonly #mark = (sha256: string): Promise<void> => this.#marked.add(sha256);
 
   async #keepInTurn(task: Task, until = Number.POSITIVE_INFINITY): Promise<void> {
-    const { owner, pictures } = task;
+    const { owner, images } = task;
     const waiting = this.#waiting;
-    const bytes = bytesOf(pictures);
+    const bytes = bytesOf(images);
     const isFull = waiting.events >= this.#limits.events || waiting.bytes + bytes > this.#limits.bytes;
     if (isFull && waiting.events > 0) {
       throw unavailable(`More images are arriving than can be stored: send the ${owner} again in a moment`);
@@ -222,7 +222,7 @@ export class Images {
     const puts: Promise<void>[] = [];
     try {
       const lacking = task.isNotedAhead ? await task.note() : null;
-      if (lacking && !pictures.some(({ sha256 }) => lacking.has(sha256))) return;
+      if (lacking && !images.some(({ sha256 }) => lacking.has(sha256))) return;
       await this.#inTurn(() => this.#keepNow(task, { until, lacking, puts }));
     } finally {
       // Writes that were abandoned may still hold their bytes.
@@ -234,19 +234,23 @@ export class Images {
   }
 
   async #keepNow(task: Task, { until, lacking, puts }: Progress): Promise<void> {
-    const { owner, pictures, note } = task;
+    const { owner, images, note } = task;
     requireTime(until, owner);
     if (this.#breaker.isOpen) throw cannotBeStored(owner);
     const missing = lacking ?? (await note());
-    for (const picture of pictures) {
-      if (!missing.has(picture.sha256)) continue;
+    for (const image of images) {
+      if (!missing.has(image.sha256)) continue;
       requireTime(until, owner);
-      await this.#store(task, picture, puts);
+      await this.#store(task, image, puts);
     }
     requireTime(until, owner);
   }
 
-  async #store({ owner, stored }: Task, { sha256, bytes }: Picture, puts: Promise<void>[]): Promise<void> {
+  async #store(
+    { owner, stored }: Task,
+    { sha256, bytes }: ReceivedImage,
+    puts: Promise<void>[],
+  ): Promise<void> {
     const { putMs } = this.#limits;
     try {
       await this.#breaker.run(
@@ -255,7 +259,7 @@ export class Images {
           puts.push(put);
           return within(putMs, put, () => {
             this.#log.error({ sha256, seconds: putMs / 1_000 }, 'storing an image took too long');
-            return picturesTookTooLong(owner);
+            return imagesTookTooLong(owner);
           });
         },
         () => cannotBeStored(owner),
@@ -270,7 +274,7 @@ export class Images {
 }
 
 function requireTime(until: number, owner: Owner): void {
-  if (performance.now() > until) throw picturesTookTooLong(owner);
+  if (performance.now() > until) throw imagesTookTooLong(owner);
 }
 
 function cannotBeStored(owner: Owner, cause?: unknown): AppError {
@@ -280,8 +284,8 @@ function cannotBeStored(owner: Owner, cause?: unknown): AppError {
   );
 }
 
-function bytesOf(pictures: readonly Picture[]): number {
-  return pictures.reduce((sum, { bytes }) => sum + bytes.length, 0);
+function bytesOf(images: readonly ReceivedImage[]): number {
+  return images.reduce((sum, { bytes }) => sum + bytes.length, 0);
 }
 
 /** Waits for `work`; rejects with the result of `late` after the time limit, while the work continues. */
@@ -298,31 +302,31 @@ async function within(ms: number, work: Promise<void>, late: () => Error): Promi
 }
 
 /** A stored image. */
-interface KeptPicture {
+interface KeptImage {
   readonly sha256: string;
   /** Where it is served. */
   readonly address: string;
 }
 
 /** Maximum time until a note with images is stored, in milliseconds: less than the time limit of the request. */
-const PICTURES_MS = 18_000;
+const IMAGES_MS = 18_000;
 
 /**
  * Checks and stores the images of a note, in base64. They are durable when this resolves.
  * @returns each image once, in the given order
  * @throws AppError `badRequest` at `images.<n>` for data that is not an image; `unavailable`
  */
-export async function keepNotePictures(images: Images, values: readonly string[]): Promise<KeptPicture[]> {
+export async function keepNoteImages(images: Images, values: readonly string[]): Promise<KeptImage[]> {
   if (values.length === 0) return [];
-  const pictures = values.map((value, at) => {
+  const received = values.map((value, at) => {
     const path = `images.${at}`;
-    const picture = readImage(value, path);
-    if (!picture) throw invalidInput(path, 'Send a JPEG, PNG or WebP image in base64');
-    return picture;
+    const image = readImage(value, path);
+    if (!image) throw invalidInput(path, 'Send a JPEG, PNG or WebP image in base64');
+    return image;
   });
-  await images.keepForNote(pictures, performance.now() + PICTURES_MS);
-  return [...new Set(pictures.map(({ sha256 }) => sha256))].map((sha256) => ({
+  await images.keepForNote(received, performance.now() + IMAGES_MS);
+  return [...new Set(received.map(({ sha256 }) => sha256))].map((sha256) => ({
     sha256,
-    address: addressOfImage(sha256),
+    address: imageUrl(sha256),
   }));
 }

@@ -1,4 +1,4 @@
-import { NOT_AN_IMAGE, type Picture, readPicture } from '@gantry/device-formats/image';
+import { NOT_AN_IMAGE, type ReceivedImage, readImageBytes } from '@gantry/device-formats/image';
 import { invalidInput } from '../platform/error.ts';
 
 const DATA_URL = /^data:/i;
@@ -34,16 +34,16 @@ const ONLY_BASE64 = /^[A-Za-z0-9+/\s]+={0,2}$/;
  * @returns null when the value is an address or another short text
  * @throws AppError `badRequest` for a value that appears to be an image and is not valid
  */
-export function readImage(value: string, path: string): Picture | null {
+export function readImage(value: string, path: string): ReceivedImage | null {
   if (OTHER_FILE.test(value)) throw invalidInput(path, NOT_AN_IMAGE);
   if (!isImageData(value)) return null;
   const url = IMAGE_URL.exec(value);
   if (!url && DATA_URL.test(value)) throw invalidInput(path, NOT_AN_IMAGE);
   const bytes = decodeBase64(url ? value.slice(url[0].length) : value);
   if (!bytes) throw invalidInput(path, 'The image is not valid base64');
-  const picture = readPicture(bytes);
-  if ('refusal' in picture) throw invalidInput(path, picture.refusal);
-  return picture;
+  const image = readImageBytes(bytes);
+  if ('refusal' in image) throw invalidInput(path, image.refusal);
+  return image;
 }
 
 /** @throws AppError `badRequest` for a text that is not an address */

@@ -1,4 +1,4 @@
-import { addressOfImage, type MediaType, type Picture } from '@gantry/device-formats/image';
+import { imageUrl, type MediaType, type ReceivedImage } from '@gantry/device-formats/image';
 import { type SQL, sql } from 'drizzle-orm';
 import type { Database } from '../platform/database/pool.ts';
 import type { Executor } from '../platform/database/transaction.ts';
@@ -13,10 +13,10 @@ export interface StoredImage {
  * The images of one event. They are locked in a common order, so that two events with the same images do not
  * deadlock.
  */
-export interface PicturesOfEvent {
+export interface NewImagesOfEvent {
   readonly eventId: string;
   readonly eventType: string;
-  readonly pictures: readonly Picture[];
+  readonly images: readonly ReceivedImage[];
 }
 
 /**
@@ -26,11 +26,11 @@ export interface PicturesOfEvent {
  */
 export function noteImagesOfEvent(
   db: Executor,
-  { eventId, eventType, pictures }: PicturesOfEvent,
+  { eventId, eventType, images }: NewImagesOfEvent,
 ): Promise<ReadonlySet<string>> {
   return note(
     db,
-    pictures,
+    images,
     sql`, referred AS (
       INSERT INTO event_images (event_id, sha256, event_type)
       SELECT ${eventId}::uuid, sha256, ${eventType} FROM given ORDER BY sha256
@@ -40,22 +40,22 @@ export function noteImagesOfEvent(
 }
 
 /** The images of a message of a device. */
-export interface PicturesOfMessage {
+export interface NewImagesOfMessage {
   readonly messageId: string;
-  readonly pictures: readonly Picture[];
+  readonly images: readonly ReceivedImage[];
 }
 
 /** The same for messages of devices. @returns the hashes of the images of all messages whose file must be stored */
 export function noteImagesOfMessages(
   db: Executor,
-  messages: readonly PicturesOfMessage[],
+  messages: readonly NewImagesOfMessage[],
 ): Promise<ReadonlySet<string>> {
-  const links = messages.flatMap(({ messageId, pictures }) =>
-    pictures.map(({ sha256 }) => ({ message_id: messageId, sha256 })),
+  const links = messages.flatMap(({ messageId, images }) =>
+    images.map(({ sha256 }) => ({ message_id: messageId, sha256 })),
   );
   return note(
     db,
-    messages.flatMap(({ pictures }) => pictures),
+    messages.flatMap(({ images }) => images),
     sql`, referred AS (
       INSERT INTO device_message_images (message_id, sha256)
       SELECT message_id, decode(sha256, 'hex')
@@ -69,18 +69,22 @@ export function noteImagesOfMessages(
  * Records images that something else will refer to within the hour, such as a note.
  * @returns the hashes of the images whose file must be stored
  */
-export function noteImages(db: Executor, pictures: readonly Picture[]): Promise<ReadonlySet<string>> {
-  return note(db, pictures, sql``);
+export function noteImages(db: Executor, images: readonly ReceivedImage[]): Promise<ReadonlySet<string>> {
+  return note(db, images, sql``);
 }
 
 /**
  * An image that was received so recently is not touched again, because nobody removes it within the hour: a camera that
- * sends the same picture all the time would otherwise have its messages wait for one another.
+ * sends the same image all the time would otherwise have its messages wait for one another.
  */
 const FRESH = sql.raw(`interval '5 minutes'`);
 
-async function note(db: Executor, pictures: readonly Picture[], referred: SQL): Promise<ReadonlySet<string>> {
-  const rows = [...new Map(pictures.map((picture) => [picture.sha256, picture])).values()];
+async function note(
+  db: Executor,
+  images: readonly ReceivedImage[],
+  referred: SQL,
+): Promise<ReadonlySet<string>> {
+  const rows = [...new Map(images.map((image) => [image.sha256, image])).values()];
   const { rows: lacking } = await db.execute<{ sha256: string }>(sql`
     WITH given AS (
       SELECT decode(sha256, 'hex') AS sha256, media_type, width, height, bytes
@@ -157,7 +161,7 @@ export async function removeRefusedImages(db: Executor, { eventId, hashes }: Ima
   // It was deleted, and its references went with it; or its node of a cluster has not committed it yet.
   if (!event) return;
   const shown = new Set(event.images ?? []);
-  const refused = hashes.filter((sha256) => !shown.has(addressOfImage(sha256)));
+  const refused = hashes.filter((sha256) => !shown.has(imageUrl(sha256)));
   if (refused.length === 0) return;
   await db.execute(sql`
     DELETE FROM event_images WHERE event_id = ${eventId}::uuid

@@ -1,8 +1,8 @@
 import type { InputIssue } from '@gantry/contract/errors';
 import type { ReportedEvent } from '@gantry/contract/events';
-import { addressOfImage, isTruncated, type Picture } from '@gantry/device-formats/image';
+import { imageUrl, isTruncated, type ReceivedImage } from '@gantry/device-formats/image';
 import type { EventRow } from '../events/event-row.ts';
-import { picturesTookTooLong } from '../images/images.ts';
+import { imagesTookTooLong } from '../images/images.ts';
 import { hashesOfServed, readImage, requireAddress } from '../images/read-image.ts';
 import type { ImageServices } from '../images/start.ts';
 import type { Core } from '../platform/context.ts';
@@ -28,10 +28,10 @@ export interface Ingested {
   readonly warnings: readonly InputIssue[];
 }
 
-interface WithPictures {
+interface WithImages {
   /** The event with the addresses of its images instead of their data. */
   readonly event: ReportedEvent;
-  readonly pictures: readonly Picture[];
+  readonly images: readonly ReceivedImage[];
   /** The hashes of the images to which the event refers by the addresses at which this service serves them. */
   readonly served: readonly string[];
   readonly warnings: readonly InputIssue[];
@@ -41,7 +41,7 @@ interface WithPictures {
  * Maximum time until the commit of an event with images begins, in milliseconds. With the time limit of the commit,
  * this is less than the time limit of the request.
  */
-const PICTURES_MS = 18_000;
+const IMAGES_MS = 18_000;
 
 /**
  * Stores an event that passed validation, which is a liveness signal of its sensor. Resolves after the commit.
@@ -54,10 +54,10 @@ export async function ingestEvent(
   reported: ReportedEvent,
   noteLag: (lag: ReportLag) => void = (lag) => app.sensorClocks.recordReport(sensor.id, lag),
 ): Promise<Ingested> {
-  const { event, pictures, served, warnings } =
+  const { event, images, served, warnings } =
     reported.images.length === 0
-      ? { event: reported, pictures: [], served: [], warnings: [] }
-      : takeOutPictures(reported);
+      ? { event: reported, images: [], served: [], warnings: [] }
+      : takeOutImages(reported);
   const { timezone } = app.settings.current();
   const former = app.settings.formerZones();
   const dated =
@@ -76,9 +76,9 @@ export async function ingestEvent(
   const { id: eventId, eventType } = row;
   if (served.length > 0) await app.images.refer({ eventId, eventType, hashes: served });
   const outcome =
-    pictures.length === 0 ? await app.eventWriter.write(row) : await writeWithPictures(app, row, pictures);
+    images.length === 0 ? await app.eventWriter.write(row) : await writeWithImages(app, row, images);
   if (outcome === 'conflict') {
-    const hashes = [...pictures.map(({ sha256 }) => sha256), ...served];
+    const hashes = [...images.map(({ sha256 }) => sha256), ...served];
     await app.images.release({ eventId, eventType, hashes });
     throw new AppError(
       'conflict',
@@ -121,37 +121,37 @@ export interface Stored {
 /**
  * Stores an event that a gateway made of a message, whose time was checked when the message arrived and whose images
  * are addresses already.
- * @param pictures the hashes of those of its images that are stored
+ * @param images the hashes of those of its images that are stored
  * @throws AppError `badRequest` when the database refuses it; `unavailable` when it should be tried again
  */
 export async function storeReported(
   { app, sensor }: Pick<IngestContext, 'app' | 'sensor'>,
   event: ReportedEvent,
-  pictures: readonly string[],
+  images: readonly string[],
 ): Promise<Stored> {
   const row = enrich(event, sensor, app.settings.current().timezone, app.clock.now());
-  const referring = { eventId: row.id, eventType: row.eventType, hashes: pictures };
-  if (pictures.length > 0) await app.images.refer(referring);
+  const referring = { eventId: row.id, eventType: row.eventType, hashes: images };
+  if (images.length > 0) await app.images.refer(referring);
   const outcome = await app.eventWriter.write(row);
   if (outcome === 'conflict') await app.images.release(referring);
   return { eventId: row.id, outcome };
 }
 
 /** @throws AppError `badRequest` at `images.<n>` for a text that is neither an address nor an image */
-function takeOutPictures(event: ReportedEvent): WithPictures {
+function takeOutImages(event: ReportedEvent): WithImages {
   const read = event.images.map((value, at) => {
-    const picture = readImage(value, `images.${at}`);
-    if (!picture) requireAddress(value, `images.${at}`);
-    return { value, picture };
+    const image = readImage(value, `images.${at}`);
+    if (!image) requireAddress(value, `images.${at}`);
+    return { value, image };
   });
-  const images = read.map(({ value, picture }) => (picture ? addressOfImage(picture.sha256) : value));
-  const addresses = read.flatMap(({ value, picture }) => (picture ? [] : value));
+  const images = read.map(({ value, image }) => (image ? imageUrl(image.sha256) : value));
+  const addresses = read.flatMap(({ value, image }) => (image ? [] : value));
   return {
     event: { ...event, images },
-    pictures: read.flatMap(({ picture }) => picture ?? []),
+    images: read.flatMap(({ image }) => image ?? []),
     served: hashesOfServed(addresses),
-    warnings: read.flatMap(({ picture }, at) =>
-      picture && isTruncated(picture)
+    warnings: read.flatMap(({ image }, at) =>
+      image && isTruncated(image)
         ? [{ path: `images.${at}`, message: 'The image is truncated, and is stored as it was sent' }]
         : [],
     ),
@@ -159,13 +159,13 @@ function takeOutPictures(event: ReportedEvent): WithPictures {
 }
 
 /** Images are stored before the event, so that no acknowledged event lacks its images. */
-async function writeWithPictures(
+async function writeWithImages(
   app: IngestContext['app'],
   row: EventRow,
-  pictures: readonly Picture[],
+  images: readonly ReceivedImage[],
 ): Promise<WriteOutcome> {
-  const until = performance.now() + PICTURES_MS;
-  await app.images.keep({ eventId: row.id, eventType: row.eventType, pictures }, until);
-  if (performance.now() > until) throw picturesTookTooLong();
+  const until = performance.now() + IMAGES_MS;
+  await app.images.keep({ eventId: row.id, eventType: row.eventType, images }, until);
+  if (performance.now() > until) throw imagesTookTooLong();
   return app.eventWriter.write(row, until);
 }

@@ -194,7 +194,7 @@ export const configKeys = {
     'Roles that require a second factor, separated by commas. Users who log in with a password and have none must set it up before they can do anything else. API tokens, and logins at the OpenID Connect provider, are not asked for it.',
   ),
   HIDE_PLATES_FROM: someOf('roles', role.exclude(['ADMIN']).options).describe(
-    'Roles that see no number plates, separated by commas. Their answers, streams and report files contain `•••` in place of plates, and neither pictures nor metadata of events; they cannot search for a plate.',
+    'Roles that see no number plates, separated by commas. Their answers, streams and report files contain `•••` in place of plates, and neither images nor metadata of events; they cannot search for a plate.',
   ),
   PLATE_SEARCH_REASON: flag
     .default(false)
@@ -248,7 +248,7 @@ export const configKeys = {
     .transform((path) => resolve(path))
     .optional()
     .describe(
-      'Folder in which backups of the database and the pictures are made, best on another disk or machine. Its parent must exist. Unset: there are no scheduled backups. With several machines, set it on one of them, and `BACKUP_SCHEDULE` and `BACKUP_KEEP` only there.',
+      'Folder in which backups of the database and the images are made, best on another disk or machine. Its parent must exist. Unset: there are no scheduled backups. With several machines, set it on one of them, and `BACKUP_SCHEDULE` and `BACKUP_KEEP` only there.',
     ),
   BACKUP_SCHEDULE: z
     .string()
@@ -272,7 +272,7 @@ export const configKeys = {
   DEVICE_MESSAGE_DAYS: number(1, 3_650)
     .default(14)
     .describe(
-      'Number of days for which messages of devices are kept as they were received, with their pictures. Events made from them remain.',
+      'Number of days for which messages of devices are kept as they were received, with their images. Events made from them remain.',
     ),
   GATEWAY_SPOOL_MB: number(0, 1_000_000)
     .default(512)

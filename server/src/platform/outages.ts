@@ -10,7 +10,7 @@ export interface OutageFilter {
   take(error: Error, write: () => void): boolean;
 }
 
-export interface OutageWatchParts {
+export interface OutageMonitorParts {
   readonly log: Logger;
   readonly metrics: Pick<Metrics, 'databaseAway' | 'databaseOutages' | 'unloggedMessages'>;
   /** Sends the database a query; rejects when it does not answer. */
@@ -30,15 +30,15 @@ const MAX_HELD = 100;
  * Asks the database itself, at the first failure that may be an outage, whether it is one. An outage produces two
  * records, one when it begins and one when it is over; all others are only counted. Other failures are logged as usual.
  */
-export class OutageWatch implements OutageFilter, AsyncDisposable {
-  readonly #parts: OutageWatchParts;
+export class OutageMonitor implements OutageFilter, AsyncDisposable {
+  readonly #parts: OutageMonitorParts;
   readonly #ending = new AbortController();
   #held: (() => void)[] = [];
   #unlogged = 0;
   #isAway = false;
-  #watching: Promise<void> | null = null;
+  #monitoring: Promise<void> | null = null;
 
-  constructor(parts: OutageWatchParts) {
+  constructor(parts: OutageMonitorParts) {
     this.#parts = parts;
   }
 
@@ -47,16 +47,16 @@ export class OutageWatch implements OutageFilter, AsyncDisposable {
       return false;
     if (this.#isAway || this.#held.length >= MAX_HELD) this.#count(1);
     else this.#held.push(write);
-    this.#watching ??= this.#watch();
+    this.#monitoring ??= this.#monitor();
     return true;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#ending.abort();
-    await this.#watching;
+    await this.#monitoring;
   }
 
-  async #watch(): Promise<void> {
+  async #monitor(): Promise<void> {
     try {
       const failure = await this.#failureNow();
       if (failure !== null && !this.#ending.signal.aborted) await this.#untilBack(failure);
@@ -65,7 +65,7 @@ export class OutageWatch implements OutageFilter, AsyncDisposable {
     } finally {
       for (const write of this.#held) write();
       this.#held = [];
-      this.#watching = null;
+      this.#monitoring = null;
     }
   }
 

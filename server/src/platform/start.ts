@@ -22,7 +22,7 @@ import {
 import { waitForDatabase, warnOfFewConnections } from './database/wait.ts';
 import { filterOutages, RefusalLog } from './log.ts';
 import { createMetrics, followDisks, type Siblings } from './metrics.ts';
-import { OutageWatch } from './outages.ts';
+import { OutageMonitor } from './outages.ts';
 import { startPeriodic } from './periodic.ts';
 import type { Timings } from './timings.ts';
 
@@ -130,7 +130,7 @@ export async function startFoundation(options: FoundationOptions): Promise<Found
     const [absent] = await nodes.listAbsent();
     if (absent !== undefined) throw nodeAway(absent);
   };
-  const outages = new OutageWatch({
+  const outages = new OutageMonitor({
     log,
     metrics,
     port,

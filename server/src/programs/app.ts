@@ -244,7 +244,7 @@ async function startModules(
   const ingest = await startIngest(foundation, { ...watchlist, ...webhooks, outbox }, realtime.feedGrew);
   startMaintenance(foundation);
   // Closed before the follow-up of events: deliveries of its last round are sent after the next start.
-  startDeliveries(foundation, webhooks.webhookAddresses);
+  startDeliveries(foundation, webhooks.webhookUrls);
   const reports = startReports(foundation, connectionString);
   const backups = startBackupModule(foundation, connectionString);
   return {

@@ -123,7 +123,7 @@ function keepRequestsYoung(): void {
 }
 
 /** Ends this process if its event loop is blocked. Only the first process of the service notifies systemd. */
-function watch(config: Config, log: Logger, primary: Primary | null): void {
+function monitor(config: Config, log: Logger, primary: Primary | null): void {
   const { PATH = '', NOTIFY_SOCKET, WATCHDOG_USEC } = process.env;
   startWatchdog({
     log,
@@ -143,7 +143,7 @@ async function run(): Promise<void> {
   endOnUncaught(log);
   logWarnings(log);
   const primary = joinPrimary(process.env[WORKER_NUMBER]);
-  watch(config, log, primary);
+  monitor(config, log, primary);
   // Registered before anything starts, so that a signal during the start is not lost.
   const asked = untilAskedToStop(primary);
   const stopping = new AbortController();

@@ -89,7 +89,7 @@ const INBOX_CAPACITY = 1_000;
 
 /**
  * Maximum delay of a timer, in milliseconds: Node fires a timer with a longer delay at once. No stream lasts that long,
- * and `sessionWatch` also ends streams of sessions and API tokens that have expired.
+ * and `sessionMonitor` also ends streams of sessions and API tokens that have expired.
  */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
@@ -118,7 +118,7 @@ const upToDateAt = new WeakMap<Cursor, Note>();
  * Streams changes from now on, or from the last message on, in commit order and without gaps: first from the database,
  * then as they come. It ends when the signal is aborted.
  * @throws AppError `tooManyRequests` when too many streams are open; `badRequest` for an invalid lastEventId;
- * `unavailable` when the service is stopping; as `SessionWatch.watch` says when the token is no longer valid or its
+ * `unavailable` when the service is stopping; as `SessionMonitor.monitor` says when the token is no longer valid or its
  * permissions have changed
  */
 export async function* follow<Name extends Topic>(
@@ -136,7 +136,7 @@ export async function* follow<Name extends Topic>(
   const inbox = new Inbox(INBOX_CAPACITY);
   const left = () => inbox.end(null);
   signal?.addEventListener('abort', left, { once: true });
-  const stopWatching = watchToken(ctx, (error) => inbox.end(error));
+  const stopMonitoring = monitorToken(ctx, (error) => inbox.end(error));
   let quit: (() => void) | null = null;
   try {
     let from = lastEventId === undefined ? null : await resumeFrom(ctx.app, lastEventId);
@@ -186,7 +186,7 @@ export async function* follow<Name extends Topic>(
     }
   } finally {
     quit?.();
-    stopWatching();
+    stopMonitoring();
     release();
     signal?.removeEventListener('abort', left);
   }
@@ -212,16 +212,16 @@ function missed(cursor: Cursor, count: number | null) {
   };
 }
 
-/** Ends a stream as soon as the token is no longer valid. @returns a function that stops watching */
-export function watchToken(
+/** Ends a stream as soon as the token is no longer valid. @returns a function that stops monitoring */
+export function monitorToken(
   ctx: SessionContext<Core & AuthServices>,
   endWith: (error: AppError) => void,
 ): () => void {
-  const stopWatching = ctx.app.sessionWatch.watch(ctx.actor, endWith);
+  const stopMonitoring = ctx.app.sessionMonitor.monitor(ctx.actor, endWith);
   const untilExpiry = ctx.actor.token.expiresAt.getTime() - ctx.app.clock.now();
   const expiry = setTimeout(() => endWith(invalidToken()), Math.min(Math.max(0, untilExpiry), MAX_TIMER_MS));
   return () => {
-    stopWatching();
+    stopMonitoring();
     clearTimeout(expiry);
   };
 }

@@ -36,7 +36,7 @@ class ProcessEnds extends Error {
 
 /** Generates waiting reports, one at a time in each process, so that they do not disturb other work. */
 export function createReportRunner({ db, files, makeReport, log }: RunnerOptions): JobRunner {
-  const watchOver = (report: ReportRow, progress: Progress, stop: AbortController): (() => void) => {
+  const monitorReport = (report: ReportRow, progress: Progress, stop: AbortController): (() => void) => {
     let asking = false;
     const timer = setInterval(() => {
       if (asking) return;
@@ -72,7 +72,7 @@ export function createReportRunner({ db, files, makeReport, log }: RunnerOptions
     if (ending.aborted) end();
     const progress: Progress = { progress: 0, rowCount: 0 };
     const fileKey = `${report.id}-${report.attempts}.${report.format.toLowerCase()}`;
-    const leave = watchOver(report, progress, stop);
+    const leave = monitorReport(report, progress, stop);
     try {
       const made = await makeReport(report, fileKey, (now) => Object.assign(progress, now), stop.signal);
       const counts = await settleReport(db, report, { status: 'DONE', fileKey, ...made });

@@ -32,7 +32,7 @@ export async function writeReport(
     title,
     facts: await factsOf(db, scope),
     columns,
-    rows: watched(rows(db, scope), progress, signal, row.hidesPlates ? withoutPlates(columns) : asItIs),
+    rows: monitored(rows(db, scope), progress, signal, row.hidesPlates ? withoutPlates(columns) : asItIs),
     settings: row.settings,
     ...(row.csv && { csv: row.csv }),
     ...(count && { count: () => count(db, scope) }),
@@ -69,7 +69,7 @@ async function factsOf(db: Database, { interval, filters, settings, now }: Repor
   ];
 }
 
-async function* watched(
+async function* monitored(
   batches: AsyncIterable<Batch>,
   progress: Progress,
   signal: AbortSignal,

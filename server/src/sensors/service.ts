@@ -109,7 +109,7 @@ export async function updateSensor(
 }
 
 /**
- * Deletes a sensor: its key becomes invalid, its connections are deleted, recorders no longer name it, and its deviceId is
+ * Deletes a sensor: its key becomes invalid, its connections are deleted, NVRs no longer name it, and its deviceId is
  * free. Its events stay, and so do its status history and its locations up to now, which the traffic figures of its locations need.
  * @throws AppError `notFound`
  */

@@ -167,7 +167,11 @@ export async function takeTurn(tx: Executor): Promise<boolean> {
  * @returns whether the service has received messages for a whole time-out, so that missing messages mean that the
  * sensor is silent
  */
-export async function keepWatch(tx: Executor, timeoutSeconds: number, gapSeconds: number): Promise<boolean> {
+export async function recordSearch(
+  tx: Executor,
+  timeoutSeconds: number,
+  gapSeconds: number,
+): Promise<boolean> {
   const isLongAgo = sql`watch.looked_at < now() - make_interval(secs => ${gapSeconds})`;
   const { rows } = await tx.execute<{ is_long: boolean }>(sql`
     WITH missed AS (

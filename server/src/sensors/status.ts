@@ -2,7 +2,7 @@ import type { Core } from '../platform/context.ts';
 import { type Executor, inTransaction } from '../platform/database/transaction.ts';
 import { startPeriodic } from '../platform/periodic.ts';
 import { type Outbox, publish } from '../realtime/publish.ts';
-import { keepWatch, type StatusOutcome, silenceSensors, takeTurn } from './status-store.ts';
+import { recordSearch, type StatusOutcome, silenceSensors, takeTurn } from './status-store.ts';
 import type { PublicList } from './view.ts';
 
 const FAILURE = 'silent sensors cannot be searched for now; the next run will try again';
@@ -22,7 +22,7 @@ export async function sweepOnce(parts: Parts, timeoutSeconds: number): Promise<v
   const { db, log, publicSensors } = parts;
   const silenced = await inTransaction(db, async (tx) => {
     if (!(await takeTurn(tx))) return 0;
-    if (!(await keepWatch(tx, timeoutSeconds, shortestDowntime(timeoutSeconds)))) return 0;
+    if (!(await recordSearch(tx, timeoutSeconds, shortestDowntime(timeoutSeconds)))) return 0;
     const outcomes = await silenceSensors(tx, timeoutSeconds);
     await publishChanges(parts, tx, outcomes);
     return outcomes.length;

@@ -4,19 +4,19 @@ import { type Interval, SLOT_MS } from '../platform/time.ts';
 import { type Bucket, bucketsOf } from './flow.ts';
 import type { LimitedPlace } from './places-store.ts';
 import {
-  findWatches,
+  type Assignment,
+  findAssignments,
   readOnlineSpans,
   readSightings,
   type Sightings,
   type Span,
-  type Watch,
 } from './presence-store.ts';
 import { cutSegments, slotsWithin } from './segments.ts';
 import { type Place, type RollupFields, readRollups } from './slots-store.ts';
 
 /** What is known about the sensors of a place. */
 interface Presence {
-  readonly watches: readonly Watch[];
+  readonly assignments: readonly Assignment[];
   /** The periods in which sensors were ONLINE. */
   readonly online: readonly Span[];
   readonly seen: readonly Sightings[];
@@ -34,7 +34,7 @@ interface Completeness {
  * @param bounds the starts of the intervals and the end of the last one, on slots of five minutes
  */
 function completenessOf(
-  { watches, online, seen }: Presence,
+  { assignments, online, seen }: Presence,
   bounds: readonly number[],
   now: number,
 ): Completeness {
@@ -43,11 +43,11 @@ function completenessOf(
   const expected = new Float64Array(bounds.length - 1);
   const covered = new Float64Array(bounds.length - 1);
   const end = Math.max(first, Math.min(last, Math.ceil(now / SLOT_MS) * SLOT_MS));
-  for (const { sensorId, ...watch } of watches) {
+  for (const { sensorId, ...assignment } of assignments) {
     const isMine = (known: { sensorId: string }): boolean => known.sensorId === sensorId;
     const slots = coverSlots(online.filter(isMine), seen.filter(isMine), first, end);
-    const from = between(watch.from, first, end, first);
-    const until = between(watch.until, first, end, end);
+    const from = between(assignment.from, first, end, first);
+    const until = between(assignment.until, first, end, end);
     let interval = 0;
     for (let n = Math.ceil((from - first) / SLOT_MS); first + n * SLOT_MS < until; n++) {
       const slot = first + n * SLOT_MS;
@@ -121,13 +121,13 @@ export async function readCompleteness(
   now: number,
 ): Promise<Completeness> {
   const range = rangeOf(bounds);
-  const watches = await findWatches(db, place, range);
-  const sensorIds = watches.map(({ sensorId }) => sensorId);
+  const assignments = await findAssignments(db, place, range);
+  const sensorIds = assignments.map(({ sensorId }) => sensorId);
   const [online, seen] = await Promise.all([
     readOnlineSpans(db, sensorIds, range),
     readSightings(db, sensorIds, range),
   ]);
-  return completenessOf({ watches, online, seen }, bounds, now);
+  return completenessOf({ assignments, online, seen }, bounds, now);
 }
 
 /** The traffic in each interval, read from the longest possible slots. */

@@ -168,7 +168,7 @@ interface LiveRow extends Record<string, unknown> {
   readonly id: string;
   readonly name: string;
   readonly speed_limit: number | null;
-  readonly watched: boolean;
+  readonly monitored: boolean;
   readonly n: number;
   readonly measured: number;
   readonly speed_sum: number;
@@ -201,14 +201,14 @@ export async function readLive(db: Executor, range: Interval): Promise<LiveRow[]
       FROM (
         ${sql.join(days, sql` UNION ALL `)}
       ) AS days GROUP BY 1
-    ), watched AS (
+    ), monitored AS (
       SELECT DISTINCT location_id FROM sensors WHERE status = 'ONLINE' AND location_id IS NOT NULL
     )
-    SELECT id, name, speed_limit, watched.location_id IS NOT NULL AS watched, coalesce(live.n, 0)::bigint AS n,
+    SELECT id, name, speed_limit, monitored.location_id IS NOT NULL AS monitored, coalesce(live.n, 0)::bigint AS n,
       coalesce(live.measured, 0)::bigint AS measured, coalesce(live.speed_sum, 0)::bigint AS speed_sum,
       coalesce(usual.measured, 0)::bigint AS usual_measured, coalesce(usual.speed_sum, 0)::bigint AS usual_sum
     FROM locations LEFT JOIN live ON live.place_id = id LEFT JOIN usual ON usual.place_id = id
-      LEFT JOIN watched ON watched.location_id = id
+      LEFT JOIN monitored ON monitored.location_id = id
     ORDER BY ${sortedName(sql`name`)}, id`);
   return rows;
 }

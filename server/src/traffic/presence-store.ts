@@ -17,17 +17,21 @@ import {
 } from './slots-store.ts';
 
 /** A sensor with the time for which it counts for a place; null for an open end. */
-export interface Watch {
+export interface Assignment {
   readonly sensorId: string;
   readonly from: number | null;
   readonly until: number | null;
 }
 
 /** The sensors whose silence affects a place within the range. */
-export function findWatches(db: Executor, place: Place, range: Interval): Promise<Watch[]> | Watch[] {
+export function findAssignments(
+  db: Executor,
+  place: Place,
+  range: Interval,
+): Promise<Assignment[]> | Assignment[] {
   return place.kind === 'sensor'
     ? (place.spans ?? [ENDLESS]).map(({ from, until }) => ({ sensorId: place.id, from, until }))
-    : watchesOfLocation(db, place.id, range);
+    : assignmentsOfLocation(db, place.id, range);
 }
 
 /** A period in which something is known about a sensor. */
@@ -129,7 +133,7 @@ function slotOf(end: 'min' | 'max') {
  * there; another one that is assigned now, since it was last elsewhere or since its first contact; any other, from its
  * first to its last vehicle there.
  */
-async function watchesOfLocation(db: Executor, id: string, range: Interval): Promise<Watch[]> {
+async function assignmentsOfLocation(db: Executor, id: string, range: Interval): Promise<Assignment[]> {
   const { rows } = await db.execute<{ sensor_id: string; since: number; until: number | null }>(sql`
     WITH fresh AS (
       SELECT sensor_id, ${slotOf('min')} AS first_slot, ${slotOf('max')} AS last_slot
@@ -161,7 +165,7 @@ async function watchesOfLocation(db: Executor, id: string, range: Interval): Pro
         WHERE traffic_places.sensor_id = contacts.sensor_id AND location_id <> ${id}::uuid
       )) END AS since
       FROM contacts
-    ), watched AS (
+    ), monitored AS (
       SELECT sensor_id, least(first_slot, date_bin('5 minutes', since, ${ORIGIN})) AS since,
         CASE WHEN installed.sensor_id IS NULL THEN last_slot + interval '5 minutes' END AS until
       FROM seen FULL JOIN installed USING (sensor_id) WHERE sensor_id NOT IN (SELECT sensor_id FROM moved)
@@ -170,7 +174,7 @@ async function watchesOfLocation(db: Executor, id: string, range: Interval): Pro
       FROM moved JOIN contacts USING (sensor_id) LEFT JOIN seen USING (sensor_id)
       WHERE contact IS NOT NULL OR first_slot IS NOT NULL
     )
-    SELECT sensor_id, ${milliseconds('since')} AS since, ${milliseconds('until')} AS until FROM watched
+    SELECT sensor_id, ${milliseconds('since')} AS since, ${milliseconds('until')} AS until FROM monitored
     WHERE since < ${moment(range.until)} AND (until IS NULL OR until > ${moment(range.from)})`);
   return rows.map(({ sensor_id, since, until }) => ({ sensorId: sensor_id, from: since, until }));
 }

@@ -78,15 +78,15 @@ export async function getLive({ db, clock }: Parts): Promise<LiveTraffic> {
     locations: rows.map((row) => {
       const speed = meanOf(row.measured, row.speed_sum);
       const usualSpeed = row.speed_limit ?? meanOf(row.usual_measured, row.usual_sum);
-      const isWatched = row.watched;
+      const isMonitored = row.monitored;
       return {
         locationId: row.id,
         locationName: row.name,
-        volume: row.n > 0 || isWatched ? row.n : null,
+        volume: row.n > 0 || isMonitored ? row.n : null,
         meanSpeed: speed,
         usualSpeed,
         speedLimit: row.speed_limit,
-        level: levelOf({ volume: row.n, meanSpeed: speed, usualSpeed, isWatched }),
+        level: levelOf({ volume: row.n, meanSpeed: speed, usualSpeed, isMonitored }),
       };
     }),
   };
@@ -98,12 +98,12 @@ interface LiveFigures {
   readonly meanSpeed: number | null;
   readonly usualSpeed: number | null;
   /** Whether any of its sensors is ONLINE. */
-  readonly isWatched: boolean;
+  readonly isMonitored: boolean;
 }
 
 /** The traffic level, by the table in the contract. */
-function levelOf({ volume, meanSpeed, usualSpeed, isWatched }: LiveFigures): TrafficLevel {
-  if (volume === 0) return isWatched ? 'FREE' : 'NO_DATA';
+function levelOf({ volume, meanSpeed, usualSpeed, isMonitored }: LiveFigures): TrafficLevel {
+  if (volume === 0) return isMonitored ? 'FREE' : 'NO_DATA';
   if (meanSpeed === null || usualSpeed === null || usualSpeed === 0) return 'NO_DATA';
   return LEVELS.find(({ from }) => meanSpeed / usualSpeed >= from)?.level ?? 'CONGESTED';
 }

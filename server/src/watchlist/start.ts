@@ -5,7 +5,7 @@ import { keepLatest } from '../platform/caches.ts';
 import { channels } from '../platform/database/notify.ts';
 import { type Foundation, keepFresh } from '../platform/start.ts';
 import { createPlateMatcher, isValidAt, type WatchedEntry } from './matching.ts';
-import { loadWatchedEntries } from './store.ts';
+import { loadActiveEntries } from './store.ts';
 
 /** The watchlist in memory: it is used for every event with a plate and changes rarely. */
 export interface Watchlist extends AsyncDisposable {
@@ -81,7 +81,7 @@ export interface WatchlistServices {
 
 export async function startWatchlist(foundation: Foundation): Promise<WatchlistServices> {
   const { core, resources } = foundation;
-  const watchlist = resources.use(await createWatchlist(() => loadWatchedEntries(core.db), core.log));
+  const watchlist = resources.use(await createWatchlist(() => loadActiveEntries(core.db), core.log));
   keepFresh(foundation, channels.watchlist, watchlist.refresh, 'the watchlist could not be reloaded');
   return { watchlist };
 }

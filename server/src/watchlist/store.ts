@@ -18,7 +18,7 @@ type EntryRow = typeof watchlistEntries.$inferSelect;
 type WatchedRow = Omit<WatchedEntry, 'priority'> & { readonly priority: number };
 
 /** The whole watchlist, as needed for matching. */
-export async function loadWatchedEntries(db: Executor): Promise<WatchedEntry[]> {
+export async function loadActiveEntries(db: Executor): Promise<WatchedEntry[]> {
   // One JSON document: ten thousand entries take 10 ms to read, compared with 50 ms as rows with dates.
   const { rows } = await db.execute<{ entries: WatchedRow[] | null }>(sql`
     SELECT json_agg(json_build_object(

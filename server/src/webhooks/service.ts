@@ -40,7 +40,7 @@ export async function createWebhook(
 ): Promise<CreatedWebhook> {
   const { app, actor, caller } = ctx;
   requirePlateSearch(ctx, { ...input.filter, reason });
-  const url = await checkAddress(app.webhookAddresses, input.url);
+  const url = await checkAddress(app.webhookUrls, input.url);
   const secret = input.secret ?? newSecret();
   const created = await inTransaction(app.db, async (tx) => {
     const id = await insertWebhook(tx, { ...input, url, secret, createdBy: actor.id });
@@ -67,7 +67,7 @@ export async function updateWebhook(
   const { app, actor, caller } = ctx;
   requirePlateSearch(ctx, { ...changes.filter, reason });
   const { rotateSecret, ...fields } = changes;
-  const url = fields.url === undefined ? undefined : await checkAddress(app.webhookAddresses, fields.url);
+  const url = fields.url === undefined ? undefined : await checkAddress(app.webhookUrls, fields.url);
   const secret = rotateSecret && newSecret();
   const updated = await inTransaction(app.db, async (tx) => {
     await updateWebhookRow(tx, id, { ...fields, ...(url && { url }), ...(secret && { secret }) });

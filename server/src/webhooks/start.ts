@@ -10,7 +10,7 @@ import { listEnabledWebhooks } from './store.ts';
 /** The services of this module. */
 export interface WebhookServices {
   readonly webhooks: WebhookDispatch;
-  readonly webhookAddresses: AddressRules;
+  readonly webhookUrls: AddressRules;
 }
 
 const REMOVAL_MS = 600_000;
@@ -23,7 +23,7 @@ export async function startWebhooks(foundation: Foundation): Promise<WebhookServ
     clock.now,
   );
   keepFresh(foundation, channels.webhooks, webhooks.refresh, 'the webhooks could not be reloaded');
-  return { webhooks, webhookAddresses: new AddressRules(config.WEBHOOK_ALLOW_HOSTS) };
+  return { webhooks, webhookUrls: new AddressRules(config.WEBHOOK_ALLOW_HOSTS) };
 }
 
 /** Starts making deliveries. While the feature is off, pending ones are kept until it is on again. */

@@ -12,16 +12,16 @@ import { GANTRY } from '../build-programs.ts';
 import { copyDataFolder } from '../data-folders.ts';
 import { Caller, createTestDatabase, eventually } from '../harness.ts';
 import { suiteLog } from '../leaks.ts';
-import { dataUrl, png } from '../pictures.ts';
+import { dataUrl, png } from '../sample-images.ts';
 import { isLong } from '../test-length.ts';
 import { runGantry } from './gantry-command.ts';
 import { spawnService, untilItServes } from './service-process.ts';
 
-// A backup of a service with two workers and pictures in S3, restored by a command that is killed again and again into
-// an embedded installation with pictures in a folder, which is then moved to another server.
+// A backup of a service with two workers and images in S3, restored by a command that is killed again and again into
+// an embedded installation with images in a folder, which is then moved to another server.
 
 const EVENTS = 3_000;
-const PICTURES = 60;
+const IMAGES = 60;
 const UNSAFE = { ALLOW_UNSAFE_DATABASE: 'true' };
 
 let folder: string;
@@ -41,7 +41,7 @@ beforeAll(async () => {
     port: 0,
     silent: true,
     directory: join(folder, 's3'),
-    configureBuckets: [{ name: 'pictures', configs: [] }],
+    configureBuckets: [{ name: 'images', configs: [] }],
   });
   const { port }: AddressInfo = await store.run();
   source = {
@@ -67,7 +67,7 @@ afterAll(async () => {
 
 const embedded = () => ({ DATA_DIR: home });
 const moved = () => ({ ...UNSAFE, DATA_DIR: home, DATABASE_URL: databases[1]?.url ?? '' });
-const pictureOf = (event: number): Buffer => png({ shade: event });
+const imageOf = (event: number): Buffer => png({ shade: event });
 
 /** All events of an installation, as its command exports them. */
 const eventsOf = async (settings: Readonly<Record<string, string>>, name: string): Promise<string[]> => {
@@ -102,7 +102,7 @@ const killRestoreAt = async (step: string): Promise<string> => {
   return printed;
 };
 
-describe.runIf(isLong)('a backup with two workers and pictures in S3', () => {
+describe.runIf(isLong)('a backup with two workers and images in S3', () => {
   it('is made while events arrive', async () => {
     const service = await untilItServes(spawnService(folder, source));
     const token = await service.tokenFor('ADMIN');
@@ -113,7 +113,7 @@ describe.runIf(isLong)('a backup with two workers and pictures in S3', () => {
       timestamp: new Date(Date.UTC(2026, 0, 1) + n * 61_000).toISOString(),
       idempotencyKey: String(n),
       licensePlateNumber: `B ${n}`,
-      ...(n < PICTURES && { images: [dataUrl(pictureOf(n), 'image/png')] }),
+      ...(n < IMAGES && { images: [dataUrl(imageOf(n), 'image/png')] }),
     });
     const send = (from: number) =>
       service.ok('events.ingestBatch', {
@@ -127,20 +127,20 @@ describe.runIf(isLong)('a backup with two workers and pictures in S3', () => {
       async () => (await service.ok('backups.getAll', {}, { token })).backups[0],
       ({ status }) => status !== 'RUNNING',
     );
-    expect(made).toMatchObject({ id, status: 'COMPLETED', pictures: PICTURES, lackingPictures: 0 });
+    expect(made).toMatchObject({ id, status: 'COMPLETED', images: IMAGES, lackingPictures: 0 });
     expect(made.events).toBeGreaterThanOrEqual(EVENTS);
     expect(await service.stop()).toBe(0);
     expect(service.output()).not.toMatch(/"level":(50|60)/);
   });
 
   it('is restored completely by the command after it was killed at each step', async () => {
-    for (const step of ['the pictures', 'the schema', 'the tables']) {
+    for (const step of ['the images', 'the schema', 'the tables']) {
       expect(await killRestoreAt(`  ${step}`)).toContain(step);
     }
     const restored = await runGantry(folder, embedded(), ['restore', source.BACKUP_DIR ?? '', '--json']);
     expect(restored).toMatchObject({ code: 0, err: '' });
-    const { events, pictures } = JSON.parse(restored.out);
-    expect(pictures).toBe(PICTURES);
+    const { events, images } = JSON.parse(restored.out);
+    expect(images).toBe(IMAGES);
     expect(await differencesIn(embedded())).toBe('none');
     const there = await eventsOf(embedded(), 'restored.jsonl');
     expect(there).toHaveLength(events);
@@ -164,11 +164,11 @@ describe.runIf(isLong)('a backup with two workers and pictures in S3', () => {
     const token = await caller.tokenFor('ADMIN');
     const { id } = before.map((line) => JSON.parse(line)).find(({ images }) => images?.length > 0);
     const event = await caller.ok('events.getById', { id }, { token });
-    const picture = await fetch(`${caller.url}${event.images[0]}`, {
+    const image = await fetch(`${caller.url}${event.images[0]}`, {
       headers: { authorization: `Bearer ${token}` },
     });
-    expect(Buffer.from(await picture.arrayBuffer())).toEqual(
-      pictureOf(Number(event.licensePlateNumber.slice(2))),
+    expect(Buffer.from(await image.arrayBuffer())).toEqual(
+      imageOf(Number(event.licensePlateNumber.slice(2))),
     );
     const again = await runGantry(folder, { ...UNSAFE, ...embedded() }, ['move-to', target]);
     expect(again).toMatchObject({ code: 1, err: expect.stringContaining('Not moved.') });

@@ -246,7 +246,7 @@ describe('gantry doctor', () => {
     expect(codes.includes('pagesWrittenLate')).toBe(expiry >= 1_000);
   });
 
-  it('sees messages on disk, backups, the store of pictures, second factors and tokens', async () => {
+  it('sees messages on disk, backups, the store of images, second factors and tokens', async () => {
     const service = serviceAt(0);
     const token = await service.tokenFor('ADMIN');
     const create = { name: 'Importer', expiresInDays: 3, password: ADMIN.password };

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN, eventually } from '../harness.ts';
-import { dataUrl, png } from '../pictures.ts';
+import { dataUrl, png } from '../sample-images.ts';
 import { lengthOf } from '../test-length.ts';
 import {
   MAIN,
@@ -99,7 +99,7 @@ const stored = new Set<string>();
 const processed = new Set<string>();
 const deleted = new Set<string>();
 /** The SHA-256 of every image of an acknowledged event. */
-const pictures = new Set<string>();
+const hashes = new Set<string>();
 let shades = 0;
 const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 /** Events with a key whose answer did not arrive, one for each device. */
@@ -123,11 +123,11 @@ const load = async (): Promise<void> => {
       return;
     }
     try {
-      const picture = n % 4 === 2 ? png({ shade: shades++ }) : null;
-      const images = picture ? [dataUrl(picture, 'image/png')] : [];
+      const image = n % 4 === 2 ? png({ shade: shades++ }) : null;
+      const images = image ? [dataUrl(image, 'image/png')] : [];
       const { eventId: id } = await call('events.ingest', { apiKey, eventType: 'VEHICLE_DETECTION', images });
       stored.add(id);
-      if (picture) pictures.add(sha256(picture));
+      if (image) hashes.add(sha256(image));
       if (n % 4 === 0) {
         await call('events.markAsProcessed', { id });
         processed.add(id);
@@ -145,8 +145,8 @@ const load = async (): Promise<void> => {
 const loadUntilGone = (devices = lengthOf({ gate: 6, full: 16 })) =>
   Promise.all(Array.from({ length: devices }, load));
 
-/** The least number of events and pictures that are acknowledged before the service is killed. */
-const ENOUGH = { events: lengthOf({ gate: 100, full: 300 }), pictures: 20 };
+/** The least number of events and images that are acknowledged before the service is killed. */
+const ENOUGH = { events: lengthOf({ gate: 100, full: 300 }), images: 20 };
 
 const listEverything = async (): Promise<EventJson[]> => {
   const events: EventJson[] = [];
@@ -157,9 +157,9 @@ const listEverything = async (): Promise<EventJson[]> => {
   }
 };
 
-const expectPicturesKept = async (): Promise<void> => {
-  expect(pictures.size).toBeGreaterThan(20);
-  for (const key of pictures) {
+const expectImagesKept = async (): Promise<void> => {
+  expect(hashes.size).toBeGreaterThan(20);
+  for (const key of hashes) {
     const response = await fetch(`${url}/images/${key}`, { headers: { authorization: `Bearer ${token}` } });
     expect(response.status).toBe(200);
     expect(sha256(Buffer.from(await response.arrayBuffer()))).toBe(key);
@@ -167,7 +167,7 @@ const expectPicturesKept = async (): Promise<void> => {
 };
 
 const expectEverythingKept = async (): Promise<void> => {
-  await expectPicturesKept();
+  await expectImagesKept();
   const events = await listEverything();
   const byId = new Map(events.map((event) => [event.id, event]));
   expect([...stored].filter((id) => !byId.has(id))).toEqual([]);
@@ -204,11 +204,10 @@ describe('the service', () => {
   it.each(['the service', 'the service and its database'])(
     'loses nothing that it acknowledged when %s is killed under load, and recovers by itself',
     async (victim) => {
-      const [before, seen] = [stored.size, pictures.size];
+      const [before, seen] = [stored.size, hashes.size];
       const gone = loadUntilGone();
       await eventually(
-        async () =>
-          Math.min((stored.size - before) / ENOUGH.events, (pictures.size - seen) / ENOUGH.pictures),
+        async () => Math.min((stored.size - before) / ENOUGH.events, (hashes.size - seen) / ENOUGH.images),
         (share) => share > 1,
         60_000,
       );

@@ -25,7 +25,7 @@ import {
 } from '../gateway-calls.ts';
 import { challengeOf, digestHeader } from '../gateway-digest.ts';
 import { ADMIN, createTestDatabase, eventually, startGantry } from '../harness.ts';
-import { jpeg } from '../pictures.ts';
+import { jpeg } from '../sample-images.ts';
 import { type StartedProcess, spawnService, untilItServes } from './service-process.ts';
 
 /** A TCP proxy in front of the database, which can be closed and opened again on the same port. */
@@ -257,12 +257,12 @@ describe('several processes', () => {
         () => sendJson(service, pathOf(made[0]?.url ?? ''), beat, apart),
         ({ status }) => status === 404,
       );
-      const picture = jpeg({ comment: 'c'.repeat(300) }).toString('base64');
+      const image = jpeg({ comment: 'c'.repeat(300) }).toString('base64');
       const own = await connect(service, 'gantry', { sensorId });
       const event = {
         eventType: 'VEHICLE_DETECTION',
         idempotencyKey: 'k',
-        images: [`data:image/jpeg;base64,${picture}`],
+        images: [`data:image/jpeg;base64,${image}`],
       };
       await Promise.all(Array.from({ length: 8 }, () => sendJson(service, pathOf(own.url), event, apart)));
       const messages = await processed(service, own.id, 8);

@@ -21,8 +21,8 @@ const NOTED = 0.6;
 const NOTES = [
   'Police informed',
   'Patrol is on its way',
-  'Picture checked: another vehicle',
-  'Picture checked: the plate is right',
+  'Image checked: another vehicle',
+  'Image checked: the plate is right',
   'Lost after the next junction',
 ] as const;
 

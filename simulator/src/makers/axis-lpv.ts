@@ -7,7 +7,7 @@ import { type Maker, multipart } from './maker.ts';
 export const axisLpv: Maker = {
   repeats: Number.POSITIVE_INFINITY,
   doubled: 0.01,
-  messagesOf({ at, number, plate, confidence, vehicleType, isApproaching, picture, device }, random) {
+  messagesOf({ at, number, plate, confidence, vehicleType, isApproaching, image, device }, random) {
     const misread = plate && random.chance(0.2) ? plate.replace(/[0-9]/, '8') : plate;
     const stages = [
       { state: 'new', text: misread, believed: confidence - 0.2, afterMs: 0 },
@@ -33,12 +33,12 @@ export const axisLpv: Maker = {
       };
       const request = multipart('axisboundary', [
         { headers: 'Content-Disposition: form-data; name="event"', content: JSON.stringify(event) },
-        ...(picture && state === 'new'
+        ...(image && state === 'new'
           ? [
               {
                 headers:
                   'Content-Disposition: form-data; name="image"; filename="car.jpg"\r\nContent-Type: image/jpeg',
-                content: picture,
+                content: image,
               },
             ]
           : []),

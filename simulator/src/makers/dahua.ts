@@ -4,7 +4,7 @@ import { json, type Maker, wallTime } from './maker.ts';
 export const dahua: Maker = {
   repeats: 3,
   doubled: 0.03,
-  messagesOf: ({ at, uuid, plate, vehicleType, lane, picture, device }) => [
+  messagesOf: ({ at, uuid, plate, vehicleType, lane, image, device }) => [
     json(
       {
         Picture: {
@@ -18,7 +18,7 @@ export const dahua: Maker = {
             SnapAddress: device.name,
             Direction: 'Obverse',
           },
-          ...(picture && { NormalPic: { Content: picture.toString('base64'), PicName: `${uuid}.jpg` } }),
+          ...(image && { NormalPic: { Content: image.toString('base64'), PicName: `${uuid}.jpg` } }),
         },
       },
       '/NotificationInfo/TollgateInfo',

@@ -1,25 +1,13 @@
 import { escapeXml, type Maker, multipart, xml } from './maker.ts';
 
 /**
- * Does not repeat a message that was not accepted (ISAPI alert server). Pictures are parts of a multipart body, and
+ * Does not repeat a message that was not accepted (ISAPI alert server). Images are parts of a multipart body, and
  * `videoloss` alerts are the heartbeats.
  */
 export const hikvision: Maker = {
   repeats: 0,
   doubled: 0.01,
-  messagesOf({
-    at,
-    uuid,
-    plate,
-    confidence,
-    speed,
-    limit,
-    vehicleType,
-    lane,
-    isApproaching,
-    picture,
-    device,
-  }) {
+  messagesOf({ at, uuid, plate, confidence, speed, limit, vehicleType, lane, isApproaching, image, device }) {
     const alert = `<?xml version="1.0" encoding="UTF-8"?>
 <EventNotificationAlert version="2.0" xmlns="http://www.hikvision.com/ver20/XMLSchema">
 <ipAddress>${device.address}</ipAddress><protocol>HTTP</protocol><macAddress>${device.mac}</macAddress><channelID>1</channelID>
@@ -37,7 +25,7 @@ export const hikvision: Maker = {
       multipart('boundary', [
         { headers: file('anpr.xml', 'text/xml; charset="UTF-8"'), content: alert },
         { headers: file('licensePlatePicture.jpg', 'image/pjpeg'), content: '' },
-        { headers: file('detectionPicture.jpg', 'image/pjpeg'), content: picture ?? '' },
+        { headers: file('detectionPicture.jpg', 'image/pjpeg'), content: image ?? '' },
       ]),
     ];
   },

@@ -1,10 +1,10 @@
 import { json, type Maker, wallTime } from './maker.ts';
 
-/** Sends one JSON object for each vehicle, with local time and the picture in base64, and never repeats it. */
+/** Sends one JSON object for each vehicle, with local time and the image in base64, and never repeats it. */
 export const milesight: Maker = {
   repeats: 0,
   doubled: 0,
-  messagesOf: ({ at, plate, speed, confidence, vehicleType, isApproaching, picture, device }) => [
+  messagesOf: ({ at, plate, speed, confidence, vehicleType, isApproaching, image, device }) => [
     json({
       device: device.name,
       time: wallTime(at).slice(0, 19),
@@ -16,7 +16,7 @@ export const milesight: Maker = {
       confidence: confidence.toFixed(2),
       vehicle_type: vehicleType,
       device_id: device.serial,
-      ...(picture && { full_image: picture.toString('base64') }),
+      ...(image && { full_image: image.toString('base64') }),
     }),
   ],
 };

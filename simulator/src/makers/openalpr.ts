@@ -4,7 +4,7 @@ import { json, type Maker } from './maker.ts';
 export const openalpr: Maker = {
   repeats: Number.POSITIVE_INFINITY,
   doubled: 0.01,
-  messagesOf({ at, number, plate, confidence, vehicleType, picture, device }, random) {
+  messagesOf({ at, number, plate, confidence, vehicleType, image, device }, random) {
     const read = plate?.replaceAll(/[^A-Z0-9]/g, '') ?? '';
     const agent = device.serial.padStart(40, '0');
     const frames = Array.from({ length: random.whole(2, 3) }, (_, n) => ({
@@ -46,7 +46,7 @@ export const openalpr: Maker = {
       gps_latitude: device.latitude,
       gps_longitude: device.longitude,
       vehicle: { body_type: [{ name: vehicleType, confidence: 90 }] },
-      ...(picture && { vehicle_crop_jpeg: picture.toString('base64') }),
+      ...(image && { vehicle_crop_jpeg: image.toString('base64') }),
     };
     return [...results, json(group, '', 300)];
   },

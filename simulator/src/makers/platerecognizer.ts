@@ -1,10 +1,10 @@
 import { type Maker, multipart } from './maker.ts';
 
-/** Plate Recognizer Stream sends JSON and the picture as parts, and repeats them until they are accepted (`webhook_caching`). */
+/** Plate Recognizer Stream sends JSON and the image as parts, and repeats them until they are accepted (`webhook_caching`). */
 export const platerecognizer: Maker = {
   repeats: Number.POSITIVE_INFINITY,
   doubled: 0,
-  messagesOf({ at, uuid, plate, confidence, speed, vehicleType, picture, device }) {
+  messagesOf({ at, uuid, plate, confidence, speed, vehicleType, image, device }) {
     const timestamp = new Date(at).toISOString();
     const filename = `${device.id}_screenshots/${uuid}.jpg`;
     const result = {
@@ -23,11 +23,11 @@ export const platerecognizer: Maker = {
     return [
       multipart('9f8b2c1d0e', [
         { headers: named('json'), content: JSON.stringify(message) },
-        ...(picture
+        ...(image
           ? [
               {
                 headers: `${named('upload')}; filename="${uuid}.jpg"\r\nContent-Type: image/jpeg`,
-                content: picture,
+                content: image,
               },
             ]
           : []),

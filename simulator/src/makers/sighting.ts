@@ -22,7 +22,7 @@ export interface Sighting {
   readonly vehicleType: string;
   readonly lane: number;
   readonly isApproaching: boolean;
-  readonly picture: Buffer | null;
+  readonly image: Buffer | null;
   readonly device: {
     readonly id: string;
     readonly name: string;
@@ -53,7 +53,7 @@ export function sightingOf(sensor: VirtualSensor, { at, input }: TimedEvent): Si
     vehicleType: input.vehicleType ?? 'car',
     lane: random.whole(1, 3),
     isApproaching: random.chance(0.5),
-    picture: image === undefined ? null : Buffer.from(image.slice(image.indexOf(',') + 1), 'base64'),
+    image: image === undefined ? null : Buffer.from(image.slice(image.indexOf(',') + 1), 'base64'),
     device: makeOf(sensor),
   };
 }

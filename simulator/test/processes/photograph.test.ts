@@ -13,23 +13,25 @@ const sensors = Array.from({ length: 9 }, (_, index) => virtualSensor(1, index))
 
 describe('the images of a simulated fleet', () => {
   it('are small JPEGs, the same for the same seed and different for others', () => {
-    const picture = photograph(createRandom(7));
-    const bytes = Buffer.from(picture.replace('data:image/jpeg;base64,', ''), 'base64');
+    const image = photograph(createRandom(7));
+    const bytes = Buffer.from(image.replace('data:image/jpeg;base64,', ''), 'base64');
     expect(decode(bytes)).toMatchObject({ width: 288, height: 162 });
     expect(bytes.length).toBeLessThan(6_000);
-    expect(photograph(createRandom(7))).toBe(picture);
-    expect(photograph(createRandom(8))).not.toBe(picture);
+    expect(photograph(createRandom(7))).toBe(image);
+    expect(photograph(createRandom(8))).not.toBe(image);
   });
 
   it('are added to violations and incidents of cameras, and change nothing else of the events', () => {
     const plain = sensors.flatMap((sensor) => eventsOfMinute(sensor, MINUTE, PACE));
-    const pictured = sensors.flatMap((sensor) => eventsOfMinute(sensor, MINUTE, { ...PACE, images: true }));
-    expect(pictured.map(({ at, input: { images: _, ...input } }) => ({ at, input }))).toEqual(plain);
+    const photographed = sensors.flatMap((sensor) =>
+      eventsOfMinute(sensor, MINUTE, { ...PACE, images: true }),
+    );
+    expect(photographed.map(({ at, input: { images: _, ...input } }) => ({ at, input }))).toEqual(plain);
     expect(plain.every(({ input }) => input.images === undefined)).toBe(true);
-    const withPicture = pictured.filter(({ input }) => input.images !== undefined);
-    expect(withPicture.length).toBeGreaterThan(20);
-    expect(withPicture.length).toBeLessThan(pictured.length / 2);
-    const kinds = new Set(withPicture.map(({ input }) => input.eventType));
+    const withImage = photographed.filter(({ input }) => input.images !== undefined);
+    expect(withImage.length).toBeGreaterThan(20);
+    expect(withImage.length).toBeLessThan(photographed.length / 2);
+    const kinds = new Set(withImage.map(({ input }) => input.eventType));
     expect(kinds.has('VEHICLE_DETECTION') || kinds.has('SPEED_DETECTION')).toBe(false);
   });
 });

@@ -57,7 +57,7 @@ async function fill(folder: string): Promise<string> {
 }
 
 /** A unique image of some 80 KB in base64: a PNG with a random text chunk. */
-function picture(): string {
+function image(): string {
   const header = Buffer.from(
     'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
     'base64',
@@ -80,12 +80,12 @@ async function readEventId(response: Response): Promise<string> {
 }
 
 /** Sends events with images for some time. The image of each acknowledged event must be served afterwards. */
-async function sendPictures({ destination, client, breach }: Scene, ms: number): Promise<void> {
+async function sendImages({ destination, client, breach }: Scene, ms: number): Promise<void> {
   const until = performance.now() + ms;
   const kept: string[] = [];
   while (performance.now() < until) {
     const body = JSON.stringify({
-      json: { apiKey: destination.apiKeys[0], eventType: 'PLATE_RECOGNITION', images: [picture()] },
+      json: { apiKey: destination.apiKeys[0], eventType: 'PLATE_RECOGNITION', images: [image()] },
     });
     const headers = { 'content-type': 'application/json' };
     const response = await fetch(`${destination.url}/trpc/events.ingest`, {
@@ -97,7 +97,7 @@ async function sendPictures({ destination, client, breach }: Scene, ms: number):
     if (response?.status === 200) kept.push(await readEventId(response));
     else if (response && ![408, 429, 503].includes(response.status))
       breach(
-        `an event with a picture was answered ${response.status}: ${(await response.text()).slice(0, 200)}`,
+        `an event with an image was answered ${response.status}: ${(await response.text()).slice(0, 200)}`,
       );
     await sleep(50);
   }
@@ -105,11 +105,11 @@ async function sendPictures({ destination, client, breach }: Scene, ms: number):
     const { images } = await client.api.events.getById.query({ id });
     for (const address of images) {
       const headers = { authorization: `Bearer ${client.token}` };
-      const picture = await fetch(new URL(address, destination.url), { headers });
+      const image = await fetch(new URL(address, destination.url), { headers });
       // An unread body would delay the end of the service, as any slow reader does.
-      await picture.arrayBuffer();
-      const { status } = picture;
-      if (status !== 200) breach(`the picture of event ${id}, which was acknowledged, is answered ${status}`);
+      await image.arrayBuffer();
+      const { status } = image;
+      if (status !== 200) breach(`the image of event ${id}, which was acknowledged, is answered ${status}`);
     }
   }
 }
@@ -132,7 +132,7 @@ export const disk: readonly Fault[] = [
   },
   {
     name: 'images-read-only',
-    title: 'the folder of pictures read-only for 5 s',
+    title: 'the folder of images read-only for 5 s',
     recoversWithin: 10,
     isQuick: false,
     obstacle: needsRoot,
@@ -141,7 +141,7 @@ export const disk: readonly Fault[] = [
     },
     async run(scene) {
       const folder = join(scene.target.dataDir, 'images');
-      const sending = sendPictures(scene, 7_000);
+      const sending = sendImages(scene, 7_000);
       // It is awaited below. If the scene fails before that, a rejection must not be unhandled.
       sending.catch(() => undefined);
       await sleep(1_000);
@@ -153,7 +153,7 @@ export const disk: readonly Fault[] = [
   },
   {
     name: 'images-full',
-    title: 'the folder of pictures full for 5 s',
+    title: 'the folder of images full for 5 s',
     recoversWithin: 10,
     isQuick: false,
     obstacle: needsRoot,
@@ -161,7 +161,7 @@ export const disk: readonly Fault[] = [
       await mount(join(dataDir, 'images'), 8, onEnd);
     },
     async run(scene) {
-      const sending = sendPictures(scene, 7_000);
+      const sending = sendImages(scene, 7_000);
       // It is awaited below. If the scene fails before that, a rejection must not be unhandled.
       sending.catch(() => undefined);
       await sleep(1_000);
@@ -173,7 +173,7 @@ export const disk: readonly Fault[] = [
   },
   {
     name: 'images-slow',
-    title: 'the folder of pictures stalled for 8 s: whoever writes to it waits',
+    title: 'the folder of images stalled for 8 s: whoever writes to it waits',
     recoversWithin: 10,
     isQuick: false,
     obstacle: needsRoot,
@@ -182,7 +182,7 @@ export const disk: readonly Fault[] = [
     },
     async run(scene) {
       const folder = join(scene.target.dataDir, 'images');
-      const sending = sendPictures(scene, 12_000);
+      const sending = sendImages(scene, 12_000);
       // It is awaited below. If the scene fails before that, a rejection must not be unhandled.
       sending.catch(() => undefined);
       await sleep(1_000);

@@ -2,7 +2,7 @@ import { Link, Outlet, useLocation, useNavigate, useSearch } from '@tanstack/rea
 import { useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 import { SessionEnded } from '../../pages/sign-in/sign-in-page.tsx';
-import { AlertWatch } from '../../shared/announce/alert-watch.tsx';
+import { AlertMonitor } from '../../shared/announce/alert-monitor.tsx';
 import { Announcer } from '../../shared/announce/announcer.tsx';
 import { ConnectionBanner, useIsStale } from '../../shared/live/connection-dot.tsx';
 import { useFollowing } from '../../shared/live/use-live.ts';
@@ -69,7 +69,7 @@ function SignedInShell() {
           <Outlet />
         </main>
       </div>
-      <AlertWatch />
+      <AlertMonitor />
       <Announcer />
       <ShortcutSheet />
       <SessionEnded />

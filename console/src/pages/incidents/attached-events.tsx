@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { useCodeNames } from '../../shared/events/codes.ts';
-import { isKept, usePicture } from '../../shared/events/use-picture.ts';
+import { isKept, useImage } from '../../shared/events/use-image.ts';
 import { service } from '../../shared/service/service.ts';
 import { Moment } from '../../shared/time/moment.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -11,8 +11,8 @@ import { Panel } from '../../ui/panel.tsx';
 import { useAllowed } from './allowed.ts';
 import type { IncidentCommands } from './use-commands.tsx';
 
-/** Number of events shown with a picture: each picture costs a request, and viewing it is recorded. */
-const PICTURED = 3;
+/** Number of events shown with an image: each image costs a request, and viewing it is recorded. */
+const WITH_IMAGE = 3;
 
 interface AttachedEventsProps {
   readonly incident: IncidentDetail;
@@ -49,7 +49,7 @@ export function AttachedEvents({ incident, commands }: AttachedEventsProps) {
               search={{ event: event.id }}
               className="flex min-h-11 items-center gap-2 rounded px-1 py-1 hover:bg-hover"
             >
-              {at < PICTURED && <EventPicture id={event.id} />}
+              {at < WITH_IMAGE && <EventImage id={event.id} />}
               <span className="flex min-w-0 grow flex-col">
                 <span className="flex gap-2">
                   <span className="one-line grow">
@@ -74,8 +74,8 @@ export function AttachedEvents({ incident, commands }: AttachedEventsProps) {
   );
 }
 
-/** A thumbnail of the first stored picture of an event; renders nothing if there is none. */
-function EventPicture({ id }: { readonly id: string }) {
+/** A thumbnail of the first stored image of an event; renders nothing if there is none. */
+function EventImage({ id }: { readonly id: string }) {
   const { data } = useQuery({ ...service.events.getById.queryOptions({ id }), staleTime: 300_000 });
   const first = data?.images.find(isKept);
   return first === undefined ? null : <Thumbnail reference={first} />;
@@ -83,11 +83,11 @@ function EventPicture({ id }: { readonly id: string }) {
 
 function Thumbnail({ reference }: { readonly reference: string }) {
   const { t } = useTranslation('incidents');
-  const { address } = usePicture(reference);
+  const { address } = useImage(reference);
   return (
     <span className="h-12 w-16 shrink-0 overflow-hidden rounded bg-hover">
       {address !== null && (
-        <img src={address} alt={t('attached.picture')} className="h-full w-full object-cover" />
+        <img src={address} alt={t('attached.image')} className="h-full w-full object-cover" />
       )}
     </span>
   );

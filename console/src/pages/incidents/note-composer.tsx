@@ -20,7 +20,7 @@ interface NoteComposerProps {
 }
 
 /**
- * The form that adds a note to an incident. The text and the pictures are kept as a draft until the service has
+ * The form that adds a note to an incident. The text and the images are kept as a draft until the service has
  * accepted them, even if the user visits other pages.
  */
 export function NoteComposer({ incident, area }: NoteComposerProps) {
@@ -41,9 +41,9 @@ export function NoteComposer({ incident, area }: NoteComposerProps) {
   }, []);
   const keep = (changes: Partial<Draft>) => drafts.keep(incident.id, changes);
   const isUnchanged = useRef(true);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: saves the draft only when the pictures change
+  // biome-ignore lint/correctness/useExhaustiveDependencies: saves the draft only when the images change
   useEffect(() => {
-    // The pictures of before a reload are read later, and must not be replaced by none.
+    // The images of before a reload are read later, and must not be replaced by none.
     if (!isUnchanged.current) keep({ photos: photos.list.map(({ file }) => file) });
     isUnchanged.current = false;
   }, [photos.list]);

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { Moment } from '../../shared/time/moment.tsx';
 import { Icon, type IconName } from '../../ui/icon.tsx';
-import { NotePictures, picturesOf } from './photos/note-pictures.tsx';
+import { imagesIn, NoteImages } from './photos/note-images.tsx';
 
 /** Groups entries that are shown as one: consecutive events attached by the service that say nothing else. */
 function grouped(entries: readonly IncidentTimelineEntry[]): readonly (readonly IncidentTimelineEntry[])[] {
@@ -70,11 +70,11 @@ const icons: Readonly<Record<IncidentTimelineEntry['action'], IconName>> = {
   addNote: 'file',
 };
 
-/** One entry of the timeline: action, user, time, note, pictures and changes. */
+/** One entry of the timeline: action, user, time, note, images and changes. */
 export function TimelineItem({ entry }: { readonly entry: IncidentTimelineEntry }) {
   const { t } = useTranslation('incidents');
   const { action, at, by, note, details } = entry;
-  const pictures = picturesOf(details);
+  const images = imagesIn(details);
   return (
     <li className="flex gap-3">
       <Icon name={icons[action]} className="mt-0.5 text-muted" />
@@ -93,7 +93,7 @@ export function TimelineItem({ entry }: { readonly entry: IncidentTimelineEntry 
             </span>
           </p>
         )}
-        {pictures.length > 0 && <NotePictures images={pictures} by={by?.name ?? t('byService')} />}
+        {images.length > 0 && <NoteImages images={images} by={by?.name ?? t('byService')} />}
         <ChangeList action={action} details={details} />
       </div>
     </li>

@@ -32,10 +32,10 @@ export function ChartCard(props: ChartCardProps) {
   const [isTable, setIsTable] = useState(false);
   const zone = useZoneNote(from, until);
   const counted = t('n', { n });
-  const savePicture = async () => {
+  const saveImage = async () => {
     if (!chart.current) return;
-    const picture = await pictureOf(chart.current, title, [subject, `${zone.text} · ${counted}`]);
-    saveFile(picture, `${fileNameOf(title, subject)}.png`);
+    const image = await imageOf(chart.current, title, [subject, `${zone.text} · ${counted}`]);
+    saveFile(image, `${fileNameOf(title, subject)}.png`);
   };
   const commands = (
     <>
@@ -52,9 +52,9 @@ export function ChartCard(props: ChartCardProps) {
         kind="quiet"
         icon="download"
         disabled={isTable}
-        aria-label={t('savePicture', { title })}
-        title={t('savePicture', { title })}
-        onClick={() => void savePicture().catch(sayFailure)}
+        aria-label={t('saveImage', { title })}
+        title={t('saveImage', { title })}
+        onClick={() => void saveImage().catch(sayFailure)}
       >
         PNG
       </Button>
@@ -154,14 +154,14 @@ function ChartTable({ label, table }: { readonly label: string; readonly table: 
   );
 }
 
-/** Pixels of the picture per CSS pixel, so that it is sharp when printed. */
+/** Pixels of the image per CSS pixel, so that it is sharp when printed. */
 const SCALE = 2;
 const MARGIN = 16;
 const TITLE = 16;
 const LINE = 18;
 
 /** The chart as a PNG in the colours of the page, with its title and notes above it. */
-async function pictureOf(chart: ECharts, title: string, notes: readonly string[]): Promise<Blob> {
+async function imageOf(chart: ECharts, title: string, notes: readonly string[]): Promise<Blob> {
   const look = readLook();
   const head = MARGIN + TITLE + notes.length * LINE + MARGIN / 2;
   const drawn = chart.renderToCanvas({ pixelRatio: SCALE, backgroundColor: look.surface });

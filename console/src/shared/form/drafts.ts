@@ -11,10 +11,10 @@ export interface Draft {
 
 const keyOf = (about: string): string => `note ${about}`;
 
-/** The next user of the tab must not get the pictures of the one before. */
+/** The next user of the tab must not get the images of the one before. */
 const ownKeyOf = (about: string): string => `${currentSession()?.user.id} ${keyOf(about)}`;
 
-/** The pictures of notes as this tab knows them, by user and key; those that a reload has left in the storage are read first. */
+/** The images of notes as this tab knows them, by user and key; those that a reload has left in the storage are read first. */
 const photosOf = new Map<string, readonly Blob[]>();
 
 const listeners = new Set<(key: string) => void>();
@@ -59,7 +59,7 @@ export function useDrafts() {
       for (const listener of listeners) listener(keyOf(about));
     },
     /**
-     * Calls `listener` when the note about an object is put back, and when its pictures have been read after a reload.
+     * Calls `listener` when the note about an object is put back, and when its images have been read after a reload.
      * @returns a function that unsubscribes
      */
     onPutBack(about: string, listener: () => void): () => void {

@@ -1,7 +1,7 @@
 import { DAY_MS, HOUR_MS } from '@gantry/contract/durations';
 import { currentSession } from '../session/session.ts';
 
-/** What was entered into a form: its values by the names of its fields, and the ids of its pictures. */
+/** What was entered into a form: its values by the names of its fields, and the ids of its images. */
 interface Kept {
   /** When it was last changed, in milliseconds since 1970. */
   readonly at: number;
@@ -22,7 +22,7 @@ const MAX_AGE_MS = 7 * DAY_MS;
 
 /**
  * The unsent input of the forms, which survives a reload, a crash and a phone that discards the tab. Texts are in local
- * storage, which is written at once, and pictures in IndexedDB. Everything belongs to a user, by an id that is unique
+ * storage, which is written at once, and images in IndexedDB. Everything belongs to a user, by an id that is unique
  * among all installations, and to the tab in which it was entered, so that two tabs with the same form keep two inputs.
  * A tab that is opened takes over what closed tabs have left.
  */
@@ -73,7 +73,7 @@ class KeptInput {
   }
 
   /**
-   * Stores the pictures of a form in place of those that are stored.
+   * Stores the images of a form in place of those that are stored.
    * @throws DOMException if the storage of the browser is full or switched off
    */
   async writeFiles(about: string, blobs: readonly Blob[]): Promise<void> {
@@ -90,7 +90,7 @@ class KeptInput {
     this.write(about, { files: ids });
   }
 
-  /** The stored pictures of a form; none if they cannot be read. */
+  /** The stored images of a form; none if they cannot be read. */
   async readFiles(about: string): Promise<readonly Blob[]> {
     const { files = [] } = this.read(about) ?? {};
     if (files.length === 0) return [];
@@ -198,7 +198,7 @@ function readRecord(key: string): Kept | undefined {
 
 const randomId = (): string => crypto.getRandomValues(new Uint32Array(4)).join('-');
 
-/** The ids under which pictures are stored. */
+/** The ids under which images are stored. */
 const ids = new WeakMap<Blob, string>();
 
 function idOf(blob: Blob): string {

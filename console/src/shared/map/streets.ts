@@ -26,14 +26,12 @@ export async function loadStreets(): Promise<Streets | null> {
   return {
     source: { type: 'vector', url: `pmtiles://${addressOf('/map/area.pmtiles')}` },
     layers: (isDark, language) =>
-      layers(STREETS, namedFlavor(isDark ? 'black' : 'grayscale'), { lang: language }).flatMap(
-        withoutPictures,
-      ),
+      layers(STREETS, namedFlavor(isDark ? 'black' : 'grayscale'), { lang: language }).flatMap(withoutImages),
   };
 }
 
 /** Removes icons, which would be requested from another host. Layers that are mostly icons are removed entirely. */
-function withoutPictures(layer: LayerSpecification): LayerSpecification[] {
+function withoutImages(layer: LayerSpecification): LayerSpecification[] {
   if (layer.type !== 'symbol') return [layer];
   if (layer.id === 'pois' || layer.id === 'roads_shields' || !layer.layout?.['text-field']) return [];
   const isOfText = ([name]: [string, unknown]) => !name.startsWith('icon-');

@@ -2,7 +2,7 @@ import { GantryError, type GantryErrorCode } from '@gantry/client';
 import { setSessionEnded } from '../session/flags.ts';
 import { currentSession } from '../session/session.ts';
 
-/** Downloads a file from the service, such as a picture or a report. @throws GantryError as API requests do */
+/** Downloads a file from the service, such as an image or a report. @throws GantryError as API requests do */
 export async function fetchFile(address: string, signal?: AbortSignal): Promise<Blob> {
   const token = currentSession()?.token;
   const answer = await fetch(address, {
@@ -52,7 +52,7 @@ async function failureIn(answer: Response): Promise<{ code: GantryErrorCode; mes
 /** URL of the service: the origin of the page, unless the console was built for another service (`GANTRY_API`). */
 export const serviceAddress: string = import.meta.env.GANTRY_API || location.origin;
 
-/** The URL of a resource that the service names by its path, such as a picture or a report file. */
+/** The URL of a resource that the service names by its path, such as an image or a report file. */
 export function addressOf(path: string): string {
   return new URL(path, serviceAddress).href;
 }

@@ -36,7 +36,7 @@ export class Workers implements AsyncDisposable {
   readonly #ending = new AbortController();
   readonly #alive = new Set<WorkerProcess>();
   readonly #kept: Promise<void>[] = [];
-  readonly #watching: NodeJS.Timeout;
+  readonly #monitoring: NodeJS.Timeout;
   /** The number of workers that were killed while they were asked to stop. */
   #killed = 0;
   #firstAdministrator: FirstAdministrator | null = null;
@@ -44,7 +44,7 @@ export class Workers implements AsyncDisposable {
   constructor(options: WorkersOptions) {
     this.#options = options;
     this.#stopMs = options.stopDeadlineMs - KILLED_BEFORE_MS;
-    this.#watching = setInterval(() => this.#killSilent(), BEAT_MS).unref();
+    this.#monitoring = setInterval(() => this.#killSilent(), BEAT_MS).unref();
   }
 
   /** The administrator that the start of the workers created, if any. */
@@ -79,7 +79,7 @@ export class Workers implements AsyncDisposable {
     }, this.#stopMs);
     await Promise.all([...this.#kept, ...[...this.#alive].map(({ ended }) => ended)]);
     clearTimeout(deadline);
-    clearInterval(this.#watching);
+    clearInterval(this.#monitoring);
     if (this.#killed > 0)
       throw new Error(
         `${this.#killed} worker processes did not stop within ${this.#stopMs / 1_000} s, or did not respond, and were killed.`,

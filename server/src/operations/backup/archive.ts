@@ -9,14 +9,14 @@ import { ignoreErrno } from '@gantry/embedded-postgres/errno';
 import { z } from 'zod';
 import { readMigrations } from '../../platform/database/migrate.ts';
 import { migrationsFolder, version } from '../../platform/installation.ts';
-import { forEachPicture, hashOf, pathInPool, poolOf, readPictureList } from './pictures.ts';
 import { BackupRefused } from './refusal.ts';
+import { forEachImage, hashOf, pathInPool, poolOf, readImageList } from './stored-images.ts';
 
 /** The files of an archive besides those of its tables. */
 export const MANIFEST_FILE = 'manifest.json';
 /** The checksum of the manifest, in the format of sha256sum. It is written last; then the folder gets its final name. */
 export const CHECKSUM_FILE = 'manifest.sha256';
-export const PICTURES_FILE = 'pictures.gz';
+export const IMAGES_FILE = 'pictures.gz';
 export const TABLES_FOLDER = 'tables';
 export const SECRETS_FOLDER = 'secrets';
 
@@ -66,7 +66,7 @@ const manifest = z.object({
     file,
     count,
     bytes: count,
-    /** Pictures that the database names and that were missing or damaged in the store. */
+    /** Images that the database names and that were missing or damaged in the store. */
     lacking: z.array(sha256),
   }),
   secrets: z.array(file),
@@ -260,11 +260,11 @@ export async function verifyArchive(
     await checkFile(archive, file);
     advance(file.bytes);
   }
-  await checkPictures(archive, described, advance);
+  await checkImages(archive, described, advance);
   return described;
 }
 
-async function checkPictures(
+async function checkImages(
   archive: string,
   { pictures }: Manifest,
   advance: (bytes: number) => void,
@@ -272,18 +272,18 @@ async function checkPictures(
   const pool = poolOf(archive);
   const lacking = new Set(pictures.lacking);
   let count = 0;
-  await forEachPicture(readPictureList(readCompressed(archive, pictures.file)), async ({ sha256, bytes }) => {
+  await forEachImage(readImageList(readCompressed(archive, pictures.file)), async ({ sha256, bytes }) => {
     if (lacking.has(sha256)) return;
     const path = pathInPool(pool, sha256);
     const found = await ignoreErrno(stat(path), 'ENOENT', 'ENOTDIR');
-    if (!found) throw damaged(archive, `the picture ${path} is missing`);
+    if (!found) throw damaged(archive, `the image ${path} is missing`);
     if (found.size !== bytes || hashOf(await readFile(path)) !== sha256) {
-      throw damaged(archive, `the picture ${path} was changed`);
+      throw damaged(archive, `the image ${path} was changed`);
     }
     count++;
     advance(bytes);
   });
   if (count !== pictures.count) {
-    throw damaged(archive, `${pictures.file.name} names ${count} pictures instead of ${pictures.count}`);
+    throw damaged(archive, `${pictures.file.name} names ${count} images instead of ${pictures.count}`);
   }
 }

@@ -16,8 +16,8 @@ import {
   SECRETS_FOLDER,
   TABLES_FOLDER,
 } from './archive.ts';
-import { POOL, readPictureList, removeUnlisted } from './pictures.ts';
 import { BackupRefused, explaining } from './refusal.ts';
+import { POOL, readImageList, removeUnlisted } from './stored-images.ts';
 
 /** The form of the names of finished backups, which sort by time. */
 const FINISHED = /^gantry-\d{8}T\d{6}Z(?:-\d+)?$/;
@@ -172,17 +172,17 @@ export async function findArchive(path: string): Promise<string> {
   return join(path, newest);
 }
 
-/** Removes the pictures that no backup of the folder names. If a backup cannot be read, all stay. */
+/** Removes the images that no backup of the folder names. If a backup cannot be read, all stay. */
 export async function cleanPool(folder: string, log: Pick<Logger, 'warn'>): Promise<void> {
   try {
     const lists = [];
     for (const name of await listBackups(folder)) {
       const path = join(folder, name);
       const { pictures } = await readManifest(path);
-      lists.push(readPictureList(readCompressed(path, pictures.file)));
+      lists.push(readImageList(readCompressed(path, pictures.file)));
     }
     await removeUnlisted(join(folder, POOL), lists);
   } catch (err) {
-    log.warn({ err }, 'pictures of old backups are kept, because a backup cannot be read');
+    log.warn({ err }, 'images of old backups are kept, because a backup cannot be read');
   }
 }

@@ -13,10 +13,10 @@ import {
   type ArchivedFile,
   type ArchivedTable,
   CHECKSUM_FILE,
+  IMAGES_FILE,
   MANIFEST_FILE,
   type Manifest,
   manifestFormat,
-  PICTURES_FILE,
   readCompressed,
   SECRETS_FOLDER,
   TABLES_FOLDER,
@@ -24,14 +24,13 @@ import {
   writeSmall,
 } from './archive.ts';
 import { claimBackupFolder, cleanPool, createDraft, type Draft, removeOldBackups } from './folder.ts';
-import { addToPool, forEachPicture, isInPool, POOL, readPictureList } from './pictures.ts';
 import { BackupRefused, explaining, explainingStore } from './refusal.ts';
 import {
-  COPY_PICTURES,
+  COPY_IMAGES,
   type CopiedTable,
   type CopyConnection,
   copyOut,
-  countPictures,
+  countImages,
   type DatabaseFacts,
   excludeOthers,
   hasSchema,
@@ -44,16 +43,17 @@ import {
   type SequenceValue,
   takeSnapshot,
 } from './source-store.ts';
+import { addToPool, forEachImage, isInPool, POOL, readImageList } from './stored-images.ts';
 
 /** The secrets of the data folder that belong to the data. The password of the embedded database does not. */
 export const SECRETS = ['jwt-secret'] as const;
 
-/** Maximum number of pictures that may be missing. With more, the store is probably not that of the service. */
+/** Maximum number of images that may be missing. With more, the store is probably not that of the service. */
 const MAX_MISSING_IMAGES = 1_000;
 
 export interface MakeOptions {
   readonly connectionString: string;
-  /** The store of the pictures. */
+  /** The store of the images. */
   readonly blobs: BlobStore;
   /** The data folder, for its secrets. */
   readonly dataDir: string;
@@ -76,12 +76,12 @@ export interface BackupResult {
   readonly seconds: number;
   readonly rows: number;
   readonly events: number;
-  /** Size of the archive without pictures. */
+  /** Size of the archive without images. */
   readonly bytes: number;
   readonly pictures: {
     readonly count: number;
     readonly bytes: number;
-    /** Pictures that the pool did not have. */
+    /** Images that the pool did not have. */
     readonly copied: number;
     readonly copiedBytes: number;
     /** Those that were missing or damaged in the store. */
@@ -92,7 +92,7 @@ export interface BackupResult {
 }
 
 /**
- * Makes a backup while the service runs: the database as of one moment, and every picture that it names. It appears
+ * Makes a backup while the service runs: the database as of one moment, and every image that it names. It appears
  * in the folder complete, or not at all.
  * @throws BackupRefused when it cannot be made here and now, with what to do
  */
@@ -141,7 +141,7 @@ async function writeInto(
 ): Promise<Made> {
   const database = await writeDatabase(connection, draft, options);
   await connection.client.query('COMMIT');
-  const pictures = await copyPictures(draft, database.pictures, database.advance, options);
+  const pictures = await copyImages(draft, database.pictures, database.advance, options);
   const secrets = await writeSecrets(draft, options.dataDir);
   const manifest = describe(facts, database, pictures, secrets);
   const files = [...manifest.tables.map(({ file }) => file), manifest.pictures.file, ...secrets];
@@ -187,7 +187,7 @@ async function writeDatabase(
     client,
     tables.map(({ name }) => name),
   );
-  const all = sum(tables.map(({ bytes }) => bytes)) + (await countPictures(client)).bytes;
+  const all = sum(tables.map(({ bytes }) => bytes)) + (await countImages(client)).bytes;
   let done = 0;
   const advance = (bytes: number): void => {
     done += bytes;
@@ -196,8 +196,8 @@ async function writeDatabase(
   const written: ArchivedTable[] = [];
   for (const table of tables) written.push(await writeTable(client, draft, table, advance, options.signal));
   const sequences = await readSequences(client);
-  const source = client.query(copyTo(COPY_PICTURES));
-  const pictures = await writeCompressed(draft.path, PICTURES_FILE, source, { signal: options.signal });
+  const source = client.query(copyTo(COPY_IMAGES));
+  const pictures = await writeCompressed(draft.path, IMAGES_FILE, source, { signal: options.signal });
   return { tables: written, sequences, pictures, advance };
 }
 
@@ -220,7 +220,7 @@ async function writeTable(
   };
 }
 
-interface CopiedPictures {
+interface CopiedImages {
   readonly count: number;
   readonly bytes: number;
   readonly copied: number;
@@ -229,35 +229,35 @@ interface CopiedPictures {
 }
 
 /**
- * Copies those pictures of the list that the pool does not have. A picture is stored before the event that names it,
+ * Copies those images of the list that the pool does not have. An image is stored before the event that names it,
  * and retention removes none while a backup runs, so those that are missing were missing before.
  */
-async function copyPictures(
+async function copyImages(
   draft: Draft,
   list: ArchivedFile,
   advance: (bytes: number) => void,
   { blobs, folder, log, signal }: MakeOptions,
-): Promise<CopiedPictures> {
+): Promise<CopiedImages> {
   const pool = join(folder, POOL);
   const result = { count: 0, bytes: 0, copied: 0, copiedBytes: 0, lacking: [] as string[] };
   const folders = new Set<string>();
-  await forEachPicture(
-    readPictureList(readCompressed(draft.path, list)),
-    async (picture) => {
-      if (!(await isInPool(pool, picture))) {
-        const bytes = await explainingStore(() => readVerified(blobs, picture));
+  await forEachImage(
+    readImageList(readCompressed(draft.path, list)),
+    async (image) => {
+      if (!(await isInPool(pool, image))) {
+        const bytes = await explainingStore(() => readVerified(blobs, image));
         if (bytes === null) {
-          result.lacking.push(picture.sha256);
+          result.lacking.push(image.sha256);
           if (result.lacking.length > MAX_MISSING_IMAGES) throw tooManyLacking();
           return;
         }
-        folders.add(await addToPool(pool, picture.sha256, bytes));
+        folders.add(await addToPool(pool, image.sha256, bytes));
         result.copied++;
         result.copiedBytes += bytes.length;
       }
       result.count++;
-      result.bytes += picture.bytes;
-      advance(picture.bytes);
+      result.bytes += image.bytes;
+      advance(image.bytes);
     },
     signal,
   );
@@ -265,7 +265,7 @@ async function copyPictures(
   if (result.lacking.length > 0) {
     log.warn(
       { pictures: result.lacking.length, first: result.lacking[0] },
-      'pictures that the database names are missing or damaged in the store; the backup is complete without them',
+      'images that the database names are missing or damaged in the store; the backup is complete without them',
     );
   }
   return result;
@@ -273,7 +273,7 @@ async function copyPictures(
 
 function tooManyLacking(): BackupRefused {
   return new BackupRefused(
-    `More than ${MAX_MISSING_IMAGES} pictures that the database names are missing in the store: check DATA_DIR and S3_BUCKET, which must be those of the service`,
+    `More than ${MAX_MISSING_IMAGES} images that the database names are missing in the store: check DATA_DIR and S3_BUCKET, which must be those of the service`,
   );
 }
 
@@ -295,7 +295,7 @@ async function writeSecrets(draft: Draft, dataDir: string): Promise<ArchivedFile
 function describe(
   facts: DatabaseFacts,
   database: WrittenDatabase,
-  pictures: CopiedPictures,
+  pictures: CopiedImages,
   secrets: readonly ArchivedFile[],
 ): Manifest {
   return {

@@ -35,14 +35,14 @@ export async function explaining<Result>(folder: string, work: () => Promise<Res
   }
 }
 
-/** Runs work on the store of pictures. Its errors, such as those of an S3-compatible store, become a {@link BackupRefused}. */
+/** Runs work on the store of images. Its errors, such as those of an S3-compatible store, become a {@link BackupRefused}. */
 export async function explainingStore<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (cause) {
     if (cause instanceof BackupRefused) throw cause;
     throw new BackupRefused(
-      `The store of pictures (S3_BUCKET, or images in DATA_DIR) failed (${safeText(cause)}): gantry doctor checks it. Try again when it answers; pictures that were copied are not copied again`,
+      `The store of images (S3_BUCKET, or images in DATA_DIR) failed (${safeText(cause)}): gantry doctor checks it. Try again when it answers; images that were copied are not copied again`,
       { cause },
     );
   }

@@ -9,9 +9,9 @@ import { migrate } from '../../platform/database/migrate.ts';
 import { waitForDatabase } from '../../platform/database/wait.ts';
 import { migrationsFolder } from '../../platform/installation.ts';
 import { type Manifest, readCompressed, SECRETS_FOLDER } from './archive.ts';
-import { forEachPicture, pathInPool, poolOf, readPictureList } from './pictures.ts';
 import { BackupRefused, explaining, explainingStore } from './refusal.ts';
 import { openCopyConnection } from './source-store.ts';
+import { forEachImage, pathInPool, poolOf, readImageList } from './stored-images.ts';
 import { analyze, loadTables, requireEmptyDatabase } from './target-store.ts';
 
 export interface RestoreOptions {
@@ -39,7 +39,7 @@ export interface RestoreResult {
 
 /**
  * Restores a verified archive into an empty installation. Until its one transaction is committed, the database has
- * the schema only, so that an interrupted restore can be repeated. It then finds the pictures that were stored already.
+ * the schema only, so that an interrupted restore can be repeated. It then finds the images that were stored already.
  * @throws BackupRefused when the installation is not empty, or cannot be written to
  */
 export async function restoreBackup(options: RestoreOptions): Promise<RestoreResult> {
@@ -52,8 +52,8 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoreRes
     await using connection = await openCopyConnection(connectionString);
     await requireEmptyDatabase(connection, names);
   }
-  onStep('the pictures');
-  const pictures = await restorePictures(options);
+  onStep('the images');
+  const pictures = await restoreImages(options);
   onStep('the schema');
   await migrate(connectionString, { folder: migrationsFolder, only: names, log });
   onStep('the tables');
@@ -101,14 +101,14 @@ async function explainingFull<Result>(work: () => Promise<Result>): Promise<Resu
   }
 }
 
-async function restorePictures({ archive, manifest, blobs, dataDir }: RestoreOptions): Promise<number> {
+async function restoreImages({ archive, manifest, blobs, dataDir }: RestoreOptions): Promise<number> {
   const pool = poolOf(archive);
   const lacking = new Set(manifest.pictures.lacking);
   let stored = 0;
   await explainingStore(() =>
     explaining(dataDir, () =>
-      forEachPicture(
-        readPictureList(readCompressed(archive, manifest.pictures.file)),
+      forEachImage(
+        readImageList(readCompressed(archive, manifest.pictures.file)),
         async ({ sha256, bytes }) => {
           if (lacking.has(sha256)) return;
           // An interrupted restore may have stored it: a file appears in a store only when it is complete.

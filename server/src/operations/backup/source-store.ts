@@ -67,7 +67,7 @@ export async function openCopyConnection(connectionString: string): Promise<Copy
 const REMOVAL_WAIT = '60s';
 
 /**
- * Excludes other backups of this database, and the removal of events and pictures by retention, for as long as the
+ * Excludes other backups of this database, and the removal of events and images by retention, for as long as the
  * connection is open.
  * @throws BackupRefused when another backup is in progress
  */
@@ -230,12 +230,12 @@ function listOf(client: ClientBase, columns: readonly string[]): string {
   return columns.map((column) => client.escapeIdentifier(column)).join(', ');
 }
 
-/** The pictures whose files are stored, as text: a hash, a tab and a size in each line, in the order of hashes. */
-export const COPY_PICTURES = `
+/** The images whose files are stored, as text: a hash, a tab and a size in each line, in the order of hashes. */
+export const COPY_IMAGES = `
   COPY (SELECT encode(sha256, 'hex'), bytes FROM images WHERE stored_at IS NOT NULL ORDER BY sha256) TO STDOUT`;
 
-/** The number of pictures whose files are stored, and their size in bytes. */
-export async function countPictures(client: ClientBase): Promise<{ count: number; bytes: number }> {
+/** The number of images whose files are stored, and their size in bytes. */
+export async function countImages(client: ClientBase): Promise<{ count: number; bytes: number }> {
   const { rows } = await client.query<{ count: string; bytes: string }>(
     'SELECT count(*)::text AS count, coalesce(sum(bytes), 0)::text AS bytes FROM images WHERE stored_at IS NOT NULL',
   );

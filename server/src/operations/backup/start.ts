@@ -166,7 +166,7 @@ function createReport({
   });
   const bytes = new Gauge({
     name: 'gantry_backup_bytes',
-    help: 'What the last complete backup added to its folder: the archive and new pictures, in bytes',
+    help: 'What the last complete backup added to its folder: the archive and new images, in bytes',
     registers,
   });
   const failure = new Gauge({

@@ -144,7 +144,7 @@ interface LoadedData {
   readonly open: (table: LoadedTable) => Readable | Promise<Readable>;
   /** Whether the data is that of an earlier time, so that logins of that time must end. */
   readonly isFromThePast: boolean;
-  /** Hashes of pictures without a file. */
+  /** Hashes of images without a file. */
   readonly lackingPictures: readonly string[];
 }
 

@@ -12,7 +12,7 @@ import type { Outbox } from '../../realtime/publish.ts';
 import { findRaised, nameOfMatch } from '../../watchlist/alerts-store.ts';
 import { createPlateMatcher, isValidAt, type WatchedEntry } from '../../watchlist/matching.ts';
 import { raiseAlerts } from '../../watchlist/raise-alerts.ts';
-import { loadWatchedEntries } from '../../watchlist/store.ts';
+import { loadActiveEntries } from '../../watchlist/store.ts';
 import { insertDeliveries } from '../../webhooks/deliveries-store.ts';
 import { bodyOf } from '../../webhooks/dispatch.ts';
 import { matchesKind, occurrencesOf } from '../../webhooks/matching.ts';
@@ -222,7 +222,7 @@ async function missingAlerts(
 const RAISED_AT_ONCE = 1_000;
 
 async function raiseMissing(tx: Transaction, outbox: Outbox): Promise<number> {
-  const entries = await loadWatchedEntries(tx);
+  const entries = await loadActiveEntries(tx);
   const missing = await missingAlerts(tx, entries, Number.POSITIVE_INFINITY);
   const entryOf = new Map(entries.map((entry) => [entry.id, entry]));
   const rows = await findStoredRows(
@@ -305,7 +305,7 @@ export const feedChecks: readonly Check[] = [
     name: 'alerts of the watchlist',
     feature: 'watchlist',
     compares: 'watchlist_alerts with the events that entries match which did not change since',
-    find: async (db, limit) => missingAlerts(db, await loadWatchedEntries(db), limit),
+    find: async (db, limit) => missingAlerts(db, await loadActiveEntries(db), limit),
     rebuild: 'alerts',
   },
   {

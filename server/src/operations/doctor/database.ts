@@ -246,14 +246,14 @@ export async function checkConnectionsOfDevices(db: Executor): Promise<Finding[]
   return found.length > 0 ? found : [fine('gatewaysFine')];
 }
 
-const NO_PICTURE = '0'.repeat(64);
+const NO_IMAGE = '0'.repeat(64);
 
-/** Whether the S3-compatible store of pictures answers. Pictures in the data folder are checked with that folder. */
-export async function checkPictures(config: Config): Promise<Finding[]> {
+/** Whether the S3-compatible store of images answers. Images in the data folder are checked with that folder. */
+export async function checkImageStore(config: Config): Promise<Finding[]> {
   if (config.S3_BUCKET === undefined) return [];
   await using blobs = await openBlobs(config);
   try {
-    await blobs.stat(NO_PICTURE);
+    await blobs.stat(NO_IMAGE);
     return [];
   } catch (error) {
     return [problem('pictureStore', { reason: safeText(error) })];

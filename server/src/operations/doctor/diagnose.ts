@@ -9,8 +9,8 @@ import {
   checkBackups,
   checkConnectionsOfDevices,
   checkDatabase,
+  checkImageStore,
   checkImages,
-  checkPictures,
   checkSpool,
   checkWork,
 } from './database.ts';
@@ -122,7 +122,7 @@ export async function checkMachine(config: Config): Promise<Finding[]> {
     ...checkSettings(config),
     ...(await checkFolder(config)),
     ...(await checkSpool(config)),
-    ...(await checkPictures(config)),
+    ...(await checkImageStore(config)),
   ];
 }
 

@@ -42,7 +42,7 @@ export function showLife(run: Run): Promise<void> {
 
 /**
  * Removes records in one transaction that also writes the record of the removal and excludes new legal holds. While a
- * backup is in progress, it waits: the backup still needs the partitions and pictures that its snapshot shows.
+ * backup is in progress, it waits: the backup still needs the partitions and images that its snapshot shows.
  * @throws RunLost when another process has taken over
  */
 export async function removeRecorded(

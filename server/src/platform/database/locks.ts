@@ -31,7 +31,7 @@ export const locks = {
   alertsOfSensor: 4_202_632,
   /** Held by the process that makes a backup. */
   backup: 4_202_629,
-  /** Shared by transactions in which retention removes events and pictures, so that they exclude a backup. */
+  /** Shared by transactions in which retention removes events and images, so that they exclude a backup. */
   removal: 4_202_630,
   /** Held by the transaction that opens missing incidents. */
   rebuild: 4_202_631,

@@ -43,17 +43,15 @@ async function backup(argument: string | undefined, { keep, json }: BackupOption
 function tell({ path, seconds, events, rows, bytes, pictures, removed }: BackupResult): void {
   print(`${path} was made in ${seconds.toFixed(1)} s.`);
   print(`  ${events} events, ${rows} rows in all, ${inMegabytes(bytes)}`);
-  print(
-    `  ${pictures.count} pictures, ${pictures.copied} of them new (${inMegabytes(pictures.copiedBytes)})`,
-  );
-  if (pictures.lacking > 0) print(`  ${pictures.lacking} pictures are missing or damaged in the store`);
+  print(`  ${pictures.count} images, ${pictures.copied} of them new (${inMegabytes(pictures.copiedBytes)})`);
+  if (pictures.lacking > 0) print(`  ${pictures.lacking} images are missing or damaged in the store`);
   for (const name of removed) print(`  removed: ${name}`);
 }
 
 export function addBackup(program: Command): void {
   program
     .command('backup')
-    .description('Make a backup of the database, the pictures and the secrets. The service can keep running.')
+    .description('Make a backup of the database, the images and the secrets. The service can keep running.')
     .argument('[folder]', 'folder of backups (default: BACKUP_DIR)')
     .option(
       '--keep <number>',
@@ -64,7 +62,7 @@ export function addBackup(program: Command): void {
     .addHelpText(
       'after',
       `
-Pictures are stored once for all backups of a folder, in its folder pictures; copy both to take a backup elsewhere.
+Images are stored once for all backups of a folder, in its folder pictures; copy both to take a backup elsewhere.
 Keep .env too: it is not part of the backup.`,
     )
     .action(reporting({ what: 'No backup was made.' }, backup));
@@ -87,7 +85,7 @@ async function restore(folder: string, { verifyOnly, json }: RestoreOptions): Pr
   const manifest = await verifyArchive(archive);
   const { madeAt, gantryVersion, pictures } = manifest;
   say(
-    `  made ${madeAt} by version ${gantryVersion}; ${pictures.count} pictures (${inMegabytes(pictures.bytes)})`,
+    `  made ${madeAt} by version ${gantryVersion}; ${pictures.count} images (${inMegabytes(pictures.bytes)})`,
   );
   if (verifyOnly) {
     if (json) printJson({ archive, isComplete: true, madeAt, gantryVersion });
@@ -110,7 +108,7 @@ async function restore(folder: string, { verifyOnly, json }: RestoreOptions): Pr
   });
   if (json) return printJson({ archive, ...restored });
   print(
-    `Restored in ${restored.seconds.toFixed(1)} s: ${restored.events} events, ${restored.rows} rows in all, ${restored.pictures} pictures.`,
+    `Restored in ${restored.seconds.toFixed(1)} s: ${restored.events} events, ${restored.rows} rows in all, ${restored.pictures} images.`,
   );
   if (config.JWT_SECRET === undefined && manifest.secrets.length === 0)
     print('The backup contains no token secret: set JWT_SECRET as in the installation that it was made of.');

@@ -168,7 +168,7 @@ export function addEvents(program: Command): void {
       `
 The service may be running or not. A time without an offset, and the day that a date begins, are those of the time zone in the
 settings. JSON lines are exact; in CSV, texts that a spreadsheet would take for formulas begin with
-an apostrophe. Pictures are not exported, only their addresses.`,
+an apostrophe. Images are not exported, only their addresses.`,
     )
     .action(reporting({ what: 'Not exported.' }, exportTo));
 

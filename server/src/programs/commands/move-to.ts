@@ -33,7 +33,7 @@ async function moveTo(address: string, { json }: { readonly json: boolean }): Pr
   print(
     `Moved in ${moved.seconds.toFixed(1)} s and counted on both sides: ${moved.events} events, ${moved.rows} rows in ${moved.tables} tables.`,
   );
-  print('Now set DATABASE_URL to that address, keep DATA_DIR with its pictures, and start the service.');
+  print('Now set DATABASE_URL to that address, keep DATA_DIR with its images, and start the service.');
   if (config.JWT_SECRET === undefined) {
     print(
       `With NODE_ENV=production, set JWT_SECRET to the text in ${join(config.DATA_DIR, 'jwt-secret')} too.`,

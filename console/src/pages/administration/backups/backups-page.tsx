@@ -120,7 +120,7 @@ function BackupItem({ backup }: { readonly backup: Backup }) {
           {t('backups.made', {
             events: number(backup.events),
             size: size(backup.bytes),
-            pictures: number(backup.pictures),
+            images: number(backup.pictures),
             newSize: size(backup.newPictureBytes),
           })}
         </p>

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useCodeNames } from '../../../shared/events/codes.ts';
-import { Pictures } from '../../../shared/events/pictures.tsx';
+import { Images } from '../../../shared/events/images.tsx';
 import { CopyButton } from '../../../shared/notices/copy-button.tsx';
 import { useTitle } from '../../../shared/page/title.ts';
 import { Failure } from '../../../shared/service/failure.tsx';
@@ -81,7 +81,7 @@ export function EventPane({ id, onClose, onPrevious, onNext, children }: EventPa
         {!event && !error && <Skeleton rows={8} />}
         {event && (
           <>
-            <Pictures images={event.images} label={what} />
+            <Images images={event.images} label={what} />
             <EventFacts event={event} />
             <Section title={t('pane.place')}>
               <Place event={event} />

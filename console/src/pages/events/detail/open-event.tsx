@@ -1,7 +1,7 @@
 import type { ReviewDecision } from '@gantry/contract/reviews';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo } from 'react';
-import { prefetchEvent } from '../../../shared/events/use-picture.ts';
+import { prefetchEvent } from '../../../shared/events/use-image.ts';
 import { service } from '../../../shared/service/service.ts';
 import { useMay } from '../../../shared/session/session.ts';
 import { type ReviewedEvent, type RowStates, useRowStates } from '../triage/row-states.ts';

@@ -9,7 +9,7 @@ interface PhotoPickerProps {
   readonly isDisabled: boolean;
 }
 
-/** Adds pictures to a note, from the camera of a phone or from files, and shows those that will be sent. */
+/** Adds images to a note, from the camera of a phone or from files, and shows those that will be sent. */
 export function PhotoPicker({ photos, isDisabled }: PhotoPickerProps) {
   const { t, i18n } = useTranslation('incidents');
   const camera = useRef<HTMLInputElement>(null);
@@ -41,7 +41,7 @@ export function PhotoPicker({ photos, isDisabled }: PhotoPickerProps) {
         >
           {t('photos.take')}
         </Button>
-        <Button icon="picture" disabled={cannotAdd} onClick={() => files.current?.click()}>
+        <Button icon="image" disabled={cannotAdd} onClick={() => files.current?.click()}>
           {t('photos.attach')}
         </Button>
         <input ref={camera} {...input} capture="environment" />

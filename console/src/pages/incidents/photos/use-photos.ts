@@ -8,7 +8,7 @@ import { serviceAddress } from '../../../shared/service/files.ts';
 import { api } from '../../../shared/service/service.ts';
 import { currentSession } from '../../../shared/session/session.ts';
 
-/** A picture to be sent. */
+/** An image to be sent. */
 export interface Photo {
   readonly file: Blob;
   /** Object URL for an `img`. */
@@ -17,22 +17,22 @@ export interface Photo {
 
 export interface Photos {
   readonly list: readonly Photo[];
-  /** Whether pictures are being scaled down. */
+  /** Whether images are being scaled down. */
   readonly isPreparing: boolean;
-  /** Names of the files that the browser cannot read as pictures. */
+  /** Names of the files that the browser cannot read as images. */
   readonly unreadable: readonly string[];
-  /** Whether files were left out because a note can have at most `MAX_NOTE_IMAGES` pictures. */
+  /** Whether files were left out because a note can have at most `MAX_NOTE_IMAGES` images. */
   readonly isFull: boolean;
   /** The share of the upload that is sent, from 0 to 1; null: no upload is in progress. */
   readonly sent: number | null;
   readonly add: (files: readonly File[]) => Promise<void>;
   readonly remove: (photo: Photo) => void;
   readonly replace: (files: readonly Blob[]) => void;
-  /** Adds the note with the pictures. They are kept until `replace`, so that the user can retry. */
+  /** Adds the note with the images. They are kept until `replace`, so that the user can retry. */
   readonly send: (input: { readonly id: string; readonly note: string }) => Promise<unknown>;
 }
 
-/** The pictures of a note that is being written. @param started the pictures of its draft */
+/** The images of a note that is being written. @param started the images of its draft */
 export function usePhotos(started: readonly Blob[] = []): Photos {
   const [list, setList] = useState<readonly Photo[]>(() => started.map(photoOf));
   const [preparing, setPreparing] = useState(0);
@@ -99,19 +99,19 @@ function release(photos: readonly Photo[]): void {
   for (const { address } of photos) URL.revokeObjectURL(address);
 }
 
-/** Keeps the pictures of a form with what is entered into it (`useKept`), until it is sent or cancelled. */
+/** Keeps the images of a form with what is entered into it (`useKept`), until it is sent or cancelled. */
 export function useKeptPhotos(about: string, { list, replace }: Photos): void {
   const { t } = useTranslation('common');
   const { say } = useNotices();
   const isRead = useRef(false);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the kept pictures are read once
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the kept images are read once
   useEffect(() => {
     void keptInput.readFiles(about).then((files) => {
       isRead.current = true;
       if (files.length > 0) replace(files);
     });
   }, [about]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: stores the pictures only when they change
+  // biome-ignore lint/correctness/useExhaustiveDependencies: stores the images only when they change
   useEffect(() => {
     if (!isRead.current) return;
     const files = list.map(({ file }) => file);
@@ -119,33 +119,33 @@ export function useKeptPhotos(about: string, { list, replace }: Photos): void {
   }, [list]);
 }
 
-/** Maximum length of the longer side of a picture, in pixels. */
+/** Maximum length of the longer side of an image, in pixels. */
 const MAX_SIDE = 2_000;
 
-/** Target size of a picture, in bytes: five of them in base64 fit into one request of at most 10 MB. */
+/** Target size of an image, in bytes: five of them in base64 fit into one request of at most 10 MB. */
 const MAX_BYTES = 1_400_000;
 
 /** JPEG qualities, tried in order until the file is small enough. */
 const QUALITIES = [0.85, 0.7, 0.5, 0.3] as const;
 
 /**
- * Converts a picture to a JPEG of at most 2,000 pixels per side, with its orientation applied. Metadata that the camera
+ * Converts an image to a JPEG of at most 2,000 pixels per side, with its orientation applied. Metadata that the camera
  * wrote into the file, such as the position, is removed.
- * @throws Error if the browser cannot read the file as a picture
+ * @throws Error if the browser cannot read the file as an image
  */
 async function scaleDown(file: Blob): Promise<Blob> {
-  const picture = await createImageBitmap(file);
+  const image = await createImageBitmap(file);
   try {
-    const scale = Math.min(1, MAX_SIDE / Math.max(picture.width, picture.height));
+    const scale = Math.min(1, MAX_SIDE / Math.max(image.width, image.height));
     const canvas = document.createElement('canvas');
-    canvas.width = Math.max(1, Math.round(picture.width * scale));
-    canvas.height = Math.max(1, Math.round(picture.height * scale));
+    canvas.width = Math.max(1, Math.round(image.width * scale));
+    canvas.height = Math.max(1, Math.round(image.height * scale));
     const context = canvas.getContext('2d');
     if (!context) throw new Error('The browser cannot draw');
     // A JPEG has no transparency.
     context.fillStyle = 'white';
     context.fillRect(0, 0, canvas.width, canvas.height);
-    context.drawImage(picture, 0, 0, canvas.width, canvas.height);
+    context.drawImage(image, 0, 0, canvas.width, canvas.height);
     let smallest: Blob | null = null;
     for (const quality of QUALITIES) {
       smallest = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, 'image/jpeg', quality));
@@ -154,7 +154,7 @@ async function scaleDown(file: Blob): Promise<Blob> {
     if (!smallest) throw new Error('The browser cannot make a JPEG');
     return smallest;
   } finally {
-    picture.close();
+    image.close();
   }
 }
 
@@ -171,7 +171,7 @@ function dataUrlOf(file: Blob): Promise<string> {
 /** Timeout in milliseconds; long, because a large request takes time on a slow connection. */
 const TIMEOUT_MS = 120_000;
 
-/** Requests with large inputs, such as pictures. @param onSent receives the share that was sent, from 0 to 1 */
+/** Requests with large inputs, such as images. @param onSent receives the share that was sent, from 0 to 1 */
 function uploading(onSent: (part: number) => void): GantryClient['api'] {
   const client = createGantryClient({
     url: serviceAddress,

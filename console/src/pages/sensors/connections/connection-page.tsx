@@ -59,7 +59,7 @@ function OneConnection() {
         {(loaded) => (
           <>
             <NotStored connection={loaded} />
-            <Discoveries connectionId={loaded.id} recorder={sensor.data?.name ?? ''} />
+            <Discoveries connectionId={loaded.id} nvr={sensor.data?.name ?? ''} />
             <Messages connectionId={loaded.id} />
           </>
         )}

@@ -19,14 +19,14 @@ const AGAIN_MS = 10_000;
 /** Maximum length of the name of a sensor. */
 const NAME_MAX = 50;
 
-/** The devices of a recorder that are not assigned to a sensor. Renders nothing if there are none. */
+/** The devices of an NVR that are not assigned to a sensor. Renders nothing if there are none. */
 export function Discoveries({
   connectionId,
-  recorder,
+  nvr,
 }: {
   readonly connectionId: string;
-  /** The name of the sensor that represents the recorder. */
-  readonly recorder: string;
+  /** The name of the sensor that represents the NVR. */
+  readonly nvr: string;
 }) {
   const { t } = useTranslation('connections');
   const [asked, setAsked] = useState<Discovery | null>(null);
@@ -55,7 +55,7 @@ export function Discoveries({
           </li>
         ))}
       </ul>
-      {asked && <RegisterDialog discovery={asked} recorder={recorder} onClose={() => setAsked(null)} />}
+      {asked && <RegisterDialog discovery={asked} nvr={nvr} onClose={() => setAsked(null)} />}
     </section>
   );
 }
@@ -63,11 +63,11 @@ export function Discoveries({
 /** Creates a sensor for a device or assigns it to an existing one, and replays the messages it has sent meanwhile. */
 function RegisterDialog({
   discovery,
-  recorder,
+  nvr,
   onClose,
 }: {
   readonly discovery: Discovery;
-  readonly recorder: string;
+  readonly nvr: string;
   readonly onClose: () => void;
 }) {
   const { t } = useTranslation('connections');
@@ -100,7 +100,7 @@ function RegisterDialog({
       <Field
         label={t('discoveries.name')}
         name="name"
-        defaultValue={`${recorder} ${discovery.device}`.trim().slice(0, NAME_MAX)}
+        defaultValue={`${nvr} ${discovery.device}`.trim().slice(0, NAME_MAX)}
         error={form.errorOf('name')}
         autoComplete="off"
       />

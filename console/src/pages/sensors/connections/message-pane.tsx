@@ -2,7 +2,7 @@ import type { MessageDetail, MessageStatus } from '@gantry/contract/connections'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import { Pictures } from '../../../shared/events/pictures.tsx';
+import { Images } from '../../../shared/events/images.tsx';
 import { CopyButton } from '../../../shared/notices/copy-button.tsx';
 import { useNotices } from '../../../shared/notices/notices.tsx';
 import { Failure } from '../../../shared/service/failure.tsx';
@@ -19,7 +19,7 @@ import { MessageStatusBadge } from './message-status.tsx';
 const AGAIN_MS = 1_000;
 const unsettled: readonly (MessageStatus | undefined)[] = ['RECEIVED', 'HELD'];
 
-/** The details of one message: its status and the reason for it, its pictures, and its body, with JSON indented. */
+/** The details of one message: its status and the reason for it, its images, and its body, with JSON indented. */
 export function MessagePane({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
   const { t } = useTranslation('connections');
   const client = useQueryClient();
@@ -55,9 +55,7 @@ export function MessagePane({ id, onClose }: { readonly id: string; readonly onC
           </Button>
           {replay.error && <Failure error={replay.error} />}
           <MessageFacts message={message} />
-          {message.pictures.length > 0 && (
-            <Pictures images={message.pictures} label={t('messages.pictures')} />
-          )}
+          {message.pictures.length > 0 && <Images images={message.pictures} label={t('messages.images')} />}
           {message.parts.map((part, at) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: the order of the parts of a message never changes
             <MessagePart key={at} part={part} />
@@ -107,7 +105,7 @@ function MessageFacts({ message }: { readonly message: MessageDetail }) {
 function MessagePart({ part }: { readonly part: MessageDetail['parts'][number] }) {
   const { t } = useTranslation('connections');
   const { name, fileName, contentType, text, base64, picture } = part;
-  // Pictures are shown above.
+  // Images are shown above.
   if (picture !== null) return null;
   const title = fileName ?? name ?? t('messages.body');
   const body = text === null ? (base64 ?? '') : readable(text);

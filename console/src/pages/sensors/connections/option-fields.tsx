@@ -20,7 +20,7 @@ export function readOptions(entered: Entered, before: ConnectionOptions = {}): C
   };
 }
 
-/** Applies changes to options. The sensor assignments of a recorder are always kept. */
+/** Applies changes to options. The sensor assignments of an NVR are always kept. */
 export function withChanges(options: ConnectionOptions, changes: ConnectionOptions): ConnectionOptions {
   return { ...options, ...changes, ...(isAssigned(options) && { sensors: options.sensors }) };
 }

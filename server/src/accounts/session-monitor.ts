@@ -27,28 +27,28 @@ function permissionsChanged(): AppError {
   return unavailable('The permissions of this token have changed: open the stream again');
 }
 
-interface Watched extends StreamUser {
+interface Monitored extends StreamUser {
   readonly onEnd: (reason: AppError) => void;
 }
 
-/** What the watch of sessions needs. */
-interface SessionWatchParts {
+/** What the monitor of sessions needs. */
+interface SessionMonitorParts {
   readonly db: Database;
   readonly config: Pick<Config, 'HIDE_PLATES_FROM' | 'SECOND_FACTOR_FOR'>;
   readonly log: Logger;
   readonly timings: Pick<Timings, 'checkSessionsMs'>;
 }
 
-/** Watches tokens and sessions in use, for all calls and streams of this process. */
-export class SessionWatch implements AsyncDisposable {
+/** Monitors tokens and sessions in use, for all calls and streams of this process. */
+export class SessionMonitor implements AsyncDisposable {
   readonly #db: Database;
-  readonly #config: SessionWatchParts['config'];
-  readonly #watched = new Set<Watched>();
+  readonly #config: SessionMonitorParts['config'];
+  readonly #monitored = new Set<Monitored>();
   readonly #rounds: AsyncDisposable;
   #seen = new Set<string>();
   #used = new Set<string>();
 
-  constructor({ db, config, log, timings }: SessionWatchParts) {
+  constructor({ db, config, log, timings }: SessionMonitorParts) {
     this.#db = db;
     this.#config = config;
     // While the database is unavailable, streams stay open until the next check.
@@ -59,13 +59,13 @@ export class SessionWatch implements AsyncDisposable {
   /**
    * Calls `onEnd` once the token is no longer valid because its session ended, or its user was deactivated or changed
    * role, or lacks a second factor that the role requires; and once an API token acts with another role, or its user
-   * may no longer see the plates that are shown. It does not watch the expiry of the access tokens of a session.
-   * @returns a function that stops watching
+   * may no longer see the plates that are shown. It does not monitor the expiry of the access tokens of a session.
+   * @returns a function that stops monitoring
    */
-  watch({ token, seesPlates }: StreamUser, onEnd: (reason: AppError) => void): () => void {
+  monitor({ token, seesPlates }: StreamUser, onEnd: (reason: AppError) => void): () => void {
     const each = { token, seesPlates, onEnd };
-    this.#watched.add(each);
-    return () => this.#watched.delete(each);
+    this.#monitored.add(each);
+    return () => this.#monitored.delete(each);
   }
 
   /** Notes that the session is in use; the next check records it in the database. */
@@ -83,7 +83,7 @@ export class SessionWatch implements AsyncDisposable {
   }
 
   async #checkAll(): Promise<void> {
-    const all = [...this.#watched];
+    const all = [...this.#monitored];
     const ofPrograms = all.filter(({ token }) => token.apiTokenHash !== undefined);
     const ofSessions = all.filter(({ token }) => token.apiTokenHash === undefined);
     for (let at = 0; at < ofSessions.length; at += CHECKED_AT_ONCE) {
@@ -99,7 +99,7 @@ export class SessionWatch implements AsyncDisposable {
     if (tokenIds.length > 0) await markTokensUsed(this.#db, tokenIds);
   }
 
-  async #checkApiTokens(part: readonly Watched[]): Promise<void> {
+  async #checkApiTokens(part: readonly Monitored[]): Promise<void> {
     const hashes = part.flatMap(({ token }) => token.apiTokenHash ?? []);
     const owners = new Map((await findValidOwners(this.#db, hashes)).map((owner) => [owner.position, owner]));
     part.forEach(({ token, seesPlates, onEnd }, at) => {
@@ -113,7 +113,7 @@ export class SessionWatch implements AsyncDisposable {
     });
   }
 
-  async #checkSessions(part: readonly Watched[]): Promise<void> {
+  async #checkSessions(part: readonly Monitored[]): Promise<void> {
     const tokens = part.map(({ token }) => token);
     const users = new Map((await findSessionUsers(this.#db, tokens)).map((user) => [user.position, user]));
     part.forEach(({ token, onEnd }, at) => {

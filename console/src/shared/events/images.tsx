@@ -5,27 +5,27 @@ import { classes } from '../../ui/classes.ts';
 import { useShortcuts } from '../../ui/shortcuts.tsx';
 import { useLasting } from '../../ui/skeleton.tsx';
 import { Failure } from '../service/failure.tsx';
-import { isKept, usePicture } from './use-picture.ts';
+import { isKept, useImage } from './use-image.ts';
 
 const ZOOMS = [1, 1.5, 2, 3, 4, 6, 8] as const;
 
-interface PicturesProps {
+interface ImagesProps {
   readonly images: readonly string[];
-  /** What the pictures show, for screen readers. */
+  /** What the images show, for screen readers. */
   readonly label: string;
 }
 
-/** The pictures of an event. Those on other hosts are not loaded; their URLs are listed. */
-export function Pictures({ images, label }: PicturesProps) {
+/** The images of an event. Those on other hosts are not loaded; their URLs are listed. */
+export function Images({ images, label }: ImagesProps) {
   const { t } = useTranslation('events');
   const kept = images.filter(isKept);
   const elsewhere = images.filter((image) => !isKept(image));
   return (
     <>
-      {kept.length > 0 && <PictureViewer key={kept[0]} images={kept} label={label} />}
+      {kept.length > 0 && <ImageViewer key={kept[0]} images={kept} label={label} />}
       {elsewhere.length > 0 && (
         <div className="text-sm text-muted">
-          <p>{t('pictures.elsewhere')}</p>
+          <p>{t('images.elsewhere')}</p>
           <ul>
             {elsewhere.map((address) => (
               <li key={address}>
@@ -39,15 +39,15 @@ export function Pictures({ images, label }: PicturesProps) {
   );
 }
 
-interface PictureViewerProps extends PicturesProps {
-  /** The index of the picture that is shown first; 0 by default. */
+interface ImageViewerProps extends ImagesProps {
+  /** The index of the image that is shown first; 0 by default. */
   readonly start?: number;
   /** If set, the viewer starts in full screen, and this is called when the user leaves full screen. */
   readonly onClose?: () => void;
 }
 
-/** A viewer for pictures stored by the service: one at a time, with zoom and full screen. */
-export function PictureViewer({ images, label, start = 0, onClose }: PictureViewerProps) {
+/** A viewer for images stored by the service: one at a time, with zoom and full screen. */
+export function ImageViewer({ images, label, start = 0, onClose }: ImageViewerProps) {
   const { t } = useTranslation('events');
   const [at, setAt] = useState(start);
   const [zoom, setZoom] = useState(0);
@@ -59,11 +59,11 @@ export function PictureViewer({ images, label, start = 0, onClose }: PictureView
   };
   const zoomBy = (steps: number) => setZoom((now) => Math.max(0, Math.min(now + steps, ZOOMS.length - 1)));
   useShortcuts([
-    { keys: '[', label: t('pictures.previous'), scope: 'page', run: () => show(at - 1) },
-    { keys: ']', label: t('pictures.next'), scope: 'page', run: () => show(at + 1) },
-    { keys: '+', label: t('pictures.zoomIn'), scope: 'page', run: () => zoomBy(1) },
-    { keys: '-', label: t('pictures.zoomOut'), scope: 'page', run: () => zoomBy(-1) },
-    { keys: 'v', label: t('pictures.full'), scope: 'page', run: turnFull },
+    { keys: '[', label: t('images.previous'), scope: 'page', run: () => show(at - 1) },
+    { keys: ']', label: t('images.next'), scope: 'page', run: () => show(at + 1) },
+    { keys: '+', label: t('images.zoomIn'), scope: 'page', run: () => zoomBy(1) },
+    { keys: '-', label: t('images.zoomOut'), scope: 'page', run: () => zoomBy(-1) },
+    { keys: 'v', label: t('images.full'), scope: 'page', run: turnFull },
   ]);
   const image = images[at];
   if (image === undefined) return null;
@@ -75,11 +75,11 @@ export function PictureViewer({ images, label, start = 0, onClose }: PictureView
       )}
     >
       {isFull && <CloseOnEscape onClose={turnFull} />}
-      <Picture
+      <Image
         key={image}
         reference={image}
         zoom={ZOOMS[zoom] ?? 1}
-        alt={t('pictures.alt', { label, n: at + 1, of: images.length })}
+        alt={t('images.alt', { label, n: at + 1, of: images.length })}
       />
       <figcaption className="flex items-center gap-1 border-t bg-surface px-1 py-0.5">
         {images.length > 1 && (
@@ -88,7 +88,7 @@ export function PictureViewer({ images, label, start = 0, onClose }: PictureView
               kind="quiet"
               icon="previous"
               iconOnly
-              aria-label={t('pictures.previous')}
+              aria-label={t('images.previous')}
               onClick={() => show(at - 1)}
             />
             <span className="figures text-sm text-muted" dir="ltr">
@@ -98,7 +98,7 @@ export function PictureViewer({ images, label, start = 0, onClose }: PictureView
               kind="quiet"
               icon="next"
               iconOnly
-              aria-label={t('pictures.next')}
+              aria-label={t('images.next')}
               onClick={() => show(at + 1)}
             />
           </>
@@ -108,7 +108,7 @@ export function PictureViewer({ images, label, start = 0, onClose }: PictureView
           kind="quiet"
           icon="none"
           iconOnly
-          aria-label={t('pictures.zoomOut')}
+          aria-label={t('images.zoomOut')}
           disabled={zoom === 0}
           onClick={() => zoomBy(-1)}
         />
@@ -119,7 +119,7 @@ export function PictureViewer({ images, label, start = 0, onClose }: PictureView
           kind="quiet"
           icon="add"
           iconOnly
-          aria-label={t('pictures.zoomIn')}
+          aria-label={t('images.zoomIn')}
           disabled={zoom === ZOOMS.length - 1}
           onClick={() => zoomBy(1)}
         />
@@ -127,7 +127,7 @@ export function PictureViewer({ images, label, start = 0, onClose }: PictureView
           kind="quiet"
           icon={isFull ? 'close' : 'fullScreen'}
           iconOnly
-          aria-label={t(isFull ? 'pictures.leaveFull' : 'pictures.full')}
+          aria-label={t(isFull ? 'images.leaveFull' : 'images.full')}
           aria-pressed={isFull}
           autoFocus={onClose !== undefined}
           onClick={turnFull}
@@ -140,7 +140,7 @@ export function PictureViewer({ images, label, start = 0, onClose }: PictureView
 /** Mounted in full screen: Escape leaves full screen and does nothing else, and the page behind does not scroll. */
 function CloseOnEscape({ onClose }: { readonly onClose: () => void }) {
   const { t } = useTranslation('events');
-  useShortcuts([{ keys: 'Escape', label: t('pictures.leaveFull'), scope: 'page', run: onClose }]);
+  useShortcuts([{ keys: 'Escape', label: t('images.leaveFull'), scope: 'page', run: onClose }]);
   useEffect(() => {
     document.body.style.overflow = 'hidden';
     return () => {
@@ -150,17 +150,17 @@ function CloseOnEscape({ onClose }: { readonly onClose: () => void }) {
   return null;
 }
 
-interface PictureProps {
+interface ImageProps {
   readonly reference: string;
   readonly alt: string;
-  /** The scale of the picture; 1 fits it into the frame. */
+  /** The scale of the image; 1 fits it into the frame. */
   readonly zoom: number;
 }
 
-/** One picture. If it is larger than the frame, it can be dragged with a mouse or pen, or scrolled. */
-function Picture({ reference, alt, zoom }: PictureProps) {
+/** One image. If it is larger than the frame, it can be dragged with a mouse or pen, or scrolled. */
+function Image({ reference, alt, zoom }: ImageProps) {
   const { t } = useTranslation('common');
-  const { address, error, refetch } = usePicture(reference);
+  const { address, error, refetch } = useImage(reference);
   const frame = useRef<HTMLDivElement>(null);
   const isLate = useLasting(address === null && !error);
   const draw = (event: PointerEvent) => {

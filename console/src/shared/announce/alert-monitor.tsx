@@ -9,7 +9,7 @@ import { noteDone, noteOpen, toldBefore, useUnseen } from './unseen.ts';
 /**
  * Announces new alerts on every page, except those from a backlog, and counts all announcements in the document title.
  */
-export function AlertWatch() {
+export function AlertMonitor() {
   const may = useMay('manageIncidents');
   const count = useUnseen().length;
   useSpeaker();

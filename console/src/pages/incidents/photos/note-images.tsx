@@ -1,24 +1,24 @@
 import { useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { PictureViewer } from '../../../shared/events/pictures.tsx';
-import { isKept, usePicture } from '../../../shared/events/use-picture.ts';
+import { ImageViewer } from '../../../shared/events/images.tsx';
+import { isKept, useImage } from '../../../shared/events/use-image.ts';
 
-/** The references of the stored pictures of a timeline entry, from its `details`. */
-export function picturesOf(details: Readonly<Record<string, unknown>> | null): readonly string[] {
+/** The references of the stored images of a timeline entry, from its `details`. */
+export function imagesIn(details: Readonly<Record<string, unknown>> | null): readonly string[] {
   const images = details?.images;
   return Array.isArray(images)
     ? images.filter((image): image is string => typeof image === 'string' && isKept(image))
     : [];
 }
 
-interface NotePicturesProps {
+interface NoteImagesProps {
   readonly images: readonly string[];
   /** The name of the user who added them. */
   readonly by: string;
 }
 
-/** Thumbnails of the pictures of a note; each opens in a viewer that fills the window. */
-export function NotePictures({ images, by }: NotePicturesProps) {
+/** Thumbnails of the images of a note; each opens in a viewer that fills the window. */
+export function NoteImages({ images, by }: NoteImagesProps) {
   const { t, i18n } = useTranslation('incidents');
   const [opened, setOpened] = useState<number | null>(null);
   const list = useRef<HTMLUListElement>(null);
@@ -43,14 +43,14 @@ export function NotePictures({ images, by }: NotePicturesProps) {
           </li>
         ))}
       </ul>
-      {opened !== null && <PictureViewer images={images} label={by} start={opened} onClose={close} />}
+      {opened !== null && <ImageViewer images={images} label={by} start={opened} onClose={close} />}
     </>
   );
 }
 
 function Small({ reference }: { readonly reference: string }) {
   const { t } = useTranslation('incidents');
-  const { address, error } = usePicture(reference);
+  const { address, error } = useImage(reference);
   if (error)
     return <span className="grid h-full place-items-center text-sm text-muted">{t('photos.missing')}</span>;
   return address === null ? null : <img src={address} alt="" className="h-full w-full object-cover" />;

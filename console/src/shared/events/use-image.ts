@@ -3,14 +3,14 @@ import { useEffect, useState } from 'react';
 import { addressOf, fetchFile } from '../service/files.ts';
 import { service } from '../service/service.ts';
 
-/** Whether the service stores the picture. Others are URLs of other hosts, to which the console sends no requests. */
+/** Whether the service stores the image. Others are URLs of other hosts, to which the console sends no requests. */
 export function isKept(reference: string): boolean {
   return reference.startsWith('/images/');
 }
 
-function pictureOf(reference: string) {
+function imageOf(reference: string) {
   return queryOptions({
-    queryKey: ['picture', reference],
+    queryKey: ['image', reference],
     queryFn: ({ signal }) => fetchFile(addressOf(reference), signal),
     // The URL contains the SHA-256 hash of the content, so the response never changes.
     staleTime: Number.POSITIVE_INFINITY,
@@ -18,9 +18,9 @@ function pictureOf(reference: string) {
   });
 }
 
-/** Loads a stored picture as an object URL for an `img`, which cannot send the token that its own URL requires. */
-export function usePicture(reference: string) {
-  const { data, error, refetch } = useQuery(pictureOf(reference));
+/** Loads a stored image as an object URL for an `img`, which cannot send the token that its own URL requires. */
+export function useImage(reference: string) {
+  const { data, error, refetch } = useQuery(imageOf(reference));
   const [address, setAddress] = useState<string | null>(null);
   useEffect(() => {
     if (!data) return setAddress(null);
@@ -31,12 +31,12 @@ export function usePicture(reference: string) {
   return { address, error, refetch: () => void refetch() };
 }
 
-/** Prefetches an event and its first stored picture. */
+/** Prefetches an event and its first stored image. */
 export async function prefetchEvent(client: QueryClient, id: string): Promise<void> {
   const event = await client.fetchQuery({
     ...service.events.getById.queryOptions({ id }),
     staleTime: 60_000,
   });
   const first = event.images.find(isKept);
-  if (first) await client.prefetchQuery(pictureOf(first));
+  if (first) await client.prefetchQuery(imageOf(first));
 }

@@ -6,27 +6,27 @@ import { ignoreErrno } from '@gantry/embedded-postgres/errno';
 import pLimit from 'p-limit';
 import { BackupRefused } from './refusal.ts';
 
-/** Number of pictures that are processed at the same time. */
+/** Number of images that are processed at the same time. */
 const AT_ONCE = 8;
 
-/** Maximum number of pictures that are processed or wait for it, so that a list of any length needs little memory. */
+/** Maximum number of images that are processed or wait for it, so that a list of any length needs little memory. */
 const WAITING = 64;
 
-/** A picture of a list: its hash and its size. */
-export interface ListedPicture {
+/** An image of a list: its hash and its size. */
+export interface ListedImage {
   readonly sha256: string;
   readonly bytes: number;
 }
 
-/** The folder of the pictures of all backups, which are beside it. Its files are named by their hashes. */
+/** The folder of the images of all backups, which are beside it. Its files are named by their hashes. */
 export const POOL = 'pictures';
 
-/** The folder of the pictures of an archive, which is beside it. */
+/** The folder of the images of an archive, which is beside it. */
 export function poolOf(archive: string): string {
   return join(dirname(archive), POOL);
 }
 
-/** The path of a picture in the pool, which is the folder of the pictures of all backups. */
+/** The path of an image in the pool, which is the folder of the images of all backups. */
 export function pathInPool(pool: string, sha256: string): string {
   return join(pool, sha256.slice(0, 2), sha256.slice(2, 4), sha256);
 }
@@ -35,17 +35,17 @@ const LINE = /^([0-9a-f]{64})\t(\d{1,15})$/;
 const MAX_LINE = 80;
 
 /**
- * Reads a list of pictures: a hash, a tab and a size in each line.
+ * Reads a list of images: a hash, a tab and a size in each line.
  * @throws BackupRefused at the first line that is anything else, and so before a path is made of it
  */
-export async function* readPictureList(text: Readable): AsyncGenerator<ListedPicture> {
+export async function* readImageList(text: Readable): AsyncGenerator<ListedImage> {
   let number = 0;
-  const read = (line: string): ListedPicture => {
+  const read = (line: string): ListedImage => {
     number++;
     const [, sha256, bytes] = LINE.exec(line) ?? [];
     if (sha256 !== undefined) return { sha256, bytes: Number(bytes) };
     throw new BackupRefused(
-      `The list of pictures of the backup is damaged: line ${number} is not a hash and a size. Use another backup`,
+      `The list of images of the backup is damaged: line ${number} is not a hash and a size. Use another backup`,
     );
   };
   let rest = '';
@@ -58,20 +58,20 @@ export async function* readPictureList(text: Readable): AsyncGenerator<ListedPic
   if (rest !== '') yield read(rest);
 }
 
-/** Does work for each picture, several at once. The first failure ends it. */
-export async function forEachPicture(
-  pictures: AsyncIterable<ListedPicture>,
-  work: (picture: ListedPicture) => Promise<void>,
+/** Does work for each image, several at once. The first failure ends it. */
+export async function forEachImage(
+  images: AsyncIterable<ListedImage>,
+  work: (image: ListedImage) => Promise<void>,
   signal?: AbortSignal,
 ): Promise<void> {
   const inTurn = pLimit(AT_ONCE);
   const underway = new Set<Promise<void>>();
   let failure: unknown;
   let hasFailed = false;
-  for await (const picture of pictures) {
+  for await (const image of images) {
     signal?.throwIfAborted();
     if (hasFailed) break;
-    const one: Promise<void> = inTurn(() => (hasFailed ? undefined : work(picture)))
+    const one: Promise<void> = inTurn(() => (hasFailed ? undefined : work(image)))
       .catch((error: unknown) => {
         failure ??= error;
         hasFailed = true;
@@ -89,13 +89,13 @@ export function hashOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** Whether the pool has the picture already, by its size. Its content is checked when the backup is verified. */
-export async function isInPool(pool: string, { sha256, bytes }: ListedPicture): Promise<boolean> {
+/** Whether the pool has the image already, by its size. Its content is checked when the backup is verified. */
+export async function isInPool(pool: string, { sha256, bytes }: ListedImage): Promise<boolean> {
   return (await ignoreErrno(stat(pathInPool(pool, sha256)), 'ENOENT'))?.size === bytes;
 }
 
 /**
- * Adds a picture to the pool. Its content is durable when this resolves; its name is durable once its folder is
+ * Adds an image to the pool. Its content is durable when this resolves; its name is durable once its folder is
  * synchronised.
  * @returns its folder
  */
@@ -119,13 +119,13 @@ export async function addToPool(pool: string, sha256: string, bytes: Uint8Array)
 }
 
 /**
- * Removes the pictures of the pool that no list names, and what backups that were killed left there.
+ * Removes the images of the pool that no list names, and what backups that were killed left there.
  * @param lists in the order of hashes, as the pool is read
- * @returns the number of pictures that were removed
+ * @returns the number of images that were removed
  */
 export async function removeUnlisted(
   pool: string,
-  lists: readonly AsyncIterator<ListedPicture>[],
+  lists: readonly AsyncIterator<ListedImage>[],
 ): Promise<number> {
   const heads = await Promise.all(
     lists.map(async (list) => (await list.next()).value?.sha256 as string | undefined),
