@@ -34,6 +34,7 @@ console.log(JSON.stringify({ speed, total, problem: missing.error?.code, status:
 
 /** The same with the client of @hey-api/openapi-ts. */
 const WITH_HEY_API = `
+import { createClient } from './hey/client/index.ts';
 import { getEvents, getEventsById, getHeartbeat, postEvents } from './hey/index.ts';
 
 const [baseUrl = '', token = '', key = ''] = process.argv.slice(2);
