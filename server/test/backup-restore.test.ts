@@ -190,7 +190,7 @@ describe('a backup', () => {
     const second = await back(gantry, { folder: own });
     expect(second.pictures).toMatchObject({ copied: 0, count: first.pictures.count });
     const stray = 'ab'.repeat(32);
-    await mkdir(join(own, 'images', 'ab', 'ab'), { recursive: true });
+    await mkdir(join(own, 'pictures', 'ab', 'ab'), { recursive: true });
     await writeFile(pathInPool(join(own, 'pictures'), stray), 'x');
     const third = await back(gantry, { folder: own, keep: 1 });
     expect(third.removed).toEqual([first.name, second.name]);

@@ -266,7 +266,7 @@ describe('users from whom plates are hidden', () => {
       { connectionId: planted.connectionId },
       { token },
     );
-    expect(messages[0]).toMatchObject({ images: [] });
+    expect(messages[0]).toMatchObject({ pictures: [] });
   });
 
   it.each([

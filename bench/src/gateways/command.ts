@@ -61,7 +61,7 @@ export const gatewaysCommand = new Command('gateways')
     numberBetween(0.1, 600, { whole: false }),
     10,
   )
-  .option('--picture <kB>', 'size of an image', numberBetween(1, 5_000), 200)
+  .option('--image <kB>', 'size of an image', numberBetween(1, 5_000), 200)
   .option('--seed <number>', 'the same seed gives the same vehicles', numberBetween(0, 999_999), 1)
   .option('--workers <number>', 'processes that Gantry serves with', numberBetween(1, 64), 1)
   .action(run);

@@ -83,7 +83,7 @@ describe('the benchmarks from the command line', () => {
     },
     async () => {
       const few = ['--seconds', '1', '--warmup', '0', '--rounds', '1', '--connections', '4'];
-      const cameras = ['--cameras', '3', '--minutes', '0.03', '--every', '0.9', '--picture', '20'];
+      const cameras = ['--cameras', '3', '--minutes', '0.03', '--every', '0.9', '--image', '20'];
       const { code, output, errors } = await bench(
         'gateways',
         ...few,

@@ -14,7 +14,7 @@ export function isItsapi(value: unknown): boolean {
 
 /** What the message says of a vehicle: in `Image`, or without that wrapper. */
 function imageOf(value: unknown): unknown {
-  const image = fieldAt(value, 'Image');
+  const image = fieldAt(value, 'Picture');
   if (typeof image === 'object' && image !== null) return image;
   const isEvent = ['Code', 'Events', 'Data', 'TrafficCar', 'EventBaseInfo', 'params'].some(
     (name) => fieldAt(value, name) !== undefined,

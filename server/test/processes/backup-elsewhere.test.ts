@@ -127,7 +127,7 @@ describe.runIf(isLong)('a backup with two workers and images in S3', () => {
       async () => (await service.ok('backups.getAll', {}, { token })).backups[0],
       ({ status }) => status !== 'RUNNING',
     );
-    expect(made).toMatchObject({ id, status: 'COMPLETED', images: IMAGES, lackingPictures: 0 });
+    expect(made).toMatchObject({ id, status: 'COMPLETED', pictures: IMAGES, lackingPictures: 0 });
     expect(made.events).toBeGreaterThanOrEqual(EVENTS);
     expect(await service.stop()).toBe(0);
     expect(service.output()).not.toMatch(/"level":(50|60)/);
@@ -139,8 +139,8 @@ describe.runIf(isLong)('a backup with two workers and images in S3', () => {
     }
     const restored = await runGantry(folder, embedded(), ['restore', source.BACKUP_DIR ?? '', '--json']);
     expect(restored).toMatchObject({ code: 0, err: '' });
-    const { events, images } = JSON.parse(restored.out);
-    expect(images).toBe(IMAGES);
+    const { events, pictures } = JSON.parse(restored.out);
+    expect(pictures).toBe(IMAGES);
     expect(await differencesIn(embedded())).toBe('none');
     const there = await eventsOf(embedded(), 'restored.jsonl');
     expect(there).toHaveLength(events);
