@@ -41,7 +41,7 @@ beforeAll(async () => {
     port: 0,
     silent: true,
     directory: join(folder, 's3'),
-    configureBuckets: [{ name: 'images', configs: [] }],
+    configureBuckets: [{ name: 'pictures', configs: [] }],
   });
   const { port }: AddressInfo = await store.run();
   source = {
