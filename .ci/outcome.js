@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-// Prints the failed tests once more, since thousands of lines separate them from the end of the output, and the line
+// Prints what failed once more, since thousands of lines separate it from the end of the output, and the line
 // "N passed, N failed". The arguments are the steps: `kind=exit status`, and for all but `verify` `=report`.
 //
 //   node .ci/outcome.js verify=0 vitest=0=tests.json vitest=1=processes.json stories=0=stories.json faults=0=faults.json
@@ -15,8 +15,8 @@ const read = (path) => {
   }
 };
 
-/** The names of failed tests with their errors. */
-const failuresOf = ({ testResults = [] }) =>
+/** The names of failed tests and test files with their errors. */
+const failedTests = ({ testResults = [] }) =>
   testResults.flatMap(({ name, message, assertionResults = [] }) => [
     ...(assertionResults.length === 0 && message ? [`${name}: ${message}`] : []),
     ...assertionResults
@@ -26,6 +26,21 @@ const failuresOf = ({ testResults = [] }) =>
           `${name}: ${fullName}\n${failureMessages.join('\n').slice(0, 2_000)}`,
       ),
   ]);
+
+/** The titles of failed stories; suites contain suites. */
+const failedStories = ({ suites = [] }) =>
+  suites.flatMap((suite) => [
+    ...(suite.specs ?? []).filter(({ ok }) => !ok).map(({ file, title }) => `${file}: ${title}`),
+    ...failedStories(suite),
+  ]);
+
+/** The faults that broke a promise, with the promises. */
+const failedFaults = ({ data: { outcomes = [] } = {} }) =>
+  outcomes
+    .filter(({ breaches }) => breaches.length > 0)
+    .map(({ name, breaches }) => `fault ${name}: ${breaches.join('; ').slice(0, 2_000)}`);
+
+const failuresOf = { verify: () => [], vitest: failedTests, stories: failedStories, faults: failedFaults };
 
 /** What each kind of step counts, from its report and exit status. */
 const countOf = {
@@ -52,12 +67,16 @@ const countOf = {
  */
 export function outcomeOf(steps) {
   let [passed, failed] = [0, 0];
+  const failures = [];
   for (const { kind, status, report } of steps) {
     const count = countOf[kind](report, status);
+    const named = failuresOf[kind](report);
     passed += count.passed;
     failed += status !== 0 && count.failed === 0 ? 1 : count.failed;
+    failures.push(...named);
+    if (status !== 0 && named.length === 0) failures.push(`${kind} ended with exit status ${status}`);
   }
-  return { passed, failed, failures: steps.flatMap(({ report }) => failuresOf(report)) };
+  return { passed, failed, failures };
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
@@ -66,7 +85,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     return { kind, status: Number(status), report: path ? read(path) : {} };
   });
   const { passed, failed, failures } = outcomeOf(steps);
-  if (failures.length > 0) process.stdout.write(`Failed tests:\n${failures.join('\n')}\n`);
+  if (failures.length > 0) process.stdout.write(`Failed:\n${failures.join('\n')}\n`);
   process.stdout.write(`${passed} passed, ${failed} failed\n`);
   process.exitCode = failed === 0 ? 0 : 1;
 }

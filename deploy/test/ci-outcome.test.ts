@@ -50,6 +50,29 @@ describe('the outcome of continuous integration', () => {
     expect(outcomeOf(withStep(index, step))).toMatchObject(expected);
   });
 
+  it('names what failed in every step, or the step itself', () => {
+    const specs = [
+      { file: 'a.spec.ts', title: 'opens', ok: true },
+      { file: 'a.spec.ts', title: 'closes', ok: false },
+    ];
+    const stories = { stats: { unexpected: 1 }, suites: [{ suites: [{ specs }] }] };
+    const faults = {
+      data: { outcomes: [{ name: 'kill-server', skipped: null, breaches: ['an event is lost'] }] },
+    };
+    const failing = [
+      { kind: 'verify', status: 2, report: {} },
+      { kind: 'vitest', status: 137, report: {} },
+      { kind: 'stories', status: 1, report: stories },
+      { kind: 'faults', status: 1, report: faults },
+    ];
+    expect(outcomeOf(failing).failures).toEqual([
+      'verify ended with exit status 2',
+      'vitest ended with exit status 137',
+      'a.spec.ts: closes',
+      'fault kill-server: an event is lost',
+    ]);
+  });
+
   it('names failed tests and files, with the beginning of their errors', () => {
     const testResults = [
       {
