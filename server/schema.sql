@@ -298,6 +298,15 @@ CREATE TABLE image_checks (
   damaged integer NOT NULL DEFAULT 0
 );
 
+CREATE TABLE image_segments (
+  id integer NOT NULL GENERATED ALWAYS AS IDENTITY,
+  name text COLLATE "C" NOT NULL,
+  opened_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  bytes bigint,
+  dead_bytes bigint NOT NULL DEFAULT 0,
+  dead_since timestamp(3) with time zone
+);
+
 CREATE TABLE images (
   sha256 bytea NOT NULL,
   media_type text COLLATE "C" NOT NULL,
@@ -305,7 +314,9 @@ CREATE TABLE images (
   height integer NOT NULL,
   bytes integer NOT NULL,
   stored_at timestamp(3) with time zone,
-  touched_at timestamp(3) with time zone NOT NULL DEFAULT now()
+  touched_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  segment integer,
+  "position" integer
 );
 
 CREATE TABLE incident_events (
@@ -776,7 +787,10 @@ ALTER TABLE held_events ADD CONSTRAINT held_events_pkey PRIMARY KEY (hold_id, ev
 ALTER TABLE held_events ADD CONSTRAINT held_events_hold_id_fkey FOREIGN KEY (hold_id) REFERENCES legal_holds(id) ON DELETE CASCADE;
 ALTER TABLE image_checks ADD CONSTRAINT image_checks_pkey PRIMARY KEY (only_row);
 ALTER TABLE image_checks ADD CONSTRAINT image_checks_only_row_check CHECK (only_row);
+ALTER TABLE image_segments ADD CONSTRAINT image_segments_name_key UNIQUE (name);
+ALTER TABLE image_segments ADD CONSTRAINT image_segments_pkey PRIMARY KEY (id);
 ALTER TABLE images ADD CONSTRAINT images_pkey PRIMARY KEY (sha256);
+ALTER TABLE images ADD CONSTRAINT images_segment_fkey FOREIGN KEY (segment) REFERENCES image_segments(id);
 ALTER TABLE images ADD CONSTRAINT images_sha256_check CHECK ((octet_length(sha256) = 32));
 ALTER TABLE incident_events ADD CONSTRAINT incident_events_pkey PRIMARY KEY (incident_id, event_id);
 ALTER TABLE incident_events ADD CONSTRAINT incident_events_incident_id_fkey FOREIGN KEY (incident_id) REFERENCES incidents(id) ON DELETE CASCADE;
@@ -896,6 +910,7 @@ CREATE INDEX events_to_follow_up_by_event ON public.events_to_follow_up USING bt
 CREATE INDEX events_to_follow_up_by_turn ON public.events_to_follow_up USING btree (attempts, retry_at);
 CREATE INDEX external_identities_of_user ON public.external_identities USING btree (user_id);
 CREATE INDEX held_events_by_event ON public.held_events USING btree (event_id);
+CREATE INDEX images_by_segment ON public.images USING btree (segment) WHERE (segment IS NOT NULL);
 CREATE INDEX incident_events_by_event ON public.incident_events USING btree (event_id);
 CREATE INDEX incident_images_by_image ON public.incident_images USING btree (sha256);
 CREATE INDEX incident_timeline_of_incident ON public.incident_timeline USING btree (incident_id, id);

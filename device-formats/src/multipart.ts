@@ -1,5 +1,3 @@
-import { Dicer } from '@fastify/busboy';
-
 /** Maximum number of parts of a body; devices send up to a dozen. */
 const MAX_PARTS = 100;
 
@@ -24,39 +22,78 @@ export interface SplitMultipart {
 }
 
 /**
- * Splits a body of any multipart type (RFC 2046).
+ * Splits a body of any multipart type (RFC 2046). The body is in memory, so that its parts are views of it. Some devices end
+ * lines with LF alone.
  * @param contentType the header of the request, with the boundary
  * @throws UnreadableMultipart without a boundary, without a delimiter, or with more than 100 parts
  */
-export async function splitMultipart(contentType: string, given: Buffer): Promise<SplitMultipart> {
+export function splitMultipart(contentType: string, given: Buffer): SplitMultipart {
   const declared = /;\s*boundary\s*=\s*(?:"([^"]+)"|([^\s;"]+))/i.exec(contentType);
   const delimiter = boundaryOf(declared?.[1] ?? declared?.[2], given);
   if (delimiter === undefined) throw new UnreadableMultipart('The Content-Type multipart has no boundary');
-  const body = withCrlf(withoutPartOf(`\n--${delimiter}--`, given), delimiter);
-  // Counted first, because the parser cannot be stopped in the middle of a body.
-  if (occurrences(body, `--${delimiter}`) > MAX_PARTS + 1) {
-    throw new UnreadableMultipart(`The body has more than ${MAX_PARTS} parts`);
-  }
-  const isIncomplete = body.includes(`--${delimiter}`) && !body.includes(`--${delimiter}--`);
+  const mark = `--${delimiter}`;
+  const delimiters = delimitersIn(given, mark);
+  const body = delimiters.at(-1)?.isLast ? given : withoutPartOf(`\n${mark}--`, given);
   const parts: RawPart[] = [];
-  await new Promise<void>((resolve, reject) => {
-    const dicer = new Dicer({ boundary: delimiter, maxHeaderPairs: 50 });
-    const refuse = (reason: string): void => reject(new UnreadableMultipart(reason));
-    dicer.on('part', (part) => {
-      const chunks: Buffer[] = [];
-      let headers: Record<string, string[]> = {};
-      part.on('header', (given: object) => {
-        headers = given as Record<string, string[]>;
-      });
-      part.on('data', (chunk: Buffer) => chunks.push(chunk));
-      part.on('error', () => refuse('The multipart body is incomplete'));
-      part.on('end', () => parts.push(describe(headers, Buffer.concat(chunks))));
-    });
-    dicer.on('error', () => refuse('The multipart body is incomplete or its boundary does not occur'));
-    dicer.on('finish', () => resolve());
-    dicer.end(isIncomplete ? Buffer.concat([body, Buffer.from(`\r\n--${delimiter}--\r\n`)]) : body);
-  });
-  return { parts, isIncomplete };
+  for (const [index, { end, isLast }] of delimiters.entries()) {
+    if (isLast) return { parts, isIncomplete: false };
+    const next = delimiters[index + 1];
+    const part = partOf(body.subarray(end, Math.max(end, next?.start ?? body.length)));
+    // A body that was cut within the headers of its last part has nothing of that part.
+    if (next !== undefined || part.hasBlankLine) parts.push(part.raw);
+  }
+  return { parts, isIncomplete: true };
+}
+
+/** A line of a body that separates its parts. */
+interface Delimiter {
+  /** Where the line break before it begins. */
+  readonly start: number;
+  /** Where the part after it begins. */
+  readonly end: number;
+  /** Whether it ends the last part. */
+  readonly isLast: boolean;
+}
+
+const LF = 0x0a;
+const CR = 0x0d;
+const HYPHEN = 0x2d;
+
+/** @throws UnreadableMultipart when there is none, or there are too many */
+function delimitersIn(body: Buffer, mark: string): Delimiter[] {
+  const delimiters: Delimiter[] = [];
+  for (let at = body.indexOf(mark); at !== -1; at = body.indexOf(mark, at + mark.length)) {
+    if (at > 0 && body[at - 1] !== LF) continue;
+    const start = body[at - 2] === CR ? at - 2 : Math.max(0, at - 1);
+    let end = at + mark.length;
+    const isLast = body[end] === HYPHEN && body[end + 1] === HYPHEN;
+    while (body[end] === 0x20 || body[end] === 0x09) end++;
+    if (body[end] === CR) end++;
+    if (!isLast && end < body.length && body[end] !== LF) continue;
+    delimiters.push({ start, end: end + 1, isLast });
+    if (isLast) break;
+    if (delimiters.length > MAX_PARTS) {
+      throw new UnreadableMultipart(`The body has more than ${MAX_PARTS} parts`);
+    }
+  }
+  if (delimiters.length > 0) return delimiters;
+  throw new UnreadableMultipart('The multipart body is incomplete or its boundary does not occur');
+}
+
+/** Maximum length of the headers of a part, in bytes. */
+const MAX_HEADERS = 8_192;
+
+const BLANK_LINE = /^\r?\n|\r?\n\r?\n/;
+
+function partOf(bytes: Buffer): { readonly raw: RawPart; readonly hasBlankLine: boolean } {
+  const beginning = bytes.toString('latin1', 0, MAX_HEADERS);
+  const blank = BLANK_LINE.exec(beginning);
+  // A part without a blank line has only headers.
+  const end = blank ? blank.index + blank[0].length : bytes.length;
+  return {
+    raw: describe(beginning.slice(0, blank?.index), bytes.subarray(end)),
+    hasBlankLine: blank !== null,
+  };
 }
 
 /**
@@ -78,7 +115,6 @@ export function isMultipart(body: Buffer): boolean {
 
 /** The body without the beginning of the last delimiter, at which a device with a wrong Content-Length cuts it. */
 function withoutPartOf(end: string, body: Buffer): Buffer {
-  if (body.includes(end)) return body;
   for (let length = end.length - 1; length > 4; length--) {
     if (!body.subarray(-length).equals(Buffer.from(end.slice(0, length)))) continue;
     const hasReturn = body.at(-length - 1) === 0x0d;
@@ -87,49 +123,33 @@ function withoutPartOf(end: string, body: Buffer): Buffer {
   return body;
 }
 
-/** The body with CRLF around its delimiters and headers, in which some devices write LF alone. */
-function withCrlf(body: Buffer, delimiter: string): Buffer {
-  const mark = `--${delimiter}`;
-  if (!body.includes(`${mark}\n`) && body.includes('\r\n\r\n')) return body;
-  const parts: Buffer[] = [];
-  let at = body.indexOf(mark);
-  while (at !== -1) {
-    const next = body.indexOf(`\n${mark}`, at + mark.length);
-    const part = body.subarray(at + mark.length, next === -1 ? body.length : next);
-    const end = part.indexOf('\n\n');
-    const isLast = part.toString('latin1', 0, 2) === '--';
-    parts.push(
-      isLast || end === -1
-        ? Buffer.concat([Buffer.from(mark), part])
-        : Buffer.concat([
-            Buffer.from(mark + part.toString('latin1', 0, end).replace(/\r?\n/g, '\r\n')),
-            Buffer.from('\r\n\r\n'),
-            part.subarray(end + 2),
-          ]),
-      Buffer.from(next === -1 ? '' : '\r\n'),
-    );
-    at = next === -1 ? -1 : next + 1;
-  }
-  return Buffer.concat(parts);
-}
-
 function occurrences(body: Buffer, text: string): number {
   let count = 0;
   for (let at = body.indexOf(text); at !== -1; at = body.indexOf(text, at + text.length)) count++;
   return count;
 }
 
-function describe(headers: Record<string, string[]>, bytes: Buffer): RawPart {
-  const disposition = headers['content-disposition']?.[0] ?? '';
+/** @param headers the lines of the headers, some of which may be continued on the next one */
+function describe(headers: string, bytes: Buffer): RawPart {
+  const lines = headers.replaceAll(/\r?\n[ \t]+/g, ' ').split(/\r?\n/);
+  const headerNamed = (name: string): string | null =>
+    lines
+      .find((line) => line.toLowerCase().startsWith(`${name}:`))
+      ?.slice(name.length + 1)
+      .trim() ?? null;
+  const disposition = headerNamed('content-disposition') ?? '';
   return {
-    name: parameterOf(disposition, 'name'),
-    fileName: parameterOf(disposition, 'filename'),
-    contentType: headers['content-type']?.[0] ?? null,
+    name: parameterOf(disposition, NAME),
+    fileName: parameterOf(disposition, FILE_NAME),
+    contentType: headerNamed('content-type'),
     bytes,
   };
 }
 
-function parameterOf(header: string, name: string): string | null {
-  const found = new RegExp(`;\\s*${name}=(?:"([^"]*)"|([^\\s;]+))`, 'i').exec(header);
+const NAME = /;\s*name=(?:"([^"]*)"|([^\s;]+))/i;
+const FILE_NAME = /;\s*filename=(?:"([^"]*)"|([^\s;]+))/i;
+
+function parameterOf(header: string, parameter: RegExp): string | null {
+  const found = parameter.exec(header);
   return found?.[1] ?? found?.[2] ?? null;
 }

@@ -34,7 +34,7 @@ const MAX_IMAGES = 1_000;
  * bytes that follow a JSON text. Declared types are not trusted. It never throws: a part that cannot be read is
  * stored unchanged, with a flaw.
  */
-export async function splitBody(contentType: string | null, body: Buffer): Promise<SplitBody> {
+export function splitBody(contentType: string | null, body: Buffer): SplitBody {
   const pictures = new Map<string, ReceivedImage>();
   const flaws: string[] = [];
   let taken = 0;
@@ -85,11 +85,7 @@ export async function splitBody(contentType: string | null, body: Buffer): Promi
     return [{ ...kept, text: without }, ...unusable];
   };
 
-  const raw = await rawPartsOf(contentType, body, flaws).catch((error: unknown) => {
-    if (!(error instanceof UnreadableMultipart)) throw error;
-    flaws.push(error.message);
-    return [];
-  });
+  const raw = readableParts(contentType, body, flaws);
   const parts = raw.flatMap(partOf);
   const isUnread = raw.length === 0 && body.length > 0;
   return {
@@ -103,10 +99,21 @@ function asWhole(contentType: string | null): StoredPart {
   return { name: null, fileName: null, contentType, text: null, base64: null, picture: null };
 }
 
-async function rawPartsOf(contentType: string | null, body: Buffer, flaws: string[]): Promise<RawPart[]> {
+/** The parts of a body; none of a multipart body that is not accepted, which is noted as a flaw. */
+function readableParts(contentType: string | null, body: Buffer, flaws: string[]): RawPart[] {
+  try {
+    return rawPartsOf(contentType, body, flaws);
+  } catch (error) {
+    if (!(error instanceof UnreadableMultipart)) throw error;
+    flaws.push(error.message);
+    return [];
+  }
+}
+
+function rawPartsOf(contentType: string | null, body: Buffer, flaws: string[]): RawPart[] {
   const type = contentType ?? '';
   if (/^\s*multipart\//i.test(type) || isMultipart(body)) {
-    const { parts, isIncomplete } = await splitMultipart(type, body);
+    const { parts, isIncomplete } = splitMultipart(type, body);
     if (isIncomplete) flaws.push('The multipart body is incomplete');
     return parts;
   }

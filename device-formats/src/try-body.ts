@@ -29,7 +29,7 @@ export interface BodyToTry {
  * stored, and no service or database is needed.
  */
 export async function tryBody({ format, body, contentType, receivedAt, ...given }: BodyToTry) {
-  const split = await splitBody(contentType, body);
+  const split = splitBody(contentType, body);
   const { path, topic, options, zone, map } = given;
   const rules = { format, timeZone: zone, options };
   const reading = await readMessage(rules, { parts: split.parts, path, topic, receivedAt }, { zone, map });

@@ -5,7 +5,7 @@ import { splitBody } from '../src/split-body.ts';
 
 const keysIn = async (format: FormatName, body: unknown): Promise<(string | null)[]> => {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
-  const { parts } = await splitBody(null, Buffer.from(text));
+  const { parts } = splitBody(null, Buffer.from(text));
   const message = { parts, path: '', topic: null, receivedAt: Date.UTC(2026, 6, 1) };
   const { reports } = await readMessage({ format, timeZone: null, options: {} }, message, {
     zone: 'Europe/Berlin',
@@ -56,7 +56,7 @@ describe('the keys of the reports of a message', () => {
 
 describe('a message with more than any device sends', () => {
   const read = async (format: FormatName, body: string) => {
-    const { parts } = await splitBody(null, Buffer.from(body));
+    const { parts } = splitBody(null, Buffer.from(body));
     const message = { parts, path: '', topic: null, receivedAt: Date.UTC(2026, 6, 1) };
     const { reports, is, note } = await readMessage({ format, timeZone: null, options: {} }, message, {
       zone: 'UTC',
@@ -96,7 +96,7 @@ describe('a message with more than any device sends', () => {
 
 describe('a local time that occurs twice', () => {
   const timeOf = async (format: FormatName, body: unknown, receivedAt: string, zone = 'Europe/Berlin') => {
-    const { parts } = await splitBody(null, Buffer.from(JSON.stringify(body)));
+    const { parts } = splitBody(null, Buffer.from(JSON.stringify(body)));
     const message = { parts, path: '', topic: null, receivedAt: Date.parse(receivedAt) };
     const { reports } = await readMessage({ format, timeZone: zone, options: {} }, message, { zone });
     return new Date(reports[0]?.occurredAt ?? 0).toISOString();

@@ -5,7 +5,7 @@ import { readParts } from '../src/read-parts.ts';
 import { splitBody } from '../src/split-body.ts';
 
 const contentsOf = async (contentType: string | null, body: Buffer | string) => {
-  const split = await splitBody(contentType, Buffer.from(body));
+  const split = splitBody(contentType, Buffer.from(body));
   return { ...split, contents: readParts(split.parts).map(({ content }) => content) };
 };
 

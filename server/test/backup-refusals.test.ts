@@ -21,7 +21,7 @@ import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createDiskBlobs, createS3Blobs } from '../src/images/blobs.ts';
+import { createS3Blobs, imageFilesAt } from '../src/images/blobs.ts';
 import { type Manifest, verifyArchive } from '../src/operations/backup/archive.ts';
 import { findArchive } from '../src/operations/backup/folder.ts';
 import { makeBackup } from '../src/operations/backup/make.ts';
@@ -66,11 +66,11 @@ const makeInto = (
   folder: string,
   connectionString = urlOf(),
   keep: number | null = null,
-  blobs = gantry.app.context.images.blobs,
+  files = gantry.app.context.images.files,
 ) =>
   makeBackup({
     connectionString,
-    blobs,
+    files,
     dataDir: gantry.app.context.config.DATA_DIR,
     folder,
     keep,
@@ -102,10 +102,9 @@ describe('a damaged or foreign archive', () => {
     bytes[middle] = (bytes[middle] ?? 0) ^ 1;
     await writeFile(path, bytes);
   };
-  const imageOf = async (archive: string): Promise<string> => {
-    const pool = join(dirname(archive), 'pictures');
-    const names = await readdir(pool, { recursive: true });
-    return join(pool, names.find((name) => /[0-9a-f]{64}$/.test(name)) ?? '');
+  const segmentOf = async (archive: string): Promise<string> => {
+    const segments = join(dirname(archive), 'pictures', 'segments');
+    return join(segments, (await readdir(segments))[0] ?? '');
   };
   const withFile = (name: string) => (manifest: Manifest) => ({
     ...manifest,
@@ -122,8 +121,8 @@ describe('a damaged or foreign archive', () => {
     ],
     ['changed by a bit', (a) => flipByte(join(a, TABLE)), /users\.copy\.gz was changed/],
     ['without a file', (a) => rm(join(a, TABLE)), /users\.copy\.gz is missing/],
-    ['with a changed image', async (a) => flipByte(await imageOf(a)), /the image \S+ was changed/],
-    ['without an image', async (a) => rm(await imageOf(a)), /the image \S+ is missing/],
+    ['with a changed image', async (a) => flipByte(await segmentOf(a)), /the image \S+ in \S+ was changed/],
+    ['without an image', async (a) => rm(await segmentOf(a)), /the image \S+ in \S+ is missing/],
     ['with an edited manifest', (a) => flipByte(join(a, 'manifest.json')), /manifest\.json was changed/],
     ['without its checksum', (a) => rm(join(a, 'manifest.sha256')), /manifest\.sha256 is missing/],
     [
@@ -147,7 +146,7 @@ describe('a damaged or foreign archive', () => {
     ],
     [
       'of a newer format',
-      (a) => editManifest(a, (m) => ({ ...m, formatVersion: 2, gantryVersion: '9.0.0' })),
+      (a) => editManifest(a, (m) => ({ ...m, formatVersion: 3, gantryVersion: '9.0.0' })),
       /made by version 9\.0\.0, which is newer/,
     ],
     [
@@ -186,7 +185,7 @@ describe('a damaged or foreign archive', () => {
     const target = {
       connectionString: database.url,
       dataDir,
-      blobs: createDiskBlobs(join(dataDir, 'images')),
+      files: imageFilesAt(join(dataDir, 'images')),
       allowUnsafe: true,
       log: suiteLog(),
     };
@@ -218,8 +217,8 @@ describe('a target', () => {
       allowUnsafe: true,
       log: suiteLog(),
     };
-    const blobs = createDiskBlobs(join(home, 'unused'));
-    await expect(restoreBackup({ ...options, blobs, connectionString: urlOf() })).rejects.toThrow(
+    const files = imageFilesAt(join(home, 'unused'));
+    await expect(restoreBackup({ ...options, files, connectionString: urlOf() })).rejects.toThrow(
       /^A service is running on this database: stop it first/,
     );
     const database = await createTestDatabase('template1');
@@ -228,11 +227,11 @@ describe('a target', () => {
     await client.connect();
     await client.query('CREATE TABLE invoices (n int)');
     await client.end();
-    await expect(restoreBackup({ ...options, blobs, connectionString: database.url })).rejects.toThrow(
+    await expect(restoreBackup({ ...options, files, connectionString: database.url })).rejects.toThrow(
       /^The database has tables of something else, such as invoices/,
     );
     await writeFile(join(options.dataDir, 'jwt-secret'), 'of another installation');
-    await expect(restoreBackup({ ...options, blobs, connectionString: database.url })).rejects.toThrow(
+    await expect(restoreBackup({ ...options, files, connectionString: database.url })).rejects.toThrow(
       /jwt-secret belongs to another installation/,
     );
     await database.drop();
@@ -315,9 +314,19 @@ describe('a store of images that refuses them', () => {
       region: 'us-east-1',
       credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
     });
+    const files = { ...imageFilesAt(home), blobs, storesObjects: true };
+    const { rows } = await gantry.pool.query('SELECT sha256, segment, position FROM images');
+    const place = (sha256: Buffer, segment: number | null, position: number | null) =>
+      gantry.pool.query('UPDATE images SET segment = $2, position = $3 WHERE sha256 = $1', [
+        sha256,
+        segment,
+        position,
+      ]);
+    for (const { sha256 } of rows) await place(sha256, null, null);
     const message = /^The store of images \(S3_BUCKET, .*\) failed \(Not for you\): gantry doctor checks it/;
     const folder = await mkdtemp(join(home, 'refused-'));
-    await expect(makeInto(folder, urlOf(), null, blobs)).rejects.toThrow(message);
+    await expect(makeInto(folder, urlOf(), null, files)).rejects.toThrow(message);
+    for (const { sha256, segment, position } of rows) await place(sha256, segment, position);
     expect((await readdir(folder)).filter((name) => name.includes('gantry-'))).toEqual([]);
     const database = await createTestDatabase('template1');
     const options = {
@@ -327,7 +336,7 @@ describe('a store of images that refuses them', () => {
       allowUnsafe: true,
       log: suiteLog(),
     };
-    await expect(restoreBackup({ ...options, blobs, connectionString: database.url })).rejects.toThrow(
+    await expect(restoreBackup({ ...options, files, connectionString: database.url })).rejects.toThrow(
       /^The store of images/,
     );
     await database.drop();
@@ -606,8 +615,8 @@ describe('a list of images', () => {
     const text = `${hash}\t12\n${hash}\t0\n`;
     for (let at = 0; at <= text.length; at++)
       expect(await listed(text.slice(0, at), text.slice(at))).toEqual([
-        { sha256: hash, bytes: 12 },
-        { sha256: hash, bytes: 0 },
+        { sha256: hash, bytes: 12, segment: null, position: null },
+        { sha256: hash, bytes: 0, segment: null, position: null },
       ]);
   });
 

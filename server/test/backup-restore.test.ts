@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { createDiskBlobs } from '../src/images/blobs.ts';
+import { imageFilesAt } from '../src/images/blobs.ts';
 import { verifyArchive } from '../src/operations/backup/archive.ts';
 import { type BackupResult, makeBackup } from '../src/operations/backup/make.ts';
 import { moveDatabase } from '../src/operations/backup/move.ts';
@@ -20,7 +20,7 @@ import { type App, createApp } from '../src/programs/app.ts';
 import { Caller, createTestDatabase, eventually, type Gantry, sharedGantry } from './harness.ts';
 import { suiteLog } from './leaks.ts';
 import { provideEvents } from './many-events.ts';
-import { dataUrl, png } from './sample-images.ts';
+import { damageStored, dataUrl, png } from './sample-images.ts';
 import { lengthOf } from './test-length.ts';
 
 // Backups of a running service, restored elsewhere.
@@ -48,7 +48,7 @@ const back = (
 ): Promise<BackupResult> =>
   makeBackup({
     connectionString: urlOf(of),
-    blobs: of.app.context.images.blobs,
+    files: of.app.context.images.files,
     dataDir: of.app.context.config.DATA_DIR,
     folder,
     keep: null,
@@ -64,17 +64,17 @@ const emptyTarget = async (template = EMPTY) => {
     () => database.drop(),
     () => rm(dataDir, { recursive: true, force: true }),
   );
-  return { url: database.url, dataDir, blobs: createDiskBlobs(join(dataDir, 'images')) };
+  return { url: database.url, dataDir, files: imageFilesAt(join(dataDir, 'images')) };
 };
 type Target = Awaited<ReturnType<typeof emptyTarget>>;
 
-const restore = async (archive: string, { url, dataDir, blobs }: Target) =>
+const restore = async (archive: string, { url, dataDir, files }: Target) =>
   restoreBackup({
     archive,
     manifest: await verifyArchive(archive),
     connectionString: url,
     allowUnsafe: true,
-    blobs,
+    files,
     dataDir,
     log: suiteLog(),
   });
@@ -255,7 +255,7 @@ describe('a backup', () => {
       urlOf(gantry),
       `SELECT encode(sha256, 'hex') AS hash FROM event_images WHERE event_id = '${id}'`,
     );
-    await gantry.app.context.images.blobs.delete(hash);
+    await damageStored(gantry, hash, null);
     const made = await back(gantry, { folder: own });
     expect(made.pictures.lacking).toBe(1);
     const target = await emptyTarget();

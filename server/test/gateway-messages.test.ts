@@ -371,7 +371,9 @@ describe('the data that devices sent', () => {
       Buffer.from(hashes[1] ?? '', 'hex'),
     ]);
     const orphans = async () =>
-      (await pageOfImages(db, null, 10_000)).orphans.filter((each) => hashes.includes(each));
+      (await pageOfImages(db, null, 10_000)).orphans
+        .map(({ sha256 }) => sha256)
+        .filter((each) => hashes.includes(each));
     expect(await orphans()).toEqual([]);
     await removeOldDeviceData(db, { now: Date.now() + 15 * 86_400_000, days: 14, isOver: () => false });
     expect(await messagesOf(gantry, made.id)).toEqual([]);

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import S3rver from 's3rver';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verifySample } from '../src/images/verify.ts';
 import { type Gantry, startGantry } from './harness.ts';
-import { dataUrl, png } from './sample-images.ts';
+import { damageStored, dataUrl, png } from './sample-images.ts';
 
 // Images whose stored files are no longer those that were received.
 
@@ -32,14 +32,13 @@ const stores = {
   },
 };
 
-const damages: Readonly<Record<string, (bytes: Buffer) => Buffer | null>> = {
-  'one changed bit': (bytes) => {
+const damages = {
+  'one changed bit': (bytes: Buffer): Buffer => {
     const changed = Buffer.from(bytes);
     changed.writeUInt8(changed.readUInt8(40) ^ 1, 40);
     return changed;
   },
-  'a missing end': (bytes) => bytes.subarray(0, -1),
-  'something appended': (bytes) => Buffer.concat([bytes, Buffer.from('x')]),
+  'a missing end': (bytes: Buffer) => bytes.subarray(0, -1),
   'another image': () => png({ shade: 200 }),
   'no bytes': () => Buffer.alloc(0),
   'no file': () => null,
@@ -69,11 +68,7 @@ describe.each(Object.entries(stores))('an image %s', (_where, open) => {
     const sha256 = createHash('sha256').update(bytes).digest('hex');
     return { bytes, sha256, address: `/images/${sha256}` };
   };
-  const replace = async (sha256: string, bytes: Buffer | null): Promise<void> => {
-    const { blobs } = gantry.app.context.images;
-    await blobs.delete(sha256);
-    if (bytes) await blobs.put(sha256, bytes);
-  };
+  const replace = (sha256: string, bytes: Buffer | null) => damageStored(gantry, sha256, bytes);
   const finding = async (code: string) => {
     const { findings } = await gantry.ok('system.doctor', undefined, { token: admin });
     return findings.find((each: { code: string }) => each.code === code);
@@ -102,11 +97,11 @@ describe.each(Object.entries(stores))('an image %s', (_where, open) => {
 
   it('is verified by the nightly sample, which also clears what is right again', async () => {
     const [fine, changed] = [await received(), await received()];
-    await replace(changed.sha256, damages['one changed bit']?.(changed.bytes) ?? null);
+    await replace(changed.sha256, damages['one changed bit'](changed.bytes));
     let found = 0;
     const { db, log, images } = gantry.app.context;
     const verify = () =>
-      verifySample({ db, log, blobs: images.blobs, zone: () => 'UTC', onDamaged: () => void found++ });
+      verifySample({ db, log, files: images.files, zone: () => 'UTC', onDamaged: () => void found++ });
     await verify();
     expect(found).toBe(1);
     expect(await finding('damagedImages')).toMatchObject({ values: { images: 1, first: changed.sha256 } });
@@ -116,6 +111,18 @@ describe.each(Object.entries(stores))('an image %s', (_where, open) => {
     expect(await finding('damagedImages')).toBeUndefined();
     expect((await finding('imagesFine')).values.images).toBeGreaterThan(1);
     expect((await fetch(gantry.url + fine.address, { headers })).status).toBe(200);
+  });
+
+  it('is refused if all of its segment is missing', async () => {
+    const { sha256, address } = await received();
+    const { images } = gantry.app.context;
+    const image = await images.find(sha256);
+    if (image?.segment == null) return;
+    const path = images.files.segments.pathOf(image.segment);
+    await rename(path, `${path}-away`);
+    expect((await fetch(gantry.url + address, { headers })).status).toBe(502);
+    await rename(`${path}-away`, path);
+    expect((await fetch(gantry.url + address, { headers })).status).toBe(200);
   });
 
   it('is counted in the metrics when it is found damaged', async () => {

@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { BlobStore } from '../src/images/blobs.ts';
 import { type ImageLimits, Images } from '../src/images/images.ts';
+import type { ImageSink } from '../src/images/sink.ts';
 import { eventually, sharedGantry } from './harness.ts';
 import { dataUrl, png } from './sample-images.ts';
 
@@ -21,15 +21,13 @@ const withImage = (length: number) => {
   bytes.write(randomUUID());
   const sha256 = createHash('sha256').update(bytes).digest('hex');
   const image = { sha256, mediaType: 'image/png' as const, width: 1, height: 1, bytes };
-  return { eventId: randomUUID(), eventType: 'INCIDENT', images: [image] };
+  return { eventId: randomUUID(), eventType: 'INCIDENT', sensorId: randomUUID(), images: [image] };
 };
-const over = (put: BlobStore['put'], limits: Partial<ImageLimits> = {}) =>
-  new Images({
-    db: gantry.app.context.db,
-    log,
-    limits,
-    blobs: { ...gantry.app.context.images.blobs, put },
-  });
+const over = (put: () => Promise<unknown>, limits: Partial<ImageLimits> = {}) => {
+  const { db, images } = gantry.app.context;
+  const sink: ImageSink = { put: () => put().then(() => null), async [Symbol.asyncDispose]() {} };
+  return new Images({ db, log, limits, files: images.files, sink });
+};
 const outcomeOf = (work: Promise<void>): Promise<string> =>
   work.then(
     () => 'kept',

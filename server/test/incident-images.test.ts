@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { SegmentWriter } from '../src/images/segments.ts';
 import { eventually, sharedGantry } from './harness.ts';
 import { dataUrl, jpeg, png } from './sample-images.ts';
 
@@ -98,7 +99,7 @@ describe('a note of an incident', () => {
 
   it('is not added while its images cannot be stored', async () => {
     const id = await open();
-    vi.spyOn(gantry.app.context.images.blobs, 'put').mockRejectedValue(new Error('disk full'));
+    vi.spyOn(SegmentWriter.prototype, 'append').mockRejectedValue(new Error('disk full'));
     const { status, body, headers } = await add(id, { note: 'x', images: [asPng(png({ shade: 5 }))] });
     expect(status).toBe(503);
     expect(headers.get('retry-after')).toBe('1');

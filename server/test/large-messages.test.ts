@@ -14,7 +14,7 @@ import { useOwnMessages } from '../src/rpc/input-messages.ts';
 useOwnMessages();
 
 const messageOf = async (body: string): Promise<StoredMessage> => ({
-  parts: (await splitBody(null, Buffer.from(body))).parts,
+  parts: splitBody(null, Buffer.from(body)).parts,
   path: '',
   topic: null,
   receivedAt: Date.UTC(2026, 6, 1),

@@ -121,7 +121,7 @@ describe('regular expressions', () => {
 });
 
 const readBody = async (format: FormatName, body: string): Promise<unknown> => {
-  const { parts } = await splitBody(null, Buffer.from(body));
+  const { parts } = splitBody(null, Buffer.from(body));
   const message = { parts, path: '', topic: null, receivedAt: Date.UTC(2026, 6, 1) };
   return readMessage({ format, timeZone: null, options: {} }, message, { zone: 'Europe/Berlin' });
 };

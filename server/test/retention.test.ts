@@ -455,7 +455,7 @@ describe('retention', () => {
     const { db, log, images } = gantry.app.context;
     const runDaily = async (): Promise<string> => {
       const id = (await beginRun(db, null)) ?? '';
-      await executeRun({ db, log, blobs: images.blobs }, { id, startedBy: null }, () => false);
+      await executeRun({ db, log, files: images.files }, { id, startedBy: null }, () => false);
       return (await rowsOf('SELECT status FROM retention_runs WHERE id = $1', [id]))[0].status;
     };
     await gantry.pool.query('DELETE FROM retention_runs');
@@ -498,8 +498,11 @@ describe('retention', () => {
 });
 
 describe('images', () => {
-  const stored = async (bytes: Buffer): Promise<boolean> =>
-    (await gantry.app.context.images.blobs.stat(createHash('sha256').update(bytes).digest('hex'))) !== null;
+  const stored = async (bytes: Buffer): Promise<boolean> => {
+    const { images } = gantry.app.context;
+    const image = await images.find(createHash('sha256').update(bytes).digest('hex'));
+    return image !== null && (await images.read(image)).equals(bytes);
+  };
 
   it('are removed with the last event that refers to them, and not before', async () => {
     const shared = png({ shade: 31 });
@@ -608,7 +611,7 @@ describe('images', () => {
     const sha256 = createHash('sha256').update(bytes).digest('hex');
     const image = { sha256, mediaType: 'image/png' as const, width: 1, height: 1, bytes };
     const eventId = '01a00000-0000-7000-8000-000000000001';
-    await images.keep({ eventId, eventType: 'INCIDENT', images: [image] });
+    await images.keep({ eventId, eventType: 'INCIDENT', sensorId: eventId, images: [image] });
     await carryOut();
     expect(await stored(bytes)).toBe(true);
     await letImagesAge();
@@ -622,7 +625,7 @@ describe('images', () => {
     await report(daysAgo(2), { images: [dataUrl(png({ shade: 40 }), 'image/png')] });
     await letImagesAge();
     const id = (await beginRun(db, null)) ?? '';
-    const run = { db, log, blobs: images.blobs, id, startedBy: null, stopped: () => false };
+    const run = { db, log, files: images.files, id, startedBy: null, stopped: () => false };
     const none = { events: new Map(), images: null, reports: null, activity: null, traffic: null };
     await gantry.pool.query(
       `UPDATE retention_runs SET beat_at = now() - interval '4 minutes' WHERE id = $1`,
@@ -644,7 +647,8 @@ describe('images', () => {
     const sha256 = createHash('sha256').update(bytes).digest('hex');
     const image = { sha256, mediaType: 'image/png' as const, width: 1, height: 1, bytes };
     const messageId = '01a00000-0000-7000-8000-000000000002';
-    await gantry.app.context.images.keepForMessage({ messageId, images: [image] });
+    await gantry.app.context.images.keepForNote([image]);
+    await rowsOf(`INSERT INTO device_message_images VALUES ($1, decode($2, 'hex'))`, [messageId, sha256]);
     await letImagesAge();
     await carryOut();
     expect(await stored(bytes)).toBe(true);

@@ -1,4 +1,6 @@
+import { open } from 'node:fs/promises';
 import { deflateSync, crc32 as zlibCrc32 } from 'node:zlib';
+import type { Gantry } from './harness.ts';
 
 // Small real images, made by hand so that the size in their header can be wrong.
 
@@ -75,3 +77,28 @@ export const webp = ({ width = 3, height = 3 } = {}): Buffer => {
 
 export const dataUrl = (bytes: Buffer, type: string): string =>
   `data:${type};base64,${bytes.toString('base64')}`;
+
+/**
+ * Replaces the stored bytes of an image. In a segment they keep their length: what is longer is cut, and zeros take the place
+ * of what is missing.
+ * @param bytes null for none
+ */
+export async function damageStored(
+  { app }: Pick<Gantry, 'app'>,
+  sha256: string,
+  bytes: Buffer | null,
+): Promise<void> {
+  const { images } = app.context;
+  const image = await images.find(sha256);
+  if (!image) throw new Error('The image is not stored');
+  if (image.segment === null || image.position === null) {
+    await images.files.blobs.delete(sha256);
+    if (bytes) await images.files.blobs.put(sha256, bytes);
+    return;
+  }
+  const content = Buffer.alloc(image.bytes);
+  bytes?.copy(content);
+  const file = await open(images.files.segments.pathOf(image.segment), 'r+');
+  await file.write(content, 0, content.length, image.position);
+  await file.close();
+}

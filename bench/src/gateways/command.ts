@@ -25,8 +25,11 @@ async function run(options: Options): Promise<void> {
   const signal = stopOnSignals();
   const given = { ...load, warmupSeconds: load.warmup, imageBytes: load.image * 1000, signal };
   const say = (line: string): void => void process.stderr.write(`${line}\n`);
-  const results = await onStage(options, async (stage) => {
-    const measurements = await runRounds(stage, { ...given, onMeasured: (each) => say(lineOf(each)) });
+  const results = await onStage(options, async (stage, workFolder) => {
+    const measurements = await runRounds(stage, workFolder, {
+      ...given,
+      onMeasured: (each) => say(lineOf(each)),
+    });
     const samples = await watchCameras(stage, { ...given, onSample: (each) => say(sampleLine(each)) });
     return {
       name: 'gateways',

@@ -24,7 +24,7 @@ export function sampleLine({
   return `minute ${minute.toFixed(2)}  ${figure(messagesPerSecond)} messages/s  p99 ${figure(p99)} ms  memory ${figure(memory)} MB, heap ${figure(heap)} MB  ${figure(refusedPerSecond)} refused/s`;
 }
 
-/** A rate relative to `events.ingest`, computed in each round. */
+/** A rate relative to that of a peer, computed in each round. */
 export interface Ratio {
   readonly way: Way;
   readonly median: number;
@@ -32,21 +32,25 @@ export interface Ratio {
   readonly highest: number;
 }
 
-/** The events per second of each way, divided by those of `events.ingest` in the same round. */
+/** What each way is compared with: messages with an image with the floor, others with `events.ingest`. */
+const PEERS: Readonly<Partial<Record<Way, Way>>> = {
+  platerecognizer: 'ingest',
+  same: 'floor',
+  hikvision: 'floor',
+};
+
+/** The answers per second of each way, divided by those of its peer in the same round. */
 export function ratiosOf(measurements: readonly Measurement[]): Ratio[] {
-  const peers = new Map(
-    measurements.flatMap(({ way, round, storedPerSecond }) =>
-      way === 'ingest' ? [[round, storedPerSecond] as const] : [],
-    ),
-  );
-  return (Object.keys(WAYS) as Way[])
-    .filter((way) => way !== 'ingest' && peers.size > 0)
-    .map((way) => {
-      const ratios = measurements
-        .filter((each) => each.way === way)
-        .map(({ round, storedPerSecond }) => storedPerSecond / (peers.get(round) ?? Number.NaN));
-      return { way, median: median(ratios), lowest: Math.min(...ratios), highest: Math.max(...ratios) };
-    });
+  return (Object.entries(PEERS) as [Way, Way][]).flatMap(([way, peer]) => {
+    const ratios = measurements
+      .filter((each) => each.way === way)
+      .map(({ round, answeredPerSecond }) => {
+        const other = measurements.find((each) => each.way === peer && each.round === round);
+        return answeredPerSecond / (other?.answeredPerSecond ?? Number.NaN);
+      });
+    if (ratios.length === 0) return [];
+    return [{ way, median: median(ratios), lowest: Math.min(...ratios), highest: Math.max(...ratios) }];
+  });
 }
 
 /** Maximum growth over the second half that counts as flat, as a fraction of the memory in use. */
@@ -72,7 +76,17 @@ export function reportOf(measurements: readonly Measurement[], samples: readonly
 
 function throughput(measurements: readonly Measurement[]): string[] {
   const rounds = new Set(measurements.map(({ round }) => round)).size;
-  const titles = ['answers/s', 'events/s', 'p50 ms', 'p99 ms', 'node µs', 'PostgreSQL µs', 'generator'];
+  const titles = [
+    'answers/s',
+    'events/s',
+    'p50 ms',
+    'p99 ms',
+    'node µs',
+    'PostgreSQL µs',
+    'generator',
+    'written',
+    'syncs',
+  ];
   const keys = [
     'answeredPerSecond',
     'storedPerSecond',
@@ -81,6 +95,8 @@ function throughput(measurements: readonly Measurement[]): string[] {
     'nodeMicros',
     'postgresMicros',
     'generatorLoad',
+    'writtenPerByte',
+    'syncs',
   ] as const;
   const ratios = new Map(ratiosOf(measurements).map((ratio) => [ratio.way, ratio]));
   const rows = (Object.keys(WAYS) as Way[]).map((way) => {
@@ -90,18 +106,18 @@ function throughput(measurements: readonly Measurement[]): string[] {
       WAYS[way],
       ...keys.map((key) => figure(median(own.map((each) => each[key] ?? Number.NaN)))),
       ratio === undefined
-        ? '1'
+        ? ''
         : `${figure(ratio.median)} (${figure(ratio.lowest)} – ${figure(ratio.highest)})`,
     ];
   });
   return [
-    `Medians of ${rounds} rounds. Every message that was answered with 200 became one event, and none failed.`,
+    `Medians of ${rounds} rounds. Every message that was answered with 200 became one event, and none failed. Messages with an image are compared with the floor, others with events.ingest. Written: bytes to files and the write-ahead log per byte of the images; syncs: of files, per message.`,
     '',
     formatTable(
       [
         { title: 'sent' },
         ...titles.map((title) => ({ title, figures: true })),
-        { title: 'events/s to events.ingest', figures: true },
+        { title: 'answers/s to peer', figures: true },
       ],
       rows,
     ),

@@ -1,7 +1,10 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { checkCounts } from '../counts.ts';
-import { checkpoint } from '../database.ts';
+import { checkpoint, query } from '../database.ts';
 import { acknowledgedByIngest } from '../ingest/answers.ts';
 import { makeBodies } from '../ingest/bodies.ts';
+import { buildPeers, type Peer, startPeer } from '../ingest/peer-process.ts';
 import { percentile } from '../percentile.ts';
 import {
   type ProcessorUse,
@@ -16,6 +19,7 @@ import { send } from './send.ts';
 
 /** The traffic to compare, in the order of measurement. */
 export const WAYS = {
+  floor: 'floor: hashed and stored as a file, no database',
   ingest: 'events.ingest',
   platerecognizer: 'Plate Recognizer, JSON without image',
   same: 'Hikvision, multipart, always the same image',
@@ -50,18 +54,28 @@ export interface Measurement extends ProcessorUse {
   readonly generatorLoad: number;
   /** Acknowledged messages, including those outside the measured time. */
   readonly acknowledged: number;
+  /** What the processes of the server and PostgreSQL's write-ahead log wrote, per byte of the images; NaN without images. */
+  readonly writtenPerByte: number;
+  /** Synchronisations of files per message; NaN for the floor. */
+  readonly syncs: number;
 }
 
 const BODIES = 8192;
 
-/** Sends each kind of traffic in turn, in each round, to the same service. */
-export async function runRounds(stage: Stage, options: RoundOptions): Promise<Measurement[]> {
+/**
+ * Sends each kind of traffic in turn, in each round, to the same service, and one to the floor.
+ * @param folder for the files of the floor, on the same disk
+ */
+export async function runRounds(stage: Stage, folder: string, options: RoundOptions): Promise<Measurement[]> {
   if (options.rounds === 0) return [];
   const { gantry, sensors } = stage;
   const { imageBytes, seed } = options;
   const cameras = await connect(gantry.client, sensors, 'hikvision');
   const readers = await connect(gantry.client, sensors, 'platerecognizer');
+  await buildPeers();
+  const floor = await startPeer('images', { folder: join(folder, 'floor') });
   const makers: Record<Way, MakeMessage> = {
+    floor: hikvisionMessages(['/'], { imageBytes, isSame: false, seed: seed + 3 }),
     ingest: ingestMessages(
       sensors.map(({ apiKey }) => apiKey),
       seed,
@@ -72,15 +86,43 @@ export async function runRounds(stage: Stage, options: RoundOptions): Promise<Me
   };
   const readTimes = await processorTimesOf(gantry.pid, stage.databaseUrl);
   const measurements: Measurement[] = [];
-  for (let round = 1; round <= options.rounds; round++) {
-    for (const way of Object.keys(WAYS) as Way[]) {
-      const figures = await measure(stage, way, makers[way], readTimes, options);
-      const measurement = { way, round, ...figures };
-      options.onMeasured(measurement);
-      measurements.push(measurement);
+  try {
+    for (let round = 1; round <= options.rounds; round++) {
+      for (const way of Object.keys(WAYS) as Way[]) {
+        const figures =
+          way === 'floor'
+            ? await measureFloor(floor, makers.floor, options)
+            : await measure(stage, way, makers[way], readTimes, options);
+        const measurement = { way, round, ...figures };
+        options.onMeasured(measurement);
+        measurements.push(measurement);
+      }
     }
+    return measurements;
+  } finally {
+    await floor.stop();
   }
-  return measurements;
+}
+
+type Figures = Omit<Measurement, 'way' | 'round'>;
+
+async function measureFloor(floor: Peer, make: MakeMessage, options: RoundOptions): Promise<Figures> {
+  const readTimes = await processorTimesOf(floor.pid, '');
+  const [before, written] = [await readTimes(), await bytesWrittenBy([floor.pid])];
+  const who = WAYS.floor;
+  const sent = await send({ ...options, who, url: floor.url, make, isAcknowledged: () => true });
+  const { acknowledged, perSecond, latencies, generatorLoad } = sent;
+  return {
+    ...usedBetween(before, await readTimes(), acknowledged),
+    answeredPerSecond: perSecond,
+    storedPerSecond: perSecond,
+    p50: percentile(latencies, 0.5),
+    p99: percentile(latencies, 0.99),
+    generatorLoad,
+    acknowledged,
+    writtenPerByte: ((await bytesWrittenBy([floor.pid])) - written) / (acknowledged * options.imageBytes),
+    syncs: 2,
+  };
 }
 
 function ingestMessages(apiKeys: readonly string[], seed: number): MakeMessage {
@@ -99,12 +141,12 @@ async function measure(
   make: MakeMessage,
   readTimes: ReadProcessorTimes,
   options: RoundOptions,
-): Promise<Omit<Measurement, 'way' | 'round'>> {
+): Promise<Figures> {
   const { gantry, databaseUrl } = stage;
   const isGateway = way !== 'ingest';
   await checkpoint(databaseUrl);
   const [counts, statuses] = [await stage.count(), await countMessages(databaseUrl)];
-  const [metrics, times] = [await gantry.metrics(), await readTimes()];
+  const [metrics, times, disk] = [await gantry.metrics(), await readTimes(), await readDisk(stage)];
   const started = performance.now();
   const { acknowledged, perSecond, latencies, generatorLoad } = await send({
     ...options,
@@ -116,6 +158,7 @@ async function measure(
   if (isGateway) await waitUntilProcessed(stage, processedMessages(metrics) + acknowledged);
   const seconds = (performance.now() - started) / 1000;
   const used = usedBetween(times, await readTimes(), acknowledged);
+  const diskAfter = await readDisk(stage);
   const answered = isGateway ? acknowledged : 0;
   await checkMessages(WAYS[way], stage, statuses, { answered, refused: 0 });
   checkCounts(WAYS[way], acknowledged, counts, await stage.count());
@@ -127,5 +170,34 @@ async function measure(
     p99: percentile(latencies, 0.99),
     generatorLoad,
     acknowledged,
+    writtenPerByte:
+      way === 'hikvision' ? (diskAfter.bytes - disk.bytes) / (acknowledged * options.imageBytes) : Number.NaN,
+    syncs: (diskAfter.syncs - disk.syncs) / acknowledged,
   };
+}
+
+interface DiskUse {
+  /** What the service wrote to files, and PostgreSQL to its write-ahead log. */
+  readonly bytes: number;
+  /** Synchronisations of segments of images and of the write-ahead log. */
+  readonly syncs: number;
+}
+
+async function readDisk({ gantry, databaseUrl }: Stage): Promise<DiskUse> {
+  const [wal] = await query<{ bytes: string; syncs: string }>(
+    databaseUrl,
+    `SELECT wal_bytes::text AS bytes,
+      (SELECT coalesce(sum(fsyncs), 0)::text FROM pg_stat_io WHERE object = 'wal') AS syncs FROM pg_stat_wal`,
+  );
+  const metrics = await gantry.metrics();
+  return {
+    bytes: (await bytesWrittenBy([gantry.pid])) + Number(wal?.bytes),
+    syncs: (metrics.get('gantry_image_group_size_count') ?? 0) + Number(wal?.syncs),
+  };
+}
+
+/** The bytes that processes have written to files, by the kernel. */
+async function bytesWrittenBy(pids: readonly number[]): Promise<number> {
+  const texts = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/io`, 'utf8')));
+  return texts.reduce((sum, text) => sum + Number(/^write_bytes: (\d+)/m.exec(text)?.[1]), 0);
 }

@@ -9,7 +9,7 @@ const BUILT = 'bench/dist/peers';
 const REQUIRE = `import { createRequire as createRequireOfBundle } from 'node:module';
 const require = createRequireOfBundle(import.meta.url);`;
 
-/** The name of a peer, whose source is the file of that name in `peers/`. */
+/** A server that `events.ingest` is compared with. */
 export type PeerName = 'floor' | 'stock' | 'insert';
 
 /** A server for comparison with Gantry, in a process of its own. */
@@ -28,7 +28,7 @@ export async function buildPeers(): Promise<void> {
   const { build } = await import('esbuild');
   await build({
     absWorkingDir: root,
-    entryPoints: ['floor', 'stock', 'insert'].map((name) => `bench/src/ingest/peers/${name}.ts`),
+    entryPoints: ['floor', 'stock', 'insert', 'images'].map((name) => `bench/src/ingest/peers/${name}.ts`),
     outdir: BUILT,
     bundle: true,
     platform: 'node',
@@ -42,11 +42,11 @@ export async function buildPeers(): Promise<void> {
 }
 
 /**
- * Starts a peer and waits until it listens.
+ * Starts a peer, whose source is the file of its name in `peers/`, and waits until it listens.
  * @param argument passed to it as JSON
  * @throws BenchmarkFailed when it ends before that
  */
-export async function startPeer(name: PeerName, argument: unknown = {}): Promise<Peer> {
+export async function startPeer(name: PeerName | 'images', argument: unknown = {}): Promise<Peer> {
   const child = fork(join(root, BUILT, `${name}.js`), [JSON.stringify(argument)], {
     execArgv: [],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],

@@ -144,7 +144,7 @@ async function understood(format: Format): Promise<MessagePart[][]> {
     : await Promise.all(files.map((file) => devicePayload(file)));
   const found: MessagePart[][] = [];
   for (const body of bodies) {
-    const parts = readParts((await splitBody(null, body)).parts);
+    const parts = readParts(splitBody(null, body).parts);
     if ((await read(format, parts)).reports.length > 0) found.push(parts);
   }
   return found;

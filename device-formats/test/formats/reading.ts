@@ -21,7 +21,7 @@ export function devicePayload(file: string): Promise<Buffer> {
 
 /** Reads a body with the format. The body passes through the same steps as one that arrives over HTTP. */
 export async function readBody(format: Format, body: Buffer | string, sent: Sent = {}): Promise<Reading> {
-  const { parts } = await splitBody(sent.contentType ?? null, Buffer.from(body));
+  const { parts } = splitBody(sent.contentType ?? null, Buffer.from(body));
   const message = {
     parts: readParts(parts),
     path: sent.path ?? '',

@@ -1,7 +1,7 @@
 import type { MessageStatus } from '@gantry/contract/connections';
 import type { StoredPart } from '@gantry/device-formats/split-body';
 import { sql } from 'drizzle-orm';
-import { markStored } from '../images/store.ts';
+import { type ImagesOfMessage, messageImageValues, recordingImagesOfMessages } from '../images/store.ts';
 import { type Column, double, namesOf, rowsOf, text, uuid, uuidArray } from '../platform/database/arrays.ts';
 import { channels } from '../platform/database/notify.ts';
 import type { Database } from '../platform/database/pool.ts';
@@ -29,8 +29,8 @@ export interface NewMessage {
   readonly refusal: string | null;
   /** Whether this process works on it as soon as it is stored. */
   readonly isTaken: boolean;
-  /** The hashes of its images that were put on disk for it. */
-  readonly putImages: readonly string[];
+  /** Its images. */
+  readonly images: Omit<ImagesOfMessage, 'messageId'>;
 }
 
 const columns: readonly Column<NewMessage>[] = [
@@ -63,10 +63,10 @@ const INSERT = `
     RETURNING id
   )`;
 const INSERT_ONLY = `${INSERT} SELECT id FROM stored`;
-const INSERT_AND_MARK = `${INSERT}, marked AS (${markStored(`$${columns.length + 3}`)}) SELECT id FROM stored`;
+const INSERT_WITH_IMAGES = `${INSERT}, ${recordingImagesOfMessages(columns.length + 3)} SELECT id FROM stored`;
 
 /**
- * Stores messages, and notes that their images are on disk. This process then works on those that it took, until the
+ * Stores messages, and records their images. This process then works on those that it took, until the
  * lease ends; the others are due at once.
  * @returns for each, whether it was not stored before
  */
@@ -75,19 +75,22 @@ export async function insertMessages(
   messages: readonly NewMessage[],
   leaseMs: number,
 ): Promise<boolean[]> {
-  const putImages = [...new Set(messages.flatMap((message) => message.putImages))];
+  const withImages = messages.filter(({ images }) => images.hashes.length > 0);
   const values = [
     ...columns.map(({ encode }) => encode(messages)),
     leaseMs,
     messages.filter(({ isTaken }) => !isTaken).map(({ id }) => id),
   ];
   const { rows } = await db.$client.query<{ id: string }>(
-    putImages.length === 0
+    withImages.length === 0
       ? { name: 'insert-device-messages', text: INSERT_ONLY, values }
       : {
           name: 'insert-device-messages-with-images',
-          text: INSERT_AND_MARK,
-          values: [...values, putImages],
+          text: INSERT_WITH_IMAGES,
+          values: [
+            ...values,
+            ...messageImageValues(withImages.map(({ id, images }) => ({ messageId: id, ...images }))),
+          ],
         },
   );
   const stored = new Set(rows.map(({ id }) => id));

@@ -57,7 +57,11 @@ export class Receiver implements AsyncDisposable {
     const { app } = parts;
     this.#parts = parts;
     this.#groups = new Groups({
-      write: (messages) => insertMessages(app.gateways, messages, app.timings.messageLeaseMs),
+      write: async (messages) => {
+        const isNew = await insertMessages(app.gateways, messages, app.timings.messageLeaseMs);
+        for (const { images } of messages) app.images.noteRecorded(images.durable);
+        return isNew;
+      },
       mayBeOne: isBadRow,
       sizeOf: ({ partsJson }) => partsJson.length,
     });
@@ -122,11 +126,10 @@ export class Receiver implements AsyncDisposable {
     const compressed = refusalOfCompressed(incoming);
     const { parts, pictures, flaws } =
       compressed === null
-        ? await splitBody(contentType, body)
+        ? splitBody(contentType, body)
         : { parts: [whole(contentType, body)], pictures: [], flaws: [] };
     // The images are stored before the message, so that no message lacks its images.
-    const putImages =
-      pictures.length === 0 ? [] : await app.images.keepForMessage({ messageId: id, images: pictures });
+    const durable = pictures.length === 0 ? [] : await app.images.keepForMessage(connection.id, pictures);
     const path = storable(incoming.path, MAX_PATH);
     const refusal = compressed ?? (await refusalOf(connection.format, { parts, path, topic, receivedAt }));
     const isTaken = refusal === null && processor.hasRoom(connection.id);
@@ -144,7 +147,7 @@ export class Receiver implements AsyncDisposable {
       headersJson: headers === undefined ? null : JSON.stringify(headers),
       refusal,
       isTaken,
-      putImages,
+      images: { hashes: pictures.map(({ sha256 }) => sha256), durable },
     });
     const message = { id, receivedAt, method, path, topic, headers, parts, flaws };
     return { written, isTaken, refusal, message };

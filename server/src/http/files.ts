@@ -76,7 +76,7 @@ export function serveImageFiles(
     const part = range ?? { start: 0, end: image.bytes - 1 };
     // All of it is verified, also for a part of it, before the first byte is sent.
     hold(reply, image.bytes);
-    const content = await inTurn(() => app.images.read(sha256, image));
+    const content = await inTurn(() => app.images.read(image));
     const body = request.method === 'HEAD' ? '' : content.subarray(part.start, part.end + 1);
     describe()
       .code(range ? 206 : 200)

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { syncFolder } from '@gantry/embedded-postgres/data-folder';
 import { ignoreErrno } from '@gantry/embedded-postgres/errno';
 import type { Config } from '../platform/config.ts';
+import { SegmentFiles } from './segments.ts';
 
 /**
  * A store of files that are named by their content, so that a name always denotes the same bytes. Keys are 64
@@ -26,8 +27,12 @@ export interface BlobStore extends AsyncDisposable {
 }
 
 const KEY = /^[0-9a-f]{64}$/;
+const FIRST_FOLDER = /^[0-9a-f]{2}$/;
 
-/** Files in 65,536 nested folders: the key `abcd…` is stored in `ab/cd`. */
+/**
+ * Files in 65,536 nested folders: the key `abcd…` is stored in `ab/cd`. A folder goes with its last file, so nothing may be
+ * stored while something is deleted.
+ */
 export function createDiskBlobs(folder: string): BlobStore {
   const pathOf = (key: string): string => {
     if (!KEY.test(key)) throw new Error(`Not a key: ${key}`);
@@ -58,10 +63,17 @@ export function createDiskBlobs(folder: string): BlobStore {
       return found === undefined ? null : { bytes: found.size };
     },
 
-    delete: (key) => rm(pathOf(key), { force: true }),
+    async delete(key) {
+      const path = pathOf(key);
+      await rm(path, { force: true });
+      // A folder that still has files stays.
+      for (const above of [dirname(path), dirname(dirname(path))]) {
+        await ignoreErrno(rmdir(above), 'ENOENT', 'ENOTEMPTY');
+      }
+    },
 
     async *list() {
-      for (const first of await namesIn(folder)) {
+      for (const first of (await namesIn(folder)).filter((name) => FIRST_FOLDER.test(name))) {
         for (const second of await namesIn(join(folder, first))) {
           for (const key of await namesIn(join(folder, first, second))) {
             if (!KEY.test(key)) continue;
@@ -202,67 +214,44 @@ function loadSdk() {
   return import('@aws-sdk/client-s3');
 }
 
+/** The images of an installation: most are in segments; some have a file or an object of their own. */
+export interface ImageFiles extends AsyncDisposable {
+  readonly blobs: BlobStore;
+  readonly segments: SegmentFiles;
+  /** Whether new images become objects, and do not go into segments. */
+  readonly storesObjects: boolean;
+}
+
 /** The image store that the configuration selects. It is not accessed yet. */
-export async function openBlobs(config: Config): Promise<BlobStore> {
-  return config.S3_BUCKET === undefined
-    ? createDiskBlobs(join(config.DATA_DIR, 'images'))
-    : createS3Blobs({
-        bucket: config.S3_BUCKET,
-        endpoint: config.S3_ENDPOINT,
-        region: config.S3_REGION,
-        credentials: credentialsOf(config),
-      });
+export async function openImageFiles(config: Config): Promise<ImageFiles> {
+  const onDisk = imageFilesAt(join(config.DATA_DIR, 'images'));
+  if (config.S3_BUCKET === undefined) return onDisk;
+  const blobs = await createS3Blobs({
+    bucket: config.S3_BUCKET,
+    endpoint: config.S3_ENDPOINT,
+    region: config.S3_REGION,
+    credentials: credentialsOf(config),
+  });
+  return {
+    ...onDisk,
+    blobs,
+    storesObjects: true,
+    [Symbol.asyncDispose]: () => blobs[Symbol.asyncDispose](),
+  };
+}
+
+/** Images in a folder: segments, and files of their own. */
+export function imageFilesAt(folder: string): ImageFiles {
+  return {
+    blobs: createDiskBlobs(folder),
+    segments: new SegmentFiles(join(folder, 'segments')),
+    storesObjects: false,
+    async [Symbol.asyncDispose]() {},
+  };
 }
 
 function credentialsOf({ S3_ACCESS_KEY_ID: accessKeyId, S3_SECRET_ACCESS_KEY: secretAccessKey }: Config) {
   return accessKeyId === undefined || secretAccessKey === undefined
     ? undefined
     : { accessKeyId, secretAccessKey };
-}
-
-interface BreakerOptions {
-  /** Number of consecutive failures after which calls are refused. */
-  readonly failures: number;
-  /** How long calls are refused before one may try, in milliseconds. */
-  readonly openMs: number;
-}
-
-/** Stops calls to something that fails repeatedly, and lets one at a time try whether it works again. */
-export class Breaker {
-  readonly #options: BreakerOptions;
-  #failures = 0;
-  /** By the monotonic clock. */
-  #openUntil = Number.NEGATIVE_INFINITY;
-  #isTrying = false;
-
-  constructor(options: BreakerOptions) {
-    this.#options = options;
-  }
-
-  /** Whether calls are refused at present. */
-  get isOpen(): boolean {
-    return this.#isBroken && (this.#isTrying || performance.now() < this.#openUntil);
-  }
-
-  get #isBroken(): boolean {
-    return this.#failures >= this.#options.failures;
-  }
-
-  /** Runs the work and records whether it failed. @throws the result of `refusal` while calls are refused */
-  async run<Result>(work: () => Promise<Result>, refusal: () => Error): Promise<Result> {
-    if (this.isOpen) throw refusal();
-    const tries = this.#isBroken;
-    if (tries) this.#isTrying = true;
-    try {
-      const result = await work();
-      this.#failures = 0;
-      return result;
-    } catch (error) {
-      this.#failures++;
-      this.#openUntil = performance.now() + this.#options.openMs;
-      throw error;
-    } finally {
-      if (tries) this.#isTrying = false;
-    }
-  }
 }

@@ -1,36 +1,42 @@
 import { imageUrl, type ReceivedImage } from '@gantry/device-formats/image';
-import pLimit from 'p-limit';
 import type { Logger } from 'pino';
+import { createBoundedCache } from '../platform/caches.ts';
 import { isBadRow } from '../platform/database/failure.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { AppError, invalidInput, unavailable } from '../platform/error.ts';
 import { Groups } from '../platform/groups.ts';
-import { type BlobStore, Breaker } from './blobs.ts';
+import { Shares } from '../platform/shares.ts';
+import type { ImageFiles } from './blobs.ts';
 import { readImage } from './read-image.ts';
+import type { Place } from './segments.ts';
+import { type ImageSink, ObjectSink, SegmentSink } from './sink.ts';
 import {
+  type DurableImage,
   findImage,
   type ImagesOfEvent,
   isImageOfDevice,
+  keepStoredImages,
   type NewImagesOfEvent,
-  type NewImagesOfMessage,
   noteDamaged,
-  noteImages,
-  noteImagesOfEvent,
-  noteImagesOfMessages,
-  noteImagesStored,
+  recordImages,
+  recordImagesOfEvents,
   referToImages,
   removeRefusedImages,
   type StoredImage,
 } from './store.ts';
-import { readVerified } from './verify.ts';
+import { readStored } from './verify.ts';
 
 interface ImagesParts {
   readonly db: Database;
-  readonly blobs: BlobStore;
+  readonly files: ImageFiles;
   readonly log: Logger;
   /** Called for each image that is found damaged. */
   readonly onDamaged?: () => void;
+  /** Called with the number of images of each group that was written. */
+  readonly onGroup?: (images: number) => void;
   readonly limits?: Partial<ImageLimits>;
+  /** Where new images are stored; by default what `files` says. */
+  readonly sink?: ImageSink;
 }
 
 /** Limits for images that wait to be stored. */
@@ -38,17 +44,17 @@ export interface ImageLimits {
   /** Total bytes of waiting images. The images of a single event are accepted whatever their size. */
   readonly bytes: number;
   readonly events: number;
-  /** Time limit for storing one file, in milliseconds. */
+  /** Time limit for storing one image, in milliseconds. */
   readonly putMs: number;
   /** Number of consecutive failures after which images are refused at once, and for how long (milliseconds). */
   readonly failures: number;
   readonly openMs: number;
 }
 
-/** Number of files written at once, so that a large batch does not use every thread or connection. */
-const WRITES_AT_ONCE = 8;
-
 const LIMITS: ImageLimits = { bytes: 64_000_000, events: 2_000, putMs: 15_000, failures: 5, openMs: 500 };
+
+/** What a sensor may have waiting however many others do, as long as there is room. */
+const MIN_SHARE = { leastItems: 4, leastSize: 2_000_000 };
 
 /** What images belong to. */
 type Owner = 'event' | 'note' | 'message';
@@ -58,71 +64,74 @@ export function imagesTookTooLong(owner: Owner = 'event'): AppError {
   return unavailable(`Storing the images of the ${owner} took too long: send the ${owner} again in a moment`);
 }
 
-/** Images that wait to be stored. */
+/** Images to make durable. */
 interface Task {
   readonly owner: Owner;
+  /** Who sends them: a sensor, a connection of devices, or whoever writes notes. */
+  readonly from: string;
   readonly images: readonly ReceivedImage[];
-  /** Records them. @returns the hashes of those whose file must be stored */
-  readonly note: () => Promise<ReadonlySet<string>>;
-  /** Whether they are recorded before their turn, combined with those of other tasks. */
-  readonly isNotedAhead?: boolean;
-  /** Records that the file of one is stored. */
-  readonly stored: (sha256: string) => Promise<void>;
-}
-
-/** How far a task has come. */
-interface Progress {
   /** The deadline, by the monotonic clock in milliseconds. */
   readonly until: number;
-  /** The hashes of the images whose file must be stored; null before they are recorded. */
-  readonly lacking: ReadonlySet<string> | null;
-  /** The writes that were started. */
-  readonly puts: Promise<void>[];
 }
 
-/** Stores the images of events, notes and messages of devices. */
-export class Images {
-  readonly blobs: BlobStore;
+/** The images of an event that were received with it. */
+export interface ReceivedWithEvent {
+  readonly eventId: string;
+  readonly eventType: string;
+  readonly sensorId: string;
+  readonly images: readonly ReceivedImage[];
+}
+
+/** Number of hashes of images that are known to be stored. */
+const MAX_KNOWN = 20_000;
+
+/** Stores the images of events, notes and messages of devices. Disposing waits for those that are being written. */
+export class Images implements AsyncDisposable {
+  readonly files: ImageFiles;
   readonly #db: Database;
   readonly #log: Logger;
   readonly #onDamaged: () => void;
   readonly #limits: ImageLimits;
-  readonly #inTurn = pLimit(WRITES_AT_ONCE);
+  readonly #sink: ImageSink;
   readonly #breaker: Breaker;
-  readonly #waiting = { events: 0, bytes: 0 };
+  readonly #waiting: Shares;
+  /** The hashes of images that are probably stored. */
+  readonly #known = createBoundedCache<string, true>(MAX_KNOWN);
+  /** The images that are being stored. */
+  readonly #storing = new Map<string, Promise<Place | null>>();
   // Each of these writes is a commit of its own, so those that arrive during one are combined into the next.
-  readonly #noted: Groups<NewImagesOfMessage, ReadonlySet<string>>;
-  readonly #marked: Groups<string, void>;
+  readonly #kept: Groups<string, boolean>;
+  readonly #recorded: Groups<NewImagesOfEvent, void>;
   readonly #referred: Groups<ImagesOfEvent, void>;
 
-  constructor({ db, blobs, log, onDamaged = () => undefined, limits }: ImagesParts) {
-    this.blobs = blobs;
+  constructor({ db, files, log, onDamaged = () => undefined, onGroup, limits, sink }: ImagesParts) {
+    this.files = files;
     this.#db = db;
     this.#log = log;
     this.#onDamaged = onDamaged;
     this.#limits = { ...LIMITS, ...limits };
+    this.#sink =
+      sink ??
+      (files.storesObjects ? new ObjectSink(files.blobs, db) : new SegmentSink(files.segments, db, onGroup));
     this.#breaker = new Breaker(this.#limits);
-    this.#noted = new Groups<NewImagesOfMessage, ReadonlySet<string>>({
-      write: async (messages) => {
-        const lacking = await noteImagesOfMessages(db, messages);
-        return messages.map(() => lacking);
-      },
-      mayBeOne: isBadRow,
-    });
-    this.#marked = new Groups<string, void>({
+    this.#waiting = new Shares({ items: this.#limits.events, size: this.#limits.bytes, ...MIN_SHARE });
+    const together = <Item>(write: (items: readonly Item[]) => Promise<void>) =>
+      new Groups<Item, void>({
+        write: async (items) => {
+          await write(items);
+          return items.map(() => undefined);
+        },
+        mayBeOne: isBadRow,
+      });
+    this.#kept = new Groups<string, boolean>({
       write: async (hashes) => {
-        await noteImagesStored(db, hashes);
-        return hashes.map(() => undefined);
+        const stored = await keepStoredImages(db, hashes);
+        return hashes.map((sha256) => stored.has(sha256));
       },
       mayBeOne: isBadRow,
     });
-    this.#referred = new Groups<ImagesOfEvent, void>({
-      write: async (events) => {
-        await referToImages(db, events);
-        return events.map(() => undefined);
-      },
-      mayBeOne: isBadRow,
-    });
+    this.#recorded = together((events) => recordImagesOfEvents(db, events));
+    this.#referred = together((events) => referToImages(db, events));
   }
 
   /**
@@ -130,9 +139,13 @@ export class Images {
    * @param until the deadline, by the monotonic clock in milliseconds
    * @throws AppError `unavailable` when the store is unavailable or full, or too many images are waiting
    */
-  keep(event: NewImagesOfEvent, until?: number): Promise<void> {
-    const note = () => noteImagesOfEvent(this.#db, event);
-    return this.#keepInTurn({ owner: 'event', images: event.images, note, stored: this.#mark }, until);
+  async keep(event: ReceivedWithEvent, until = Number.POSITIVE_INFINITY): Promise<void> {
+    const { eventId, eventType, sensorId: from, images } = event;
+    const durable = await this.#makeDurable({ owner: 'event', from, images, until });
+    const hashes = images.map(({ sha256 }) => sha256);
+    await this.#recorded.add({ eventId, eventType, hashes, durable });
+    this.noteRecorded(durable);
+    requireTime(until, 'event');
   }
 
   /**
@@ -140,29 +153,30 @@ export class Images {
    * if the note is not stored. They share the queue with those of events.
    * @throws AppError `unavailable` as `keep` does
    */
-  keepForNote(images: readonly ReceivedImage[], until?: number): Promise<void> {
-    const note = () => noteImages(this.#db, images);
-    return this.#keepInTurn({ owner: 'note', images, note, stored: this.#mark }, until);
+  async keepForNote(images: readonly ReceivedImage[], until = Number.POSITIVE_INFINITY): Promise<void> {
+    const durable = await this.#makeDurable({ owner: 'note', from: 'notes', images, until });
+    await recordImages(this.#db, durable);
+    this.noteRecorded(durable);
+    requireTime(until, 'note');
   }
 
   /**
-   * The same for a message of a device, before the message is stored.
-   * @returns the hashes of the images whose files were stored by this call, which the statement that stores the message
-   * must mark as stored
+   * Makes the images of a message of a device durable.
+   * @returns those that the statement that stores the message must record; `noteRecorded` says that it has
+   * @throws AppError `unavailable` as `keep` does
    */
-  async keepForMessage(message: NewImagesOfMessage, until?: number): Promise<readonly string[]> {
-    const hashes: string[] = [];
-    await this.#keepInTurn(
-      {
-        owner: 'message',
-        images: message.images,
-        note: () => this.#noted.add(message),
-        isNotedAhead: true,
-        stored: async (sha256) => void hashes.push(sha256),
-      },
-      until,
-    );
-    return hashes;
+  keepForMessage(connectionId: string, images: readonly ReceivedImage[]): Promise<readonly DurableImage[]> {
+    return this.#makeDurable({
+      owner: 'message',
+      from: connectionId,
+      images,
+      until: Number.POSITIVE_INFINITY,
+    });
+  }
+
+  /** Remembers that images are recorded, so that they are not stored again. */
+  noteRecorded(images: readonly DurableImage[]): void {
+    for (const { sha256 } of images) this.#known.set(sha256, true);
   }
 
   /** Refers from an event, before it is stored, to images that are stored already. */
@@ -191,13 +205,14 @@ export class Images {
    * The bytes of a stored image, which have the hash that names it.
    * @throws AppError `damaged` when the file is missing or changed; `unavailable` when the store does not answer
    */
-  async read(sha256: string, { bytes }: StoredImage): Promise<Buffer> {
-    const content = await readVerified(this.blobs, { sha256, bytes }).catch((err: unknown) => {
+  async read(image: StoredImage): Promise<Buffer> {
+    const { sha256 } = image;
+    const content = await readStored(this.files, image, () => this.find(sha256)).catch((err: unknown) => {
       this.#log.error({ err, sha256 }, 'an image could not be read');
       throw unavailable('Images cannot be read at the moment: try again later', err);
     });
     if (content !== null) return content;
-    this.#log.error({ sha256 }, 'a stored image is missing or damaged');
+    this.#log.error({ sha256, segment: image.segment }, 'a stored image is missing or damaged');
     this.#onDamaged();
     await noteDamaged(this.#db, sha256);
     throw new AppError(
@@ -206,59 +221,57 @@ export class Images {
     );
   }
 
-  readonly #mark = (sha256: string): Promise<void> => this.#marked.add(sha256);
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#sink[Symbol.asyncDispose]();
+  }
 
-  async #keepInTurn(task: Task, until = Number.POSITIVE_INFINITY): Promise<void> {
-    const { owner, images } = task;
-    const waiting = this.#waiting;
+  /** @returns the images that must be recorded */
+  async #makeDurable({ owner, from, images, until }: Task): Promise<DurableImage[]> {
     const bytes = bytesOf(images);
-    const isFull = waiting.events >= this.#limits.events || waiting.bytes + bytes > this.#limits.bytes;
-    if (isFull && waiting.events > 0) {
+    if (!this.#waiting.hasRoom(from, bytes)) {
       throw unavailable(`More images are arriving than can be stored: send the ${owner} again in a moment`);
     }
     if (this.#breaker.isOpen) throw cannotBeStored(owner);
-    waiting.events++;
-    waiting.bytes += bytes;
-    const puts: Promise<void>[] = [];
+    this.#waiting.add(from, bytes);
+    const puts: Promise<unknown>[] = [];
     try {
-      const lacking = task.isNotedAhead ? await task.note() : null;
-      if (lacking && !images.some(({ sha256 }) => lacking.has(sha256))) return;
-      await this.#inTurn(() => this.#keepNow(task, { until, lacking, puts }));
+      const unknown = await this.#withoutKnown(images);
+      requireTime(until, owner);
+      const durable = await Promise.all(
+        unknown.map(async (image) => {
+          const place = await this.#put(owner, image, puts);
+          return { ...image, bytes: image.bytes.length, place };
+        }),
+      );
+      requireTime(until, owner);
+      return durable;
     } finally {
       // Writes that were abandoned may still hold their bytes.
-      void Promise.allSettled(puts).then(() => {
-        waiting.events--;
-        waiting.bytes -= bytes;
-      });
+      void Promise.allSettled(puts).then(() => this.#waiting.remove(from, bytes));
     }
   }
 
-  async #keepNow(task: Task, { until, lacking, puts }: Progress): Promise<void> {
-    const { owner, images, note } = task;
-    requireTime(until, owner);
-    if (this.#breaker.isOpen) throw cannotBeStored(owner);
-    const missing = lacking ?? (await note());
-    for (const image of images) {
-      if (!missing.has(image.sha256)) continue;
-      requireTime(until, owner);
-      await this.#store(task, image, puts);
-    }
-    requireTime(until, owner);
+  /** The images that are not known to be stored, each once. Those that are stored are kept for another hour. */
+  async #withoutKnown(images: readonly ReceivedImage[]): Promise<ReceivedImage[]> {
+    const each = [...new Map(images.map((image) => [image.sha256, image])).values()];
+    const isStored = await Promise.all(
+      each.map(({ sha256 }) => this.#known.has(sha256) && this.#kept.add(sha256)),
+    );
+    return each.filter((_, at) => !isStored[at]);
   }
 
-  async #store(
-    { owner, stored }: Task,
-    { sha256, bytes }: ReceivedImage,
-    puts: Promise<void>[],
-  ): Promise<void> {
-    const { putMs } = this.#limits;
+  async #put(owner: Owner, image: ReceivedImage, puts: Promise<unknown>[]): Promise<Place | null> {
+    const { sha256 } = image;
     try {
-      await this.#breaker.run(
+      return await this.#breaker.run(
         () => {
-          const put = this.blobs.put(sha256, bytes);
+          const put = this.#storing.get(sha256) ?? this.#begin(image);
           puts.push(put);
-          return within(putMs, put, () => {
-            this.#log.error({ sha256, seconds: putMs / 1_000 }, 'storing an image took too long');
+          return within(this.#limits.putMs, put, () => {
+            this.#log.error(
+              { sha256, seconds: this.#limits.putMs / 1_000 },
+              'storing an image took too long',
+            );
             return imagesTookTooLong(owner);
           });
         },
@@ -269,7 +282,12 @@ export class Images {
       this.#log.error({ err, sha256 }, 'an image could not be stored');
       throw cannotBeStored(owner, err);
     }
-    await stored(sha256);
+  }
+
+  #begin(image: ReceivedImage): Promise<Place | null> {
+    const put = this.#sink.put(image).finally(() => this.#storing.delete(image.sha256));
+    this.#storing.set(image.sha256, put);
+    return put;
   }
 }
 
@@ -289,15 +307,62 @@ function bytesOf(images: readonly ReceivedImage[]): number {
 }
 
 /** Waits for `work`; rejects with the result of `late` after the time limit, while the work continues. */
-async function within(ms: number, work: Promise<void>, late: () => Error): Promise<void> {
+async function within<Result>(ms: number, work: Promise<Result>, late: () => Error): Promise<Result> {
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(late()), ms);
   });
   try {
-    await Promise.race([work, tooLate]);
+    return await Promise.race([work, tooLate]);
   } finally {
     clearTimeout(timer);
+  }
+}
+
+interface BreakerOptions {
+  /** Number of consecutive failures after which calls are refused. */
+  readonly failures: number;
+  /** How long calls are refused before one may try, in milliseconds. */
+  readonly openMs: number;
+}
+
+/** Stops calls to something that fails repeatedly, and lets one at a time try whether it works again. */
+class Breaker {
+  readonly #options: BreakerOptions;
+  #failures = 0;
+  /** By the monotonic clock. */
+  #openUntil = Number.NEGATIVE_INFINITY;
+  #isTrying = false;
+
+  constructor(options: BreakerOptions) {
+    this.#options = options;
+  }
+
+  /** Whether calls are refused at present. */
+  get isOpen(): boolean {
+    return this.#isBroken && (this.#isTrying || performance.now() < this.#openUntil);
+  }
+
+  get #isBroken(): boolean {
+    return this.#failures >= this.#options.failures;
+  }
+
+  /** Runs the work and records whether it failed. @throws the result of `refusal` while calls are refused */
+  async run<Result>(work: () => Promise<Result>, refusal: () => Error): Promise<Result> {
+    if (this.isOpen) throw refusal();
+    const tries = this.#isBroken;
+    if (tries) this.#isTrying = true;
+    try {
+      const result = await work();
+      this.#failures = 0;
+      return result;
+    } catch (error) {
+      this.#failures++;
+      this.#openUntil = performance.now() + this.#options.openMs;
+      throw error;
+    } finally {
+      if (tries) this.#isTrying = false;
+    }
   }
 }
 

@@ -70,24 +70,27 @@ export const MAY_BE_ORPHAN = sql`touched_at < now() - ${YOUNG}
 const IS_ORPHAN = sql`${MAY_BE_ORPHAN}
   AND NOT EXISTS (SELECT FROM event_images WHERE event_images.sha256 = images.sha256)`;
 
+/** An image to which nothing refers. */
+export interface Orphan {
+  readonly sha256: string;
+  readonly isInSegment: boolean;
+}
+
 /**
  * Reads a page of images in the order of their hashes.
- * @returns the last hash of the page, and the hashes of its orphans
+ * @returns the last hash of the page, and its orphans
  */
 export async function pageOfImages(
   db: Executor,
   after: string | null,
   limit: number,
-): Promise<{ readonly last: string | null; readonly orphans: string[] }> {
-  const { rows } = await db.execute<{ sha256: string; orphan: boolean }>(sql`
-    SELECT encode(sha256, 'hex') AS sha256, ${IS_ORPHAN} AS orphan FROM (
-      SELECT sha256, touched_at FROM images
+): Promise<{ readonly last: string | null; readonly orphans: readonly Orphan[] }> {
+  const { rows } = await db.execute<Orphan & { orphan: boolean } & Record<string, unknown>>(sql`
+    SELECT encode(sha256, 'hex') AS sha256, segment IS NOT NULL AS "isInSegment", ${IS_ORPHAN} AS orphan FROM (
+      SELECT sha256, segment, touched_at FROM images
       WHERE ${after === null ? sql`true` : sql`sha256 > decode(${after}, 'hex')`} ORDER BY sha256 LIMIT ${limit}
     ) AS images ORDER BY images.sha256`);
-  return {
-    last: rows.at(-1)?.sha256 ?? null,
-    orphans: rows.filter(({ orphan }) => orphan).map(({ sha256 }) => sha256),
-  };
+  return { last: rows.at(-1)?.sha256 ?? null, orphans: rows.filter(({ orphan }) => orphan) };
 }
 
 /** Marks the files of orphans as possibly missing, so that a new upload of such an image stores its file again. */
@@ -99,18 +102,27 @@ export async function markAsUnstored(db: Executor, hashes: readonly string[]): P
 export interface OrphanImage extends Record<string, unknown> {
   readonly sha256: string;
   readonly bytes: number;
+  readonly isInSegment: boolean;
   /** The month in which it was last received, `YYYY-MM` in UTC. */
   readonly month: string;
 }
 
 /**
- * Removes those of the images that are still orphans and marked as unstored. Until the transaction ends, they cannot
- * be stored again, so their files can be removed meanwhile.
+ * Removes those of the images that are still orphans; those with an object of their own must be marked as unstored. Until
+ * the transaction ends, they cannot be stored again, so their objects can be removed meanwhile.
  */
 export async function removeOrphans(tx: Executor, hashes: readonly string[]): Promise<OrphanImage[]> {
   const { rows } = await tx.execute<OrphanImage>(sql`
-    DELETE FROM images WHERE ${among(hashes)} AND stored_at IS NULL AND ${IS_ORPHAN}
-    RETURNING encode(sha256, 'hex') AS sha256, bytes, to_char(touched_at AT TIME ZONE 'UTC', 'YYYY-MM') AS month`);
+    WITH gone AS (
+      DELETE FROM images WHERE ${among(hashes)} AND (stored_at IS NULL OR segment IS NOT NULL) AND ${IS_ORPHAN}
+      RETURNING sha256, bytes, segment, touched_at
+    ), dead AS (
+      UPDATE image_segments SET dead_bytes = dead_bytes + gone.bytes, dead_since = coalesce(dead_since, now())
+      FROM (SELECT segment, sum(bytes) AS bytes FROM gone GROUP BY segment) AS gone WHERE id = gone.segment
+    )
+    SELECT encode(sha256, 'hex') AS sha256, bytes, segment IS NOT NULL AS "isInSegment",
+      to_char(touched_at AT TIME ZONE 'UTC', 'YYYY-MM') AS month
+    FROM gone`);
   return rows;
 }
 

@@ -1,5 +1,5 @@
 import type { Foundation } from '../platform/start.ts';
-import { openBlobs } from './blobs.ts';
+import { openImageFiles } from './blobs.ts';
 import { Images } from './images.ts';
 import { startVerifyingImages } from './verify.ts';
 
@@ -12,9 +12,13 @@ export async function startImages({
   core: { config, db, log, metrics, settings },
   resources,
 }: Foundation): Promise<ImageServices> {
-  const blobs = resources.use(await openBlobs(config));
+  const files = resources.use(await openImageFiles(config));
   const onDamaged = () => metrics.damagedImages.inc();
   const zone = () => settings.current().timezone;
-  resources.use(startVerifyingImages({ db, blobs, log, zone, onDamaged }));
-  return { images: new Images({ db, log, blobs, onDamaged }) };
+  resources.use(startVerifyingImages({ db, files, log, zone, onDamaged }));
+  return {
+    images: resources.use(
+      new Images({ db, log, files, onDamaged, onGroup: (images) => metrics.imageGroupSize.observe(images) }),
+    ),
+  };
 }

@@ -1,88 +1,176 @@
 import { imageUrl, type MediaType, type ReceivedImage } from '@gantry/device-formats/image';
-import { type SQL, sql } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
+import { type Column, double, namesOf, rowsOf, text, uuid } from '../platform/database/arrays.ts';
 import type { Database } from '../platform/database/pool.ts';
 import type { Executor } from '../platform/database/transaction.ts';
+import type { Place } from './segments.ts';
 
-/** The properties with which an image is served. */
+/** A stored image: the properties with which it is served, and where its bytes are. */
 export interface StoredImage {
+  readonly sha256: string;
   readonly mediaType: MediaType;
   readonly bytes: number;
+  /** The name of its segment; null when it has a file or an object of its own. */
+  readonly segment: string | null;
+  /** Where its bytes begin in the segment. */
+  readonly position: number | null;
+}
+
+/** An image whose bytes are durable, and where they are: null for a file or an object of its own. */
+export interface DurableImage extends Omit<ReceivedImage, 'bytes'> {
+  readonly bytes: number;
+  readonly place: Place | null;
+}
+
+const imageColumns: readonly Column<DurableImage>[] = [
+  { ...text<DurableImage>('sha256', ({ sha256 }) => sha256), as: `decode(sha256, 'hex')` },
+  text('media_type', ({ mediaType }) => mediaType),
+  double('width', ({ width }) => width, 'width::integer'),
+  double('height', ({ height }) => height, 'height::integer'),
+  double('bytes', ({ bytes }) => bytes, 'bytes::integer'),
+  double('segment', ({ place }) => place?.segment ?? null, 'segment::integer'),
+  double('position', ({ place }) => place?.position ?? null, 'position::integer'),
+];
+
+/** The number of parameters that `recordingImages` takes. */
+export const IMAGE_PARAMETERS = imageColumns.length;
+
+/** The values of the parameters that `recordingImages` takes. */
+export function imageValues(images: readonly DurableImage[]): Buffer[] {
+  return imageColumns.map(({ encode }) => encode(images));
 }
 
 /**
- * The images of one event. They are locked in a common order, so that two events with the same images do not
- * deadlock.
+ * Common table expressions that record durable images. Two processes may store the same image at the same time: they lock
+ * the rows in one order, and the bytes of the second one count as dead.
+ * @param first the number of the first parameter
  */
-export interface NewImagesOfEvent {
-  readonly eventId: string;
+export function recordingImages(first: number): string {
+  const parameters = imageColumns.map((_, index) => `$${first + index}`);
+  return `given_images AS MATERIALIZED (
+      SELECT DISTINCT ON (sha256) * FROM (${rowsOf(imageColumns, parameters)}) AS given (${namesOf(imageColumns)})
+      ORDER BY sha256
+    ), recorded_images AS (
+      INSERT INTO images AS known (${namesOf(imageColumns)}, stored_at) SELECT *, now() FROM given_images
+      ON CONFLICT (sha256) DO UPDATE SET touched_at = now(), stored_at = coalesce(known.stored_at, now()),
+        segment = CASE WHEN known.stored_at IS NULL THEN excluded.segment ELSE known.segment END,
+        position = CASE WHEN known.stored_at IS NULL THEN excluded.position ELSE known.position END
+      RETURNING sha256, segment, position
+    ), dead_images AS (
+      UPDATE image_segments SET dead_bytes = dead_bytes + dead.bytes, dead_since = coalesce(dead_since, now())
+      FROM (
+        SELECT given.segment, sum(given.bytes) AS bytes FROM given_images AS given JOIN recorded_images AS known USING (sha256)
+        WHERE (given.segment, given.position) IS DISTINCT FROM (known.segment, known.position)
+        GROUP BY given.segment
+      ) AS dead WHERE id = dead.segment
+    )`;
+}
+
+/** A reference of something to an image. */
+interface ImageLink {
+  readonly of: string;
+  readonly sha256: string;
+}
+
+const linkColumns: readonly Column<ImageLink>[] = [
+  uuid('of', ({ of }) => of),
+  { ...text<ImageLink>('sha256', ({ sha256 }) => sha256), as: `decode(sha256, 'hex')` },
+];
+
+/** The images of one event, and those of them that are durable and not recorded yet. */
+export interface NewImagesOfEvent extends ImagesOfEvent {
+  readonly durable: readonly DurableImage[];
+}
+
+interface EventLink extends ImageLink {
   readonly eventType: string;
-  readonly images: readonly ReceivedImage[];
+}
+
+const eventLinkColumns: readonly Column<EventLink>[] = [
+  ...linkColumns,
+  text('event_type', ({ eventType }) => eventType),
+];
+
+const EVENT_LINKS = rowsOf(
+  eventLinkColumns,
+  eventLinkColumns.map((_, index) => `$${index + 1}`),
+);
+
+const RECORD_OF_EVENTS = `
+  WITH ${recordingImages(eventLinkColumns.length + 1)}
+  INSERT INTO event_images (event_id, sha256, event_type)
+  SELECT * FROM (${EVENT_LINKS}) AS links ORDER BY 1, 2
+  ON CONFLICT (event_id, sha256) DO UPDATE SET at = now()`;
+
+/** The references of events to images, each once. */
+function linksOf(events: readonly ImagesOfEvent[]): EventLink[] {
+  const links = events.flatMap(({ eventId, eventType, hashes }) =>
+    hashes.map((sha256) => [`${eventId} ${sha256}`, { of: eventId, sha256, eventType }] as const),
+  );
+  return [...new Map(links).values()];
 }
 
 /**
- * Records images and the event they belong to, which may be stored later. They are kept for an hour even if it is
- * not. Sending them again restarts the hour, even for images that are being collected.
- * @returns the hashes of the images whose file must be stored
+ * Records durable images and the events they belong to, which may be stored later. They are kept for an hour even if an
+ * event is not. Sending them again restarts the hour, even for images that are being collected.
  */
-export function noteImagesOfEvent(
-  db: Executor,
-  { eventId, eventType, images }: NewImagesOfEvent,
-): Promise<ReadonlySet<string>> {
-  return note(
-    db,
-    images,
-    sql`, referred AS (
-      INSERT INTO event_images (event_id, sha256, event_type)
-      SELECT ${eventId}::uuid, sha256, ${eventType} FROM given ORDER BY sha256
-      ON CONFLICT (event_id, sha256) DO UPDATE SET at = now()
-    )`,
-  );
+export async function recordImagesOfEvents(db: Database, events: readonly NewImagesOfEvent[]): Promise<void> {
+  const links = linksOf(events);
+  await db.$client.query({
+    name: 'record-images-of-events',
+    text: RECORD_OF_EVENTS,
+    values: [
+      ...eventLinkColumns.map(({ encode }) => encode(links)),
+      ...imageValues(events.flatMap(({ durable }) => durable)),
+    ],
+  });
+}
+
+const RECORD = `WITH ${recordingImages(1)} SELECT`;
+
+/** Records durable images to which something will refer within the hour, such as a note. */
+export async function recordImages(db: Database, images: readonly DurableImage[]): Promise<void> {
+  await db.$client.query({ name: 'record-images', text: RECORD, values: imageValues(images) });
 }
 
 /** The images of a message of a device. */
-export interface NewImagesOfMessage {
+export interface ImagesOfMessage {
   readonly messageId: string;
-  readonly images: readonly ReceivedImage[];
+  readonly hashes: readonly string[];
+  /** Those of them that are durable and not recorded yet. */
+  readonly durable: readonly DurableImage[];
 }
 
-/** The same for messages of devices. @returns the hashes of the images of all messages whose file must be stored */
-export function noteImagesOfMessages(
-  db: Executor,
-  messages: readonly NewImagesOfMessage[],
-): Promise<ReadonlySet<string>> {
-  const links = messages.flatMap(({ messageId, images }) =>
-    images.map(({ sha256 }) => ({ message_id: messageId, sha256 })),
+/** The number of parameters that `recordingImagesOfMessages` takes. */
+export const MESSAGE_IMAGE_PARAMETERS = linkColumns.length + IMAGE_PARAMETERS;
+
+/** The values of the parameters that `recordingImagesOfMessages` takes. */
+export function messageImageValues(messages: readonly ImagesOfMessage[]): Buffer[] {
+  const links = messages.flatMap(({ messageId, hashes }) =>
+    hashes.map((sha256) => ({ of: messageId, sha256 })),
   );
-  return note(
-    db,
-    messages.flatMap(({ images }) => images),
-    sql`, referred AS (
+  return [
+    ...linkColumns.map(({ encode }) => encode(links)),
+    ...imageValues(messages.flatMap(({ durable }) => durable)),
+  ];
+}
+
+/** Common table expressions that record the images of messages. @param first the number of the first parameter */
+export function recordingImagesOfMessages(first: number): string {
+  const parameters = linkColumns.map((_, index) => `$${first + index}`);
+  return `${recordingImages(first + linkColumns.length)}, referred_images AS (
       INSERT INTO device_message_images (message_id, sha256)
-      SELECT message_id, decode(sha256, 'hex')
-      FROM jsonb_to_recordset(${JSON.stringify(links)}::jsonb) AS links (message_id uuid, sha256 text) ORDER BY 1, 2
-      ON CONFLICT DO NOTHING
-    )`,
-  );
+      SELECT * FROM (${rowsOf(linkColumns, parameters)} ORDER BY 1, 2) AS links ON CONFLICT DO NOTHING
+    )`;
 }
 
 /**
- * Records images that something else will refer to within the hour, such as a note.
- * @returns the hashes of the images whose file must be stored
+ * Records images whose objects are about to be stored, so that they are not removed meanwhile.
+ * @returns the hashes of those whose object must be stored
  */
-export function noteImages(db: Executor, images: readonly ReceivedImage[]): Promise<ReadonlySet<string>> {
-  return note(db, images, sql``);
-}
-
-/**
- * An image that was received so recently is not touched again, because nobody removes it within the hour: a camera that
- * sends the same image all the time would otherwise have its messages wait for one another.
- */
-const FRESH = sql.raw(`interval '5 minutes'`);
-
-async function note(
+export async function announceImages(
   db: Executor,
   images: readonly ReceivedImage[],
-  referred: SQL,
 ): Promise<ReadonlySet<string>> {
   const rows = [...new Map(images.map((image) => [image.sha256, image])).values()];
   const { rows: lacking } = await db.execute<{ sha256: string }>(sql`
@@ -97,17 +185,51 @@ async function note(
           bytes: bytes.length,
         })),
       )}::jsonb) AS given (sha256 text, media_type text, width int, height int, bytes int)
-    )${referred}, noted AS (
-      INSERT INTO images AS known (sha256, media_type, width, height, bytes)
-      SELECT * FROM given WHERE NOT EXISTS (
-        SELECT FROM images AS fresh WHERE fresh.sha256 = given.sha256
-          AND fresh.stored_at IS NOT NULL AND fresh.touched_at > now() - ${FRESH}
-      ) ORDER BY sha256
+    ), noted AS (
+      INSERT INTO images AS known (sha256, media_type, width, height, bytes) SELECT * FROM given ORDER BY sha256
       ON CONFLICT (sha256) DO UPDATE SET touched_at = now()
       RETURNING sha256, stored_at
     )
     SELECT encode(sha256, 'hex') AS sha256 FROM noted WHERE stored_at IS NULL`);
   return new Set(lacking.map(({ sha256 }) => sha256));
+}
+
+/** An image that was received so recently is not touched again, because nobody removes it within the hour. */
+const FRESH = `interval '5 minutes'`;
+
+/**
+ * Common table expressions that keep stored images for another hour, those that are in the query. A camera that sends the
+ * same image all the time would otherwise have its messages wait for one another, so most of them change nothing.
+ */
+const KEEPING = (hashes: string) => `known_images AS MATERIALIZED (
+      SELECT sha256, touched_at > now() - ${FRESH} AS fresh FROM images
+      WHERE sha256 IN (${hashes}) AND stored_at IS NOT NULL
+    ), touched_images AS (
+      UPDATE images SET touched_at = now() WHERE sha256 IN (
+        SELECT sha256 FROM images
+        WHERE sha256 IN (SELECT sha256 FROM known_images WHERE NOT fresh) AND stored_at IS NOT NULL
+        ORDER BY sha256 FOR NO KEY UPDATE
+      )
+      RETURNING sha256
+    ), kept_images AS (
+      SELECT sha256 FROM known_images WHERE fresh UNION ALL SELECT sha256 FROM touched_images
+    )`;
+
+const KEEP = `
+  WITH ${KEEPING(`SELECT decode(hex, 'hex') FROM unnest($1::text[]) AS hex`)}
+  SELECT encode(sha256, 'hex') AS sha256 FROM kept_images`;
+
+/** Keeps stored images for another hour. @returns the hashes of those that are stored */
+export async function keepStoredImages(
+  db: Database,
+  hashes: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const { rows } = await db.$client.query<{ sha256: string }>({
+    name: 'keep-stored-images',
+    text: KEEP,
+    values: [[...hashes]],
+  });
+  return new Set(rows.map(({ sha256 }) => sha256));
 }
 
 /** An event, and hashes of its images. */
@@ -121,31 +243,20 @@ export interface ImagesOfEvent {
  * Refers from events, which may be stored later, to those of the images that are stored. They are kept for an hour even
  * if the event is not stored.
  */
-export async function referToImages(db: Executor, events: readonly ImagesOfEvent[]): Promise<void> {
-  const links = events.flatMap(({ eventId, eventType, hashes }) =>
-    hashes.map((sha256) => ({ event_id: eventId, event_type: eventType, sha256 })),
-  );
-  await db.execute(sql`
-    WITH given AS (
-      SELECT event_id, event_type, decode(sha256, 'hex') AS sha256
-      FROM jsonb_to_recordset(${JSON.stringify(links)}::jsonb) AS links (event_id uuid, event_type text, sha256 text)
-    ), known AS (
-      SELECT sha256, touched_at > now() - ${FRESH} AS fresh FROM images
-      WHERE sha256 IN (SELECT sha256 FROM given) AND stored_at IS NOT NULL
-    ), touched AS (
-      UPDATE images SET touched_at = now() WHERE sha256 IN (
-        SELECT sha256 FROM images
-        WHERE sha256 IN (SELECT sha256 FROM known WHERE NOT fresh) AND stored_at IS NOT NULL
-        ORDER BY sha256 FOR NO KEY UPDATE
-      )
-      RETURNING sha256
-    )
-    INSERT INTO event_images (event_id, sha256, event_type)
-    SELECT event_id, sha256, min(event_type) FROM given
-    WHERE sha256 IN (SELECT sha256 FROM known WHERE fresh UNION ALL SELECT sha256 FROM touched)
-    GROUP BY 1, 2 ORDER BY 1, 2
-    ON CONFLICT (event_id, sha256) DO UPDATE SET at = now()`);
+export async function referToImages(db: Database, events: readonly ImagesOfEvent[]): Promise<void> {
+  const links = linksOf(events);
+  await db.$client.query({
+    name: 'refer-to-images',
+    text: REFER,
+    values: eventLinkColumns.map(({ encode }) => encode(links)),
+  });
 }
+
+const REFER = `
+  WITH links (event_id, sha256, event_type) AS MATERIALIZED (${EVENT_LINKS}), ${KEEPING('SELECT sha256 FROM links')}
+  INSERT INTO event_images (event_id, sha256, event_type)
+  SELECT * FROM links WHERE sha256 IN (SELECT sha256 FROM kept_images) ORDER BY 1, 2
+  ON CONFLICT (event_id, sha256) DO UPDATE SET at = now()`;
 
 /**
  * Removes the references from an event to those of the images that it does not show: they came with other content under
@@ -168,31 +279,18 @@ export async function removeRefusedImages(db: Executor, { eventId, hashes }: Ima
       AND sha256 IN (SELECT decode(hex, 'hex') FROM unnest(${sql.param(refused)}::text[]) AS hex)`);
 }
 
-/**
- * A statement that records that the files of images are stored. They are locked in one order, so that two processes
- * that store the same images wait for one another.
- * @param hashes the parameter of the statement for an array of them
- */
-export function markStored(hashes: string): string {
-  return `UPDATE images SET stored_at = now() WHERE sha256 IN (
-    SELECT sha256 FROM images WHERE stored_at IS NULL
-      AND sha256 IN (SELECT decode(hex, 'hex') FROM unnest(${hashes}::text[]) AS hex)
-    ORDER BY sha256 FOR NO KEY UPDATE)`;
-}
-
-const MARK_STORED = markStored('$1');
-
-/** Records that the files of images are stored. */
-export async function noteImagesStored(db: Database, hashes: readonly string[]): Promise<void> {
-  await db.$client.query({ name: 'mark-images-stored', text: MARK_STORED, values: [[...hashes]] });
-}
-
-/** An image whose file is stored; null when there is none. */
+/** An image that is stored; null when there is none. */
 export async function findImage(db: Executor, sha256: string): Promise<StoredImage | null> {
-  const { rows } = await db.execute<{ mediaType: MediaType; bytes: number }>(sql`
-    SELECT media_type AS "mediaType", bytes FROM images WHERE sha256 = ${digest(sha256)} AND stored_at IS NOT NULL`);
+  const { rows } = await db.execute<StoredImage & Record<string, unknown>>(sql`
+    SELECT ${STORED} FROM images LEFT JOIN image_segments ON id = segment
+    WHERE sha256 = ${digest(sha256)} AND stored_at IS NOT NULL`);
   return rows[0] ?? null;
 }
+
+/** The columns of `StoredImage`. */
+export const STORED = sql.raw(
+  `encode(sha256, 'hex') AS sha256, media_type AS "mediaType", images.bytes, name AS segment, position`,
+);
 
 /**
  * Whether the image is one of a device: an event or a message refers to it, or no note does, because the event was
@@ -208,12 +306,6 @@ export async function isImageOfDevice(db: Executor, sha256: string): Promise<boo
 
 function digest(sha256: string) {
   return sql`decode(${sha256}, 'hex')`;
-}
-
-/** An image that should be stored. */
-export interface ExpectedImage {
-  readonly sha256: string;
-  readonly bytes: number;
 }
 
 /** Records that the file of an image is missing or damaged. An image that was removed meanwhile is not recorded. */
@@ -246,18 +338,18 @@ export async function noteChecked(db: Executor, verified: number, damaged: numbe
 }
 
 /** Images that are damaged as far as is known, the first that were found. */
-export async function listDamaged(db: Executor, limit: number): Promise<ExpectedImage[]> {
-  const { rows } = await db.execute<ExpectedImage & Record<string, unknown>>(sql`
-    SELECT encode(sha256, 'hex') AS sha256, bytes FROM damaged_images JOIN images USING (sha256)
+export async function listDamaged(db: Executor, limit: number): Promise<StoredImage[]> {
+  const { rows } = await db.execute<StoredImage & Record<string, unknown>>(sql`
+    SELECT ${STORED} FROM damaged_images JOIN images USING (sha256) LEFT JOIN image_segments ON id = segment
     ORDER BY found_at, sha256 LIMIT ${limit}`);
   return rows;
 }
 
 /** Stored images from a hash on, which is a random sample if the hash is random. */
-export async function sampleImages(db: Executor, from: string, limit: number): Promise<ExpectedImage[]> {
+export async function sampleImages(db: Executor, from: string, limit: number): Promise<StoredImage[]> {
   // Plan: images_pkey.
-  const { rows } = await db.execute<ExpectedImage & Record<string, unknown>>(sql`
-    SELECT encode(sha256, 'hex') AS sha256, bytes FROM images
+  const { rows } = await db.execute<StoredImage & Record<string, unknown>>(sql`
+    SELECT ${STORED} FROM images LEFT JOIN image_segments ON id = segment
     WHERE sha256 >= decode(${from}, 'hex') AND stored_at IS NOT NULL ORDER BY sha256 LIMIT ${limit}`);
   return rows;
 }

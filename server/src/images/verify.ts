@@ -1,41 +1,63 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, hash, randomBytes } from 'node:crypto';
 import { DateTime } from 'luxon';
 import type { Logger } from 'pino';
 import { readDatabaseTime } from '../platform/database/moment.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { startPeriodic } from '../platform/periodic.ts';
-import type { BlobStore } from './blobs.ts';
+import type { ImageFiles } from './blobs.ts';
 import {
   beginCheck,
-  type ExpectedImage,
+  findImage,
   listDamaged,
   noteChecked,
   noteDamaged,
   noteRepaired,
+  type StoredImage,
   sampleImages,
 } from './store.ts';
 
+/** Where the bytes of an image should be. */
+export type LocatedImage = Pick<StoredImage, 'sha256' | 'bytes' | 'segment' | 'position'>;
+
 /**
- * The bytes of an image, if they are those that were received; null if the file is missing, or has another size or hash.
+ * The bytes of an image, if they are those that were received; null if they are missing, or have another size or hash.
  * Reads no more than the expected size.
  */
-export async function readVerified(
-  blobs: BlobStore,
-  { sha256, bytes: expected }: ExpectedImage,
-): Promise<Buffer | null> {
-  const content = await blobs.get(sha256);
+export async function readVerified(files: ImageFiles, image: LocatedImage): Promise<Buffer | null> {
+  const { sha256, bytes: expected, segment, position } = image;
+  if (segment !== null && position !== null) {
+    const content = await files.segments.read(segment, position, expected);
+    return content?.length === expected && hash('sha256', content, 'hex') === sha256 ? content : null;
+  }
+  const content = await files.blobs.get(sha256);
   if (content === null) return null;
-  const hash = createHash('sha256');
+  const digest = createHash('sha256');
   const parts: Buffer[] = [];
   let size = 0;
   // Ending the loop early destroys the stream.
   for await (const part of content) {
     size += (part as Buffer).length;
     if (size > expected) return null;
-    hash.update(part as Buffer);
+    digest.update(part as Buffer);
     parts.push(part as Buffer);
   }
-  return size === expected && hash.digest('hex') === sha256 ? Buffer.concat(parts, size) : null;
+  return size === expected && digest.digest('hex') === sha256 ? Buffer.concat(parts, size) : null;
+}
+
+/**
+ * As `readVerified`, for an image whose bytes may have been moved since its row was read.
+ * @param find reads the row again
+ */
+export async function readStored(
+  files: ImageFiles,
+  image: StoredImage,
+  find: () => Promise<StoredImage | null>,
+): Promise<Buffer | null> {
+  const content = await readVerified(files, image);
+  if (content !== null) return content;
+  const now = await find();
+  const hasMoved = now !== null && (now.segment !== image.segment || now.position !== image.position);
+  return hasMoved ? readVerified(files, now) : null;
 }
 
 /** The hour of the day, in the service's time zone, at which a sample is due, after the run of retention. */
@@ -50,7 +72,7 @@ const MAX_REPEATED = 1_000;
 
 interface VerifyingParts {
   readonly db: Database;
-  readonly blobs: BlobStore;
+  readonly files: ImageFiles;
   readonly log: Logger;
   /** The service's time zone (IANA). */
   readonly zone: () => string;
@@ -77,24 +99,29 @@ export function startVerifyingImages(parts: VerifyingParts): AsyncDisposable {
 
 /** Verifies a random sample of the stored images, and reads those again that were damaged. */
 export async function verifySample(parts: VerifyingParts, isOver = () => false): Promise<void> {
-  const { db, blobs, log, onDamaged } = parts;
+  const { db, files, log, onDamaged } = parts;
+  const isFine = async (image: StoredImage) =>
+    (await readStored(files, image, () => findImage(db, image.sha256))) !== null;
   const known = await listDamaged(db, MAX_REPEATED);
   for (const image of known) {
     if (isOver()) return;
-    if ((await readVerified(blobs, image)) !== null) await noteRepaired(db, image.sha256);
+    if (await isFine(image)) await noteRepaired(db, image.sha256);
   }
   const isKnown = new Set(known.map(({ sha256 }) => sha256));
   const first = randomBytes(32).toString('hex');
   const sample = await sampleImages(db, first, SAMPLE);
   // The hashes after the last one continue at the beginning.
   const rest = sample.length < SAMPLE ? await sampleImages(db, '', SAMPLE - sample.length) : [];
-  const images = new Map<string, ExpectedImage>([...sample, ...rest].map((image) => [image.sha256, image]));
+  const images = new Map<string, StoredImage>([...sample, ...rest].map((image) => [image.sha256, image]));
   for (const image of images.values()) {
     if (isOver()) return;
-    const isFine = (await readVerified(blobs, image)) !== null;
-    await noteChecked(db, 1, isFine ? 0 : 1);
-    if (isFine || isKnown.has(image.sha256)) continue;
-    log.error({ sha256: image.sha256 }, 'the nightly verification found a damaged image');
+    const isRight = await isFine(image);
+    await noteChecked(db, 1, isRight ? 0 : 1);
+    if (isRight || isKnown.has(image.sha256)) continue;
+    log.error(
+      { sha256: image.sha256, segment: image.segment },
+      'the nightly verification found a damaged image',
+    );
     onDamaged();
     await noteDamaged(db, image.sha256);
   }

@@ -165,7 +165,8 @@ async function writeWithImages(
   images: readonly ReceivedImage[],
 ): Promise<WriteOutcome> {
   const until = performance.now() + IMAGES_MS;
-  await app.images.keep({ eventId: row.id, eventType: row.eventType, images }, until);
+  const { id: eventId, eventType, sensorId } = row;
+  await app.images.keep({ eventId, eventType, sensorId, images }, until);
   if (performance.now() > until) throw imagesTookTooLong();
   return app.eventWriter.write(row, until);
 }

@@ -1,86 +1,6 @@
 import type { EventRow } from '../events/event-row.ts';
 import { unavailable } from '../platform/error.ts';
-
-/** The part of the queue that one sensor uses. */
-interface Share {
-  events: number;
-  chars: number;
-}
-
-interface ShareLimits {
-  /** Capacity of the queue. */
-  readonly events: number;
-  readonly chars: number;
-  /** What a sensor may use however many others wait, as long as the queue has room. */
-  readonly leastEvents: number;
-  readonly leastChars: number;
-}
-
-/**
- * The parts of the queue that sensors use. A sensor may use the capacity divided by the number of waiting sensors plus
- * one. So a single sensor may fill half of the queue, and there is always a share for another one. It is updated for
- * every event, so it is only a map and two sums.
- */
-class Shares {
-  readonly #limits: ShareLimits;
-  // Sensors without events in the queue stay in the map: if its keys changed with each event, V8 would keep requests in
-  // memory until a full collection (rpc/deadline.ts).
-  readonly #shares = new Map<string, Share>();
-  readonly #queued: Share = { events: 0, chars: 0 };
-  #sensors = 0;
-
-  constructor(limits: ShareLimits) {
-    this.#limits = limits;
-  }
-
-  /** The number of sensors with events in the queue. */
-  get sensors(): number {
-    return this.#sensors;
-  }
-
-  /** Whether the sensor may add an event of this size, in characters. */
-  hasRoom(sensorId: string, size: number): boolean {
-    const { events, chars, leastEvents, leastChars } = this.#limits;
-    if (this.#queued.events >= events) return false;
-    // An empty queue accepts an event of any size.
-    if (this.#queued.chars + size > chars && this.#queued.events > 0) return false;
-    const own = this.#shares.get(sensorId);
-    if (own === undefined || own.events === 0) return true;
-    const parts = this.#sensors + 1;
-    return (
-      own.events < Math.max(leastEvents, Math.floor(events / parts)) &&
-      own.chars + size <= Math.max(leastChars, chars / parts)
-    );
-  }
-
-  add(sensorId: string, size: number): void {
-    let own = this.#shares.get(sensorId);
-    if (own === undefined) {
-      own = { events: 0, chars: 0 };
-      this.#shares.set(sensorId, own);
-    }
-    if (own.events++ === 0) this.#sensors++;
-    own.chars += size;
-    this.#queued.events++;
-    this.#queued.chars += size;
-  }
-
-  remove(sensorId: string, size: number): void {
-    const own = this.#shares.get(sensorId);
-    if (!own) return;
-    this.#queued.events--;
-    this.#queued.chars -= size;
-    own.chars -= size;
-    if (--own.events === 0) this.#sensors--;
-  }
-
-  clear(): void {
-    this.#shares.clear();
-    this.#sensors = 0;
-    this.#queued.events = 0;
-    this.#queued.chars = 0;
-  }
-}
+import { Shares } from '../platform/shares.ts';
 
 /** Upper bound for the short texts of an event, in characters; long texts are measured. */
 const SHORT_TEXTS = 1_000;
@@ -112,7 +32,7 @@ const MAX_GROUP_EVENTS = 1_000;
 const MAX_GROUP_CHARS = 8_000_000;
 
 /** A single sensor may use half of it (`Shares`). */
-const LIMITS = { events: 40_000, chars: 192_000_000, leastEvents: 1_000, leastChars: MAX_GROUP_CHARS };
+const LIMITS = { items: 40_000, size: 192_000_000, leastItems: 1_000, leastSize: MAX_GROUP_CHARS };
 
 /** The result of taking a group: what remains keeps its order. */
 interface Taken {
@@ -179,7 +99,7 @@ export class EventQueue {
    * of arrival.
    */
   #takeGroup(): Taken {
-    const { sensors } = this.#shares;
+    const { owners: sensors } = this.#shares;
     if (this.#queue.length <= MAX_GROUP_EVENTS || sensors < 2)
       return takeFront(this.#queue, [], MAX_GROUP_EVENTS);
     const fair = takeFront(this.#queue, [], Math.ceil(MAX_GROUP_EVENTS / sensors));

@@ -128,6 +128,12 @@ function eventsOf(registers: Registers) {
       buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024],
       registers,
     }),
+    imageGroupSize: new Histogram({
+      name: 'gantry_image_group_size',
+      help: 'Images that were made durable together',
+      buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
+      registers,
+    }),
     queuedEvents: new Gauge({
       name: 'gantry_queued_events',
       help: 'Events waiting for their commit',

@@ -7,10 +7,11 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { ignoreErrno } from '@gantry/embedded-postgres/errno';
 import { z } from 'zod';
+import { readVerified } from '../../images/verify.ts';
 import { readMigrations } from '../../platform/database/migrate.ts';
 import { migrationsFolder, version } from '../../platform/installation.ts';
 import { BackupRefused } from './refusal.ts';
-import { forEachImage, hashOf, pathInPool, poolOf, readImageList } from './stored-images.ts';
+import { forEachImage, imagesInPool, pathInPool, poolOf, readImageList } from './stored-images.ts';
 
 /** The files of an archive besides those of its tables. */
 export const MANIFEST_FILE = 'manifest.json';
@@ -21,7 +22,8 @@ export const TABLES_FOLDER = 'tables';
 export const SECRETS_FOLDER = 'secrets';
 
 const FORMAT = 'gantry-backup';
-const FORMAT_VERSION = 1;
+/** Version 1 had no segments of images. */
+const FORMAT_VERSION = 2;
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 const identifier = z.string().regex(/^[a-z_][a-z0-9_]{0,62}$/);
@@ -49,7 +51,7 @@ export type ArchivedTable = z.infer<typeof table>;
 
 const manifest = z.object({
   format: z.literal(FORMAT),
-  formatVersion: z.literal(FORMAT_VERSION),
+  formatVersion: z.literal([1, FORMAT_VERSION]),
   /** The version of Gantry that made the archive. */
   gantryVersion: z.string(),
   /** Null when the schema is older than installation ids. */
@@ -62,7 +64,7 @@ const manifest = z.object({
   /** The last values of identity columns. */
   sequences: z.array(z.object({ table: identifier, column: identifier, value: count })),
   pictures: z.object({
-    /** Lines of a hash and a size, in the order of hashes. */
+    /** The list of images, as `imagesOut` writes it. */
     file,
     count,
     bytes: count,
@@ -208,7 +210,7 @@ export async function readManifest(archive: string): Promise<Manifest> {
   if (!head.success) throw new BackupRefused(`${archive} is not a backup of Gantry: name the folder of one`);
   const read = manifest.safeParse(content);
   if (read.success) return read.data;
-  if (head.data.formatVersion > 1) throw newer(archive, head.data.gantryVersion);
+  if (head.data.formatVersion > FORMAT_VERSION) throw newer(archive, head.data.gantryVersion);
   const [issue] = read.error.issues;
   throw damaged(archive, `${MANIFEST_FILE} has no valid ${issue?.path.join('.')}`);
 }
@@ -270,15 +272,17 @@ async function checkImages(
   advance: (bytes: number) => void,
 ): Promise<void> {
   const pool = poolOf(archive);
+  const copies = imagesInPool(pool);
   const lacking = new Set(pictures.lacking);
   let count = 0;
-  await forEachImage(readImageList(readCompressed(archive, pictures.file)), async ({ sha256, bytes }) => {
+  await forEachImage(readImageList(readCompressed(archive, pictures.file)), async (image) => {
+    const { sha256, bytes, segment } = image;
     if (lacking.has(sha256)) return;
-    const path = pathInPool(pool, sha256);
-    const found = await ignoreErrno(stat(path), 'ENOENT', 'ENOTDIR');
-    if (!found) throw damaged(archive, `the image ${path} is missing`);
-    if (found.size !== bytes || hashOf(await readFile(path)) !== sha256) {
-      throw damaged(archive, `the image ${path} was changed`);
+    if ((await readVerified(copies, image)) === null) {
+      const path = segment === null ? pathInPool(pool, sha256) : copies.segments.pathOf(segment);
+      const isMissing = (await ignoreErrno(stat(path), 'ENOENT', 'ENOTDIR')) === undefined;
+      const what = segment === null ? `the image ${path}` : `the image ${sha256} in ${path}`;
+      throw damaged(archive, `${what} ${isMissing ? 'is missing' : 'was changed'}`);
     }
     count++;
     advance(bytes);

@@ -5,7 +5,7 @@ import { ignoreErrno } from '@gantry/embedded-postgres/errno';
 import type pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import type { Logger } from 'pino';
-import type { BlobStore } from '../../images/blobs.ts';
+import type { ImageFiles } from '../../images/blobs.ts';
 import { readVerified } from '../../images/verify.ts';
 import { tablesOfMigrations } from '../../platform/database/migrate.ts';
 import { migrationsFolder, version } from '../../platform/installation.ts';
@@ -26,7 +26,6 @@ import {
 import { claimBackupFolder, cleanPool, createDraft, type Draft, removeOldBackups } from './folder.ts';
 import { BackupRefused, explaining, explainingStore } from './refusal.ts';
 import {
-  COPY_IMAGES,
   type CopiedTable,
   type CopyConnection,
   copyOut,
@@ -34,6 +33,7 @@ import {
   type DatabaseFacts,
   excludeOthers,
   hasSchema,
+  imagesOut,
   keepTables,
   listTables,
   openCopyConnection,
@@ -43,7 +43,15 @@ import {
   type SequenceValue,
   takeSnapshot,
 } from './source-store.ts';
-import { addToPool, forEachImage, isInPool, POOL, readImageList } from './stored-images.ts';
+import {
+  addToPool,
+  forEachImage,
+  imagesInPool,
+  isInPool,
+  POOL,
+  readImageList,
+  SegmentCopies,
+} from './stored-images.ts';
 
 /** The secrets of the data folder that belong to the data. The password of the embedded database does not. */
 export const SECRETS = ['jwt-secret'] as const;
@@ -54,7 +62,7 @@ const MAX_MISSING_IMAGES = 1_000;
 export interface MakeOptions {
   readonly connectionString: string;
   /** The store of the images. */
-  readonly blobs: BlobStore;
+  readonly files: ImageFiles;
   /** The data folder, for its secrets. */
   readonly dataDir: string;
   /** The folder of backups. */
@@ -196,7 +204,7 @@ async function writeDatabase(
   const written: ArchivedTable[] = [];
   for (const table of tables) written.push(await writeTable(client, draft, table, advance, options.signal));
   const sequences = await readSequences(client);
-  const source = client.query(copyTo(COPY_IMAGES));
+  const source = client.query(copyTo(await imagesOut(client)));
   const pictures = await writeCompressed(draft.path, IMAGES_FILE, source, { signal: options.signal });
   return { tables: written, sequences, pictures, advance };
 }
@@ -236,22 +244,29 @@ async function copyImages(
   draft: Draft,
   list: ArchivedFile,
   advance: (bytes: number) => void,
-  { blobs, folder, log, signal }: MakeOptions,
+  { files, folder, log, signal }: MakeOptions,
 ): Promise<CopiedImages> {
   const pool = join(folder, POOL);
   const result = { count: 0, bytes: 0, copied: 0, copiedBytes: 0, lacking: [] as string[] };
   const folders = new Set<string>();
+  const copies = imagesInPool(pool);
+  const segments = new SegmentCopies(files.segments, copies.segments);
   await forEachImage(
     readImageList(readCompressed(draft.path, list)),
     async (image) => {
-      if (!(await isInPool(pool, image))) {
-        const bytes = await explainingStore(() => readVerified(blobs, image));
+      const { sha256, segment, position } = image;
+      const isInSegment = segment !== null && position !== null;
+      const isPresent = isInSegment
+        ? await segments.ensure(segment, position + image.bytes)
+        : await isInPool(pool, image);
+      if (!isPresent) {
+        const bytes = await explainingStore(() => readVerified(isInSegment ? copies : files, image));
         if (bytes === null) {
-          result.lacking.push(image.sha256);
+          result.lacking.push(sha256);
           if (result.lacking.length > MAX_MISSING_IMAGES) throw tooManyLacking();
           return;
         }
-        folders.add(await addToPool(pool, image.sha256, bytes));
+        if (!isInSegment) folders.add(await addToPool(pool, sha256, bytes));
         result.copied++;
         result.copiedBytes += bytes.length;
       }

@@ -88,6 +88,7 @@ async function copyAll(connection: CopyConnection, target: pg.Client): Promise<O
       source.query(copyTo(copyOut(source, table))),
     isFromThePast: false,
     lackingPictures: [],
+    hasObjectsOnly: false,
   };
   let after: ReadonlyMap<string, number> = new Map();
   await loadTables(target, data, async () => {

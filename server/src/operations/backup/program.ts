@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import { openBlobs } from '../../images/blobs.ts';
+import { openImageFiles } from '../../images/blobs.ts';
 import { safeText } from '../../platform/describe-error.ts';
 import { lowerPriorityTo } from '../../platform/process/own-process.ts';
 import { makeBackup } from './make.ts';
@@ -17,10 +17,10 @@ function say(message: BackupMessage): void {
 
 async function make({ config, connectionString, folder, keep }: BackupJob): Promise<void> {
   let reportedAt = performance.now();
-  await using blobs = await openBlobs(config);
+  await using files = await openImageFiles(config);
   const made = await makeBackup({
     connectionString,
-    blobs,
+    files,
     dataDir: config.DATA_DIR,
     folder,
     keep,

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { syncFolder } from '@gantry/embedded-postgres/data-folder';
 import { ignoreErrno } from '@gantry/embedded-postgres/errno';
 import type { Logger } from 'pino';
-import type { BlobStore } from '../../images/blobs.ts';
+import type { ImageFiles } from '../../images/blobs.ts';
+import { type LocatedImage, readVerified } from '../../images/verify.ts';
 import { sqlState } from '../../platform/database/failure.ts';
 import { migrate } from '../../platform/database/migrate.ts';
 import { waitForDatabase } from '../../platform/database/wait.ts';
@@ -11,7 +12,7 @@ import { migrationsFolder } from '../../platform/installation.ts';
 import { type Manifest, readCompressed, SECRETS_FOLDER } from './archive.ts';
 import { BackupRefused, explaining, explainingStore } from './refusal.ts';
 import { openCopyConnection } from './source-store.ts';
-import { forEachImage, pathInPool, poolOf, readImageList } from './stored-images.ts';
+import { forEachImage, imagesInPool, poolOf, readImageList, SegmentCopies } from './stored-images.ts';
 import { analyze, loadTables, requireEmptyDatabase } from './target-store.ts';
 
 export interface RestoreOptions {
@@ -20,7 +21,7 @@ export interface RestoreOptions {
   readonly manifest: Manifest;
   readonly connectionString: string;
   readonly allowUnsafe: boolean;
-  readonly blobs: BlobStore;
+  readonly files: ImageFiles;
   readonly dataDir: string;
   readonly log: Logger;
   /** Called with what is being done, as part of a sentence. */
@@ -71,6 +72,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoreRes
         },
         isFromThePast: true,
         lackingPictures: manifest.pictures.lacking,
+        hasObjectsOnly: options.files.storesObjects,
       },
       () => restoreSecrets(options),
     ),
@@ -101,26 +103,37 @@ async function explainingFull<Result>(work: () => Promise<Result>): Promise<Resu
   }
 }
 
-async function restoreImages({ archive, manifest, blobs, dataDir }: RestoreOptions): Promise<number> {
+async function restoreImages({ archive, manifest, files, dataDir }: RestoreOptions): Promise<number> {
   const pool = poolOf(archive);
   const lacking = new Set(manifest.pictures.lacking);
+  const copies = imagesInPool(pool);
+  const segments = new SegmentCopies(copies.segments, files.segments);
   let stored = 0;
   await explainingStore(() =>
     explaining(dataDir, () =>
-      forEachImage(
-        readImageList(readCompressed(archive, manifest.pictures.file)),
-        async ({ sha256, bytes }) => {
-          if (lacking.has(sha256)) return;
+      forEachImage(readImageList(readCompressed(archive, manifest.pictures.file)), async (image) => {
+        const { sha256, bytes, segment, position } = image;
+        if (lacking.has(sha256)) return;
+        if (segment !== null && position !== null && !files.storesObjects) {
+          await segments.ensure(segment, position + bytes);
+        } else if ((await files.blobs.stat(sha256))?.bytes !== bytes) {
           // An interrupted restore may have stored it: a file appears in a store only when it is complete.
-          if ((await blobs.stat(sha256))?.bytes !== bytes) {
-            await blobs.put(sha256, await readFile(pathInPool(pool, sha256)));
-          }
-          stored++;
-        },
-      ),
+          await files.blobs.put(sha256, await readFromPool(copies, image));
+        }
+        stored++;
+      }),
     ),
   );
   return stored;
+}
+
+/** The bytes of an image of a verified archive. */
+async function readFromPool(copies: ImageFiles, image: LocatedImage): Promise<Buffer> {
+  const bytes = await readVerified(copies, image);
+  if (bytes !== null) return bytes;
+  throw new BackupRefused(
+    `The image ${image.sha256} of the backup was changed meanwhile: use another backup`,
+  );
 }
 
 /** @throws BackupRefused when the data folder has other secrets, which belong to another installation */

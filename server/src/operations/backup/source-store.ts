@@ -230,9 +230,25 @@ function listOf(client: ClientBase, columns: readonly string[]): string {
   return columns.map((column) => client.escapeIdentifier(column)).join(', ');
 }
 
-/** The images whose files are stored, as text: a hash, a tab and a size in each line, in the order of hashes. */
-export const COPY_IMAGES = `
-  COPY (SELECT encode(sha256, 'hex'), bytes FROM images WHERE stored_at IS NOT NULL ORDER BY sha256) TO STDOUT`;
+/**
+ * The statement that writes the images that are stored as text: a hash and a size in each line, and the name of the segment
+ * and the position of those in segments. Images with files of their own come first, in the order of hashes; the others
+ * follow segment by segment.
+ */
+export async function imagesOut(client: ClientBase): Promise<string> {
+  const { rows } = await client.query<{ has: boolean }>(
+    "SELECT to_regclass('image_segments') IS NOT NULL AS has",
+  );
+  return rows[0]?.has
+    ? `COPY (
+        SELECT encode(sha256, 'hex'), images.bytes, coalesce(name, ''), coalesce(position::text, '')
+        FROM images LEFT JOIN image_segments ON id = segment
+        WHERE stored_at IS NOT NULL ORDER BY name NULLS FIRST, position, sha256
+      ) TO STDOUT`
+    : `COPY (
+        SELECT encode(sha256, 'hex'), bytes FROM images WHERE stored_at IS NOT NULL ORDER BY sha256
+      ) TO STDOUT`;
+}
 
 /** The number of images whose files are stored, and their size in bytes. */
 export async function countImages(client: ClientBase): Promise<{ count: number; bytes: number }> {

@@ -146,6 +146,8 @@ interface LoadedData {
   readonly isFromThePast: boolean;
   /** Hashes of images without a file. */
   readonly lackingPictures: readonly string[];
+  /** Whether the images in segments were stored as objects. */
+  readonly hasObjectsOnly: boolean;
 }
 
 /** The memory for building the indexes of partitions, which are built after their rows are loaded. */
@@ -184,6 +186,10 @@ export async function loadTables(
     "UPDATE images SET stored_at = NULL WHERE sha256 IN (SELECT decode(hex, 'hex') FROM unnest($1::text[]) AS hex)",
     [data.lackingPictures],
   );
+  if (data.hasObjectsOnly && data.tables.some(({ name }) => name === 'image_segments')) {
+    await client.query('UPDATE images SET segment = NULL, position = NULL WHERE segment IS NOT NULL');
+    await client.query('DELETE FROM image_segments');
+  }
   await beforeCommit();
   await client.query('COMMIT');
   return counts;

@@ -3,7 +3,7 @@ import type { Finding } from '@gantry/contract/doctor';
 import { HOUR_MS, MINUTE_MS } from '@gantry/contract/durations';
 import { ignoreErrno } from '@gantry/embedded-postgres/errno';
 import { listEventMonths } from '../../events/partitions.ts';
-import { openBlobs } from '../../images/blobs.ts';
+import { openImageFiles } from '../../images/blobs.ts';
 import { readImageCondition } from '../../images/store.ts';
 import type { Config } from '../../platform/config.ts';
 import { dueOf, readMigrations } from '../../platform/database/migrate.ts';
@@ -251,9 +251,9 @@ const NO_IMAGE = '0'.repeat(64);
 /** Whether the S3-compatible store of images answers. Images in the data folder are checked with that folder. */
 export async function checkImageStore(config: Config): Promise<Finding[]> {
   if (config.S3_BUCKET === undefined) return [];
-  await using blobs = await openBlobs(config);
+  await using files = await openImageFiles(config);
   try {
-    await blobs.stat(NO_IMAGE);
+    await files.blobs.stat(NO_IMAGE);
     return [];
   } catch (error) {
     return [problem('pictureStore', { reason: safeText(error) })];

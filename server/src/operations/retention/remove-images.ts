@@ -9,6 +9,8 @@ import {
   removeOrphans,
   removeReferences,
 } from '../../images/orphans-store.ts';
+import { moveFilesToSegments, rewriteSegments } from '../../images/rewrite.ts';
+import type { Transaction } from '../../platform/database/transaction.ts';
 import { type Cutoffs, lastCutoff } from './cutoffs.ts';
 import { type Run, removeRecorded, showLife } from './remove.ts';
 
@@ -17,6 +19,9 @@ const IMAGES_AT_ONCE = 10_000;
 
 /** Number of files removed at the same time, per transaction; the change feed waits for it. */
 const FILES_AT_ONCE = 8;
+
+/** Number of images in segments removed in one transaction. */
+const ROWS_AT_ONCE = 1_000;
 
 /** How far before the last run to begin: images of that time were too recent for it. */
 const OVERLAP_MS = 2 * HOUR_MS;
@@ -30,6 +35,7 @@ export async function removeDueImages(run: Run, due: Cutoffs, since: number | nu
   if (due.images !== null) await releaseOldImages(run, due.images);
   await releaseImagesOfNone(run, due, since);
   await collectOrphans(run);
+  await tidyFiles(run);
 }
 
 /**
@@ -86,10 +92,10 @@ async function releaseImagesOfNone(run: Run, due: Cutoffs, since: number | null)
 }
 
 async function removeImages(run: Run, hashes: readonly string[]): Promise<void> {
-  await markAsUnstored(run.db, hashes);
   await removeRecorded(run, async (tx) => {
     const gone = await removeOrphans(tx, hashes);
-    await Promise.all(gone.map(({ sha256 }) => run.blobs.delete(sha256)));
+    const objects = gone.filter(({ isInSegment }) => !isInSegment);
+    await Promise.all(objects.map(({ sha256 }) => run.files.blobs.delete(sha256)));
     return gone.map(({ month, bytes }) => ({ class: 'images', month, rows: 1, bytes }));
   });
 }
@@ -97,15 +103,37 @@ async function removeImages(run: Run, hashes: readonly string[]): Promise<void> 
 async function collectOrphans(run: Run): Promise<void> {
   let after: string | null = null;
   do {
-    const { last, orphans }: { last: string | null; orphans: string[] } = await pageOfImages(
+    const { last, orphans }: Awaited<ReturnType<typeof pageOfImages>> = await pageOfImages(
       run.db,
       after,
       IMAGES_AT_ONCE,
     );
     await showLife(run);
-    for (let at = 0; at < orphans.length && !run.stopped(); at += FILES_AT_ONCE) {
-      await removeImages(run, orphans.slice(at, at + FILES_AT_ONCE));
+    const hashesOf = (isInSegment: boolean) =>
+      orphans.filter((each) => each.isInSegment === isInSegment).map(({ sha256 }) => sha256);
+    const inSegments = hashesOf(true);
+    for (let at = 0; at < inSegments.length && !run.stopped(); at += ROWS_AT_ONCE) {
+      await removeImages(run, inSegments.slice(at, at + ROWS_AT_ONCE));
+    }
+    const objects = hashesOf(false);
+    for (let at = 0; at < objects.length && !run.stopped(); at += FILES_AT_ONCE) {
+      const some = objects.slice(at, at + FILES_AT_ONCE);
+      await markAsUnstored(run.db, some);
+      await removeImages(run, some);
     }
     after = last;
   } while (after !== null && !run.stopped());
+}
+
+/** Gives back the space of removed images, and moves files of earlier versions to segments. */
+async function tidyFiles(run: Run): Promise<void> {
+  const { db, log, files, stopped } = run;
+  const transact = async (work: (tx: Transaction) => Promise<void>): Promise<void> => {
+    await removeRecorded(run, async (tx) => {
+      await work(tx);
+      return [];
+    });
+  };
+  await moveFilesToSegments({ db, log, files, stopped, transact });
+  await rewriteSegments({ db, log, files, stopped, transact });
 }

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { findHeld, lockOutHolds } from '../../events/holds-store.ts';
 import { type EventMonth, listEventMonths, readMonthSizes } from '../../events/partitions.ts';
 import { removeEvents } from '../../events/remove-store.ts';
-import type { BlobStore } from '../../images/blobs.ts';
+import type { ImageFiles } from '../../images/blobs.ts';
 import { sqlState } from '../../platform/database/failure.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import { inTransaction, type Transaction } from '../../platform/database/transaction.ts';
@@ -20,7 +20,7 @@ import { type Removal, recordRemovals, tryToExcludeBackups } from './store.ts';
 export interface RunParts {
   readonly db: Database;
   readonly log: Logger;
-  readonly blobs: BlobStore;
+  readonly files: ImageFiles;
 }
 
 /** A run of retention in progress. */

@@ -21,16 +21,16 @@ function folderOf(argument: string | undefined, config: Config): string {
 
 async function backup(argument: string | undefined, { keep, json }: BackupOptions): Promise<void> {
   const { makeRecordedBackup } = await import('../../operations/backup/recorded.ts');
-  const { openBlobs } = await import('../../images/blobs.ts');
+  const { openImageFiles } = await import('../../images/blobs.ts');
   const config = loadConfig();
   const folder = folderOf(argument, config);
   // BACKUP_KEEP is for BACKUP_DIR, so it does not remove backups from another folder.
   const isOwn = argument === undefined || folder === config.BACKUP_DIR;
   await using database = await openDatabaseOf(config);
-  await using blobs = await openBlobs(config);
+  await using files = await openImageFiles(config);
   const made = await makeRecordedBackup({
     connectionString: database.connectionString,
-    blobs,
+    files,
     dataDir: config.DATA_DIR,
     folder,
     keep: keep ?? (isOwn ? config.BACKUP_KEEP : null),
@@ -92,16 +92,16 @@ async function restore(folder: string, { verifyOnly, json }: RestoreOptions): Pr
     return say('The backup is complete and undamaged. Nothing was restored.');
   }
   const { openTarget } = await import('../../operations/backup/target-store.ts');
-  const { openBlobs } = await import('../../images/blobs.ts');
+  const { openImageFiles } = await import('../../images/blobs.ts');
   const { restoreBackup } = await import('../../operations/backup/restore.ts');
   await using target = await openTarget(config);
-  await using blobs = await openBlobs(config);
+  await using files = await openImageFiles(config);
   const restored = await restoreBackup({
     archive,
     manifest,
     connectionString: target.connectionString,
     allowUnsafe: config.ALLOW_UNSAFE_DATABASE,
-    blobs,
+    files,
     dataDir: config.DATA_DIR,
     log: createLog('error'),
     onStep: (step) => say(`  ${step}`),
