@@ -9,6 +9,13 @@ export type AnalyticsInterval = z.infer<typeof analyticsInterval>;
 /** The default range of analytics, in days. */
 export const DEFAULT_DAYS = 30;
 
+const timesSeen = z
+  .int()
+  .min(2)
+  .max(1000)
+  .default(3)
+  .describe('Minimum number of sightings for a plate to be listed.');
+
 export const analyticsInput = z
   .object({
     ...timeRange,
@@ -17,15 +24,19 @@ export const analyticsInput = z
       .describe(
         'Interval of the series. Default: hours for up to 3 days, days for up to 120 days, otherwise weeks.',
       ),
-    repeatPlatesFrom: z
-      .int()
-      .min(2)
-      .max(1000)
-      .default(3)
-      .describe('Minimum number of sightings for a plate to be listed.'),
+    repeatPlates: z
+      .boolean()
+      .default(true)
+      .describe(
+        'false: `repeatPlates` of the answer is null. Searching for them takes longer than all other figures; `reports.getRepeatPlates` does it by itself.',
+      ),
+    repeatPlatesFrom: timesSeen,
   })
   .prefault({});
 export type AnalyticsInput = z.infer<typeof analyticsInput>;
+
+export const repeatPlatesInput = z.object({ ...timeRange, from: timesSeen }).prefault({});
+export type RepeatPlatesInput = z.infer<typeof repeatPlatesInput>;
 
 /** A count, compared with the previous period of the same length. */
 const compared = z.object({
@@ -39,6 +50,30 @@ const compared = z.object({
 export type Compared = z.infer<typeof compared>;
 
 const count = z.number().describe('Number of items.');
+
+/** The plates seen most often in a range. */
+export const repeatPlates = z.object({
+  since: z
+    .date()
+    .describe(
+      'Plates are searched from this time on, because only about the last 500,000 events of the range are searched.',
+    ),
+  plates: showsPlate(
+    'empty',
+    z
+      .array(
+        z.object({
+          licensePlateNumber: showsPlate('plate', z.string()),
+          count,
+          lastSeen: z.date(),
+        }),
+      )
+      .describe(
+        'The 50 plates seen most often. Spellings that differ in case, separators and the script of digits are one plate.',
+      ),
+  ),
+});
+export type RepeatPlates = z.infer<typeof repeatPlates>;
 
 export const analytics = z.object({
   ...eventStats.shape,
@@ -96,27 +131,7 @@ export const analytics = z.object({
   topLocations: z
     .array(z.object({ locationId: z.string(), locationName: z.string(), count }))
     .describe('The ten locations with the most events, counted in the same way.'),
-  repeatPlates: z.object({
-    since: z
-      .date()
-      .describe(
-        'Plates are searched from this time on, because only about the last 500,000 events of the range are searched.',
-      ),
-    plates: showsPlate(
-      'empty',
-      z
-        .array(
-          z.object({
-            licensePlateNumber: showsPlate('plate', z.string()),
-            count,
-            lastSeen: z.date(),
-          }),
-        )
-        .describe(
-          'The 50 plates seen most often. Spellings that differ in case, separators and the script of digits are one plate.',
-        ),
-    ),
-  }),
+  repeatPlates: repeatPlates.nullable().describe('null if the input said so.'),
   hourOfWeek: z
     .array(
       z.object({

@@ -99,6 +99,9 @@ describe('the analytics of a simulated month', () => {
     expect(repeatPlates).toEqual({ since: new Date(month.from).toISOString(), plates: expected });
     const often = await ask({ ...MONTH, repeatPlatesFrom: 7 });
     expect(often.repeatPlates.plates).toEqual(expected.slice(0, 1));
+    expect((await ask({ ...MONTH, repeatPlates: false })).repeatPlates).toBeNull();
+    const alone = await gantry.ok('reports.getRepeatPlates', { ...MONTH, from: 7 }, { token });
+    expect(alone).toEqual(often.repeatPlates);
   });
 
   it('compare with the previous period of the same length', async () => {

@@ -121,6 +121,7 @@ describe('the steps to a cluster', () => {
       'former_users',
       'held_events',
       'image_checks',
+      'image_segments',
       'images',
       'incident_events',
       'incident_images',

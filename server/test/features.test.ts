@@ -34,9 +34,12 @@ describe('a feature that is switched off', () => {
     ['incidents.create', { title: 'x' }],
     ['reports.getReports', undefined],
     ['reports.getAnalytics', undefined],
+    ['reports.getRepeatPlates', undefined],
     ['webhooks.getAll', undefined],
   ])('answers FORBIDDEN with that reason: %s', async (procedure, input) => {
-    const feature = procedure === 'reports.getAnalytics' ? 'analytics' : procedure.split('.')[0];
+    const feature = /^reports\.get(?:Analytics|RepeatPlates)$/.test(procedure)
+      ? 'analytics'
+      : procedure.split('.')[0];
     const token = await few.tokenFor('ADMIN');
     expect(await refusal(procedure, input, token)).toEqual({
       status: 403,

@@ -116,7 +116,7 @@ const installation = async () => {
   await gantry.pool.query('TRUNCATE images, image_segments, damaged_images, event_images CASCADE');
   const folder = await temporaryFolder();
   const files = imageFilesAt(folder);
-  const images = new Images({ db, log, files });
+  const images = new Images({ db, log, files, now: Date.now });
   undo.push(() => images[Symbol.asyncDispose]());
   const parts: RewriteParts = {
     db,
@@ -162,7 +162,7 @@ describe('images in segments', () => {
 
   it('are stored once by one process, and counted as dead if a second one stores them, too', async () => {
     const { files, images, segments } = await installation();
-    const other = new Images({ db, log, files });
+    const other = new Images({ db, log, files, now: Date.now });
     const image = sample();
     await Promise.all([images.keepForNote([image]), images.keepForNote([image])]);
     await images.keepForNote([image]);
@@ -197,7 +197,7 @@ describe('images in segments', () => {
       for (const each of acknowledged) expect(await read(each)).toEqual(each.bytes);
     }
     // Another process goes on in a segment of its own.
-    const next = new Images({ db, log, files: imageFilesAt(folder) });
+    const next = new Images({ db, log, files: imageFilesAt(folder), now: Date.now });
     const later = sample();
     await next.keepForNote([later]);
     expect(await read(later)).toEqual(later.bytes);

@@ -26,7 +26,7 @@ const withImage = (length: number) => {
 const over = (put: () => Promise<unknown>, limits: Partial<ImageLimits> = {}) => {
   const { db, images } = gantry.app.context;
   const sink: ImageSink = { put: () => put().then(() => null), async [Symbol.asyncDispose]() {} };
-  return new Images({ db, log, limits, files: images.files, sink });
+  return new Images({ db, log, limits, files: images.files, sink, now: Date.now });
 };
 const outcomeOf = (work: Promise<void>): Promise<string> =>
   work.then(

@@ -97,6 +97,7 @@ const startWorking = async (options: ProcessOptions = {}): Promise<Resources> =>
           sql`SELECT DISTINCT place FROM chores WHERE NOT is_done AND due_at <= now()`,
         );
         for (const { place } of rows) runner.wake(place);
+        return true;
       },
     }),
   );

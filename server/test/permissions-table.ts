@@ -151,6 +151,7 @@ export const mayCall = {
   'users.getActivityLog': administrators,
   'users.getActivityEntry': administrators,
   'reports.getAnalytics': readReports,
+  'reports.getRepeatPlates': readReports,
   'reports.getReports': readReports,
   'reports.getById': readReports,
   'reports.generate': makeReports,

@@ -17,6 +17,7 @@ describe('a range that ends before it starts', () => {
     ['incidents.getStats', backwards],
     ['watchlist.getAlerts', backwards],
     ['reports.getAnalytics', backwards],
+    ['reports.getRepeatPlates', backwards],
     ['reports.generate', { kind: 'TRAFFIC', format: 'CSV', ...backwards }],
     ['traffic.getFlow', { sensorId, ...backwards }],
     ['traffic.getSpeedDistribution', { sensorId, ...backwards }],
@@ -78,6 +79,7 @@ describe('a range of figures', () => {
   const sensorId = randomUUID();
   const figures: [string, object][] = [
     ['reports.getAnalytics', {}],
+    ['reports.getRepeatPlates', {}],
     ['reports.generate', { kind: 'TRAFFIC', format: 'CSV' }],
     ['traffic.getFlow', { sensorId, interval: 'day' }],
     ['traffic.getSpeedDistribution', { sensorId }],

@@ -1,4 +1,4 @@
-import { analytics, analyticsInput } from '@gantry/contract/analytics';
+import { analytics, analyticsInput, repeatPlates, repeatPlatesInput } from '@gantry/contract/analytics';
 import { byId } from '@gantry/contract/id';
 import { pageCount } from '@gantry/contract/page';
 import {
@@ -13,7 +13,7 @@ import {
   schedulesPage,
   updateScheduleInput,
 } from '@gantry/contract/reports';
-import { getAnalytics } from '../reports/analytics/service.ts';
+import { getAnalytics, getRepeatPlates } from '../reports/analytics/service.ts';
 import { createSchedule, deleteSchedule, updateSchedule } from '../reports/schedules.ts';
 import { listSchedules, showSchedules } from '../reports/schedules-store.ts';
 import { cancelReport, deleteReport, generateReport, showReports, viewReport } from '../reports/service.ts';
@@ -34,6 +34,17 @@ export const reportsRouter = router({
     .input(analyticsInput)
     .output(analytics)
     .query(({ ctx: { app }, input }) => getAnalytics(app, input)),
+
+  getRepeatPlates: allowed('viewReports')
+    .meta({
+      question: true,
+      summary: 'List the plates seen most often',
+      notes:
+        'The field `repeatPlates` of `reports.getAnalytics` by itself. Without a range, the last 30 days.',
+    })
+    .input(repeatPlatesInput)
+    .output(repeatPlates)
+    .query(({ ctx: { app }, input }) => getRepeatPlates(app, input)),
 
   getReports: allowed('viewReports')
     .meta({ question: true, summary: 'List requested reports, newest first' })

@@ -168,6 +168,14 @@ export async function claimMessages(
     .sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
+/** Whether any message is to be processed, now or later. */
+export async function hasDueMessages(db: Executor): Promise<boolean> {
+  const { rows } = await db.execute<{ found: boolean }>(
+    sql`SELECT EXISTS (SELECT FROM device_messages WHERE due_at IS NOT NULL) AS found`,
+  );
+  return rows[0]?.found === true;
+}
+
 /** Extends the leases of messages, except those that another process has claimed meanwhile. */
 export async function extendLeases(
   db: Executor,

@@ -231,6 +231,14 @@ export async function claimPassages(
   return rows.map(asComplete);
 }
 
+/** Whether any passage is to be stored, now or later. */
+export async function hasDuePassages(db: Executor): Promise<boolean> {
+  const { rows } = await db.execute<{ found: boolean }>(
+    sql`SELECT EXISTS (SELECT FROM device_passages WHERE due_at IS NOT NULL) AS found`,
+  );
+  return rows[0]?.found === true;
+}
+
 /** Records the event of a passage and what was left out of it, or why there is none. @returns its messages */
 export async function finishPassage(
   tx: Executor,

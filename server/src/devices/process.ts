@@ -5,9 +5,15 @@ import type { GatewayApp } from './context.ts';
 import { Converter } from './convert.ts';
 import { ReportDates } from './date-reports.ts';
 import { Leases } from './leases.ts';
-import { type ClaimedMessage, claimMessages, handBack, type MessageResult } from './messages-store.ts';
+import {
+  type ClaimedMessage,
+  claimMessages,
+  handBack,
+  hasDueMessages,
+  type MessageResult,
+} from './messages-store.ts';
 import { Passages, type ResultWithPassages } from './passages.ts';
-import type { PassageKey } from './passages-store.ts';
+import { hasDuePassages, type PassageKey } from './passages-store.ts';
 import { Sequences } from './sequences.ts';
 
 /** Number of messages processed at once. Their events are committed in common groups. */
@@ -90,22 +96,29 @@ export class Processor implements AsyncDisposable {
     });
   }
 
-  /** Processes messages that are due, such as those whose lease has ended. */
-  async sweep(isOver: () => boolean): Promise<void> {
-    while (!isOver()) {
+  /**
+   * Processes messages that are due, such as those whose lease has ended.
+   * @returns whether there are messages that are due, or will be
+   */
+  async sweep(isOver: () => boolean): Promise<boolean> {
+    for (let hasFound = false; !isOver(); hasFound = true) {
       const claimed = await claimMessages(this.#app.gateways, {
         most: CLAIMED_AT_ONCE,
         mostBytes: CLAIMED_BYTES,
         leaseMs: this.#app.timings.messageLeaseMs,
       });
-      if (claimed.length === 0) return;
+      if (claimed.length === 0) return hasFound || (await hasDueMessages(this.#app.gateways));
       await Promise.all(claimed.map((message) => this.#track(message)));
     }
+    return true;
   }
 
-  /** Stores the observations of vehicles that are due. */
-  async sweepPassages(isOver: () => boolean): Promise<void> {
-    while (!isOver() && (await this.#passages.sweep(CLAIMED_AT_ONCE)) === CLAIMED_AT_ONCE);
+  /** Stores the observations of vehicles that are due. @returns whether there are any that are due, or will be */
+  async sweepPassages(isOver: () => boolean): Promise<boolean> {
+    let stored = 0;
+    do stored = await this.#passages.sweep(CLAIMED_AT_ONCE);
+    while (!isOver() && stored === CLAIMED_AT_ONCE);
+    return stored > 0 || (await hasDuePassages(this.#app.gateways));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -31,6 +31,8 @@ interface ReceiverParts {
   readonly processor: Pick<Processor, 'hasRoom' | 'accept'>;
   readonly spool: MessageSpool;
   readonly missed: MissedMessages;
+  /** Called for each message that was stored and is to be processed, by this process or another. */
+  readonly onStored?: () => void;
 }
 
 /** A message that has its place in a group. */
@@ -114,8 +116,10 @@ export class Receiver implements AsyncDisposable {
     const isNew = await written;
     if (refusal !== null) {
       app.metrics.deviceMessages.inc({ format: connection.format, outcome: 'REFUSED' });
-    } else if (isNew && isTaken) {
-      processor.accept({ ...message, connectionId: connection.id, claim: 0, failures: 0, unfinished: 0 });
+    } else if (isNew) {
+      this.#parts.onStored?.();
+      if (isTaken)
+        processor.accept({ ...message, connectionId: connection.id, claim: 0, failures: 0, unfinished: 0 });
     }
     return refusal;
   }

@@ -4,7 +4,7 @@ import { createBoundedCache } from '../platform/caches.ts';
 import { isOutage } from '../platform/database/failure.ts';
 import { channels } from '../platform/database/notify.ts';
 import { mappingProgram } from '../platform/installation.ts';
-import { startPeriodic } from '../platform/periodic.ts';
+import { type Rounds, startPeriodic } from '../platform/periodic.ts';
 import { spoolFolderOf } from '../platform/spool-folder.ts';
 import { type Foundation, keepFresh } from '../platform/start.ts';
 import type { FrontEnd, RequestHandler } from '../rpc/exchange.ts';
@@ -46,19 +46,22 @@ export function startGateways(
   const { config, log, timings, clock, metrics, gateways: db } = app;
 
   const processor = resources.use(new Processor(app));
-  const sweeps = resources.use(
-    startPeriodic(
-      { everyMs: timings.sweepMessagesMs, log, failure: 'messages of devices cannot be processed now' },
-      (isOver) => processor.sweep(isOver),
-    ),
+  const sweep = (
+    everyMs: number,
+    failure: string,
+    work: (isOver: () => boolean) => Promise<boolean>,
+  ): Rounds => resources.use(startPeriodic({ everyMs, restMs: 10 * everyMs, log, failure }, work));
+  const messages = sweep(timings.sweepMessagesMs, 'messages of devices cannot be processed now', (isOver) =>
+    processor.sweep(isOver),
   );
-  app.messageSignals.on('due', sweeps.startNow);
-  resources.use(
-    startPeriodic(
-      { everyMs: timings.sweepPassagesMs, log, failure: 'observations of vehicles cannot be stored now' },
-      (isOver) => processor.sweepPassages(isOver),
-    ),
+  app.messageSignals.on('due', messages.startNow);
+  const passages = sweep(timings.sweepPassagesMs, 'observations of vehicles cannot be stored now', (isOver) =>
+    processor.sweepPassages(isOver),
   );
+  const onStored = (): void => {
+    messages.rouse();
+    passages.rouse();
+  };
   const spool = new MessageSpool({
     folder: spoolFolderOf(config.DATA_DIR),
     maxBytes: config.GATEWAY_SPOOL_MB * 1_000_000,
@@ -73,7 +76,7 @@ export function startGateways(
       () => missed.write(),
     ),
   );
-  const receiver = resources.use(new Receiver({ app, processor, spool, missed }));
+  const receiver = resources.use(new Receiver({ app, processor, spool, missed, onStored }));
   resources
     .use(
       startPeriodic(

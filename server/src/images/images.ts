@@ -30,6 +30,8 @@ interface ImagesParts {
   readonly db: Database;
   readonly files: ImageFiles;
   readonly log: Logger;
+  /** The time in Unix milliseconds. */
+  readonly now: () => number;
   /** Called for each image that is found damaged. */
   readonly onDamaged?: () => void;
   /** Called with the number of images of each group that was written. */
@@ -104,7 +106,7 @@ export class Images implements AsyncDisposable {
   readonly #recorded: Groups<NewImagesOfEvent, void>;
   readonly #referred: Groups<ImagesOfEvent, void>;
 
-  constructor({ db, files, log, onDamaged = () => undefined, onGroup, limits, sink }: ImagesParts) {
+  constructor({ db, files, log, now, onDamaged = () => undefined, onGroup, limits, sink }: ImagesParts) {
     this.files = files;
     this.#db = db;
     this.#log = log;
@@ -112,7 +114,9 @@ export class Images implements AsyncDisposable {
     this.#limits = { ...LIMITS, ...limits };
     this.#sink =
       sink ??
-      (files.storesObjects ? new ObjectSink(files.blobs, db) : new SegmentSink(files.segments, db, onGroup));
+      (files.storesObjects
+        ? new ObjectSink(files.blobs, db)
+        : new SegmentSink(files.segments, db, now, onGroup));
     this.#breaker = new Breaker(this.#limits);
     this.#waiting = new Shares({ items: this.#limits.events, size: this.#limits.bytes, ...MIN_SHARE });
     const together = <Item>(write: (items: readonly Item[]) => Promise<void>) =>

@@ -4,7 +4,6 @@ import pLimit from 'p-limit';
 import { isBadRow } from '../platform/database/failure.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { Groups } from '../platform/groups.ts';
-import { machineTime } from '../platform/machine-time.ts';
 import type { BlobStore } from './blobs.ts';
 import { type Place, type SegmentFiles, SegmentWriter } from './segments.ts';
 import { segmentRegister } from './segments-store.ts';
@@ -21,12 +20,20 @@ export class SegmentSink implements ImageSink {
   readonly #writer: SegmentWriter;
   readonly #groups: Groups<ReceivedImage, Place>;
 
-  /** @param onGroup called with the number of images of each group that was written */
-  constructor(files: SegmentFiles, db: Database, onGroup: (images: number) => void = () => undefined) {
+  /**
+   * @param now the time in Unix milliseconds
+   * @param onGroup called with the number of images of each group that was written
+   */
+  constructor(
+    files: SegmentFiles,
+    db: Database,
+    now: () => number,
+    onGroup: (images: number) => void = () => undefined,
+  ) {
     this.#writer = new SegmentWriter(files, segmentRegister(db));
     this.#groups = new Groups<ReceivedImage, Place>({
       write: async (images) => {
-        const places = await this.#writer.append(images, monthAt(machineTime()));
+        const places = await this.#writer.append(images, monthAt(now()));
         onGroup(images.length);
         return places;
       },

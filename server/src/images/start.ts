@@ -9,16 +9,14 @@ export interface ImageServices {
 }
 
 export async function startImages({
-  core: { config, db, log, metrics, settings },
+  core: { config, db, log, metrics, settings, clock },
   resources,
 }: Foundation): Promise<ImageServices> {
   const files = resources.use(await openImageFiles(config));
   const onDamaged = () => metrics.damagedImages.inc();
   const zone = () => settings.current().timezone;
   resources.use(startVerifyingImages({ db, files, log, zone, onDamaged }));
-  return {
-    images: resources.use(
-      new Images({ db, log, files, onDamaged, onGroup: (images) => metrics.imageGroupSize.observe(images) }),
-    ),
-  };
+  const onGroup = (images: number) => metrics.imageGroupSize.observe(images);
+  const images = new Images({ db, log, files, now: clock.now, onDamaged, onGroup });
+  return { images: resources.use(images) };
 }

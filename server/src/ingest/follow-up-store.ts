@@ -77,3 +77,11 @@ export async function countLateFollowUp(db: Executor, seconds: number): Promise<
     FROM events_to_follow_up WHERE at < now() - make_interval(secs => ${seconds})`);
   return { events: rows[0]?.events ?? 0, oldestSeconds: rows[0]?.oldest ?? 0 };
 }
+
+/** Whether any events are listed for follow-up, now or later. */
+export async function hasFollowUps(db: Executor): Promise<boolean> {
+  const { rows } = await db.execute<{ found: boolean }>(
+    sql`SELECT EXISTS (SELECT FROM events_to_follow_up) AS found`,
+  );
+  return rows[0]?.found === true;
+}

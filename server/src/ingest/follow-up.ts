@@ -6,11 +6,12 @@ import type { Nodes } from '../platform/database/nodes.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { type Executor, inTransaction } from '../platform/database/transaction.ts';
 import { GroupLoop, writeOrHalve } from '../platform/groups.ts';
-import { startPeriodic } from '../platform/periodic.ts';
+import { type Rounds, startPeriodic } from '../platform/periodic.ts';
 import { TIMINGS, type Timings } from '../platform/timings.ts';
 import {
   claimFollowUps,
   countLateFollowUp,
+  hasFollowUps,
   type LateFollowUp,
   type LeftToFollowUp,
   listOverdueFollowUps,
@@ -62,7 +63,7 @@ export class FollowUp implements AsyncDisposable {
     () => this.#waiting.length > 0,
     () => this.#followWaiting(),
   );
-  readonly #looking: AsyncDisposable;
+  readonly #looking: Rounds;
   #waiting: Batch[] = [];
   #inProgress: readonly Batch[] = [];
   #waitingSize = 0;
@@ -76,6 +77,7 @@ export class FollowUp implements AsyncDisposable {
     this.#looking = startPeriodic(
       {
         everyMs: this.#timings.sweepFollowUpsMs,
+        restMs: 10 * this.#timings.sweepFollowUpsMs,
         log: parts.log,
         failure: 'overdue events cannot be followed up now; the next run will try again',
       },
@@ -91,6 +93,7 @@ export class FollowUp implements AsyncDisposable {
   add(rows: readonly StoredRow[]): Promise<void> {
     return new Promise((resolve) => {
       if (this.#waitingSize >= MAX_WAITING) return resolve();
+      this.#looking.rouse();
       const size = rows.reduce((sum, row) => sum + sizeOf(row), 0);
       const timer = setTimeout(resolve, PATIENCE_MS);
       const done = () => {
@@ -180,14 +183,16 @@ export class FollowUp implements AsyncDisposable {
     await postponeFollowUp(this.#parts.db, ids);
   }
 
-  async #followUpOverdue(): Promise<void> {
+  /** @returns whether any events are listed for follow-up, now or later */
+  async #followUpOverdue(): Promise<boolean> {
     await this.#reportLate();
     const due = await listOverdueFollowUps(this.#parts.db, MAX_EVENTS_AT_ONCE);
     const own = this.#inHand();
     const overdue = due.filter(({ id }) => !own.has(id));
-    if (overdue.length === 0) return;
+    if (overdue.length === 0) return due.length > 0 || (await hasFollowUps(this.#parts.db));
     this.#parts.log.info({ events: overdue.length }, 'following up overdue events');
     for (const ids of inGroups(overdue)) if (!this.#stopped) await this.#followGroup(ids);
+    return true;
   }
 
   /** The ids of the events that this process follows up anyway, one group after another, perhaps long after they are due. */

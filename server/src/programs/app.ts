@@ -34,7 +34,7 @@ import type { Siblings } from '../platform/metrics.ts';
 import { stopDeadlineMs } from '../platform/process/own-process.ts';
 import { type Foundation, Resources, startFoundation } from '../platform/start.ts';
 import { TIMINGS, type Timings } from '../platform/timings.ts';
-import { startRealtime } from '../realtime/start.ts';
+import { type RealtimeServices, startRealtime } from '../realtime/start.ts';
 import { startReports } from '../reports/start.ts';
 import { FrontEnd } from '../rpc/exchange.ts';
 import { startSensors } from '../sensors/start.ts';
@@ -242,7 +242,7 @@ async function startModules(
   const zone = () => core.settings.current().timezone;
   const retention = resources.use(new Retention({ db, log, files: images.images.files, zone }));
   const ingest = await startIngest(foundation, { ...watchlist, ...webhooks, outbox }, realtime.feedGrew);
-  startMaintenance(foundation);
+  startMaintenance(foundation, realtime);
   // Closed before the follow-up of events: deliveries of its last round are sent after the next start.
   startDeliveries(foundation, webhooks.webhookUrls);
   const reports = startReports(foundation, connectionString);
@@ -264,13 +264,20 @@ async function startModules(
 }
 
 /** Starts what keeps stored events and their counts in order. */
-function startMaintenance({ core, pools, resources }: Foundation): void {
+function startMaintenance(
+  { core, pools, resources }: Foundation,
+  { whenFeedGrows }: Pick<RealtimeServices, 'whenFeedGrows'>,
+): void {
   const { log, timings, clock, metrics } = core;
   const db = createDatabase(pools.rollUp);
   const { now } = clock;
-  resources.use(startRollingUpCounts({ db, log, timings }));
+  const counts = resources.use(startRollingUpCounts({ db, log, timings }));
   const notePending = (events: number): void => metrics.pendingTrafficEvents.set(events);
-  resources.use(startTrafficRollUp({ db, log, now, everyMs: timings.rollUpTrafficMs, notePending }));
+  const traffic = resources.use(
+    startTrafficRollUp({ db, log, now, everyMs: timings.rollUpTrafficMs, notePending }),
+  );
+  whenFeedGrows(counts.rouse);
+  whenFeedGrows(traffic.rouse);
   const { ordinary: pool, upkeep: own } = pools;
   resources.use(startUpkeep({ pool, own, log, now, everyMs: timings.upkeepMs }));
   resources.use(startRenewingPlateKeys({ db, log, everyMs: timings.renewPlateKeysMs }));

@@ -16,6 +16,8 @@ export interface RealtimeServices {
   readonly streams: Streams;
   /** Called after a commit that added to the feed of changes without notifying anybody. */
   readonly feedGrew: () => void;
+  /** Calls back after each growth of the feed of changes that this process hears of, by whichever process. */
+  readonly whenFeedGrows: (callback: () => void) => void;
   /** Receives what is published besides the streams. */
   readonly outbox: Outbox;
 }
@@ -28,15 +30,25 @@ export async function startRealtime(
   { findEvents, outbox }: { readonly findEvents: FindEvents; readonly outbox: Outbox },
 ): Promise<RealtimeServices> {
   const realtime = new Hub({ pool, findEvents, log, readFeedMs: timings.readFeedMs });
-  listener.on(channels.changes, realtime.wake, realtime.wake);
+  const callbacks: (() => void)[] = [realtime.wake];
+  const grew = (): void => {
+    for (const each of callbacks) each();
+  };
+  listener.on(channels.changes, grew, grew);
   await forgetForeignChanges(pool);
   resources.use(startPruning({ pool, log }));
   const announcer = resources.use(new Announcer(pools.devices));
   const feedGrew = () => {
-    realtime.wake();
+    grew();
     announcer.announce();
   };
-  return { realtime, streams: new Streams(MAX_STREAMS), feedGrew, outbox };
+  return {
+    realtime,
+    streams: new Streams(MAX_STREAMS),
+    feedGrew,
+    whenFeedGrows: (callback) => void callbacks.push(callback),
+    outbox,
+  };
 }
 
 const PRUNE_EVERY_MS = 600_000;

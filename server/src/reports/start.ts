@@ -8,7 +8,7 @@ import { scheduledKinds } from '../system/features.ts';
 import { ReportFiles } from './files.ts';
 import { runDueSchedules } from './run-schedules.ts';
 import { createReportRunner } from './runner.ts';
-import { findKeysInUse, requeueAbandonedReports } from './store.ts';
+import { findKeysInUse, hasOpenReports, requeueAbandonedReports } from './store.ts';
 import { createReportMaker } from './thread.ts';
 
 /** Orphan files are looked for at this interval, in rounds, and removed at this age, in milliseconds. */
@@ -49,6 +49,7 @@ export function startReports(
       listener,
       channel: channels.reports,
       everyMs: timings.sweepReportsMs,
+      restMs: 6 * timings.sweepReportsMs,
       log,
       failure: 'reports that are due cannot be looked for now; the next sweep will try again',
       async sweep() {
@@ -56,6 +57,7 @@ export function startReports(
         await requeueAbandonedReports(db, timings.reportDeadMs);
         if (rounds++ % ROUNDS_BETWEEN_CLEARING === 0) await removeOrphanFiles(db, files, LEFT_OVER_MS);
         runner.wake();
+        return hasOpenReports(db);
       },
     }),
   );

@@ -215,6 +215,14 @@ export async function releaseReport(db: Executor, attempt: Attempt): Promise<voi
  * Requeues reports whose process has shown no liveness signal for some time. Those with too many attempts fail.
  * @param deadMs in milliseconds
  */
+/** Whether any report is waiting or in progress. */
+export async function hasOpenReports(db: Executor): Promise<boolean> {
+  const { rows } = await db.execute<{ found: boolean }>(
+    sql`SELECT EXISTS (SELECT FROM reports WHERE status IN ('QUEUED', 'RUNNING')) AS found`,
+  );
+  return rows[0]?.found === true;
+}
+
 export async function requeueAbandonedReports(db: Executor, deadMs: number): Promise<void> {
   const isGivenUp = sql`${reports.attempts} >= ${MAX_ATTEMPTS}`;
   await db

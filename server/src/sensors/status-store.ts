@@ -270,6 +270,21 @@ export interface SilenceOutcome extends StatusOutcome {
  * an event or, if it is required to send heartbeats, without a heartbeat. The caller has claimed the search.
  * @returns those that changed
  */
+/** Whether a sensor is ONLINE and has been silent for the given time. */
+export async function isAnySilent(tx: Executor, seconds: number): Promise<boolean> {
+  const { rows } = await tx.execute<{ found: boolean }>(
+    sql`SELECT EXISTS (SELECT FROM sensors WHERE ${isSilent(seconds)}) AS found`,
+  );
+  return rows[0]?.found === true;
+}
+
+function isSilent(seconds: number): SQL {
+  const silentFor = sql`make_interval(secs => ${seconds})`;
+  return sql`sensors.status = 'ONLINE' AND greatest(sensors.last_heartbeat, sensors.status_since) < now() - ${silentFor}
+    AND (sensors.requires_heartbeats OR sensors.last_event_at IS NULL
+      OR sensors.last_event_at < now() - ${silentFor} - ${EVENTS_WRITTEN})`;
+}
+
 export async function silenceSensors(tx: Executor, timeoutSeconds: number): Promise<SilenceOutcome[]> {
   const reason = sql`CASE WHEN requires_heartbeats THEN ${silenceReason(timeoutSeconds, true)}::text
     ELSE ${silenceReason(timeoutSeconds, false)}::text END`;
@@ -277,10 +292,7 @@ export async function silenceSensors(tx: Executor, timeoutSeconds: number): Prom
   const { rows } = await tx.execute<OutcomeRow & { reason: string }>(sql`
     WITH locked AS MATERIALIZED (
       SELECT sensors.id, sensors.status, sensors.status_since FROM sensors
-      WHERE sensors.status = 'ONLINE'
-        AND greatest(sensors.last_heartbeat, sensors.status_since) < now() - make_interval(secs => ${timeoutSeconds})
-        AND (sensors.requires_heartbeats OR sensors.last_event_at IS NULL
-          OR sensors.last_event_at < now() - make_interval(secs => ${timeoutSeconds}) - ${EVENTS_WRITTEN})
+      WHERE ${isSilent(timeoutSeconds)}
       ORDER BY sensors.id FOR NO KEY UPDATE OF sensors SKIP LOCKED
     ), silent AS MATERIALIZED (
       SELECT *, ${CHANGED_AT} AS at FROM locked

@@ -2,12 +2,20 @@ import type { Core } from '../platform/context.ts';
 import { type Executor, inTransaction } from '../platform/database/transaction.ts';
 import { startPeriodic } from '../platform/periodic.ts';
 import { type Outbox, publish } from '../realtime/publish.ts';
-import { recordSearch, type StatusOutcome, silenceSensors, takeTurn } from './status-store.ts';
+import { isAnySilent, recordSearch, type StatusOutcome, silenceSensors, takeTurn } from './status-store.ts';
 import type { PublicList } from './view.ts';
 
 const FAILURE = 'silent sensors cannot be searched for now; the next run will try again';
 
 type Parts = Pick<Core, 'db' | 'log'> & { readonly outbox: Outbox; readonly publicSensors: PublicList };
+
+/**
+ * How long the search rests while no sensor is about to be silent. In seconds; short enough that it is not taken for
+ * downtime.
+ */
+function restSeconds(timeoutSeconds: number): number {
+  return shortestDowntime(timeoutSeconds) / 3;
+}
 
 /** A sensor may miss one heartbeat within the time-out, so shorter interruptions do no harm. In seconds. */
 function shortestDowntime(timeoutSeconds: number): number {
@@ -17,26 +25,31 @@ function shortestDowntime(timeoutSeconds: number): number {
 /**
  * Looks once for sensors that are ONLINE and have been silent for the given time. After downtime of the service or the
  * database, it finds none until the service has run for that time.
+ * @returns whether any sensor is about to be silent for so long
  */
-export async function sweepOnce(parts: Parts, timeoutSeconds: number): Promise<void> {
+export async function sweepOnce(parts: Parts, timeoutSeconds: number): Promise<boolean> {
   const { db, log, publicSensors } = parts;
-  const silenced = await inTransaction(db, async (tx) => {
-    if (!(await takeTurn(tx))) return 0;
-    if (!(await recordSearch(tx, timeoutSeconds, shortestDowntime(timeoutSeconds)))) return 0;
-    const outcomes = await silenceSensors(tx, timeoutSeconds);
+  const { silenced, isSoon } = await inTransaction(db, async (tx) => {
+    if (!(await takeTurn(tx))) return { silenced: 0, isSoon: true };
+    const isLong = await recordSearch(tx, timeoutSeconds, shortestDowntime(timeoutSeconds));
+    const outcomes = isLong ? await silenceSensors(tx, timeoutSeconds) : [];
     await publishChanges(parts, tx, outcomes);
-    return outcomes.length;
+    const isSoon = await isAnySilent(tx, timeoutSeconds - 2 * restSeconds(timeoutSeconds));
+    return { silenced: outcomes.length, isSoon };
   });
-  if (silenced === 0) return;
-  publicSensors.forget();
-  log.info({ sensors: silenced }, 'sensors have gone silent');
+  if (silenced > 0) {
+    publicSensors.forget();
+    log.info({ sensors: silenced }, 'sensors have gone silent');
+  }
+  return isSoon;
 }
 
 /** Looks for silent sensors again and again until it is disposed of; disposing waits for the current round. */
 export function startSweeper(parts: Parts & Pick<Core, 'timings'>, timeoutSeconds: number): AsyncDisposable {
-  return startPeriodic({ everyMs: parts.timings.sweepSensorsMs, log: parts.log, failure: FAILURE }, () =>
-    sweepOnce(parts, timeoutSeconds),
-  );
+  const { log, timings } = parts;
+  const everyMs = timings.sweepSensorsMs;
+  const restMs = Math.max(everyMs, restSeconds(timeoutSeconds) * 1_000);
+  return startPeriodic({ everyMs, restMs, log, failure: FAILURE }, () => sweepOnce(parts, timeoutSeconds));
 }
 
 /** Publishes changes of status, in the transaction that makes them. */

@@ -12,7 +12,10 @@ import { AppError } from '../platform/error.ts';
 type Switches = Pick<Config, 'FEATURES'>;
 
 /** Procedures that belong to another feature than the name of their group suggests. */
-const featureOfPath: Readonly<Record<string, SwitchableFeature>> = { 'reports.getAnalytics': 'analytics' };
+const featureOfPath: Readonly<Record<string, SwitchableFeature>> = {
+  'reports.getAnalytics': 'analytics',
+  'reports.getRepeatPlates': 'analytics',
+};
 
 /** @throws AppError `forbidden` when the feature of the procedure is switched off */
 export function requireFeature({ FEATURES }: Switches, path: string, type: string): void {

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Database } from '../platform/database/pool.ts';
 import type { Executor } from '../platform/database/transaction.ts';
-import { startPeriodic } from '../platform/periodic.ts';
+import { type Rounds, startPeriodic } from '../platform/periodic.ts';
 import { countPending, rollUpQuarter, rollUpTraffic } from './roll-up-store.ts';
 
 /**
@@ -38,7 +38,7 @@ export function startTrafficRollUp({
   now: () => number;
   everyMs: number;
   notePending: (events: number) => void;
-}): AsyncDisposable {
+}): Rounds {
   let limit = FIRST_AT_ONCE;
 
   const rollUpSome = async (): Promise<{ isAll: boolean }> => {
@@ -54,14 +54,23 @@ export function startTrafficRollUp({
   };
 
   return startPeriodic(
-    { everyMs, log, failure: 'traffic could not be rolled up now; the next run will try again' },
+    {
+      everyMs,
+      restMs: 6 * everyMs,
+      log,
+      failure: 'traffic could not be rolled up now; the next run will try again',
+    },
     async (isOver) => {
+      let hasFound = false;
       while (!isOver()) {
         const pending = await countPending(db);
         notePending(pending);
-        if (pending === 0 || (await rollUpSome()).isAll) break;
+        if (pending === 0) break;
+        hasFound = true;
+        if ((await rollUpSome()).isAll) break;
       }
-      while (!isOver()) if (!(await rollUpQuarter(db, now() - QUARTER_AFTER_MS))) return;
+      while (!isOver() && (await rollUpQuarter(db, now() - QUARTER_AFTER_MS))) hasFound = true;
+      return hasFound;
     },
   );
 }

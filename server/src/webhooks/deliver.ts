@@ -7,6 +7,7 @@ import { delayAfter } from './back-off.ts';
 import {
   type Attempt,
   claimDueDeliveries,
+  hasOpenDeliveries,
   listDueWebhooks,
   markDelivered,
   markFailed,
@@ -79,10 +80,13 @@ export function startDelivering({ listener, sweepMs, ...options }: DeliveringOpt
     listener,
     channel: channels.deliveries,
     everyMs: sweepMs,
+    restMs: 10 * sweepMs,
     log,
     failure: 'due deliveries cannot be looked for now; the next sweep will try again',
     async sweep() {
-      for (const webhookId of await listDueWebhooks(db)) runner.wake(webhookId);
+      const due = await listDueWebhooks(db);
+      for (const webhookId of due) runner.wake(webhookId);
+      return due.length > 0 || (await hasOpenDeliveries(db));
     },
   });
 }

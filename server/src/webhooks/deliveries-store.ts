@@ -191,6 +191,14 @@ export async function listDueWebhooks(db: Database): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
+/** Whether any delivery is not made yet, now or later. */
+export async function hasOpenDeliveries(db: Database): Promise<boolean> {
+  const { rows } = await db.execute<{ found: boolean }>(
+    sql`SELECT EXISTS (SELECT FROM webhook_deliveries WHERE status = 'PENDING') AS found`,
+  );
+  return rows[0]?.found === true;
+}
+
 /** Larger numbers are not counted, so that the count stays cheap. */
 const MAX_COUNTED = 100_000;
 

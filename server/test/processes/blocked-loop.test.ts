@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -49,6 +51,14 @@ afterAll(async () => {
   await database.drop();
   await rm(scratch, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 });
+
+const freePort = async (): Promise<string> => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return String(port);
+};
 
 interface LogLine {
   readonly msg: string;
@@ -142,7 +152,9 @@ describe('a service whose event loop is blocked', { timeout: TEST_MS }, () => {
 
 describe('a service of several workers', { timeout: TEST_MS }, () => {
   it('replaces a worker that is blocked, and one that is stopped', async () => {
-    const service = await start({ DATABASE_URL: database.url, DATA_DIR: scratch, WORKERS: '2' });
+    // If both end before one is replaced, nobody holds the port meanwhile: a random one would be another one then.
+    const PORT = await freePort();
+    const service = await start({ DATABASE_URL: database.url, DATA_DIR: scratch, WORKERS: '2', PORT });
     const token = await service.tokenFor('ADMIN');
     const apiKey = await service.registerSensor();
     const acknowledged = [await ingest(service, apiKey)];

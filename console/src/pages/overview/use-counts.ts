@@ -86,7 +86,7 @@ export function useLastDay() {
   const since = new Date(Math.floor(now / HOUR_MS) * HOUR_MS - 23 * HOUR_MS);
   const startDate = since.toISOString();
   const { data, error } = useQuery({
-    ...service.reports.getAnalytics.queryOptions({ startDate, interval: 'hour' }),
+    ...service.reports.getAnalytics.queryOptions({ startDate, interval: 'hour', repeatPlates: false }),
     enabled: may && !isPending,
     refetchInterval: AGAIN_MS,
     staleTime: AGAIN_MS,

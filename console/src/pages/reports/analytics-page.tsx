@@ -46,7 +46,7 @@ function Analytics({ today }: { readonly today: string }) {
   const days = startDate <= endDate ? { startDate, endDate } : { startDate: endDate, endDate: startDate };
   const interval = search.interval ?? intervalFor(days);
   const query = useQuery({
-    ...service.reports.getAnalytics.queryOptions({ ...days, interval }),
+    ...service.reports.getAnalytics.queryOptions({ ...days, interval, repeatPlates: false }),
     placeholderData: keepPreviousData,
     staleTime: 60_000,
   });

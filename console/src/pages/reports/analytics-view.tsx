@@ -50,7 +50,7 @@ export function AnalyticsView({ analytics, days }: AnalyticsViewProps) {
       <SeriesCard analytics={analytics} {...range} />
       <WeekCard analytics={analytics} {...range} />
       <ShareTables analytics={analytics} {...range} />
-      <RepeatPlates analytics={analytics} {...range} />
+      <RepeatPlates days={days} from={from} />
       <ProcessingTime times={analytics.processingTime} />
     </div>
   );

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { locks } from '../../platform/database/locks.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import { inTransaction } from '../../platform/database/transaction.ts';
-import { startPeriodic } from '../../platform/periodic.ts';
+import { type Rounds, startPeriodic } from '../../platform/periodic.ts';
 import type { Timings } from '../../platform/timings.ts';
 import { totalsKeys } from './counting.ts';
 
@@ -22,15 +22,19 @@ export function startRollingUpCounts({
   db: Database;
   log: Logger;
   timings: Pick<Timings, 'rollUpCountsMs'>;
-}): AsyncDisposable {
+}): Rounds {
   return startPeriodic(
     {
       everyMs: timings.rollUpCountsMs,
+      restMs: 10 * timings.rollUpCountsMs,
       log,
       failure: 'the counts could not be rolled up now; the next run will try again',
     },
     async (isOver) => {
-      while (!isOver() && (await rollUpCounts(db, MAX_ROLLED_UP_AT_ONCE)) >= MAX_ROLLED_UP_AT_ONCE);
+      let rolledUp = 0;
+      do rolledUp = await rollUpCounts(db, MAX_ROLLED_UP_AT_ONCE);
+      while (!isOver() && rolledUp >= MAX_ROLLED_UP_AT_ONCE);
+      return rolledUp > 0;
     },
   );
 }

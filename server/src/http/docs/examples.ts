@@ -102,6 +102,7 @@ const examples: Readonly<Record<string, object>> = {
   'users.getActivityLog': { take: 20 },
   'users.getActivityEntry': { id: '1' },
   'reports.getAnalytics': MONTH,
+  'reports.getRepeatPlates': MONTH,
   'reports.generate': { ...MONTH, kind: 'EVENTS', format: 'CSV' },
   'reports.createSchedule': { kind: 'DAILY_SUMMARY', format: 'PDF', every: 'DAILY', hour: 6 },
   'reports.updateSchedule': { id: ID, enabled: false },

@@ -132,6 +132,7 @@ export const routes: readonly Route[] = [
   read('/v1/traffic/top-locations', 'traffic.getTopLocations'),
 
   read('/v1/analytics', 'reports.getAnalytics'),
+  read('/v1/analytics/repeat-plates', 'reports.getRepeatPlates'),
 
   read('/v1/webhooks', 'webhooks.getAll'),
   create('/v1/webhooks', 'webhooks.create'),

@@ -9,8 +9,11 @@ export interface JobsOptions extends PeriodicOptions {
   readonly listener: Pick<Listener, 'on'>;
   /** A channel whose messages name a group with due jobs. */
   readonly channel: Channel;
-  /** Wakes the runner for every group with due jobs: retries, expired leases, and jobs whose message was lost. */
-  readonly sweep: () => Promise<void>;
+  /**
+   * Wakes the runner for every group with due jobs: retries, expired leases, and jobs whose message was lost.
+   * @returns whether there are jobs that are due, or will be
+   */
+  readonly sweep: () => Promise<boolean>;
 }
 
 /**
@@ -20,7 +23,11 @@ export interface JobsOptions extends PeriodicOptions {
  */
 export function startJobs({ runner, listener, channel, sweep, ...options }: JobsOptions): AsyncDisposable {
   const sweeps = startPeriodic(options, sweep);
-  listener.on(channel, (group) => runner.wake(group), sweeps.startNow);
+  const wake = (group: string): void => {
+    sweeps.rouse();
+    runner.wake(group);
+  };
+  listener.on(channel, wake, sweeps.startNow);
   return {
     async [Symbol.asyncDispose]() {
       await sweeps[Symbol.asyncDispose]();

@@ -1,4 +1,10 @@
-import { type Analytics, type AnalyticsInput, DEFAULT_DAYS } from '@gantry/contract/analytics';
+import {
+  type Analytics,
+  type AnalyticsInput,
+  DEFAULT_DAYS,
+  type RepeatPlates,
+  type RepeatPlatesInput,
+} from '@gantry/contract/analytics';
 import { DateTime } from 'luxon';
 import { timeOfId } from '../../events/id.ts';
 import { isRemovedWithin, listRemovedEvents } from '../../events/remove-store.ts';
@@ -22,7 +28,7 @@ const EVENTS_FOR_PLATES = 500_000;
 /**
  * The figures of an analytics page. Counts come from the totals, in some milliseconds for a month with 10 million events;
  * where local hours do not begin with those of UTC, half of the events are counted one by one, in about a second for each
- * million. Repeated plates are searched for in a bounded number of events.
+ * million. Repeated plates are searched for in a bounded number of events, if they are asked for.
  * @throws AppError `badRequest` for a range that ends before it starts, is too long, or has too many points
  */
 export async function getAnalytics(
@@ -45,8 +51,9 @@ export async function getAnalytics(
       getProcessingTime(db, range),
     ]);
   const keptSince = Math.max(0, ...removed.map(({ until }) => until).filter((until) => until > range.from));
-  const recent = lastEventsOf(hours, range, EVENTS_FOR_PLATES);
-  const plates = await listRepeatPlates(db, recent, input.repeatPlatesFrom);
+  const repeated = input.repeatPlates
+    ? await repeatPlatesIn(db, lastEventsOf(hours, range, EVENTS_FOR_PLATES), input.repeatPlatesFrom)
+    : null;
   return {
     ...breakdownsOf(now),
     timezone,
@@ -61,21 +68,44 @@ export async function getAnalytics(
     ),
     topSensors,
     topLocations,
-    repeatPlates: {
-      since: new Date(recent.from),
-      plates: plates.map(({ plate, n, last_seen }) => ({
-        licensePlateNumber: plate,
-        count: n,
-        lastSeen: new Date(timeOfId(last_seen)),
-      })),
-    },
+    repeatPlates: repeated,
     hourOfWeek: weekOf(hours, timezone),
     processingTime,
   };
 }
 
+/**
+ * The plates seen most often in a range, in a bounded number of its last events.
+ * @throws AppError `badRequest` as `getAnalytics` does
+ */
+export async function getRepeatPlates(
+  { db, settings, clock }: Pick<Core, 'db' | 'settings' | 'clock'>,
+  { from, ...given }: RepeatPlatesInput,
+): Promise<RepeatPlates> {
+  const { timezone } = settings.current();
+  const range = rangeOf(given, timezone, clock.now());
+  const hours = await countByLocalHour(db, range, timezone);
+  return repeatPlatesIn(db, lastEventsOf(hours, range, EVENTS_FOR_PLATES), from);
+}
+
+async function repeatPlatesIn(db: Core['db'], range: Interval, from: number): Promise<RepeatPlates> {
+  const plates = await listRepeatPlates(db, range, from);
+  return {
+    since: new Date(range.from),
+    plates: plates.map(({ plate, n, last_seen }) => ({
+      licensePlateNumber: plate,
+      count: n,
+      lastSeen: new Date(timeOfId(last_seen)),
+    })),
+  };
+}
+
 /** The requested range. By default it ends now, and begins a number of days of the time zone before its end. */
-function rangeOf(input: AnalyticsInput, zone: string, now: number): Interval {
+function rangeOf(
+  input: Pick<AnalyticsInput, 'startDate' | 'endDate' | 'interval'>,
+  zone: string,
+  now: number,
+): Interval {
   const endDate = input.endDate ?? new Date(now).toISOString();
   const startDate = input.startDate ?? daysBefore(endDate, zone, DEFAULT_DAYS);
   const range = requireRange({ startDate, endDate }, zone);
