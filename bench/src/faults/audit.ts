@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto';
+import type { GantryClient } from '@gantry/client';
 import pg from 'pg';
 import { contentOf, type Journal } from './journal.ts';
 
@@ -82,6 +84,33 @@ export async function audit(databaseUrl: string, journal: Journal): Promise<Audi
       ...sentence('events could not be sent again until they were acknowledged', unanswered),
     ],
   };
+}
+
+/** Number of images that are read at the same time. */
+const IMAGES_AT_ONCE = 8;
+
+/** Reads the images of acknowledged events from the service. @returns what is wrong with them, as sentences */
+export async function auditImages(
+  { token }: Pick<GantryClient, 'token'>,
+  url: string,
+  journal: Journal,
+): Promise<string[]> {
+  const wrong: string[] = [];
+  const read = async (sha256: string): Promise<string | null> => {
+    const answer = await fetch(`${url}/images/${sha256}`, { headers: { authorization: `Bearer ${token}` } });
+    const bytes = Buffer.from(await answer.arrayBuffer());
+    if (answer.status !== 200) return `answered ${answer.status}`;
+    return hash('sha256', bytes) === sha256 ? null : 'other bytes';
+  };
+  const withImage = journal.entries.flatMap(({ id, image, outcome }) =>
+    image !== null && outcome === 'acknowledged' ? [{ id, image }] : [],
+  );
+  for (let at = 0; at < withImage.length; at += IMAGES_AT_ONCE) {
+    const some = withImage.slice(at, at + IMAGES_AT_ONCE);
+    const flaws = await Promise.all(some.map(({ image }) => read(image)));
+    for (const [nth, { id }] of some.entries()) if (flaws[nth]) wrong.push(`${id} (${flaws[nth]})`);
+  }
+  return sentence('acknowledged events have no image any more', wrong);
 }
 
 async function readStored(databaseUrl: string): Promise<Stored[]> {

@@ -1,9 +1,14 @@
+import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRandom, mix, type Random } from '@gantry/simulator/src/random.ts';
+import { makeImage } from './image.ts';
 import { contentOf, type Entry, type Journal } from './journal.ts';
 
 /** Time limit of devices for a call, in milliseconds. The service itself answers within 30 s. */
 const CALL_TIMEOUT_MS = 35_000;
+
+/** The share of events with an image of their own. */
+const WITH_IMAGE = 0.15;
 
 /** Pause of a device before it repeats an event, in milliseconds. */
 const RETRY_MS = 250;
@@ -142,12 +147,14 @@ function makeEntry(journal: Journal, random: Random, device: number, n: number, 
   const violationType = random.next() < 0.3 ? 'SPEEDING' : null;
   const vehicleSpeed = isBad ? -1 : random.whole(20, 140);
   const time = Date.now();
+  const image = random.next() < WITH_IMAGE ? makeImage(random.whole(500, 15_000)) : null;
   const input = {
     eventType,
     description: id,
     licensePlateNumber,
     violationType,
     vehicleSpeed,
+    ...(image !== null && { images: [image] }),
     ...(isKeyed && { timestamp: new Date(time).toISOString(), idempotencyKey: id }),
   };
   const content = { description: id, eventType, violationType, licensePlateNumber, vehicleSpeed };
@@ -157,5 +164,6 @@ function makeEntry(journal: Journal, random: Random, device: number, n: number, 
     sensor: device,
     isKeyed,
     hash: contentOf({ ...content, time: isKeyed ? time : null }),
+    image: image === null ? null : hash('sha256', Buffer.from(image, 'base64')),
   });
 }

@@ -17,6 +17,8 @@ export interface Entry {
   readonly isKeyed: boolean;
   /** SHA-256 of the content that must be stored. */
   readonly hash: string;
+  /** SHA-256 of its image; null if it has none. */
+  readonly image: string | null;
   outcome: Outcome;
   eventId: string | null;
 }

@@ -13,7 +13,7 @@ import { query } from '../database.ts';
 import { stopLeftoverDatabase } from '../leftover-database.ts';
 import { residentMegabytes } from '../metrics.ts';
 import { createUndo } from '../undo.ts';
-import { type Audit, audit } from './audit.ts';
+import { type Audit, audit, auditImages } from './audit.ts';
 import { type Destination, startDevices, WATCHED_PLATE } from './devices.ts';
 import type { Fault, Scene } from './fault.ts';
 import { createJournal } from './journal.ts';
@@ -234,6 +234,9 @@ async function play(
     breach('what follows from some events is still to be made after a minute');
   const found = await audit(databaseUrl, journal);
   for (const sentence of [...found.breaches, ...(await checkDerived(databaseUrl))]) breach(sentence);
+  const reader = createGantryClient(target.url);
+  await reader.login(ADMIN.email, ADMIN.password);
+  for (const sentence of await auditImages(reader, target.url, journal)) breach(sentence);
 
   const isFree = await until(async () => leftOpen(await target.metrics()).length === 0, FREE_MS);
   if (!isFree) breach(`connections are still in use: ${leftOpen(await target.metrics()).join(', ')}`);

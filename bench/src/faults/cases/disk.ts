@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Fault, Scene } from '../fault.ts';
+import { makeImage } from '../image.ts';
 
 const run = promisify(execFile);
 
@@ -56,25 +57,6 @@ async function fill(folder: string): Promise<string> {
   return file;
 }
 
-/** A unique image of some 80 KB in base64: a PNG with a random text chunk. */
-function image(): string {
-  const header = Buffer.from(
-    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
-    'base64',
-  );
-  const end = header.length - 12;
-  const text = Buffer.concat([Buffer.from('tEXtk\0'), Buffer.from(randomBytes(40_000).toString('hex'))]);
-  const length = Buffer.alloc(4);
-  length.writeUInt32BE(text.length - 4);
-  return Buffer.concat([
-    header.subarray(0, end),
-    length,
-    text,
-    Buffer.alloc(4),
-    header.subarray(end),
-  ]).toString('base64');
-}
-
 async function readEventId(response: Response): Promise<string> {
   return String(JSON.parse(await response.text()).result.data.json.eventId);
 }
@@ -85,7 +67,7 @@ async function sendImages({ destination, client, breach }: Scene, ms: number): P
   const kept: string[] = [];
   while (performance.now() < until) {
     const body = JSON.stringify({
-      json: { apiKey: destination.apiKeys[0], eventType: 'PLATE_RECOGNITION', images: [image()] },
+      json: { apiKey: destination.apiKeys[0], eventType: 'PLATE_RECOGNITION', images: [makeImage(40_000)] },
     });
     const headers = { 'content-type': 'application/json' };
     const response = await fetch(`${destination.url}/trpc/events.ingest`, {
