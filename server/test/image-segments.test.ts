@@ -7,7 +7,7 @@ import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { imageFilesAt } from '../src/images/blobs.ts';
 import { Images } from '../src/images/images.ts';
 import { moveFilesToSegments, type RewriteParts, rewriteSegments } from '../src/images/rewrite.ts';
-import { HEADER_BYTES, SegmentFiles, SegmentWriter } from '../src/images/segments.ts';
+import { HEADER_BYTES, OPEN_MS, SegmentFiles, SegmentWriter } from '../src/images/segments.ts';
 import { recordImages } from '../src/images/store.ts';
 import { inTransaction } from '../src/platform/database/transaction.ts';
 import { sharedGantry } from './harness.ts';
@@ -49,14 +49,19 @@ const unregistered = async () => {
   const files = new SegmentFiles(join(await temporaryFolder(), 'segments'));
   const names: string[] = [];
   const closed: number[] = [];
-  const writer = new SegmentWriter(files, {
-    add: async (name) => names.push(name),
-    close: async (id) => void closed.push(id),
-  });
+  let time = Date.now();
+  const register = {
+    add: async (name: string) => names.push(name),
+    close: async (id: number) => void closed.push(id),
+  };
+  const writer = new SegmentWriter(files, register, () => time);
   undo.push(() => writer[Symbol.asyncDispose]());
   const bytesAt = async ({ segment, position }: { segment: number; position: number }, length: number) =>
     files.read(names[segment - 1] ?? '', position, length);
-  return { files, names, closed, writer, bytesAt };
+  const pass = (ms: number): void => {
+    time += ms;
+  };
+  return { files, names, closed, writer, bytesAt, pass };
 };
 
 describe('a segment', () => {
@@ -83,6 +88,19 @@ describe('a segment', () => {
     expect(names.map((name) => name.slice(0, 7))).toEqual(['2026-11', '2026-12']);
     expect(closed).toEqual([1]);
     await writer[Symbol.asyncDispose]();
+    expect(closed).toEqual([1, 2]);
+  });
+
+  it('is closed before others take it for abandoned, also if its machine was suspended or its clock was wrong', async () => {
+    const { closed, writer, pass } = await unregistered();
+    const segmentOf = async () => (await writer.append([sample()], MONTH))[0]?.segment;
+    expect(await segmentOf()).toBe(1);
+    pass(OPEN_MS - 1);
+    expect(await segmentOf()).toBe(1);
+    pass(2);
+    expect(await segmentOf()).toBe(2);
+    pass(-365 * 86_400_000);
+    expect(await segmentOf()).toBe(3);
     expect(closed).toEqual([1, 2]);
   });
 
@@ -122,6 +140,7 @@ const installation = async () => {
     db,
     log,
     files,
+    now: Date.now,
     stopped: () => false,
     transact: (work) => inTransaction(db, work),
   };
@@ -213,6 +232,15 @@ describe('images in segments', () => {
       code: '23503',
     });
     expect(await images.find(image.sha256)).toBeNull();
+    const put = async () => place;
+    const late = new Images({
+      db,
+      log,
+      files: images.files,
+      now: Date.now,
+      sink: { put, async [Symbol.asyncDispose]() {} },
+    });
+    await expect(late.keepForNote([sample()])).rejects.toMatchObject({ kind: 'unavailable' });
   });
 });
 

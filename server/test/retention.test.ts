@@ -455,7 +455,7 @@ describe('retention', () => {
     const { db, log, images } = gantry.app.context;
     const runDaily = async (): Promise<string> => {
       const id = (await beginRun(db, null)) ?? '';
-      await executeRun({ db, log, files: images.files }, { id, startedBy: null }, () => false);
+      await executeRun({ db, log, files: images.files, now: Date.now }, { id, startedBy: null }, () => false);
       return (await rowsOf('SELECT status FROM retention_runs WHERE id = $1', [id]))[0].status;
     };
     await gantry.pool.query('DELETE FROM retention_runs');
@@ -625,7 +625,7 @@ describe('images', () => {
     await report(daysAgo(2), { images: [dataUrl(png({ shade: 40 }), 'image/png')] });
     await letImagesAge();
     const id = (await beginRun(db, null)) ?? '';
-    const run = { db, log, files: images.files, id, startedBy: null, stopped: () => false };
+    const run = { db, log, files: images.files, now: Date.now, id, startedBy: null, stopped: () => false };
     const none = { events: new Map(), images: null, reports: null, activity: null, traffic: null };
     await gantry.pool.query(
       `UPDATE retention_runs SET beat_at = now() - interval '4 minutes' WHERE id = $1`,

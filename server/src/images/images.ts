@@ -1,7 +1,7 @@
 import { imageUrl, type ReceivedImage } from '@gantry/device-formats/image';
 import type { Logger } from 'pino';
 import { createBoundedCache } from '../platform/caches.ts';
-import { isBadRow } from '../platform/database/failure.ts';
+import { isBadRow, isForeignKeyViolation } from '../platform/database/failure.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { AppError, invalidInput, unavailable } from '../platform/error.ts';
 import { Groups } from '../platform/groups.ts';
@@ -147,7 +147,7 @@ export class Images implements AsyncDisposable {
     const { eventId, eventType, sensorId: from, images } = event;
     const durable = await this.#makeDurable({ owner: 'event', from, images, until });
     const hashes = images.map(({ sha256 }) => sha256);
-    await this.#recorded.add({ eventId, eventType, hashes, durable });
+    await recording('event', this.#recorded.add({ eventId, eventType, hashes, durable }));
     this.noteRecorded(durable);
     requireTime(until, 'event');
   }
@@ -159,7 +159,7 @@ export class Images implements AsyncDisposable {
    */
   async keepForNote(images: readonly ReceivedImage[], until = Number.POSITIVE_INFINITY): Promise<void> {
     const durable = await this.#makeDurable({ owner: 'note', from: 'notes', images, until });
-    await recordImages(this.#db, durable);
+    await recording('note', recordImages(this.#db, durable));
     this.noteRecorded(durable);
     requireTime(until, 'note');
   }
@@ -292,6 +292,15 @@ export class Images implements AsyncDisposable {
     const put = this.#sink.put(image).finally(() => this.#storing.delete(image.sha256));
     this.#storing.set(image.sha256, put);
     return put;
+  }
+}
+
+/** @throws AppError `unavailable` when a segment was removed, because this process was suspended for long */
+async function recording(owner: Owner, work: Promise<void>): Promise<void> {
+  try {
+    await work;
+  } catch (error) {
+    throw isForeignKeyViolation(error) ? cannotBeStored(owner, error) : error;
   }
 }
 

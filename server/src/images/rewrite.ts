@@ -23,6 +23,8 @@ export interface RewriteParts {
   readonly db: Database;
   readonly log: Logger;
   readonly files: ImageFiles;
+  /** The time in Unix milliseconds. */
+  readonly now: () => number;
   /** Whether to stop after the current images. */
   readonly stopped: () => boolean;
   /** Runs a transaction while no backup is made, which still needs the files that its snapshot shows. */
@@ -41,12 +43,11 @@ const MONTH = 'YYYY-MM'.length;
  * segments without images. A damaged image stays where it is, and so does its segment.
  */
 export async function rewriteSegments(parts: RewriteParts): Promise<void> {
-  const { db, files, stopped, transact } = parts;
+  const { db, files, now, stopped, transact } = parts;
   for (const { id, name } of await listAbandonedSegments(db)) {
     await closeAbandonedSegment(db, id, await files.segments.sizeOf(name));
   }
-  const register = segmentRegister(db);
-  await using writer = new SegmentWriter(files.segments, register);
+  await using writer = new SegmentWriter(files.segments, segmentRegister(db), now);
   for (const segment of await listSegmentsToRewrite(db)) {
     await rewrite(parts, writer, segment);
     if (stopped()) return;
@@ -118,9 +119,9 @@ async function copy(
  * whose image the database does not name stays.
  */
 export async function moveFilesToSegments(parts: RewriteParts): Promise<void> {
-  const { db, files, stopped } = parts;
+  const { db, files, now, stopped } = parts;
   if (files.storesObjects) return;
-  await using writer = new SegmentWriter(files.segments, segmentRegister(db));
+  await using writer = new SegmentWriter(files.segments, segmentRegister(db), now);
   let keys: string[] = [];
   const moveThese = async (): Promise<void> => {
     const images = await monthsOfFiles(db, keys);

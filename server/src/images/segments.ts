@@ -109,6 +109,7 @@ interface OpenSegment {
   readonly id: number;
   readonly month: string;
   readonly file: FileHandle;
+  /** Unix milliseconds */
   readonly openedAt: number;
   bytes: number;
 }
@@ -117,11 +118,17 @@ interface OpenSegment {
 export class SegmentWriter implements AsyncDisposable {
   readonly #files: SegmentFiles;
   readonly #register: SegmentRegister;
+  readonly #now: () => number;
   #segment: OpenSegment | null = null;
 
-  constructor(files: SegmentFiles, register: SegmentRegister) {
+  /**
+   * @param now the time in Unix milliseconds, by the clock of the database: a machine that was suspended must notice that
+   * its segment is too old
+   */
+  constructor(files: SegmentFiles, register: SegmentRegister, now: () => number) {
     this.#files = files;
     this.#register = register;
+    this.#now = now;
   }
 
   /**
@@ -162,12 +169,12 @@ export class SegmentWriter implements AsyncDisposable {
   async #segmentOf(month: string): Promise<OpenSegment> {
     const present = this.#segment;
     if (present) {
-      const isOld = performance.now() - present.openedAt > OPEN_MS;
+      const isOld = Math.abs(this.#now() - present.openedAt) > OPEN_MS;
       if (present.month === month && present.bytes < FULL && !isOld) return present;
       this.#segment = null;
       await this.#end(present);
     }
-    const openedAt = performance.now();
+    const openedAt = this.#now();
     const { name, file } = await this.#files.create(month);
     try {
       const id = await this.#register.add(name);

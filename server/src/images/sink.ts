@@ -30,7 +30,7 @@ export class SegmentSink implements ImageSink {
     now: () => number,
     onGroup: (images: number) => void = () => undefined,
   ) {
-    this.#writer = new SegmentWriter(files, segmentRegister(db));
+    this.#writer = new SegmentWriter(files, segmentRegister(db), now);
     this.#groups = new Groups<ReceivedImage, Place>({
       write: async (images) => {
         const places = await this.#writer.append(images, monthAt(now()));

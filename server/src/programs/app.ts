@@ -240,7 +240,9 @@ async function startModules(
   const watchlist = await startWatchlist(foundation);
   const images = await startImages(foundation);
   const zone = () => core.settings.current().timezone;
-  const retention = resources.use(new Retention({ db, log, files: images.images.files, zone }));
+  const retention = resources.use(
+    new Retention({ db, log, files: images.images.files, now: core.clock.now, zone }),
+  );
   const ingest = await startIngest(foundation, { ...watchlist, ...webhooks, outbox }, realtime.feedGrew);
   startMaintenance(foundation, realtime);
   // Closed before the follow-up of events: deliveries of its last round are sent after the next start.

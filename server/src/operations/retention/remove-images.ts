@@ -127,13 +127,13 @@ async function collectOrphans(run: Run): Promise<void> {
 
 /** Gives back the space of removed images, and moves files of earlier versions to segments. */
 async function tidyFiles(run: Run): Promise<void> {
-  const { db, log, files, stopped } = run;
+  const { db, log, files, now, stopped } = run;
   const transact = async (work: (tx: Transaction) => Promise<void>): Promise<void> => {
     await removeRecorded(run, async (tx) => {
       await work(tx);
       return [];
     });
   };
-  await moveFilesToSegments({ db, log, files, stopped, transact });
-  await rewriteSegments({ db, log, files, stopped, transact });
+  await moveFilesToSegments({ db, log, files, now, stopped, transact });
+  await rewriteSegments({ db, log, files, now, stopped, transact });
 }

@@ -21,6 +21,8 @@ export interface RunParts {
   readonly db: Database;
   readonly log: Logger;
   readonly files: ImageFiles;
+  /** The time in Unix milliseconds. */
+  readonly now: () => number;
 }
 
 /** A run of retention in progress. */
