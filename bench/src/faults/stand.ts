@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { query, sibling } from '../database.ts';
 import { BenchmarkFailed } from '../failure.ts';
@@ -84,6 +84,11 @@ async function standApart(
   };
   const target = await make(dataDir);
   const second = fault.isDouble ? await make(join(folder, 'second')) : null;
+  if (second) {
+    // Several processes share the folder of images.
+    await mkdir(join(dataDir, 'images'), { recursive: true });
+    await symlink(join(dataDir, 'images'), join(second.dataDir, 'images'));
+  }
   let turn = 0;
   const deviceProxy = await startProxy(() => {
     const serving = [target, second].filter((each) => each?.pid);

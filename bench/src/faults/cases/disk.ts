@@ -114,7 +114,7 @@ export const disk: readonly Fault[] = [
   },
   {
     name: 'images-read-only',
-    title: 'the folder of images read-only for 5 s',
+    title: 'the service restarted while the folder of images is read-only for 5 s',
     recoversWithin: 10,
     isQuick: false,
     obstacle: needsRoot,
@@ -127,7 +127,10 @@ export const disk: readonly Fault[] = [
       // It is awaited below. If the scene fails before that, a rejection must not be unhandled.
       sending.catch(() => undefined);
       await sleep(1_000);
+      // It keeps a segment open for writing, and with that nothing can be made read-only.
+      await scene.target.stop();
       await makeReadOnly(folder);
+      await scene.target.start();
       await sleep(4_000);
       await run('mount', ['-o', 'remount,rw', folder]);
       await sending;
