@@ -95,6 +95,7 @@ describe('the benchmarks from the command line', () => {
       expect(code, errors).toBe(0);
       const { data } = JSON.parse(output);
       expect(data.measurements.map(({ way }: { way: string }) => way)).toEqual([
+        'floor',
         'ingest',
         'platerecognizer',
         'same',
@@ -104,9 +105,13 @@ describe('the benchmarks from the command line', () => {
         expect(Math.min(acknowledged, storedPerSecond, nodeMicros, p50)).toBeGreaterThan(0);
         expect(p99).toBeGreaterThanOrEqual(p50);
       }
-      const [ingest, platerecognizer] = data.measurements;
+      const [floor, ingest, platerecognizer, , hikvision] = data.measurements;
       expect(data.ratios).toHaveLength(3);
-      expect(data.ratios[0].median).toBeCloseTo(platerecognizer.storedPerSecond / ingest.storedPerSecond);
+      const [plain, , withImage] = data.ratios;
+      expect(plain.median).toBeCloseTo(platerecognizer.answeredPerSecond / ingest.answeredPerSecond);
+      expect(withImage.median).toBeCloseTo(hikvision.answeredPerSecond / floor.answeredPerSecond);
+      // What the disk receives is what the camera sent, and little more.
+      expect(hikvision.writtenPerByte).toBeGreaterThan(0.9);
       expect(data.samples).toHaveLength(2);
       for (const { memory, heap } of data.samples) expect(memory).toBeGreaterThan(heap);
     },
