@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
+import { open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { syncFolder } from '@gantry/embedded-postgres/data-folder';
 import { ignoreErrno } from '@gantry/embedded-postgres/errno';
 import type { Config } from '../platform/config.ts';
-import { SegmentFiles } from './segments.ts';
+import { makeFolder, SegmentFiles } from './segments.ts';
 
 /**
  * A store of files that are named by their content, so that a name always denotes the same bytes. Keys are 64
@@ -90,13 +90,6 @@ export function createDiskBlobs(folder: string): BlobStore {
 
 async function namesIn(folder: string): Promise<string[]> {
   return (await ignoreErrno(readdir(folder), 'ENOENT')) ?? [];
-}
-
-/** Creates a folder and its missing parents so that they survive a power failure. */
-async function makeFolder(folder: string): Promise<void> {
-  const first = await mkdir(folder, { recursive: true, mode: 0o700 });
-  if (first === undefined) return;
-  for (let made = folder; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made));
 }
 
 async function writeDurably(path: string, bytes: Uint8Array): Promise<void> {

@@ -79,12 +79,7 @@ export class SegmentFiles {
   async create(month: string): Promise<{ readonly name: string; readonly file: FileHandle }> {
     const name = `${month}-${randomUUID()}`;
     const path = this.pathOf(name);
-    const first = await mkdir(this.folder, { recursive: true, mode: 0o700 });
-    if (first !== undefined) {
-      for (let made = this.folder; made.length >= first.length; made = dirname(made)) {
-        await syncFolder(dirname(made));
-      }
-    }
+    await makeFolder(this.folder);
     const file = await open(path, 'wx', 0o600);
     try {
       await syncFolder(this.folder);
@@ -94,6 +89,13 @@ export class SegmentFiles {
     }
     return { name, file };
   }
+}
+
+/** Creates a folder and its missing parents so that they survive a power failure. */
+export async function makeFolder(folder: string): Promise<void> {
+  const first = await mkdir(folder, { recursive: true, mode: 0o700 });
+  if (first === undefined) return;
+  for (let made = folder; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made));
 }
 
 /** Records in the database which segments there are. */

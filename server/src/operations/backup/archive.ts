@@ -7,11 +7,12 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { ignoreErrno } from '@gantry/embedded-postgres/errno';
 import { z } from 'zod';
+import { imageFilesAt } from '../../images/blobs.ts';
 import { readVerified } from '../../images/verify.ts';
 import { readMigrations } from '../../platform/database/migrate.ts';
 import { migrationsFolder, version } from '../../platform/installation.ts';
 import { BackupRefused } from './refusal.ts';
-import { forEachImage, imagesInPool, pathInPool, poolOf, readImageList } from './stored-images.ts';
+import { forEachImage, pathInPool, poolOf, readImageList } from './stored-images.ts';
 
 /** The files of an archive besides those of its tables. */
 export const MANIFEST_FILE = 'manifest.json';
@@ -272,7 +273,7 @@ async function checkImages(
   advance: (bytes: number) => void,
 ): Promise<void> {
   const pool = poolOf(archive);
-  const copies = imagesInPool(pool);
+  const copies = imageFilesAt(pool);
   const lacking = new Set(pictures.lacking);
   let count = 0;
   await forEachImage(readImageList(readCompressed(archive, pictures.file)), async (image) => {

@@ -5,7 +5,7 @@ import { ignoreErrno } from '@gantry/embedded-postgres/errno';
 import type pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import type { Logger } from 'pino';
-import type { ImageFiles } from '../../images/blobs.ts';
+import { type ImageFiles, imageFilesAt } from '../../images/blobs.ts';
 import { readVerified } from '../../images/verify.ts';
 import { tablesOfMigrations } from '../../platform/database/migrate.ts';
 import { migrationsFolder, version } from '../../platform/installation.ts';
@@ -43,15 +43,7 @@ import {
   type SequenceValue,
   takeSnapshot,
 } from './source-store.ts';
-import {
-  addToPool,
-  forEachImage,
-  imagesInPool,
-  isInPool,
-  POOL,
-  readImageList,
-  SegmentCopies,
-} from './stored-images.ts';
+import { addToPool, forEachImage, POOL, readImageList, SegmentCopies } from './stored-images.ts';
 
 /** The secrets of the data folder that belong to the data. The password of the embedded database does not. */
 export const SECRETS = ['jwt-secret'] as const;
@@ -249,7 +241,7 @@ async function copyImages(
   const pool = join(folder, POOL);
   const result = { count: 0, bytes: 0, copied: 0, copiedBytes: 0, lacking: [] as string[] };
   const folders = new Set<string>();
-  const copies = imagesInPool(pool);
+  const copies = imageFilesAt(pool);
   const segments = new SegmentCopies(files.segments, copies.segments);
   await forEachImage(
     readImageList(readCompressed(draft.path, list)),
@@ -258,7 +250,7 @@ async function copyImages(
       const isInSegment = segment !== null && position !== null;
       const isPresent = isInSegment
         ? await segments.ensure(segment, position + image.bytes)
-        : await isInPool(pool, image);
+        : (await copies.blobs.stat(sha256))?.bytes === image.bytes;
       if (!isPresent) {
         const bytes = await explainingStore(() => readVerified(isInSegment ? copies : files, image));
         if (bytes === null) {

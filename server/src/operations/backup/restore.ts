@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { syncFolder } from '@gantry/embedded-postgres/data-folder';
 import { ignoreErrno } from '@gantry/embedded-postgres/errno';
 import type { Logger } from 'pino';
-import type { ImageFiles } from '../../images/blobs.ts';
+import { type ImageFiles, imageFilesAt } from '../../images/blobs.ts';
 import { type LocatedImage, readVerified } from '../../images/verify.ts';
 import { sqlState } from '../../platform/database/failure.ts';
 import { migrate } from '../../platform/database/migrate.ts';
@@ -12,7 +12,7 @@ import { migrationsFolder } from '../../platform/installation.ts';
 import { type Manifest, readCompressed, SECRETS_FOLDER } from './archive.ts';
 import { BackupRefused, explaining, explainingStore } from './refusal.ts';
 import { openCopyConnection } from './source-store.ts';
-import { forEachImage, imagesInPool, poolOf, readImageList, SegmentCopies } from './stored-images.ts';
+import { forEachImage, poolOf, readImageList, SegmentCopies } from './stored-images.ts';
 import { analyze, loadTables, requireEmptyDatabase } from './target-store.ts';
 
 export interface RestoreOptions {
@@ -106,7 +106,7 @@ async function explainingFull<Result>(work: () => Promise<Result>): Promise<Resu
 async function restoreImages({ archive, manifest, files, dataDir }: RestoreOptions): Promise<number> {
   const pool = poolOf(archive);
   const lacking = new Set(manifest.pictures.lacking);
-  const copies = imagesInPool(pool);
+  const copies = imageFilesAt(pool);
   const segments = new SegmentCopies(copies.segments, files.segments);
   let stored = 0;
   await explainingStore(() =>

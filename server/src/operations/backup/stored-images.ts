@@ -1,12 +1,12 @@
 import { createReadStream } from 'node:fs';
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { syncFolder } from '@gantry/embedded-postgres/data-folder';
 import { ignoreErrno } from '@gantry/embedded-postgres/errno';
 import pLimit from 'p-limit';
-import { type ImageFiles, imageFilesAt } from '../../images/blobs.ts';
-import type { SegmentFiles } from '../../images/segments.ts';
+import { imageFilesAt } from '../../images/blobs.ts';
+import { makeFolder, type SegmentFiles } from '../../images/segments.ts';
 import type { LocatedImage } from '../../images/verify.ts';
 import { BackupRefused } from './refusal.ts';
 
@@ -22,11 +22,6 @@ export const POOL = 'pictures';
 /** The folder of the images of an archive, which is beside it. */
 export function poolOf(archive: string): string {
   return join(dirname(archive), POOL);
-}
-
-/** The images in a pool. */
-export function imagesInPool(pool: string): ImageFiles {
-  return imageFilesAt(pool);
 }
 
 /** The path of an image in the pool, which is the folder of the images of all backups. */
@@ -98,21 +93,32 @@ export async function forEachImage(
  * Copies a segment, so that it appears complete or not at all. What the copy has already stays as it is: the original may
  * have been damaged since.
  */
-export async function copySegment(from: SegmentFiles, to: SegmentFiles, name: string): Promise<void> {
+async function copySegment(from: SegmentFiles, to: SegmentFiles, name: string): Promise<void> {
   const path = to.pathOf(name);
-  // Only one process copies to a folder at a time, so a draft of this name was left by one that was killed.
-  const draft = `${path}.new`;
-  await mkdir(to.folder, { recursive: true, mode: 0o700 });
+  await makeFolder(to.folder);
   const present = await to.sizeOf(name);
-  const file = await open(draft, 'w', 0o600);
-  try {
+  const isLonger = (await from.sizeOf(name)) > present;
+  await writeWhole(path, async (file) => {
     const write = async (source: Readable): Promise<void> => {
       for await (const chunk of source) await file.writeFile(chunk as Buffer);
     };
     if (present > 0) await write(createReadStream(path));
-    if ((await from.sizeOf(name)) > present)
-      await write(createReadStream(from.pathOf(name), { start: present }));
-    await file.sync();
+    if (isLonger) await write(createReadStream(from.pathOf(name), { start: present }));
+  });
+  await syncFolder(to.folder);
+}
+
+/**
+ * Writes a file, so that it appears complete or not at all. Its content is durable when this resolves; its name is durable
+ * once its folder is synchronised.
+ */
+async function writeWhole(path: string, write: (file: FileHandle) => Promise<void>): Promise<void> {
+  // Only one process writes to the folder at a time, so a draft of this name was left by one that was killed.
+  const draft = `${path}.new`;
+  const file = await open(draft, 'w', 0o600);
+  try {
+    await write(file);
+    await file.datasync();
   } catch (error) {
     await rm(draft, { force: true });
     throw error;
@@ -120,7 +126,6 @@ export async function copySegment(from: SegmentFiles, to: SegmentFiles, name: st
     await file.close();
   }
   await rename(draft, path);
-  await syncFolder(to.folder);
 }
 
 /** Copies the segments of images, each at most once. */
@@ -151,11 +156,6 @@ export class SegmentCopies {
   }
 }
 
-/** Whether the pool has the image already, by its size. Its content is checked when the backup is verified. */
-export async function isInPool(pool: string, { sha256, bytes }: LocatedImage): Promise<boolean> {
-  return (await ignoreErrno(stat(pathInPool(pool, sha256)), 'ENOENT'))?.size === bytes;
-}
-
 /**
  * Adds an image to the pool. Its content is durable when this resolves; its name is durable once its folder is
  * synchronised.
@@ -164,19 +164,7 @@ export async function isInPool(pool: string, { sha256, bytes }: LocatedImage): P
 export async function addToPool(pool: string, sha256: string, bytes: Uint8Array): Promise<string> {
   const path = pathInPool(pool, sha256);
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  // Only one process writes to the pool at a time, so a draft of this name was left by one that was killed.
-  const draft = `${path}.new`;
-  const file = await open(draft, 'w', 0o600);
-  try {
-    await file.writeFile(bytes);
-    await file.datasync();
-  } catch (error) {
-    await rm(draft, { force: true });
-    throw error;
-  } finally {
-    await file.close();
-  }
-  await rename(draft, path);
+  await writeWhole(path, (file) => file.writeFile(bytes));
   return dirname(path);
 }
 
@@ -218,7 +206,7 @@ export async function removeUnlisted(
       if (head.segment !== null) segments.add(head.segment);
     }
   }
-  const { folder } = imagesInPool(pool).segments;
+  const { folder } = imageFilesAt(pool).segments;
   for (const name of await sortedNames(folder)) {
     if (segments.has(name)) continue;
     await rm(join(folder, name), { force: true });
