@@ -265,11 +265,6 @@ export interface SilenceOutcome extends StatusOutcome {
   readonly reason: string;
 }
 
-/**
- * Changes the status of every sensor that is ONLINE and has been silent for the time-out: with neither a heartbeat nor
- * an event or, if it is required to send heartbeats, without a heartbeat. The caller has claimed the search.
- * @returns those that changed
- */
 /** Whether a sensor is ONLINE and has been silent for the given time. */
 export async function isAnySilent(tx: Executor, seconds: number): Promise<boolean> {
   const { rows } = await tx.execute<{ found: boolean }>(
@@ -285,6 +280,11 @@ function isSilent(seconds: number): SQL {
       OR sensors.last_event_at < now() - ${silentFor} - ${EVENTS_WRITTEN})`;
 }
 
+/**
+ * Changes the status of every sensor that is ONLINE and has been silent for the time-out: with neither a heartbeat nor
+ * an event or, if it is required to send heartbeats, without a heartbeat. The caller has claimed the search.
+ * @returns those that changed
+ */
 export async function silenceSensors(tx: Executor, timeoutSeconds: number): Promise<SilenceOutcome[]> {
   const reason = sql`CASE WHEN requires_heartbeats THEN ${silenceReason(timeoutSeconds, true)}::text
     ELSE ${silenceReason(timeoutSeconds, false)}::text END`;
