@@ -166,19 +166,24 @@ function fitting(event: ObservedEvent): ObservedEvent {
 function fittingMetadata(metadata: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const { raw: body, ...rest } = metadata;
   const present = Object.fromEntries(
-    Object.entries(storableJson(rest) as object).filter(([, value]) => value !== null && value !== undefined),
+    Object.entries(storableJson(rest, JSON.stringify(rest)) as object).filter(
+      ([, value]) => value !== null && value !== undefined,
+    ),
   );
-  if (body === undefined || body === null || isLong(body)) return present;
-  const raw = storableJson(body);
-  return (JSON.stringify(raw)?.length ?? 0) > RAW_MAX ? present : { ...present, raw };
+  const raw = typeof body === 'object' && body !== null ? fittingBody(body) : fittingValue(body);
+  return raw === null ? present : { ...present, raw };
 }
 
-/** Whether the JSON of the value is certainly too long, so that it need not be copied to find out. */
-function isLong(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && isLongObject(value);
+/** The body of a message as it is stored with each of its reports; null if it is too long. */
+const fittingBody = remembered((body: object): unknown => (isLong(body) ? null : fittingValue(body)));
+
+function fittingValue(value: unknown): unknown {
+  const json = JSON.stringify(value) ?? '';
+  return json.length > RAW_MAX ? null : (storableJson(value, json) ?? null);
 }
 
-const isLongObject = remembered((value: object): boolean => {
+/** Whether the JSON of the value is certainly too long, so that it need not be written to find out. */
+function isLong(value: object): boolean {
   let length = 0;
   const visit = (each: unknown): boolean => {
     const isObject = typeof each === 'object' && each !== null;
@@ -188,7 +193,7 @@ const isLongObject = remembered((value: object): boolean => {
     return length > RAW_MAX || members.some(visit);
   };
   return visit(value);
-});
+}
 
 function isWithin(value: number | null | undefined, least: number, most: number): value is number {
   return typeof value === 'number' && value >= least && value <= most;
@@ -206,11 +211,19 @@ function storable(text: string): string {
   return text.replaceAll('\0', '').toWellFormed();
 }
 
-function storableJson(value: unknown): unknown {
+/** The escapes with which JSON writes what PostgreSQL cannot store, and a few others. */
+const UNSTORABLE = /\\u(?:0000|d[89a-f])/;
+
+/** @param json the JSON of the value, which tells whether any of its texts must be changed */
+function storableJson(value: unknown, json: string): unknown {
+  return UNSTORABLE.test(json) ? withStorableTexts(value) : value;
+}
+
+function withStorableTexts(value: unknown): unknown {
   if (typeof value === 'string') return storable(value);
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(storableJson);
+  if (Array.isArray(value)) return value.map(withStorableTexts);
   return Object.fromEntries(
-    Object.entries(value).map(([name, each]) => [storable(name), storableJson(each)]),
+    Object.entries(value).map(([name, each]) => [storable(name), withStorableTexts(each)]),
   );
 }

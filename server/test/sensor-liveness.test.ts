@@ -79,7 +79,7 @@ const sweepLater = async () => {
   await sweep();
 };
 /** Sweeps until the sensor is OFFLINE: a sweep skips a sensor whose row is locked, as by the time last seen of its key. */
-const goesOffline = (id: string, sweepAgain = sweepLater) =>
+const goesOffline = (id: string, sweepAgain: () => Promise<unknown> = sweepLater) =>
   eventually(
     async () => {
       await sweepAgain();

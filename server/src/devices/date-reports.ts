@@ -22,6 +22,9 @@ interface SensorReport {
 /** How long the same body without a key is the same report, in milliseconds, unless the format specifies another time. */
 const REPETITION_MS = 60_000;
 
+/** How long reports are gathered for one statement, in milliseconds. Their senders have been answered. */
+const GATHER_MS = 10;
+
 type GivenTime = Omit<FirstReport, 'keyHash'>;
 
 /** Gives reports their keys and times. */
@@ -34,6 +37,7 @@ export class ReportDates implements AsyncDisposable {
     this.#firstReports = new Groups({
       write: (items) => firstReports(app.gateways, items),
       mayBeOne: isBadRow,
+      gatherMs: GATHER_MS,
     });
   }
 

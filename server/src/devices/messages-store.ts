@@ -2,10 +2,20 @@ import type { MessageStatus } from '@gantry/contract/connections';
 import type { StoredPart } from '@gantry/device-formats/split-body';
 import { sql } from 'drizzle-orm';
 import { type ImagesOfMessage, messageImageValues, recordingImagesOfMessages } from '../images/store.ts';
-import { type Column, double, namesOf, rowsOf, text, uuid, uuidArray } from '../platform/database/arrays.ts';
+import {
+  type Column,
+  double,
+  doubleArray,
+  namesOf,
+  rowsOf,
+  text,
+  textArray,
+  uuid,
+  uuidArray,
+} from '../platform/database/arrays.ts';
 import { channels } from '../platform/database/notify.ts';
 import type { Database } from '../platform/database/pool.ts';
-import type { Executor } from '../platform/database/transaction.ts';
+import { type Executor, prepare, WITHOUT_WAITING } from '../platform/database/transaction.ts';
 
 /** A message to store. */
 export interface NewMessage {
@@ -218,21 +228,17 @@ export interface MessageResult {
   readonly retryMs: number | null;
 }
 
-/** Records results. A result is skipped if its message was claimed by another process meanwhile, or is to be processed again. */
-export async function recordResults(db: Executor, results: readonly MessageResult[]): Promise<void> {
-  const given = results.map(({ id, claim, status, reason, eventIds, retryMs }) => ({
-    id,
-    claim,
-    status,
-    reason,
-    event_ids: eventIds,
-    retry_ms: retryMs,
-  }));
-  // The rows are locked in the order of their ids, so that two processes do not wait for each other.
-  await db.execute(sql`
+// The rows are locked in the order of their ids, so that two processes do not wait for each other. The commit does not wait
+// for the disk: a message whose result is lost in a power failure is processed again, and its event is already stored.
+const RECORD_RESULTS = prepare(
+  'record-device-message-results',
+  sql`
     WITH given AS (
-      SELECT * FROM jsonb_to_recordset(${JSON.stringify(given)}::jsonb)
-        AS given (id uuid, claim int, status text, reason text, event_ids uuid[], retry_ms float8)
+      SELECT id, claim::integer, status, reason, event_ids::uuid[], retry_ms
+      FROM unnest(${sql.placeholder('ids')}::uuid[], ${sql.placeholder('claims')}::float8[],
+        ${sql.placeholder('statuses')}::text[], ${sql.placeholder('reasons')}::text[],
+        ${sql.placeholder('eventIds')}::text[], ${sql.placeholder('retryMs')}::float8[])
+        AS given (id, claim, status, reason, event_ids, retry_ms)
     ), locked AS (
       SELECT given.* FROM given JOIN device_messages AS message USING (id, claim)
       ORDER BY given.id FOR NO KEY UPDATE OF message
@@ -243,8 +249,21 @@ export async function recordResults(db: Executor, results: readonly MessageResul
       FROM locked AS given WHERE message.id = given.id
       RETURNING message.connection_id
     )
-    SELECT pg_notify(${channels.messages}, connection_id::text)
-    FROM (SELECT DISTINCT connection_id FROM changed) AS changed`);
+    SELECT ${sql.raw(WITHOUT_WAITING)},
+      (SELECT count(pg_notify(${sql.raw(`'${channels.messages}'`)}, connection_id::text))
+        FROM (SELECT DISTINCT connection_id FROM changed) AS changed)`,
+);
+
+/** Records results. A result is skipped if its message was claimed by another process meanwhile, or is to be processed again. */
+export async function recordResults(db: Executor, results: readonly MessageResult[]): Promise<void> {
+  await RECORD_RESULTS(db, {
+    ids: uuidArray(results, ({ id }) => id),
+    claims: doubleArray(results, ({ claim }) => claim),
+    statuses: textArray(results, ({ status }) => status),
+    reasons: textArray(results, ({ reason }) => reason),
+    eventIds: textArray(results, ({ eventIds }) => `{${eventIds.join()}}`),
+    retryMs: doubleArray(results, ({ retryMs }) => retryMs),
+  });
 }
 
 /** Locks messages until the transaction ends, so that results that are being recorded are recorded first. */

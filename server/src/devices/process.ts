@@ -17,19 +17,22 @@ import { hasDuePassages, type PassageKey } from './passages-store.ts';
 import { Sequences } from './sequences.ts';
 
 /** Number of messages processed at once. Their events are committed in common groups. */
-const MAX_AT_ONCE = 64;
+const MAX_AT_ONCE = 256;
 
 /** Maximum number of messages that wait in memory, and of their characters. */
 const MAX_WAITING = 2_000;
 const MAX_CHARS = 64_000_000;
 
 /** The share of these limits that one connection may use, so that one that sends too much does not delay the others. */
-const MAX_AT_ONCE_OF_ONE = 8;
+const MAX_AT_ONCE_OF_ONE = 32;
 const MAX_WAITING_OF_ONE = 250;
 const MAX_CHARS_OF_ONE = 8_000_000;
 
 const CLAIMED_AT_ONCE = 100;
 const CLAIMED_BYTES = 32 * 1024 * 1024;
+
+/** How long results are gathered, in milliseconds. Their senders have been answered long before. */
+const GATHER_RESULTS_MS = 50;
 
 /** After this many failures a message is not tried again, and is processed only by a replay. */
 const MAX_FAILURES = 12;
@@ -69,6 +72,7 @@ export class Processor implements AsyncDisposable {
         return items.map(() => undefined);
       },
       mayBeOne: isBadRow,
+      gatherMs: GATHER_RESULTS_MS,
     });
   }
 
@@ -136,13 +140,15 @@ export class Processor implements AsyncDisposable {
 
   #track(message: ClaimedMessage): Promise<void> {
     this.#leases.keep(message);
-    const unlessEnding = async (): Promise<void> => {
-      if (this.#isEnding) this.#notBegun.push(message);
-      else await this.#perform(message);
+    const unlessEnding = async (): Promise<ResultWithPassages | null> => {
+      if (!this.#isEnding) return this.#perform(message);
+      this.#notBegun.push(message);
+      return null;
     };
     // Only a message whose turn has come in its connection takes one of the slots.
     const work: Promise<void> = this.#shares
       .run(message.connectionId, () => this.#slots(unlessEnding))
+      .then((result) => (result === null ? undefined : this.#record(message, result)))
       // The message is processed again when its lease has ended.
       .catch((err: unknown) =>
         this.#app.log.warn({ err, messageId: message.id }, 'the result of a message was not recorded'),
@@ -155,18 +161,21 @@ export class Processor implements AsyncDisposable {
     return work;
   }
 
-  async #perform(message: ClaimedMessage): Promise<void> {
-    const { connectionId } = message;
-    const held: PassageKey[] = [];
+  async #perform(message: ClaimedMessage): Promise<ResultWithPassages> {
+    const passages: PassageKey[] = [];
     const result =
       message.unfinished >= MAX_UNFINISHED
         ? this.#givenUp(message)
-        : await this.#attempt(message, held).catch((error: unknown) => this.#failed(message, error));
+        : await this.#attempt(message, passages).catch((error: unknown) => this.#failed(message, error));
+    return { ...result, passages };
+  }
+
+  async #record(message: ClaimedMessage, result: ResultWithPassages): Promise<void> {
     this.#leases.release(message);
     // An extension that came after the result would postpone the next attempt.
     await this.#leases.settled();
-    await this.#results.add({ ...result, passages: held });
-    const format = (await this.#app.connections.byId(connectionId))?.format ?? 'deleted';
+    await this.#results.add(result);
+    const format = (await this.#app.connections.byId(message.connectionId))?.format ?? 'deleted';
     this.#app.metrics.deviceMessages.inc({ format, outcome: result.status });
   }
 

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { type Column, double, namesOf, rowsOf, text, uuid } from '../platform/database/arrays.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { inTransaction } from '../platform/database/transaction.ts';
+import { inTransaction, WITHOUT_WAITING } from '../platform/database/transaction.ts';
 
 /** The first report with a key, which decides on the time of its event. */
 export interface ReportTime {
@@ -34,6 +34,7 @@ const TIMES = `connection_id AS "connectionId", encode(key_hash, 'hex') AS "keyH
     extract(epoch FROM believed_at)::float8 * 1000 AS "believedAt",
     extract(epoch FROM received_at)::float8 * 1000 AS "receivedAt"`;
 
+// The commit does not wait for the disk: that of an event, which comes later, includes it.
 // Most reports of a snapshot that is sent every minute are known, and write nothing. The update changes nothing either: its
 // purpose is that the row of a first report that another process records at the same time is returned.
 const FIRST_REPORTS = `
@@ -51,7 +52,8 @@ const FIRST_REPORTS = `
     ON CONFLICT (connection_id, key_hash) DO UPDATE SET received_at = first.received_at
     RETURNING *
   )
-  SELECT ${TIMES}, true AS "isKnown" FROM known UNION ALL SELECT ${TIMES}, false FROM recorded`;
+  SELECT ${TIMES}, true AS "isKnown", ${WITHOUT_WAITING} FROM known
+  UNION ALL SELECT ${TIMES}, false, ${WITHOUT_WAITING} FROM recorded`;
 
 /** Records reports that are the first with their key. @returns the first report of each key, in the order given */
 export async function firstReports(db: Database, reports: readonly ReportTime[]): Promise<FirstReport[]> {
@@ -63,14 +65,16 @@ export async function firstReports(db: Database, reports: readonly ReportTime[])
     values: reportColumns.map(({ encode }) => encode(unique)),
   });
   const first = new Map(
-    rows.map((row) => [
-      keyOf(row),
-      {
-        ...row,
-        believedAt: row.believedAt === null ? null : Math.round(row.believedAt),
-        receivedAt: Math.round(row.receivedAt),
-      },
-    ]),
+    rows.map(({ connectionId, keyHash, believedAt, receivedAt, isKnown }) => {
+      const report = {
+        connectionId,
+        keyHash,
+        believedAt: believedAt === null ? null : Math.round(believedAt),
+        receivedAt: Math.round(receivedAt),
+        isKnown,
+      };
+      return [keyOf(report), report];
+    }),
   );
   return reports.map((report) => first.get(keyOf(report)) ?? { ...report, isKnown: false });
 }

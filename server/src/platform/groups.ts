@@ -1,3 +1,5 @@
+import { setTimeout } from 'node:timers/promises';
+
 /**
  * Writes groups one after another while anything waits. There is no timer: what arrives first is written at once, and
  * what arrives during a write forms the next group.
@@ -72,6 +74,8 @@ export interface GroupsOptions<Item, Result> {
   /** Whether a single item may be to blame for the failure, so that the halves of the group are tried. */
   readonly mayBeOne: (error: unknown) => boolean;
   readonly sizeOf?: (item: Item) => number;
+  /** How long the first item waits for others, in milliseconds; 0 by default. For items that no caller waits for. */
+  readonly gatherMs?: number;
 }
 
 const MAX_ITEMS = 500;
@@ -90,13 +94,15 @@ export class Groups<Item, Result> implements AsyncDisposable {
   readonly #sizeOf: (item: Item) => number;
   readonly #loop = new GroupLoop(
     () => this.#waiting.length > 0,
-    () => writeOrHalve(this.#take(), this.#writing),
+    () => this.#writeNext(),
   );
+  readonly #gatherMs: number;
   readonly #writing: GroupWriting<Waiting<Item, Result>>;
   #waiting: Waiting<Item, Result>[] = [];
 
-  constructor({ write, mayBeOne, sizeOf = () => 0 }: GroupsOptions<Item, Result>) {
+  constructor({ write, mayBeOne, sizeOf = () => 0, gatherMs = 0 }: GroupsOptions<Item, Result>) {
     this.#sizeOf = sizeOf;
+    this.#gatherMs = gatherMs;
     this.#writing = {
       write: async (group) => {
         const results = await write(group.map(({ item }) => item));
@@ -120,6 +126,11 @@ export class Groups<Item, Result> implements AsyncDisposable {
   /** Waits until every item is written. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.#loop[Symbol.asyncDispose]();
+  }
+
+  async #writeNext(): Promise<void> {
+    if (this.#gatherMs > 0 && this.#waiting.length < MAX_ITEMS) await setTimeout(this.#gatherMs);
+    await writeOrHalve(this.#take(), this.#writing);
   }
 
   #take(): Waiting<Item, Result>[] {

@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import type { Logger } from 'pino';
 import { locks } from '../../platform/database/locks.ts';
 import type { Database } from '../../platform/database/pool.ts';
-import { inTransaction } from '../../platform/database/transaction.ts';
+import { inTransaction, WITHOUT_WAITING } from '../../platform/database/transaction.ts';
 import { type Rounds, startPeriodic } from '../../platform/periodic.ts';
 import type { Timings } from '../../platform/timings.ts';
 import { totalsKeys } from './counting.ts';
@@ -48,7 +48,7 @@ export async function rollUpCounts(db: Database, limit: number): Promise<number>
   if (!(await isAnythingWaiting(db))) return 0;
   return inTransaction(db, async (tx) => {
     const { rows: locked } = await tx.execute<{ mine: boolean }>(
-      sql`SELECT pg_try_advisory_xact_lock(${locks.rollUp}) AS mine, set_config('synchronous_commit', 'off', true)`,
+      sql`SELECT pg_try_advisory_xact_lock(${locks.rollUp}) AS mine, ${sql.raw(WITHOUT_WAITING)}`,
     );
     if (!locked[0]?.mine) return 0;
     const totals = await tx.execute<{ rows: number }>(rollUpTotalsQuery(limit));

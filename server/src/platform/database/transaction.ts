@@ -135,6 +135,12 @@ function releasingLocks(client: PoolClient): Pick<PoolClient, 'query'> {
   return { query: query as unknown as PoolClient['query'] };
 }
 
+/**
+ * An expression to select so that the commit of this transaction does not wait for the disk. For what is done again if a
+ * power failure undoes it.
+ */
+export const WITHOUT_WAITING = "set_config('synchronous_commit', 'off', true)";
+
 /** A prepared statement; `values` are those of its placeholders, by name. */
 export type Prepared<Row> = (db: Executor, values: Readonly<Record<string, unknown>>) => Promise<Row[]>;
 
