@@ -58,6 +58,27 @@ describe('files of the database that grow', () => {
     expect(written()).toBe(3);
   });
 
+  it('are not searched for while less than a segment of the log is written', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    await grown.writeOut();
+    await mkdir(join(folder, 'pg_wal'));
+    const [first, second] = ['000000010000000000000001', '000000010000000000000002'].map((name) =>
+      join(folder, 'pg_wal', name),
+    ) as [string, string];
+    await writeFile(first, 'a');
+    await writeFile(pathOf('16384'), 'a');
+    vi.advanceTimersByTime(20_000);
+    await grown.writeOut();
+    expect(written()).toBe(0);
+    await writeFile(second, 'a');
+    await grown.writeOut();
+    expect(written()).toBe(0);
+    vi.advanceTimersByTime(20_000);
+    await grown.writeOut();
+    expect(written()).toBe(1);
+    vi.useRealTimers();
+  });
+
   it('need no folder yet', async () => {
     await rm(join(folder, 'base'), { recursive: true });
     await expect(grown.writeOut()).resolves.toBeUndefined();

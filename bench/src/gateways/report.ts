@@ -24,9 +24,10 @@ export function sampleLine({
   return `minute ${minute.toFixed(2)}  ${figure(messagesPerSecond)} messages/s  p99 ${figure(p99)} ms  memory ${figure(memory)} MB, heap ${figure(heap)} MB  ${figure(refusedPerSecond)} refused/s`;
 }
 
-/** A rate relative to that of a peer, computed in each round. */
+/** A rate relative to that of a peer, computed in each round, and the median of the same ratio of the p99. */
 export interface Ratio {
   readonly way: Way;
+  readonly p99: number;
   readonly median: number;
   readonly lowest: number;
   readonly highest: number;
@@ -34,22 +35,27 @@ export interface Ratio {
 
 /** What each way is compared with: messages with an image with the floor, others with `events.ingest`. */
 const PEERS: Readonly<Partial<Record<Way, Way>>> = {
+  beside: 'ingest',
   platerecognizer: 'ingest',
   same: 'floor',
   hikvision: 'floor',
+  base64: 'floor',
 };
 
-/** The answers per second of each way, divided by those of its peer in the same round. */
+/** The answers per second of each way, and its p99, divided by those of its peer in the same round. */
 export function ratiosOf(measurements: readonly Measurement[]): Ratio[] {
   return (Object.entries(PEERS) as [Way, Way][]).flatMap(([way, peer]) => {
-    const ratios = measurements
-      .filter((each) => each.way === way)
-      .map(({ round, answeredPerSecond }) => {
-        const other = measurements.find((each) => each.way === peer && each.round === round);
-        return answeredPerSecond / (other?.answeredPerSecond ?? Number.NaN);
-      });
-    if (ratios.length === 0) return [];
-    return [{ way, median: median(ratios), lowest: Math.min(...ratios), highest: Math.max(...ratios) }];
+    const ratiosOfKey = (key: 'answeredPerSecond' | 'p99'): number[] =>
+      measurements
+        .filter((each) => each.way === way)
+        .map((own) => {
+          const other = measurements.find((each) => each.way === peer && each.round === own.round);
+          return own[key] / (other?.[key] ?? Number.NaN);
+        });
+    const rates = ratiosOfKey('answeredPerSecond');
+    if (rates.length === 0) return [];
+    const p99 = median(ratiosOfKey('p99'));
+    return [{ way, p99, median: median(rates), lowest: Math.min(...rates), highest: Math.max(...rates) }];
   });
 }
 
@@ -108,6 +114,7 @@ function throughput(measurements: readonly Measurement[]): string[] {
       ratio === undefined
         ? ''
         : `${figure(ratio.median)} (${figure(ratio.lowest)} – ${figure(ratio.highest)})`,
+      ratio === undefined ? '' : figure(ratio.p99),
     ];
   });
   return [
@@ -118,6 +125,7 @@ function throughput(measurements: readonly Measurement[]): string[] {
         { title: 'sent' },
         ...titles.map((title) => ({ title, figures: true })),
         { title: 'answers/s to peer', figures: true },
+        { title: 'p99 to peer', figures: true },
       ],
       rows,
     ),

@@ -13,6 +13,7 @@ import {
   usedBetween,
 } from '../processor-time.ts';
 import type { Stage } from '../stage.ts';
+import { makeJpeg, numberJpeg } from './jpeg.ts';
 import { connect, hikvisionMessages, type MakeMessage, plateRecognizerMessages } from './messages.ts';
 import { checkMessages, countMessages, processedMessages, waitUntilProcessed } from './processed.ts';
 import { send } from './send.ts';
@@ -21,9 +22,11 @@ import { send } from './send.ts';
 export const WAYS = {
   floor: 'floor: hashed and stored as a file, no database',
   ingest: 'events.ingest',
+  beside: 'events.ingest, beside Hikvision with new images',
   platerecognizer: 'Plate Recognizer, JSON without image',
   same: 'Hikvision, multipart, always the same image',
   hikvision: 'Hikvision, multipart, each with a new image',
+  base64: 'events.ingest, each with a new image in base64',
 } as const;
 export type Way = keyof typeof WAYS;
 
@@ -74,12 +77,12 @@ export async function runRounds(stage: Stage, folder: string, options: RoundOpti
   const readers = await connect(gantry.client, sensors, 'platerecognizer');
   await buildPeers();
   const floor = await startPeer('images', { folder: join(folder, 'floor') });
+  const apiKeys = sensors.map(({ apiKey }) => apiKey);
   const makers: Record<Way, MakeMessage> = {
     floor: hikvisionMessages(['/'], { imageBytes, isSame: false, seed: seed + 3 }),
-    ingest: ingestMessages(
-      sensors.map(({ apiKey }) => apiKey),
-      seed,
-    ),
+    ingest: ingestMessages(apiKeys, seed),
+    beside: ingestMessages(apiKeys, seed + 4),
+    base64: ingestMessages(apiKeys, seed + 5, imageBytes),
     platerecognizer: plateRecognizerMessages(readers, seed),
     same: hikvisionMessages(cameras, { imageBytes, isSame: true, seed }),
     hikvision: hikvisionMessages(cameras, { imageBytes, isSame: false, seed: seed + 1 }),
@@ -92,7 +95,7 @@ export async function runRounds(stage: Stage, folder: string, options: RoundOpti
         const figures =
           way === 'floor'
             ? await measureFloor(floor, makers.floor, options)
-            : await measure(stage, way, makers[way], readTimes, options);
+            : await measure(stage, way, makers, readTimes, options);
         const measurement = { way, round, ...figures };
         options.onMeasured(measurement);
         measurements.push(measurement);
@@ -125,43 +128,60 @@ async function measureFloor(floor: Peer, make: MakeMessage, options: RoundOption
   };
 }
 
-function ingestMessages(apiKeys: readonly string[], seed: number): MakeMessage {
+/** @param imageBytes the size of the new image that each event has; none by default */
+function ingestMessages(apiKeys: readonly string[], seed: number, imageBytes?: number): MakeMessage {
   const bodies = makeBodies(apiKeys, BODIES, seed);
+  const image = imageBytes === undefined ? null : makeJpeg(imageBytes);
   let number = 0;
-  return () => ({
-    path: '/trpc/events.ingest',
-    contentType: 'application/json',
-    body: bodies[number++ % BODIES]?.text ?? '',
-  });
+  return () => {
+    const text = bodies[number % BODIES]?.text ?? '';
+    if (image !== null) numberJpeg(image, number);
+    number++;
+    const body = image === null ? text : withImage(text, image);
+    return { path: '/trpc/events.ingest', contentType: 'application/json', body };
+  };
 }
+
+/** The body of events.ingest, `{"json":{...}}`, with an image. */
+function withImage(body: string, image: Buffer): string {
+  return `${body.slice(0, body.lastIndexOf('}}'))},"images":["${image.toString('base64')}"]}}`;
+}
+
+/** Whether messages arrive through a gateway, and are processed after the answer. */
+const isGateway = (way: Way): boolean => !['ingest', 'beside', 'base64'].includes(way);
 
 async function measure(
   stage: Stage,
   way: Way,
-  make: MakeMessage,
+  makers: Readonly<Record<Way, MakeMessage>>,
   readTimes: ReadProcessorTimes,
   options: RoundOptions,
 ): Promise<Figures> {
   const { gantry, databaseUrl } = stage;
-  const isGateway = way !== 'ingest';
   await checkpoint(databaseUrl);
   const [counts, statuses] = [await stage.count(), await countMessages(databaseUrl)];
   const [metrics, times, disk] = [await gantry.metrics(), await readTimes(), await readDisk(stage)];
   const started = performance.now();
-  const { acknowledged, perSecond, latencies, generatorLoad } = await send({
-    ...options,
-    who: WAYS[way],
-    url: gantry.url,
-    make,
-    isAcknowledged: (body) => isGateway || acknowledgedByIngest(body) === 1,
-  });
-  if (isGateway) await waitUntilProcessed(stage, processedMessages(metrics) + acknowledged);
+  const sendAs = (sent: Way) =>
+    send({
+      ...options,
+      who: WAYS[sent],
+      url: gantry.url,
+      make: makers[sent],
+      isAcknowledged: (body) => isGateway(sent) || acknowledgedByIngest(body) === 1,
+    });
+  const [{ acknowledged, perSecond, latencies, generatorLoad }, others] = await Promise.all([
+    sendAs(way),
+    way === 'beside' ? sendAs('hikvision') : null,
+  ]);
+  const messages = (isGateway(way) ? acknowledged : 0) + (others?.acknowledged ?? 0);
+  if (messages > 0) await waitUntilProcessed(stage, processedMessages(metrics) + messages);
   const seconds = (performance.now() - started) / 1000;
-  const used = usedBetween(times, await readTimes(), acknowledged);
+  const stored = acknowledged + (others?.acknowledged ?? 0);
+  const used = usedBetween(times, await readTimes(), stored);
   const diskAfter = await readDisk(stage);
-  const answered = isGateway ? acknowledged : 0;
-  await checkMessages(WAYS[way], stage, statuses, { answered, refused: 0 });
-  checkCounts(WAYS[way], acknowledged, counts, await stage.count());
+  await checkMessages(WAYS[way], stage, statuses, { answered: messages, refused: 0 });
+  checkCounts(WAYS[way], stored, counts, await stage.count());
   return {
     ...used,
     answeredPerSecond: perSecond,
@@ -171,8 +191,10 @@ async function measure(
     generatorLoad,
     acknowledged,
     writtenPerByte:
-      way === 'hikvision' ? (diskAfter.bytes - disk.bytes) / (acknowledged * options.imageBytes) : Number.NaN,
-    syncs: (diskAfter.syncs - disk.syncs) / acknowledged,
+      way === 'hikvision' || way === 'base64'
+        ? (diskAfter.bytes - disk.bytes) / (acknowledged * options.imageBytes)
+        : Number.NaN,
+    syncs: (diskAfter.syncs - disk.syncs) / stored,
   };
 }
 

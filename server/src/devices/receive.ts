@@ -33,6 +33,8 @@ interface ReceiverParts {
   readonly missed: MissedMessages;
   /** Called for each message that was stored and is to be processed, by this process or another. */
   readonly onStored?: () => void;
+  /** Called when messages are put on disk, to be stored later. */
+  readonly onSpooled?: () => void;
 }
 
 /** A message that has its place in a group. */
@@ -82,8 +84,9 @@ export class Receiver implements AsyncDisposable {
     } catch (error) {
       const isAway = error instanceof AppError && error.kind === 'unavailable';
       if (isAway && !formatNamed(incoming.connection.format).repeats) {
-        const { spool, missed } = this.#parts;
-        if (!(await spool.put(id, incoming))) missed.note(incoming.connection, 'lost');
+        const { spool, missed, onSpooled } = this.#parts;
+        if (await spool.put(id, incoming)) onSpooled?.();
+        else missed.note(incoming.connection, 'lost');
       }
       throw error;
     }

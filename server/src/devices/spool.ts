@@ -83,8 +83,9 @@ export class MessageSpool {
   /**
    * Stores all messages, the oldest first, until one cannot be stored now.
    * @param isOver whether to finish
+   * @returns whether there were any
    */
-  async play(store: StoreMessage, isOver: () => boolean): Promise<void> {
+  async play(store: StoreMessage, isOver: () => boolean): Promise<boolean> {
     const { folder, log, report } = this.#options;
     const names = await listWaiting(folder);
     const messages = countMessages(names);
@@ -96,11 +97,12 @@ export class MessageSpool {
       if (outcome === 'waits') break;
       if (outcome === 'stored') played++;
     }
-    if (played === 0) return;
+    if (played === 0) return messages > 0;
     this.#countedAt = Number.NEGATIVE_INFINITY;
     await syncFolder(folder);
     log.info({ messages: played }, 'messages from disk were stored');
     report(messages - played);
+    return true;
   }
 
   /** Writes a group. @returns for each message whether it is on disk */

@@ -76,15 +76,12 @@ export function startGateways(
       () => missed.write(),
     ),
   );
-  const receiver = resources.use(new Receiver({ app, processor, spool, missed, onStored }));
-  resources
-    .use(
-      startPeriodic(
-        { everyMs: timings.playSpoolMs, log, failure: 'messages on disk cannot be stored now' },
-        (isOver) => spool.play((id, incoming) => receiver.store(id, incoming), isOver),
-      ),
-    )
-    .startNow();
+  const onSpooled = (): void => playing.rouse();
+  const receiver = resources.use(new Receiver({ app, processor, spool, missed, onStored, onSpooled }));
+  const playing = sweep(timings.playSpoolMs, 'messages on disk cannot be stored now', (isOver) =>
+    spool.play((id, incoming) => receiver.store(id, incoming), isOver),
+  );
+  playing.startNow();
   resources.use(
     startPeriodic(
       { everyMs: NONCES_MS, log, failure: 'old nonces cannot be removed now' },

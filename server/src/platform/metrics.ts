@@ -1,5 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createHistogram } from 'node:perf_hooks';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 /** The metrics for Prometheus at /metrics. */
@@ -39,7 +40,7 @@ export interface Siblings {
  */
 export function createMetrics(siblings: Siblings | null = null): Metrics {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LONGEST_TIMER_MS });
   const renderAll = () => registry.metrics();
   if (siblings) {
     registry.setDefaultLabels({ worker: String(siblings.number) });
@@ -56,6 +57,49 @@ export function createMetrics(siblings: Siblings | null = null): Metrics {
     ...installationOf(registers),
     followPools: (pools) => followPools(registers, pools),
   };
+}
+
+/** The longest interval that timers accept, in milliseconds: the metrics of prom-client wake the process this rarely. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** How often the lag of the event loop is measured, in milliseconds. */
+const MEASURE_LAG_MS = 500;
+
+/**
+ * Measures how late timers are until the returned function is called, and reports it under the names of prom-client, whose own
+ * measurement wakes an idle process a hundred times a second and includes its interval.
+ */
+export function followEventLoop(registry: Registry): () => void {
+  const lag = createHistogram();
+  let due = performance.now() + MEASURE_LAG_MS;
+  const timer = setInterval(() => {
+    const now = performance.now();
+    lag.record(Math.max(1, Math.round((now - due) * 1e6)));
+    due = now + MEASURE_LAG_MS;
+  }, MEASURE_LAG_MS).unref();
+  const figures: Record<string, () => number> = {
+    min: () => lag.min,
+    max: () => lag.max,
+    mean: () => lag.mean,
+    stddev: () => lag.stddev,
+    p50: () => lag.percentile(50),
+    p90: () => lag.percentile(90),
+    p99: () => lag.percentile(99),
+  };
+  for (const [name, read] of Object.entries(figures)) {
+    const metric = `nodejs_eventloop_lag_${name}_seconds`;
+    registry.removeSingleMetric(metric);
+    new Gauge({
+      name: metric,
+      help: `The lag of the event loop since the last request for the metrics, in seconds: ${name}`,
+      registers: [registry],
+      collect() {
+        this.set(lag.count === 0 ? 0 : read() / 1e9);
+        if (name === 'p99') lag.reset();
+      },
+    });
+  }
+  return () => clearInterval(timer);
 }
 
 function followPools(registers: Registers, pools: Readonly<Record<string, PoolUse>>): void {

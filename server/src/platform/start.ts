@@ -21,7 +21,7 @@ import {
 } from './database/pool.ts';
 import { waitForDatabase, warnOfFewConnections } from './database/wait.ts';
 import { filterOutages, RefusalLog } from './log.ts';
-import { createMetrics, followDisks, type Siblings } from './metrics.ts';
+import { createMetrics, followDisks, followEventLoop, type Siblings } from './metrics.ts';
 import { OutageMonitor } from './outages.ts';
 import { startPeriodic } from './periodic.ts';
 import type { Timings } from './timings.ts';
@@ -124,6 +124,7 @@ export async function startFoundation(options: FoundationOptions): Promise<Found
   const metrics = createMetrics(options.siblings);
   metrics.followPools({ ...pools });
   followDisks(metrics.registry, config.DATA_DIR);
+  resources.onClose(followEventLoop(metrics.registry));
   const { port } = new Client(clientSettings(connectionString, {}));
   const probe = async (): Promise<void> => {
     await readDatabaseTime(health);

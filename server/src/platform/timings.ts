@@ -90,7 +90,7 @@ export const TIMINGS: Timings = {
   rollUpTrafficMs: 5_000,
   upkeepMs: 60_000,
   renewPlateKeysMs: 3_600_000,
-  readFeedMs: 1_000,
+  readFeedMs: 3_000,
   streamNoteMs: 4_000,
   refuseLoginMs: 500,
   checkSessionsMs: 2_000,

@@ -51,7 +51,7 @@ function giveUp(log: Logger, limitMs: number): never {
   process.exit(1);
 }
 
-const PARENT_CHECK_MS = 250;
+const PARENT_CHECK_MS = 1_000;
 
 /** Calls `gone` when the parent process has ended. */
 function onParentGone(gone: () => void): void {
