@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import superjson, { SuperJSON } from 'superjson';
 import { describe, expect, it } from 'vitest';
 import { WireError } from '../src/rpc/errors.ts';
-import { reviveInput } from '../src/rpc/json.ts';
+import { parseJson, reviveInput } from '../src/rpc/json.ts';
 import { metaText, serialize, transformer } from '../src/rpc/output.ts';
 import { processorMs } from './processor-time.ts';
 
@@ -262,5 +262,50 @@ describe('serialize', () => {
 
   it('writes a key named constructor, which superjson refuses', () => {
     expect(envelopeOf({ constructor: 1 })).toBe('{"json":{"constructor":1}}');
+  });
+});
+
+describe('the JSON of a request', () => {
+  // Braces in a text count as values if its end is not found, and other values do not if it is found too late.
+  const piece = fc.constantFrom(
+    '{',
+    '[',
+    '"',
+    '\\',
+    '\n',
+    'a',
+    'é',
+    '\u{1f697}',
+    'x'.repeat(40),
+    '"'.repeat(70),
+  );
+  const long = fc.array(piece, { maxLength: 150 }).map((pieces) => pieces.join(''));
+  const levels = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
+
+  it('is read whatever its texts contain', () => {
+    fc.assert(
+      fc.property(fc.array(long, { maxLength: 5 }), (texts) => {
+        expect(parseJson(Buffer.from(JSON.stringify(texts)))).toEqual(texts);
+      }),
+    );
+  });
+
+  it('may be 64 levels deep behind any texts, and no deeper', () => {
+    fc.assert(
+      fc.property(long, (text) => {
+        const nested = (depth: number) => Buffer.from(`[${JSON.stringify(text)},${levels(depth)}]`);
+        expect(() => parseJson(nested(63))).not.toThrow();
+        expect(() => parseJson(nested(64))).toThrow('nests deeper than 64 levels');
+      }),
+    );
+  });
+
+  it('is refused when a text does not end', () => {
+    fc.assert(
+      fc.property(long, (text) => {
+        const whole = JSON.stringify(text);
+        expect(() => parseJson(Buffer.from(`[${whole.slice(0, -1)}`))).toThrow('not valid JSON');
+      }),
+    );
   });
 });
