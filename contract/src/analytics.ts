@@ -148,7 +148,7 @@ export const analytics = z.object({
       p90: z.number().nullable(),
     })
     .describe(
-      'Seconds from the arrival of an event until somebody marked it as processed, for events marked within the range (the latest 200,000).',
+      'Seconds from the arrival of an event until somebody marked it as processed, for events marked within the range (the latest 20,000).',
     ),
 });
 export type Analytics = z.infer<typeof analytics>;

@@ -13,12 +13,15 @@ export interface Goals {
 
 export type ListInput = Partial<ListEventsInput>;
 
+/** What is asked: of a list, or of one event, or of a page of figures. */
+type Input = ListInput & { id?: string; limit?: number; repeatPlates?: boolean };
+
 /** A kind of query with varied arguments. */
 export interface Question {
   readonly group: string;
   readonly name: string;
   readonly procedure: string;
-  readonly input: (sample: Sample, random: Random) => ListInput & { id?: string; limit?: number };
+  readonly input: (sample: Sample, random: Random) => Input;
   /** The position of the requested page within the list, as a fraction of its length; 0 by default. */
   readonly depth?: number;
   readonly isMutation?: boolean;
@@ -57,6 +60,10 @@ function aWeek({ from, until }: Sample, random: Random) {
     new Date(time).toISOString().slice(0, 10),
   );
   return { startDate: startDate ?? '', endDate: endDate ?? '' };
+}
+
+function wholeHistory({ from, until }: Sample) {
+  return { startDate: new Date(from).toISOString(), endDate: new Date(until).toISOString() };
 }
 
 function raggedRange(sample: Sample, random: Random) {
@@ -217,6 +224,21 @@ const single: Question[] = [
   },
 ];
 
+/** What the page of analytics asks, which shows the repeated plates later than the rest. */
+const analytics: Question[] = [
+  ...[
+    { name: 'a week', input: aWeek },
+    { name: 'the whole history', input: wholeHistory },
+  ].map(({ name, input }) => ({
+    group: 'getAnalytics',
+    name,
+    procedure: 'reports.getAnalytics',
+    input: (sample: Sample, random: Random) => ({ ...input(sample, random), repeatPlates: false }),
+    goals: SCREEN,
+  })),
+  { group: 'getRepeatPlates', name: 'a week', procedure: 'reports.getRepeatPlates', input: aWeek, goals: {} },
+];
+
 function unprocessedOne(sample: Sample): { id: string } {
   return { id: sample.unprocessed.pop() ?? '' };
 }
@@ -238,5 +260,6 @@ export const QUESTIONS: readonly Question[] = [
   ...pairs,
   ...deep,
   ...single,
+  ...analytics,
   ...marks,
 ];

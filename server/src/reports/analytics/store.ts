@@ -119,7 +119,7 @@ export async function listRepeatPlates(db: Executor, interval: Interval, from: n
   return rows;
 }
 
-const LATEST = 200_000;
+const LATEST = 20_000;
 
 interface TimesRow extends Record<string, unknown> {
   n: number;
