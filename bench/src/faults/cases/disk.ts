@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { access, mkdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -55,6 +56,17 @@ async function fill(folder: string): Promise<string> {
     }
   }
   return file;
+}
+
+/** Makes functions of the C library fail: the package fiu-utils of Debian. */
+const FIU = '/usr/lib/fiu';
+
+async function needsFiu(): Promise<string | null> {
+  const found = await access(`${FIU}/fiu_posix_preload.so`).then(
+    () => true,
+    () => false,
+  );
+  return found ? null : 'fiu-utils (libfiu) is not installed';
 }
 
 async function readEventId(response: Response): Promise<string> {
@@ -153,6 +165,33 @@ export const disk: readonly Fault[] = [
       const filler = await fill(join(scene.target.dataDir, 'images'));
       await sleep(4_000);
       await rm(filler);
+      await sending;
+    },
+  },
+  {
+    name: 'images-unsynced',
+    title: 'a third of the synchronisations of images failing for 6 s, as on a disk with errors',
+    recoversWithin: 10,
+    isQuick: false,
+    // The database must not be affected: it runs separately.
+    proxies: true,
+    options: {
+      env: {
+        LD_PRELOAD: `${FIU}/fiu_run_preload.so ${FIU}/fiu_posix_preload.so`,
+        FIU_CTRL_FIFO: join(tmpdir(), 'fiu-ctrl'),
+      },
+    },
+    obstacle: needsFiu,
+    async run(scene) {
+      const control = (command: string) =>
+        run('fiu-ctrl', ['-f', join(tmpdir(), 'fiu-ctrl'), '-c', command, String(scene.target.pid)]);
+      const sending = sendImages(scene, 8_000);
+      // It is awaited below. If the scene fails before that, a rejection must not be unhandled.
+      sending.catch(() => undefined);
+      await sleep(1_000);
+      await control('enable_random name=posix/io/sync/fdatasync,probability=0.33,failinfo=5');
+      await sleep(6_000);
+      await control('disable name=posix/io/sync/fdatasync');
       await sending;
     },
   },
