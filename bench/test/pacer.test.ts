@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ingestAnswer } from '../src/ingest/answers.ts';
-import { makeBodies } from '../src/ingest/bodies.ts';
+import { makeBodies, textsOf } from '../src/ingest/bodies.ts';
 import { startPacer } from '../src/soak/pacer.ts';
 
 const ANSWER = ingestAnswer('01a1fd99-c7b1-756d-92e4-f66a14308627');
@@ -14,7 +14,7 @@ const pace = async (listener: RequestListener, connections = 4) => {
   server = createServer(listener).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/trpc/events.ingest`;
-  return startPacer({ url, bodies: makeBodies(['key'], 16, 1), rate: 200, connections });
+  return startPacer({ url, textOf: textsOf(makeBodies(['key'], 16, 1), null), rate: 200, connections });
 };
 afterEach(() => {
   server?.closeAllConnections();

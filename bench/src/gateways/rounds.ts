@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { checkCounts } from '../counts.ts';
 import { checkpoint, query } from '../database.ts';
 import { acknowledgedByIngest } from '../ingest/answers.ts';
-import { makeBodies } from '../ingest/bodies.ts';
+import { makeBodies, textsOf } from '../ingest/bodies.ts';
 import { buildPeers, type Peer, startPeer } from '../ingest/peer-process.ts';
 import { percentile } from '../percentile.ts';
 import {
@@ -13,7 +13,6 @@ import {
   usedBetween,
 } from '../processor-time.ts';
 import type { Stage } from '../stage.ts';
-import { makeJpeg, numberJpeg } from './jpeg.ts';
 import { connect, hikvisionMessages, type MakeMessage, plateRecognizerMessages } from './messages.ts';
 import { checkMessages, countMessages, processedMessages, waitUntilProcessed } from './processed.ts';
 import { send } from './send.ts';
@@ -131,20 +130,9 @@ async function measureFloor(floor: Peer, make: MakeMessage, options: RoundOption
 /** @param imageBytes the size of the new image that each event has; none by default */
 function ingestMessages(apiKeys: readonly string[], seed: number, imageBytes?: number): MakeMessage {
   const bodies = makeBodies(apiKeys, BODIES, seed);
-  const image = imageBytes === undefined ? null : makeJpeg(imageBytes);
+  const textOf = textsOf(bodies, imageBytes === undefined ? null : { bytes: imageBytes, oneIn: 1 });
   let number = 0;
-  return () => {
-    const text = bodies[number % BODIES]?.text ?? '';
-    if (image !== null) numberJpeg(image, number);
-    number++;
-    const body = image === null ? text : withImage(text, image);
-    return { path: '/trpc/events.ingest', contentType: 'application/json', body };
-  };
-}
-
-/** The body of events.ingest, `{"json":{...}}`, with an image. */
-function withImage(body: string, image: Buffer): string {
-  return `${body.slice(0, body.lastIndexOf('}}'))},"images":["${image.toString('base64')}"]}}`;
+  return () => ({ path: '/trpc/events.ingest', contentType: 'application/json', body: textOf(number++) });
 }
 
 /** Whether messages arrive through a gateway, and are processed after the answer. */

@@ -2,6 +2,7 @@ import type { EventType, Severity } from '@gantry/contract/events';
 import { addressOf, limitKmh, mphOf, places } from '@gantry/simulator/src/places.ts';
 import { createRandom, mix, type Random } from '@gantry/simulator/src/random.ts';
 import { vehicleOf } from '@gantry/simulator/src/vehicle.ts';
+import { makeJpeg, numberJpeg } from '../gateways/jpeg.ts';
 
 /** A request body, and the number of events in it. */
 export interface Body {
@@ -39,6 +40,25 @@ export function makeBodies(apiKeys: readonly string[], count: number, seed: numb
     text: JSON.stringify({ json: { apiKey: apiKeys[index % apiKeys.length], ...makeEvent(random) } }),
     events: 1,
   }));
+}
+
+/** Which requests have a new image, which is sent as base64. */
+export interface WithImages {
+  /** The size of an image in bytes. */
+  readonly bytes: number;
+  /** One request in so many has an image. */
+  readonly oneIn: number;
+}
+
+/** Returns a function for the text of the nth request to `events.ingest`, from 0: the bodies in turn, some with an image. */
+export function textsOf(bodies: readonly Body[], images: WithImages | null): (n: number) => string {
+  const image = images === null ? null : makeJpeg(images.bytes);
+  return (n) => {
+    const text = bodies[n % bodies.length]?.text ?? '';
+    if (image === null || n % (images?.oneIn ?? 1) !== 0) return text;
+    numberJpeg(image, n);
+    return `${text.slice(0, text.lastIndexOf('}}'))},"images":["${image.toString('base64')}"]}}`;
+  };
 }
 
 /** Makes bodies of `events.ingestBatch` with `size` events each, like those of a device that was offline. */

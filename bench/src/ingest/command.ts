@@ -30,9 +30,10 @@ interface Options extends Omit<StageOptions, 'workers'>, Output {
   readonly rate?: number;
   readonly every: number;
   readonly sensors: number;
+  readonly image?: number;
 }
 
-async function run({ soak: minutes, rate, every, sensors, ...options }: Options): Promise<void> {
+async function run({ soak: minutes, rate, every, sensors, image, ...options }: Options): Promise<void> {
   if (minutes !== undefined) {
     const { databaseUrl, folder, json, save, seed, workers, connections = SOAK_CONNECTIONS } = options;
     const [processes, ...others] = workers;
@@ -45,6 +46,7 @@ async function run({ soak: minutes, rate, every, sensors, ...options }: Options)
       sensors,
       workers: processes,
       ...(rate !== undefined && { rate }),
+      ...(image !== undefined && { imageBytes: image * 1000 }),
       ...(databaseUrl !== undefined && { databaseUrl }),
       ...(folder !== undefined && { folder }),
       json,
@@ -55,7 +57,9 @@ async function run({ soak: minutes, rate, every, sensors, ...options }: Options)
   await compare(options);
 }
 
-async function compare(options: Omit<Options, 'soak' | 'rate' | 'every' | 'sensors'>): Promise<void> {
+async function compare(
+  options: Omit<Options, 'soak' | 'rate' | 'every' | 'sensors' | 'image'>,
+): Promise<void> {
   const { databaseUrl, folder, json, save, connections = CONNECTIONS, ...others } = options;
   const load = { ...others, connections };
   const signal = stopOnSignals();
@@ -113,6 +117,11 @@ export const ingestCommand = new Command('ingest')
     numberBetween(1, 100_000),
   )
   .option('--every <seconds>', 'with --soak: time from one sample to the next', numberBetween(1, 3600), 60)
+  .option(
+    '--image <kB>',
+    'with --soak: one event in ten has a new image of this size (default: none)',
+    numberBetween(1, 5_000),
+  )
   .option(
     '--sensors <number>',
     'with --soak: sensors that report, each at a location of its own',

@@ -1,7 +1,7 @@
 import { DAY_MS } from '@gantry/contract/durations';
 import { Command } from 'commander';
 import { checkCounts } from '../counts.ts';
-import { makeBodies } from '../ingest/bodies.ts';
+import { makeBodies, textsOf } from '../ingest/bodies.ts';
 import { describeMachine } from '../machine.ts';
 import { onStage, type StageOptions } from '../on-stage.ts';
 import { addCommonOptions, numberBetween } from '../option-values.ts';
@@ -43,7 +43,7 @@ async function measure(stage: Stage, options: Options): Promise<Phase[]> {
     seed,
   );
   const before = await stage.count();
-  const pacer = startPacer({ url, bodies, rate, connections });
+  const pacer = startPacer({ url, textOf: textsOf(bodies, null), rate, connections });
   const phases = await measureReports(stage.gantry.client, pacer, {
     seconds,
     rounds,

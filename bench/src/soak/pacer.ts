@@ -1,11 +1,11 @@
 import { type Dispatcher, Pool } from 'undici';
 import { BenchmarkFailed } from '../failure.ts';
 import { acknowledgedByIngest } from '../ingest/answers.ts';
-import type { Body } from '../ingest/bodies.ts';
 
 export interface PacerOptions {
   readonly url: string;
-  readonly bodies: readonly Body[];
+  /** The body of the nth request, from 0, with one event. */
+  readonly textOf: (n: number) => string;
   /** Requests per second. */
   readonly rate: number;
   /** Number of connections. A request without a free connection waits, which counts as latency. */
@@ -44,7 +44,7 @@ const TIMEOUT_MS = 20_000;
 const MAX_BEHIND_SECONDS = 10;
 const LOOK_MS = 20;
 
-export function startPacer({ url, bodies, rate, connections }: PacerOptions): Pacer {
+export function startPacer({ url, textOf, rate, connections }: PacerOptions): Pacer {
   const { origin, pathname } = new URL(url);
   const pool = new Pool(origin, {
     connections,
@@ -95,7 +95,7 @@ export function startPacer({ url, bodies, rate, connections }: PacerOptions): Pa
     const now = performance.now();
     const dueAt = (index: number): number => started + (index / rate) * 1000;
     lateness = Math.max(lateness, now - dueAt(sent));
-    for (; dueAt(sent) <= now; sent++) send(bodies[sent % bodies.length]?.text ?? '', dueAt(sent));
+    for (; dueAt(sent) <= now; sent++) send(textOf(sent), dueAt(sent));
     if (sent - answered > rate * MAX_BEHIND_SECONDS) flaw ??= 'cannot keep up with this rate';
     if (flaw !== null) clearInterval(timer);
   };

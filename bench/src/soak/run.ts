@@ -11,6 +11,8 @@ export interface SoakRunOptions extends StageOptions, Output {
   /** Events per second; half of the maximum by default. */
   readonly rate?: number;
   readonly connections: number;
+  /** The size in bytes of the new image that one event in ten has; none by default. */
+  readonly imageBytes?: number;
   /** The time from one sample to the next, in seconds. */
   readonly every: number;
   readonly seed: number;

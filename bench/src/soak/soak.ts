@@ -4,7 +4,7 @@ import { checkCounts } from '../counts.ts';
 import { databaseSize } from '../database.ts';
 import { BenchmarkFailed } from '../failure.ts';
 import { acknowledgedByIngest } from '../ingest/answers.ts';
-import { makeBodies } from '../ingest/bodies.ts';
+import { makeBodies, textsOf } from '../ingest/bodies.ts';
 import { drive } from '../ingest/load.ts';
 import { processorTimesOf } from '../processor-time.ts';
 import type { Stage } from '../stage.ts';
@@ -20,6 +20,8 @@ export interface SoakOptions {
   /** Events per second; by default half of the maximum found in a short measurement. */
   readonly rate?: number;
   readonly connections: number;
+  /** The size in bytes of the new image that one event in ten has; none by default. */
+  readonly imageBytes?: number;
   readonly seed: number;
   /** Seconds between samples. */
   readonly every: number;
@@ -40,6 +42,8 @@ export interface Soaked extends Watched {
 }
 
 const BODIES = 8192;
+/** One event in so many has an image. */
+const IMAGE_IN = 10;
 /** The load that determines the maximum rate. */
 const MEASURING = { connections: 128, warmupSeconds: 3, seconds: 5 };
 /** If the rate is given, a short load that determines how much space an event takes on the disk. */
@@ -72,10 +76,12 @@ export async function soak(stage: Stage, options: SoakOptions): Promise<Soaked> 
     signal,
   });
   const rate = options.rate ?? Math.floor(most.requests / most.seconds / 2);
-  if (isEmbedded) await checkRoom(stage, folder, empty, rate * minutes * 60);
+  const images = options.imageBytes === undefined ? null : { bytes: options.imageBytes, oneIn: IMAGE_IN };
+  const imageBytes = (images?.bytes ?? 0) / IMAGE_IN;
+  if (isEmbedded) await checkRoom(stage, folder, { empty, imageBytes }, rate * minutes * 60);
 
   const before = await stage.count();
-  const pacer = startPacer({ url, bodies, rate, connections });
+  const pacer = startPacer({ url, textOf: textsOf(bodies, images), rate, connections });
   await sleep(WARM_UP_MS, null, { signal });
   pacer.take();
   const disk = startDiskProbe(folder);
@@ -93,11 +99,18 @@ export async function soak(stage: Stage, options: SoakOptions): Promise<Soaked> 
 
 /**
  * Checks that the disk has room for the events, estimated by the size of the existing ones.
+ * @param empty the size of the database before them
+ * @param imageBytes of an event, on average
  * @throws BenchmarkFailed when it has not
  */
-async function checkRoom(stage: Stage, folder: string, empty: number, events: number): Promise<void> {
+async function checkRoom(
+  stage: Stage,
+  folder: string,
+  { empty, imageBytes }: { empty: number; imageBytes: number },
+  events: number,
+): Promise<void> {
   const { rows } = await stage.count();
-  const each = ((await databaseSize(stage.databaseUrl)) - empty) / rows;
+  const each = ((await databaseSize(stage.databaseUrl)) - empty) / rows + imageBytes;
   const { bavail, bsize } = await statfs(folder);
   const [needed, free] = [each * events + SPARE_BYTES, bavail * bsize];
   if (needed < free) return;
