@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { Command } from 'commander';
 import { describeMachine } from '../machine.ts';
 import { onStage, type StageOptions } from '../on-stage.ts';
@@ -5,6 +6,7 @@ import { addCommonOptions, numberBetween } from '../option-values.ts';
 import { type Output, publish } from '../results.ts';
 import { stopOnSignals } from '../stop.ts';
 import { watchCameras } from './cameras.ts';
+import { checkImages } from './processed.ts';
 import { lineOf, memoryOf, ratiosOf, reportOf, sampleLine } from './report.ts';
 import { runRounds } from './rounds.ts';
 
@@ -31,13 +33,15 @@ async function run(options: Options): Promise<void> {
       onMeasured: (each) => say(lineOf(each)),
     });
     const samples = await watchCameras(stage, { ...given, onSample: (each) => say(sampleLine(each)) });
+    const images = await checkImages(stage.databaseUrl, join(workFolder, 'gantry', 'images', 'segments'));
+    say(`${images} images are as they were sent`);
     return {
       name: 'gateways',
       date: new Date(),
       machine: await describeMachine(stage.postgresql),
       options: { ...load, database: databaseUrl === undefined ? 'embedded' : 'given' },
-      text: reportOf(measurements, samples),
-      data: { measurements, ratios: ratiosOf(measurements), samples, memory: memoryOf(samples) },
+      text: `${reportOf(measurements, samples)}\n\n${images} different images were stored, and each was read afterwards as it was sent.`,
+      data: { measurements, ratios: ratiosOf(measurements), samples, memory: memoryOf(samples), images },
     };
   });
   await publish(results, { json, save });

@@ -1,3 +1,6 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { query } from '../database.ts';
 import { BenchmarkFailed } from '../failure.ts';
@@ -47,6 +50,42 @@ export async function checkMessages(
   throw new BenchmarkFailed(
     `${who}: ${answered} messages were answered with 200 and ${refused} with 503, but ${found || 'none is stored'}`,
   );
+}
+
+/**
+ * Reads every stored image and compares it with its hash, in the files of segments as any other program finds them.
+ * @param folder the folder of segments
+ * @returns the number of images
+ * @throws BenchmarkFailed when one is missing or different, or an event or message refers to one that is not stored
+ */
+export async function checkImages(databaseUrl: string, folder: string): Promise<number> {
+  const segments = await query<{ id: string; name: string }>(
+    databaseUrl,
+    'SELECT id::text, name FROM image_segments ORDER BY id',
+  );
+  let images = 0;
+  for (const { id, name } of segments) {
+    const content = await readFile(join(folder, name));
+    const rows = await query<{ sha256: string; position: number; bytes: number }>(
+      databaseUrl,
+      `SELECT encode(sha256, 'hex') AS sha256, position, bytes FROM images WHERE segment = ${id}`,
+    );
+    const wrong = rows.find(({ sha256, position, bytes }) => {
+      const image = content.subarray(position, position + bytes);
+      return createHash('sha256').update(image).digest('hex') !== sha256;
+    });
+    if (wrong)
+      throw new BenchmarkFailed(`The image ${wrong.sha256} is not in segment ${name} as it was sent`);
+    images += rows.length;
+  }
+  const [lost] = await query<{ n: string }>(
+    databaseUrl,
+    `SELECT count(*) AS n FROM (
+       SELECT sha256 FROM event_images UNION SELECT sha256 FROM device_message_images
+       EXCEPT SELECT sha256 FROM images WHERE segment IS NOT NULL) AS lost`,
+  );
+  if (lost?.n !== '0') throw new BenchmarkFailed(`${lost?.n} images of events or messages are not stored`);
+  return images;
 }
 
 /** The counts as soon as `stored` messages are stored as events, no message is RECEIVED, or two minutes have passed. */

@@ -125,6 +125,7 @@ describe('the benchmarks from the command line', () => {
       // What the disk receives is what the camera sent, and little more.
       for (const way of ['hikvision', 'base64']) expect(measured(way).writtenPerByte).toBeGreaterThan(0.9);
       expect(data.samples).toHaveLength(2);
+      expect(data.images).toBeGreaterThan(0);
       for (const { memory, heap } of data.samples) expect(memory).toBeGreaterThan(heap);
     },
   );

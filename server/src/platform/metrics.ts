@@ -40,7 +40,7 @@ export interface Siblings {
  */
 export function createMetrics(siblings: Siblings | null = null): Metrics {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LONGEST_TIMER_MS });
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: MAX_TIMER_MS });
   const renderAll = () => registry.metrics();
   if (siblings) {
     registry.setDefaultLabels({ worker: String(siblings.number) });
@@ -60,7 +60,7 @@ export function createMetrics(siblings: Siblings | null = null): Metrics {
 }
 
 /** The longest interval that timers accept, in milliseconds: the metrics of prom-client wake the process this rarely. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** How often the lag of the event loop is measured, in milliseconds. */
 const MEASURE_LAG_MS = 500;
