@@ -247,6 +247,7 @@ describe('the boundaries between modules', () => {
       'server/src/events/event-row.ts',
       'server/src/incidents/from-event.ts',
       'server/src/incidents/grouping.ts',
+      'server/src/traffic/bin.ts',
       'server/src/realtime/position.ts',
       'server/src/watchlist/matching.ts',
       'server/src/webhooks/back-off.ts',

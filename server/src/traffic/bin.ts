@@ -1,0 +1,171 @@
+/**
+ * What is known about the count of an interval:
+ *
+ * - `VALID`: the interval is over, and at least 95 % of it is covered.
+ * - `PROVISIONAL`: it is not over.
+ * - `PARTIAL`: it is over, and less than 95 % of it is covered; the volume is the count of what is known.
+ * - `GAP`: it is over, and nothing is known.
+ * - `EXCLUDED`: its data were rejected.
+ * - `INSUFFICIENT`: there are fewer observations than the figure needs.
+ * - `IMPUTED`: the value was estimated from other intervals.
+ */
+export type BinStatus = 'VALID' | 'PROVISIONAL' | 'PARTIAL' | 'GAP' | 'EXCLUDED' | 'INSUFFICIENT' | 'IMPUTED';
+
+/** The direction of travel at a measuring point: NB is travelling north, CW is clockwise on a ring. */
+export type Direction = 'NB' | 'NE' | 'EB' | 'SE' | 'SB' | 'SW' | 'WB' | 'NW' | 'CW' | 'CCW' | 'BOTH';
+
+/** The legs of an intersection by the side on which they lie, clockwise. */
+export const LEGS = ['N', 'NE', 'E', 'SE', 'S', 'SW', 'W', 'NW'] as const;
+export type Leg = (typeof LEGS)[number];
+
+/** Left, through, right, and back. */
+export type Turn = 'L' | 'T' | 'R' | 'U';
+
+/** How road users pass an intersection. Without a turn it is a count by leg, as of pedestrians and bicycles. */
+export interface Movement {
+  /** The leg that the road user comes from. */
+  readonly from: Leg;
+  readonly turn?: Turn;
+}
+
+/** A class of a scheme, with what figures need to know about it. */
+export interface VehicleClass {
+  readonly code: string;
+  readonly mode: 'MOTOR' | 'BICYCLE' | 'PEDESTRIAN' | 'OTHER';
+  readonly isHeavy: boolean;
+}
+
+/** A part of the count of a bin. */
+export interface Cell {
+  readonly direction?: Direction;
+  /** 1 to 16, or the name that the device gives the lane. */
+  readonly lane?: number | string;
+  /** Without a class, these are motor vehicles. */
+  readonly class?: VehicleClass;
+  readonly movement?: Movement;
+  readonly volume: number;
+}
+
+/** The volume of a place in an interval. */
+export interface Count {
+  /** Unix milliseconds, inclusive. */
+  readonly start: number;
+  /** Unix milliseconds, exclusive. */
+  readonly end: number;
+  readonly status: BinStatus;
+  /** The fraction of the interval with known counts, from 0 to 1. */
+  readonly coverage: number;
+  /** Motor vehicles; null if nothing is known or all was rejected. */
+  readonly volume: number | null;
+}
+
+/** The traffic of a place in an interval. */
+export interface Bin extends Count {
+  /** The parts of the count, which also contain pedestrians and bicycles. */
+  readonly cells: readonly Cell[];
+}
+
+/** A figure with the number of observations behind it. */
+export interface Figure {
+  /** Null if the figure cannot be given, and `reason` says why. */
+  readonly value: number | null;
+  readonly n: number;
+  readonly status: BinStatus;
+  readonly reason: string | null;
+}
+
+/** The coverage from which the count of an interval is complete. */
+export const COMPLETE_COVERAGE = 0.95;
+
+/**
+ * The status of an interval. Vehicles that were counted while no sensor was known to work are a part of the count, not
+ * a gap.
+ * @param volume the vehicles that were counted
+ */
+export function binStatus({
+  isOver,
+  coverage,
+  isExcluded = false,
+  volume = 0,
+}: {
+  readonly isOver: boolean;
+  readonly coverage: number;
+  readonly isExcluded?: boolean;
+  readonly volume?: number;
+}): BinStatus {
+  if (isExcluded) return 'EXCLUDED';
+  if (!isOver) return 'PROVISIONAL';
+  if (coverage >= COMPLETE_COVERAGE) return 'VALID';
+  return coverage > 0 || volume > 0 ? 'PARTIAL' : 'GAP';
+}
+
+/** Whether road users of a cell are counted in the volume of its bin. */
+export function isMotor({ class: vehicleClass }: Cell): boolean {
+  return vehicleClass === undefined || vehicleClass.mode === 'MOTOR';
+}
+
+/** The parts of a count that a figure may list. */
+export type Dimension = 'direction' | 'lane' | 'class' | 'movement';
+
+/** The sums of cells that agree in all given dimensions, in the order of their first appearance. */
+export function sumCells(cells: readonly Cell[], by: readonly Dimension[]): Cell[] {
+  const sums = new Map<string, Cell>();
+  for (const cell of cells) {
+    const part: Partial<Cell> = Object.fromEntries(
+      by.flatMap((name) => (cell[name] === undefined ? [] : [[name, cell[name]]])),
+    );
+    const key = cellKey(part);
+    sums.set(key, { ...part, volume: (sums.get(key)?.volume ?? 0) + cell.volume });
+  }
+  return [...sums.values()];
+}
+
+/** What a cell is a part of: equal for cells that agree in all dimensions. */
+export function cellKey(cell: Partial<Cell>): string {
+  const { from, turn } = cell.movement ?? {};
+  return JSON.stringify([cell.direction, cell.lane, cell.class?.code, cell.class?.mode, from, turn]);
+}
+
+/** One bin for successive ones, of which there is at least one. Rejected counts are unknown in their sum. */
+export function joinBins(bins: readonly Bin[]): Bin {
+  const used = bins.filter(({ status }) => status !== 'EXCLUDED');
+  const cells = used.flatMap((bin) => bin.cells);
+  return { ...joinCounts(bins), cells: sumCells(cells, ['direction', 'lane', 'class', 'movement']) };
+}
+
+/** As `joinBins`, without the parts. */
+export function joinCounts(counts: readonly Count[]): Count {
+  const used = counts.filter(({ status }) => status !== 'EXCLUDED');
+  const known = used.flatMap(({ volume }) => (volume === null ? [] : [volume]));
+  const volume = known.length > 0 ? known.reduce((sum, part) => sum + part, 0) : null;
+  const coverage = coveredOf(used) / counts.reduce((sum, { start, end }) => sum + end - start, 0);
+  const isImputed = used.some(({ status }) => status === 'IMPUTED');
+  return {
+    start: counts[0]?.start ?? 0,
+    end: counts.at(-1)?.end ?? 0,
+    status: isImputed
+      ? 'IMPUTED'
+      : binStatus({
+          isOver: counts.every(({ status }) => status !== 'PROVISIONAL'),
+          coverage,
+          isExcluded: used.length === 0,
+          volume: volume ?? 0,
+        }),
+    coverage,
+    volume,
+  };
+}
+
+/** The time with known counts, in milliseconds. */
+export function coveredOf(counts: readonly Count[]): number {
+  return counts.reduce(
+    (sum, { start, end, status, coverage }) => sum + (status === 'EXCLUDED' ? 0 : coverage * (end - start)),
+    0,
+  );
+}
+
+/** Rounded half up to a number of decimals. */
+export function roundTo(value: number, decimals: number): number {
+  const scale = 10 ** decimals;
+  return Math.round(value * scale) / scale;
+}
