@@ -1,0 +1,101 @@
+import type { Interval } from '../platform/time.ts';
+import { type BinStatus, COMPLETE_COVERAGE, type Count, coveredOf, joinCounts, roundTo } from './bin.ts';
+import { binsByDay, type DayOfBins, hoursOf, MIN_HOUR_COVERAGE } from './local-hours.ts';
+
+/** The volume of a local day. */
+export interface DayVolume {
+  /** YYYY-MM-DD */
+  readonly date: string;
+  /** Motor vehicles; null if nothing is known. */
+  readonly volume: number | null;
+  /** `VALID` exactly if the day is complete. */
+  readonly status: BinStatus;
+  /** Why the day is not complete; otherwise null. */
+  readonly reason: string | null;
+}
+
+/** A mean over complete days; null without any. Its value is rounded to 0.001. */
+export interface DailyMean {
+  readonly value: number | null;
+  /** The number of days. */
+  readonly n: number;
+}
+
+export interface DailyVolumes {
+  readonly days: readonly DayVolume[];
+  /** Of all days. */
+  readonly adt: DailyMean;
+  /** Of Mondays to Fridays that are not holidays. */
+  readonly awdt: DailyMean;
+  /** Of Saturdays and Sundays. */
+  readonly weekendAdt: DailyMean;
+  /** The days that are in no mean, because they are not complete. */
+  readonly excluded: readonly { readonly date: string; readonly reason: string }[];
+}
+
+/**
+ * The volume of every local day in a range, and the means over complete days.
+ * @param bins in order, from 15 minutes to an hour long
+ * @param holidays as YYYY-MM-DD
+ */
+export function dailyVolumes(
+  bins: readonly Count[],
+  range: Interval,
+  zone: string,
+  holidays: ReadonlySet<string> = new Set(),
+): DailyVolumes {
+  const days = binsByDay(bins, range, zone).map((day) => dayVolume(day, zone));
+  const isWeekend = ({ date }: DayVolume): boolean => [0, 6].includes(weekdayOf(date));
+  return {
+    days,
+    adt: meanOf(days),
+    awdt: meanOf(days.filter((day) => !isWeekend(day) && !holidays.has(day.date))),
+    weekendAdt: meanOf(days.filter(isWeekend)),
+    excluded: days.flatMap(({ date, reason }) => (reason === null ? [] : [{ date, reason }])),
+  };
+}
+
+/** The volume of a day. A day is complete if at least 95 % of it and 75 % of each of its hours are known. */
+export function dayVolume(day: DayOfBins, zone: string): DayVolume {
+  const { day: date, bins } = day;
+  if (bins.length === 0) return { date, volume: null, status: 'GAP', reason: NO_DATA };
+  const { volume, status } = joinCounts(bins);
+  const reason = REASONS[status] ?? lackOf(day, zone);
+  // An hour that is not known makes the day a partial one, even if that is less than 5 % of it.
+  return { date, volume, status: status === 'VALID' && reason !== null ? 'PARTIAL' : status, reason };
+}
+
+const NO_DATA = 'No data';
+const REASONS: Partial<Record<BinStatus, string>> = {
+  PROVISIONAL: 'The day is not over',
+  EXCLUDED: 'All data were rejected',
+  GAP: NO_DATA,
+  IMPUTED: 'A part of the volume is an estimate',
+};
+
+/** What is not known of a day; null if it is complete. */
+function lackOf(day: DayOfBins, zone: string): string | null {
+  const { from, until, bins } = day;
+  const coverage = coveredOf(bins) / (until - from);
+  if (coverage < COMPLETE_COVERAGE) return `Only ${percent(coverage)} of the day is known`;
+  if (bins.reduce((sum, { start, end }) => sum + end - start, 0) < until - from) return 'An hour has no data';
+  const hour = hoursOf(day, zone).find((each) => each.coverage < MIN_HOUR_COVERAGE);
+  return hour
+    ? `Only ${percent(hour.coverage)} of the hour from ${String(hour.hour).padStart(2, '0')}:00 is known`
+    : null;
+}
+
+function percent(share: number): string {
+  return `${Math.floor(share * 100)} %`;
+}
+
+/** The day of the week of a date YYYY-MM-DD: 0 is Sunday. */
+export function weekdayOf(date: string): number {
+  return new Date(date).getUTCDay();
+}
+
+function meanOf(days: readonly DayVolume[]): DailyMean {
+  const volumes = days.flatMap(({ status, volume }) => (status === 'VALID' ? [volume ?? 0] : []));
+  const n = volumes.length;
+  return { value: n > 0 ? roundTo(volumes.reduce((sum, volume) => sum + volume, 0) / n, 3) : null, n };
+}

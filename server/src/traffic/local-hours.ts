@@ -1,0 +1,75 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '@gantry/contract/durations';
+import { IANAZone } from 'luxon';
+import { dayBounds, type Interval, type LocalDay, localDays } from '../platform/time.ts';
+import { type Count, joinCounts } from './bin.ts';
+
+/** A local day with the bins that begin in it. */
+export interface DayOfBins<Each extends Count = Count> extends LocalDay {
+  readonly bins: readonly Each[];
+}
+
+/** Every local day that overlaps a range, from midnight to midnight. @param bins in order, not longer than an hour */
+export function binsByDay<Each extends Count>(
+  bins: readonly Each[],
+  range: Interval,
+  zone: string,
+): DayOfBins<Each>[] {
+  const bounds = dayBounds(range, zone);
+  const whole = { from: bounds[0] ?? range.from, until: bounds.at(-1) ?? range.until };
+  let next = bins.findIndex(({ start }) => start >= whole.from);
+  if (next === -1) next = bins.length;
+  return [...localDays(whole, zone)].map((day) => {
+    const first = next;
+    while (next < bins.length && (bins[next]?.start ?? day.until) < day.until) next++;
+    return { ...day, bins: bins.slice(first, next) };
+  });
+}
+
+/**
+ * What clocks show during a local day: the minute of the day, from 0 to 1,439, and how far clocks are ahead of UTC, in
+ * minutes.
+ */
+export function clockOf(
+  { from, until }: Interval,
+  zoneName: string,
+): (time: number) => { minute: number; offset: number } {
+  const zone = IANAZone.create(zoneName);
+  const offset = zone.offset(from);
+  const isChanged = offset !== zone.offset(until - 1);
+  return (time) => {
+    const current = isChanged ? zone.offset(time) : offset;
+    const local = time + current * MINUTE_MS;
+    return { minute: (((local % DAY_MS) + DAY_MS) % DAY_MS) / MINUTE_MS, offset: current };
+  };
+}
+
+/** An hour that clocks show, with the counts of its bins as one. An hour that a change of clocks cuts or repeats is two. */
+export interface LocalHour extends Count {
+  /** From 0 to 23. */
+  readonly hour: number;
+}
+
+/** The hours of a day of which bins are known. */
+export function hoursOf(day: DayOfBins, zone: string): LocalHour[] {
+  const clock = clockOf(day, zone);
+  const hours: { key: string; hour: number; bins: Count[] }[] = [];
+  for (const bin of day.bins) {
+    const { minute, offset } = clock(bin.start);
+    const hour = Math.floor(minute / 60);
+    const key = `${hour} ${offset}`;
+    const last = hours.at(-1);
+    if (last?.key === key) last.bins.push(bin);
+    else hours.push({ key, hour, bins: [bin] });
+  }
+  return hours.map(({ hour, bins }) => ({ ...joinCounts(bins), hour }));
+}
+
+/** The coverage from which an hour is used. */
+export const MIN_HOUR_COVERAGE = 0.75;
+
+/** Whether an hour is over and known well enough for an hour of the week: whole, and covered by at least 75 %. */
+export function isUsableHour({ start, end, status, coverage }: Count): boolean {
+  return (
+    end - start === HOUR_MS && coverage >= MIN_HOUR_COVERAGE && (status === 'VALID' || status === 'PARTIAL')
+  );
+}
