@@ -54,6 +54,13 @@ describe('a method', () => {
     expect((await request('HEAD /trpc/nothing')).status).toBe(404);
   });
 
+  it('that is known is not refused because the body is longer than announced', async () => {
+    const json = Buffer.from('{"json":{"email":"nobody@example.com","password":"wrong"}}');
+    const head = `POST /trpc/auth.login HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${json.length}\r\n\r\n`;
+    const answer = await last(Buffer.concat([Buffer.from(head), json, Buffer.alloc(2_000, 0xff)]));
+    expect(answer?.body).toEqual(MALFORMED);
+  });
+
   it('that is refused is answered after its body, however large', async () => {
     const size = 5_000_000;
     for (const line of ['PUT /trpc/system.health', 'POST /nothing', 'DELETE /live']) {

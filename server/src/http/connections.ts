@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { type Server, STATUS_CODES } from 'node:http';
+import { METHODS, type Server, STATUS_CODES } from 'node:http';
 import { createServer, type Socket } from 'node:net';
 import { errorBodyFor } from '@gantry/contract/envelope';
 import { subscriberOf } from '../accounts/throttle.ts';
@@ -119,7 +119,7 @@ const LINGER_MS = 2_000;
 /** Node's error for bytes that are not a request; `rawPacket` contains the bytes. */
 type ConnectionError = Error & { code?: string; rawPacket?: unknown };
 
-const REQUEST_LINE = /^[A-Z-]{1,30} \/\S* HTTP\/1\.[01]\r\n/;
+const REQUEST_LINE = /^([A-Z-]{1,30}) \/\S* HTTP\/1\.[01]\r\n/;
 
 const answered = new WeakSet<Socket>();
 
@@ -151,8 +151,14 @@ function unknownMethod(): WireError {
   });
 }
 
-function looksLikeRequest({ rawPacket }: ConnectionError): boolean {
-  return Buffer.isBuffer(rawPacket) && REQUEST_LINE.test(rawPacket.toString('latin1', 0, 2_000));
+/**
+ * Whether the bytes are a request with a method that Node does not know. If it knows the method, what is not valid follows
+ * that request: its body was longer than announced.
+ */
+function hasUnknownMethod({ rawPacket }: ConnectionError): boolean {
+  if (!Buffer.isBuffer(rawPacket)) return false;
+  const [, method] = REQUEST_LINE.exec(rawPacket.toString('latin1', 0, 2_000)) ?? [];
+  return method !== undefined && !METHODS.includes(method);
 }
 
 function refusalOf(error: ConnectionError): WireError {
@@ -162,7 +168,7 @@ function refusalOf(error: ConnectionError): WireError {
   if (error.code === 'HPE_HEADER_OVERFLOW') {
     return new WireError('PAYLOAD_TOO_LARGE', 'The address or the headers are too long');
   }
-  if (error.code === 'HPE_INVALID_METHOD' && looksLikeRequest(error)) return unknownMethod();
+  if (error.code === 'HPE_INVALID_METHOD' && hasUnknownMethod(error)) return unknownMethod();
   return new WireError('BAD_REQUEST', 'Malformed HTTP request');
 }
 
