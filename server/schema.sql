@@ -535,7 +535,8 @@ CREATE TABLE sensor_clocks (
 CREATE TABLE sensor_places (
   sensor_id uuid NOT NULL,
   since timestamp with time zone NOT NULL,
-  location_id uuid
+  location_id uuid,
+  sensor_type text
 );
 
 CREATE TABLE sensor_status_history (
@@ -611,17 +612,43 @@ CREATE TABLE settings (
   installation_id uuid NOT NULL DEFAULT gen_random_uuid()
 );
 
+CREATE TABLE traffic_bins (
+  minutes smallint NOT NULL,
+  sensor_id uuid NOT NULL,
+  location_id uuid,
+  source smallint NOT NULL,
+  slot timestamp with time zone NOT NULL,
+  events bigint NOT NULL,
+  alive smallint NOT NULL DEFAULT 0,
+  first_at timestamp with time zone,
+  last_at timestamp with time zone,
+  cells integer[] NOT NULL DEFAULT '{}'::integer[],
+  measures smallint[] NOT NULL DEFAULT '{}'::smallint[],
+  sums bigint[] NOT NULL DEFAULT '{}'::bigint[]
+) WITH (fillfactor=70);
+
+CREATE TABLE traffic_cells (
+  id integer NOT NULL GENERATED ALWAYS AS IDENTITY,
+  vehicle_type text COLLATE "C" NOT NULL,
+  direction text COLLATE "C" NOT NULL,
+  lane text COLLATE "C" NOT NULL
+);
+
 CREATE TABLE traffic_kept (
   only_row boolean NOT NULL DEFAULT true,
   since timestamp with time zone NOT NULL DEFAULT '-infinity'::timestamp with time zone,
-  longer_until timestamp with time zone NOT NULL
+  longer_until timestamp with time zone NOT NULL,
+  unconverted_until timestamp with time zone
 );
 
 CREATE TABLE traffic_places (
   location_id uuid NOT NULL,
   sensor_id uuid NOT NULL,
   first_slot timestamp with time zone NOT NULL,
-  last_slot timestamp with time zone NOT NULL
+  last_slot timestamp with time zone NOT NULL,
+  detections boolean NOT NULL DEFAULT false,
+  plates boolean NOT NULL DEFAULT false,
+  earlier boolean NOT NULL DEFAULT false
 );
 
 CREATE TABLE traffic_rollups (
@@ -649,7 +676,9 @@ CREATE TABLE traffic_unfolded (
   speeds double precision[] NOT NULL,
   sign smallint NOT NULL DEFAULT 1,
   first_id uuid,
-  last_id uuid
+  last_id uuid,
+  directions text[],
+  lanes text[]
 ) WITH (toast_tuple_target=8160, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_cost_delay=0, vacuum_truncate=false);
 
 CREATE TABLE users (
@@ -854,10 +883,16 @@ ALTER TABLE sessions ADD CONSTRAINT sessions_user_id_fkey FOREIGN KEY (user_id) 
 ALTER TABLE settings ADD CONSTRAINT settings_pkey PRIMARY KEY (only_row);
 ALTER TABLE settings ADD CONSTRAINT settings_first_day_of_week_check CHECK (((first_day_of_week >= 0) AND (first_day_of_week <= 6)));
 ALTER TABLE settings ADD CONSTRAINT settings_only_row_check CHECK (only_row);
+ALTER TABLE traffic_bins ADD CONSTRAINT traffic_bins_minutes_sensor_id_slot_location_id_source_key UNIQUE NULLS NOT DISTINCT (minutes, sensor_id, slot, location_id, source);
+ALTER TABLE traffic_bins ADD CONSTRAINT traffic_bins_minutes_check CHECK ((minutes = ANY (ARRAY[1, 5, 15, 60, 1440])));
+ALTER TABLE traffic_bins ADD CONSTRAINT traffic_bins_source_check CHECK (((source >= 0) AND (source <= 3)));
+ALTER TABLE traffic_cells ADD CONSTRAINT traffic_cells_vehicle_type_direction_lane_key UNIQUE (vehicle_type, direction, lane);
+ALTER TABLE traffic_cells ADD CONSTRAINT traffic_cells_pkey PRIMARY KEY (id);
 ALTER TABLE traffic_kept ADD CONSTRAINT traffic_kept_pkey PRIMARY KEY (only_row);
 ALTER TABLE traffic_kept ADD CONSTRAINT traffic_kept_only_row_check CHECK (only_row);
 ALTER TABLE traffic_places ADD CONSTRAINT traffic_places_pkey PRIMARY KEY (location_id, sensor_id);
 ALTER TABLE traffic_rollups ADD CONSTRAINT traffic_rollups_minutes_place_id_slot_vehicle_type_key UNIQUE NULLS NOT DISTINCT (minutes, place_id, slot, vehicle_type);
+ALTER TABLE traffic_rollups ADD CONSTRAINT traffic_rollups_are_replaced CHECK (false) NOT VALID;
 ALTER TABLE traffic_rollups ADD CONSTRAINT traffic_rollups_minutes_check CHECK ((minutes = ANY (ARRAY[1, 5, 15, 60, 1440])));
 ALTER TABLE traffic_unfolded ADD CONSTRAINT traffic_unfolded_sign_check CHECK ((sign = ANY (ARRAY['-1'::integer, 1])));
 ALTER TABLE users ADD CONSTRAINT users_email_key UNIQUE (email);
@@ -940,6 +975,7 @@ CREATE UNIQUE INDEX sensors_by_previous_key ON public.sensors USING btree (previ
 CREATE INDEX sensors_online ON public.sensors USING btree (id) WHERE (status = 'ONLINE'::text);
 CREATE INDEX sessions_expiry ON public.sessions USING btree (expires_at);
 CREATE INDEX sessions_of_user ON public.sessions USING btree (user_id, last_seen_at DESC);
+CREATE INDEX traffic_bins_of_location ON public.traffic_bins USING btree (minutes, location_id, slot) WHERE (location_id IS NOT NULL);
 CREATE INDEX traffic_places_of_sensor ON public.traffic_places USING btree (sensor_id);
 CREATE INDEX watchlist_alerts_by_creation ON public.watchlist_alerts USING btree (created_at, id);
 CREATE INDEX watchlist_alerts_by_urgency ON public.watchlist_alerts USING btree (priority DESC, created_at, id) WHERE (acknowledged_at IS NULL);

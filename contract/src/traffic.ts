@@ -46,7 +46,9 @@ export const hourOfWeekInput = z.object({ ...place, ...range, vehicleType }).ref
 export type HourOfWeekInput = z.infer<typeof hourOfWeekInput>;
 
 const speed = z.number().nullable();
-const percentile = speed.describe('km/h; less than 1 km/h off the exact percentile.');
+const percentile = speed.describe(
+  'km/h; less than 1 km/h off the exact percentile. null from fewer than 30 measured vehicles.',
+);
 const shareOverLimit = z
   .number()
   .nullable()
@@ -67,14 +69,46 @@ const volumeOfType = z.object({
 const completeness = z
   .number()
   .describe(
-    'Share (0 to 1) of the time for which traffic is known. A sensor covers the five-minute slots in which it saw anything, and the time in which it was ONLINE according to its status history while the service was running; otherwise it was silent. Time whose counts retention has removed is not covered. For a location, this is the mean over the sensors that stood there at that time. The future is excluded.',
+    'Share (0 to 1) of the time for which traffic is known. A sensor covers the five-minute slots in which it saw anything, silence of at most 20 minutes between two of its events, and the time in which it was ONLINE according to its status history while the service was running. Time whose counts retention has removed is not covered. For a location, this is the mean over the counting sensors that stood there at that time. The future is excluded.',
   );
 const volume = z
   .number()
   .nullable()
   .describe(
-    'Number of vehicles: events of every type except INCIDENT. null is a gap: all sensors were silent. 0 means no traffic.',
+    'Number of motor vehicles (with `vehicleType`: of vehicles of that type). A sensor counts its detections (VEHICLE_DETECTION, SPEED_DETECTION) if it ever sent one, and otherwise the plates that it read; a sensor that sends only other events counts nothing. If sensors of several types stand at a location, those of the type that covers most of the range count, all of them together; on a tie, of the type that measures speeds, and then of the first by name. null is a gap: all counting sensors were silent. 0 means no traffic.',
   );
+const measured = z
+  .number()
+  .describe(
+    'Number of motor vehicles with a speed, of the counting sensors or, if they measure none, of the type of sensors that measures most. Speeds of at most 0 and above 250 km/h are ignored.',
+  );
+export const binStatus = z.enum([
+  'VALID',
+  'PROVISIONAL',
+  'PARTIAL',
+  'GAP',
+  'EXCLUDED',
+  'INSUFFICIENT',
+  'IMPUTED',
+]);
+export type BinStatus = z.infer<typeof binStatus>;
+
+/** What is known about an interval. */
+const verdict = {
+  measured,
+  percentileStatus: z
+    .enum(['VALID', 'INSUFFICIENT'])
+    .describe('INSUFFICIENT: fewer than 30 vehicles were measured, so there are no percentiles.'),
+  coverage: z
+    .number()
+    .describe(
+      'Share (0 to 1) of the whole interval with known counts: unlike in `completeness`, time in which no sensor was there is not known.',
+    ),
+  isComplete: z.boolean().describe('Whether the interval is over, and at least 95 % of it is known.'),
+  status: binStatus.describe(
+    'VALID: complete. PROVISIONAL: not over. PARTIAL: over, and less than 95 % of it is known; the volume is the count of what is known. GAP: over, and nothing is known.',
+  ),
+};
 
 export const flowPoint = z.object({
   start: z.date(),
@@ -83,8 +117,13 @@ export const flowPoint = z.object({
   meanSpeed: speed.describe('km/h'),
   ...percentiles,
   shareOverLimit,
-  byVehicleType: z.array(volumeOfType).describe('Most frequent first; types that were not seen are omitted.'),
+  byVehicleType: z
+    .array(volumeOfType)
+    .describe(
+      'Most frequent first; types that were not seen are omitted. Pedestrians and bicycles are listed, but are not in the volume.',
+    ),
   completeness,
+  ...verdict,
 });
 export type FlowPoint = z.infer<typeof flowPoint>;
 
@@ -98,17 +137,18 @@ export const flow = z.object({
   shareOverLimit,
   byVehicleType: z.array(volumeOfType),
   completeness,
+  ...verdict,
   peakHour: z
     .object({ start: z.date(), volume: z.number().describe('Number of vehicles.') })
     .nullable()
     .describe(
-      'The busiest hour that begins on the hour; the first of several. null if there was no traffic.',
+      'The busiest four successive quarter hours that are VALID and wholly in the range; the first of several. null if there are none with traffic.',
     ),
   peakHourFactor: z
     .number()
     .nullable()
     .describe(
-      'Volume of the peak hour divided by four times the volume of its busiest 15 minutes (Highway Capacity Manual). 0.25: all within 15 minutes; 1: evenly distributed.',
+      'Volume of the peak hour divided by four times the volume of its busiest 15 minutes (Highway Capacity Manual). 0.25: all within 15 minutes; 1: evenly distributed. null without a peak hour.',
     ),
   speedLimit,
 });
@@ -116,8 +156,9 @@ export type Flow = z.infer<typeof flow>;
 
 export const speedDistribution = z.object({
   timezone,
-  volume: z.number().describe('Number of vehicles, with and without a speed.'),
-  measured: z.number().describe('Number of vehicles with a speed, to which all other figures refer.'),
+  volume: z.number().describe('Number of motor vehicles, with and without a speed.'),
+  measured: measured.describe('Number of vehicles with a speed, to which all other figures refer.'),
+  percentileStatus: verdict.percentileStatus,
   bins: z
     .array(
       z.object({
@@ -148,7 +189,9 @@ export const hourOfWeek = z.object({
         hours: z.array(
           z.object({
             hour: z.number().describe('0 … 23, local'),
-            hours: z.number().describe('Number of these hours that have ended and were not gaps.'),
+            hours: z
+              .number()
+              .describe('Number of these hours that have ended and of which at least 75 % are known.'),
             meanVolume: z
               .number()
               .nullable()
@@ -179,13 +222,14 @@ export const liveTraffic = z.object({
       locationId: z.string(),
       locationName: z.string(),
       volume,
+      measured,
       meanSpeed: speed.describe('km/h'),
       usualSpeed: speed.describe(
         'Speed for comparison: the speed limit or, without one, the mean speed of the last seven days.',
       ),
       speedLimit,
       level: trafficLevel.describe(
-        'Based on mean speed divided by usual speed: FREE from 0.75, BUSY from 0.5, CONGESTED below. A road without vehicles is FREE while a sensor is ONLINE. NO_DATA if no sensor is ONLINE, or there is nothing to compare with.',
+        'From 5 measured motor vehicles on, based on mean speed divided by usual speed: FREE from 0.75, BUSY from 0.5, CONGESTED below, and NO_DATA if there is nothing to compare with. With fewer, FREE while a counting sensor is ONLINE, and otherwise NO_DATA.',
       ),
     }),
   ),
@@ -196,6 +240,12 @@ export const topLocationsInput = z.object({
   ...range,
   limit: z.int().min(1).max(100).default(10).describe('Maximum number of items to return.'),
   by: z.enum(['volume', 'meanSpeed', 'shareOverLimit']).default('volume'),
+  minimumVolume: z
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .default(30)
+    .describe('By speed or share, only locations with so many measured vehicles are ranked.'),
 });
 export type TopLocationsInput = z.infer<typeof topLocationsInput>;
 
@@ -206,7 +256,8 @@ export const topLocations = z.object({
       z.object({
         locationId: z.string(),
         locationName: z.string(),
-        volume: z.number().describe('Number of vehicles.'),
+        volume: z.number().describe('Number of motor vehicles.'),
+        measured,
         meanSpeed: speed.describe('km/h'),
         shareOverLimit,
         speedLimit,

@@ -91,7 +91,7 @@ describe('types that differ only in case', () => {
     const spellings = ['CAR', 'car', 'car', 'Bus', 'BUS', 'Truck'];
     for (const [n, vehicleType] of spellings.entries())
       await report(`2024-05-05T10:00:0${n}Z`, {
-        eventType: 'TRAFFIC_VIOLATION',
+        eventType: 'SPEED_DETECTION',
         vehicleType,
         violationType: vehicleType === 'CAR' ? 'red_light' : 'RED_LIGHT',
       });

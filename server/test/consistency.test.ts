@@ -94,28 +94,28 @@ const damages: readonly { readonly name: string; readonly how: string; readonly 
   {
     name: 'traffic by 5 minutes',
     how: 'counts changed',
-    statement: `UPDATE traffic_rollups SET n = n + 3 WHERE minutes = 5 AND vehicle_type IS NULL`,
+    statement: `UPDATE traffic_bins SET events = events + 3 WHERE minutes = 5`,
   },
   {
     name: 'traffic by 5 minutes',
     how: 'rows gone',
-    statement: `DELETE FROM traffic_rollups WHERE minutes = 5 AND vehicle_type = 'CAR'`,
+    statement: `DELETE FROM traffic_bins WHERE minutes = 5 AND cells[1] = (SELECT id FROM traffic_cells WHERE vehicle_type = 'CAR')`,
   },
   {
     name: 'traffic by 5 minutes',
     how: 'speeds changed',
-    statement: `UPDATE traffic_rollups SET bins = '{7}', counts = '{1}' WHERE minutes = 5 AND n = 1`,
+    statement: `UPDATE traffic_bins SET measures = '{-3,-2,7}' WHERE minutes = 5 AND measures[3] > 7`,
   },
   {
     name: 'traffic by longer slots',
     how: 'sums changed',
-    statement: `UPDATE traffic_rollups SET speed_sum = speed_sum + 1 WHERE minutes = 1440`,
+    statement: `UPDATE traffic_bins SET sums[2] = sums[2] + 1 WHERE minutes = 1440 AND measures[2] = -2`,
   },
   {
     name: 'traffic by longer slots',
     how: 'rows too many',
-    statement: `INSERT INTO traffic_rollups (minutes, place_id, slot, n, measured, speed_sum)
-      SELECT DISTINCT 60, place_id, timestamptz '2026-01-05 00:00Z', 4, 0, 0 FROM traffic_rollups`,
+    statement: `INSERT INTO traffic_bins (minutes, sensor_id, source, slot, events)
+      SELECT DISTINCT 60, sensor_id, 1, timestamptz '2026-01-05 00:00Z', 4 FROM traffic_bins`,
   },
   { name: 'status of incidents', how: 'all closed', statement: `UPDATE incidents SET status = 'CLOSED'` },
   {
@@ -255,15 +255,17 @@ describe('the check of derived data', () => {
     const ofThatDay = `slot >= '2026-05-20T00:00:00Z' AND slot < '2026-05-21T00:00:00Z'`;
     const read = async () => {
       const { rows } = await gantry.pool.query(
-        `SELECT minutes, slot, vehicle_type, n, events, measured, speed_sum, bins, counts FROM traffic_rollups
-         WHERE minutes > 1 AND ${ofThatDay} ORDER BY minutes, slot, vehicle_type`,
+        `SELECT minutes, source, slot, events, cells, measures, sums FROM traffic_bins
+         WHERE minutes > 1 AND ${ofThatDay} ORDER BY minutes, slot`,
       );
       return rows;
     };
     const before = await read();
-    expect(before.length).toBeGreaterThan(4);
+    expect(before).toHaveLength(4);
     expect(namesOfWrong(await check())).toEqual([]);
-    await gantry.pool.query(`UPDATE traffic_rollups SET n = n + 1 WHERE minutes = 60 AND ${ofThatDay}`);
+    await gantry.pool.query(
+      `UPDATE traffic_bins SET sums[1] = sums[1] + 1 WHERE minutes = 60 AND ${ofThatDay}`,
+    );
     expect(namesOfWrong(await check())).toEqual(['traffic by longer slots']);
     await rebuildWrong();
     expect(namesOfWrong(await check())).toEqual([]);

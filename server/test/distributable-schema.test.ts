@@ -150,6 +150,8 @@ describe('the steps to a cluster', () => {
       'sensors',
       'sessions',
       'settings',
+      'traffic_bins',
+      'traffic_cells',
       'traffic_kept',
       'traffic_places',
       'traffic_rollups',

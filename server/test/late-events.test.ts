@@ -101,7 +101,11 @@ describe('a late event', () => {
           shareOverLimit: 0.5,
         });
       }
-      const { locations } = await ask('traffic.getTopLocations', { ...range, by: 'shareOverLimit' });
+      const { locations } = await ask('traffic.getTopLocations', {
+        ...range,
+        by: 'shareOverLimit',
+        minimumVolume: 1,
+      });
       expect(locations.find((each: { locationId: string }) => each.locationId === locationId)).toMatchObject({
         shareOverLimit: 0.5,
         speedLimit: 30,

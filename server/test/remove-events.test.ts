@@ -21,7 +21,9 @@ const readCounts = async () => {
       'SELECT hour, event_type, sum(n)::int AS n FROM event_totals GROUP BY 1, 2 HAVING sum(n) <> 0',
     ),
     arrivals: await read('SELECT hour, sum(n)::int AS n FROM event_arrivals GROUP BY 1 HAVING sum(n) <> 0'),
-    traffic: await read('SELECT sum(n)::int AS n, sum(events)::int AS events FROM traffic_rollups'),
+    traffic: await read(
+      `SELECT sum(events)::int AS events, sum((SELECT sum(value) FROM unnest(sums) AS value))::int AS sums FROM traffic_bins`,
+    ),
   };
 };
 

@@ -57,10 +57,16 @@ describe('the charts of a report in a time zone with half hours', () => {
 });
 
 it('traffic of a day or an hour without data is a gap in the charts, unlike one without vehicles', async () => {
+  const minutes = (from: string, count: number, every: number) =>
+    Array.from({ length: count }, (_, n) => new Date(Date.parse(from) + n * every * 60_000).toISOString());
   const events = [
-    { eventType: 'SPEED_DETECTION', vehicleSpeed: 50, timestamp: '2026-04-02T12:05:00+05:30' },
-    { eventType: 'INCIDENT', timestamp: '2026-04-02T13:05:00+05:30' },
+    ...minutes('2026-04-02T12:00:00+05:30', 30, 2).map((timestamp) => ({
+      ...{ eventType: 'SPEED_DETECTION', vehicleSpeed: 50, timestamp },
+    })),
+    ...minutes('2026-04-02T13:00:00+05:30', 4, 15).map((timestamp) => ({ eventType: 'INCIDENT', timestamp })),
+    // Too little of an hour for the mean of that hour.
     { eventType: 'INCIDENT', timestamp: '2026-04-03T13:05:00+05:30' },
+    { eventType: 'INCIDENT', timestamp: '2026-04-03T14:05:00+05:30' },
   ];
   // Immediately afterwards, the sensor is not yet ONLINE, and its counts are not yet rolled up.
   await gantry.ok('events.ingestBatch', { apiKey: await gantry.registerSensor(), events });
@@ -71,7 +77,7 @@ it('traffic of a day or an hour without data is a gap in the charts, unlike one 
   for await (const section of kinds.TRAFFIC.sections?.list(db, scope) ?? []) charts.push(...section.charts);
   const known = charts.map(({ title, points }) => [title, points.filter(({ value }) => value !== null)]);
   const days = [
-    { label: '2026-04-02', value: 1 },
+    { label: '2026-04-02', value: 30 },
     { label: '2026-04-03', value: 0 },
   ];
   expect(known).toEqual([
@@ -80,7 +86,7 @@ it('traffic of a day or an hour without data is a gap in the charts, unlike one 
     [
       'Mean vehicles by hour of the day',
       [
-        { label: '12:00', value: 1 },
+        { label: '12:00', value: 30 },
         { label: '13:00', value: 0 },
       ],
     ],

@@ -107,8 +107,29 @@ describe('the report TRAFFIC', () => {
         VEHICLES_OF_PLACE,
       ),
     ).toBe(2);
-    expect(sections[0]?.row[MEAN_PER_DAY]).toBe(2);
+    expect(sections[0]?.row[MEAN_PER_DAY]).toBeNull();
   });
+
+  it.each([
+    ['a month', '2026-02-28'],
+    ['half a year', '2026-07-31'],
+  ])(
+    'has the mean of complete days in a report of %s, and not of five minutes of another',
+    async (_, end) => {
+      const { id, apiKey } = await register('Mast');
+      const start = Date.parse('2026-02-02T00:00:00Z');
+      const times = Array.from({ length: 5 * 240 }, (_, n) => start + n * 360_000);
+      for (const some of [times.slice(0, 600), times.slice(600), [start + 5 * 86_400_000 + 30_000]])
+        await passing(
+          apiKey,
+          some.map((time) => new Date(time).toISOString()),
+        );
+      const { sections } = await readTraffic(scopeOf('2026-02-01', end, { sensorId: id }));
+      expect(sections[0]?.row[VEHICLES_OF_PLACE]).toBe(1_201);
+      expect(sections[0]?.row[MEAN_PER_DAY]).toBe(240);
+      expect(sections[0]?.figures).toContainEqual({ name: 'Mean per complete day', value: 240 });
+    },
+  );
 
   it('does not add up two places with the same name', async () => {
     const day = '2026-03-12';

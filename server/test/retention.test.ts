@@ -100,7 +100,9 @@ const expectCountsToBeRight = async (): Promise<void> => {
       SELECT sensor_id AS place_id, date_trunc('day', event_time(id), 'UTC') AS slot, count(*) AS n FROM events
       WHERE event_type <> 'INCIDENT' GROUP BY 1, 2
     ), rolled AS (
-      SELECT place_id, slot, n FROM traffic_rollups WHERE minutes = 1440 AND vehicle_type IS NULL AND n <> 0
+      SELECT sensor_id AS place_id, slot, sum(value) AS n
+      FROM traffic_bins, unnest(measures, sums) AS one (measure, value)
+      WHERE minutes = 1440 AND measure >= -1 GROUP BY 1, 2
     ), removed AS (
       SELECT month::timestamp AT TIME ZONE 'UTC' AS since, max(until) AS until FROM retention_removals
       WHERE class = 'events' GROUP BY 1

@@ -1,33 +1,31 @@
 /**
- * Rows of (minutes, place, slot, type, vehicles, events, measured, sum, histogram, types) that only the stored events
- * or only the rolled-up counts give. Slots longer than five minutes contain what came before `longer_until`.
+ * Rows of (minutes, sensor, location, source, slot, vehicle type, measure, sum) that only the stored events or only the
+ * rolled-up counts give; the measure 'events' counts all events. Slots longer than five minutes contain what came before
+ * `longer_until`.
  */
 export const TRAFFIC_DIFFERENCES = `
-  WITH counted AS (
-    SELECT minutes, place, to_timestamp(floor(extract(epoch FROM event_time(id)) / (minutes * 60)) * minutes * 60) AS slot,
-      type, ceil(speed / 1000) AS bin, count(*) FILTER (WHERE event_type <> 'INCIDENT') AS n, count(*) AS events,
-      sum(speed) AS speed_sum
-    FROM (
-      SELECT *, CASE WHEN event_type <> 'INCIDENT' THEN round(vehicle_speed * 1000) END AS speed FROM events
-    ) AS measured CROSS JOIN (VALUES (5), (15), (60), (1440)) AS level (minutes)
-      CROSS JOIN LATERAL (VALUES (sensor_id), (location_id)) AS of (place)
-      CROSS JOIN LATERAL (VALUES (coalesce(vehicle_type, '')), (NULL)) AS kind (type)
-    WHERE place IS NOT NULL AND (minutes = 5 OR event_time(id) < (SELECT longer_until FROM traffic_kept))
-    GROUP BY 1, 2, 3, 4, 5
-  ), added AS (
-    SELECT minutes::int, place, slot, type, sum(n)::bigint AS n, sum(events)::bigint, coalesce(sum(n) FILTER (WHERE bin IS NOT NULL), 0)::bigint,
-      coalesce(sum(speed_sum), 0)::bigint, coalesce(jsonb_object_agg(bin, n) FILTER (WHERE bin IS NOT NULL), '{}')
-    FROM counted GROUP BY 1, 2, 3, 4
-  ), parts AS (
-    SELECT minutes, place, slot, jsonb_object_agg(type, n) FILTER (WHERE n <> 0) AS types FROM added
-    WHERE type IS NOT NULL GROUP BY 1, 2, 3
+  WITH measured AS (
+    SELECT sensor_id, location_id, event_time(id) AS at, coalesce(vehicle_type, '') AS type, event_type <> 'INCIDENT' AS passes,
+      CASE event_type WHEN 'VEHICLE_DETECTION' THEN 1 WHEN 'SPEED_DETECTION' THEN 1 WHEN 'PLATE_RECOGNITION' THEN 2 ELSE 3 END AS source,
+      CASE WHEN event_type <> 'INCIDENT' AND vehicle_speed > 0 AND vehicle_speed <= 250 THEN round(vehicle_speed * 1000) END AS speed
+    FROM events
+  ), counted AS (
+    SELECT minutes, sensor_id, location_id, source, at, one.*
+    FROM measured CROSS JOIN (VALUES (5), (15), (60), (1440)) AS level (minutes) CROSS JOIN LATERAL (VALUES
+      (type, CASE WHEN speed IS NULL THEN 'none' ELSE greatest(ceil(speed / 1000), 1)::text END, passes::int::numeric),
+      (type, 'speeds', speed::numeric), (type, 'squares', round((speed / 10) ^ 2)::numeric), ('', 'events', 1)
+    ) AS one (type, measure, value)
+    WHERE minutes = 5 OR at < (SELECT longer_until FROM traffic_kept)
   ), truth AS (
-    SELECT added.*, CASE WHEN type IS NOT NULL THEN '{}' ELSE coalesce(parts.types, '{}') END
-    FROM added LEFT JOIN parts USING (minutes, place, slot)
+    SELECT minutes, sensor_id, location_id, source, to_timestamp(floor(extract(epoch FROM at) / (minutes * 60)) * minutes * 60) AS slot,
+      type, measure, sum(value)::bigint AS value
+    FROM counted GROUP BY 1, 2, 3, 4, 5, 6, 7 HAVING sum(value) <> 0
   ), kept AS (
-    SELECT minutes::int, place_id, slot, vehicle_type, n, events, measured, speed_sum, coalesce(
-      (SELECT jsonb_object_agg(bin, count) FROM unnest(bins, counts) AS histogram (bin, count)), '{}'), coalesce(
-      (SELECT jsonb_object_agg(type, count) FROM unnest(types, type_counts) AS part (type, count)), '{}')
-    FROM traffic_rollups WHERE minutes > 1 AND (n, events, measured, speed_sum, cardinality(bins)) <> (0, 0, 0, 0, 0)
+    SELECT minutes::int, sensor_id, location_id, source::int, slot, vehicle_type AS type,
+      CASE measure WHEN -1 THEN 'none' WHEN -2 THEN 'speeds' WHEN -3 THEN 'squares' ELSE measure::text END, value
+    FROM traffic_bins, unnest(cells, measures, sums) AS one (cell, measure, value) JOIN traffic_cells ON id = cell
+    WHERE minutes > 1
+    UNION ALL
+    SELECT minutes, sensor_id, location_id, source, slot, '', 'events', events FROM traffic_bins WHERE minutes > 1 AND events <> 0
   )
-  (TABLE truth EXCEPT TABLE kept) UNION ALL (TABLE kept EXCEPT TABLE truth)`;
+  (TABLE truth EXCEPT ALL TABLE kept) UNION ALL (TABLE kept EXCEPT ALL TABLE truth)`;

@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { DAY_MS } from '@gantry/contract/durations';
+import { sql } from 'drizzle-orm';
 import type pg from 'pg';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { inTransaction } from '../src/platform/database/transaction.ts';
 import { migrationsFolder } from '../src/platform/installation.ts';
+import { convertDay, recountDay } from '../src/traffic/recount-store.ts';
 import { rollUpTraffic } from '../src/traffic/roll-up-store.ts';
 import { keepTrafficSince, type RemovedDay, removeDaysNotKept } from '../src/traffic/slots-store.ts';
 import { sharedGantry } from './harness.ts';
@@ -44,28 +47,31 @@ const pick = <Value>(values: readonly Value[]): Value =>
 const anEvent = () => ({
   timestamp: new Date(START + random() * DAYS * 86_400_000).toISOString(),
   idempotencyKey: random() < 0.5 ? randomUUID() : undefined,
-  eventType: pick(['VEHICLE_DETECTION', 'SPEED_DETECTION', 'INCIDENT', 'TRAFFIC_VIOLATION']),
+  eventType: pick([
+    'VEHICLE_DETECTION',
+    'SPEED_DETECTION',
+    'PLATE_RECOGNITION',
+    'INCIDENT',
+    'TRAFFIC_VIOLATION',
+  ]),
   vehicleType: pick([undefined, 'CAR', 'TRUCK']),
-  vehicleSpeed: pick([undefined, 0, 50, 50.5, 0.0001, 1999.9999, random() * 120]),
+  vehicleSpeed: pick([undefined, 0, 50, 50.5, 0.0001, 250, 250.1, 1999.9999, random() * 120]),
 });
 
-/** The parts of migrations that count stored events. */
-const COUNT_STORED = [
-  { file: '0005-traffic.sql', part: /-- What is there already counts too\.\n(?<statements>.*?)\n\n/s },
+/** The parts of migrations that counted stored events before bins. */
+const COUNT_EARLIER = [
+  { file: '0005-traffic.sql', part: /(?<statements>WITH passed AS .*?;)/s },
   { file: '0008-types-of-traffic.sql', part: /(?<statements>UPDATE .*)/s },
 ];
 
-const KEPT = [
-  `SELECT minutes, place_id, slot, vehicle_type, n, events, measured, speed_sum, bins, counts, alive, types, type_counts
-   FROM traffic_rollups WHERE minutes > 1 ORDER BY 1, 2, 3, 4`,
-  'SELECT * FROM traffic_places ORDER BY 1, 2',
-];
-const readKept = () => Promise.all(KEPT.map((statement) => rowsOf(statement)));
-
-/** Counts the stored events as an upgrade does. */
-const recount = async (): Promise<void> => {
-  await gantry.pool.query('TRUNCATE traffic_rollups, traffic_places');
-  for (const { file, part } of COUNT_STORED) {
+/** Replaces all counts by those that an older version would have made of the stored events. */
+const countAsBefore = async (): Promise<void> => {
+  await gantry.pool.query(`TRUNCATE traffic_rollups, traffic_bins;
+    ALTER TABLE traffic_rollups DROP CONSTRAINT IF EXISTS traffic_rollups_are_replaced;
+    UPDATE traffic_places SET detections = false, plates = false, earlier = true;
+    UPDATE traffic_kept SET unconverted_until =
+      (SELECT date_trunc('day', max(last_slot), 'UTC') + interval '1 day' FROM traffic_places)`);
+  for (const { file, part } of COUNT_EARLIER) {
     const text = await readFile(new URL(file, migrationsFolder), 'utf8');
     await gantry.pool.query(part.exec(text)?.groups?.statements ?? '');
   }
@@ -87,19 +93,82 @@ describe('traffic counts', () => {
     await send();
     await send();
     expect(await rowsOf(TRAFFIC_DIFFERENCES)).toEqual([]);
-    const kept = await readKept();
-    await recount();
-    expect(await readKept()).toEqual(kept);
   });
 
-  it('are the same when an upgrade counts stored events', async () => {
-    for (const { apiKey } of sensors)
-      await gantry.ok('events.ingestBatch', { apiKey, events: Array.from({ length: 60 }, anEvent) });
+  it('are the same when earlier counts are replaced day by day, while events come and go', async () => {
+    const send = async (count: number): Promise<string[]> => {
+      const ids: string[] = [];
+      for (const { apiKey } of sensors) {
+        const events = Array.from({ length: count }, anEvent);
+        const { results } = await gantry.ok('events.ingestBatch', { apiKey, events });
+        ids.push(...results.map(({ eventId }: { eventId: string }) => eventId));
+      }
+      return ids;
+    };
+    const stored = await send(60);
     await rollUpAll(200);
-    const kept = await readKept();
-    expect(kept[0]?.length).toBeGreaterThan(500);
-    await recount();
-    expect(await readKept()).toEqual(kept);
+    await countAsBefore();
+    const total = async () => {
+      const flow = {
+        locationId: locations[1],
+        startDate: '2026-02-25',
+        endDate: '2026-03-07',
+        interval: 'day',
+      };
+      return (await gantry.ok('traffic.getFlow', flow, { token })).points.map(
+        ({ volume }: { volume: number | null }) => volume ?? 0,
+      );
+    };
+    const before = await total();
+    const { rows } = await gantry.pool.query(
+      `SELECT count(*)::int AS n FROM events WHERE location_id = $1 AND event_type <> 'INCIDENT'
+       GROUP BY date_trunc('day', event_time(id), 'UTC') ORDER BY date_trunc('day', event_time(id), 'UTC')`,
+      [locations[1]],
+    );
+    expect(before.filter((n: number) => n > 0)).toEqual(rows.map(({ n }) => n));
+    await convertDay(gantry.app.context.db);
+    for (const id of stored.filter((_, n) => n % 9 === 0))
+      await gantry.ok('events.delete', { id }, { token });
+    await send(15);
+    while (await convertDay(gantry.app.context.db)) await rollUpTraffic(gantry.app.context.db, 3);
+    await rollUpAll(200);
+    expect(await rowsOf('SELECT FROM traffic_rollups')).toEqual([]);
+    expect(await rowsOf('SELECT FROM traffic_kept WHERE unconverted_until IS NOT NULL')).toEqual([]);
+    expect(await rowsOf('SELECT FROM traffic_places WHERE earlier')).toEqual([]);
+    expect(await rowsOf(TRAFFIC_DIFFERENCES)).toEqual([]);
+  });
+
+  it('keep the earlier ones of a day from which retention removed events', async () => {
+    await countAsBefore();
+    const run = `INSERT INTO retention_runs (status) VALUES ('COMPLETED') RETURNING id`;
+    await gantry.pool.query(`WITH run AS (${run})
+      INSERT INTO retention_removals (run_id, class, event_type, month, rows, until)
+      SELECT id, 'events', 'VEHICLE_DETECTION', '2026-02-01', 3, '2026-02-27' FROM run`);
+    const flowOf = (place: object) => {
+      const range = { startDate: '2026-02-25', endDate: '2026-02-26', interval: 'day' };
+      return gantry.ok('traffic.getFlow', { ...place, ...range }, { token });
+    };
+    const figures = async () => {
+      const flows = [await flowOf({ locationId: locations[0] }), await flowOf({ sensorId: sensors[0]?.id })];
+      return flows.map(({ volume, measured, meanSpeed, v85, byVehicleType }) => ({
+        ...{ volume, measured, meanSpeed, v85, byVehicleType },
+      }));
+    };
+    const before = await figures();
+    expect(before[0]?.volume).toBeGreaterThan(10);
+    while (await convertDay(gantry.app.context.db));
+    expect(await figures()).toEqual(before);
+    const count = `SELECT sum(value)::int AS n FROM traffic_bins, unnest(measures, sums) AS one (measure, value)
+      WHERE source = 0 AND minutes = 1440 AND measure >= -1 AND sensor_id = $1`;
+    const { rows } = await gantry.pool.query(count, [locations[0]]);
+    expect(rows[0]?.n).toBe(before[0]?.volume);
+    await gantry.pool.query(`DELETE FROM retention_removals;
+      TRUNCATE traffic_bins; UPDATE traffic_places SET earlier = false`);
+    await inTransaction(gantry.app.context.db, async (tx) => {
+      for (let day = START; day < START + (DAYS + 1) * DAY_MS; day += DAY_MS)
+        await recountDay(tx, { from: day, until: day + DAY_MS }, sql`true`);
+    });
+    expect(await rowsOf(TRAFFIC_DIFFERENCES)).toEqual([]);
   });
 
   it('equal a recount after concurrent actions of devices and users, and during the roll-up', async () => {
@@ -126,7 +195,7 @@ describe('traffic counts', () => {
     await rollingUp;
     await rollUpAll(200);
     expect((await rowsOf('SELECT FROM events')).length).toBeGreaterThan(800);
-    expect((await rowsOf('SELECT FROM traffic_rollups')).length).toBeGreaterThan(1_000);
+    expect((await rowsOf('SELECT FROM traffic_bins')).length).toBeGreaterThan(1_000);
     expect(await rowsOf(TRAFFIC_DIFFERENCES)).toEqual([]);
   });
 
@@ -137,7 +206,9 @@ describe('traffic counts', () => {
     await Promise.all(rows.map((row) => gantry.ok('events.delete', { id: row.id }, { token })));
     await rollUpAll(50);
     expect(await rowsOf(TRAFFIC_DIFFERENCES)).toEqual([]);
-    expect(await rowsOf(`SELECT FROM traffic_rollups WHERE place_id = '${id}' AND n <> 0`)).toEqual([]);
+    expect(
+      await rowsOf(`SELECT FROM traffic_bins WHERE sensor_id = '${id}' AND (events <> 0 OR cells <> '{}')`),
+    ).toEqual([]);
   });
 
   it('exclude everything before the time since which they are kept, even if it is not rolled up yet', async () => {
@@ -160,7 +231,7 @@ describe('traffic counts', () => {
     await rollUpAll(1);
     await gantry.ok('events.delete', { id: gone?.id }, { token });
     await rollUpAll(1);
-    expect(await rowsOf(`SELECT FROM traffic_rollups WHERE slot < '${kept}'`)).toEqual([]);
+    expect(await rowsOf(`SELECT FROM traffic_bins WHERE slot < '${kept}'`)).toEqual([]);
     expect(
       await rowsOf(
         TRAFFIC_DIFFERENCES.replaceAll(

@@ -20,7 +20,10 @@ it('the types of an interval are listed by the sums of their spellings', () => {
       const expected = sumsBySpelling(some)
         .filter(([, volume]) => volume > 0)
         .map(([type, volume]) => ({ vehicleType: type || null, volume }));
-      expect(describeBucket(bucketWith(some), 1, caseFoldName).byVehicleType).toEqual(expected);
+      expect(
+        describeBucket(bucketWith(some), { completeness: 1, coverage: 1, isOver: true }, caseFoldName)
+          .byVehicleType,
+      ).toEqual(expected);
     }),
   );
 });

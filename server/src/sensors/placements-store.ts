@@ -110,6 +110,11 @@ function limitsOf({ present, limits }: KnownLocations, locationId: string | null
   return limits.get(locationId) ?? always(present.get(locationId)?.speedLimit ?? null);
 }
 
+/** Records the type of a sensor that is being deleted, which the figures of its former locations need. */
+export async function recordDeletedType(tx: Executor, id: string, type: string): Promise<void> {
+  await tx.execute(sql`UPDATE sensor_places SET sensor_type = ${type} WHERE sensor_id = ${id}::uuid`);
+}
+
 /** The past values of a property of objects, such as sensors: a table with the id of the object, `since` and the value. */
 export interface HistoryTable<Value> {
   /**

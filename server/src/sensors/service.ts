@@ -10,7 +10,7 @@ import { AppError, invalidInput } from '../platform/error.ts';
 import { givenFields } from '../platform/given.ts';
 import type { RealtimeServices } from '../realtime/start.ts';
 import { replaceKey } from './keys-store.ts';
-import { recordMove } from './placements-store.ts';
+import { recordDeletedType, recordMove } from './placements-store.ts';
 import type { SensorServices } from './start.ts';
 import { publishStatus } from './status.ts';
 import { recordStatusChange, timeOfChange } from './status-store.ts';
@@ -117,6 +117,7 @@ export async function deleteSensor(ctx: SensorContext, id: string): Promise<{ su
   const gone = await changeSensor(ctx, async (tx) => {
     const sensor = await getSensorLocked(tx, id);
     await recordMove(tx, sensor.id, sensor.locationId, null);
+    await recordDeletedType(tx, sensor.id, sensor.type);
     await recordStatusChange(tx, {
       sensorId: sensor.id,
       from: sensor.status,

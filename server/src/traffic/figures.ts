@@ -1,102 +1,55 @@
+import { caseFold } from '@gantry/contract/case-fold';
 import type { Core } from '../platform/context.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { type Interval, SLOT_MS } from '../platform/time.ts';
-import { type Bucket, bucketsOf } from './flow.ts';
+import { type Bin, binStatus, type Cell, type Direction, sumCells, type VehicleClass } from './bin.ts';
+import {
+  type Choice,
+  type Counter,
+  type CoveringCounter,
+  choiceAt,
+  chooseTypes,
+  countByKind,
+  type KindCount,
+  phasesOf,
+  type Rollups,
+  rollupsOf,
+  slotsOf,
+} from './counting.ts';
+import { indexOf } from './flow.ts';
 import type { LimitedPlace } from './places-store.ts';
 import {
-  type Assignment,
+  type Edges,
   findAssignments,
+  readEdges,
   readOnlineSpans,
+  readSensors,
   readSightings,
   type Sightings,
-  type Span,
 } from './presence-store.ts';
-import { cutSegments, slotsWithin } from './segments.ts';
-import { type Place, type RollupFields, readRollups } from './slots-store.ts';
+import { cutSegments, type Segment, slotsWithin } from './segments.ts';
+import { type Kind, NON_MOTOR_TYPES, readCounts } from './slots-store.ts';
 
-/** What is known about the sensors of a place. */
-interface Presence {
-  readonly assignments: readonly Assignment[];
-  /** The periods in which sensors were ONLINE. */
-  readonly online: readonly Span[];
-  readonly seen: readonly Sightings[];
-}
-
-/** The fraction of time with known counts, for each interval and in total. */
-interface Completeness {
+/** The fraction of time with known counts. */
+export interface Completeness {
+  /** For each interval, of the time for which sensors were at the place. */
   readonly shares: readonly number[];
+  /** For each interval, of the whole interval. */
+  readonly coverage: readonly number[];
+  /** As `shares`, for all intervals together. */
   readonly whole: number;
 }
 
-/**
- * The fraction of each interval with known counts: the time that sensors cover divided by the time for which they
- * were assigned to the place, up to `now`.
- * @param bounds the starts of the intervals and the end of the last one, on slots of five minutes
- */
-function completenessOf(
-  { assignments, online, seen }: Presence,
-  bounds: readonly number[],
-  now: number,
-): Completeness {
-  const first = bounds[0] ?? 0;
-  const last = bounds.at(-1) ?? first;
-  const expected = new Float64Array(bounds.length - 1);
-  const covered = new Float64Array(bounds.length - 1);
-  const end = Math.max(first, Math.min(last, Math.ceil(now / SLOT_MS) * SLOT_MS));
-  for (const { sensorId, ...assignment } of assignments) {
-    const isMine = (known: { sensorId: string }): boolean => known.sensorId === sensorId;
-    const slots = coverSlots(online.filter(isMine), seen.filter(isMine), first, end);
-    const from = between(assignment.from, first, end, first);
-    const until = between(assignment.until, first, end, end);
-    let interval = 0;
-    for (let n = Math.ceil((from - first) / SLOT_MS); first + n * SLOT_MS < until; n++) {
-      const slot = first + n * SLOT_MS;
-      while (slot >= (bounds[interval + 1] ?? Number.POSITIVE_INFINITY)) interval++;
-      expected[interval] = (expected[interval] ?? 0) + SLOT_MS;
-      covered[interval] = (covered[interval] ?? 0) + (slots[n] ?? 0);
-    }
-  }
-  return {
-    shares: Array.from(covered, (part, n) => shareOf(part, expected[n] ?? 0)),
-    whole: shareOf(total(covered), total(expected)),
-  };
-}
-
-/** The covered time in each slot. Spans may overlap; overlaps count once. */
-function coverSlots(
-  spans: readonly Span[],
-  seen: readonly Sightings[],
-  from: number,
-  until: number,
-): Float64Array {
-  const covered = new Float64Array(Math.ceil((until - from) / SLOT_MS));
-  for (const span of spans) {
-    const start = Math.max(span.from, from);
-    const end = Math.min(span.until, until);
-    for (let at = start; at < end; ) {
-      const slot = Math.floor((at - from) / SLOT_MS);
-      const next = Math.min(from + (slot + 1) * SLOT_MS, end);
-      covered[slot] = Math.min(SLOT_MS, (covered[slot] ?? 0) + next - at);
-      at = next;
-    }
-  }
-  for (const { hours, alive } of seen)
-    for (const [n, hour] of hours.entries())
-      for (let bits = alive[n] ?? 0, slot = (hour - from) / SLOT_MS; bits > 0; bits >>= 1, slot++)
-        if ((bits & 1) === 1 && slot >= 0 && slot < covered.length) covered[slot] = SLOT_MS;
-  return covered;
-}
-
-function between(time: number | null, least: number, most: number, otherwise: number): number {
-  return Math.min(Math.max(time ?? otherwise, least), most);
-}
-
-function shareOf(part: number, whole: number): number {
-  return whole === 0 ? 0 : Math.round((part / whole) * 10_000) / 10_000;
-}
-
-function total(parts: Float64Array): number {
-  return parts.reduce((sum, part) => sum + part, 0);
+/** The traffic of a place in a range. */
+export interface Traffic {
+  readonly rollups: Rollups;
+  /** @param bounds the starts of intervals within the range and the end of the last one, on slots of five minutes */
+  readonly completenessOf: (bounds: readonly number[]) => Completeness;
+  /**
+   * The traffic in intervals, with its parts by direction and lane; pedestrians and bicycles have a class.
+   * @param bounds as for `completenessOf`, and boundaries of the slots that were read
+   */
+  readonly binsOf: (bounds: readonly number[]) => Bin[];
 }
 
 /** The services that traffic figures need. */
@@ -110,36 +63,252 @@ export function rangeOf(bounds: readonly number[]): Interval {
   };
 }
 
-/**
- * The completeness of each interval and in total.
- * @param now the time in Unix milliseconds: what comes after it is not missing
- */
-export async function readCompleteness(
-  db: Executor,
-  place: Place,
-  bounds: readonly number[],
-  now: number,
-): Promise<Completeness> {
-  const range = rangeOf(bounds);
-  const assignments = await findAssignments(db, place, range);
-  const sensorIds = assignments.map(({ sensorId }) => sensorId);
-  const [online, seen] = await Promise.all([
-    readOnlineSpans(db, sensorIds, range),
-    readSightings(db, sensorIds, range),
-  ]);
-  return completenessOf({ assignments, online, seen }, bounds, now);
-}
-
-/** The traffic in each interval, read from the longest possible slots. */
-export async function readBuckets(
-  db: Executor,
-  place: LimitedPlace,
-  bounds: readonly number[],
-  asked: RollupFields,
-): Promise<Bucket[]> {
-  const segments = cutSegments(
+/** The segments between bounds, in the longest possible slots in which no limit changes. */
+export function segmentsWithin(place: LimitedPlace, bounds: readonly number[]): Segment[] {
+  return cutSegments(
     [{ minutes: slotsWithin(bounds), ...rangeOf(bounds) }],
     place.limits.map(({ since }) => since),
   );
-  return bucketsOf(await readRollups(db, place, segments, asked), bounds, place.limits);
+}
+
+/**
+ * Reads the traffic of a place: which of its sensors count, and what they counted. A sensor counts its detections if it
+ * ever sent one, otherwise plates that it read; one that sends only other events counts nothing. Of several types of
+ * sensors at a location, one counts (`chooseTypes`).
+ * @param segments parts of one range, in order
+ * @param now the time in Unix milliseconds: what comes after it is not missing
+ */
+export async function readTraffic(
+  db: Executor,
+  place: LimitedPlace,
+  segments: readonly Segment[],
+  { now, vehicleType }: { now: number; vehicleType?: string | undefined },
+): Promise<Traffic> {
+  const range = { from: segments[0]?.from ?? 0, until: segments.at(-1)?.until ?? 0 };
+  const [sensors, assignments] = await Promise.all([
+    readSensors(db, place),
+    findAssignments(db, place, range),
+  ]);
+  const counting = sensors.flatMap(({ sensorId, source }) => (source === null ? [] : [{ sensorId, source }]));
+  const byId = new Map(
+    sensors.flatMap((sensor) => (sensor.source === null ? [] : [[sensor.sensorId, sensor] as const])),
+  );
+  const end = Math.max(range.from, Math.min(range.until, Math.ceil(now / SLOT_MS) * SLOT_MS));
+  const counters = assignments.flatMap(({ sensorId, from, until }): Counter[] => {
+    const sensor = byId.get(sensorId);
+    return sensor ? [{ ...sensor, from: from ?? range.from, until: Math.min(until ?? end, end) }] : [];
+  });
+  const phases = phasesOf(counters, range);
+  const cuts = phases.slice(1).map(({ from }) => from);
+  const [covering, counts] = await Promise.all([
+    coverOf(db, counters, { from: range.from, until: end }),
+    readCounts(db, place, counting, cutSegments(segments, cuts)),
+  ]);
+  // What a sensor counts while it is not assigned to the place is of its type as well.
+  const known = sensors.filter(({ sensorId }) => !covering.some((counter) => counter.sensorId === sensorId));
+  const never = { from: range.from, until: range.from, covered: new Float64Array() };
+  const all = [...covering, ...known.map((sensor) => ({ ...sensor, ...never }))];
+  const choices = chooseTypes(phases, all, counts, range);
+  const rollups = rollupsOf(counts, all, choices, vehicleType);
+  const completeness = (bounds: readonly number[]): Completeness =>
+    completenessOf(covering, choices, range, bounds);
+  const isWanted = ({ kind }: KindCount): boolean =>
+    vehicleType === undefined || caseFold(kind.vehicleType) === caseFold(vehicleType);
+  return {
+    rollups,
+    completenessOf: completeness,
+    binsOf: (bounds) =>
+      binsOf(bounds, {
+        rollups,
+        kinds: countByKind(counts, all, choices).filter(isWanted),
+        coverage: completeness(bounds).coverage,
+        now,
+      }),
+  };
+}
+
+/** The classes of vehicles that are no motor vehicles, by their type in lower case. */
+const CLASSES = new Map<string, VehicleClass>(
+  NON_MOTOR_TYPES.map((type) => {
+    const mode = type === 'pedestrian' || type === 'person' ? 'PEDESTRIAN' : 'BICYCLE';
+    return [type, { code: mode, mode, isHeavy: false }];
+  }),
+);
+
+function binsOf(
+  bounds: readonly number[],
+  {
+    rollups,
+    kinds,
+    coverage,
+    now,
+  }: {
+    rollups: Rollups;
+    kinds: readonly KindCount[];
+    coverage: readonly number[];
+    now: number;
+  },
+): Bin[] {
+  const { from, until } = rangeOf(bounds);
+  const volumes = new Float64Array(bounds.length);
+  const cells = bounds.map((): Cell[] => []);
+  const intervalOf = (slot: number): number | null =>
+    slot >= from && slot < until ? indexOf(bounds, slot) : null;
+  for (const [n, slot] of rollups.slots.entries()) {
+    const interval = intervalOf(slot);
+    if (interval !== null) volumes[interval] = (volumes[interval] ?? 0) + (rollups.volumes[n] ?? 0);
+  }
+  for (const { slot, kind, volume } of kinds) {
+    const interval = intervalOf(slot);
+    if (interval !== null) cells[interval]?.push(cellOf(kind, volume));
+  }
+  return bounds.slice(1).map((end, n) => {
+    const [known, volume] = [coverage[n] ?? 0, volumes[n] ?? 0];
+    const status = binStatus({ isOver: end <= now, coverage: known, volume });
+    return {
+      start: bounds[n] ?? end,
+      end,
+      status,
+      coverage: known,
+      volume: volume > 0 || known > 0 ? volume : null,
+      cells: sumCells(cells[n] ?? [], ['direction', 'lane', 'class']),
+    };
+  });
+}
+
+function cellOf({ vehicleType, direction, lane }: Kind, volume: number): Cell {
+  const vehicleClass = CLASSES.get(caseFold(vehicleType));
+  return {
+    ...(direction !== '' && { direction: direction as Direction }),
+    ...(lane !== '' && { lane: /^\d+$/.test(lane) ? Number(lane) : lane }),
+    ...(vehicleClass && { class: vehicleClass }),
+    volume,
+  };
+}
+
+/** Vehicles of a sensor that are at most so far apart have no unknown time between them. */
+const MAX_SILENCE_MS = 20 * 60_000;
+
+/** So far outside of a range a vehicle may be that covers a part of it. */
+const REACH_MS = MAX_SILENCE_MS + SLOT_MS;
+
+/**
+ * The time that each sensor covers: in which it was ONLINE according to its status history, slots in which it saw
+ * anything, and silence of at most 20 minutes between two vehicles.
+ */
+async function coverOf(
+  db: Executor,
+  counters: readonly Counter[],
+  range: Interval,
+): Promise<CoveringCounter[]> {
+  const ids = [...new Set(counters.map(({ sensorId }) => sensorId))];
+  const wider = { from: range.from - REACH_MS, until: range.until + REACH_MS };
+  const [online, seen] = await Promise.all([readOnlineSpans(db, ids, range), readSightings(db, ids, wider)]);
+  const aliveOf = new Map(
+    ids.map((id) => [
+      id,
+      aliveSlots(
+        seen.filter(({ sensorId }) => sensorId === id),
+        wider,
+      ),
+    ]),
+  );
+  const doubtful = [...aliveOf].flatMap(([id, slots]) =>
+    slots.flatMap((slot, n) => {
+      const next = slots[n + 1] ?? slot;
+      return next - slot === MAX_SILENCE_MS ? [[id, slot] as const, [id, next] as const] : [];
+    }),
+  );
+  const edges = await readEdges(db, doubtful);
+  return counters.map((counter) => {
+    const spans = online.filter(({ sensorId }) => sensorId === counter.sensorId);
+    const alive = aliveOf.get(counter.sensorId) ?? [];
+    const silences = silencesOf(counter.sensorId, alive, edges);
+    return { ...counter, covered: coverSlots([...spans, ...silences], range) };
+  });
+}
+
+/** The slots of five minutes within a range in which a sensor saw anything, in order. */
+function aliveSlots(seen: readonly Sightings[], { from, until }: Interval): number[] {
+  const slots = new Set<number>();
+  for (const { hours, alive } of seen)
+    for (const [n, hour] of hours.entries())
+      for (let bits = alive[n] ?? 0, slot = hour; bits > 0; bits >>= 1, slot += SLOT_MS)
+        if ((bits & 1) === 1 && slot >= from && slot < until) slots.add(slot);
+  return [...slots].sort((a, b) => a - b);
+}
+
+/** The slots in which a sensor saw anything, together with the short silences after them, as spans. */
+function silencesOf(
+  sensorId: string,
+  slots: readonly number[],
+  edges: ReadonlyMap<string, Edges>,
+): Interval[] {
+  return slots.map((slot, n) => {
+    const next = slots[n + 1];
+    const own = { from: slot, until: slot + SLOT_MS };
+    if (next === undefined || next - slot > MAX_SILENCE_MS) return own;
+    if (next - slot === MAX_SILENCE_MS) {
+      const [before, after] = [edges.get(`${sensorId} ${slot}`), edges.get(`${sensorId} ${next}`)];
+      if (before && after && after.first - before.last > MAX_SILENCE_MS) return own;
+    }
+    return { from: slot, until: next };
+  });
+}
+
+/** The covered time in each slot. Spans may overlap; overlaps count once. */
+function coverSlots(spans: readonly Interval[], { from, until }: Interval): Float64Array {
+  const covered = new Float64Array(Math.ceil((until - from) / SLOT_MS));
+  for (const span of spans) {
+    const start = Math.max(span.from, from);
+    const end = Math.min(span.until, until);
+    for (let at = start; at < end; ) {
+      const slot = Math.floor((at - from) / SLOT_MS);
+      const next = Math.min(from + (slot + 1) * SLOT_MS, end);
+      covered[slot] = Math.min(SLOT_MS, (covered[slot] ?? 0) + next - at);
+      at = next;
+    }
+  }
+  return covered;
+}
+
+/** The share of intervals that the counting sensors cover, on average where there are several. */
+function completenessOf(
+  counters: readonly CoveringCounter[],
+  choices: readonly Choice[],
+  range: Interval,
+  bounds: readonly number[],
+): Completeness {
+  const length = Math.ceil((range.until - range.from) / SLOT_MS);
+  const [expected, covered] = [new Float64Array(length), new Float64Array(length)];
+  for (const counter of counters) {
+    const [first, end] = slotsOf(counter, range);
+    for (let n = first; n < end; n++) {
+      const choice = choiceAt(choices, range.from + n * SLOT_MS);
+      if (choice?.volume != null && choice.volume !== counter.type) continue;
+      expected[n] = (expected[n] ?? 0) + SLOT_MS;
+      covered[n] = (covered[n] ?? 0) + (counter.covered[n] ?? 0);
+    }
+  }
+  const parts = bounds.slice(1).map((until, n) => {
+    const from = bounds[n] ?? until;
+    const sum = { expected: 0, covered: 0, known: 0 };
+    for (let slot = (from - range.from) / SLOT_MS; range.from + slot * SLOT_MS < until; slot++) {
+      const [there = 0, known = 0] = [expected[slot], covered[slot]];
+      sum.expected += there;
+      sum.covered += known;
+      sum.known += there === 0 ? 0 : (known / there) * SLOT_MS;
+    }
+    return { ...sum, length: until - from };
+  });
+  const sumOf = (key: 'expected' | 'covered'): number => parts.reduce((sum, part) => sum + part[key], 0);
+  return {
+    shares: parts.map((part) => shareOf(part.covered, part.expected)),
+    coverage: parts.map((part) => shareOf(part.known, part.length)),
+    whole: shareOf(sumOf('covered'), sumOf('expected')),
+  };
+}
+
+function shareOf(part: number, whole: number): number {
+  return whole === 0 ? 0 : Math.round((part / whole) * 10_000) / 10_000;
 }

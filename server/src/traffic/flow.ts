@@ -2,7 +2,8 @@ import type { caseFold } from '@gantry/contract/case-fold';
 import type { FlowPoint } from '@gantry/contract/traffic';
 import { sumsBySpelling } from '../platform/case-fold.ts';
 import { type History, heldAt } from '../platform/history.ts';
-import type { Rollups } from './slots-store.ts';
+import { binStatus, COMPLETE_COVERAGE } from './bin.ts';
+import type { Rollups } from './counting.ts';
 import { describeSpeeds, type Judged, judge, type Speeds, sumOfSpeeds } from './speeds.ts';
 
 /** Vehicles by type, '' for none. Both arrays have the same order. */
@@ -54,13 +55,21 @@ export function bucketsOf(
   return parts.map(sumOf);
 }
 
+/** What is known about an interval. */
+export interface Known {
+  /** The fraction of the time in which sensors were there, and of the whole interval, with known counts. */
+  readonly completeness: number;
+  readonly coverage: number;
+  readonly isOver: boolean;
+}
+
 /**
  * The figures of an interval. The volume is unknown (null) when no vehicle was counted and the completeness is 0.
  * @param caseFoldName `caseFold`, with a cache of its results
  */
 export function describeBucket(
   { speeds, judged, byType }: Bucket,
-  completeness: number,
+  { completeness, coverage, isOver }: Known,
   caseFoldName: typeof caseFold,
 ) {
   return {
@@ -68,11 +77,29 @@ export function describeBucket(
     volume: speeds.volume > 0 || completeness > 0 ? speeds.volume : null,
     byVehicleType: listByType(byType, caseFoldName),
     completeness,
+    coverage,
+    isComplete: isOver && coverage >= COMPLETE_COVERAGE,
+    status: binStatus({ isOver, coverage, volume: speeds.volume }),
   };
 }
 
+/** Combines buckets into longer ones. @param fine the bounds of the buckets, which contain those of the longer ones */
+export function intoLonger(
+  parts: readonly Bucket[],
+  fine: readonly number[],
+  bounds: readonly number[],
+): Bucket[] {
+  let next = 0;
+  return bounds.slice(1).map((end, n) => {
+    while ((fine[next] ?? end) < (bounds[n] ?? end)) next++;
+    const first = next;
+    while ((fine[next] ?? end) < end) next++;
+    return sumOf(parts.slice(first, next));
+  });
+}
+
 /** The index of the last bound that is not after the time. */
-function indexOf(bounds: readonly number[], time: number): number {
+export function indexOf(bounds: readonly number[], time: number): number {
   let [low, high] = [0, bounds.length - 1];
   while (high - low > 1) {
     const middle = (low + high) >> 1;

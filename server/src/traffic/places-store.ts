@@ -10,8 +10,18 @@ import { notFound } from '../platform/error.ts';
 import { always, type History } from '../platform/history.ts';
 import { type Interval, SLOT_MS, slotOf } from '../platform/time.ts';
 import { locationLimits, type Placement, readPlacements } from '../sensors/placements-store.ts';
+import { countingOf, SENT } from './presence-store.ts';
 import { type Segment, segmentsOf } from './segments.ts';
-import { groupsWithin, inSegments, type Place, passedIn, passedWithin } from './slots-store.ts';
+import {
+  BINS,
+  groupsWithin,
+  inSegments,
+  isOfMotor,
+  isPlausible,
+  type Place,
+  passedIn,
+  passedWithin,
+} from './slots-store.ts';
 
 /** A place with its speed limits (km/h). */
 export interface LimitedPlace extends Place {
@@ -106,28 +116,37 @@ interface TopRow extends Record<string, unknown> {
   name: string;
   speed_limit: number | null;
   volume: number;
+  measured: number;
   mean_speed: number | null;
   share_over_limit: number | null;
-  changed: boolean;
+  is_simple: boolean;
 }
 
 /** A location with traffic within the range. */
 export type TopLocation = TopLocations['locations'][number] & {
-  /** Whether its limit changed within the range; then the fraction refers only to the last limit. */
-  readonly isLimitChanged: boolean;
+  /**
+   * Whether its limit did not change within the range, and all of its sensors are of one type. Otherwise the fraction
+   * refers only to the last limit, and vehicles may have been counted by sensors of several types.
+   */
+  readonly isSimple: boolean;
 };
+
+/** The cells of motor vehicles. */
+const MOTOR_CELLS = sql`SELECT id FROM traffic_cells WHERE ${isOfMotor(sql`vehicle_type`)}`;
 
 /** All locations with traffic within the range, each compared with its limit at the end of the range. */
 export async function listTopLocations(db: Executor, range: Interval): Promise<TopLocation[]> {
   const segments = segmentsOf(range);
   const whole = { from: segments[0]?.from ?? range.from, until: segments.at(-1)?.until ?? range.until };
-  const rolledUp = inSegments(segments, sql`place_id = limited.id AND vehicle_type IS NULL`).map(
+  const rolledUp = inSegments(segments, sql`location_id = limited.id`).map(
     (condition) => sql`
-      SELECT limited.id, n, measured, speed_sum,
-        (SELECT sum(count) FROM unnest(bins, counts) AS histogram (bin, count) WHERE bin > held) AS over
-      FROM limited JOIN traffic_rollups ON ${condition}`,
+      SELECT limited.id, held, measure, value
+      FROM limited JOIN ${BINS} AS bins ON ${condition}
+        LEFT JOIN counting ON counting.sensor_id = bins.sensor_id
+        CROSS JOIN LATERAL unnest(cells, measures, sums) AS one (cell, measure, value)
+      WHERE (bins.source = 0 OR bins.source = counting.source) AND cell IN (SELECT id FROM motor)`,
   );
-  // Plan: the unique index of traffic_rollups for each location; a month is at most 31 days and some hours of each.
+  // Plan: traffic_bins_of_location for each location; a month is at most 31 days and some hours of each.
   const { rows } = await db.execute<TopRow>(sql`
     WITH history AS (
       SELECT location_id AS id, bool_or(since > ${moment(whole.from)}) AS changed,
@@ -137,18 +156,36 @@ export async function listTopLocations(db: Executor, range: Interval): Promise<T
       SELECT locations.id, name, speed_limit, coalesce(changed, false) AS changed,
         ceil(CASE WHEN changed IS NULL THEN speed_limit ELSE held END) AS held
       FROM locations LEFT JOIN history ON history.id = locations.id
+    ), sent AS MATERIALIZED (
+      SELECT location_id, sensor_id FROM ${SENT} AS sent
+    ), counting AS MATERIALIZED (
+      ${countingOf(sql`SELECT sensor_id FROM sent GROUP BY 1`)}
+    ), mixed AS MATERIALIZED (
+      SELECT location_id FROM (
+        TABLE sent UNION ALL SELECT location_id, id FROM sensors
+      ) AS here JOIN counting USING (sensor_id)
+      WHERE source IS NOT NULL GROUP BY 1 HAVING count(DISTINCT type) > 1
+    ), motor AS MATERIALIZED (
+      ${MOTOR_CELLS}
     ), passed AS (
       ${sql.join(rolledUp, sql` UNION ALL `)}
       UNION ALL
-      SELECT limited.id, sign * vehicle, CASE WHEN speed IS NULL THEN 0 ELSE sign END, sign * coalesce(speed, 0),
-        CASE WHEN bin > held THEN sign END
-      FROM (${passedIn(groupsWithin(whole), passedWithin(whole))}) AS fresh JOIN limited ON limited.id = location_id
+      SELECT limited.id, held, one.measure, one.value
+      FROM (${passedIn(groupsWithin(whole), passedWithin(whole))}) AS fresh JOIN counting USING (sensor_id, source)
+        JOIN limited ON limited.id = location_id
+        CROSS JOIN LATERAL (
+          VALUES (coalesce(bin, -1)::int, (sign * vehicle)::bigint), (-2, sign * speed)
+        ) AS one (measure, value)
+      WHERE ${isOfMotor(sql`vehicle_type`)}
     ), summed AS (
-      SELECT id, sum(n)::bigint AS volume, sum(measured) AS measured, sum(speed_sum) AS speed_sum,
-        coalesce(sum(over), 0) AS over
-      FROM passed GROUP BY id HAVING sum(n) > 0
+      SELECT id, sum(value) FILTER (WHERE measure >= -1)::bigint AS volume,
+        coalesce(sum(value) FILTER (WHERE ${isPlausible}), 0)::bigint AS measured,
+        coalesce(sum(value) FILTER (WHERE measure = -2), 0) AS speed_sum,
+        coalesce(sum(value) FILTER (WHERE ${isPlausible} AND measure > held), 0) AS over
+      FROM passed GROUP BY id HAVING sum(value) FILTER (WHERE measure >= -1) > 0
     )
-    SELECT id, name, speed_limit, changed, volume,
+    SELECT id, name, speed_limit, volume, measured,
+      NOT changed AND id NOT IN (SELECT location_id FROM mixed WHERE location_id IS NOT NULL) AS is_simple,
       round(speed_sum / nullif(measured, 0) / 1000, 3)::double precision AS mean_speed,
       CASE WHEN held IS NOT NULL THEN round(over / nullif(measured, 0), 4)::double precision END AS share_over_limit
     FROM summed JOIN limited USING (id)`);
@@ -156,59 +193,96 @@ export async function listTopLocations(db: Executor, range: Interval): Promise<T
     locationId: row.id,
     locationName: row.name,
     volume: row.volume,
+    measured: row.measured,
     meanSpeed: row.mean_speed,
     shareOverLimit: row.share_over_limit,
     speedLimit: row.speed_limit,
-    isLimitChanged: row.changed,
+    isSimple: row.is_simple,
   }));
 }
 
-/** The last minutes of a location; sums of speeds in metres per hour. */
-interface LiveRow extends Record<string, unknown> {
-  readonly id: string;
-  readonly name: string;
-  readonly speed_limit: number | null;
-  readonly monitored: boolean;
+/** What one type of sensors saw at a location; sums of speeds in metres per hour. */
+export interface LiveCounts {
+  readonly type: string;
   readonly n: number;
   readonly measured: number;
   readonly speed_sum: number;
+  /** The share of its sensors that are ONLINE or saw anything. */
+  readonly covered: number;
+  /** Whether one of them is ONLINE. */
+  readonly monitored: boolean;
+  /** Whether none of them ever sent anything. */
+  readonly silent: boolean;
+}
+
+/** The last minutes of a location. */
+export interface LiveLocation extends Record<string, unknown> {
+  readonly id: string;
+  readonly name: string;
+  readonly speed_limit: number | null;
+  readonly types: readonly LiveCounts[];
   readonly usual_measured: number;
   readonly usual_sum: number;
 }
 
 const USUAL_MS = 7 * DAY_MS;
 
-/** The traffic of every location within a range of minutes, and during the seven days before. */
-export async function readLive(db: Executor, range: Interval): Promise<LiveRow[]> {
+/** The traffic of every location within a range of minutes, and its speeds during the seven days before. */
+export async function readLive(db: Executor, range: Interval): Promise<LiveLocation[]> {
   const usual: Segment = { minutes: 1_440, from: range.from - USUAL_MS, until: range.until };
-  const days = inSegments([usual], sql`place_id = locations.id AND vehicle_type IS NULL`).map(
+  const days = inSegments([usual], sql`location_id = locations.id`).map(
     (condition) => sql`
-        SELECT place_id, measured, speed_sum FROM locations JOIN traffic_rollups ON ${condition}
-        WHERE speed_limit IS NULL`,
+        SELECT locations.id, measure, value
+        FROM locations JOIN ${BINS} AS bins ON ${condition} LEFT JOIN counting ON counting.sensor_id = bins.sensor_id
+          CROSS JOIN LATERAL unnest(cells, measures, sums) AS one (cell, measure, value)
+        WHERE speed_limit IS NULL AND (bins.source = 0 OR bins.source = counting.source)
+          AND cell IN (SELECT id FROM motor)`,
   );
-  // Plan: the unique index of traffic_rollups for minutes, and for days of each location.
-  const { rows } = await db.execute<LiveRow>(sql`
-    WITH passed AS (
-      SELECT place_id, n, measured, speed_sum FROM traffic_rollups
-      WHERE minutes = 1 AND slot >= ${moment(range.from)} AND slot < ${moment(range.until)}
+  // Plan: the unique index of traffic_bins for minutes, and traffic_bins_of_location for days.
+  const { rows } = await db.execute<LiveLocation>(sql`
+    WITH sent AS MATERIALIZED (
+      SELECT location_id, sensor_id FROM ${SENT} AS sent
+    ), counting AS MATERIALIZED (
+      ${countingOf(sql`SELECT sensor_id FROM sent UNION SELECT id FROM sensors`)}
+    ), motor AS MATERIALIZED (
+      ${MOTOR_CELLS}
+    ), passed AS MATERIALIZED (
+      SELECT location_id, sensor_id, measure, value
+      FROM traffic_bins JOIN counting USING (sensor_id, source)
+        CROSS JOIN LATERAL unnest(cells, measures, sums) AS one (cell, measure, value)
+      WHERE minutes = 1 AND slot >= ${moment(range.from)} AND slot < ${moment(range.until)} AND cell IN (SELECT id FROM motor)
       UNION ALL
-      SELECT location_id, sign * vehicle, CASE WHEN speed IS NULL THEN 0 ELSE sign END, sign * coalesce(speed, 0)
+      SELECT location_id, sensor_id, one.measure, one.value
       FROM (${passedIn(groupsWithin(range), sql`location_id IS NOT NULL AND ${passedWithin(range)}`)}) AS fresh
+        JOIN counting USING (sensor_id, source)
+        CROSS JOIN LATERAL (
+          VALUES (coalesce(bin, -1)::int, (sign * vehicle)::bigint), (-2, sign * speed)
+        ) AS one (measure, value)
+      WHERE ${isOfMotor(sql`vehicle_type`)}
     ), live AS (
-      SELECT place_id, sum(n) AS n, sum(measured) AS measured, sum(speed_sum) AS speed_sum FROM passed GROUP BY 1
+      SELECT location_id, type, coalesce(sum(value) FILTER (WHERE measure >= -1), 0)::bigint AS n,
+        coalesce(sum(value) FILTER (WHERE ${isPlausible}), 0)::bigint AS measured,
+        coalesce(sum(value) FILTER (WHERE measure = -2), 0)::bigint AS speed_sum
+      FROM passed JOIN counting USING (sensor_id) GROUP BY 1, 2
+    ), here AS (
+      SELECT location_id, counting.type, bool_or(status = 'ONLINE') AS monitored, bool_and(silent) AS silent,
+        avg((status = 'ONLINE' OR id IN (SELECT sensor_id FROM passed))::int)::float8 AS covered
+      FROM sensors JOIN counting ON sensor_id = id WHERE location_id IS NOT NULL AND source IS NOT NULL GROUP BY 1, 2
+    ), by_type AS (
+      SELECT location_id, json_agg(json_build_object('type', type, 'n', coalesce(n, 0), 'measured', coalesce(measured, 0),
+        'speed_sum', coalesce(speed_sum, 0), 'covered', coalesce(covered, 1), 'monitored', coalesce(monitored, false),
+        'silent', coalesce(silent, false))) AS types
+      FROM live FULL JOIN here USING (location_id, type) GROUP BY 1
     ), usual AS (
-      SELECT place_id, sum(measured) AS measured, sum(speed_sum) AS speed_sum
+      SELECT id, coalesce(sum(value) FILTER (WHERE ${isPlausible}), 0) AS measured,
+        coalesce(sum(value) FILTER (WHERE measure = -2), 0) AS speed_sum
       FROM (
         ${sql.join(days, sql` UNION ALL `)}
       ) AS days GROUP BY 1
-    ), monitored AS (
-      SELECT DISTINCT location_id FROM sensors WHERE status = 'ONLINE' AND location_id IS NOT NULL
     )
-    SELECT id, name, speed_limit, monitored.location_id IS NOT NULL AS monitored, coalesce(live.n, 0)::bigint AS n,
-      coalesce(live.measured, 0)::bigint AS measured, coalesce(live.speed_sum, 0)::bigint AS speed_sum,
+    SELECT id, name, speed_limit, coalesce(types, '[]') AS types,
       coalesce(usual.measured, 0)::bigint AS usual_measured, coalesce(usual.speed_sum, 0)::bigint AS usual_sum
-    FROM locations LEFT JOIN live ON live.place_id = id LEFT JOIN usual ON usual.place_id = id
-      LEFT JOIN monitored ON monitored.location_id = id
+    FROM locations LEFT JOIN by_type ON by_type.location_id = id LEFT JOIN usual USING (id)
     ORDER BY ${sortedName(sql`name`)}, id`);
   return rows;
 }

@@ -1,11 +1,12 @@
-import { sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import { moment } from '../platform/database/moment.ts';
 import type { Executor } from '../platform/database/transaction.ts';
-import { ENDLESS, type Interval } from '../platform/time.ts';
+import { ENDLESS, type Interval, SLOT_MS } from '../platform/time.ts';
 import { firstContact, listDowntimes } from '../sensors/status-store.ts';
 import { segmentsOf } from './segments.ts';
 import {
   ALIVE_BIT,
+  BINS,
   groupsWithin,
   inSegments,
   keptSince,
@@ -15,6 +16,70 @@ import {
   passedIn,
   passedWithin,
 } from './slots-store.ts';
+
+/** A sensor that is or was at a place. */
+export interface KnownSensor {
+  readonly sensorId: string;
+  /** '' if it was deleted before types were recorded. */
+  readonly type: string;
+  /**
+   * The source of the events that it counts: detections if it ever sent one, otherwise plates; null if it sent only other
+   * events. 0 if only counts from before sources were known exist.
+   */
+  readonly source: number | null;
+  /** Whether it never sent any event. */
+  readonly isSilent: boolean;
+}
+
+/** What sensors ever sent, by sensor and location: the rows of `traffic_places`, and what is not rolled up yet. */
+export const SENT = sql`(
+  SELECT location_id, sensor_id, detections, plates, earlier FROM traffic_places
+  UNION ALL
+  SELECT coalesce(location_id, sensor_id), sensor_id, bool_or(event_type IN ('VEHICLE_DETECTION', 'SPEED_DETECTION')),
+    bool_or(event_type = 'PLATE_RECOGNITION'), false
+  FROM traffic_unfolded, unnest(event_ids, event_types, sensor_ids, location_ids) AS one (id, event_type, sensor_id, location_id)
+  WHERE sign > 0 AND sensor_id IS NOT NULL AND event_time(id) >= ${keptSince} GROUP BY 1, 2
+)`;
+
+/**
+ * Sensors with their type and the source that they count.
+ * @param ids a query of ids of sensors
+ */
+export function countingOf(ids: SQL): SQL {
+  return sql`
+    SELECT here.id AS sensor_id, coalesce(sensors.type,
+        (SELECT max(sensor_type) FROM sensor_places WHERE sensor_places.sensor_id = here.id), '') AS type,
+      CASE WHEN detections THEN 1 WHEN plates OR sent.sensor_id IS NULL THEN 2 WHEN earlier THEN 0 END AS source, sent.sensor_id IS NULL AS silent
+    FROM (${ids}) AS here (id) LEFT JOIN sensors ON sensors.id = here.id LEFT JOIN (
+      SELECT sensor_id, bool_or(detections) AS detections, bool_or(plates) AS plates, bool_or(earlier) AS earlier
+      FROM ${SENT} AS sent GROUP BY 1
+    ) AS sent ON sent.sensor_id = here.id`;
+}
+
+interface CountingRow extends Record<string, unknown> {
+  sensor_id: string;
+  type: string;
+  source: number | null;
+  silent: boolean;
+}
+
+/** All sensors that are or were at a place, with what they count. */
+export async function readSensors(db: Executor, { kind, id }: Place): Promise<KnownSensor[]> {
+  const ids =
+    kind === 'sensor'
+      ? sql`SELECT ${id}::uuid`
+      : sql`
+        SELECT sensor_id FROM ${SENT} AS sent WHERE location_id = ${id}::uuid
+        UNION SELECT id FROM sensors WHERE location_id = ${id}::uuid
+        UNION SELECT sensor_id FROM sensor_places WHERE location_id = ${id}::uuid`;
+  const { rows } = await db.execute<CountingRow>(countingOf(ids));
+  return rows.map(({ sensor_id: sensorId, silent: isSilent, type, source }) => ({
+    sensorId,
+    type,
+    source,
+    isSilent,
+  }));
+}
 
 /** A sensor with the time for which it counts for a place; null for an open end. */
 export interface Assignment {
@@ -94,17 +159,16 @@ export async function readSightings(
   const ids = sql`${sql.param(sensorIds)}::uuid[]`;
   const [hours = sql`false`, recent = sql`false`] = inSegments(
     segmentsOf(range, [60]),
-    sql`place_id = ANY (${ids})`,
+    sql`sensor_id = ANY (${ids})`,
   );
-  // Plan: the unique index of traffic_rollups for hours. A month of one sensor is 720 rows. There is a row of five minutes
-  // where there was an event, even if that is gone.
+  // Plan: the unique index of traffic_bins for hours. A month of one sensor is 720 rows.
   const { rows } = await db.execute<{ sensor_id: string; hours: string; alive: string }>(sql`
     SELECT sensor_id, array_agg(date_part('epoch', slot)::bigint)::text AS hours, array_agg(alive)::text AS alive
     FROM (
-      SELECT place_id AS sensor_id, slot, alive::int FROM traffic_rollups WHERE ${hours} AND vehicle_type IS NULL
+      SELECT sensor_id, slot, alive::int FROM ${BINS} AS hours WHERE ${hours}
       UNION ALL
-      SELECT place_id, date_bin('1 hour', slot, ${ORIGIN}), ${ALIVE_BIT}
-      FROM traffic_rollups WHERE ${recent} AND vehicle_type IS NULL
+      SELECT sensor_id, date_bin('1 hour', slot, ${ORIGIN}), ${ALIVE_BIT}
+      FROM ${BINS} AS recent WHERE ${recent} AND (first_at IS NOT NULL OR source = 0)
       UNION ALL
       SELECT sensor_id, date_bin('1 hour', slot, ${ORIGIN}), bit_or(${ALIVE_BIT})
       FROM (${passedIn(
@@ -117,6 +181,45 @@ export async function readSightings(
     hours: numbersOf(row.hours).map((seconds) => seconds * 1_000),
     alive: numbersOf(row.alive),
   }));
+}
+
+/** The times of the first and the last event of a sensor in a slot of five minutes, in Unix milliseconds. */
+export interface Edges {
+  readonly first: number;
+  readonly last: number;
+}
+
+/**
+ * The first and the last events of sensors in some slots. What is not known, because it was counted before, is left out.
+ * @param slots pairs of a sensor and the start of a slot
+ * @returns by the sensor and the start, with a blank between them
+ */
+export async function readEdges(
+  db: Executor,
+  slots: readonly (readonly [sensorId: string, slot: number])[],
+): Promise<ReadonlyMap<string, Edges>> {
+  if (slots.length === 0) return new Map();
+  const ids = slots.map(([sensorId]) => sensorId);
+  const times = slots.map(([, slot]) => slot);
+  const range = { from: Math.min(...times), until: Math.max(...times) + SLOT_MS };
+  const fresh = passedIn(
+    groupsWithin(range),
+    sql`sensor_id = ANY (${sql.param([...new Set(ids)])}::uuid[]) AND sign > 0 AND ${passedWithin(range)}`,
+  );
+  // Plan: the unique index of traffic_bins for each slot.
+  const { rows } = await db.execute<{ sensor_id: string; slot: number; first: number; last: number }>(sql`
+    WITH wanted AS MATERIALIZED (
+      SELECT * FROM unnest(${sql.param(ids)}::uuid[], ${sql.param(times.map((time) => new Date(time).toISOString()))}::timestamptz[])
+        AS one (sensor_id, slot)
+    )
+    SELECT sensor_id, ${milliseconds('slot')} AS slot, ${milliseconds('min(first_at)')} AS first,
+      ${milliseconds('max(last_at)')} AS last
+    FROM (
+      SELECT bins.sensor_id, bins.slot, first_at, last_at FROM wanted JOIN ${BINS} AS bins
+        ON minutes = 5 AND bins.sensor_id = wanted.sensor_id AND bins.slot = wanted.slot
+      UNION ALL SELECT sensor_id, slot, at, at FROM (${fresh}) AS fresh
+    ) AS seen WHERE first_at IS NOT NULL GROUP BY 1, 2`);
+  return new Map(rows.map(({ sensor_id, slot, first, last }) => [`${sensor_id} ${slot}`, { first, last }]));
 }
 
 function milliseconds(column: string) {

@@ -2,19 +2,13 @@ import { type SQL, sql } from 'drizzle-orm';
 import { locks } from '../platform/database/locks.ts';
 import { moment } from '../platform/database/moment.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { type Executor, inTransaction } from '../platform/database/transaction.ts';
-import { ALIVE_BIT, longerUntil, ORIGIN, passedIn } from './slots-store.ts';
+import { type Executor, inTransaction, type Transaction } from '../platform/database/transaction.ts';
+import { ALIVE_BIT, longerUntil, NO_SENSOR, ORIGIN, passedIn, source } from './slots-store.ts';
 
 /** How long counts by minute are kept; the last five minutes are needed. */
 const MINUTES_KEPT = sql.raw(`interval '15 minutes'`);
 
 const QUARTER = sql.raw(`interval '15 minutes'`);
-
-/**
- * The filter and the window of aggregates that collect the rows by type for the row of all vehicles. PostgreSQL planned
- * a join of the two badly.
- */
-const OF_ALL_TYPES = sql.raw('FILTER (WHERE vehicle_type IS NOT NULL AND n <> 0) OVER all_types');
 
 /**
  * Rolls up at most `limit` rows, unless another process is doing so. Readers see the counts either before or after the
@@ -27,10 +21,19 @@ export async function rollUpTraffic(db: Database, limit: number): Promise<number
       sql`SELECT pg_try_advisory_xact_lock(${locks.traffic}) AS mine, set_config('synchronous_commit', 'off', true)`,
     );
     if (!locked[0]?.mine) return 0;
-    await tx.execute(sql`DELETE FROM traffic_rollups WHERE minutes = 1 AND slot < now() - ${MINUTES_KEPT}`);
-    const rolledUp = await tx.execute<{ rows: number }>(ROLL_UP(limit));
-    return rolledUp.rows[0]?.rows ?? 0;
+    await tx.execute(sql`DELETE FROM traffic_bins WHERE minutes = 1 AND slot < now() - ${MINUTES_KEPT}`);
+    return rollUpRows(tx, sql`ARRAY(SELECT ctid FROM traffic_unfolded LIMIT ${limit})`);
   });
+}
+
+/**
+ * Rolls up some rows of `traffic_unfolded`, in a transaction that holds the lock.
+ * @param ctids an array of their positions, an expression
+ * @returns their number
+ */
+export async function rollUpRows(tx: Transaction, ctids: SQL): Promise<number> {
+  const { rows } = await tx.execute<{ rows: number }>(ROLL_UP(ctids));
+  return rows[0]?.rows ?? 0;
 }
 
 /** The number of events that are not rolled up yet. */
@@ -59,143 +62,149 @@ export function rollUpQuarter(db: Database, before: number): Promise<boolean> {
         UPDATE traffic_kept SET longer_until = date_bin(${QUARTER}, ${moment(before)}, ${ORIGIN})`);
       return false;
     }
-    const places = sql`
-      SELECT sensor_id FROM traffic_places WHERE last_slot >= ${longerUntil}
-      UNION SELECT location_id FROM traffic_places WHERE last_slot >= ${longerUntil}`;
-    await tx.execute(addQuarter(longerUntil, places));
+    const sensors = sql`SELECT DISTINCT sensor_id FROM traffic_places WHERE last_slot >= ${longerUntil}`;
+    await tx.execute(addQuarter(longerUntil, sql`${sensors} UNION ALL SELECT ${NO_SENSOR}`));
     await tx.execute(sql`UPDATE traffic_kept SET longer_until = longer_until + ${QUARTER}`);
     return true;
   });
 }
 
-/** Adds two lists of counts by key and omits zeros. `counts` and `keys` have the same order. */
-function mergedCounts(keys: string, counts: string) {
-  return sql.raw(`
-        SELECT coalesce(array_agg(key ORDER BY key), '{}'), coalesce(array_agg(n ORDER BY key), '{}')
-        FROM (
-          SELECT key, sum(count)::int AS n
-          FROM unnest(known.${keys} || excluded.${keys}, known.${counts} || excluded.${counts}) AS both_of (key, count)
-          GROUP BY 1 HAVING sum(count) <> 0
-        ) AS merged`);
-}
-
-/** Adds rows to `traffic_rollups`: minutes, place_id, slot, vehicle_type, n, events, measured, speed_sum, bins, counts, alive. */
-function addRollups(rows: SQL) {
+/**
+ * Adds rows to `traffic_bins`.
+ * @param rows a query of minutes, sensor_id, location_id, source, slot, events, alive, first_at, last_at, cells,
+ *   measures and sums
+ */
+export function addBins(rows: SQL): SQL {
   return sql`
-    INSERT INTO traffic_rollups AS known
-      (minutes, place_id, slot, vehicle_type, n, events, measured, speed_sum, bins, counts, alive, types, type_counts)
-    SELECT added.*,
-      coalesce(CASE WHEN vehicle_type IS NULL THEN array_agg(vehicle_type) ${OF_ALL_TYPES} END, '{}'),
-      coalesce(CASE WHEN vehicle_type IS NULL THEN array_agg(n::int) ${OF_ALL_TYPES} END, '{}')
-    FROM ${rows} AS added
-    WINDOW all_types AS (PARTITION BY minutes, place_id, slot ORDER BY vehicle_type
-      ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
-    ORDER BY 1, 2, 3, 4
-    ON CONFLICT (minutes, place_id, slot, vehicle_type) DO UPDATE SET
-      n = known.n + excluded.n, events = known.events + excluded.events, measured = known.measured + excluded.measured,
-      speed_sum = known.speed_sum + excluded.speed_sum, alive = known.alive | excluded.alive,
-      (bins, counts) = (${mergedCounts('bins', 'counts')}
-      ),
-      (types, type_counts) = (${mergedCounts('types', 'type_counts')}
+    INSERT INTO traffic_bins AS known
+      (minutes, sensor_id, location_id, source, slot, events, alive, first_at, last_at, cells, measures, sums)
+    ${rows} ORDER BY 1, 2, 5
+    ON CONFLICT (minutes, sensor_id, slot, location_id, source) DO UPDATE SET
+      events = known.events + excluded.events, alive = known.alive | excluded.alive,
+      first_at = least(known.first_at, excluded.first_at), last_at = greatest(known.last_at, excluded.last_at),
+      (cells, measures, sums) = (
+        SELECT coalesce(array_agg(cell), '{}'), coalesce(array_agg(measure), '{}'), coalesce(array_agg(value), '{}')
+        FROM (
+          SELECT cell, measure, sum(value::float8)::bigint AS value
+          FROM unnest(known.cells || excluded.cells, known.measures || excluded.measures, known.sums || excluded.sums)
+            AS both_of (cell, measure, value)
+          GROUP BY 1, 2 HAVING sum(value::float8) <> 0 ORDER BY 1, 2
+        ) AS merged
       )`;
 }
 
-/** Histograms of the rows of one slot and type, as the columns bins and counts. */
-const HISTOGRAM = sql.raw(`
-      coalesce(array_agg(bin ORDER BY bin) FILTER (WHERE bin IS NOT NULL AND n <> 0), '{}') AS bins,
-      coalesce(array_agg(n::int ORDER BY bin) FILTER (WHERE bin IS NOT NULL AND n <> 0), '{}') AS counts`);
+/** The key of a row of `traffic_bins` in the statements below. */
+const KEY = sql.raw('minutes, sensor_id, location_id, source, slot');
 
-// Each event counts for its sensor and its location, for its own type and for all types, in slots of five minutes; those
-// of quarter hours that are over, in all four lengths. Equal rows are added up first, as int and double (exact for
-// integers up to 2^53), because the sum of a bigint is a numeric: 19,500 events of 20 sensors take 0.25 s, and 0.34 s as
-// numeric. Plan: the pending rows by position, then the unique index of traffic_rollups.
-function ROLL_UP(limit: number) {
+/** The packed sums of a group of entries, which may be zero. */
+const PACKED = sql.raw(`
+  coalesce(array_agg(cell ORDER BY cell, measure) FILTER (WHERE value <> 0), '{}') AS cells,
+  coalesce(array_agg(measure ORDER BY cell, measure) FILTER (WHERE value <> 0), '{}') AS measures,
+  coalesce(array_agg(value ORDER BY cell, measure) FILTER (WHERE value <> 0), '{}') AS sums`);
+
+// Each event counts for its sensor, its location and its source, in slots of five minutes; those of quarter hours that
+// are over, in all four lengths. Equal rows are added up first, as int and double (exact for integers up to 2^53), because
+// the sum of a bigint is a numeric. Only one process at a time inserts kinds of vehicles, so none can be there twice.
+// Plan: the pending rows by position, then the unique index of traffic_bins.
+function ROLL_UP(ctids: SQL) {
   return sql`
   WITH taken AS (
-    DELETE FROM traffic_unfolded
-    WHERE ctid = ANY (ARRAY(SELECT ctid FROM traffic_unfolded LIMIT ${limit}))
-    RETURNING *
+    DELETE FROM traffic_unfolded WHERE ctid = ANY (${ctids}) RETURNING *
   ), passed AS MATERIALIZED (
     ${passedIn(sql`taken`, sql`true`)}
-  ), alike AS (
-    SELECT slot, sensor_id, location_id, vehicle_type, bin, sum(sign * vehicle)::int AS n, sum(sign)::int AS events,
-      coalesce(sum((sign * speed)::float8), 0) AS speed_sum,
-      bool_or(sign > 0) AS seen
-    FROM passed GROUP BY 1, 2, 3, 4, 5
-  ), fine AS (
-    SELECT place_id, slot, CASE WHEN own THEN vehicle_type END AS vehicle_type, bin, sum(n)::int AS n, sum(events)::int AS events,
-      sum(speed_sum) AS speed_sum, bool_or(seen) AS seen
-    FROM alike CROSS JOIN (VALUES (true), (false)) AS kind (own)
-      CROSS JOIN LATERAL (VALUES (sensor_id), (location_id)) AS place (place_id)
-    WHERE place_id IS NOT NULL GROUP BY 1, 2, 3, 4
+  ), alike AS MATERIALIZED (
+    SELECT slot, CASE WHEN at > now() - ${MINUTES_KEPT} THEN date_trunc('minute', at) END AS minute,
+      coalesce(sensor_id, ${NO_SENSOR}) AS sensor_id, location_id, source, vehicle_type, direction, lane, bin,
+      sum(sign * vehicle)::float8 AS n, sum(sign)::int AS events, coalesce(sum((sign * speed)::float8), 0) AS speed_sum,
+      coalesce(sum((sign * square)::float8), 0) AS square_sum,
+      min(at) FILTER (WHERE sign > 0) AS first_at, max(at) FILTER (WHERE sign > 0) AS last_at
+    FROM passed GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9
+  ), kinds AS MATERIALIZED (
+    SELECT kind.*, traffic_cells.id
+    FROM (SELECT DISTINCT vehicle_type, direction, lane FROM alike) AS kind
+      LEFT JOIN traffic_cells USING (vehicle_type, direction, lane)
+  ), new_kinds AS (
+    INSERT INTO traffic_cells (vehicle_type, direction, lane)
+    SELECT vehicle_type, direction, lane FROM kinds WHERE id IS NULL
+    RETURNING vehicle_type, direction, lane, id
+  ), known_kinds AS MATERIALIZED (
+    SELECT * FROM kinds WHERE id IS NOT NULL UNION ALL SELECT * FROM new_kinds
+  ), fine AS MATERIALIZED (
+    SELECT alike.*, known_kinds.id AS cell FROM alike JOIN known_kinds USING (vehicle_type, direction, lane)
   ), spread AS (
-    SELECT 5 AS minutes, place_id, slot, vehicle_type, bin, n, events, speed_sum, 0 AS alive FROM fine
+    SELECT 5 AS minutes, sensor_id, location_id, source, slot, cell, bin, n, events, speed_sum, square_sum,
+      0 AS alive, first_at, last_at
+    FROM fine
     UNION ALL
-    SELECT minutes, place_id, date_bin(make_interval(mins => minutes), slot, ${ORIGIN}), vehicle_type, bin,
-      sum(n)::int, sum(events)::int, sum(speed_sum), bit_or(CASE WHEN seen AND minutes = 60 THEN ${ALIVE_BIT} ELSE 0 END)
-    FROM fine CROSS JOIN (VALUES (15), (60), (1440)) AS level (minutes)
-    WHERE slot < ${longerUntil} GROUP BY 1, 2, 3, 4, 5
-  ), summed AS (
-    SELECT minutes, place_id, slot, vehicle_type, sum(n) AS n, sum(events) AS events,
-      coalesce(sum(n) FILTER (WHERE bin IS NOT NULL), 0) AS measured, sum(speed_sum)::bigint AS speed_sum,
-      ${HISTOGRAM}, bit_or(alive)::smallint AS alive
-    FROM spread GROUP BY 1, 2, 3, 4
-    -- A car that is added and a lorry that is subtracted sum to zero, but change the counts of both types.
-    HAVING vehicle_type IS NULL OR bool_or((n, events, speed_sum) <> (0, 0, 0))
+    SELECT 1, sensor_id, location_id, source, minute, cell, bin, n, events, speed_sum, square_sum, 0, first_at, last_at
+    FROM fine WHERE minute IS NOT NULL AND location_id IS NOT NULL
+    UNION ALL
+    SELECT minutes, sensor_id, location_id, source, date_bin(make_interval(mins => minutes), slot, ${ORIGIN}), cell, bin,
+      n, events, speed_sum, square_sum,
+      CASE WHEN first_at IS NOT NULL AND minutes = 60 THEN ${ALIVE_BIT} ELSE 0 END, first_at, last_at
+    FROM fine CROSS JOIN (VALUES (15), (60), (1440)) AS level (minutes) WHERE slot < ${longerUntil}
+  ), by_bin AS MATERIALIZED (
+    SELECT ${KEY}, cell, bin, sum(n) AS n, sum(events)::int AS events, sum(speed_sum) AS speed_sum,
+      sum(square_sum) AS square_sum, bit_or(alive) AS alive, min(first_at) AS first_at, max(last_at) AS last_at
+    FROM spread GROUP BY 1, 2, 3, 4, 5, 6, 7
+  ), entries AS (
+    SELECT ${KEY}, cell, coalesce(bin, -1::smallint) AS measure, n::bigint AS value, events, alive, first_at, last_at FROM by_bin
+    UNION ALL
+    SELECT ${KEY}, cell, measure, value::bigint, 0, 0, NULL, NULL
+    FROM (
+      SELECT ${KEY}, cell, sum(speed_sum) AS speeds, sum(square_sum) AS squares FROM by_bin
+      WHERE bin IS NOT NULL GROUP BY 1, 2, 3, 4, 5, 6
+    ) AS by_cell CROSS JOIN LATERAL (VALUES (-2::smallint, speeds), (-3::smallint, squares)) AS one (measure, value)
   ), rolled AS (
-    ${addRollups(sql`summed`)}
-  ), recent AS (
-    INSERT INTO traffic_rollups AS known (minutes, place_id, slot, n, measured, speed_sum)
-    SELECT 1, location_id, date_trunc('minute', at), sum(sign * vehicle), coalesce(sum(sign) FILTER (WHERE speed IS NOT NULL), 0),
-      coalesce(sum(sign * speed), 0)
-    FROM passed WHERE location_id IS NOT NULL AND at > now() - ${MINUTES_KEPT} GROUP BY 2, 3 ORDER BY 2, 3
-    ON CONFLICT (minutes, place_id, slot, vehicle_type) DO UPDATE SET
-      n = known.n + excluded.n, measured = known.measured + excluded.measured,
-      speed_sum = known.speed_sum + excluded.speed_sum
+    ${addBins(sql`
+      SELECT ${KEY}, sum(events) AS events, bit_or(alive)::smallint AS alive, min(first_at) AS first_at,
+        max(last_at) AS last_at, ${PACKED}
+      FROM entries GROUP BY 1, 2, 3, 4, 5`)}
   ), placed AS (
-    INSERT INTO traffic_places AS known
-    SELECT coalesce(location_id, sensor_id), sensor_id, min(slot), max(slot) FROM alike
-    WHERE seen AND sensor_id IS NOT NULL GROUP BY 1, 2 ORDER BY 1, 2
+    INSERT INTO traffic_places AS known (location_id, sensor_id, first_slot, last_slot, detections, plates)
+    SELECT coalesce(location_id, sensor_id), sensor_id, min(slot), max(slot), bool_or(source = ${source.DETECTION}),
+      bool_or(source = ${source.PLATE})
+    FROM alike WHERE first_at IS NOT NULL AND sensor_id <> ${NO_SENSOR} GROUP BY 1, 2 ORDER BY 1, 2
     ON CONFLICT (location_id, sensor_id) DO UPDATE SET
-      first_slot = least(known.first_slot, excluded.first_slot), last_slot = greatest(known.last_slot, excluded.last_slot)
+      first_slot = least(known.first_slot, excluded.first_slot), last_slot = greatest(known.last_slot, excluded.last_slot),
+      detections = known.detections OR excluded.detections, plates = known.plates OR excluded.plates
     WHERE excluded.first_slot < known.first_slot OR excluded.last_slot > known.last_slot
+      OR (excluded.detections AND NOT known.detections) OR (excluded.plates AND NOT known.plates)
   )
   SELECT count(*) AS rows FROM taken`;
 }
 
-// The sums of a quarter hour are the same for all longer slots that contain it. Each place is summed by itself, in little
-// memory. Plan: the unique index of traffic_rollups for each place with events since then.
+// The sums of a quarter hour are the same for all longer slots that contain it. Each sensor is summed by itself, in little
+// memory. Plan: the unique index of traffic_bins for each sensor with events since then.
 /**
  * Adds a quarter hour to the counts of 15 minutes, hours and days, from its slots of five minutes.
  * @param start of the quarter hour, an expression
- * @param places a query of the ids of the places with events since then
+ * @param sensors a query of the ids of the sensors with events since then
  */
-export function addQuarter(start: SQL, places: SQL): SQL {
+export function addQuarter(start: SQL, sensors: SQL): SQL {
   return sql`
   WITH summed AS MATERIALIZED (
-    SELECT place.id AS place_id, ${start} AS slot, quarter.*
-    FROM (${places}) AS place (id) CROSS JOIN LATERAL (
+    SELECT sensor.id AS sensor_id, quarter.*
+    FROM (${sensors}) AS sensor (id) CROSS JOIN LATERAL (
       WITH fine AS MATERIALIZED (
-        SELECT * FROM traffic_rollups
-        WHERE minutes = 5 AND place_id = place.id AND slot >= ${start} AND slot < ${start} + ${QUARTER}
+        SELECT * FROM traffic_bins
+        WHERE minutes = 5 AND sensor_id = sensor.id AND slot >= ${start} AND slot < ${start} + ${QUARTER}
       )
-      SELECT vehicle_type, sum(n)::bigint AS n, sum(events)::bigint AS events,
-        coalesce(sum(n) FILTER (WHERE bin IS NOT NULL), 0)::bigint AS measured, sum(speed_sum)::bigint AS speed_sum,
-        ${HISTOGRAM}, bit_or(alive)::smallint AS alive
+      SELECT location_id, source, sum(events)::bigint AS events, bit_or(alive)::smallint AS alive,
+        min(first_at) AS first_at, max(last_at) AS last_at, ${PACKED}
       FROM (
-        SELECT vehicle_type, bin, sum(n) AS n, sum(events) AS events, sum(speed_sum) AS speed_sum, bit_or(alive) AS alive
-        FROM (
-          SELECT vehicle_type, bin, count AS n, 0 AS events, 0 AS speed_sum, 0 AS alive
-          FROM fine, unnest(bins, counts) AS one (bin, count)
-          UNION ALL
-          SELECT vehicle_type, NULL, n - measured, events, speed_sum, ${ALIVE_BIT} FROM fine
-        ) AS parts GROUP BY 1, 2
-      ) AS alike GROUP BY 1
+        SELECT location_id, source, cell, measure, sum(value)::bigint AS value, 0 AS events, 0 AS alive,
+          NULL::timestamptz AS first_at, NULL::timestamptz AS last_at
+        FROM fine, unnest(cells, measures, sums) AS one (cell, measure, value) GROUP BY 1, 2, 3, 4
+        UNION ALL
+        SELECT location_id, source, NULL, NULL, 0, events,
+          CASE WHEN first_at IS NOT NULL THEN ${ALIVE_BIT} ELSE 0 END, first_at, last_at
+        FROM fine
+      ) AS entries GROUP BY 1, 2
     ) AS quarter
   )
-  ${addRollups(sql`(
-    SELECT minutes, place_id, date_bin(make_interval(mins => minutes), slot, ${ORIGIN}) AS slot, vehicle_type,
-      n, events, measured, speed_sum, bins, counts, CASE WHEN minutes = 60 THEN alive ELSE 0::smallint END AS alive
-    FROM summed CROSS JOIN (VALUES (15), (60), (1440)) AS level (minutes)
-  )`)}`;
+  ${addBins(sql`
+    SELECT minutes, sensor_id, location_id, source, date_bin(make_interval(mins => minutes), ${start}, ${ORIGIN}) AS slot,
+      events, CASE WHEN minutes = 60 THEN alive ELSE 0::smallint END AS alive, first_at, last_at, cells, measures, sums
+    FROM summed CROSS JOIN (VALUES (15), (60), (1440)) AS level (minutes)`)}`;
 }

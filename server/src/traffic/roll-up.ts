@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { Database } from '../platform/database/pool.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { type Rounds, startPeriodic } from '../platform/periodic.ts';
+import { convertDay } from './recount-store.ts';
 import { countPending, rollUpQuarter, rollUpTraffic } from './roll-up-store.ts';
 
 /**
@@ -70,6 +71,7 @@ export function startTrafficRollUp({
         if ((await rollUpSome()).isAll) break;
       }
       while (!isOver() && (await rollUpQuarter(db, now() - QUARTER_AFTER_MS))) hasFound = true;
+      if (!isOver() && (await convertDay(db))) hasFound = true;
       return hasFound;
     },
   );

@@ -17,12 +17,20 @@ import { memoizedCaseFold } from '../platform/case-fold.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import type { Interval } from '../platform/time.ts';
 import { requireRange } from '../platform/time.ts';
-import { type Parts, rangeOf, readBuckets, readCompleteness } from './figures.ts';
-import { type Bucket, bucketsOf, describeBucket, sumOf, wholeOf } from './flow.ts';
-import { getPlace, listTopLocations, readLive, type TopLocation, type WantedPlace } from './places-store.ts';
+import { type Parts, rangeOf, readTraffic, segmentsWithin, type Traffic } from './figures.ts';
+import { bucketsOf, describeBucket, intoLonger, sumOf, wholeOf } from './flow.ts';
+import { MIN_HOUR_COVERAGE } from './local-hours.ts';
+import { busiestHour, peakHourFactor } from './peak-hours.ts';
+import {
+  getPlace,
+  type LiveLocation,
+  listTopLocations,
+  readLive,
+  type TopLocation,
+  type WantedPlace,
+} from './places-store.ts';
 import { localBounds, minutesOf, requireFewPoints } from './range.ts';
-import { cutSegments, segmentsOf, slotsWithin } from './segments.ts';
-import { type Place, readRollups } from './slots-store.ts';
+import { cutSegments, segmentsOf } from './segments.ts';
 import { describeSpeeds, meanOf, meanSpeed, type Speeds, shareOf, sumOfSpeeds } from './speeds.ts';
 
 /**
@@ -36,74 +44,127 @@ export async function getFlow({ db, settings, clock }: Parts, input: FlowInput &
   requireFewPoints(range, minutes);
   const place = await getPlace(db, input);
   const bounds = localBounds(range, minutes, timezone);
-  const hours = localBounds(rangeOf(bounds), 60, timezone);
-  const fine = minutes > 60 ? hours : bounds;
-  const [parts, completeness] = await Promise.all([
-    readBuckets(db, place, fine, { vehicleType: input.vehicleType, byType: true, histograms: true }),
-    readCompleteness(db, place, bounds, clock.now()),
-  ]);
-  const peak = await readPeak(db, place, { buckets: parts, bounds: fine, hours }, input.vehicleType);
-  const buckets = minutes > 60 ? intoLonger(parts, fine, bounds) : parts;
-  const times = bounds.map((bound) => new Date(bound));
+  const fine = minutes > 15 ? localBounds(rangeOf(bounds), 15, timezone) : bounds;
+  const now = clock.now();
+  const segments = segmentsWithin(place, fine);
+  const traffic = await readTraffic(db, place, segments, { now, vehicleType: input.vehicleType });
+  const parts = bucketsOf(traffic.rollups, fine, place.limits);
+  const buckets = intoLonger(parts, fine, bounds);
+  const completeness = traffic.completenessOf(bounds);
+  const { from, until } = rangeOf(bounds);
   const caseFoldName = memoizedCaseFold();
   return {
     timezone,
     interval: input.interval,
-    points: buckets.map((bucket, n) => ({
-      ...describeBucket(bucket, completeness.shares[n] ?? 0, caseFoldName),
-      start: times[n] ?? new Date(0),
-      end: times[n + 1] ?? new Date(0),
-    })),
-    ...describeBucket(sumOf(buckets), completeness.whole, caseFoldName),
-    ...peak,
+    points: buckets.map((bucket, n) => {
+      const end = bounds[n + 1] ?? until;
+      const known = {
+        completeness: completeness.shares[n] ?? 0,
+        coverage: completeness.coverage[n] ?? 0,
+        isOver: end <= now,
+      };
+      return {
+        ...describeBucket(bucket, known, caseFoldName),
+        start: new Date(bounds[n] ?? from),
+        end: new Date(end),
+      };
+    }),
+    ...describeBucket(
+      sumOf(buckets),
+      {
+        completeness: completeness.whole,
+        coverage: traffic.completenessOf([from, until]).coverage[0] ?? 0,
+        isOver: until <= now,
+      },
+      caseFoldName,
+    ),
+    ...peakOf(traffic, localBounds(range, 15, timezone), range),
     speedLimit: place.speedLimit,
   };
 }
 
-/** Combines buckets of hours into buckets of days. */
-function intoLonger(parts: readonly Bucket[], fine: readonly number[], bounds: readonly number[]): Bucket[] {
-  return bounds.slice(1).map((end, n) => {
-    const first = fine.indexOf(bounds[n] ?? 0);
-    return sumOf(parts.slice(first, fine.indexOf(end, first)));
-  });
+/**
+ * The peak hour of quarter hours that are over, complete and wholly in the range, with its factor.
+ * @param quarters the bounds of the quarter hours
+ */
+function peakOf(
+  { binsOf }: Traffic,
+  quarters: readonly number[],
+  { from, until }: Interval,
+): Pick<Flow, 'peakHour' | 'peakHourFactor'> {
+  const bounds = quarters.filter((bound) => bound >= from && bound <= until);
+  const bins = bounds.length < 2 ? [] : binsOf(bounds);
+  const hour = busiestHour(bins.filter(({ start, end }) => end - start === QUARTER_MS));
+  if (hour === null) return { peakHour: null, peakHourFactor: null };
+  const volumes = hour.map(({ volume }) => volume ?? 0);
+  return {
+    peakHour: {
+      start: new Date(hour[0]?.start ?? 0),
+      volume: volumes.reduce((sum, volume) => sum + volume, 0),
+    },
+    peakHourFactor: peakHourFactor(volumes),
+  };
 }
+
+const QUARTER_MS = 15 * MINUTE_MS;
 
 /** The traffic at every location in the last five minutes, the current minute included. */
 export async function getLive({ db, clock }: Parts): Promise<LiveTraffic> {
   const until = Math.floor(clock.now() / MINUTE_MS + 1) * MINUTE_MS;
   const since = until - 5 * MINUTE_MS;
   const rows = await readLive(db, { from: since, until });
+  return { since: new Date(since), locations: rows.map(describeLive) };
+}
+
+/** From this number of motor vehicles with a speed on, the level depends on their speeds. */
+const MIN_LIVE_SAMPLE = 5;
+
+/** A location's last minutes, of the type of sensors that covers most of them (`chooseTypes` in counting.ts). */
+function describeLive({
+  id,
+  name,
+  speed_limit,
+  types,
+  ...usually
+}: LiveLocation): LiveTraffic['locations'][number] {
+  const [counted, ...others] = [...types].sort(
+    (a, b) =>
+      Number(a.silent) - Number(b.silent) ||
+      b.covered - a.covered ||
+      Number(b.measured > 0) - Number(a.measured > 0) ||
+      (a.type < b.type ? -1 : 1),
+  );
+  const [quickest] = others.sort((a, b) => b.measured - a.measured);
+  const measuring = (counted?.measured ?? 0) > 0 ? counted : (quickest ?? counted);
+  const isMonitored = types.some(({ monitored }) => monitored);
+  const volume = counted?.n ?? 0;
+  const measured = measuring?.measured ?? 0;
+  const speed = measuring ? meanOf(measured, measuring.speed_sum) : null;
+  const usual = speed_limit ?? meanOf(usually.usual_measured, usually.usual_sum);
   return {
-    since: new Date(since),
-    locations: rows.map((row) => {
-      const speed = meanOf(row.measured, row.speed_sum);
-      const usualSpeed = row.speed_limit ?? meanOf(row.usual_measured, row.usual_sum);
-      const isMonitored = row.monitored;
-      return {
-        locationId: row.id,
-        locationName: row.name,
-        volume: row.n > 0 || isMonitored ? row.n : null,
-        meanSpeed: speed,
-        usualSpeed,
-        speedLimit: row.speed_limit,
-        level: levelOf({ volume: row.n, meanSpeed: speed, usualSpeed, isMonitored }),
-      };
-    }),
+    locationId: id,
+    locationName: name,
+    volume: volume > 0 || isMonitored ? volume : null,
+    measured,
+    meanSpeed: speed,
+    usualSpeed: usual,
+    speedLimit: speed_limit,
+    level: levelOf({ measured, meanSpeed: speed, usualSpeed: usual, isMonitored }),
   };
 }
 
 /** The figures of a location's last minutes; speeds in km/h. */
 interface LiveFigures {
-  readonly volume: number;
+  readonly measured: number;
   readonly meanSpeed: number | null;
   readonly usualSpeed: number | null;
-  /** Whether any of its sensors is ONLINE. */
+  /** Whether any of its counting sensors is ONLINE. */
   readonly isMonitored: boolean;
 }
 
 /** The traffic level, by the table in the contract. */
-function levelOf({ volume, meanSpeed, usualSpeed, isMonitored }: LiveFigures): TrafficLevel {
-  if (volume === 0) return isMonitored ? 'FREE' : 'NO_DATA';
+function levelOf({ measured, meanSpeed, usualSpeed, isMonitored }: LiveFigures): TrafficLevel {
+  if (measured < MIN_LIVE_SAMPLE) return isMonitored ? 'FREE' : 'NO_DATA';
   if (meanSpeed === null || usualSpeed === null || usualSpeed === 0) return 'NO_DATA';
   return LEVELS.find(({ from }) => meanSpeed / usualSpeed >= from)?.level ?? 'CONGESTED';
 }
@@ -113,31 +174,39 @@ function levelOf({ volume, meanSpeed, usualSpeed, isMonitored }: LiveFigures): T
  * @throws AppError `badRequest` for a range that ends before it starts, or is too long
  */
 export async function getTopLocations(
-  { db, settings }: Parts,
-  { by, limit, ...input }: TopLocationsInput,
+  { db, settings, clock }: Parts,
+  { by, limit, minimumVolume, ...input }: TopLocationsInput,
 ): Promise<TopLocations> {
   const { timezone } = settings.current();
   const range = requireRange(input, timezone);
-  const all = await listTopLocations(db, range);
   const judged: TopLocation[] = [];
-  for (const location of all) {
-    const { locationId, isLimitChanged } = location;
-    const shareOverLimit = isLimitChanged ? await judgeAgain(db, locationId, range) : location.shareOverLimit;
-    judged.push({ ...location, shareOverLimit });
-  }
-  const locations = judged.sort(inOrder(by)).slice(0, limit);
-  return { timezone, locations: locations.map(({ isLimitChanged: _, ...shown }) => shown) };
+  for (const location of await listTopLocations(db, range))
+    judged.push(location.isSimple ? location : await readLocation(db, location, range, clock.now()));
+  const locations = judged
+    .filter(({ volume, measured }) => volume > 0 && (by === 'volume' || measured >= minimumVolume))
+    .sort(inOrder(by))
+    .slice(0, limit);
+  return { timezone, locations: locations.map(({ isSimple: _, ...shown }) => shown) };
 }
 
-/**
- * The fraction above the limit for a location whose limit changed within the range: each speed is compared with the
- * limit at its time.
- */
-async function judgeAgain(db: Parts['db'], locationId: string, range: Interval): Promise<number | null> {
-  const place = await getPlace(db, { locationId });
+/** The figures of a location whose limit changed within the range, or at which sensors of several types stand. */
+async function readLocation(
+  db: Executor,
+  location: TopLocation,
+  range: Interval,
+  now: number,
+): Promise<TopLocation> {
+  const place = await getPlace(db, { locationId: location.locationId });
   const cuts = place.limits.map(({ since }) => since);
-  const rollups = await readRollups(db, place, cutSegments(segmentsOf(range), cuts), { histograms: true });
-  return shareOf(wholeOf(rollups, place.limits).judged);
+  const { rollups } = await readTraffic(db, place, cutSegments(segmentsOf(range), cuts), { now });
+  const { speeds, judged } = wholeOf(rollups, place.limits);
+  return {
+    ...location,
+    volume: speeds.volume,
+    measured: speeds.measured,
+    meanSpeed: meanSpeed(speeds),
+    shareOverLimit: shareOf(judged),
+  };
 }
 
 /** In descending order, those without a value last; on a tie, the greater id first. */
@@ -146,68 +215,9 @@ function inOrder(by: TopLocationsInput['by']) {
     (b[by] ?? -1) - (a[by] ?? -1) || (a.locationId < b.locationId ? 1 : -1);
 }
 
-const QUARTER_MS = HOUR_MS / 4;
-
-const NO_PEAK = { peakHour: null, peakHourFactor: null };
-
 /**
- * The peak hour with its factor, for which that hour is read again by quarter hours, as far as they are in the range.
- * @param bounds of the buckets, which are at most an hour long
- * @param hours the bounds of the hours
- */
-async function readPeak(
-  db: Executor,
-  place: Place,
-  {
-    buckets,
-    bounds,
-    hours,
-  }: { buckets: readonly Bucket[]; bounds: readonly number[]; hours: readonly number[] },
-  vehicleType: string | undefined,
-): Promise<Pick<Flow, 'peakHour' | 'peakHourFactor'>> {
-  const start = busiest(hours, hoursFrom(bounds, hours, volumesOf(buckets)));
-  if (start === null) return NO_PEAK;
-  const { from, until } = rangeOf(bounds);
-  const within = { from: Math.max(start, from), until: Math.min(start + HOUR_MS, until) };
-  const quarters = [0, 1, 2, 3, 4].map((n) => start + n * QUARTER_MS);
-  const segments = [{ minutes: slotsWithin([...quarters, within.from, within.until]), ...within }];
-  const rollups = await readRollups(db, place, segments, { vehicleType });
-  const volumes = volumesOf(bucketsOf(rollups, quarters, []));
-  const volume = volumes.reduce((sum, n) => sum + n, 0);
-  const most = Math.max(...volumes);
-  return {
-    peakHour: { start: new Date(start), volume },
-    peakHourFactor: most > 0 ? Math.round((volume / (4 * most)) * 10_000) / 10_000 : null,
-  };
-}
-
-function volumesOf(buckets: readonly Bucket[]): number[] {
-  return buckets.map(({ speeds }) => speeds.volume);
-}
-
-/** Buckets of an hour: the buckets themselves, or sums of shorter ones. */
-function hoursFrom(
-  bounds: readonly number[],
-  hours: readonly number[],
-  volumes: readonly number[],
-): number[] {
-  const sums = hours.slice(1).map(() => 0);
-  let hour = 0;
-  for (const [n, volume] of volumes.entries()) {
-    while ((bounds[n] ?? 0) >= (hours[hour + 1] ?? Number.POSITIVE_INFINITY)) hour++;
-    sums[hour] = (sums[hour] ?? 0) + volume;
-  }
-  return sums;
-}
-
-/** The start of the hour with most vehicles, the first one on a tie; null without vehicles. */
-function busiest(bounds: readonly number[], volumes: readonly number[]): number | null {
-  const most = Math.max(0, ...volumes);
-  return most === 0 ? null : (bounds[volumes.indexOf(most)] ?? null);
-}
-
-/**
- * The traffic of a sensor or a location by hour of the local week, over the hours that have ended.
+ * The traffic of a sensor or a location by hour of the local week, over the hours that have ended and are known well
+ * enough.
  * @throws AppError as `getFlow` does
  */
 export async function getHourOfWeek(
@@ -219,16 +229,15 @@ export async function getHourOfWeek(
   const place = await getPlace(db, input);
   const bounds = localBounds(range, 60, zone);
   const now = clock.now();
-  const [buckets, completeness] = await Promise.all([
-    readBuckets(db, place, bounds, { vehicleType: input.vehicleType }),
-    readCompleteness(db, place, bounds, now),
-  ]);
+  const segments = segmentsWithin(place, bounds);
+  const traffic = await readTraffic(db, place, segments, { now, vehicleType: input.vehicleType });
+  const buckets = bucketsOf(traffic.rollups, bounds, place.limits);
+  const { coverage } = traffic.completenessOf(bounds);
   const cells = Array.from({ length: 7 * 24 }, (): Speeds[] => []);
   for (const [n, { speeds }] of buckets.entries()) {
-    const isOver = (bounds[n + 1] ?? 0) <= now;
-    const isGap = speeds.volume === 0 && (completeness.shares[n] ?? 0) === 0;
-    if (!isOver || isGap) continue;
-    const { weekday, hour } = DateTime.fromMillis(bounds[n] ?? 0, { zone });
+    const [start, end] = [bounds[n] ?? 0, bounds[n + 1] ?? 0];
+    if (end > now || end - start < HOUR_MS || (coverage[n] ?? 0) < MIN_HOUR_COVERAGE) continue;
+    const { weekday, hour } = DateTime.fromMillis(start, { zone });
     cells[(weekday % 7) * 24 + hour]?.push(speeds);
   }
   const described = cells.map((hours, n) => {
@@ -265,11 +274,10 @@ export async function getSpeedDistribution(
     place.limits.map(({ since }) => since),
   );
   const bounds = [segments[0]?.from ?? range.from, segments.at(-1)?.until ?? range.until];
-  const [rollups, { whole: completeness }] = await Promise.all([
-    readRollups(db, place, segments, { vehicleType: input.vehicleType, histograms: true }),
-    readCompleteness(db, place, bounds, clock.now()),
-  ]);
-  const { speeds, judged } = wholeOf(rollups, place.limits);
+  const { vehicleType } = input;
+  const traffic = await readTraffic(db, place, segments, { now: clock.now(), vehicleType });
+  const { whole: completeness } = traffic.completenessOf(bounds);
+  const { speeds, judged } = wholeOf(traffic.rollups, place.limits);
   const width = input.binWidth;
   const counts = new Map<number, number>();
   for (const [i, bin] of speeds.histogram.bins.entries()) {
@@ -282,7 +290,6 @@ export async function getSpeedDistribution(
   return {
     timezone,
     volume: speeds.volume,
-    measured: speeds.measured,
     bins: Array.from({ length: most - least + 1 }, (_, n) => ({
       from: (least + n) * width,
       to: (least + n + 1) * width,

@@ -29,9 +29,9 @@ export async function keepTrafficSince(tx: Transaction, time: number): Promise<v
   await tx.execute(sql`UPDATE traffic_kept SET since = ${moment(time)} WHERE since < ${moment(time)}`);
 }
 
-/** A day of a place whose counts were removed. */
+/** A day of a sensor whose counts were removed. */
 export interface RemovedDay extends Record<string, unknown> {
-  readonly place_id: string;
+  readonly sensor_id: string;
   /** The midnight in UTC at which it begins, as ISO text. */
   readonly slot: string;
 }
@@ -39,7 +39,7 @@ export interface RemovedDay extends Record<string, unknown> {
 /**
  * Removes counts of days before the time since which traffic is kept.
  * @param after the last day that was removed; null to begin
- * @param limit maximum number of days of one place each
+ * @param limit maximum number of days of one sensor each
  */
 export async function removeDaysNotKept(
   tx: Transaction,
@@ -49,19 +49,19 @@ export async function removeDaysNotKept(
   const behind =
     after === null
       ? sql`true`
-      : sql`(place_id, slot) > (${after.place_id}::uuid, ${after.slot}::timestamptz)`;
-  // Plan: the unique index of traffic_rollups for days, then for every slot length of each of them.
+      : sql`(sensor_id, slot) > (${after.sensor_id}::uuid, ${after.slot}::timestamptz)`;
+  // Plan: the unique index of traffic_bins for days, then for every slot length of each of them.
   const { rows } = await tx.execute<RemovedDay>(sql`
     WITH days AS MATERIALIZED (
-      SELECT place_id, slot FROM traffic_rollups
-      WHERE minutes = 1440 AND vehicle_type IS NULL AND slot < ${keptSince} AND ${behind}
-      ORDER BY place_id, slot LIMIT ${limit}
+      SELECT DISTINCT sensor_id, slot FROM traffic_bins
+      WHERE minutes = 1440 AND slot < ${keptSince} AND ${behind}
+      ORDER BY sensor_id, slot LIMIT ${limit}
     ), gone AS (
-      DELETE FROM traffic_rollups USING days
-      WHERE minutes = ANY ('{5,15,60,1440}'::smallint[]) AND traffic_rollups.place_id = days.place_id
-        AND traffic_rollups.slot >= days.slot AND traffic_rollups.slot < days.slot + interval '24 hours'
+      DELETE FROM traffic_bins USING days
+      WHERE minutes = ANY ('{5,15,60,1440}'::smallint[]) AND traffic_bins.sensor_id = days.sensor_id
+        AND traffic_bins.slot >= days.slot AND traffic_bins.slot < days.slot + interval '24 hours'
     )
-    SELECT place_id, slot FROM days ORDER BY place_id, slot`);
+    SELECT sensor_id, slot FROM days ORDER BY sensor_id, slot`);
   return rows;
 }
 
@@ -73,30 +73,70 @@ export interface Place {
   readonly spans?: readonly Interval[];
 }
 
-/** The traffic of a place by slot. The arrays are parallel: elements at the same position concern the same slot. */
-export interface Rollups {
-  /** Unix milliseconds. */
-  readonly slots: readonly number[];
-  readonly volumes: readonly number[];
-  readonly measured: readonly number[];
-  readonly speedSums: readonly number[];
-  /** Empty unless speeds are requested. */
-  readonly bins: readonly (readonly number[])[];
-  readonly counts: readonly (readonly number[])[];
-  /** The types of the vehicles ('' for none), with their counts; empty unless types are requested. */
-  readonly types: readonly (readonly string[])[];
-  readonly typeCounts: readonly (readonly number[])[];
+/** What a sensor reported: passages that it detected, plates that it read, or anything else. 0: counted before 0064. */
+export const source = { EARLIER: 0, DETECTION: 1, PLATE: 2, OTHER: 3 } as const;
+
+/** The source of an event, as an expression on its type. */
+const sourceOf =
+  sql.raw(`(CASE WHEN event_type IN ('VEHICLE_DETECTION', 'SPEED_DETECTION') THEN ${source.DETECTION}
+      WHEN event_type = 'PLATE_RECOGNITION' THEN ${source.PLATE} ELSE ${source.OTHER} END)::smallint`);
+
+/** The sensor of events without one. */
+export const NO_SENSOR = sql.raw(`'00000000-0000-0000-0000-000000000000'::uuid`);
+
+/** The measures of the packed sums besides the bins of speeds, which are from 1 to `MAX_BIN` (km/h). */
+export const measure = { UNMEASURED: -1, SPEEDS: -2, SQUARES: -3 } as const;
+
+/** The highest plausible speed of a vehicle, in km/h. */
+const MAX_SPEED = 250;
+
+/** Whether a measure counts vehicles with a plausible speed. Counts from before 0064 have others as well. */
+export function isPlausibleBin(what: number): boolean {
+  return what >= 1 && what <= MAX_SPEED;
 }
 
-interface RollupsRow extends Record<string, unknown> {
+/** The same as a condition. */
+export const isPlausible = sql.raw(`measure BETWEEN 1 AND ${MAX_SPEED}`);
+
+/** The types of vehicles, case-folded, that are no motor vehicles and so not in the volume. */
+export const NON_MOTOR_TYPES: readonly string[] = ['pedestrian', 'person', 'cyclist', 'bicycle'];
+
+/** Whether vehicles of a type are motor vehicles, as a condition. */
+export function isOfMotor(vehicleType: SQL): SQL {
+  return sql`${caseFolded(vehicleType)} <> ALL (${sql.param(NON_MOTOR_TYPES)}::text[])`;
+}
+
+/** A kind of vehicle, as the device sent it; '' for none. */
+export interface Kind {
+  readonly vehicleType: string;
+  readonly direction: string;
+  readonly lane: string;
+}
+
+/** Packed sums: elements at the same position belong together. A cell is a key of the kinds. */
+export interface Packed {
+  /** Unix milliseconds. */
+  readonly slot: number;
+  /** The sensor; the place itself if it is not known which one. */
+  readonly sensorId: string;
+  readonly cells: readonly number[];
+  readonly measures: readonly number[];
+  readonly sums: readonly number[];
+}
+
+/** The counts of a place, in any order; a slot of a sensor may occur several times. */
+export interface Counts {
+  readonly kinds: ReadonlyMap<number, Kind>;
+  readonly rows: readonly Packed[];
+}
+
+interface CountsRow extends Record<string, unknown> {
   slots: string | null;
-  volumes: string;
-  measured: string;
-  speed_sums: string;
-  bins: string | null;
-  counts: string | null;
-  types: string | null;
-  type_counts: string | null;
+  sensors: string[];
+  cells: string;
+  measures: string;
+  sums: string;
+  kinds: [cell: number, vehicleType: string, direction: string, lane: string][] | null;
 }
 
 /** Parses a list of PostgreSQL arrays, `{1,2},{3}`. */
@@ -109,8 +149,30 @@ export function numbersOf(array: string): number[] {
   return listsOf(array)[0] ?? [];
 }
 
+// Counts from before traffic_bins, until they are replaced (recount-store.ts), as rows of it. Implausible speeds are taken
+// out of them as far as the histogram says.
+export const EARLIER = sql.raw(`
+  SELECT minutes, place_id AS sensor_id, place_id AS location_id, 0::smallint AS source, slot, events, alive,
+    NULL::timestamptz AS first_at, NULL::timestamptz AS last_at,
+    array_fill(traffic_cells.id, ARRAY[cardinality(bins) + 3]) AS cells, '{-3,-2,-1}'::smallint[] || bins AS measures,
+    ARRAY[squares, speed_sum - excess, n - measured] || counts::bigint[] AS sums
+  FROM traffic_rollups
+    JOIN traffic_cells ON traffic_cells.vehicle_type = traffic_rollups.vehicle_type AND direction = '' AND lane = ''
+    CROSS JOIN LATERAL (
+      SELECT coalesce(sum(count * bin * 1000::bigint) FILTER (WHERE bin > ${MAX_SPEED}), 0)::bigint AS excess,
+        coalesce(sum(count * (100 * bin - 50) * (100 * bin - 50)::bigint) FILTER (WHERE bin <= ${MAX_SPEED}), 0)::bigint AS squares
+      FROM unnest(bins, counts) AS one (bin, count)
+    ) AS sum_of
+  WHERE minutes > 1 AND slot < (SELECT unconverted_until FROM traffic_kept)`);
+
+/** All rows of `traffic_bins`, and those of the earlier table in the same form. */
+export const BINS = sql`(
+  SELECT minutes, sensor_id, location_id, source, slot, events, alive, first_at, last_at, cells, measures, sums
+  FROM traffic_bins UNION ALL ${EARLIER}
+)`;
+
 /**
- * The conditions for rows of `traffic_rollups` that together count these segments, on the first columns of their index.
+ * The conditions for rows of `traffic_bins` that together count these segments, on the first columns of their index.
  * @param segments parts of one range, in order
  */
 export function inSegments(segments: readonly Segment[], rest: SQL): SQL[] {
@@ -137,84 +199,81 @@ export function passedWithin({ from, until }: Interval): SQL {
   );
 }
 
-/** The requested data of a place, beyond the number of vehicles and the sum of their speeds. */
-export interface RollupFields {
-  /** Only vehicles of this type, regardless of case. */
-  readonly vehicleType?: string | undefined;
-  /** Whether to include the number of vehicles by type. */
-  readonly byType?: boolean;
-  /** Whether to include histograms of speeds. */
-  readonly histograms?: boolean;
+/** A sensor with the source whose events it counts. */
+export interface Counting {
+  readonly sensorId: string;
+  readonly source: number;
 }
 
-const NOTHING: Rollups = {
-  slots: [],
-  volumes: [],
-  measured: [],
-  speedSums: [],
-  bins: [],
-  counts: [],
-  types: [],
-  typeCounts: [],
-};
+const NO_COUNTS: Counts = { kinds: new Map(), rows: [] };
 
-/** The traffic of a place, in any order; a slot may occur several times. */
-export async function readRollups(
+/**
+ * The counts of a place.
+ * @param counting the sensors that count, with their sources; counts from before sources were known are always included
+ */
+export async function readCounts(
   db: Executor,
   { kind, id, spans = [ENDLESS] }: Place,
+  counting: readonly Counting[],
   wanted: readonly Segment[],
-  { vehicleType: type, byType = false, histograms = false }: RollupFields,
-): Promise<Rollups> {
+): Promise<Counts> {
   const segments = partsWithin(wanted, spans);
-  if (segments.length === 0) return NOTHING;
+  if (segments.length === 0) return NO_COUNTS;
   const range = {
     from: Math.min(...segments.map(({ from }) => from)),
     until: Math.max(...segments.map(({ until }) => until)),
   };
-  const ofType = sql`${caseFolded(sql`vehicle_type`)} = ${caseFolded(type ?? '')}`;
-  const chosen = type === undefined ? sql`vehicle_type IS NULL` : ofType;
-  const ownType = sql`json_build_array(vehicle_type)::text, '{' || n || '}'`;
-  const types = type === undefined ? sql`to_json(types)::text, type_counts::text` : ownType;
-  const ifWanted = (isWanted: boolean, columns: SQL): SQL =>
-    isWanted ? columns : sql`NULL::text, NULL::text`;
-  const rolledUp = inSegments(segments, sql`place_id = ${id}::uuid`).map(
-    (condition) => sql`
-      SELECT slot, n, measured, speed_sum, ${ifWanted(histograms, sql`bins::text, counts::text`)}, ${ifWanted(byType, types)}
-      FROM traffic_rollups WHERE ${condition} AND ${chosen}`,
-  );
   const here = kind === 'sensor' ? sql`sensor_id = ${id}::uuid` : sql`location_id = ${id}::uuid`;
-  const ownBin = sql`'{' || coalesce(bin::text, '') || '}', '{' || CASE WHEN bin IS NULL THEN '' ELSE n::text END || '}'`;
-  // Plan: the unique index of traffic_rollups, and the pending groups. Each column is sent as one text, because the
-  // driver took longer to parse rows. A month took 37 ms from 8,640 rows of five minutes, 30 of them to write the
-  // arrays.
-  const { rows } = await db.execute<RollupsRow>(sql`
-    WITH fresh AS (
-      SELECT slot, vehicle_type, bin, sum(sign * vehicle) AS n, coalesce(sum(sign * speed), 0) AS speed_sum
-      FROM (${passedIn(groupsWithin(range), sql`${here} AND ${sql.join([passedWithin(range), ...idWithinAny(spans)], sql` AND `)}`)}) AS fresh
-      WHERE ${type === undefined ? sql`true` : ofType} GROUP BY 1, 2, 3
-    )
-    SELECT array_agg(date_part('epoch', slot)::bigint)::text AS slots, array_agg(n)::text AS volumes,
-      array_agg(measured)::text AS measured, array_agg(speed_sum)::text AS speed_sums,
-      string_agg(bins, ',') AS bins, string_agg(counts, ',') AS counts,
-      string_agg(types, ',') AS types, string_agg(type_counts, ',') AS type_counts
-    FROM (
+  const rolledUp = inSegments(segments, here).map(
+    (condition) => sql`
+      SELECT slot, sensor_id, cells, measures, sums FROM ${BINS} AS bins
+      WHERE ${condition} AND (source = 0 OR (sensor_id, source) IN (SELECT sensor_id, source FROM counting))`,
+  );
+  const ids = counting.map(({ sensorId }) => sensorId);
+  const sources = counting.map((each) => each.source);
+  // Plan: an index of traffic_bins, and the pending groups. Each column is sent as one text, because the driver took
+  // longer to parse rows. What is pending has kinds of its own, with negative keys.
+  const { rows } = await db.execute<CountsRow>(sql`
+    WITH counting AS MATERIALIZED (
+      SELECT * FROM unnest(${sql.param(ids)}::uuid[], ${sql.param(sources)}::smallint[]) AS one (sensor_id, source)
+    ), fresh AS MATERIALIZED (
+      SELECT slot, sensor_id, vehicle_type, direction, lane, coalesce(bin, -1::smallint) AS bin, sum(sign * vehicle)::bigint AS n,
+        coalesce(sum(sign * speed), 0)::bigint AS speeds, coalesce(sum(sign * square), 0)::bigint AS squares
+      FROM (${passedIn(groupsWithin(range), sql`${here} AND ${sql.join([passedWithin(range), ...idWithinAny(spans)], sql` AND `)}`)}) AS passed
+        JOIN counting USING (sensor_id, source)
+      GROUP BY 1, 2, 3, 4, 5, 6
+    ), fresh_kinds AS MATERIALIZED (
+      SELECT -row_number() OVER () AS cell, kind.*
+      FROM (SELECT DISTINCT vehicle_type, direction, lane FROM fresh) AS kind
+    ), counted AS MATERIALIZED (
       ${sql.join(rolledUp, sql` UNION ALL `)}
       UNION ALL
-      SELECT slot, n::bigint, CASE WHEN bin IS NULL THEN 0 ELSE n END::bigint, speed_sum::bigint,
-        ${ifWanted(histograms, ownBin)}, ${ifWanted(byType, ownType)}
-      FROM fresh
-    ) AS passed (slot, n, measured, speed_sum, bins, counts, types, type_counts)`);
+      SELECT slot, sensor_id, ARRAY[cell, cell, cell]::int[], ARRAY[-3, -2, bin]::smallint[], ARRAY[squares, speeds, n]
+      FROM fresh JOIN fresh_kinds USING (vehicle_type, direction, lane)
+    ), used AS (
+      SELECT DISTINCT cell FROM counted, unnest(cells) AS one (cell)
+    )
+    SELECT array_agg(date_part('epoch', slot)::bigint)::text AS slots, array_agg(sensor_id) AS sensors,
+      string_agg(cells::text, ',') AS cells, string_agg(measures::text, ',') AS measures, string_agg(sums::text, ',') AS sums,
+      (SELECT json_agg(json_build_array(cell, vehicle_type, direction, lane)) FROM (
+        TABLE fresh_kinds
+        UNION ALL SELECT id, vehicle_type, direction, lane FROM traffic_cells WHERE id IN (SELECT cell FROM used)
+      ) AS kind) AS kinds
+    FROM counted`);
   const [row] = rows;
-  if (!row?.slots) return NOTHING;
+  if (!row?.slots) return NO_COUNTS;
+  const [cells, measures, sums] = [listsOf(row.cells), listsOf(row.measures), listsOf(row.sums)];
   return {
-    slots: numbersOf(row.slots).map((seconds) => seconds * 1_000),
-    volumes: numbersOf(row.volumes),
-    measured: numbersOf(row.measured),
-    speedSums: numbersOf(row.speed_sums),
-    bins: listsOf(row.bins),
-    counts: listsOf(row.counts),
-    types: row.types === null ? [] : JSON.parse(`[${row.types}]`),
-    typeCounts: listsOf(row.type_counts),
+    kinds: new Map(
+      row.kinds?.map(([cell, vehicleType, direction, lane]) => [cell, { vehicleType, direction, lane }]),
+    ),
+    rows: numbersOf(row.slots).map((seconds, n) => ({
+      slot: seconds * 1_000,
+      sensorId: row.sensors[n] ?? id,
+      cells: cells[n] ?? [],
+      measures: measures[n] ?? [],
+      sums: sums[n] ?? [],
+    })),
   };
 }
 
@@ -238,24 +297,28 @@ export function groupsWithin({ from, until }: Interval): SQL {
 
 /**
  * The events in rows of `traffic_unfolded`, as a query with the columns at, slot (of 5 minutes), sensor_id,
- * location_id, vehicle_type ('' for none), vehicle (1 for every event except an INCIDENT, else 0), sign, and for
- * vehicles speed (metres per hour) and bin (the speed in whole km/h, rounded up). Late events from before the time
- * since which traffic is kept are left out.
+ * location_id, source, vehicle_type, direction, lane ('' for none), vehicle (1 for every event except an INCIDENT, else
+ * 0), sign, and for vehicles with a plausible speed: speed (metres per hour), square (of the speed, in (0.01 km/h)²) and
+ * bin (the speed in whole km/h, rounded up, and at least 1). Late events from before the time since which traffic is
+ * kept are left out.
  * @param rows a table, or a query with the same columns
  * @param condition on id, sensor_id, location_id, vehicle_type, speed (km/h) and sign
  */
 export function passedIn(rows: SQL, condition: SQL): SQL {
   return sql`
-  SELECT at, date_bin('5 minutes', at, ${ORIGIN}) AS slot, sensor_id, location_id, vehicle_type, vehicle, speed,
-    ((speed + 999) / 1000)::smallint AS bin, sign
+  SELECT at, date_bin('5 minutes', at, ${ORIGIN}) AS slot, sensor_id, location_id, source, vehicle_type, direction, lane,
+    vehicle, speed, round((speed / 10::float8) ^ 2)::bigint AS square,
+    CASE WHEN speed IS NOT NULL THEN greatest((speed + 999) / 1000, 1)::smallint END AS bin, sign
   FROM (
-    SELECT event_time(id) AS at, sensor_id, location_id, coalesce(vehicle_type, '') AS vehicle_type,
-      (event_type <> 'INCIDENT')::int AS vehicle,
-      CASE WHEN event_type <> 'INCIDENT' THEN round(speed * 1000)::bigint END AS speed, sign
+    SELECT event_time(id) AS at, sensor_id, location_id, ${sourceOf} AS source, coalesce(vehicle_type, '') AS vehicle_type,
+      coalesce(direction, '') AS direction, coalesce(lane, '') AS lane, (event_type <> 'INCIDENT')::int AS vehicle,
+      CASE WHEN event_type <> 'INCIDENT' AND speed > 0 AND speed <= ${sql.raw(String(MAX_SPEED))}
+        THEN round(speed * 1000)::bigint END AS speed, sign
     FROM (
-      SELECT id, event_type, sensor_id, location_id, vehicle_type, speed, sign
-      FROM ${rows} AS source_rows, unnest(event_ids, event_types, sensor_ids, location_ids, vehicle_types, speeds)
-        AS one (id, event_type, sensor_id, location_id, vehicle_type, speed)
+      SELECT id, event_type, sensor_id, location_id, vehicle_type, speed, direction, lane, sign
+      FROM ${rows} AS source_rows,
+        unnest(event_ids, event_types, sensor_ids, location_ids, vehicle_types, speeds, directions, lanes)
+          AS one (id, event_type, sensor_id, location_id, vehicle_type, speed, direction, lane)
     ) AS counted WHERE ${condition}
   ) AS passed WHERE at >= ${keptSince}`;
 }

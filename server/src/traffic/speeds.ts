@@ -103,10 +103,26 @@ export function shareOf({ measured, over }: Judged): number | null {
   return measured > 0 ? Math.round((over / measured) * 10_000) / 10_000 : null;
 }
 
-/** The figures of speeds, the same in all answers. */
+/** The smallest number of speeds from which percentiles are given. */
+export const MIN_SAMPLE = 30;
+
+const SHARES = [0.15, 0.5, 0.85, 0.95];
+
+/** The figures of speeds, the same in all answers. Fewer than `MIN_SAMPLE` speeds have no percentiles. */
 export function describeSpeeds(speeds: Speeds, judged: Judged) {
-  const [v15 = null, v50 = null, v85 = null, v95 = null] = speedPercentiles(speeds, [0.15, 0.5, 0.85, 0.95]);
-  return { meanSpeed: meanSpeed(speeds), v15, v50, v85, v95, shareOverLimit: shareOf(judged) };
+  const { measured } = speeds;
+  const isEnough = measured >= MIN_SAMPLE;
+  const [v15 = null, v50 = null, v85 = null, v95 = null] = isEnough ? speedPercentiles(speeds, SHARES) : [];
+  return {
+    measured,
+    meanSpeed: meanSpeed(speeds),
+    v15,
+    v50,
+    v85,
+    v95,
+    percentileStatus: isEnough ? ('VALID' as const) : ('INSUFFICIENT' as const),
+    shareOverLimit: shareOf(judged),
+  };
 }
 
 /** Rounded to a metre per hour. */

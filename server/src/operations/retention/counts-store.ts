@@ -97,11 +97,11 @@ const records = {
     isDue: (cutoff: SQL) => sql`finished_at < ${cutoff}`,
     bytes: sql`coalesce(sum(size), 0)::bigint`,
   },
-  // Days of places. Plan: the unique index of traffic_rollups.
+  // Days of sensors. Plan: the unique index of traffic_bins.
   traffic: {
-    table: sql`traffic_rollups`,
+    table: sql`(SELECT DISTINCT sensor_id, slot FROM traffic_bins WHERE minutes = 1440) AS days`,
     time: sql`slot`,
-    isDue: (cutoff: SQL) => sql`minutes = 1440 AND vehicle_type IS NULL AND slot < ${cutoff}`,
+    isDue: (cutoff: SQL) => sql`slot < ${cutoff}`,
     bytes: sql`0`,
   },
   activity: {

@@ -7,7 +7,7 @@ import { moment } from '../../platform/database/moment.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import type { Interval } from '../../platform/time.ts';
 import { segmentsOf } from '../../traffic/segments.ts';
-import { inSegments, passedIn, passedWithin } from '../../traffic/slots-store.ts';
+import { BINS, inSegments, passedIn, passedWithin } from '../../traffic/slots-store.ts';
 import { findPlaceNames } from '../places-store.ts';
 
 /** The number of events with these properties; '' and 0 stand for none. */
@@ -155,12 +155,12 @@ export async function getProcessingTime(
   };
 }
 
-/** The places with most events within a range. Plan: the unique index of traffic_rollups for each place. */
+/** The places with most events within a range. Plan: an index of traffic_bins for each place. */
 async function topPlaces(db: Executor, range: Interval, places: SQL, column: SQL) {
   const segments = segmentsOf(range);
   const whole = { from: segments[0]?.from ?? range.from, until: segments.at(-1)?.until ?? range.until };
-  const rolledUp = inSegments(segments, sql`place_id = places.id AND vehicle_type IS NULL`).map(
-    (condition) => sql`SELECT places.id, events FROM places JOIN traffic_rollups ON ${condition}`,
+  const rolledUp = inSegments(segments, sql`${column} = places.id`).map(
+    (condition) => sql`SELECT places.id, events FROM places JOIN ${BINS} AS bins ON ${condition}`,
   );
   const { rows } = await db.execute<{ id: string; count: number }>(sql`
     WITH places AS (${places}), counted AS (

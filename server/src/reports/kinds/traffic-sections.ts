@@ -1,5 +1,8 @@
 import type { Flow, FlowPoint } from '@gantry/contract/traffic';
 import type { Database } from '../../platform/database/pool.ts';
+import type { Bin } from '../../traffic/bin.ts';
+import { dailyVolumes } from '../../traffic/daily.ts';
+import { isUsableHour } from '../../traffic/local-hours.ts';
 import { getSpeedDistribution } from '../../traffic/service.ts';
 import type { Chart, Column, Figure, ReportScope, Row, Section, Sections } from '../document.ts';
 import { createLocalTime, type LocalTime } from '../local-time.ts';
@@ -30,9 +33,10 @@ type Speeds = Pick<Flow, 'meanSpeed' | 'v85' | 'shareOverLimit' | 'speedLimit'>;
 /** The data of a place in the range. */
 interface Known {
   readonly speeds: Speeds;
-  /** The points of the table's rows, and those of whole days. */
+  /** The points of the table's rows, those of whole days, and the hours. */
   readonly points: readonly FlowPoint[];
   readonly days: readonly FlowPoint[];
+  readonly hours: readonly FlowPoint[];
   readonly peak: Flow['peakHour'];
   /** The number of rows of the table for the place. */
   readonly rowCount: number;
@@ -46,9 +50,13 @@ async function readPlace(db: Database, scope: ReportScope, place: TrafficPlace):
   const interval = intervalOf(scope);
   const slices = slicesOf(scope);
   const flows: Flow[] = [];
+  const hours: FlowPoint[] = [];
   for (const slice of slices) {
     const flow = await flowOf(db, scope, place, slice, interval);
-    if (isKnown(flow.points)) flows.push(flow);
+    if (!isKnown(flow.points)) continue;
+    flows.push(flow);
+    const { points } = interval === '60min' ? flow : await flowOf(db, scope, place, slice, '60min');
+    hours.push(...points);
   }
   const [first, last] = [slices[0], slices.at(-1)];
   const [only] = flows;
@@ -72,6 +80,7 @@ async function readPlace(db: Database, scope: ReportScope, place: TrafficPlace):
     speeds,
     points,
     days,
+    hours,
     peak: peaks.reduce<Flow['peakHour']>(
       (most, each) => (most && most.volume >= each.volume ? most : each),
       null,
@@ -103,9 +112,16 @@ function volumesByDay(points: readonly FlowPoint[], { day }: LocalTime): Readonl
   return byDay;
 }
 
-function meanPerDay(points: readonly FlowPoint[], local: LocalTime): number | null {
-  const { size } = volumesByDay(points, local);
-  return size === 0 ? null : Math.round(sumOf(points) / size);
+function toBin({ start, end, ...point }: FlowPoint): Bin {
+  return { ...point, start: start.getTime(), end: end.getTime(), cells: [] };
+}
+
+/** The mean of the complete local days; null without any. */
+function meanPerDay({ hours }: Known, { settings }: ReportScope): number | null {
+  const bins = hours.map(toBin);
+  const range = { from: bins[0]?.start ?? 0, until: bins.at(-1)?.end ?? 0 };
+  const { value } = dailyVolumes(bins, range, settings.timezone).adt;
+  return value === null ? null : Math.round(value);
 }
 
 function inWords(value: number | null, unit: string): string {
@@ -116,11 +132,12 @@ function percent(share: number | null): string {
   return share === null ? '–' : `${(share * 100).toLocaleString('en', { maximumFractionDigits: 2 })} %`;
 }
 
-function figuresOf(scope: ReportScope, { speeds, points, peak }: Known, local: LocalTime): Figure[] {
-  const perDay = meanPerDay(points, local);
+function figuresOf(scope: ReportScope, known: Known, local: LocalTime): Figure[] {
+  const { speeds, points, peak } = known;
+  const perDay = meanPerDay(known, scope);
   return [
     { name: 'Vehicles', value: sumOf(points) },
-    { name: 'Mean per day with data', value: perDay ?? '–' },
+    { name: 'Mean per complete day', value: perDay ?? '–' },
     {
       name: 'Busiest hour',
       value: peak ? `${peak.volume.toLocaleString('en')} · ${local.show(peak.start.getTime())}` : '–',
@@ -156,14 +173,16 @@ function meansBy(
 const HOURS = Array.from({ length: 24 }, (_, hour) => `${String(hour).padStart(2, '0')}:00`);
 const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 
-function rhythmOf(scope: ReportScope, { points, days }: Known, { wall }: LocalTime): Chart {
+function rhythmOf(scope: ReportScope, { hours, days }: Known, { wall }: LocalTime): Chart {
   const looks = { shape: 'columns', isHalf: true } as const;
   if (isByHour(scope)) {
+    const usable = hours.filter((point) => isUsableHour(toBin(point)));
     const hourOf = (at: number): string => `${wall(at).toISOString().slice(11, 13)}:00`;
-    return { title: 'Mean vehicles by hour of the day', points: meansBy(points, HOURS, hourOf), ...looks };
+    return { title: 'Mean vehicles by hour of the day', points: meansBy(usable, HOURS, hourOf), ...looks };
   }
   const dayOf = (at: number): string => WEEKDAYS[wall(at).getUTCDay()] ?? '';
-  return { title: 'Mean vehicles by day of the week', points: meansBy(days, WEEKDAYS, dayOf), ...looks };
+  const complete = days.filter(({ isComplete }) => isComplete);
+  return { title: 'Mean vehicles by day of the week', points: meansBy(complete, WEEKDAYS, dayOf), ...looks };
 }
 
 /** The V85 of several days cannot be derived from those of each day, so the highest represents them. */
@@ -209,11 +228,12 @@ function chartsOf(scope: ReportScope, known: Known, local: LocalTime): Chart[] {
   ];
 }
 
-function rowOf(scope: ReportScope, place: TrafficPlace, { speeds, points }: Known, local: LocalTime): Row {
+function rowOf(scope: ReportScope, place: TrafficPlace, known: Known): Row {
+  const { speeds, points } = known;
   return [
     place.name,
     sumOf(points),
-    meanPerDay(points, local),
+    meanPerDay(known, scope),
     speeds.meanSpeed,
     speeds.v85,
     speeds.speedLimit,
@@ -232,7 +252,7 @@ async function* list(db: Database, scope: ReportScope): AsyncGenerator<Section> 
       title: place.name,
       subtitle: place.kind === 'location' ? 'Location' : 'Sensor at no location',
       weight: sumOf(known.points),
-      row: rowOf(scope, place, known, local),
+      row: rowOf(scope, place, known),
       rowCount: known.rowCount,
       figures: figuresOf(scope, known, local),
       charts: chartsOf(scope, known, local),

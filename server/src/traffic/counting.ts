@@ -1,0 +1,252 @@
+import { caseFold } from '@gantry/contract/case-fold';
+import { type Interval, SLOT_MS } from '../platform/time.ts';
+import { type Counts, isPlausibleBin, type Kind, measure, NON_MOTOR_TYPES } from './slots-store.ts';
+
+// Which of the sensors of a place count, so that one vehicle counts once.
+
+/** A sensor whose events are vehicles, while it stands at a place. */
+export interface Counter extends Interval {
+  readonly sensorId: string;
+  readonly type: string;
+  /** Whether it never sent any event, so that it may not be for counting. */
+  readonly isSilent: boolean;
+}
+
+/** A counter with the time, in milliseconds, that it covers in each slot of five minutes of a range. */
+export interface CoveringCounter extends Counter {
+  readonly covered: Float64Array;
+}
+
+/** A part of a range in which sensors of the same types stand at a place. */
+interface Phase extends Interval {
+  readonly types: readonly string[];
+}
+
+/** The types of sensors that count in a phase, and whose speeds are used; null for all. */
+export interface Choice extends Interval {
+  readonly volume: string | null;
+  readonly speeds: string | null;
+}
+
+/**
+ * Divides a range where another type of sensors is installed or removed: a radar that replaces a camera counts from then
+ * on. Sensors that never sent anything matter only where there are no others.
+ * @param range on slots of five minutes
+ */
+export function phasesOf(counters: readonly Counter[], range: Interval): Phase[] {
+  const types = [...new Set(counters.map(({ type }) => type))].sort();
+  if (types.length < 2) return [{ ...range, types }];
+  const length = Math.ceil((range.until - range.from) / SLOT_MS);
+  const [present, silent] = [new Uint32Array(length), new Uint32Array(length)];
+  for (const counter of counters) {
+    const [first, end] = slotsOf(counter, range);
+    const bit = 1 << types.indexOf(counter.type);
+    const into = counter.isSilent ? silent : present;
+    for (let n = first; n < end; n++) into[n] = (into[n] ?? 0) | bit;
+  }
+  for (let n = 0; n < length; n++) present[n] ||= silent[n] ?? 0;
+  const phases: Phase[] = [];
+  for (let from = 0, n = 1; n <= length; n++) {
+    if (n < length && present[n] === present[from]) continue;
+    phases.push({
+      from: range.from + from * SLOT_MS,
+      until: range.from + n * SLOT_MS,
+      types: types.filter((_, bit) => ((present[from] ?? 0) & (1 << bit)) !== 0),
+    });
+    from = n;
+  }
+  return phases;
+}
+
+/** The slots of five minutes of a range in which a sensor is expected to count, as the first and the one after the last. */
+export function slotsOf(counter: Interval, range: Interval): [first: number, end: number] {
+  const length = Math.ceil((range.until - range.from) / SLOT_MS);
+  const slotAt = (time: number): number =>
+    Math.min(Math.max(Math.ceil((time - range.from) / SLOT_MS), 0), length);
+  return [slotAt(counter.from), slotAt(counter.until)];
+}
+
+/**
+ * In each phase, the type of sensors that covers most of it counts; on a tie, the one that measures speeds, and then the
+ * first by name. All its sensors are added up, because they stand for directions or lanes. Speeds are those of the same
+ * sensors, or, if they measure none, of the type that measures most.
+ */
+export function chooseTypes(
+  phases: readonly Phase[],
+  counters: readonly CoveringCounter[],
+  counts: Counts,
+  range: Interval,
+): Choice[] {
+  const typeOf = new Map(counters.map(({ sensorId, type }) => [sensorId, type]));
+  const measured = phases.map(() => new Map<string, number>());
+  if (phases.some(({ types }) => types.length > 1))
+    for (const { slot, sensorId, cells, measures, sums } of counts.rows) {
+      const type = typeOf.get(sensorId);
+      const speeds = measured[phases.findIndex(({ until }) => slot < until)];
+      if (type === undefined || !speeds) continue;
+      for (const [n, cell] of cells.entries())
+        if (isPlausibleBin(measures[n] ?? 0) && isMotor(counts.kinds.get(cell)?.vehicleType ?? ''))
+          speeds.set(type, (speeds.get(type) ?? 0) + (sums[n] ?? 0));
+    }
+  return phases.map(({ from, until, types }, n) => {
+    const [only = null] = types;
+    if (types.length < 2) return { from, until, volume: only, speeds: only };
+    const speedsOf = (type: string): number => measured[n]?.get(type) ?? 0;
+    const shareOf = (type: string): number => coveredShare(counters, type, { from, until }, range);
+    const [first, ...others] = types
+      .map((type) => ({ type, share: shareOf(type), speeds: speedsOf(type) }))
+      .sort((a, b) => b.share - a.share || Number(b.speeds > 0) - Number(a.speeds > 0));
+    const [quickest] = others.sort((a, b) => b.speeds - a.speeds);
+    const volume = first?.type ?? null;
+    const measuresNone = first?.speeds === 0 && (quickest?.speeds ?? 0) > 0;
+    return { from, until, volume, speeds: measuresNone ? (quickest?.type ?? null) : volume };
+  });
+}
+
+/** The share of a phase that the sensors of a type cover on average, to four decimals. */
+function coveredShare(
+  counters: readonly CoveringCounter[],
+  type: string,
+  phase: Interval,
+  range: Interval,
+): number {
+  let [covered, expected] = [0, 0];
+  for (const counter of counters) {
+    if (counter.type !== type) continue;
+    const within = {
+      from: Math.max(counter.from, phase.from),
+      until: Math.min(counter.until, phase.until),
+    };
+    const [first, end] = slotsOf(within, range);
+    for (let n = first; n < end; n++) covered += counter.covered[n] ?? 0;
+    expected += Math.max(0, end - first) * SLOT_MS;
+  }
+  return expected === 0 ? 0 : Math.round((covered / expected) * 10_000) / 10_000;
+}
+
+/** The choice for a time, which is never null within the range of the choices. */
+export function choiceAt(choices: readonly Choice[], time: number): Choice | undefined {
+  return choices.length === 1 ? choices[0] : choices.find(({ until }) => time < until);
+}
+
+/** Whether vehicles of a type are motor vehicles, and not pedestrians or bicycles. */
+export function isMotor(vehicleType: string): boolean {
+  return !NON_MOTOR_TYPES.includes(caseFold(vehicleType));
+}
+
+/** Whether a sensor's vehicles and speeds count at a time. Those of a sensor that is not known always do. */
+function rolesOf(counters: readonly Counter[], choices: readonly Choice[]) {
+  const typeOf = new Map(counters.map(({ sensorId, type }) => [sensorId, type]));
+  return (sensorId: string, time: number): { hasVolume: boolean; hasSpeeds: boolean } => {
+    const type = typeOf.get(sensorId);
+    const { volume = null, speeds = null } = choiceAt(choices, time) ?? {};
+    const isChosen = (chosen: string | null): boolean =>
+      type === undefined || chosen === null || chosen === type;
+    return { hasVolume: isChosen(volume), hasSpeeds: isChosen(speeds) };
+  };
+}
+
+/** Vehicles of one kind in a slot (Unix milliseconds). */
+export interface KindCount {
+  readonly slot: number;
+  readonly kind: Kind;
+  readonly volume: number;
+}
+
+/** The vehicles of a place by kind, by the sensors that count there. */
+export function countByKind(
+  { kinds, rows }: Counts,
+  counters: readonly Counter[],
+  choices: readonly Choice[],
+): KindCount[] {
+  const roleOf = rolesOf(counters, choices);
+  return rows.flatMap(({ slot, sensorId, cells, measures, sums }) => {
+    if (!roleOf(sensorId, slot).hasVolume) return [];
+    const volumes = new Map<number, number>();
+    for (const [n, cell] of cells.entries())
+      if ((measures[n] ?? measure.SPEEDS) >= measure.UNMEASURED)
+        volumes.set(cell, (volumes.get(cell) ?? 0) + (sums[n] ?? 0));
+    return [...volumes].flatMap(([cell, volume]) => {
+      const kind = kinds.get(cell);
+      return kind ? [{ slot, kind, volume }] : [];
+    });
+  });
+}
+
+/** The traffic of a place by slot. The arrays are parallel: elements at the same position concern the same slot. */
+export interface Rollups {
+  /** Unix milliseconds. */
+  readonly slots: readonly number[];
+  /** Motor vehicles, or those of a certain type. */
+  readonly volumes: readonly number[];
+  readonly measured: readonly number[];
+  /** In metres per hour. */
+  readonly speedSums: readonly number[];
+  readonly bins: readonly (readonly number[])[];
+  readonly counts: readonly (readonly number[])[];
+  /** The types of all vehicles, bicycles and pedestrians ('' for none), with their counts. */
+  readonly types: readonly (readonly string[])[];
+  readonly typeCounts: readonly (readonly number[])[];
+}
+
+/**
+ * The traffic of a place, by the sensors that count there; a slot may occur several times.
+ * @param vehicleType only vehicles of this type, regardless of case; by default motor vehicles
+ */
+export function rollupsOf(
+  { kinds, rows }: Counts,
+  counters: readonly Counter[],
+  choices: readonly Choice[],
+  vehicleType: string | undefined,
+): Rollups {
+  const wanted = vehicleType === undefined ? null : caseFold(vehicleType);
+  const known = new Map(
+    [...kinds].map(([cell, { vehicleType: type }]) => {
+      const isOfType = caseFold(type) === wanted;
+      return [
+        cell,
+        { type, counts: wanted === null ? isMotor(type) : isOfType, isListed: wanted === null || isOfType },
+      ];
+    }),
+  );
+  const roleOf = rolesOf(counters, choices);
+  const rollups = {
+    slots: [] as number[],
+    volumes: [] as number[],
+    measured: [] as number[],
+    speedSums: [] as number[],
+    bins: [] as number[][],
+    counts: [] as number[][],
+    types: [] as string[][],
+    typeCounts: [] as number[][],
+  };
+  for (const { slot, sensorId, cells, measures, sums } of rows) {
+    const { hasVolume, hasSpeeds } = roleOf(sensorId, slot);
+    if (!hasVolume && !hasSpeeds) continue;
+    let [volume, measured, speedSum] = [0, 0, 0];
+    const [bins, counts] = [[] as number[], [] as number[]];
+    const types = new Map<string, number>();
+    for (let n = 0; n < cells.length; n++) {
+      const kind = known.get(cells[n] ?? 0);
+      const [what = 0, sum = 0] = [measures[n], sums[n]];
+      if (!kind) continue;
+      if (what >= measure.UNMEASURED) {
+        if (hasVolume && kind.counts) volume += sum;
+        if (hasVolume && kind.isListed) types.set(kind.type, (types.get(kind.type) ?? 0) + sum);
+        if (!hasSpeeds || !kind.counts || !isPlausibleBin(what)) continue;
+        measured += sum;
+        bins.push(what);
+        counts.push(sum);
+      } else if (what === measure.SPEEDS && hasSpeeds && kind.counts) speedSum += sum;
+    }
+    rollups.slots.push(slot);
+    rollups.volumes.push(volume);
+    rollups.measured.push(measured);
+    rollups.speedSums.push(speedSum);
+    rollups.bins.push(bins);
+    rollups.counts.push(counts);
+    rollups.types.push([...types.keys()]);
+    rollups.typeCounts.push([...types.values()]);
+  }
+  return rollups;
+}
