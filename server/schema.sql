@@ -619,6 +619,9 @@ CREATE TABLE traffic_bins (
   source smallint NOT NULL,
   slot timestamp with time zone NOT NULL,
   events bigint NOT NULL,
+  vehicles bigint NOT NULL DEFAULT 0,
+  measured bigint NOT NULL DEFAULT 0,
+  speed_sum bigint NOT NULL DEFAULT 0,
   alive smallint NOT NULL DEFAULT 0,
   first_at timestamp with time zone,
   last_at timestamp with time zone,
@@ -631,7 +634,8 @@ CREATE TABLE traffic_cells (
   id integer NOT NULL GENERATED ALWAYS AS IDENTITY,
   vehicle_type text COLLATE "C" NOT NULL,
   direction text COLLATE "C" NOT NULL,
-  lane text COLLATE "C" NOT NULL
+  lane text COLLATE "C" NOT NULL,
+  is_motor boolean NOT NULL
 );
 
 CREATE TABLE traffic_kept (
@@ -892,7 +896,6 @@ ALTER TABLE traffic_kept ADD CONSTRAINT traffic_kept_pkey PRIMARY KEY (only_row)
 ALTER TABLE traffic_kept ADD CONSTRAINT traffic_kept_only_row_check CHECK (only_row);
 ALTER TABLE traffic_places ADD CONSTRAINT traffic_places_pkey PRIMARY KEY (location_id, sensor_id);
 ALTER TABLE traffic_rollups ADD CONSTRAINT traffic_rollups_minutes_place_id_slot_vehicle_type_key UNIQUE NULLS NOT DISTINCT (minutes, place_id, slot, vehicle_type);
-ALTER TABLE traffic_rollups ADD CONSTRAINT traffic_rollups_are_replaced CHECK (false) NOT VALID;
 ALTER TABLE traffic_rollups ADD CONSTRAINT traffic_rollups_minutes_check CHECK ((minutes = ANY (ARRAY[1, 5, 15, 60, 1440])));
 ALTER TABLE traffic_unfolded ADD CONSTRAINT traffic_unfolded_sign_check CHECK ((sign = ANY (ARRAY['-1'::integer, 1])));
 ALTER TABLE users ADD CONSTRAINT users_email_key UNIQUE (email);

@@ -8,6 +8,8 @@ CREATE TABLE traffic_cells (
   vehicle_type text COLLATE "C" NOT NULL,
   direction    text COLLATE "C" NOT NULL,
   lane         text COLLATE "C" NOT NULL,
+  -- Not pedestrians and bicycles, which are not in the volume.
+  is_motor     boolean NOT NULL,
   UNIQUE (vehicle_type, direction, lane)
 );
 
@@ -25,6 +27,11 @@ CREATE TABLE traffic_bins (
   slot        timestamptz NOT NULL,
   -- All events, including those of type INCIDENT, which are no vehicles.
   events      bigint NOT NULL,
+  -- The motor vehicles among the sums, those with a plausible speed, and the sum of their speeds (metres per hour), so that
+  -- volumes and means are read without the arrays.
+  vehicles    bigint NOT NULL DEFAULT 0,
+  measured    bigint NOT NULL DEFAULT 0,
+  speed_sum   bigint NOT NULL DEFAULT 0,
   -- The twelfths of a slot of an hour in which there was an event: bit 0 is the first. It outlasts the event.
   alive       smallint NOT NULL DEFAULT 0,
   -- The first and the last event; they outlast the events. null if not known.
@@ -68,11 +75,13 @@ ALTER TABLE sensor_places ADD COLUMN sensor_type text;
 ALTER TABLE traffic_kept ADD COLUMN unconverted_until timestamptz;
 UPDATE traffic_kept SET unconverted_until =
   (SELECT date_trunc('day', max(last_slot), 'UTC') + interval '1 day' FROM traffic_places);
-INSERT INTO traffic_cells (vehicle_type, direction, lane)
-  SELECT vehicle_type, '', '' FROM (
+INSERT INTO traffic_cells (vehicle_type, direction, lane, is_motor)
+  SELECT vehicle_type, '', '', gantry_fold(vehicle_type) NOT IN ('pedestrian', 'person', 'cyclist', 'bicycle') FROM (
     SELECT vehicle_type FROM traffic_rollups WHERE minutes = 1440 AND vehicle_type IS NOT NULL
     UNION SELECT vehicle_type FROM event_totals
     UNION SELECT vehicle_type FROM event_period_totals
   ) AS types;
--- Processes of an older version count no more: what they cannot add stays in traffic_unfolded for those of this version.
-ALTER TABLE traffic_rollups ADD CONSTRAINT traffic_rollups_are_replaced CHECK (false) NOT VALID;
+-- Processes of an older version count no more: an INSERT with ON CONFLICT is refused for a table with a rule for UPDATE, and
+-- what they cannot add stays in traffic_unfolded for those of this version. Unlike a constraint, a rule does not stop
+-- COPY, which restores.
+CREATE RULE traffic_rollups_are_replaced AS ON UPDATE TO traffic_rollups DO ALSO NOTHING;

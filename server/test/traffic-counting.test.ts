@@ -244,6 +244,31 @@ describe('a sensor', () => {
     expect(await flowOf({ sensorId })).toMatchObject({ volume: 5, measured: 2, meanSpeed: 150 });
   });
 
+  it('has one histogram of vehicles of several types', async () => {
+    const { id: sensorId, apiKey } = await register('RADAR');
+    const types = [
+      ['TRUCK', 60],
+      ['CAR', 40],
+      ['BUS', 50],
+    ] as const;
+    await send(
+      apiKey,
+      events(45, at('08:00'), 1_000, (n) => {
+        const [vehicleType, vehicleSpeed] = types[n % 3] ?? types[0];
+        return { eventType: 'VEHICLE_DETECTION', vehicleType, vehicleSpeed };
+      }),
+    );
+    const range = { startDate: `${DAY}T08:00:00Z`, endDate: `${DAY}T08:04:59.999Z`, interval: '5min' };
+    const { points } = await flowOf({ sensorId }, range);
+    expect(points).toMatchObject([{ v15: 40, v50: 50, v85: 60, v95: 60, meanSpeed: 50 }]);
+    const { bins } = await ask('traffic.getSpeedDistribution', { sensorId, ...range, binWidth: 10 });
+    expect(bins).toEqual([
+      { from: 30, to: 40, count: 15 },
+      { from: 40, to: 50, count: 15 },
+      { from: 50, to: 60, count: 15 },
+    ]);
+  });
+
   it.each([
     [1, null],
     [29, null],

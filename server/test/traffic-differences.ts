@@ -13,7 +13,10 @@ export const TRAFFIC_DIFFERENCES = `
     SELECT minutes, sensor_id, location_id, source, at, one.*
     FROM measured CROSS JOIN (VALUES (5), (15), (60), (1440)) AS level (minutes) CROSS JOIN LATERAL (VALUES
       (type, CASE WHEN speed IS NULL THEN 'none' ELSE greatest(ceil(speed / 1000), 1)::text END, passes::int::numeric),
-      (type, 'speeds', speed::numeric), (type, 'squares', round((speed / 10) ^ 2)::numeric), ('', 'events', 1)
+      (type, 'speeds', speed::numeric), (type, 'squares', round((speed / 10) ^ 2)::numeric), ('', 'events', 1),
+      ('', 'vehicles', CASE WHEN lower(type) <> 'bicycle' THEN passes::int END),
+      ('', 'measured', CASE WHEN lower(type) <> 'bicycle' AND speed IS NOT NULL THEN 1 END),
+      ('', 'speed_sum', CASE WHEN lower(type) <> 'bicycle' THEN speed::numeric END)
     ) AS one (type, measure, value)
     WHERE minutes = 5 OR at < (SELECT longer_until FROM traffic_kept)
   ), truth AS (
@@ -26,6 +29,9 @@ export const TRAFFIC_DIFFERENCES = `
     FROM traffic_bins, unnest(cells, measures, sums) AS one (cell, measure, value) JOIN traffic_cells ON id = cell
     WHERE minutes > 1
     UNION ALL
-    SELECT minutes, sensor_id, location_id, source, slot, '', 'events', events FROM traffic_bins WHERE minutes > 1 AND events <> 0
+    SELECT minutes, sensor_id, location_id, source, slot, '', total.measure, total.value
+    FROM traffic_bins CROSS JOIN LATERAL (VALUES ('events', events), ('vehicles', vehicles),
+      ('measured', measured), ('speed_sum', speed_sum)) AS total (measure, value)
+    WHERE minutes > 1 AND total.value <> 0
   )
   (TABLE truth EXCEPT ALL TABLE kept) UNION ALL (TABLE kept EXCEPT ALL TABLE truth)`;

@@ -53,7 +53,7 @@ const pick = <Value>(values: readonly Value[]): Value =>
 const anEvent = (from = FIRST, until = END) => ({
   timestamp: new Date(from + random() * (until - from)).toISOString(),
   eventType: pick(['VEHICLE_DETECTION', 'SPEED_DETECTION', 'INCIDENT', 'TRAFFIC_VIOLATION']),
-  vehicleType: pick([undefined, 'CAR', 'TRUCK']),
+  vehicleType: pick([undefined, 'CAR', 'TRUCK', 'Bicycle']),
   vehicleSpeed: pick([undefined, 0, 50, 50.5, random() * 120]),
 });
 

@@ -1,6 +1,6 @@
 import { caseFold } from '@gantry/contract/case-fold';
 import { type Interval, SLOT_MS } from '../platform/time.ts';
-import { type Counts, isPlausibleBin, type Kind, measure, NON_MOTOR_TYPES } from './slots-store.ts';
+import { type Counts, isPlausibleBin, type Kind, measure } from './slots-store.ts';
 
 // Which of the sensors of a place count, so that one vehicle counts once.
 
@@ -85,7 +85,7 @@ export function chooseTypes(
       const speeds = measured[phases.findIndex(({ until }) => slot < until)];
       if (type === undefined || !speeds) continue;
       for (const [n, cell] of cells.entries())
-        if (isPlausibleBin(measures[n] ?? 0) && isMotor(counts.kinds.get(cell)?.vehicleType ?? ''))
+        if (isPlausibleBin(measures[n] ?? 0) && counts.kinds.get(cell)?.isMotor)
           speeds.set(type, (speeds.get(type) ?? 0) + (sums[n] ?? 0));
     }
   return phases.map(({ from, until, types }, n) => {
@@ -127,11 +127,6 @@ function coveredShare(
 /** The choice for a time, which is never null within the range of the choices. */
 export function choiceAt(choices: readonly Choice[], time: number): Choice | undefined {
   return choices.length === 1 ? choices[0] : choices.find(({ until }) => time < until);
-}
-
-/** Whether vehicles of a type are motor vehicles, and not pedestrians or bicycles. */
-export function isMotor(vehicleType: string): boolean {
-  return !NON_MOTOR_TYPES.includes(caseFold(vehicleType));
 }
 
 /** Whether a sensor's vehicles and speeds count at a time. Those of a sensor that is not known always do. */
@@ -201,11 +196,11 @@ export function rollupsOf(
 ): Rollups {
   const wanted = vehicleType === undefined ? null : caseFold(vehicleType);
   const known = new Map(
-    [...kinds].map(([cell, { vehicleType: type }]) => {
+    [...kinds].map(([cell, { vehicleType: type, isMotor }]) => {
       const isOfType = caseFold(type) === wanted;
       return [
         cell,
-        { type, counts: wanted === null ? isMotor(type) : isOfType, isListed: wanted === null || isOfType },
+        { type, counts: wanted === null ? isMotor : isOfType, isListed: wanted === null || isOfType },
       ];
     }),
   );
@@ -224,7 +219,7 @@ export function rollupsOf(
     const { hasVolume, hasSpeeds } = roleOf(sensorId, slot);
     if (!hasVolume && !hasSpeeds) continue;
     let [volume, measured, speedSum] = [0, 0, 0];
-    const [bins, counts] = [[] as number[], [] as number[]];
+    const histogram = new Map<number, number>();
     const types = new Map<string, number>();
     for (let n = 0; n < cells.length; n++) {
       const kind = known.get(cells[n] ?? 0);
@@ -235,16 +230,16 @@ export function rollupsOf(
         if (hasVolume && kind.isListed) types.set(kind.type, (types.get(kind.type) ?? 0) + sum);
         if (!hasSpeeds || !kind.counts || !isPlausibleBin(what)) continue;
         measured += sum;
-        bins.push(what);
-        counts.push(sum);
+        histogram.set(what, (histogram.get(what) ?? 0) + sum);
       } else if (what === measure.SPEEDS && hasSpeeds && kind.counts) speedSum += sum;
     }
+    const bins = [...histogram.keys()].sort((a, b) => a - b);
     rollups.slots.push(slot);
     rollups.volumes.push(volume);
     rollups.measured.push(measured);
     rollups.speedSums.push(speedSum);
     rollups.bins.push(bins);
-    rollups.counts.push(counts);
+    rollups.counts.push(bins.map((bin) => histogram.get(bin) ?? 0));
     rollups.types.push([...types.keys()]);
     rollups.typeCounts.push([...types.values()]);
   }

@@ -50,6 +50,8 @@ export interface Traffic {
    * @param bounds as for `completenessOf`, and boundaries of the slots that were read
    */
   readonly binsOf: (bounds: readonly number[]) => Bin[];
+  /** Reads the volumes of shorter intervals, as bins without their parts. @param bounds as for `completenessOf` */
+  readonly readVolumes: (bounds: readonly number[]) => Promise<Bin[]>;
 }
 
 /** The services that traffic figures need. */
@@ -105,25 +107,32 @@ export async function readTraffic(
     readCounts(db, place, counting, cutSegments(segments, cuts)),
   ]);
   // What a sensor counts while it is not assigned to the place is of its type as well.
-  const known = sensors.filter(({ sensorId }) => !covering.some((counter) => counter.sensorId === sensorId));
+  const absent = sensors.filter(({ sensorId }) => !covering.some((counter) => counter.sensorId === sensorId));
   const never = { from: range.from, until: range.from, covered: new Float64Array() };
-  const all = [...covering, ...known.map((sensor) => ({ ...sensor, ...never }))];
+  const all = [...covering, ...absent.map((sensor) => ({ ...sensor, ...never }))];
   const choices = chooseTypes(phases, all, counts, range);
   const rollups = rollupsOf(counts, all, choices, vehicleType);
   const completeness = (bounds: readonly number[]): Completeness =>
     completenessOf(covering, choices, range, bounds);
   const isWanted = ({ kind }: KindCount): boolean =>
     vehicleType === undefined || caseFold(kind.vehicleType) === caseFold(vehicleType);
+  const known = (bounds: readonly number[]) => ({ coverage: completeness(bounds).coverage, now });
   return {
     rollups,
     completenessOf: completeness,
-    binsOf: (bounds) =>
-      binsOf(bounds, {
-        rollups,
-        kinds: countByKind(counts, all, choices).filter(isWanted),
-        coverage: completeness(bounds).coverage,
-        now,
-      }),
+    binsOf: (bounds) => {
+      const kinds = countByKind(counts, all, choices).filter(isWanted);
+      return binsOf(bounds, { rollups, kinds, ...known(bounds) });
+    },
+    readVolumes: async (bounds) => {
+      const within = cutSegments([{ minutes: slotsWithin(bounds), ...rangeOf(bounds) }], cuts);
+      const volumes = await readCounts(db, place, counting, within, vehicleType !== undefined);
+      return binsOf(bounds, {
+        rollups: rollupsOf(volumes, all, choices, vehicleType),
+        kinds: [],
+        ...known(bounds),
+      });
+    },
   };
 }
 

@@ -118,45 +118,36 @@ interface TopRow extends Record<string, unknown> {
   volume: number;
   measured: number;
   mean_speed: number | null;
-  share_over_limit: number | null;
-  is_simple: boolean;
+  changed: boolean;
+  mixed: boolean;
 }
 
-/** A location with traffic within the range. */
-export type TopLocation = TopLocations['locations'][number] & {
-  /**
-   * Whether its limit did not change within the range, and all of its sensors are of one type. Otherwise the fraction
-   * refers only to the last limit, and vehicles may have been counted by sensors of several types.
-   */
-  readonly isSimple: boolean;
+/** A location with traffic within the range, without the share of vehicles above its limit. */
+export type TopLocation = Omit<TopLocations['locations'][number], 'shareOverLimit'> & {
+  /** Whether its limit changed within the range. */
+  readonly isLimitChanged: boolean;
+  /** Whether sensors of several types were there, which may have counted the same vehicles. */
+  readonly isMixed: boolean;
 };
 
-/** The cells of motor vehicles. */
-const MOTOR_CELLS = sql`SELECT id FROM traffic_cells WHERE ${isOfMotor(sql`vehicle_type`)}`;
+/** The sums of a vehicle that is not rolled up: vehicles, those with a speed, and their speeds. */
+const VALUES = sql.raw(
+  'sign * vehicle, CASE WHEN bin IS NULL THEN 0 ELSE sign END, sign * coalesce(speed, 0)',
+);
 
-/** All locations with traffic within the range, each compared with its limit at the end of the range. */
+/** All locations with traffic within the range. */
 export async function listTopLocations(db: Executor, range: Interval): Promise<TopLocation[]> {
   const segments = segmentsOf(range);
-  const whole = { from: segments[0]?.from ?? range.from, until: segments.at(-1)?.until ?? range.until };
-  const rolledUp = inSegments(segments, sql`location_id = limited.id`).map(
+  const whole = wholeOf(segments, range);
+  const rolledUp = inSegments(segments, sql`location_id = locations.id`).map(
     (condition) => sql`
-      SELECT limited.id, held, measure, value
-      FROM limited JOIN ${BINS} AS bins ON ${condition}
-        LEFT JOIN counting ON counting.sensor_id = bins.sensor_id
-        CROSS JOIN LATERAL unnest(cells, measures, sums) AS one (cell, measure, value)
-      WHERE (bins.source = 0 OR bins.source = counting.source) AND cell IN (SELECT id FROM motor)`,
+      SELECT locations.id, vehicles, measured, speed_sum
+      FROM locations JOIN ${BINS} AS bins ON ${condition} LEFT JOIN counting ON counting.sensor_id = bins.sensor_id
+      WHERE bins.source = 0 OR bins.source = counting.source`,
   );
   // Plan: traffic_bins_of_location for each location; a month is at most 31 days and some hours of each.
   const { rows } = await db.execute<TopRow>(sql`
-    WITH history AS (
-      SELECT location_id AS id, bool_or(since > ${moment(whole.from)}) AS changed,
-        (array_agg(speed_limit ORDER BY since DESC))[1] AS held
-      FROM location_limits WHERE since < ${moment(whole.until)} GROUP BY 1
-    ), limited AS MATERIALIZED (
-      SELECT locations.id, name, speed_limit, coalesce(changed, false) AS changed,
-        ceil(CASE WHEN changed IS NULL THEN speed_limit ELSE held END) AS held
-      FROM locations LEFT JOIN history ON history.id = locations.id
-    ), sent AS MATERIALIZED (
+    WITH sent AS MATERIALIZED (
       SELECT location_id, sensor_id FROM ${SENT} AS sent
     ), counting AS MATERIALIZED (
       ${countingOf(sql`SELECT sensor_id FROM sent GROUP BY 1`)}
@@ -164,41 +155,79 @@ export async function listTopLocations(db: Executor, range: Interval): Promise<T
       SELECT location_id FROM (
         TABLE sent UNION ALL SELECT location_id, id FROM sensors
       ) AS here JOIN counting USING (sensor_id)
-      WHERE source IS NOT NULL GROUP BY 1 HAVING count(DISTINCT type) > 1
-    ), motor AS MATERIALIZED (
-      ${MOTOR_CELLS}
-    ), passed AS (
+      WHERE source IS NOT NULL AND location_id IS NOT NULL GROUP BY 1 HAVING count(DISTINCT type) > 1
+    ), passed (id, vehicles, measured, speed_sum) AS (
       ${sql.join(rolledUp, sql` UNION ALL `)}
       UNION ALL
-      SELECT limited.id, held, one.measure, one.value
+      SELECT location_id, ${VALUES}
       FROM (${passedIn(groupsWithin(whole), passedWithin(whole))}) AS fresh JOIN counting USING (sensor_id, source)
-        JOIN limited ON limited.id = location_id
-        CROSS JOIN LATERAL (
-          VALUES (coalesce(bin, -1)::int, (sign * vehicle)::bigint), (-2, sign * speed)
-        ) AS one (measure, value)
       WHERE ${isOfMotor(sql`vehicle_type`)}
     ), summed AS (
-      SELECT id, sum(value) FILTER (WHERE measure >= -1)::bigint AS volume,
-        coalesce(sum(value) FILTER (WHERE ${isPlausible}), 0)::bigint AS measured,
-        coalesce(sum(value) FILTER (WHERE measure = -2), 0) AS speed_sum,
-        coalesce(sum(value) FILTER (WHERE ${isPlausible} AND measure > held), 0) AS over
-      FROM passed GROUP BY id HAVING sum(value) FILTER (WHERE measure >= -1) > 0
+      SELECT id, sum(vehicles)::bigint AS volume, sum(measured)::bigint AS measured, sum(speed_sum) AS speed_sum
+      FROM passed GROUP BY id HAVING sum(vehicles) > 0
     )
-    SELECT id, name, speed_limit, volume, measured,
-      NOT changed AND id NOT IN (SELECT location_id FROM mixed WHERE location_id IS NOT NULL) AS is_simple,
-      round(speed_sum / nullif(measured, 0) / 1000, 3)::double precision AS mean_speed,
-      CASE WHEN held IS NOT NULL THEN round(over / nullif(measured, 0), 4)::double precision END AS share_over_limit
-    FROM summed JOIN limited USING (id)`);
+    SELECT id, name, speed_limit, volume, measured, id IN (SELECT location_id FROM mixed) AS mixed,
+      EXISTS (
+        SELECT FROM location_limits WHERE location_id = id AND since > ${moment(whole.from)} AND since < ${moment(whole.until)}
+      ) AS changed,
+      round(speed_sum / nullif(measured, 0) / 1000, 3)::double precision AS mean_speed
+    FROM summed JOIN locations USING (id)`);
   return rows.map((row) => ({
     locationId: row.id,
     locationName: row.name,
     volume: row.volume,
     measured: row.measured,
     meanSpeed: row.mean_speed,
-    shareOverLimit: row.share_over_limit,
     speedLimit: row.speed_limit,
-    isSimple: row.is_simple,
+    isLimitChanged: row.changed,
+    isMixed: row.mixed,
   }));
+}
+
+/** The share of vehicles above the limit of locations at the end of a range; null without a limit or a speed. */
+export async function readSharesOverLimit(
+  db: Executor,
+  ids: readonly string[],
+  range: Interval,
+): Promise<ReadonlyMap<string, number | null>> {
+  const segments = segmentsOf(range);
+  const whole = wholeOf(segments, range);
+  const rolledUp = inSegments(segments, sql`location_id = limited.id`).map(
+    (condition) => sql`
+      SELECT limited.id, sum(value::float8) AS measured, sum(value::float8) FILTER (WHERE measure > held) AS over
+      FROM limited JOIN ${BINS} AS bins ON ${condition} LEFT JOIN counting ON counting.sensor_id = bins.sensor_id
+        CROSS JOIN LATERAL unnest(cells, measures, sums) AS one (cell, measure, value)
+      WHERE (bins.source = 0 OR bins.source = counting.source) AND ${isPlausible}
+        AND cell <> ALL (ARRAY(SELECT id FROM traffic_cells WHERE NOT is_motor))
+      GROUP BY 1`,
+  );
+  // Plan: traffic_bins_of_location for each location.
+  const { rows } = await db.execute<{ id: string; share: number | null }>(sql`
+    WITH limited AS MATERIALIZED (
+      SELECT id, ceil(coalesce(held.speed_limit, CASE WHEN held.since IS NULL THEN locations.speed_limit END)) AS held
+      FROM locations LEFT JOIN LATERAL (
+        SELECT since, speed_limit FROM location_limits
+        WHERE location_id = id AND since < ${moment(whole.until)} ORDER BY since DESC LIMIT 1
+      ) AS held ON true
+      WHERE id = ANY (${sql.param(ids)}::uuid[])
+    ), counting AS MATERIALIZED (
+      ${countingOf(sql`SELECT sensor_id FROM ${SENT} AS sent WHERE location_id = ANY (${sql.param(ids)}::uuid[]) GROUP BY 1`)}
+    ), passed AS (
+      ${sql.join(rolledUp, sql` UNION ALL `)}
+      UNION ALL
+      SELECT limited.id, sign, CASE WHEN bin > held THEN sign END
+      FROM (${passedIn(groupsWithin(whole), passedWithin(whole))}) AS fresh JOIN counting USING (sensor_id, source)
+        JOIN limited ON limited.id = location_id
+      WHERE bin IS NOT NULL AND ${isOfMotor(sql`vehicle_type`)}
+    )
+    SELECT id, CASE WHEN held IS NOT NULL
+      THEN round((coalesce(sum(over), 0) / nullif(sum(measured), 0))::numeric, 4)::double precision END AS share
+    FROM passed JOIN limited USING (id) GROUP BY id, held`);
+  return new Map(rows.map(({ id, share }) => [id, share]));
+}
+
+function wholeOf(segments: readonly Segment[], { from, until }: Interval): Interval {
+  return { from: segments[0]?.from ?? from, until: segments.at(-1)?.until ?? until };
 }
 
 /** What one type of sensors saw at a location; sums of speeds in metres per hour. */
@@ -232,11 +261,9 @@ export async function readLive(db: Executor, range: Interval): Promise<LiveLocat
   const usual: Segment = { minutes: 1_440, from: range.from - USUAL_MS, until: range.until };
   const days = inSegments([usual], sql`location_id = locations.id`).map(
     (condition) => sql`
-        SELECT locations.id, measure, value
+        SELECT locations.id, measured, speed_sum
         FROM locations JOIN ${BINS} AS bins ON ${condition} LEFT JOIN counting ON counting.sensor_id = bins.sensor_id
-          CROSS JOIN LATERAL unnest(cells, measures, sums) AS one (cell, measure, value)
-        WHERE speed_limit IS NULL AND (bins.source = 0 OR bins.source = counting.source)
-          AND cell IN (SELECT id FROM motor)`,
+        WHERE speed_limit IS NULL AND (bins.source = 0 OR bins.source = counting.source)`,
   );
   // Plan: the unique index of traffic_bins for minutes, and traffic_bins_of_location for days.
   const { rows } = await db.execute<LiveLocation>(sql`
@@ -244,25 +271,17 @@ export async function readLive(db: Executor, range: Interval): Promise<LiveLocat
       SELECT location_id, sensor_id FROM ${SENT} AS sent
     ), counting AS MATERIALIZED (
       ${countingOf(sql`SELECT sensor_id FROM sent UNION SELECT id FROM sensors`)}
-    ), motor AS MATERIALIZED (
-      ${MOTOR_CELLS}
-    ), passed AS MATERIALIZED (
-      SELECT location_id, sensor_id, measure, value
-      FROM traffic_bins JOIN counting USING (sensor_id, source)
-        CROSS JOIN LATERAL unnest(cells, measures, sums) AS one (cell, measure, value)
-      WHERE minutes = 1 AND slot >= ${moment(range.from)} AND slot < ${moment(range.until)} AND cell IN (SELECT id FROM motor)
+    ), passed (location_id, sensor_id, n, measured, speed_sum) AS MATERIALIZED (
+      SELECT location_id, sensor_id, vehicles, measured, speed_sum FROM traffic_bins JOIN counting USING (sensor_id, source)
+      WHERE minutes = 1 AND slot >= ${moment(range.from)} AND slot < ${moment(range.until)}
       UNION ALL
-      SELECT location_id, sensor_id, one.measure, one.value
+      SELECT location_id, sensor_id, ${VALUES}
       FROM (${passedIn(groupsWithin(range), sql`location_id IS NOT NULL AND ${passedWithin(range)}`)}) AS fresh
         JOIN counting USING (sensor_id, source)
-        CROSS JOIN LATERAL (
-          VALUES (coalesce(bin, -1)::int, (sign * vehicle)::bigint), (-2, sign * speed)
-        ) AS one (measure, value)
       WHERE ${isOfMotor(sql`vehicle_type`)}
     ), live AS (
-      SELECT location_id, type, coalesce(sum(value) FILTER (WHERE measure >= -1), 0)::bigint AS n,
-        coalesce(sum(value) FILTER (WHERE ${isPlausible}), 0)::bigint AS measured,
-        coalesce(sum(value) FILTER (WHERE measure = -2), 0)::bigint AS speed_sum
+      SELECT location_id, type, coalesce(sum(n), 0)::bigint AS n, coalesce(sum(measured), 0)::bigint AS measured,
+        coalesce(sum(speed_sum), 0)::bigint AS speed_sum
       FROM passed JOIN counting USING (sensor_id) GROUP BY 1, 2
     ), here AS (
       SELECT location_id, counting.type, bool_or(status = 'ONLINE') AS monitored, bool_and(silent) AS silent,
@@ -274,8 +293,7 @@ export async function readLive(db: Executor, range: Interval): Promise<LiveLocat
         'silent', coalesce(silent, false))) AS types
       FROM live FULL JOIN here USING (location_id, type) GROUP BY 1
     ), usual AS (
-      SELECT id, coalesce(sum(value) FILTER (WHERE ${isPlausible}), 0) AS measured,
-        coalesce(sum(value) FILTER (WHERE measure = -2), 0) AS speed_sum
+      SELECT id, coalesce(sum(measured), 0) AS measured, coalesce(sum(speed_sum), 0) AS speed_sum
       FROM (
         ${sql.join(days, sql` UNION ALL `)}
       ) AS days GROUP BY 1

@@ -1,11 +1,11 @@
-import { DAY_MS, MINUTE_MS } from '@gantry/contract/durations';
+import { DAY_MS } from '@gantry/contract/durations';
 import { type SQL, sql } from 'drizzle-orm';
 import { firstIdAt } from '../events/id.ts';
 import { locks } from '../platform/database/locks.ts';
 import { moment } from '../platform/database/moment.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
-import type { Interval } from '../platform/time.ts';
+import { type Interval, SLOT_MS } from '../platform/time.ts';
 import { addBins, rollUpRows } from './roll-up-store.ts';
 import { EARLIER, groupsWithin, keptSince } from './slots-store.ts';
 
@@ -24,9 +24,6 @@ export function isRemovedOf(day: SQL): SQL {
     WHERE ${day} < removed.until AND ${day} >= removed.from_ AND ${day} < removed.from_ + interval '1 month'
   )`;
 }
-
-/** The length of time whose events are counted by one statement. */
-const AT_ONCE_MS = 15 * MINUTE_MS;
 
 /** Maximum number of events in one row that waits to be rolled up. */
 const PASSED_AT_ONCE = 1_000;
@@ -55,8 +52,7 @@ function passAgain(time: Interval): SQL {
             AS one (id, event_type, sensor_id, location_id, vehicle_type, speed, direction, lane)
         WHERE ${within}
       ) AS passed
-    ) AS parts GROUP BY sign, part
-    RETURNING ctid::text`;
+    ) AS parts GROUP BY sign, part`;
 }
 
 /**
@@ -67,22 +63,26 @@ function passAgain(time: Interval): SQL {
  */
 export async function recountDay(tx: Transaction, day: Interval, sensors: SQL): Promise<number> {
   const { rowCount } = await tx.execute(sql`
-    UPDATE traffic_bins SET events = 0, cells = '{}', measures = '{}', sums = '{}'
+    UPDATE traffic_bins SET events = 0, vehicles = 0, measured = 0, speed_sum = 0, cells = '{}', measures = '{}', sums = '{}'
     WHERE minutes IN (1, 5, 15, 60, 1440) AND ${sensors}
       AND slot >= ${moment(day.from)} AND slot < ${moment(day.until)}`);
-  for (let from = day.from; from < day.until; from += AT_ONCE_MS) {
-    const { rows } = await tx.execute<{ ctid: string }>(passAgain({ from, until: from + AT_ONCE_MS }));
-    // Only these, because others that wait may contain events of times that are not counted again yet.
-    const ctids = rows.map(({ ctid }) => ctid);
-    if (ctids.length > 0) await rollUpRows(tx, sql`${sql.param(ctids)}::tid[]`);
+  // Slot by slot, so that no statement takes too long.
+  for (let from = day.from; from < day.until; from += SLOT_MS) {
+    const { rowCount: groups } = await tx.execute(passAgain({ from, until: from + SLOT_MS }));
+    if (!groups) continue;
+    // Only what this transaction added, because others that wait may contain events of times that come later.
+    await rollUpRows(
+      tx,
+      sql`ARRAY(SELECT ctid FROM traffic_unfolded WHERE xmin = pg_current_xact_id()::xid)`,
+    );
   }
   return rowCount ?? 0;
 }
 
 interface Unconverted extends Record<string, unknown> {
   readonly mine: boolean;
-  /** The start of the last day that is not converted, in Unix milliseconds; null if all are. */
-  readonly day: number | null;
+  /** The start of the last day that is not converted, in Unix milliseconds. */
+  readonly day: number;
   /** Whether all counts are from later days. */
   readonly is_last: boolean;
   readonly is_removed: boolean;
@@ -100,9 +100,11 @@ export function convertDay(db: Database): Promise<boolean> {
       SELECT pg_try_advisory_xact_lock(${locks.traffic}) AS mine,
         (extract(epoch FROM day) * 1000)::float8 AS day, ${isRemovedOf(sql`day`)} AS is_removed,
         day + interval '1 day' <= greatest(since, coalesce((SELECT min(first_slot) FROM traffic_places), 'infinity')) AS is_last
-      FROM (SELECT since, unconverted_until - interval '1 day' AS day FROM traffic_kept) AS kept`);
+      FROM (
+        SELECT since, unconverted_until - interval '1 day' AS day FROM traffic_kept WHERE unconverted_until IS NOT NULL
+      ) AS kept`);
     const [next] = rows;
-    if (!next?.mine || next.day === null) return false;
+    if (!next?.mine) return false;
     if (next.is_last) {
       await forgetEarlier(tx);
       return false;
@@ -122,7 +124,9 @@ async function convert(tx: Transaction, day: Interval, isRemoved: boolean): Prom
   if (isRemoved)
     await tx.execute(
       addBins(sql`
-        SELECT minutes, sensor_id, location_id, source, slot, sum(DISTINCT events)::bigint, bit_or(alive)::smallint,
+        SELECT minutes, sensor_id, location_id, source, slot, sum(events) FILTER (WHERE measure = -3)::bigint,
+          sum(vehicles) FILTER (WHERE measure = -3)::bigint, sum(measured) FILTER (WHERE measure = -3)::bigint,
+          sum(speed_sum) FILTER (WHERE measure = -3)::bigint, bit_or(alive)::smallint,
           NULL::timestamptz, NULL::timestamptz, array_agg(cell ORDER BY cell, measure),
           array_agg(measure ORDER BY cell, measure), array_agg(value ORDER BY cell, measure)
         FROM (${EARLIER}) AS earlier, unnest(cells, measures, sums) AS one (cell, measure, value)
@@ -133,7 +137,7 @@ async function convert(tx: Transaction, day: Interval, isRemoved: boolean): Prom
     // Hours in which a sensor was alive, although its events are gone.
     await tx.execute(
       addBins(sql`
-        SELECT minutes, place_id, place_id, 0, slot, 0, (alive & ~counted)::smallint, NULL::timestamptz, NULL::timestamptz,
+        SELECT minutes, place_id, place_id, 0, slot, 0, 0, 0, 0, (alive & ~counted)::smallint, NULL::timestamptz, NULL::timestamptz,
           '{}'::int[], '{}'::smallint[], '{}'::bigint[]
         FROM traffic_rollups CROSS JOIN LATERAL (
           SELECT coalesce(bit_or(alive), 0) AS counted FROM traffic_bins

@@ -3,7 +3,7 @@ import { locks } from '../platform/database/locks.ts';
 import { moment } from '../platform/database/moment.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { type Executor, inTransaction, type Transaction } from '../platform/database/transaction.ts';
-import { ALIVE_BIT, longerUntil, NO_SENSOR, ORIGIN, passedIn, source } from './slots-store.ts';
+import { ALIVE_BIT, isOfMotor, longerUntil, NO_SENSOR, ORIGIN, passedIn, source } from './slots-store.ts';
 
 /** How long counts by minute are kept; the last five minutes are needed. */
 const MINUTES_KEPT = sql.raw(`interval '15 minutes'`);
@@ -71,16 +71,19 @@ export function rollUpQuarter(db: Database, before: number): Promise<boolean> {
 
 /**
  * Adds rows to `traffic_bins`.
- * @param rows a query of minutes, sensor_id, location_id, source, slot, events, alive, first_at, last_at, cells,
- *   measures and sums
+ * @param rows a query of minutes, sensor_id, location_id, source, slot, events, vehicles, measured, speed_sum,
+ *   alive, first_at, last_at, cells, measures and sums
  */
 export function addBins(rows: SQL): SQL {
   return sql`
     INSERT INTO traffic_bins AS known
-      (minutes, sensor_id, location_id, source, slot, events, alive, first_at, last_at, cells, measures, sums)
+      (minutes, sensor_id, location_id, source, slot, events, vehicles, measured, speed_sum, alive, first_at,
+       last_at, cells, measures, sums)
     ${rows} ORDER BY 1, 2, 5
     ON CONFLICT (minutes, sensor_id, slot, location_id, source) DO UPDATE SET
-      events = known.events + excluded.events, alive = known.alive | excluded.alive,
+      events = known.events + excluded.events, vehicles = known.vehicles + excluded.vehicles,
+      measured = known.measured + excluded.measured, speed_sum = known.speed_sum + excluded.speed_sum,
+      alive = known.alive | excluded.alive,
       first_at = least(known.first_at, excluded.first_at), last_at = greatest(known.last_at, excluded.last_at),
       (cells, measures, sums) = (
         SELECT coalesce(array_agg(cell), '{}'), coalesce(array_agg(measure), '{}'), coalesce(array_agg(value), '{}')
@@ -102,6 +105,11 @@ const PACKED = sql.raw(`
   coalesce(array_agg(measure ORDER BY cell, measure) FILTER (WHERE value <> 0), '{}') AS measures,
   coalesce(array_agg(value ORDER BY cell, measure) FILTER (WHERE value <> 0), '{}') AS sums`);
 
+/** The sums of motor vehicles of a group of entries. */
+const MOTOR_SUMS = sql.raw(
+  'sum(vehicles)::bigint AS vehicles, sum(measured)::bigint AS measured, sum(speed_sum)::bigint AS speed_sum',
+);
+
 // Each event counts for its sensor, its location and its source, in slots of five minutes; those of quarter hours that
 // are over, in all four lengths. Equal rows are added up first, as int and double (exact for integers up to 2^53), because
 // the sum of a bigint is a numeric. Only one process at a time inserts kinds of vehicles, so none can be there twice.
@@ -120,45 +128,47 @@ function ROLL_UP(ctids: SQL) {
       min(at) FILTER (WHERE sign > 0) AS first_at, max(at) FILTER (WHERE sign > 0) AS last_at
     FROM passed GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9
   ), kinds AS MATERIALIZED (
-    SELECT kind.*, traffic_cells.id
+    SELECT kind.*, traffic_cells.id, coalesce(is_motor, ${isOfMotor(sql`kind.vehicle_type`)}) AS is_motor
     FROM (SELECT DISTINCT vehicle_type, direction, lane FROM alike) AS kind
       LEFT JOIN traffic_cells USING (vehicle_type, direction, lane)
   ), new_kinds AS (
-    INSERT INTO traffic_cells (vehicle_type, direction, lane)
-    SELECT vehicle_type, direction, lane FROM kinds WHERE id IS NULL
-    RETURNING vehicle_type, direction, lane, id
+    INSERT INTO traffic_cells (vehicle_type, direction, lane, is_motor)
+    SELECT vehicle_type, direction, lane, is_motor FROM kinds WHERE id IS NULL
+    RETURNING vehicle_type, direction, lane, id, is_motor
   ), known_kinds AS MATERIALIZED (
     SELECT * FROM kinds WHERE id IS NOT NULL UNION ALL SELECT * FROM new_kinds
   ), fine AS MATERIALIZED (
-    SELECT alike.*, known_kinds.id AS cell FROM alike JOIN known_kinds USING (vehicle_type, direction, lane)
+    SELECT alike.*, known_kinds.id AS cell, is_motor::int AS motor FROM alike JOIN known_kinds USING (vehicle_type, direction, lane)
   ), spread AS (
-    SELECT 5 AS minutes, sensor_id, location_id, source, slot, cell, bin, n, events, speed_sum, square_sum,
+    SELECT 5 AS minutes, sensor_id, location_id, source, slot, cell, bin, n, motor, events, speed_sum, square_sum,
       0 AS alive, first_at, last_at
     FROM fine
     UNION ALL
-    SELECT 1, sensor_id, location_id, source, minute, cell, bin, n, events, speed_sum, square_sum, 0, first_at, last_at
+    SELECT 1, sensor_id, location_id, source, minute, cell, bin, n, motor, events, speed_sum, square_sum, 0, first_at, last_at
     FROM fine WHERE minute IS NOT NULL AND location_id IS NOT NULL
     UNION ALL
     SELECT minutes, sensor_id, location_id, source, date_bin(make_interval(mins => minutes), slot, ${ORIGIN}), cell, bin,
-      n, events, speed_sum, square_sum,
+      n, motor, events, speed_sum, square_sum,
       CASE WHEN first_at IS NOT NULL AND minutes = 60 THEN ${ALIVE_BIT} ELSE 0 END, first_at, last_at
     FROM fine CROSS JOIN (VALUES (15), (60), (1440)) AS level (minutes) WHERE slot < ${longerUntil}
   ), by_bin AS MATERIALIZED (
-    SELECT ${KEY}, cell, bin, sum(n) AS n, sum(events)::int AS events, sum(speed_sum) AS speed_sum,
+    SELECT ${KEY}, cell, bin, sum(n) AS n, max(motor) AS motor, sum(events)::int AS events, sum(speed_sum) AS speed_sum,
       sum(square_sum) AS square_sum, bit_or(alive) AS alive, min(first_at) AS first_at, max(last_at) AS last_at
     FROM spread GROUP BY 1, 2, 3, 4, 5, 6, 7
   ), entries AS (
-    SELECT ${KEY}, cell, coalesce(bin, -1::smallint) AS measure, n::bigint AS value, events, alive, first_at, last_at FROM by_bin
+    SELECT ${KEY}, cell, coalesce(bin, -1::smallint) AS measure, n::bigint AS value, events, motor * n AS vehicles,
+      CASE WHEN bin IS NULL THEN 0 ELSE motor * n END AS measured, motor * speed_sum AS speed_sum, alive, first_at, last_at
+    FROM by_bin
     UNION ALL
-    SELECT ${KEY}, cell, measure, value::bigint, 0, 0, NULL, NULL
+    SELECT ${KEY}, cell, measure, value::bigint, 0, 0, 0, 0, 0, NULL, NULL
     FROM (
       SELECT ${KEY}, cell, sum(speed_sum) AS speeds, sum(square_sum) AS squares FROM by_bin
       WHERE bin IS NOT NULL GROUP BY 1, 2, 3, 4, 5, 6
     ) AS by_cell CROSS JOIN LATERAL (VALUES (-2::smallint, speeds), (-3::smallint, squares)) AS one (measure, value)
   ), rolled AS (
     ${addBins(sql`
-      SELECT ${KEY}, sum(events) AS events, bit_or(alive)::smallint AS alive, min(first_at) AS first_at,
-        max(last_at) AS last_at, ${PACKED}
+      SELECT ${KEY}, sum(events) AS events, ${MOTOR_SUMS},
+        bit_or(alive)::smallint AS alive, min(first_at) AS first_at, max(last_at) AS last_at, ${PACKED}
       FROM entries GROUP BY 1, 2, 3, 4, 5`)}
   ), placed AS (
     INSERT INTO traffic_places AS known (location_id, sensor_id, first_slot, last_slot, detections, plates)
@@ -190,14 +200,14 @@ export function addQuarter(start: SQL, sensors: SQL): SQL {
         SELECT * FROM traffic_bins
         WHERE minutes = 5 AND sensor_id = sensor.id AND slot >= ${start} AND slot < ${start} + ${QUARTER}
       )
-      SELECT location_id, source, sum(events)::bigint AS events, bit_or(alive)::smallint AS alive,
+      SELECT location_id, source, sum(events)::bigint AS events, ${MOTOR_SUMS}, bit_or(alive)::smallint AS alive,
         min(first_at) AS first_at, max(last_at) AS last_at, ${PACKED}
       FROM (
-        SELECT location_id, source, cell, measure, sum(value)::bigint AS value, 0 AS events, 0 AS alive,
+        SELECT location_id, source, cell, measure, sum(value)::bigint AS value, 0 AS events, 0 AS vehicles, 0 AS measured, 0 AS speed_sum, 0 AS alive,
           NULL::timestamptz AS first_at, NULL::timestamptz AS last_at
         FROM fine, unnest(cells, measures, sums) AS one (cell, measure, value) GROUP BY 1, 2, 3, 4
         UNION ALL
-        SELECT location_id, source, NULL, NULL, 0, events,
+        SELECT location_id, source, NULL, NULL, 0, events, vehicles, measured, speed_sum,
           CASE WHEN first_at IS NOT NULL THEN ${ALIVE_BIT} ELSE 0 END, first_at, last_at
         FROM fine
       ) AS entries GROUP BY 1, 2
@@ -205,6 +215,6 @@ export function addQuarter(start: SQL, sensors: SQL): SQL {
   )
   ${addBins(sql`
     SELECT minutes, sensor_id, location_id, source, date_bin(make_interval(mins => minutes), ${start}, ${ORIGIN}) AS slot,
-      events, CASE WHEN minutes = 60 THEN alive ELSE 0::smallint END AS alive, first_at, last_at, cells, measures, sums
+      events, vehicles, measured, speed_sum, CASE WHEN minutes = 60 THEN alive ELSE 0::smallint END AS alive, first_at, last_at, cells, measures, sums
     FROM summed CROSS JOIN (VALUES (15), (60), (1440)) AS level (minutes)`)}`;
 }

@@ -26,6 +26,7 @@ import {
   type LiveLocation,
   listTopLocations,
   readLive,
+  readSharesOverLimit,
   type TopLocation,
   type WantedPlace,
 } from './places-store.ts';
@@ -44,7 +45,7 @@ export async function getFlow({ db, settings, clock }: Parts, input: FlowInput &
   requireFewPoints(range, minutes);
   const place = await getPlace(db, input);
   const bounds = localBounds(range, minutes, timezone);
-  const fine = minutes > 15 ? localBounds(rangeOf(bounds), 15, timezone) : bounds;
+  const fine = minutes > 60 ? localBounds(rangeOf(bounds), 60, timezone) : bounds;
   const now = clock.now();
   const segments = segmentsWithin(place, fine);
   const traffic = await readTraffic(db, place, segments, { now, vehicleType: input.vehicleType });
@@ -78,7 +79,7 @@ export async function getFlow({ db, settings, clock }: Parts, input: FlowInput &
       },
       caseFoldName,
     ),
-    ...peakOf(traffic, localBounds(range, 15, timezone), range),
+    ...(await readPeak(traffic, localBounds(range, 15, timezone), range)),
     speedLimit: place.speedLimit,
   };
 }
@@ -87,13 +88,13 @@ export async function getFlow({ db, settings, clock }: Parts, input: FlowInput &
  * The peak hour of quarter hours that are over, complete and wholly in the range, with its factor.
  * @param quarters the bounds of the quarter hours
  */
-function peakOf(
-  { binsOf }: Traffic,
+async function readPeak(
+  { readVolumes }: Traffic,
   quarters: readonly number[],
   { from, until }: Interval,
-): Pick<Flow, 'peakHour' | 'peakHourFactor'> {
+): Promise<Pick<Flow, 'peakHour' | 'peakHourFactor'>> {
   const bounds = quarters.filter((bound) => bound >= from && bound <= until);
-  const bins = bounds.length < 2 ? [] : binsOf(bounds);
+  const bins = bounds.length < 2 ? [] : await readVolumes(bounds);
   const hour = busiestHour(bins.filter(({ start, end }) => end - start === QUARTER_MS));
   if (hour === null) return { peakHour: null, peakHourFactor: null };
   const volumes = hour.map(({ volume }) => volume ?? 0);
@@ -179,14 +180,47 @@ export async function getTopLocations(
 ): Promise<TopLocations> {
   const { timezone } = settings.current();
   const range = requireRange(input, timezone);
-  const judged: TopLocation[] = [];
+  const now = clock.now();
+  const all: Ranked[] = [];
   for (const location of await listTopLocations(db, range))
-    judged.push(location.isSimple ? location : await readLocation(db, location, range, clock.now()));
-  const locations = judged
-    .filter(({ volume, measured }) => volume > 0 && (by === 'volume' || measured >= minimumVolume))
-    .sort(inOrder(by))
-    .slice(0, limit);
-  return { timezone, locations: locations.map(({ isSimple: _, ...shown }) => shown) };
+    all.push(location.isMixed ? await readLocation(db, location, range, now) : location);
+  const known = all.filter(
+    ({ volume, measured }) => volume > 0 && (by === 'volume' || measured >= minimumVolume),
+  );
+  // Shares are read from histograms, so only of the locations that are shown, if possible.
+  const ranked =
+    by === 'shareOverLimit'
+      ? (await withShares(db, known, range, now)).sort(inOrder(by)).slice(0, limit)
+      : await withShares(db, known.sort(inOrder(by)).slice(0, limit), range, now);
+  return {
+    timezone,
+    locations: ranked.map(({ isMixed: _, isLimitChanged: __, ...shown }) => ({
+      shareOverLimit: null,
+      ...shown,
+    })),
+  };
+}
+
+/** A location, with its share above the limit if that is known already. */
+type Ranked = TopLocation & { readonly shareOverLimit?: number | null };
+
+async function withShares(
+  db: Executor,
+  locations: readonly Ranked[],
+  range: Interval,
+  now: number,
+): Promise<Ranked[]> {
+  const simple = locations.filter(({ isMixed, isLimitChanged }) => !isMixed && !isLimitChanged);
+  const ids = simple.map(({ locationId }) => locationId);
+  const shares = await readSharesOverLimit(db, ids, range);
+  const judged: Ranked[] = [];
+  for (const location of locations) {
+    const { locationId, isMixed, isLimitChanged } = location;
+    if (isMixed) judged.push(location);
+    else if (isLimitChanged) judged.push(await readLocation(db, location, range, now));
+    else judged.push({ ...location, shareOverLimit: shares.get(locationId) ?? null });
+  }
+  return judged;
 }
 
 /** The figures of a location whose limit changed within the range, or at which sensors of several types stand. */
@@ -195,7 +229,7 @@ async function readLocation(
   location: TopLocation,
   range: Interval,
   now: number,
-): Promise<TopLocation> {
+): Promise<Ranked> {
   const place = await getPlace(db, { locationId: location.locationId });
   const cuts = place.limits.map(({ since }) => since);
   const { rollups } = await readTraffic(db, place, cutSegments(segmentsOf(range), cuts), { now });
@@ -211,7 +245,7 @@ async function readLocation(
 
 /** In descending order, those without a value last; on a tie, the greater id first. */
 function inOrder(by: TopLocationsInput['by']) {
-  return (a: TopLocation, b: TopLocation): number =>
+  return (a: Ranked, b: Ranked): number =>
     (b[by] ?? -1) - (a[by] ?? -1) || (a.locationId < b.locationId ? 1 : -1);
 }
 

@@ -111,6 +111,8 @@ export interface Kind {
   readonly vehicleType: string;
   readonly direction: string;
   readonly lane: string;
+  /** Whether these are in the volume: not pedestrians and bicycles. */
+  readonly isMotor: boolean;
 }
 
 /** Packed sums: elements at the same position belong together. A cell is a key of the kinds. */
@@ -136,7 +138,7 @@ interface CountsRow extends Record<string, unknown> {
   cells: string;
   measures: string;
   sums: string;
-  kinds: [cell: number, vehicleType: string, direction: string, lane: string][] | null;
+  kinds: [cell: number, vehicleType: string, direction: string, lane: string, isMotor: boolean][] | null;
 }
 
 /** Parses a list of PostgreSQL arrays, `{1,2},{3}`. */
@@ -152,14 +154,16 @@ export function numbersOf(array: string): number[] {
 // Counts from before traffic_bins, until they are replaced (recount-store.ts), as rows of it. Implausible speeds are taken
 // out of them as far as the histogram says.
 export const EARLIER = sql.raw(`
-  SELECT minutes, place_id AS sensor_id, place_id AS location_id, 0::smallint AS source, slot, events, alive,
+  SELECT minutes, place_id AS sensor_id, place_id AS location_id, 0::smallint AS source, slot, events,
+    is_motor::int * n AS vehicles, is_motor::int * plausible AS measured, is_motor::int * (speed_sum - excess) AS speed_sum, alive,
     NULL::timestamptz AS first_at, NULL::timestamptz AS last_at,
     array_fill(traffic_cells.id, ARRAY[cardinality(bins) + 3]) AS cells, '{-3,-2,-1}'::smallint[] || bins AS measures,
     ARRAY[squares, speed_sum - excess, n - measured] || counts::bigint[] AS sums
   FROM traffic_rollups
     JOIN traffic_cells ON traffic_cells.vehicle_type = traffic_rollups.vehicle_type AND direction = '' AND lane = ''
     CROSS JOIN LATERAL (
-      SELECT coalesce(sum(count * bin * 1000::bigint) FILTER (WHERE bin > ${MAX_SPEED}), 0)::bigint AS excess,
+      SELECT coalesce(sum(count) FILTER (WHERE bin BETWEEN 1 AND ${MAX_SPEED}), 0) AS plausible,
+        coalesce(sum(count * bin * 1000::bigint) FILTER (WHERE bin > ${MAX_SPEED}), 0)::bigint AS excess,
         coalesce(sum(count * (100 * bin - 50) * (100 * bin - 50)::bigint) FILTER (WHERE bin <= ${MAX_SPEED}), 0)::bigint AS squares
       FROM unnest(bins, counts) AS one (bin, count)
     ) AS sum_of
@@ -167,7 +171,8 @@ export const EARLIER = sql.raw(`
 
 /** All rows of `traffic_bins`, and those of the earlier table in the same form. */
 export const BINS = sql`(
-  SELECT minutes, sensor_id, location_id, source, slot, events, alive, first_at, last_at, cells, measures, sums
+  SELECT minutes, sensor_id, location_id, source, slot, events, vehicles, measured, speed_sum, alive, first_at, last_at,
+    cells, measures, sums
   FROM traffic_bins UNION ALL ${EARLIER}
 )`;
 
@@ -210,12 +215,14 @@ const NO_COUNTS: Counts = { kinds: new Map(), rows: [] };
 /**
  * The counts of a place.
  * @param counting the sensors that count, with their sources; counts from before sources were known are always included
+ * @param isWhole false to read motor vehicles only, without their kinds and speeds
  */
 export async function readCounts(
   db: Executor,
   { kind, id, spans = [ENDLESS] }: Place,
   counting: readonly Counting[],
   wanted: readonly Segment[],
+  isWhole = true,
 ): Promise<Counts> {
   const segments = partsWithin(wanted, spans);
   if (segments.length === 0) return NO_COUNTS;
@@ -224,9 +231,12 @@ export async function readCounts(
     until: Math.max(...segments.map(({ until }) => until)),
   };
   const here = kind === 'sensor' ? sql`sensor_id = ${id}::uuid` : sql`location_id = ${id}::uuid`;
+  const columns = isWhole
+    ? sql`cells, measures, sums`
+    : sql`ARRAY[0] AS cells, '{-1}'::smallint[] AS measures, ARRAY[vehicles] AS sums`;
   const rolledUp = inSegments(segments, here).map(
     (condition) => sql`
-      SELECT slot, sensor_id, cells, measures, sums FROM ${BINS} AS bins
+      SELECT slot, sensor_id, ${columns} FROM ${BINS} AS bins
       WHERE ${condition} AND (source = 0 OR (sensor_id, source) IN (SELECT sensor_id, source FROM counting))`,
   );
   const ids = counting.map(({ sensorId }) => sensorId);
@@ -243,7 +253,7 @@ export async function readCounts(
         JOIN counting USING (sensor_id, source)
       GROUP BY 1, 2, 3, 4, 5, 6
     ), fresh_kinds AS MATERIALIZED (
-      SELECT -row_number() OVER () AS cell, kind.*
+      SELECT -row_number() OVER () AS cell, kind.*, ${isOfMotor(sql`vehicle_type`)} AS is_motor
       FROM (SELECT DISTINCT vehicle_type, direction, lane FROM fresh) AS kind
     ), counted AS MATERIALIZED (
       ${sql.join(rolledUp, sql` UNION ALL `)}
@@ -255,9 +265,10 @@ export async function readCounts(
     )
     SELECT array_agg(date_part('epoch', slot)::bigint)::text AS slots, array_agg(sensor_id) AS sensors,
       string_agg(cells::text, ',') AS cells, string_agg(measures::text, ',') AS measures, string_agg(sums::text, ',') AS sums,
-      (SELECT json_agg(json_build_array(cell, vehicle_type, direction, lane)) FROM (
+      (SELECT json_agg(json_build_array(cell, vehicle_type, direction, lane, is_motor)) FROM (
         TABLE fresh_kinds
-        UNION ALL SELECT id, vehicle_type, direction, lane FROM traffic_cells WHERE id IN (SELECT cell FROM used)
+        UNION ALL SELECT 0, '', '', '', true
+        UNION ALL SELECT id, vehicle_type, direction, lane, is_motor FROM traffic_cells WHERE id IN (SELECT cell FROM used)
       ) AS kind) AS kinds
     FROM counted`);
   const [row] = rows;
@@ -265,7 +276,10 @@ export async function readCounts(
   const [cells, measures, sums] = [listsOf(row.cells), listsOf(row.measures), listsOf(row.sums)];
   return {
     kinds: new Map(
-      row.kinds?.map(([cell, vehicleType, direction, lane]) => [cell, { vehicleType, direction, lane }]),
+      row.kinds?.map(([cell, vehicleType, direction, lane, isMotor]) => [
+        cell,
+        { vehicleType, direction, lane, isMotor },
+      ]),
     ),
     rows: numbersOf(row.slots).map((seconds, n) => ({
       slot: seconds * 1_000,

@@ -8,7 +8,7 @@ import type { Executor, Transaction } from '../../platform/database/transaction.
 import type { Interval } from '../../platform/time.ts';
 import { isRemovedOf, REMOVED, recountDay } from '../../traffic/recount-store.ts';
 import { addQuarter } from '../../traffic/roll-up-store.ts';
-import { keptSince, longerUntil, NO_SENSOR, ORIGIN, passedIn } from '../../traffic/slots-store.ts';
+import { isOfMotor, keptSince, longerUntil, NO_SENSOR, ORIGIN, passedIn } from '../../traffic/slots-store.ts';
 import type { Check, Difference, Rebuild, Rebuilding } from './check.ts';
 
 // Each of these is read by one statement, so that events stored meanwhile are either on both sides or on neither. On a
@@ -117,8 +117,15 @@ const STORED = sql`(
 const SUM_KEY = sql.raw('sensor_id, location_id, source, slot, vehicle_type, measure');
 const isCompared = sql`slot >= ${keptSince} AND slot >= coalesce((SELECT unconverted_until FROM traffic_kept), '-infinity')`;
 
-/** The measure under which all events of a sum are compared. */
-const EVENTS = sql.raw('-9');
+/** The measures under which the columns of a row are compared: all events, and the sums of motor vehicles. */
+const [EVENTS, VEHICLES, MEASURED, SPEEDS] = ['-9', '-8', '-7', '-6'].map((each) => sql.raw(each)) as [
+  SQL,
+  SQL,
+  SQL,
+  SQL,
+];
+
+const TOTALS = sql`(VALUES (${EVENTS}, events), (${VEHICLES}, vehicles), (${MEASURED}, measured), (${SPEEDS}, speed_sum)) AS one (measure, value)`;
 
 // The correct rolled-up sums of 5 minutes: the stored events minus those that are not rolled up yet.
 const DUE = sql`
@@ -129,8 +136,11 @@ const DUE = sql`
     UNION ALL
     SELECT at, slot, sensor_id, location_id, source, vehicle_type, direction, lane, vehicle, speed, square, bin, (-sign)::smallint
     FROM (${passedIn(sql`traffic_unfolded`, sql`true`)}) AS waiting
-  ) AS passed CROSS JOIN LATERAL (VALUES
-    (coalesce(bin, -1)::int, (sign * vehicle)::bigint), (-2, sign * speed), (-3, sign * square), (${EVENTS}, sign)
+    ) AS passed CROSS JOIN LATERAL (SELECT (${isOfMotor(sql`vehicle_type`)})::int AS motor) AS kind
+  CROSS JOIN LATERAL (VALUES
+    (coalesce(bin, -1)::int, (sign * vehicle)::bigint), (-2, sign * speed), (-3, sign * square), (${EVENTS}, sign),
+    (${VEHICLES}, motor * sign * vehicle), (${MEASURED}, CASE WHEN bin IS NULL THEN 0 ELSE motor * sign END),
+    (${SPEEDS}, motor * sign * speed)
   ) AS one (measure, value)
   WHERE ${isCompared} GROUP BY 1, 2, 3, 4, 5, 6 HAVING sum(one.value) <> 0`;
 
@@ -146,14 +156,14 @@ function keptSums(minutes: SQL): SQL {
 
 const FIVE_MINUTES = sql`
   WITH due AS (
-    SELECT sensor_id, location_id, source, slot, CASE WHEN measure = ${EVENTS} THEN '' ELSE vehicle_type END AS vehicle_type,
+    SELECT sensor_id, location_id, source, slot, CASE WHEN measure <= ${SPEEDS} THEN '' ELSE vehicle_type END AS vehicle_type,
       measure, sum(value)::bigint AS value
     FROM (${DUE}) AS due GROUP BY 1, 2, 3, 4, 5, 6
   ), kept AS (
     SELECT ${SUM_KEY}, value FROM (${keptSums(sql`(5)`)}) AS sums
     UNION ALL
-    SELECT sensor_id, coalesce(location_id, ${NO_SENSOR}), source, slot, '', ${EVENTS}, events FROM traffic_bins
-    WHERE minutes = 5 AND source > 0 AND events <> 0 AND ${isCompared}
+    SELECT sensor_id, coalesce(location_id, ${NO_SENSOR}), source, slot, '', one.measure, one.value
+    FROM traffic_bins CROSS JOIN LATERAL ${TOTALS} WHERE minutes = 5 AND source > 0 AND one.value <> 0 AND ${isCompared}
   )
   SELECT ${SUM_KEY}, coalesce(due.value, 0) AS counted, coalesce(kept.value, 0) AS kept, removed.until IS NULL AS "isComplete"
   FROM due FULL JOIN kept USING (${SUM_KEY}) LEFT JOIN (${REMOVED}) AS removed
@@ -169,8 +179,8 @@ const LONGER = sql`
   WITH kept AS MATERIALIZED (
     ${keptSums(sql`(5, 15, 60, 1440)`)}
     UNION ALL
-    SELECT minutes, sensor_id, coalesce(location_id, ${NO_SENSOR}), source, slot, '', ${EVENTS}, events FROM traffic_bins
-    WHERE minutes > 1 AND source > 0 AND events <> 0 AND ${isCompared}
+    SELECT minutes, sensor_id, coalesce(location_id, ${NO_SENSOR}), source, slot, '', one.measure, one.value
+    FROM traffic_bins CROSS JOIN LATERAL ${TOTALS} WHERE minutes > 1 AND source > 0 AND one.value <> 0 AND ${isCompared}
   )
   SELECT minutes, ${SUM_KEY}, coalesce(due.value, 0) AS counted, coalesce(kept.value, 0) AS kept
   FROM (
@@ -211,7 +221,7 @@ const QUARTER_MS = 900_000;
 
 async function longerSlotsAgain(tx: Transaction, { from, until }: Interval): Promise<number> {
   const { rowCount } = await tx.execute(sql`
-    UPDATE traffic_bins SET events = 0, cells = '{}', measures = '{}', sums = '{}'
+    UPDATE traffic_bins SET events = 0, vehicles = 0, measured = 0, speed_sum = 0, cells = '{}', measures = '{}', sums = '{}'
     WHERE minutes IN (15, 60, 1440) AND slot >= ${moment(from)} AND slot < ${moment(until)}`);
   const { rows } = await tx.execute<{ until: number }>(
     sql`SELECT (extract(epoch FROM ${longerUntil}) * 1000)::float8 AS until`,
