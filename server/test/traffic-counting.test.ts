@@ -112,6 +112,25 @@ describe('one vehicle counts once', () => {
     expect(await flowOf({ sensorId })).toMatchObject({ volume: 100, meanSpeed: 40 });
   });
 
+  it('in the last five minutes, too', async () => {
+    const locationId = await addLocation('Now');
+    const [radar, reader] = [await register('RADAR', locationId), await register('ANPR', locationId)];
+    const now = Date.now() - 1_000;
+    await send(
+      radar.apiKey,
+      events(6, now, 1, () => detected()),
+    );
+    await send(reader.apiKey, events(9, now, 1, read));
+    const live = async () =>
+      (await gantry.ok('traffic.getLive', undefined, { token })).locations.find(
+        (each: { locationId: string }) => each.locationId === locationId,
+      );
+    const expected = { volume: 6, measured: 6, meanSpeed: 40, level: 'FREE' };
+    expect(await live()).toMatchObject(expected);
+    await rollUpAllTraffic(gantry, 100);
+    expect(await live()).toMatchObject(expected);
+  });
+
   it('from the plates of a sensor, until it sends a detection for the first time', async () => {
     const { id: sensorId, apiKey } = await register('ANPR');
     await send(apiKey, events(10, at('08:00'), MINUTE_MS, read));
