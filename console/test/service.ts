@@ -29,6 +29,7 @@ export interface TestService {
     name?: string;
     type?: 'CAMERA' | 'RADAR' | 'ANPR' | 'SPEED_DETECTOR' | 'EDGE_CONTROLLER';
     locationId?: string;
+    requiresHeartbeats?: boolean;
     coordinates?: { latitude: number; longitude: number };
   }): Promise<{ id: string; name: string; apiKey: string }>;
   /**

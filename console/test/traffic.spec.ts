@@ -209,7 +209,8 @@ test.describe('traffic', () => {
     const { api } = service.admin;
     const name = 'Street without speeds';
     const { id: locationId } = await api.locations.create.mutate({ name });
-    const { apiKey } = await service.sensor({ locationId });
+    // It is not ONLINE, so that a vehicle without a speed does not mean that traffic is free.
+    const { apiKey } = await service.sensor({ locationId, requiresHeartbeats: true });
     await api.events.ingest.mutate({
       apiKey,
       eventType: 'VEHICLE_DETECTION',
