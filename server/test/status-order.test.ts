@@ -101,7 +101,7 @@ describe('a sensor before its first contact', () => {
 
   const registerDaysAgo = async (days: number) => {
     const sensor = await register();
-    await gantry.pool.query(`UPDATE sensors SET created_at = $2 WHERE id = $1`, [
+    await gantry.pool.query(`UPDATE sensors SET created_at = $2, status_since = $2 WHERE id = $1`, [
       sensor.id,
       new Date(Date.now() - days * DAY),
     ]);
