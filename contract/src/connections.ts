@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isPeriodLength } from './counts.ts';
 import { id } from './id.ts';
 import { jsonObject } from './json.ts';
 import { pageTotals, paging } from './page.ts';
@@ -34,6 +35,19 @@ const optionFields = {
     .optional()
     .describe(
       'The order of dates such as 05/11/2026, which may be the fifth of November (true) or the eleventh of May (false). Without it, such dates are not read, and the events have the time of receipt.',
+    ),
+  periodSeconds: z
+    .number()
+    .refine(isPeriodLength, 'Use a divisor of a day (86400) from 10 to 86400, such as 60, 300, 900 or 3600')
+    .optional()
+    .describe(
+      'The length of the intervals of counts in messages that do not name it, in seconds. Without it, such counts are not read.',
+    ),
+  periodTime: z
+    .enum(['START', 'END'])
+    .optional()
+    .describe(
+      'Which end of its interval the time of a count is, in messages that do not say it. Default: the start, unless the interval would then not be over when it was published or received.',
     ),
   minConfidence: z
     .number()

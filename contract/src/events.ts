@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { coordinates, coordinatesInput } from './coordinates.ts';
 import { id } from './id.ts';
 import { jsonObject, jsonRecord } from './json.ts';
+import { direction, lane, movement, vehicleClass } from './movements.ts';
 import { pageTotals, paging, sortOrder } from './page.ts';
 import { person } from './person.ts';
 import { PLATE_RULES } from './plate.ts';
@@ -76,6 +77,62 @@ const image = z
     `Send an address of at most ${IMAGE_REFERENCE_MAX} characters, or a JPEG, PNG or WebP image in base64`,
   );
 
+/** The longest time between two vehicles that is a headway or gap, in seconds. */
+const MAX_HEADWAY = 86_400;
+
+function rounded(decimals: number, least: number, most: number) {
+  const scale = 10 ** decimals;
+  return z
+    .number()
+    .min(least)
+    .max(most)
+    .nullish()
+    .transform((value) => (typeof value === 'number' ? Math.round(value * scale) / scale : undefined));
+}
+
+/** What a device may report of how one vehicle passed; null means that it does not. */
+const passageFields = {
+  direction: direction
+    .nullish()
+    .transform((value) => value ?? undefined)
+    .describe(
+      'The direction of travel (NB is travelling north), APPROACHING or RECEDING as seen from the sensor, or degrees clockwise from north.',
+    ),
+  lane: lane
+    .nullish()
+    .transform((value) => value ?? undefined)
+    .describe('The number of the lane, or the name that the sensor gives it.'),
+  vehicleClass: vehicleClass
+    .nullish()
+    .transform((value) => value ?? undefined)
+    .describe('The class of the vehicle in a scheme. `vehicleType` is a free text.'),
+  vehicleLength: rounded(1, 0.1, 100).describe('m, stored to 0.1.'),
+  headway: rounded(2, 0, MAX_HEADWAY).describe(
+    'From the front of the vehicle ahead to its own, in seconds, stored to 0.01.',
+  ),
+  gap: rounded(2, 0, MAX_HEADWAY).describe(
+    'From the rear of the vehicle ahead to its own front, in seconds, stored to 0.01.',
+  ),
+  occupancyMs: z
+    .int()
+    .min(0)
+    .max(MAX_HEADWAY * 1000)
+    .nullish()
+    .transform((value) => value ?? undefined)
+    .describe('How long the vehicle was on the detector, in milliseconds.'),
+  movement: movement
+    .nullish()
+    .transform((value) => value ?? undefined)
+    .describe('How the vehicle passed an intersection.'),
+  passageId: text(128, 1)
+    .nullish()
+    .transform((value) => value ?? undefined)
+    .describe('Events of a sensor with the same text are about one vehicle.'),
+};
+
+/** The names of the fields that say how a vehicle passed. */
+export const passageFieldNames = Object.keys(passageFields) as (keyof typeof passageFields)[];
+
 /** The fields of an event that devices report. */
 const eventFields = {
   eventType,
@@ -108,6 +165,7 @@ const eventFields = {
     .nullish()
     .transform((value) => value ?? null)
     .describe('km/h.'),
+  ...passageFields,
   severity: severity.nullish().transform((value) => value ?? null),
   timestamp: timeInput
     .nullish()
@@ -160,10 +218,23 @@ export const ingestOutput = z.object({ success: z.literal(true), eventId: z.stri
 /** Maximum number of events in one `events.ingestBatch`. */
 export const MAX_INGEST_BATCH = 1000;
 
+/** The time of which a batch contains every passage, so that its quiet parts are zeros and not gaps. */
+export const observedSpan = z.object({
+  from: timeInput.describe('Inclusive.'),
+  until: timeInput.describe('Exclusive, after `from`.'),
+});
+export type ObservedSpan = z.infer<typeof observedSpan>;
+
 /** Events of a batch are validated one by one, so that an invalid one does not affect the others. */
 export const ingestBatchInput = z.object({
   apiKey: apiKeyInput,
   strict,
+  observed: observedSpan
+    .nullish()
+    .transform((value) => value ?? undefined)
+    .describe(
+      'The time of which the batch contains every vehicle: quiet parts of it count as zero, not as a gap.',
+    ),
   events: z
     .array(z.unknown())
     .min(1, 'Send at least one event')

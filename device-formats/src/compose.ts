@@ -1,7 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { ConnectionOptions } from '@gantry/contract/connections';
 import { DAY_MS } from '@gantry/contract/durations';
-import { IMAGE_REFERENCE_MAX, type ReportedEvent, reportedEvent } from '@gantry/contract/events';
+import {
+  IMAGE_REFERENCE_MAX,
+  passageFieldNames,
+  type ReportedEvent,
+  reportedEvent,
+} from '@gantry/contract/events';
 import { EARLIEST_EVENT, MAX_AHEAD_MS } from '@gantry/contract/time-bounds';
 import type { ReportedTime } from './device-time.ts';
 import type { ObservedEvent, Report } from './format.ts';
@@ -143,7 +148,7 @@ function fitting(event: ObservedEvent): ObservedEvent {
   if (plate && [...plate].length > MAX.plate) return fitting(withoutPlate(event));
   const { vehicleSpeed, location } = event;
   return {
-    ...event,
+    ...withoutUnfit(event),
     description: cut(event.description, MAX.description),
     violationType: cut(event.violationType, MAX.kind),
     vehicleType: cut(event.vehicleType, MAX.kind),
@@ -161,6 +166,14 @@ function fitting(event: ObservedEvent): ObservedEvent {
     ].slice(0, MAX_ITEMS),
     metadata: fittingMetadata(event.metadata ?? {}),
   };
+}
+
+/** The event without what it says of how its vehicle passed where the contract does not admit it: a lane of 300 m. */
+function withoutUnfit(event: ObservedEvent): ObservedEvent {
+  const unfit = passageFieldNames.filter((name) => !reportedEvent.shape[name].safeParse(event[name]).success);
+  return unfit.length === 0
+    ? event
+    : { ...event, ...Object.fromEntries(unfit.map((name) => [name, undefined])) };
 }
 
 function fittingMetadata(metadata: Readonly<Record<string, unknown>>): Record<string, unknown> {

@@ -1,5 +1,6 @@
 import type { ConnectionOptions } from '@gantry/contract/connections';
-import type { ReportedEvent } from '@gantry/contract/events';
+import type { CountPeriod } from '@gantry/contract/counts';
+import type { passageFieldNames, ReportedEvent } from '@gantry/contract/events';
 import type { deviceFormats } from '@gantry/contract/values';
 import type { ReportedTime, Zone } from './device-time.ts';
 import type { MapInput } from './mapper.ts';
@@ -22,6 +23,7 @@ export type ObservedEvent = Pick<ReportedEvent, 'eventType'> &
       | 'vehicleType'
       | 'vehicleSpeed'
       | 'severity'
+      | (typeof passageFieldNames)[number]
     >
   >;
 
@@ -59,9 +61,17 @@ export interface Report extends ReportedTime {
   readonly passage?: PartOfPassage;
 }
 
+/** What a detector counted in an interval, as `counts.ingest` takes it; `start` has an offset. */
+export type ObservedPeriod = CountPeriod & {
+  /** As in `Report.device`. */
+  readonly device: readonly string[];
+};
+
 /** What a format read from a message. Without reports, `is` classifies the message. */
 export interface Reading {
   readonly reports: readonly Report[];
+  /** Counts of intervals; absent if there are none. Without reports, such a message is an `aggregate`. */
+  readonly periods?: readonly ObservedPeriod[];
   readonly is: 'reports' | 'heartbeat' | 'status' | 'aggregate' | 'nothing' | 'unreadable';
   /** Why there are no reports, or which part of the message was left out, as a sentence; null otherwise. */
   readonly note: string | null;

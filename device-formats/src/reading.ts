@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
-import { type Reading, type Report, without } from './format.ts';
+import { type ObservedPeriod, type Reading, type Report, without } from './format.ts';
 import type { DeviceMessage } from './message.ts';
+import { countsRead, joinedPeriods } from './periods.ts';
 
 /** The values of the JSON parts, in their order. */
 export function jsonValues(message: DeviceMessage): unknown[] {
@@ -49,23 +50,32 @@ export function refusalOfContent({ parts }: DeviceMessage): string | null {
   return reasons.includes(null) ? null : (reasons[0] ?? null);
 }
 
-/** What one item of a message is: a report, perhaps with a warning about it, or something else with a sentence about it. */
+/**
+ * What one item of a message is: a report, perhaps with a warning about it, the count of an interval, or something else with a
+ * sentence about it.
+ */
 export type Found =
   | { readonly report: Report; readonly warning?: string | null }
+  | { readonly period: ObservedPeriod }
   | { readonly is: Exclude<Reading['is'], 'reports'>; readonly note: string };
 
 /** The outcomes of a message without reports. The first one that occurs describes the message. */
 const ORDER = ['aggregate', 'status', 'heartbeat', 'nothing', 'unreadable'] as const;
 
-/** The reading of a message with several items: the reports, and a note about the others. */
-export function readingOfAll(found: readonly Found[], ifNone: string): Reading {
+/** The reading of a message with several items: the reports, the counts, and a note about the others. */
+export function readingOfAll(found: readonly Found[], ifNone: string, device?: readonly string[]): Reading {
   const reports = found.flatMap((each) => ('report' in each ? each.report : []));
-  const others = found.flatMap((each) => ('report' in each ? [] : each));
+  const periods = joinedPeriods(found.flatMap((each) => ('period' in each ? each.period : [])));
+  const others = found.flatMap((each) => ('note' in each ? each : []));
   const warnings = found.flatMap((each) => ('report' in each ? (each.warning ?? []) : []));
-  const notes = [...new Set([...others.map(({ note }) => note), ...warnings])].slice(0, 10).join('; ');
-  if (reports.length > 0) return { reports, is: 'reports', note: notes || null };
+  const said = [...(periods.length > 0 ? [countsRead(periods)] : []), ...others.map(({ note }) => note)];
+  const notes = [...new Set([...said, ...warnings])].slice(0, 10).join('; ');
+  if (reports.length > 0) {
+    return { reports, ...(periods.length > 0 && { periods }), is: 'reports', note: notes || null };
+  }
+  if (periods.length > 0) return { ...without('aggregate', notes, device), periods };
   const is = ORDER.find((each) => others.some((other) => other.is === each));
-  return is ? without(is, notes) : without('nothing', ifNone);
+  return is ? without(is, notes, device) : without('nothing', ifNone, device);
 }
 
 /** Maximum length of a key, in characters. */

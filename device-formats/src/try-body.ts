@@ -57,6 +57,7 @@ export async function tryBody({ format, body, contentType, receivedAt, ...given 
       is: reading.is,
       note: reading.note,
       device: reading.device,
+      periods: reading.periods,
       reports: reading.reports.map(({ event: _, ...report }) => report),
     },
     events: events.map((each) => ('event' in each ? each.event : each)),

@@ -2,6 +2,7 @@ import { knownText, nameOnly } from './fields.ts';
 import type { ObservedEvent } from './format.ts';
 import { namesOf, remembered, textOf } from './json-values.ts';
 import { type Confidence, kindOf, numberOf, type Observed, plateOf } from './observed.ts';
+import { type Passage, passageFieldsOf } from './passage.ts';
 
 /** What a message contains about one vehicle. */
 export interface SeenVehicle extends Omit<Observed, 'plate'> {
@@ -18,6 +19,8 @@ export interface SeenVehicle extends Omit<Observed, 'plate'> {
   readonly images?: readonly string[];
   /** Names of the maker, the camera and the list; those that are null are left out. */
   readonly tags: readonly unknown[];
+  /** How the vehicle passed, where that is not what `passageFieldsOf` reads in the metadata and the type. */
+  readonly passage?: Passage;
   /** Keys whose values are null or empty are left out. */
   readonly metadata: Readonly<Record<string, unknown>>;
 }
@@ -25,12 +28,15 @@ export interface SeenVehicle extends Omit<Observed, 'plate'> {
 /** The event of a vehicle; its type follows from what was seen. */
 export function vehicleEvent(seen: SeenVehicle): ObservedEvent {
   const plate = plateOf(seen.plate);
-  const { speedLimit } = seen;
+  const { speedLimit, vehicleType, metadata } = seen;
+  const { direction, lane, vehicleClass } = metadata;
   return {
     ...kindOf({ ...seen, plate }),
+    ...passageFieldsOf({ direction, lane, vehicleType, vehicleClass }),
+    ...seen.passage,
     description: seen.description ?? null,
     licensePlateNumber: plate,
-    vehicleType: knownText(seen.vehicleType),
+    vehicleType: knownText(vehicleType),
     vehicleSpeed: seen.speed ?? null,
     severity: seen.severity ?? null,
     location: seen.location ?? null,
@@ -38,7 +44,7 @@ export function vehicleEvent(seen: SeenVehicle): ObservedEvent {
     tags: namesOf(...seen.tags.map((tag) => knownText(textOf(tag)))),
     metadata: withValues({
       ...(plate === null ? null : seen.confidence),
-      ...describing(seen.metadata),
+      ...describing(metadata),
       speedLimit,
     }),
   };

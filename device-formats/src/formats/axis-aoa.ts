@@ -10,6 +10,13 @@ type Json = Readonly<Record<string, unknown>>;
 /** Classes of AXIS Object Analytics that are vehicles, without blanks and hyphens. */
 const VEHICLE = /^(?:car|truck|bus|bike|motorcycle|motorbike|van|vehicle|othervehicle)$/;
 
+/**
+ * Why the figures of a scenario are not counts of an interval: the camera adds up since the last reset, which it does not
+ * name, so only the difference of two messages would be a count.
+ */
+const FIGURES =
+  'The counts of a scenario are running totals since its last reset, and occupancies are of a moment: neither is a single vehicle or the count of an interval';
+
 /** `…/ObjectAnalytics/Device1Scenario2`, and what follows the number: `Threshold` or `Interval` for example. */
 const SCENARIO = /ObjectAnalytics\/(?:\w+:)?(Device\d+Scenario(?:\d+|ANY))(\w*)/i;
 
@@ -61,7 +68,7 @@ function readingOf(body: Json, topic: string | null, context: ReadingContext): R
   const isFigure =
     Object.keys(data).some((key) => /^(?:total|count|occupancy)/i.test(key)) || scenario[2] !== '';
   if (isFigure) {
-    return without('aggregate', 'Counts and occupancies of a scenario are not single vehicles', device);
+    return without('aggregate', FIGURES, device);
   }
   const classes = (textOf(given('classTypes', 'classType', 'reason', 'class', 'objectType')) ?? '')
     .split(/[,;|\s]+/)
@@ -108,6 +115,8 @@ function reportOf({ body, data, kind, scenario, device, context }: Triggered): R
       plate: null,
       vehicleType: kind,
       tags: ['axis', textOf(given('scenario'))],
+      // The class Bike is bicycles and motorcycles.
+      passage: /^bike$/i.test(kind) ? { vehicleClass: { scheme: 'BASIC', code: 'UNCLASSIFIED' } } : {},
       metadata: {
         vendor: 'axis-aoa',
         device: device[0],

@@ -50,6 +50,7 @@ export function eventReport(
   const machine = knownText(data, 'TrafficCar/MachineName', 'MachineName');
   const limits = fieldList(data, 'SpeedLimit');
   const belts = seatsOf(data);
+  const direction = knownText(data, 'TrafficCar/DrivingDirection', 'JunctionDirection', 'DrivingDirection');
   const event_ = vehicleEvent({
     plate,
     isIncident: incidentType !== undefined,
@@ -72,6 +73,8 @@ export function eventReport(
     images: [...addressesIn(raw), ...images],
     confidence: confidenceIn(data),
     tags: ['Dahua', machine, listTag(list)],
+    // The opposite of Obverse, which is towards the camera.
+    passage: /^reverse$/i.test(direction ?? '') ? { direction: 'RECEDING' } : {},
     metadata: {
       vendor: 'dahua',
       device: machine,
@@ -79,7 +82,7 @@ export function eventReport(
       alarm: code,
       incidentType,
       lane: fieldText(data, 'Lane', 'TrafficCar/Lane'),
-      direction: knownText(data, 'TrafficCar/DrivingDirection', 'JunctionDirection', 'DrivingDirection'),
+      direction,
       country: knownText(data, 'TrafficCar/Country', 'CommInfo/Country', 'Object/Country'),
       region: knownText(data, 'TrafficCar/Province', 'Object/Province', 'CommInfo/Province'),
       plateColor: knownText(data, 'TrafficCar/PlateColor', 'Object/PlateColor'),

@@ -1,9 +1,11 @@
-import { reportedTime } from '../device-time.ts';
+import { isoTime, reportedTime } from '../device-time.ts';
 import { type ConnectionValues, type Format, type ReadingContext, type Report, without } from '../format.ts';
 import { namesOf, objectOf, valueAt } from '../json-values.ts';
 import { kindOf, numberOf, plateOf, speedOf } from '../observed.ts';
+import { passageFieldsOf } from '../passage.ts';
 import { type Found, readingOfAll, refusalOfContent } from '../reading.ts';
 import { asJson } from '../xml.ts';
+import { countsIn } from './datex2-counts.ts';
 import { allUnder, idOf, type Json, listOf, typed, wordOf } from './datex2-json.ts';
 import { situationsIn } from './datex2-situations.ts';
 
@@ -19,7 +21,7 @@ const ACKNOWLEDGEMENT =
 
 /**
  * Publications of DATEX II: XML of versions 2 and 3, alone, in a message container or in SOAP, and JSON of version 3. Records
- * of situations are incidents; measurements are figures, except those of individual vehicles. Tested with payloads captured in
+ * of situations are incidents; flows are counts, and other measurements figures, except those of individual vehicles. Tested with payloads captured in
  * Finland, France and the Netherlands and with the official JSON example; SOAP and individual vehicles follow the schemas.
  */
 export const datex2: Format = {
@@ -29,7 +31,7 @@ export const datex2: Format = {
   authentication: ['basic', 'header'],
   repeats: true,
   refusalOf: refusalOfContent,
-  read({ parts }, context) {
+  read({ parts, receivedAt }, context) {
     const unreadable = parts.find(({ content }) => content.kind === 'unreadable')?.content;
     if (unreadable?.kind === 'unreadable') return without('unreadable', unreadable.reason);
     const bodies = parts.flatMap(({ content }) => {
@@ -38,7 +40,7 @@ export const datex2: Format = {
     });
     if (bodies.length === 0) return without('unreadable', 'The body is neither XML nor JSON');
     return readingOfAll(
-      bodies.flatMap((body) => foundIn(body, context)),
+      bodies.flatMap((body) => foundIn(body, receivedAt, context)),
       'The message is not a publication of DATEX II',
     );
   },
@@ -48,17 +50,20 @@ export const datex2: Format = {
     `As the address of the client, give ${url}.`,
     `If the operator requires credentials, give the user name ${username} and the password ${password} (Basic), or the header "Authorization: Bearer ${token}".`,
     'Where only pull is offered, fetch the snapshot at intervals on a computer of your own, and send it unchanged: curl --compressed <snapshot> | curl --data-binary @- -H "Content-Type: application/xml" followed by the address.',
-    'Every version of a situation record becomes one event, however often it is sent. Later versions join the incident that the first one opened, as long as it is open, and raise its severity and change its description; a lower severity is only noted in its timeline. The end or cancellation of the record resolves it, and a version after that opens another. Measured data and travel times are kept with the messages, but are not events.',
+    'Every version of a situation record becomes one event, however often it is sent. Later versions join the incident that the first one opened, as long as it is open, and raise its severity and change its description; a lower severity is only noted in its timeline. The end or cancellation of the record resolves it, and a version after that opens another. Flows of measured data are counts of their interval, and are not events; travel times are kept with the messages.',
+    'Assign each measurement site to a sensor in the option sensors. If values do not name their interval, set the option periodSeconds (60 for the minutes of NDW), and periodTime if the time is the end of it. Where a site has several flows, each is a lane named by its index: the site table says which of them are lanes and which are classes.',
   ],
 };
 
-function foundIn(body: unknown, context: ReadingContext): Found[] {
+function foundIn(body: unknown, receivedAt: number, context: ReadingContext): Found[] {
   const publication = publicationOf(body);
   const sites = allUnder(body, 'siteMeasurements');
   const elaborated = allUnder(body, 'elaboratedData');
+  const publishedAt = isoTime(wordOf(publication.fields.publicationTime) ?? '', context.zone) ?? receivedAt;
   const found = [
     ...situationsIn(body, publication, context),
     ...sites.flatMap((site) => vehiclesAt(site, context)),
+    ...countsIn(sites, publishedAt, context),
   ];
   const figures = sites.length + elaborated.length;
   if (figures > 0 && found.length === 0) {
@@ -121,12 +126,21 @@ function vehicleReport(
     ...allUnder(fields, 'vehicleCharacteristics'),
     ...allUnder(fields, 'forVehiclesWithCharacteristicsOf'),
   ];
+  const length = numberOf(wordOf(valueAt(objectOf(kind?.lengthCharacteristic), 'vehicleLength')));
+  const lane = listOf(allUnder(fields, 'specificLane')).map(wordOf)[0] ?? null;
   return {
     key: time === null ? null : `${site}@${time}/${index}`.slice(0, 200),
     device: namesOf(site),
     ...reportedTime(zone, ['measurementTime', time]),
     event: {
       ...kindOf({ plate, speed }),
+      ...passageFieldsOf({
+        lane,
+        vehicleType: wordOf(kind?.vehicleType),
+        length,
+        headway: secondsUnder(fields, 'timeHeadway'),
+        gap: secondsUnder(fields, 'timeGap'),
+      }),
       licensePlateNumber: plate,
       vehicleSpeed: speed,
       vehicleType: wordOf(kind?.vehicleType),
@@ -134,10 +148,16 @@ function vehicleReport(
       metadata: {
         vendor: 'datex2',
         device: site,
-        lengthMetres: numberOf(wordOf(valueAt(objectOf(kind?.lengthCharacteristic), 'vehicleLength'))),
-        lane: listOf(allUnder(fields, 'specificLane')).map(wordOf)[0] ?? null,
+        lengthMetres: length,
+        lane,
         raw: fields,
       },
     },
   };
+}
+
+/** A duration in seconds under the key, directly or as `duration`. */
+function secondsUnder(fields: Json, key: string): unknown {
+  const [found] = allUnder(fields, key);
+  return wordOf(found?.duration) ?? wordOf(fields[key]);
 }

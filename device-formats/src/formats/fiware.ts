@@ -1,9 +1,12 @@
 import type { IncidentType } from '@gantry/contract/incidents';
-import { reportedTime } from '../device-time.ts';
+import { basicClassOf } from '@gantry/contract/vehicle-classes';
+import { isoTime, reportedTime } from '../device-time.ts';
 import { nameOnly } from '../fields.ts';
 import { type ConnectionValues, type Format, type ReadingContext, type Report, without } from '../format.ts';
 import { arrayOf, namesOf, objectOf, textOf } from '../json-values.ts';
-import { confidenceOf, kindOf, numberOf, plateOf, speedOf } from '../observed.ts';
+import { confidenceOf, kindOf, measured, numberOf, plateOf, speedOf } from '../observed.ts';
+import { directionOf, laneOf, passageFieldsOf } from '../passage.ts';
+import { type Counted, type IntervalFound, intervalAt, intervalBetween, periodFound } from '../periods.ts';
 import { placeOfGeoJson } from '../place.ts';
 import { type Found, readingOfAll, refusalOfContent } from '../reading.ts';
 import { violationIn, violationNamed } from '../violation-names.ts';
@@ -65,13 +68,13 @@ export const fiware: Format = {
   // Orion counts a failed notification and does not send it again.
   repeats: false,
   refusalOf: refusalOfContent,
-  read({ parts }, context) {
+  read({ parts, receivedAt }, context) {
     const unreadable = parts.find(({ content }) => content.kind === 'unreadable')?.content;
     if (unreadable?.kind === 'unreadable') return without('unreadable', unreadable.reason);
     const bodies = parts.flatMap(({ content }) => (content.kind === 'json' ? [content.value] : []));
     if (bodies.length === 0) return without('unreadable', 'The body is not JSON');
     return readingOfAll(
-      bodies.flatMap(entitiesOf).map((entity) => foundIn(entity, context)),
+      bodies.flatMap(entitiesOf).map((entity) => foundIn(entity, receivedAt, context)),
       'The message has no entity',
     );
   },
@@ -81,11 +84,11 @@ export const fiware: Format = {
     `NGSI-v2: "notification": {"http": {"url": "${url}"}, "attrsFormat": "normalized"}. keyValues is accepted too.`,
     `NGSI-LD: "notification": {"endpoint": {"uri": "${url}", "accept": "application/json"}}.`,
     `To keep the token out of the address, use "httpCustom" with the header "Authorization": "Bearer ${token}" instead, or "receiverInfo" in NGSI-LD.`,
-    'Flows are kept with the messages, but are not events.',
+    'Flows (TrafficFlowObserved, ItemFlowObserved) are counts of their interval, dateObservedFrom to dateObservedTo, and are not events. If an entity names only one time, set the option periodSeconds.',
   ],
 };
 
-function foundIn(entity: Entity, context: ReadingContext): Found {
+function foundIn(entity: Entity, receivedAt: number, context: ReadingContext): Found {
   const { type, values } = entity;
   const accident = /^(?:Road|Traffic)Accident/.test(type);
   const incidentType = accident ? 'COLLISION' : incidentTypeOf(entity);
@@ -99,10 +102,58 @@ function foundIn(entity: Entity, context: ReadingContext): Found {
     return { report: vehicleOf(entity, plate, context) };
   }
   // A flow of a single vehicle is not an event either: such events would show traffic in quiet times, and none in busy ones.
-  if (FLOWS.test(type)) {
-    return { is: 'aggregate', note: `${type} is the flow of an interval, and is not an event` };
-  }
+  if (FLOWS.test(type)) return flowOf(entity, receivedAt, context);
   return { is: 'nothing', note: `Entities of the type ${type.slice(0, 60) || '(none)'} are not events` };
+}
+
+/** The flow of an interval. The examples of the models show a share of the time as `occupancy`, from 0 to 1. */
+function flowOf(entity: Entity, receivedAt: number, context: ReadingContext): Found {
+  const { type, values, units } = entity;
+  const { intensity, occupancy } = values;
+  if (!('intensity' in values)) {
+    return { is: 'aggregate', note: `${type.slice(0, 60)} has no intensity, and is not an event` };
+  }
+  // Brokers send null, and detectors a negative number, for what was not measured.
+  const number = numberOf(intensity);
+  const volume = number === null || number < 0 ? null : number;
+  const word = textOf(first(values, 'vehicleType', 'itemType', 'vehicleSubType'));
+  const mean = speedIn(entity, ['averageVehicleSpeed', 'averageSpeed'], context);
+  const headway = measured(values.averageHeadwayTime);
+  const share = numberOf(occupancy);
+  const isPercent = units.occupancy === PERCENT || (share ?? 0) > 1;
+  const counted: Counted = {
+    direction: directionOf(values.laneDirection) ?? undefined,
+    lane: laneOfFlow(values),
+    ...(word === null || volume === null
+      ? { volume }
+      : { byClass: { scheme: 'BASIC', counts: { [basicClassOf(word)]: volume } } }),
+    ...(mean !== null && volume !== 0 && { speed: { mean } }),
+    ...(share !== null && share >= 0 && { occupancy: isPercent ? share : Math.round(share * 1e6) / 1e4 }),
+    ...(headway !== null && { meanHeadway: headway }),
+  };
+  return periodFound(originOf(entity, context).device, intervalOf(entity, receivedAt, context), counted);
+}
+
+/** Lanes against the usual direction are numbered again, so they have names. */
+function laneOfFlow({ laneId, laneDirection }: Entity['values']): Counted['lane'] {
+  const id = textOf(laneId);
+  return (
+    laneOf(textOf(laneDirection)?.toLowerCase() === 'backward' ? `${id ?? ''} backward` : id) ?? undefined
+  );
+}
+
+function intervalOf(
+  { values, observedAt }: Entity,
+  receivedAt: number,
+  { zone, options }: ReadingContext,
+): IntervalFound {
+  const time = (value: unknown) => isoTime(textOf(value) ?? '', zone);
+  const given = [values.dateObserved, values.observationDateTime].map(textOf).find((each) => each !== null);
+  const [from, until] = given?.split('/') ?? [];
+  const start = time(values.dateObservedFrom) ?? time(from);
+  const end = time(values.dateObservedTo) ?? time(until);
+  if (end !== null) return intervalBetween(start, end);
+  return intervalAt(start ?? time(values.timestamp ?? observedAt), null, null, receivedAt, options);
 }
 
 function incidentTypeOf({ type, values }: Entity): IncidentType | null {
@@ -125,15 +176,21 @@ function vehicleOf(entity: Entity, plate: string | null, context: ReadingContext
   const name = violationIn(nameOnly(code));
   const violation = isViolation ? (name ? violationNamed(name) : 'TrafficViolation') : null;
   const origin = originOf(entity, context);
+  const vehicleType = textOf(first(values, 'vehicleType', 'vehicleSubType', 'itemType'));
   return {
     ...origin,
     // The entity stands for a place, which several vehicles may pass in the same second.
     ...(origin.key && plate && ANPR.test(type) && { key: `${plate}@${origin.key}`.slice(0, 200) }),
     event: {
       ...kindOf({ violation, plate, speed, speedLimit }),
+      ...passageFieldsOf({
+        direction: directionOf(values.laneDirection) === null ? seen.direction : values.laneDirection,
+        lane: values.laneId,
+        vehicleType,
+      }),
       licensePlateNumber: plate,
       vehicleSpeed: speed,
-      vehicleType: textOf(first(values, 'vehicleType', 'vehicleSubType', 'itemType')),
+      vehicleType,
       ...commonOf(entity, {
         speedLimit,
         reportId: textOf(values.reportId),

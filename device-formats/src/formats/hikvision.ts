@@ -22,8 +22,10 @@ import {
 import { namesOf } from '../json-values.ts';
 import type { DeviceMessage, MessagePart } from '../message.ts';
 import { confidenceOf } from '../observed.ts';
+import { readingOfAll } from '../reading.ts';
 import { vehicleEvent } from '../vehicle-event.ts';
 import { incidentReport, plateReport, type Source, violationReport } from './hikvision-alerts.ts';
+import { countsOf } from './hikvision-counts.ts';
 
 /** Types of messages that Hikvision's cameras and NVRs send about themselves. */
 const DEVICE_STATUS =
@@ -78,12 +80,20 @@ function read({ parts }: DeviceMessage, context: ReadingContext): Reading {
   }
   const readings = alerts.map(({ alert, images }) => readAlert(alert, images, context));
   const reports = readings.flatMap((each) => each.reports);
+  const periods = readings.flatMap((each) => each.periods ?? []);
+  const counts = periods.length > 0 ? { periods } : {};
   if (reports.length > 0) {
     const cut = parts.find((part) => part.content.kind === 'unreadable' && alertsIn(part).length > 0);
     const note = cut && `${unreadableReason([cut], '')}, but the recognition in it is whole`;
-    return { reports, is: 'reports', note: note ?? readings.find((each) => each.note)?.note ?? null };
+    return {
+      reports,
+      ...counts,
+      is: 'reports',
+      note: note ?? readings.find((each) => each.note)?.note ?? null,
+    };
   }
-  return readings.find((each) => each.is !== 'nothing') ?? (readings[0] as Reading);
+  const first = readings.find((each) => each.periods) ?? readings.find((each) => each.is !== 'nothing');
+  return { ...(first ?? (readings[0] as Reading)), ...counts };
 }
 
 interface Alert {
@@ -138,7 +148,7 @@ function readAlert(alert: unknown, images: readonly string[], context: ReadingCo
   }
   if (DEVICE_STATUS.test(type)) return without('status', `The device reports ${type}`, device);
   if (FIGURES.test(type)) {
-    return without('aggregate', 'Figures of several vehicles are not events', device);
+    return readingOfAll(countsOf(alert, device, context), 'The message has no figures', device);
   }
   if (REPETITION.test(type)) {
     return without(

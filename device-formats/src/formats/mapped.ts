@@ -1,4 +1,4 @@
-import { type EventType, eventType } from '@gantry/contract/events';
+import { type EventType, eventType, passageFieldNames, reportedEvent } from '@gantry/contract/events';
 import { reportedTime } from '../device-time.ts';
 import {
   type ConnectionValues,
@@ -12,6 +12,7 @@ import {
 import { arrayOf, fieldsOf, namesOf, objectOf, textOf } from '../json-values.ts';
 import type { Content, DeviceMessage } from '../message.ts';
 import { confidenceOf, kindOf, numberOf, plateOf, speedOf } from '../observed.ts';
+import { directionOf, passageFieldsOf } from '../passage.ts';
 import { placeAt, placeOfGeoJson } from '../place.ts';
 import { refusalOfContent } from '../reading.ts';
 import { asJson } from '../xml.ts';
@@ -31,7 +32,7 @@ const INSTEAD = { HEARTBEAT: 'heartbeat', STATUS: 'status', AGGREGATE: 'aggregat
  * named parts, the addresses of the images, and where, with which HTTP headers (their names in lower case, without
  * secrets) and when the message arrived (ISO 8601). Its result is one event or an array of events, with at least one of
  * the keys plate, speed (in `options.speedUnit`), speedLimit, type, violation,
- * description, vehicleType, severity, location {latitude, longitude, address} or GeoJSON, images, tags, confidence (on the scale of
+ * description, vehicleType, direction, lane and the other fields of a passage (as `events.ingest`), severity, location {latitude, longitude, address} or GeoJSON, images, tags, confidence (on the scale of
  * `confidenceScale`, which is 1, 100 or 255; without it, a confidence of at most 1 is out of 1, and others out of 100),
  * metadata, time (any common form, or an epoch of s, ms, µs or ns), key (unique within the connection), and device (a name or
  * several, for `options.sensors`). A note names keys that are not known or have no value, and values that cannot be used.
@@ -64,7 +65,7 @@ export const mapped: Format = {
     `Let the device send its messages with POST to ${url}. JSON, XML, forms and multipart bodies with images are accepted.`,
     `If it cannot have a long address, use the user name ${username} and the password ${password} (Basic or Digest), or the header "Authorization: Bearer ${token}".`,
     'Trigger one message. It is kept although it does not become an event yet, and is shown with its body in the messages of the connection.',
-    'Write a mapping in JSONata: its input is {body, fields, pictures, path, topic, headers, receivedAt}, its result one event or an array of events with the keys plate, speed, speedLimit, type, violation, description, vehicleType, severity, location, images, tags, confidence, time, key, device and metadata.',
+    'Write a mapping in JSONata: its input is {body, fields, pictures, path, topic, headers, receivedAt}, its result one event or an array of events with the keys plate, speed, speedLimit, type, violation, description, vehicleType, severity, location, images, tags, confidence, time, key, device, metadata, and the fields direction, lane, vehicleClass, vehicleLength, headway, gap, occupancyMs, movement and passageId of events.ingest.',
     'Integers of more than 15 digits that a number cannot hold are texts in body. Speeds may name their unit ("54 km/h", "20 mph", "15 m/s", "30 kn"), and locations be {lat, lng} or GeoJSON. $time(text, pattern, zone) reads other times, for example $time(body.t, "dd/MM/yyyy HH:mm", "Europe/Berlin"): letters are tokens of Luxon, and without a zone that of the connection is used.',
     'For example: {"plate": body.data.plate, "speed": body.data.kmh, "time": body.timestamp, "key": body.id, "device": body.camera.name}',
     'Try the mapping on the last message (connections.tryReading) before you save it as options.mapping: it names keys that are not known, values that cannot be used and paths without a value. A key that stays the same when the device resends a message prevents duplicate events.',
@@ -149,13 +150,14 @@ function noteOf(sentences: readonly string[]): string {
 }
 
 /** The keys of an event. */
-const KEYS = new Set(
-  'plate licensePlateNumber speed vehicleSpeed speedLimit type eventType violation violationType description vehicleType severity location images tags confidence confidenceScale metadata time timestamp key idempotencyKey device'.split(
+const KEYS = new Set([
+  ...passageFieldNames,
+  ...'plate licensePlateNumber speed vehicleSpeed speedLimit type eventType violation violationType description vehicleType severity location images tags confidence confidenceScale metadata time timestamp key idempotencyKey device'.split(
     ' ',
   ),
-);
+]);
 const SHOWN_KEYS =
-  'plate, speed, speedLimit, type, violation, description, vehicleType, severity, location, images, tags, confidence, confidenceScale, metadata, time, key and device';
+  'plate, speed, speedLimit, type, violation, description, vehicleType, severity, location, images, tags, confidence, confidenceScale, metadata, time, key, device, direction, lane, vehicleClass, vehicleLength, headway, gap, occupancyMs, movement and passageId';
 const severities = ['LOW', 'MEDIUM', 'HIGH', 'CRITICAL'] as const;
 
 /** What of an object of the result was not used, as sentences. */
@@ -194,6 +196,10 @@ function warningsOf(given: Readonly<Record<string, unknown>>, { event }: Report)
     'vehicleType',
   ]) {
     if (isGiven(key) && textOf(given[key]) === null) say(key, 'was left out: use a text');
+  }
+  for (const key of passageFieldNames) {
+    const { error } = passageFieldIn(given, key);
+    if (error) say(key, `was left out: ${error.issues[0]?.message}`);
   }
   for (const key of ['key', 'idempotencyKey']) {
     if (isGiven(key) && textOf(given[key]) === null) say(key, 'was left out: use a text or a number');
@@ -260,6 +266,13 @@ function reportOf(
       licensePlateNumber: plate,
       vehicleSpeed: speed,
       vehicleType: textOf(given.vehicleType),
+      ...passageFieldsOf({ vehicleType: given.vehicleType }),
+      ...Object.fromEntries(
+        passageFieldNames.flatMap((name) => {
+          const { data } = passageFieldIn(given, name);
+          return data === undefined ? [] : [[name, data]];
+        }),
+      ),
       description: textOf(description),
       severity: severities.find((each) => each === rank) ?? null,
       location: placeOf(location),
@@ -276,6 +289,12 @@ function reportOf(
       },
     },
   };
+}
+
+/** What the result says of how a vehicle passed, as `events.ingest` takes it; a direction may also be in words. */
+function passageFieldIn(given: Readonly<Record<string, unknown>>, name: (typeof passageFieldNames)[number]) {
+  const value = given[name];
+  return reportedEvent.shape[name].safeParse(name === 'direction' ? (directionOf(value) ?? value) : value);
 }
 
 function devicesOf(device: unknown): string[] {

@@ -1,4 +1,5 @@
-import { reportedTime } from '../device-time.ts';
+import type { BasicClass } from '@gantry/contract/vehicle-classes';
+import { isoTime, reportedTime } from '../device-time.ts';
 import {
   addressesIn,
   fieldAt,
@@ -11,7 +12,10 @@ import {
 import { type Format, type Reading, type ReadingContext, type Report, without } from '../format.ts';
 import { fieldsOf, namesOf, objectOf, textOf } from '../json-values.ts';
 import type { DeviceMessage } from '../message.ts';
-import { fractionOrPercent, plateOf, speedOf } from '../observed.ts';
+import { fractionOrPercent, numberOf, plateOf, speedOf } from '../observed.ts';
+import { directionOf, laneOf } from '../passage.ts';
+import { intervalBetween, periodFound } from '../periods.ts';
+import { type Found, readingOfAll } from '../reading.ts';
 import { listTag, vehicleEvent, withValues } from '../vehicle-event.ts';
 import { violationIn, violationNamed } from '../violation-names.ts';
 
@@ -38,6 +42,12 @@ export const milesight: Format = {
 
 /** The keys of counts of vehicles, as `fieldAt` compares them. */
 const COUNTS = ['All-Car', 'All-Motorcycle', 'All-Non-motor', 'Small Vehicle'];
+/** The counts that do not overlap, with their classes: cars of all sizes, motorcycles, and bicycles. */
+const TOTALS: readonly (readonly [string, BasicClass])[] = [
+  ['All-Car', 'UNCLASSIFIED'],
+  ['All-Motorcycle', 'MOTORCYCLE'],
+  ['All-Non-motor', 'BICYCLE'],
+];
 
 /** Events that any object causes, such as `Region Entrance`; what it is stands in one of the fields of `TARGETS`. */
 const ZONE_EVENT = /region|intrusion|entrance|exit|line|loiter|motion|object/i;
@@ -60,7 +70,10 @@ function read({ parts }: DeviceMessage, context: ReadingContext): Reading {
     return without('unreadable', unreadableReason(parts, 'JSON from a Milesight camera'));
   const readings = values.map((value) => readOne(value, context, isQuery));
   const reports = readings.flatMap((each) => each.reports);
-  return reports.length > 0 ? { reports, is: 'reports', note: null } : (readings[0] as Reading);
+  const periods = readings.flatMap((each) => each.periods ?? []);
+  const counts = periods.length > 0 ? { periods } : {};
+  if (reports.length > 0) return { reports, ...counts, is: 'reports', note: null };
+  return { ...(readings.find((each) => each.periods) ?? (readings[0] as Reading)), ...counts };
 }
 
 /**
@@ -79,7 +92,7 @@ function readOne(value: unknown, context: ReadingContext, isQuery: boolean): Rea
   const kind = fieldText(value, 'event', 'event_type') ?? '';
   const device = namesOf(fieldText(value, 'device_id', 'mac', 'sn'), fieldText(value, 'device'));
   if (/count/i.test(kind) || COUNTS.some((name) => fieldText(value, name) !== null)) {
-    return without('aggregate', 'Counts of vehicles are not events', device);
+    return readingOfAll([countOf(value, device, context)], 'The message has no count', device);
   }
   if (/heartbeat|keep.?alive/i.test(kind)) return without('heartbeat', 'A heartbeat', device);
   if (/parking/i.test(kind) && plateOf(fieldText(value, 'plate')) === null) {
@@ -108,6 +121,29 @@ function readOne(value: unknown, context: ReadingContext, isQuery: boolean): Rea
   return isOwn && known.some((name) => fieldAt(value, name) !== undefined)
     ? { reports: [reportOf(value, device, context)], is: 'reports', note: null }
     : without('nothing', 'The message contains no recognition');
+}
+
+/** The counts of a message that names their interval. Without one, they may be running totals, which no count can be made of. */
+function countOf(value: unknown, device: readonly string[], { zone }: ReadingContext): Found {
+  const start = isoTime(fieldText(value, 'start_time', 'begin_time') ?? '', zone);
+  const end = isoTime(fieldText(value, 'end_time', 'stop_time') ?? '', zone);
+  if (start === null || end === null) {
+    return {
+      is: 'aggregate',
+      note: 'Counts of vehicles that do not name their interval, and may be running totals, are not read',
+    };
+  }
+  const counts = TOTALS.flatMap(([name, code]): [string, number][] => {
+    const number = numberOf(fieldText(value, name));
+    return number === null || number < 0 ? [] : [[code, number]];
+  });
+  return periodFound(device, intervalBetween(start, end), {
+    direction: directionOf(fieldText(value, 'direction')) ?? undefined,
+    lane: laneOf(fieldText(value, 'detection_region', 'lane', 'region_name')) ?? undefined,
+    ...(counts.length === 0
+      ? { volume: null }
+      : { byClass: { scheme: 'BASIC', counts: Object.fromEntries(counts) } }),
+  });
 }
 
 function reportOf(value: unknown, device: readonly string[], { zone, options }: ReadingContext): Report {

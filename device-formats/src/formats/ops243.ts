@@ -2,6 +2,7 @@ import { epochTime, reportedTime, type Zone } from '../device-time.ts';
 import { type ConnectionValues, type Format, type ReadingContext, type Report, without } from '../format.ts';
 import { objectOf, textOf } from '../json-values.ts';
 import { kindOf, measured, numberOf, speedOf } from '../observed.ts';
+import { passageFieldsOf } from '../passage.ts';
 import { type Found, readingOfAll } from '../reading.ts';
 
 type Direction = 'approaching' | 'receding';
@@ -133,6 +134,7 @@ function objectReport(given: Readonly<Record<string, unknown>>, { options, zone 
     ...reportedTime(zone, ['start_time', start], ['end_time', end]),
     event: {
       ...kindOf({ speed }),
+      ...passageFieldsOf({ direction: directionOf(textOf(classifier) ?? ''), length: given.length_m }),
       vehicleSpeed: speed,
       tags: ['OPS243'],
       metadata: {
@@ -175,6 +177,7 @@ function reportOfRun(run: readonly Sample[], zone: Zone): Report {
     ...time,
     event: {
       ...kindOf({ speed: fastest.speed }),
+      ...passageFieldsOf({ direction: fastest.direction }),
       vehicleSpeed: fastest.speed,
       tags: ['OPS243'],
       metadata: {

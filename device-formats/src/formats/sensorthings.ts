@@ -1,8 +1,10 @@
-import { reportedTime } from '../device-time.ts';
+import { isoTime, reportedTime } from '../device-time.ts';
 import { type ConnectionValues, type Format, type ReadingContext, type Report, without } from '../format.ts';
 import { arrayOf, namesOf, objectOf, textOf, valueAt } from '../json-values.ts';
 import type { DeviceMessage } from '../message.ts';
 import { kindOf, numberOf, plateOf, speedOf } from '../observed.ts';
+import { directionOf, laneOf, passageFieldsOf } from '../passage.ts';
+import { intervalAt, intervalBetween, periodFound } from '../periods.ts';
 import { placeOfGeoJson } from '../place.ts';
 import { type Found, readingOfAll, refusalOfContent } from '../reading.ts';
 
@@ -12,10 +14,26 @@ type Json = Readonly<Record<string, unknown>>;
 const OF_MANY =
   /average|\bavg|mean|median|percentile|\bv\d\d\b|flow|count|volume|intensity|occupancy|density/i;
 
+/** Properties that are numbers of road users, by the names that operators give them. */
+const COUNTS =
+  /\bcounts?\b|counted|number of|volume|flow|intensity|anzahl|verkehrsst(?:ä|ae)rke|zählung|aantal|nombre|conteo/i;
+/** Properties that are not numbers of road users although their names say so, such as the share of heavy vehicles. */
+const NOT_COUNTS =
+  /speed|velocity|geschwindigkeit|vitesse|occupancy|belegung|share|percent|anteil|available|verfügbar|parking/i;
+/** Parts of all motor vehicles, which another datastream counts. */
+const PARTS = /schwerverkehr|\bSV\b|heavy|\btrucks?\b|\blkw\b|\bpkw\b/i;
+/** The classes of the scheme BASIC of properties that are not about motor vehicles. */
+const CLASSES = [
+  ['BICYCLE', /fahrr(?:ad|äder)|radverkehr|bicycle|cyclist|\bbikes?\b|vélo|fiets/i],
+  ['PEDESTRIAN', /fu(?:ß|ss)g|pedestrian|piéton|people/i],
+] as const;
+const PER_HOUR = /\/ ?h(?:r|our)?\b|per hour|pro stunde|\/stunde/i;
+
 /**
  * Observations of the OGC SensorThings API 1.0 and 1.1: alone, in an array or page (`value`), in a data array, or over
  * MQTT. An observation is a vehicle only when that is certain: it has a plate or a speed, or its datastream says that its
- * result is a speed, and it is not about several vehicles. Tested only with the tutorial's page of counts.
+ * result is a speed, and it is not about several vehicles. A count of an interval is one if its datastream says so. Tested only
+ * with the tutorial's page of counts, and with datastreams as cities name them.
  */
 export const sensorthings: Format = {
   name: 'sensorthings',
@@ -37,6 +55,7 @@ export const sensorthings: Format = {
   instructions: ({ url, token, username, password }: ConnectionValues) => [
     `Send new Observations of the SensorThings server with POST to ${url}, for example from a rule or a subscription of the server (FROST, SensorUp).`,
     'Include the datastream ($expand=Datastream($expand=ObservedProperty,Thing)): it says what a result is. Observations without it are figures, not vehicles.',
+    'Counts are read if their datastream says so ("Number of motor vehicles", "Anzahl Kfz") and phenomenonTime is an interval; otherwise set the option periodSeconds. Assign each datastream to one sensor: those of a station count the same vehicles in intervals of several lengths.',
     'If all results are speeds of single vehicles, set the option speedUnit of the connection: then numbers without a datastream are speeds.',
     `Over HTTP, the user name ${username} with the password ${password} (Basic) or the header "Authorization: Bearer ${token}" may be used instead of the token in the address.`,
     'Over MQTT, set the option topics to the topics of the server, such as v1.1/Datastreams(42)/Observations for each datastream: there are no usual ones.',
@@ -75,12 +94,55 @@ function foundIn(observation: Json, message: DeviceMessage, context: ReadingCont
   const single = seen.speed ?? seen.vehicleSpeed ?? (isSpeed && unit !== null ? result : null);
   const speed = speedOf(single, unit ?? context.options.speedUnit);
   if (plate === null && (speed === null || isOfMany || numberOf(single) === null)) {
+    if (COUNTS.test(names) && !NOT_COUNTS.test(names)) {
+      return countOf(observation, { stream, names, seen }, message, context);
+    }
     return {
       is: 'aggregate',
-      note: 'An observation that is not the speed or plate of a single vehicle is not an event',
+      note: 'An observation that is neither the speed or plate of a single vehicle nor a count is not an event',
     };
   }
   return { report: reportOf(observation, stream, { ...seen, plate, speed }, message, context) };
+}
+
+/** A number of road users, or a flow in vehicles per hour. */
+function countOf(
+  observation: Json,
+  { stream, names, seen }: { readonly stream: Json; readonly names: string; readonly seen: Json },
+  message: DeviceMessage,
+  { zone, options }: ReadingContext,
+): Found {
+  if (PARTS.test(names)) {
+    return { is: 'aggregate', note: 'Counts of a part of the motor vehicles are not read' };
+  }
+  const [from, until] = textOf(observation.phenomenonTime)?.split('/') ?? [];
+  const time = (text: string | undefined) => isoTime(text ?? '', zone);
+  const interval =
+    until === undefined
+      ? intervalAt(time(from), null, null, message.receivedAt, options)
+      : intervalBetween(time(from), time(until));
+  const number = numberOf(observation.result);
+  const { symbol, name, definition } = objectOf(stream.unitOfMeasurement);
+  const isRate = PER_HOUR.test([symbol, name, definition].map(textOf).join(' '));
+  const hours = isRate && 'seconds' in interval ? interval.seconds / 3_600 : 1;
+  const volume = number === null || number < 0 ? null : Math.round(number * hours * 1_000) / 1_000;
+  const [code] = CLASSES.find(([, pattern]) => pattern.test(names)) ?? [];
+  const thing = objectOf(stream.Thing);
+  // Datastreams of a station count the same vehicles in intervals of several lengths, so they come first.
+  const device = namesOf(streamOf(observation, stream, message.topic), stream.name, thing.name);
+  return periodFound(device, interval, {
+    direction: directionOf(seen.direction) ?? undefined,
+    lane: laneOf(seen.lane) ?? undefined,
+    ...(code === undefined || volume === null
+      ? { volume }
+      : { byClass: { scheme: 'BASIC', counts: { [code]: volume } } }),
+  });
+}
+
+/** The identification of the datastream, which may stand in the topic or the link. */
+function streamOf(observation: Json, stream: Json, topic: string | null): string | null {
+  const link = textOf(observation['Datastream@iot.navigationLink']);
+  return textOf(stream['@iot.id']) ?? /Datastreams\(([^()]{1,200})\)/.exec(topic ?? link ?? '')?.[1] ?? null;
 }
 
 function reportOf(
@@ -93,9 +155,8 @@ function reportOf(
   const { phenomenonTime, resultTime } = observation;
   const time = textOf(phenomenonTime)?.split('/')[0] ?? resultTime;
   const thing = objectOf(stream.Thing);
-  const link = textOf(observation['Datastream@iot.navigationLink']);
-  const streamName =
-    textOf(stream['@iot.id']) ?? /Datastreams\(([^()]{1,200})\)/.exec(topic ?? link ?? '')?.[1] ?? null;
+  const streamName = streamOf(observation, stream, topic);
+  const vehicleType = textOf(seen.vehicleType ?? seen.vehicleClass ?? seen.class);
   const id = textOf(observation['@iot.id']);
   const place =
     placeOfGeoJson(valueAt(observation, 'FeatureOfInterest.feature')) ??
@@ -107,9 +168,17 @@ function reportOf(
     ...reportedTime(zone, ['phenomenonTime', time]),
     event: {
       ...kindOf({ plate: seen.plate, speed: seen.speed }),
+      ...passageFieldsOf({
+        direction: seen.direction,
+        lane: seen.lane,
+        vehicleType,
+        length: seen.length ?? seen.vehicleLength,
+        headway: seen.headway,
+        gap: seen.gap,
+      }),
       licensePlateNumber: seen.plate,
       vehicleSpeed: seen.speed,
-      vehicleType: textOf(seen.vehicleType ?? seen.vehicleClass ?? seen.class),
+      vehicleType,
       location: place,
       tags: ['SensorThings'],
       metadata: {

@@ -16,7 +16,7 @@ const NOTHING = 'Nothing';
 const SUPPORT: Readonly<Record<DeviceFormat, Support>> = {
   hikvision: {
     reads:
-      'ANPR with images, TFS violations, AID incidents, vehicle detection, and the answer of a plate query, as multipart, bare XML or JSON, with any namespace. If the end of a message is missing, a whole recognition in it is used, with a warning. `videoloss` and inactive alarms are liveness signals. TPS figures do not become events.',
+      'ANPR with images, TFS violations, AID incidents, vehicle detection, and the answer of a plate query, as multipart, bare XML or JSON, with any namespace. If the end of a message is missing, a whole recognition in it is used, with a warning. `videoloss` and inactive alarms are liveness signals. TPS figures are read as counts of each lane if they name their interval; light vehicles are LIGHT, all larger ones HEAVY.',
     captured: 'ANPR of DeepinView V5.8, field detection of an NVR, the plate query, the multipart framing',
     documented: 'TFS, AID, the JSON variant',
   },
@@ -52,7 +52,7 @@ const SUPPORT: Readonly<Record<DeviceFormat, Support>> = {
   },
   'axis-aoa': {
     reads:
-      'AXIS Object Analytics over MQTT: scenarios that concern one vehicle. Counts do not become events.',
+      'AXIS Object Analytics over MQTT: scenarios that concern one vehicle. Its counts are running totals since a reset that it does not name, and are not read.',
     captured: NOTHING,
     documented: 'Everything',
   },
@@ -70,7 +70,7 @@ const SUPPORT: Readonly<Record<DeviceFormat, Support>> = {
   },
   milesight: {
     reads:
-      'Plates with attributes and violations, as JSON by POST, or as a query by GET, which may contain only the plate. Counts do not become events, nor the entrance of a region by anything but a vehicle. Local time needs the time zone of the connection.',
+      'Plates with attributes and violations, as JSON by POST, or as a query by GET, which may contain only the plate. Counts that name their interval (start_time, end_time) are read; others may be running totals, and are not. Neither they become events, nor the entrance of a region by anything but a vehicle. Local time needs the time zone of the connection.',
     captured: NOTHING,
     documented: 'Everything',
   },
@@ -114,20 +114,20 @@ const SUPPORT: Readonly<Record<DeviceFormat, Support>> = {
   },
   fiware: {
     reads:
-      'NGSI-v2 and NGSI-LD notifications and entities: TrafficViolation, AnprFlowObserved, RoadAccident. TrafficFlowObserved and ItemFlowObserved do not become events.',
+      'NGSI-v2 and NGSI-LD notifications and entities: TrafficViolation, AnprFlowObserved, RoadAccident. TrafficFlowObserved and ItemFlowObserved are counts of their interval; a negative or null intensity is a gap.',
     captured: 'The examples of the data models',
     documented: 'Notifications',
   },
   datex2: {
     reads:
-      'DATEX II 2 and 3 in XML, SOAP and JSON: situations become incidents, with all values of their public comments. An unknown severity counts as MEDIUM, and is named with the message. Measured data does not become events.',
+      'DATEX II 2 and 3 in XML, SOAP and JSON: situations become incidents, with all values of their public comments. An unknown severity counts as MEDIUM, and is named with the message. Flows of measured data are counts if the length of their interval is known: −1 and values with dataError are gaps.',
     captured:
       'Situations and measured data of Finland, France and the Netherlands, the official JSON example',
     documented: 'SOAP push',
   },
   sensorthings: {
     reads:
-      'Observations of OGC SensorThings: speeds of single vehicles. Figures about several vehicles do not become events.',
+      'Observations of OGC SensorThings: speeds of single vehicles. Numbers of vehicles, bicycles or pedestrians are counts of their interval; a part of all motor vehicles (trucks) and other figures are not read.',
     captured: 'A list of observations',
     documented: 'MQTT',
   },
@@ -204,7 +204,13 @@ configuration of the device. In the steps below, \`TOKEN\`, \`USER\` and \`PASSW
 - **NVRs.** One nvr may report for many cameras: \`options.sensors\` assigns channels, MAC addresses, serial numbers or names to
   sensors. A device that is not assigned is listed as a discovery, as are two cameras of Frigate, UniFi Protect and others on one
   connection without this option. One call makes it a sensor and processes the messages that it has already sent.
-- **Figures about several vehicles** are kept as messages. They do not become events, and do not affect V85 or violations.
+- **How a vehicle passed.** Direction, lane, class, length, headway and gap are read where their words are understood
+  (\`northbound\`, \`SouthToNorth\`, \`approaching\`, \`Obverse\`, \`sedan\`, \`Lkw\`); as the device wrote them, they stay in
+  \`metadata\`. "Forward", "in" and angles in the image depend on the maker or the installation, and are only there.
+- **Counts of intervals** (\`15 min: 42 cars\`) are read as \`counts.ingest\` takes them, and do not become events. A gap (null, −1, an error) is not a
+  zero. Running totals are not read, because the difference of two messages depends on what happened between them. Set the options
+  \`periodSeconds\` and \`periodTime\` of the connection for counts whose interval the messages do not name, and assign each site of a
+  publication to a sensor in \`options.sensors\`. Other figures about several vehicles are kept as messages; they do not affect V85 or violations.
 - **An unreliable link:** [gantry-edge](../edge/README.md) stores messages next to the device until they can be sent.
 - **Before you connect a device:** \`npm run gateway -- try <format> <file>\` prints the events that a captured body would become.
 

@@ -1,8 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import type { MessageStatus } from '@gantry/contract/connections';
 import { formatNamed } from '@gantry/device-formats';
-import type { Reading } from '@gantry/device-formats/format';
+import type { ObservedPeriod, Reading } from '@gantry/device-formats/format';
 import type { MapInput } from '@gantry/device-formats/mapper';
+import { joinedPeriods } from '@gantry/device-formats/periods';
 import pLimit from 'p-limit';
 import { handleGatewayHeartbeat } from '../sensors/heartbeat.ts';
 import type { GatewayApp } from './context.ts';
@@ -11,6 +12,8 @@ import { noteDiscovery } from './discoveries-store.ts';
 import type { ClaimedMessage, MessageResult } from './messages-store.ts';
 import {
   assignedSensor,
+  countsNotAssigned,
+  countsOfSeveral,
   discoveredName,
   notAssigned,
   oneOfSeveral,
@@ -21,7 +24,7 @@ import type { Passages } from './passages.ts';
 import type { PassageKey } from './passages-store.ts';
 import { interpret } from './read.ts';
 import type { KnownConnection } from './store.ts';
-import { type ReportOutcome, storeReport } from './store-report.ts';
+import { type ReportOutcome, storePeriods, storeReport } from './store-report.ts';
 
 /** A result without what identifies its message. */
 type Verdict = Omit<MessageResult, 'id' | 'claim' | 'retryMs'>;
@@ -75,11 +78,12 @@ export class Converter {
       zone: settings.current().timezone,
       map: this.#map,
     });
+    const untaken = await this.#takePeriods(taken, reading.periods ?? []);
     if (reading.reports.length === 0) {
-      const verdict = await this.#takeStatus(taken, reading);
+      const verdict = await this.#takeStatus(taken, reading, untaken);
       return async () => verdict;
     }
-    const warnings = new Set<string>();
+    const warnings = new Set(untaken);
     const started = await this.#takeReports(taken, reading.reports, held, warnings);
     return async () => verdictOf(await Promise.all(started), [reading.note, ...warnings, ...message.flaws]);
   }
@@ -92,10 +96,10 @@ export class Converter {
   };
 
   /** Handles a message without reports: records the contact with its device, and a liveness signal if the message is one. */
-  async #takeStatus(taken: Taken, reading: Reading): Promise<Verdict> {
+  async #takeStatus(taken: Taken, reading: Reading, untaken: readonly string[]): Promise<Verdict> {
     const { knownSensors, lastSeen, clock, config } = this.#app;
     const { connection, message, contactAt } = taken;
-    const notes = [reading.note, ...message.flaws];
+    const notes = [reading.note, ...untaken, ...message.flaws];
     const names = reading.device ?? [];
     const sensorId = await assignedSensor(knownSensors, connection, names);
     if (sensorId === null) {
@@ -107,6 +111,32 @@ export class Converter {
     const isRecent = clock.now() - message.receivedAt < config.HEARTBEAT_TIMEOUT_SECONDS * 1_000;
     if (status === 'ALIVE' && isRecent) await handleGatewayHeartbeat(this.#app, sensorId);
     return withoutEvents(status, notes);
+  }
+
+  /**
+   * Stores the counts of a message. A publication may contain thousands of sites, so those without a sensor are not listed as
+   * discoveries.
+   * @returns which of them were not stored, as sentences
+   */
+  async #takePeriods({ connection }: Taken, periods: readonly ObservedPeriod[]): Promise<string[]> {
+    const byDevice = new Map<string, ObservedPeriod[]>();
+    for (const period of periods) {
+      const name = discoveredName(period.device);
+      const own = byDevice.get(name);
+      if (own) own.push(period);
+      else byDevice.set(name, [period]);
+    }
+    if (connection.options.sensors === undefined && byDevice.size > 1)
+      return [countsOfSeveral(byDevice.size)];
+    const bySensor = new Map<string, ObservedPeriod[]>();
+    const unassigned: string[] = [];
+    for (const [name, own] of byDevice) {
+      const sensorId = await assignedSensor(this.#app.knownSensors, connection, own[0]?.device ?? []);
+      if (sensorId === null) unassigned.push(name);
+      else bySensor.set(sensorId, [...(bySensor.get(sensorId) ?? []), ...own.map(withoutDevice)]);
+    }
+    for (const [sensorId, own] of bySensor) await storePeriods(this.#app, sensorId, joinedPeriods(own));
+    return unassigned.length === 0 ? [] : [countsNotAssigned(unassigned)];
   }
 
   /** Starts to store the reports of a message, and holds those that are parts of passages. */
@@ -165,6 +195,11 @@ export class Converter {
   #list({ connection, message }: Taken, device: string): Promise<void> {
     return noteDiscovery(this.#app.gateways, { connectionId: connection.id, device, at: message.receivedAt });
   }
+}
+
+/** A period as its sensor reports it, so that the classes of several devices of a sensor are joined. */
+function withoutDevice(period: ObservedPeriod): ObservedPeriod {
+  return { ...period, device: [] };
 }
 
 function withoutEvents(status: MessageStatus, reasons: readonly (string | null)[]): Verdict {

@@ -52,6 +52,21 @@ export function oneOfSeveral(device: string): string {
   return `The device ${device} is not the only one of this connection: assign each to a sensor in options.sensors, otherwise all their events belong to one`;
 }
 
+/** The sentence about the counts of several devices on a connection whose messages all belong to one sensor. */
+export function countsOfSeveral(devices: number): string {
+  return `The counts are of ${devices} devices, and were not stored: assign each to a sensor in options.sensors`;
+}
+
+/** How many devices a sentence names. */
+const MAX_NAMED = 5;
+
+/** The sentence about counts of devices that are not assigned to a sensor. */
+export function countsNotAssigned(devices: readonly string[]): string {
+  const rest = devices.length - MAX_NAMED;
+  const named = `${devices.slice(0, MAX_NAMED).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+  return `Counts were not stored because these devices are not assigned to a sensor: ${named}`;
+}
+
 /** Devices vary the case of their names, and the blanks around them, between messages. */
 function nameKey(name: string): string {
   return name.trim().toLowerCase();

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { DAY_MS } from '@gantry/contract/durations';
-import type { ReportedEvent } from '@gantry/contract/events';
+import { passageFieldNames, type ReportedEvent } from '@gantry/contract/events';
 import { plateKey } from '@gantry/contract/plate';
 import { EARLIEST_EVENT, MAX_AHEAD_MS } from '@gantry/contract/time-bounds';
 import type { EventRow } from '../events/event-row.ts';
@@ -139,6 +139,8 @@ function hashContent(event: ReportedEvent): string {
     event.vehicleSpeed,
     event.severity,
     inOrder(event.metadata),
+    // Only those that are given, so that the content of other events is identified as before there were such fields.
+    ...passageFieldNames.flatMap((name) => (event[name] === undefined ? [] : [[name, event[name]]])),
   ]);
   return uuidOf(hash('sha256', content, 'hex'));
 }
