@@ -47,18 +47,18 @@ const COMPASS: ReadonlyMap<string, Direction> = new Map(
     [
       ['NB', 'n nb north nord norte noord kuzey 北 شمال'],
       ['NE', 'ne neb northeast nordost nordest noreste noordoost kuzeydoğu 东北'],
-      ['EB', 'e eb east ost est este oost doğu 东 شرق'],
+      ['EB', 'e eb east ost est este oost doğu dogu 东 شرق'],
       ['SE', 'se seb southeast südost suedost sudest sureste zuidoost güneydoğu 东南'],
-      ['SB', 's sb south süd sued sud sur zuid güney 南 جنوب'],
+      ['SB', 's sb south süd sued sud sur zuid güney guney 南 جنوب'],
       ['SW', 'sw swb southwest südwest suedwest sudouest suroeste zuidwest güneybatı 西南'],
-      ['WB', 'w wb west ouest oeste batı 西 غرب'],
+      ['WB', 'w wb west ouest oeste batı bati 西 غرب'],
       ['NW', 'nw nwb northwest nordwest nordouest noroeste noordwest kuzeybatı 西北'],
     ] as const
   ).flatMap(([direction, names]) => names.split(' ').map((name): [string, Direction] => [name, direction])),
 );
 
 const APPROACHING =
-  /^(?:approach(?:es|ing)?|obverse|(?:moving|getting|coming)?closer|(?:moving)?towards?(?:(?:the)?(?:camera|sensor|radar))?|oncoming|驶近|来向)$/;
+  /^(?:approach(?:es|ing)?|(?:moving|getting|coming)?closer|(?:moving)?towards?(?:(?:the)?(?:camera|sensor|radar))?|oncoming|驶近|来向)$/;
 const RECEDING =
   /^(?:reced(?:es?|ing)|leav(?:es?|ing)|(?:moving|going|go|driving)?away(?:from(?:the)?(?:camera|sensor|radar))?|(?:getting)?(?:further|farther)|depart(?:s|ing)?|驶离|去向)$/;
 const CLOCKWISE = /^(counter|anti)?clockwise$/;
@@ -68,8 +68,8 @@ const DIRECTION_MAX = 60;
 
 /**
  * The direction that a device names in any of the usual words: `northbound`, `NB`, `SouthToNorth`, `from S to N`,
- * `approaching`, `Obverse`, `270°`. Null for other words ("forward", "in", "reverse"), whose meaning depends on the maker or
- * the installation, and for bare numbers.
+ * `approaching`, `270°`. Null for other words ("forward", "in", "Obverse"), whose meaning depends on the maker or the
+ * installation, and for bare numbers.
  */
 export function directionOf(value: unknown): Direction | null {
   const text = typeof value === 'string' ? knownText(value) : null;

@@ -253,3 +253,32 @@ describe('an NVR', () => {
     );
   });
 });
+
+describe('counts of intervals', () => {
+  const publication = () => devicePayload('datex2-v3-measureddata-nl-ndw.xml');
+  const SITE = 'GAD02_Amstd_31_0';
+  const xml = { 'content-type': 'application/xml' };
+
+  it('of several sites need a sensor for each', async () => {
+    const made = await connect(gantry, 'datex2', { options: { periodSeconds: 60 } });
+    await send(gantry, pathOf(made.url), await publication(), xml);
+    expect((await processed(gantry, made.id))[0]).toMatchObject({
+      status: 'AGGREGATE',
+      reason:
+        '4 counts of intervals were read; The counts are of 3 devices, and were not stored: assign each to a sensor in options.sensors',
+      eventIds: [],
+    });
+  });
+
+  it('of sites without a sensor are named, and not listed as discoveries', async () => {
+    const sensorId = await newSensor(gantry);
+    const options = { periodSeconds: 60, sensors: { [SITE]: sensorId } };
+    const made = await connect(gantry, 'datex2', { options });
+    await send(gantry, pathOf(made.url), await publication(), xml);
+    const [message] = await processed(gantry, made.id);
+    expect(message).toMatchObject({ status: 'AGGREGATE', eventIds: [] });
+    expect(message?.reason).toMatch(/these devices are not assigned to a sensor: RWS01\S+, RWS01\S+$/);
+    const { total } = await gantry.ok('connections.getDiscoveries', { connectionId: made.id }, { token });
+    expect(total).toBe(0);
+  });
+});

@@ -6,7 +6,7 @@ import { measured, numberOf, speedOf } from '../observed.ts';
 import { laneOf } from '../passage.ts';
 import { type Counted, intervalAt, periodFound } from '../periods.ts';
 import type { Found } from '../reading.ts';
-import { allUnder, idOf, type Json, listOf, typed, wordOf } from './datex2-json.ts';
+import { allUnder, idOf, type Json, typed, wordOf, wordUnder } from './datex2-json.ts';
 
 /** A value of a site, with the index by which the site table describes it. */
 interface Value {
@@ -116,8 +116,9 @@ function secondsByInputs(flows: readonly Value[]): number | null {
 
 /** The lane. Only the site table says what each index of a site is, so it is the name of a lane where there are several. */
 function placeOf({ flows }: Site, index: string | null, fields: Json): Counted {
-  const [named] = listOf(allUnder(fields, 'specificLane')).map(wordOf);
-  const lane = laneOf(named) ?? (flows.length > 1 && index !== null ? `index ${index}` : null);
+  const lane =
+    laneOf(wordUnder(fields, 'specificLane')) ??
+    (flows.length > 1 && index !== null ? `index ${index}` : null);
   return lane === null ? {} : { lane };
 }
 

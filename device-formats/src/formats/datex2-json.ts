@@ -14,6 +14,16 @@ export function allUnder(value: unknown, key: string): Json[] {
   );
 }
 
+/** The first text under the key anywhere in the value, where its element may have attributes. */
+export function wordUnder(value: unknown, key: string): string | null {
+  if (typeof value !== 'object' || value === null) return null;
+  for (const [name, each] of Object.entries(value)) {
+    const word = name === key ? wordOf(each) : wordUnder(each, key);
+    if (word !== null) return word;
+  }
+  return null;
+}
+
 /** The value as a list: empty if it is absent, of one element if it is not an array. */
 export function listOf(value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value;

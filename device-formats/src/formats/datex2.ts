@@ -6,7 +6,7 @@ import { passageFieldsOf } from '../passage.ts';
 import { type Found, readingOfAll, refusalOfContent } from '../reading.ts';
 import { asJson } from '../xml.ts';
 import { countsIn } from './datex2-counts.ts';
-import { allUnder, idOf, type Json, listOf, typed, wordOf } from './datex2-json.ts';
+import { allUnder, idOf, type Json, typed, wordOf, wordUnder } from './datex2-json.ts';
 import { situationsIn } from './datex2-situations.ts';
 
 /** Publications that are neither situations nor measurements. */
@@ -127,7 +127,7 @@ function vehicleReport(
     ...allUnder(fields, 'forVehiclesWithCharacteristicsOf'),
   ];
   const length = numberOf(wordOf(valueAt(objectOf(kind?.lengthCharacteristic), 'vehicleLength')));
-  const lane = listOf(allUnder(fields, 'specificLane')).map(wordOf)[0] ?? null;
+  const lane = wordUnder(fields, 'specificLane');
   return {
     key: time === null ? null : `${site}@${time}/${index}`.slice(0, 200),
     device: namesOf(site),
@@ -159,5 +159,5 @@ function vehicleReport(
 /** A duration in seconds under the key, directly or as `duration`. */
 function secondsUnder(fields: Json, key: string): unknown {
   const [found] = allUnder(fields, key);
-  return wordOf(found?.duration) ?? wordOf(fields[key]);
+  return wordOf(found?.duration) ?? wordUnder(fields, key);
 }

@@ -34,6 +34,7 @@ describe('a message with a mapping', () => {
             licensePlateNumber: 'B AB 12',
             vehicleSpeed: 61,
             vehicleType: 'car',
+            vehicleClass: { scheme: 'BASIC', code: 'CAR' },
             description: null,
             severity: 'HIGH',
             location: { latitude: 52.5, longitude: 13.4, address: 'Main' },

@@ -205,8 +205,8 @@ configuration of the device. In the steps below, \`TOKEN\`, \`USER\` and \`PASSW
   sensors. A device that is not assigned is listed as a discovery, as are two cameras of Frigate, UniFi Protect and others on one
   connection without this option. One call makes it a sensor and processes the messages that it has already sent.
 - **How a vehicle passed.** Direction, lane, class, length, headway and gap are read where their words are understood
-  (\`northbound\`, \`SouthToNorth\`, \`approaching\`, \`Obverse\`, \`sedan\`, \`Lkw\`); as the device wrote them, they stay in
-  \`metadata\`. "Forward", "in" and angles in the image depend on the maker or the installation, and are only there.
+  (\`northbound\`, \`SouthToNorth\`, \`approaching\`, \`sedan\`, \`Lkw\`); as the device wrote them, they stay in \`metadata\`.
+  "Forward", "in", "Obverse" and angles in the image depend on the maker or the installation, and are only there.
 - **Counts of intervals** (\`15 min: 42 cars\`) are read as \`counts.ingest\` takes them, and do not become events. A gap (null, −1, an error) is not a
   zero. Running totals are not read, because the difference of two messages depends on what happened between them. Set the options
   \`periodSeconds\` and \`periodTime\` of the connection for counts whose interval the messages do not name, and assign each site of a

@@ -118,7 +118,10 @@ export class Converter {
    * discoveries.
    * @returns which of them were not stored, as sentences
    */
-  async #takePeriods({ connection }: Taken, periods: readonly ObservedPeriod[]): Promise<string[]> {
+  async #takePeriods(
+    { connection, contactAt }: Taken,
+    periods: readonly ObservedPeriod[],
+  ): Promise<string[]> {
     const byDevice = new Map<string, ObservedPeriod[]>();
     for (const period of periods) {
       const name = discoveredName(period.device);
@@ -135,7 +138,10 @@ export class Converter {
       if (sensorId === null) unassigned.push(name);
       else bySensor.set(sensorId, [...(bySensor.get(sensorId) ?? []), ...own.map(withoutDevice)]);
     }
-    for (const [sensorId, own] of bySensor) await storePeriods(this.#app, sensorId, joinedPeriods(own));
+    for (const [sensorId, own] of bySensor) {
+      this.#app.lastSeen.recordByConnection(sensorId, contactAt);
+      await storePeriods(this.#app, sensorId, joinedPeriods(own));
+    }
     return unassigned.length === 0 ? [] : [countsNotAssigned(unassigned)];
   }
 
