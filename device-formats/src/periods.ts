@@ -1,7 +1,6 @@
 import type { ConnectionOptions } from '@gantry/contract/connections';
-import { type CountPeriod, isPeriodLength, readPeriod } from '@gantry/contract/counts';
+import { type CountPeriod, isPeriodLength, motorVehiclesOf, readPeriod } from '@gantry/contract/counts';
 import type { ObservedPeriod } from './format.ts';
-import type { Found } from './reading.ts';
 
 /** The interval of a count. */
 export interface Interval {
@@ -51,8 +50,17 @@ export function intervalAt(
 /** What a device counted, without its interval; absent fields were not measured. */
 export type Counted = Partial<Omit<CountPeriod, 'start' | 'seconds'>>;
 
-/** The count of an interval, or why it cannot be one. */
-export function periodFound(device: readonly string[], interval: IntervalFound, counted: Counted): Found {
+/** The count of an interval, or why it cannot be one, as a sentence. */
+export type CountFound =
+  | { readonly period: ObservedPeriod }
+  | { readonly is: 'aggregate'; readonly note: string };
+
+/** Makes the period of what a device counted in an interval. */
+export function periodFound(
+  device: readonly string[],
+  interval: IntervalFound,
+  counted: Counted,
+): CountFound {
   if ('flaw' in interval) return { is: 'aggregate', note: interval.flaw };
   const { start, seconds } = interval;
   const read = readPeriod({ ...counted, start: new Date(start).toISOString(), seconds });
@@ -76,15 +84,19 @@ export function joinedPeriods(periods: readonly ObservedPeriod[]): ObservedPerio
   return [...byKey.values()];
 }
 
-/** The sum of two counts of different classes; null if they are not. Means of one class do not hold for the sum. */
+/**
+ * Two counts with the same key as one: the last count of each class. Means of some of the classes do not hold for all. Null if
+ * they are not counts by class, or the other one has all classes of this one.
+ */
 function sumOf(one: ObservedPeriod, other: ObservedPeriod): ObservedPeriod | null {
   if (!one.byClass || !other.byClass || one.byClass.scheme !== other.byClass.scheme) return null;
-  const { scheme, counts } = other.byClass;
-  if (Object.keys(counts).some((code) => code in (one.byClass?.counts ?? {}))) return null;
+  const counts = { ...one.byClass.counts, ...other.byClass.counts };
+  if (Object.keys(counts).length === Object.keys(other.byClass.counts).length) return null;
+  const byClass = { scheme: one.byClass.scheme, counts };
   return {
-    ...one,
-    volume: one.volume === null || other.volume === null ? null : one.volume + other.volume,
-    byClass: { scheme, counts: { ...one.byClass.counts, ...counts } },
+    ...other,
+    volume: motorVehiclesOf(byClass),
+    byClass,
     speed: undefined,
     meanHeadway: undefined,
     occupancy: undefined,

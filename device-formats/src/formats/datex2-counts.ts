@@ -25,7 +25,7 @@ interface Site {
 
 /**
  * The counts of a publication of measured data. A flow is in vehicles per hour, so the length of its interval must be known: by
- * the value itself, by the numbers of vehicles that it was computed from, or by the option `periodSeconds`.
+ * the value itself, by the option `periodSeconds`, or by the numbers of vehicles that the flows were computed from.
  * @param publishedAt Unix milliseconds
  */
 export function countsIn(sites: readonly Json[], publishedAt: number, context: ReadingContext): Found[] {
@@ -64,7 +64,7 @@ function countsAt(site: Site, usual: number | null, publishedAt: number, context
         '',
       zone,
     );
-    const named = measured(wordOf(fields.measurementOrCalculationPeriod)) ?? usual;
+    const named = measured(wordOf(fields.measurementOrCalculationPeriod)) ?? options.periodSeconds ?? usual;
     const meaning = wordOf(valueAt(site.time, 'timeMeaning'))?.toLowerCase() ?? '';
     const label = meaning.startsWith('begin') ? 'START' : meaning.startsWith('end') ? 'END' : null;
     const interval = intervalAt(at, named, label, publishedAt, options);
