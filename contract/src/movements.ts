@@ -13,6 +13,16 @@ export const legs = ['N', 'NE', 'E', 'SE', 'S', 'SW', 'W', 'NW'] as const;
 /** Left, through, right, and back. */
 export const turns = ['L', 'T', 'R', 'U'] as const;
 
+/** Refuses other fields: an optional one that is misspelt would otherwise be missing. */
+function onlyFields(known: string) {
+  return {
+    error: (issue: z.core.$ZodRawIssue) =>
+      issue.code === 'unrecognized_keys'
+        ? `There is no field ${issue.keys.join(', ')}: use ${known}`
+        : undefined,
+  };
+}
+
 const DIRECTION = `Use ${[...directions, ...relativeDirections].join(', ')}, or degrees from 0 (north) to 359.9 as a number`;
 
 /** The direction of travel: a word, or degrees clockwise from north. */
@@ -51,15 +61,18 @@ export type Lane = z.infer<typeof lane>;
 
 /** How a road user passes an intersection. Without a turn it is a count by leg, as of pedestrians and bicycles. */
 export const movement = z
-  .object({
-    from: z
-      .enum(legs, `Use the leg that the road user comes from: ${legs.join(', ')}`)
-      .describe('The leg that the road user comes from.'),
-    turn: z
-      .enum(turns, `Use ${turns.join(', ')} for left, through, right and U-turn, or leave it out`)
-      .nullish()
-      .describe('Left, through, right, or U-turn.'),
-  })
+  .strictObject(
+    {
+      from: z
+        .enum(legs, `Use the leg that the road user comes from: ${legs.join(', ')}`)
+        .describe('The leg that the road user comes from.'),
+      turn: z
+        .enum(turns, `Use ${turns.join(', ')} for left, through, right and U-turn, or leave it out`)
+        .nullish()
+        .describe('Left, through, right, or U-turn.'),
+    },
+    onlyFields('from and turn'),
+  )
   .transform(({ from, turn }): Movement => (turn ? { from, turn } : { from }));
 export interface Movement {
   readonly from: (typeof legs)[number];
@@ -71,7 +84,7 @@ export const classScheme = z.enum(classSchemeNames, `Use one of the schemes ${cl
 
 /** The class of a vehicle, by its code in a scheme. */
 export const vehicleClass = z
-  .object({ scheme: classScheme, code: z.string() })
+  .strictObject({ scheme: classScheme, code: z.string() }, onlyFields('scheme and code'))
   .superRefine(({ scheme, code }, { addIssue }) => {
     if (classOfScheme(scheme, code) === undefined) {
       addIssue({ code: 'custom', path: ['code'], message: noSuchClass(scheme, code) });

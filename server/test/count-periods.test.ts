@@ -174,6 +174,12 @@ describe('how a vehicle passed, in an event', () => {
     [{ vehicleLength: 0 }, 'vehicleLength', /./],
     [{ headway: -1 }, 'headway', /./],
     [{ movement: {} }, 'movement.from', /Use the leg/],
+    [{ movement: { from: 'N', trun: 'L' } }, 'movement', /There is no field trun: use from and turn/],
+    [
+      { vehicleClass: { scheme: 'BASIC', code: 'CAR', name: 'x' } },
+      'vehicleClass',
+      /no field name: use scheme and code/,
+    ],
     [{ passageId: '' }, 'passageId', /Must not be empty/],
     [{ passageId: 'x'.repeat(129) }, 'passageId', /at most 128/],
   ])('%j is refused', (given, path, message) => {

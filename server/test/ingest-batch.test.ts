@@ -93,6 +93,39 @@ describe('events.ingestBatch', () => {
     expect(await countEvents()).toBe(before + 2);
   });
 
+  it('refuses what is not known of how a vehicle passed, and other content of it under its key', async () => {
+    const first = { ...EVENT, timestamp: TIMESTAMP, idempotencyKey: randomUUID(), lane: 2, direction: 'NB' };
+    const { results } = await sendAll([
+      first,
+      { ...EVENT, direction: 'northbound' },
+      { ...EVENT, vehicleClass: { scheme: 'FHWA13', code: '14' } },
+    ]);
+    const paths = results.map(({ error }: { error?: { issues: { path: string }[] } }) =>
+      error?.issues.map(({ path }) => path),
+    );
+    expect(paths).toEqual([undefined, ['direction'], ['vehicleClass.code']]);
+    const again = await sendAll([first, { ...first, lane: 3 }]);
+    expect(again.results).toMatchObject([
+      { eventId: results[0].eventId, duplicate: true },
+      { error: { code: 'CONFLICT' } },
+    ]);
+  });
+
+  it.each([
+    ['2026-01-31T09:00:00Z', '2026-01-31T09:00:00Z', /must be after its start/],
+    ['2026-01-31T09:00:00Z', '2999-01-01T00:00:00Z', /more than 5 minutes ahead/],
+  ])('refuses the observed time from %s until %s', async (from, until, message) => {
+    const { status, body } = await gantry.call('events.ingestBatch', {
+      apiKey,
+      events: [EVENT],
+      observed: { from, until },
+    });
+    expect([status, body.error.json.data.issues]).toEqual([
+      400,
+      [{ path: 'observed.until', message: expect.stringMatching(message) }],
+    ]);
+  });
+
   it('accepts one event sent a thousand times at the cost of one', async () => {
     const event = { ...EVENT, timestamp: TIMESTAMP, idempotencyKey: randomUUID() };
     const groups = async () => (await gantry.app.context.metrics.groupSize.get()).values;

@@ -43,6 +43,7 @@ import {
 } from '../events/service.ts';
 import { getEvent } from '../events/store.ts';
 import { findIncidentIdsOf } from '../incidents/store.ts';
+import { observedTime } from '../ingest/enrich.ts';
 import { ingestEvent } from '../ingest/pipeline.ts';
 import { changedValues, refuseUnknown, unknownFields } from '../ingest/unknown-fields.ts';
 import { unavailable } from '../platform/error.ts';
@@ -126,13 +127,16 @@ export const eventsRouter = router({
     .input(ingestBatchInput)
     .output(ingestBatchOutput)
     .mutation(async ({ ctx, input }) => {
-      ctx.app.eventRates.take(ctx.sensor, input.events.length);
+      const { app } = ctx;
+      // Checked here, and stored with the counts of intervals.
+      if (input.observed) observedTime(input.observed, app.settings.current().timezone, app.clock.now());
+      app.eventRates.take(ctx.sensor, input.events.length);
       const lags: ReportLag[] = [];
       const results = await Promise.all(
         input.events.map((item) => ingestItem(ctx, item, input.strict === true, (lag) => lags.push(lag))),
       );
       const lag = lagOfBatch(lags);
-      if (lag) ctx.app.sensorClocks.recordReport(ctx.sensor.id, lag);
+      if (lag) app.sensorClocks.recordReport(ctx.sensor.id, lag);
       // Nothing was accepted, so the whole request should be repeated, as for a single event.
       if (results.every(isUnavailable))
         throw unavailable('No event could be stored: send them again in a moment');

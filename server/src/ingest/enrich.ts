@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { DAY_MS } from '@gantry/contract/durations';
-import { passageFieldNames, type ReportedEvent } from '@gantry/contract/events';
+import { type ObservedSpan, passageFieldNames, type ReportedEvent } from '@gantry/contract/events';
 import { plateKey } from '@gantry/contract/plate';
 import { EARLIEST_EVENT, MAX_AHEAD_MS } from '@gantry/contract/time-bounds';
 import type { EventRow } from '../events/event-row.ts';
@@ -8,7 +8,7 @@ import { keyedEventId, newEventId, uuidOf } from '../events/id.ts';
 import { rankOf, severityOf } from '../events/severity.ts';
 import { AppError, invalidInput } from '../platform/error.ts';
 import { heldAt } from '../platform/history.ts';
-import { resolveTime } from '../platform/time.ts';
+import { type Interval, resolveTime } from '../platform/time.ts';
 import type { KnownSensor } from '../sensors/sensor-keys.ts';
 
 /** The rules for accepting the time of an event. */
@@ -56,6 +56,25 @@ function timeOfEvent(timestamp: string | undefined, zone: string, now: number, t
 
 function isAhead(time: number, now: number): boolean {
   return time > now + MAX_AHEAD_MS;
+}
+
+/**
+ * The time of which a batch contains every passage.
+ * @param zone IANA time zone for times without an offset
+ * @throws AppError `badRequest` when it ends before it starts, or in the future
+ */
+export function observedTime({ from, until }: ObservedSpan, zone: string, now: number): Interval {
+  const observed = { from: resolveTime(from, zone), until: resolveTime(until, zone) };
+  if (observed.from >= observed.until) {
+    throw invalidInput('observed.until', 'The end of the observed time must be after its start');
+  }
+  if (isAhead(observed.until, now)) {
+    throw invalidInput(
+      'observed.until',
+      'The observed time ends more than 5 minutes ahead: end it with the last moment that was observed',
+    );
+  }
+  return observed;
 }
 
 function refuseByClock(times: EventTimes, isRefused: (now: number) => boolean, message: string): AppError {
