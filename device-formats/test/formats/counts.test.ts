@@ -74,7 +74,11 @@ describe('measured data of DATEX II', () => {
 
   it.each([
     ['a rate of −1', 'vehicleFlowRate>240<', 'vehicleFlowRate>-1<'],
-    ['an error', '<com:vehicleFlowRate>240</com:vehicleFlowRate>', '<com:dataError>true</com:dataError>'],
+    [
+      'an error',
+      '<com:vehicleFlowRate>240</com:vehicleFlowRate>',
+      '<com:dataError>true</com:dataError><com:vehicleFlowRate>240</com:vehicleFlowRate>',
+    ],
     ['no rate', '<com:vehicleFlowRate>240</com:vehicleFlowRate>', ''],
   ])('with %s are gaps', async (_, from, to) => {
     const body = (await devicePayload('datex2-v3-measureddata-nl-ndw.xml')).toString().replace(from, to);
