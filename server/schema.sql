@@ -250,7 +250,16 @@ CREATE TABLE events (
   archived_at timestamp(3) with time zone,
   archived_by uuid,
   content_hash uuid,
-  location_key text COLLATE "C" GENERATED ALWAYS AS (lower(location_name)) STORED
+  location_key text COLLATE "C" GENERATED ALWAYS AS (lower(location_name)) STORED,
+  direction text COLLATE "C",
+  lane text,
+  vehicle_class text COLLATE "C",
+  vehicle_length real,
+  headway real,
+  gap real,
+  occupancy_ms integer,
+  movement text COLLATE "C",
+  passage_id text
 ) PARTITION BY RANGE (id);
 
 CREATE TABLE events_to_follow_up (
@@ -635,7 +644,9 @@ CREATE TABLE traffic_cells (
   vehicle_type text COLLATE "C" NOT NULL,
   direction text COLLATE "C" NOT NULL,
   lane text COLLATE "C" NOT NULL,
-  is_motor boolean NOT NULL
+  is_motor boolean NOT NULL,
+  vehicle_class text COLLATE "C" NOT NULL DEFAULT ''::text,
+  movement text COLLATE "C" NOT NULL DEFAULT ''::text
 );
 
 CREATE TABLE traffic_kept (
@@ -682,7 +693,9 @@ CREATE TABLE traffic_unfolded (
   first_id uuid,
   last_id uuid,
   directions text[],
-  lanes text[]
+  lanes text[],
+  classes text[],
+  movements text[]
 ) WITH (toast_tuple_target=8160, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_cost_delay=0, vacuum_truncate=false);
 
 CREATE TABLE users (
@@ -890,7 +903,7 @@ ALTER TABLE settings ADD CONSTRAINT settings_only_row_check CHECK (only_row);
 ALTER TABLE traffic_bins ADD CONSTRAINT traffic_bins_minutes_sensor_id_slot_location_id_source_key UNIQUE NULLS NOT DISTINCT (minutes, sensor_id, slot, location_id, source);
 ALTER TABLE traffic_bins ADD CONSTRAINT traffic_bins_minutes_check CHECK ((minutes = ANY (ARRAY[1, 5, 15, 60, 1440])));
 ALTER TABLE traffic_bins ADD CONSTRAINT traffic_bins_source_check CHECK (((source >= 0) AND (source <= 3)));
-ALTER TABLE traffic_cells ADD CONSTRAINT traffic_cells_vehicle_type_direction_lane_key UNIQUE (vehicle_type, direction, lane);
+ALTER TABLE traffic_cells ADD CONSTRAINT traffic_cells_vehicle_type_vehicle_class_direction_lane_mov_key UNIQUE (vehicle_type, vehicle_class, direction, lane, movement);
 ALTER TABLE traffic_cells ADD CONSTRAINT traffic_cells_pkey PRIMARY KEY (id);
 ALTER TABLE traffic_kept ADD CONSTRAINT traffic_kept_pkey PRIMARY KEY (only_row);
 ALTER TABLE traffic_kept ADD CONSTRAINT traffic_kept_only_row_check CHECK (only_row);

@@ -2,7 +2,17 @@ import { z } from 'zod';
 import { coordinates, coordinatesInput } from './coordinates.ts';
 import { id } from './id.ts';
 import { jsonObject, jsonRecord } from './json.ts';
-import { direction, lane, movement, vehicleClass } from './movements.ts';
+import {
+  classScheme,
+  direction,
+  directions,
+  lane,
+  legs,
+  movement,
+  relativeDirections,
+  turns,
+  vehicleClass,
+} from './movements.ts';
 import { pageTotals, paging, sortOrder } from './page.ts';
 import { person } from './person.ts';
 import { PLATE_RULES } from './plate.ts';
@@ -23,6 +33,30 @@ export type Severity = z.infer<typeof severity>;
 /** Replaces plates in answers to users who may not see them. */
 export const HIDDEN_PLATE = '•••';
 
+/** How a vehicle passed, of which an event has what its sensor reported. */
+const passage = {
+  direction: z
+    .union([z.enum([...directions, ...relativeDirections]), z.number()])
+    .optional()
+    .describe('As reported: of travel, as seen from the sensor, or degrees clockwise from north.'),
+  lane: z.union([z.int(), z.string()]).optional().describe('The number of the lane, or its name.'),
+  vehicleClass: z.object({ scheme: classScheme, code: z.string() }).optional(),
+  vehicleLength: z.number().optional().describe('m.'),
+  headway: z.number().optional().describe('From front to front, in seconds.'),
+  gap: z.number().optional().describe('From rear to front, in seconds.'),
+  occupancyMs: z.int().optional().describe('How long the vehicle was on the detector, in milliseconds.'),
+  movement: z
+    .object({ from: z.enum(legs), turn: z.enum(turns).optional() })
+    .optional()
+    .describe('How the vehicle passed an intersection.'),
+  passageId: showsPlate(
+    'deviceText',
+    z.string().optional().describe('Events of a sensor with the same text are about one vehicle.'),
+  ),
+};
+const passageShape = z.object(passage);
+export type Passage = z.infer<typeof passageShape>;
+
 /** An event as in lists. */
 export const event = z.object({
   id: z.string(),
@@ -40,6 +74,7 @@ export const event = z.object({
   locationName: z.string().nullable(),
   severity: severity.nullable(),
   createdAt: z.date(),
+  ...passage,
 });
 export type Event = z.infer<typeof event>;
 
@@ -127,7 +162,9 @@ const passageFields = {
   passageId: text(128, 1)
     .nullish()
     .transform((value) => value ?? undefined)
-    .describe('Events of a sensor with the same text are about one vehicle.'),
+    .describe(
+      'Events of a sensor with the same text are about one vehicle. Report each vehicle once as a detection, because each detection counts.',
+    ),
 };
 
 /** The names of the fields that say how a vehicle passed. */

@@ -65,6 +65,15 @@ describe('an export as CSV', () => {
       metadata: { note: 'a;@SUM(A1)', deep: [['b;+1', '-1', "c;'=1"]] },
       images: ['frames/1;=1'],
       tags: ['x;=HYPERLINK("http://x","y")'],
+      direction: '22.5',
+      lane: '=1',
+      vehicle_class: 'TLS8+1:PKW',
+      vehicle_length: 4.5,
+      headway: 2.35,
+      gap: null,
+      occupancy_ms: 310,
+      movement: 'N:L',
+      passage_id: 'a1',
       created_at: '2026-01-01T00:00:00.000Z',
     };
     const db = { execute: async () => ({ rows: [row] }) } as unknown as Database;
@@ -77,7 +86,17 @@ describe('an export as CSV', () => {
     expect(csv).not.toMatch(/;[=+@-]/);
     const lines = await Readable.from(readLines(Readable.from([Buffer.from(csv)]), 'csv')).toArray();
     const { location, metadata, images, tags } = row;
-    expect(lines).toMatchObject([{ event: { location, metadata, images, tags } }]);
+    const passage = {
+      direction: 22.5,
+      lane: '=1',
+      vehicleClass: { scheme: 'TLS8+1', code: 'PKW' },
+      vehicleLength: 4.5,
+      headway: 2.35,
+      occupancyMs: 310,
+      movement: { from: 'N', turn: 'L' },
+      passageId: 'a1',
+    };
+    expect(lines).toMatchObject([{ event: { location, metadata, images, tags, ...passage } }]);
   });
 });
 

@@ -136,6 +136,33 @@ describe('events.ingest', () => {
     expect(Object.keys(recent).sort()).toEqual(LIST_KEYS);
   });
 
+  it.each<[string, object, object]>([
+    ['words', { direction: 'NB', lane: 'bus', movement: { from: 'NE' } }, {}],
+    [
+      'numbers',
+      { direction: 22.5, lane: '3', movement: { from: 'N', turn: 'U' }, vehicleLength: 16.54, gap: 86399.99 },
+      { lane: 3, vehicleLength: 16.5 },
+    ],
+    [
+      'a class',
+      { vehicleClass: { scheme: 'TLS8+1', code: 'LKW_A' }, headway: 2.345, occupancyMs: 310 },
+      { headway: 2.35 },
+    ],
+    ['an id', { passageId: 'a1', lane: (17.5).toString() }, {}],
+  ])('returns how the vehicle passed, in %s, and nothing else of it', async (_, passage, stored) => {
+    const others = await Promise.all([ingest({}), ingest({ lane: 1 })]);
+    const keyed = { idempotencyKey: randomUUID(), timestamp: new Date().toISOString() };
+    for (const more of [{}, keyed, { eventType: 'INCIDENT' }]) {
+      const detail = await ingest({ ...passage, ...more });
+      expect(detail).toMatchObject({ ...passage, ...stored });
+      expect(Object.keys(detail).sort()).toEqual([...DETAIL_KEYS, ...Object.keys(passage)].sort());
+      const { events } = await gantry.ok('events.getAll', { take: 5 }, { token });
+      const listed = events.find(({ id }: { id: string }) => id === detail.id);
+      expect(Object.keys(listed).sort()).toEqual([...LIST_KEYS, ...Object.keys(passage)].sort());
+    }
+    expect(Object.keys(others[0]).sort()).toEqual(DETAIL_KEYS);
+  });
+
   it('annotates dates in the meta of the answer', async () => {
     const { id } = await ingest({});
     const { body } = await gantry.call('events.getById', { id }, { token });

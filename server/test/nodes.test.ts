@@ -134,6 +134,7 @@ describe('on a cluster, which loses the codes of errors', () => {
       metadataJson: null,
       imagesJson: null,
       tagsJson: null,
+      passage: null,
       contentHash: null,
       ...fields,
     };

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { DAY_MS, MINUTE_MS } from '@gantry/contract/durations';
+import { type ClassScheme, classOfScheme } from '@gantry/contract/vehicle-classes';
 import { describe, expect, it } from 'vitest';
 import { readTraffic, segmentsWithin } from '../src/traffic/figures.ts';
 import { rollUpQuarter } from '../src/traffic/roll-up-store.ts';
@@ -21,6 +22,10 @@ interface Reported {
   readonly vehicleSpeed?: number;
   readonly vehicleType?: string;
   readonly licensePlateNumber?: string;
+  readonly direction?: string | number;
+  readonly lane?: string | number;
+  readonly vehicleClass?: object;
+  readonly movement?: object;
 }
 
 const addLocation = async (name: string, speedLimit: number | null = 50): Promise<string> =>
@@ -308,33 +313,31 @@ describe('a sensor', () => {
   });
 });
 
-describe('directions and lanes', () => {
+describe('directions, lanes, classes and movements', () => {
   it('are kept with the counts, and so are bicycles and pedestrians', async () => {
-    const { id } = await register('RADAR');
+    const { id, apiKey } = await register('RADAR');
     const first = at('08:00');
+    const truck = { scheme: 'FHWA13', code: '9' };
     const passing = [
-      ['NB', '1', 'car'],
-      ['NB', '2', 'car'],
-      ['SB', '1', 'TRUCK'],
-      ['NB', '1', 'Car'],
-      ['SB', null, 'bicycle'],
-      [null, 'left', 'person'],
+      { direction: 'NB', lane: 1, vehicleType: 'car' },
+      { direction: 'NB', lane: '2', vehicleType: 'car' },
+      { direction: 'SB', lane: 1, vehicleType: 'TRUCK', movement: { from: 'N', turn: 'L' } },
+      { direction: 'NB', lane: 1, vehicleType: 'Car' },
+      { direction: 'SB', vehicleType: 'bicycle' },
+      { lane: 'left', vehicleType: 'person', movement: { from: 'N' } },
+      { direction: 12.5, vehicleType: 'person', vehicleClass: truck },
+      { vehicleType: 'car', vehicleClass: { scheme: 'BASIC', code: 'BICYCLE' } },
+      {},
+      { vehicleType: 'hovercraft' },
     ];
-    const ids = passing.map(
-      (_, n) => `${(first + n * MINUTE_MS).toString(16).padStart(12, '0')}70008${'0'.repeat(15)}`,
-    );
-    await gantry.pool.query(
-      `INSERT INTO traffic_unfolded
-         (event_ids, event_types, sensor_ids, location_ids, vehicle_types, speeds, directions, lanes)
-       SELECT $1, array_fill('VEHICLE_DETECTION'::text, ARRAY[6]), array_fill($2::uuid, ARRAY[6]),
-         array_fill(NULL::uuid, ARRAY[6]), $3, array_fill(50::float8, ARRAY[6]), $4, $5`,
-      [
-        ids,
-        id,
-        passing.map(([, , type]) => type),
-        passing.map(([direction]) => direction),
-        passing.map(([, lane]) => lane),
-      ],
+    await send(
+      apiKey,
+      passing.map((fields, n) => ({
+        eventType: 'VEHICLE_DETECTION',
+        vehicleSpeed: 50,
+        timestamp: new Date(first + n * MINUTE_MS).toISOString(),
+        ...fields,
+      })),
     );
     const { db } = gantry.app.context;
     const bounds = [first, first + 15 * MINUTE_MS];
@@ -344,27 +347,30 @@ describe('directions and lanes', () => {
       const { binsOf } = await readTraffic(db, place, segments, { now: at('12:00') });
       return binsOf(bounds);
     };
-    const bicycle = { code: 'BICYCLE', mode: 'BICYCLE', isHeavy: false };
-    const pedestrian = { code: 'PEDESTRIAN', mode: 'PEDESTRIAN', isHeavy: false };
+    const of = (code: string, scheme: ClassScheme = 'BASIC') => classOfScheme(scheme, code);
     const expected = [
       {
         start: first,
         end: first + 15 * MINUTE_MS,
         status: 'PARTIAL',
         coverage: 0.6667,
-        volume: 4,
+        volume: 7,
         cells: expect.arrayContaining([
-          { direction: 'NB', lane: 1, volume: 2 },
-          { direction: 'NB', lane: 2, volume: 1 },
-          { direction: 'SB', lane: 1, volume: 1 },
-          { direction: 'SB', class: bicycle, volume: 1 },
-          { lane: 'left', class: pedestrian, volume: 1 },
+          { direction: 'NB', lane: 1, class: of('CAR'), volume: 2 },
+          { direction: 'NB', lane: 2, class: of('CAR'), volume: 1 },
+          { direction: 'SB', lane: 1, class: of('TRUCK'), movement: { from: 'N', turn: 'L' }, volume: 1 },
+          { direction: 'SB', class: of('BICYCLE'), volume: 1 },
+          { lane: 'left', class: of('PEDESTRIAN'), movement: { from: 'N' }, volume: 1 },
+          { direction: 12.5, class: of('9', 'FHWA13'), volume: 1 },
+          { class: of('BICYCLE'), volume: 1 },
+          { volume: 1 },
+          { class: of('UNCLASSIFIED'), volume: 1 },
         ]),
       },
     ];
     const pending = await read();
     expect(pending).toEqual(expected);
-    expect(pending[0]?.cells).toHaveLength(5);
+    expect(pending[0]?.cells).toHaveLength(9);
     await rollUpAllTraffic(gantry, 10);
     expect(await read()).toEqual(expected);
   });

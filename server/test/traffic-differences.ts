@@ -5,7 +5,8 @@
  */
 export const TRAFFIC_DIFFERENCES = `
   WITH measured AS (
-    SELECT sensor_id, location_id, event_time(id) AS at, coalesce(vehicle_type, '') AS type, event_type <> 'INCIDENT' AS passes,
+    SELECT sensor_id, location_id, event_time(id) AS at, concat_ws('|', vehicle_type, vehicle_class, direction, lane, movement) AS type,
+      coalesce(vehicle_class = 'FHWA13:9', lower(vehicle_type) <> 'bicycle', true) AS motor, event_type <> 'INCIDENT' AS passes,
       CASE event_type WHEN 'VEHICLE_DETECTION' THEN 1 WHEN 'SPEED_DETECTION' THEN 1 WHEN 'PLATE_RECOGNITION' THEN 2 ELSE 3 END AS source,
       CASE WHEN event_type <> 'INCIDENT' AND vehicle_speed > 0 AND vehicle_speed <= 250 THEN round(vehicle_speed * 1000) END AS speed
     FROM events
@@ -14,9 +15,9 @@ export const TRAFFIC_DIFFERENCES = `
     FROM measured CROSS JOIN (VALUES (5), (15), (60), (1440)) AS level (minutes) CROSS JOIN LATERAL (VALUES
       (type, CASE WHEN speed IS NULL THEN 'none' ELSE greatest(ceil(speed / 1000), 1)::text END, passes::int::numeric),
       (type, 'speeds', speed::numeric), (type, 'squares', round((speed / 10) ^ 2)::numeric), ('', 'events', 1),
-      ('', 'vehicles', CASE WHEN lower(type) <> 'bicycle' THEN passes::int END),
-      ('', 'measured', CASE WHEN lower(type) <> 'bicycle' AND speed IS NOT NULL THEN 1 END),
-      ('', 'speed_sum', CASE WHEN lower(type) <> 'bicycle' THEN speed::numeric END)
+      ('', 'vehicles', CASE WHEN motor THEN passes::int END),
+      ('', 'measured', CASE WHEN motor AND speed IS NOT NULL THEN 1 END),
+      ('', 'speed_sum', CASE WHEN motor THEN speed::numeric END)
     ) AS one (type, measure, value)
     WHERE minutes = 5 OR at < (SELECT longer_until FROM traffic_kept)
   ), truth AS (
@@ -24,7 +25,8 @@ export const TRAFFIC_DIFFERENCES = `
       type, measure, sum(value)::bigint AS value
     FROM counted GROUP BY 1, 2, 3, 4, 5, 6, 7 HAVING sum(value) <> 0
   ), kept AS (
-    SELECT minutes::int, sensor_id, location_id, source::int, slot, vehicle_type AS type,
+    SELECT minutes::int, sensor_id, location_id, source::int, slot,
+      concat_ws('|', nullif(vehicle_type, ''), nullif(vehicle_class, ''), nullif(direction, ''), nullif(lane, ''), nullif(movement, '')) AS type,
       CASE measure WHEN -1 THEN 'none' WHEN -2 THEN 'speeds' WHEN -3 THEN 'squares' ELSE measure::text END, value
     FROM traffic_bins, unnest(cells, measures, sums) AS one (cell, measure, value) JOIN traffic_cells ON id = cell
     WHERE minutes > 1

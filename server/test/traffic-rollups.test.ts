@@ -55,6 +55,15 @@ const anEvent = () => ({
     'TRAFFIC_VIOLATION',
   ]),
   vehicleType: pick([undefined, 'CAR', 'TRUCK', 'Bicycle']),
+  vehicleClass: pick([
+    undefined,
+    undefined,
+    { scheme: 'BASIC', code: 'BICYCLE' },
+    { scheme: 'FHWA13', code: '9' },
+  ]),
+  direction: pick([undefined, 'NB', 12.5]),
+  lane: pick([undefined, 1, 'bus']),
+  movement: pick([undefined, undefined, { from: 'N' }, { from: 'N', turn: 'L' }]),
   vehicleSpeed: pick([undefined, 0, 50, 50.5, 0.0001, 250, 250.1, 1999.9999, random() * 120]),
 });
 

@@ -1,4 +1,4 @@
-import type { EventType } from '@gantry/contract/events';
+import type { EventType, Passage } from '@gantry/contract/events';
 
 /** An event as it is stored. Fields named `…Json` contain JSON text. */
 export interface EventRow {
@@ -23,6 +23,8 @@ export interface EventRow {
   readonly metadataJson: string | null;
   readonly imagesJson: string | null;
   readonly tagsJson: string | null;
+  /** How the vehicle passed; null if the sensor reported nothing about it. */
+  readonly passage: Passage | null;
   /** Identifies the content of an event with an idempotency key, whose id may exist already; otherwise null. */
   readonly contentHash: string | null;
 }

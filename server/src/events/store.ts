@@ -8,10 +8,11 @@ import type { Executor } from '../platform/database/transaction.ts';
 import { notFound } from '../platform/error.ts';
 import type { StoredRow } from './event-row.ts';
 import { timeOfId } from './id.ts';
+import { PASSAGE_COLUMNS, type PassageRecord, passageOf } from './passage-columns.ts';
 import { severityOfRank } from './severity.ts';
 
 /** The columns of an event that lists show. */
-export interface EventRecord extends Record<string, unknown> {
+export interface EventRecord extends PassageRecord {
   id: string;
   event_type: EventType;
   description: string | null;
@@ -41,7 +42,7 @@ interface DetailRecord extends EventRecord {
 
 export const listedColumns = sql.raw(
   `id, event_type, description, sensor_id, sensor_name, processed, archived, violation_type, plate, vehicle_type,
-   vehicle_speed, location_name, severity, created_at`,
+   vehicle_speed, location_name, severity, created_at, ${PASSAGE_COLUMNS}`,
 );
 
 export function toEvent(row: EventRecord): Event {
@@ -61,6 +62,7 @@ export function toEvent(row: EventRecord): Event {
     locationName: row.location_name,
     severity: row.severity === null ? null : severityOfRank(row.severity),
     createdAt: new Date(row.created_at),
+    ...passageOf(row),
   };
 }
 
@@ -136,7 +138,7 @@ function textOf(field: string): SQL {
 }
 
 /**
- * Stored events as their effects need them: without images, tags and content hash, and of the metadata, which may have
+ * Stored events as their effects need them: without images, tags, passage and content hash, and of the metadata, which may have
  * megabytes, with only what determines their incidents. Ids that do not exist are left out.
  */
 export async function findStoredRows(db: Executor, ids: readonly string[]): Promise<StoredRow[]> {
@@ -170,6 +172,7 @@ export async function findStoredRows(db: Executor, ids: readonly string[]): Prom
     }),
     imagesJson: null,
     tagsJson: null,
+    passage: null,
     contentHash: null,
     createdAt: new Date(row.created_at),
     processed: row.processed,

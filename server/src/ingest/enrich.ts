@@ -1,6 +1,11 @@
 import { hash } from 'node:crypto';
 import { DAY_MS } from '@gantry/contract/durations';
-import { type ObservedSpan, passageFieldNames, type ReportedEvent } from '@gantry/contract/events';
+import {
+  type ObservedSpan,
+  type Passage,
+  passageFieldNames,
+  type ReportedEvent,
+} from '@gantry/contract/events';
 import { plateKey } from '@gantry/contract/plate';
 import { EARLIEST_EVENT, MAX_AHEAD_MS } from '@gantry/contract/time-bounds';
 import type { EventRow } from '../events/event-row.ts';
@@ -129,8 +134,17 @@ export function enrich(
     metadataJson: event.metadata && JSON.stringify(event.metadata),
     imagesJson: event.images.length > 0 ? JSON.stringify(event.images) : null,
     tagsJson: event.tags.length > 0 ? JSON.stringify(event.tags) : null,
+    passage: passageOf(event),
     contentHash,
   };
+}
+
+/** What an event says about how the vehicle passed; null if it says nothing. */
+function passageOf(event: ReportedEvent): Passage | null {
+  const reported = passageFieldNames.flatMap((name) =>
+    event[name] === undefined ? [] : [[name, event[name]]],
+  );
+  return reported.length > 0 ? Object.fromEntries(reported) : null;
 }
 
 /** The same value with the keys of all objects sorted, so that equal values have the same JSON text. */
@@ -159,7 +173,7 @@ function hashContent(event: ReportedEvent): string {
     event.severity,
     inOrder(event.metadata),
     // Only those that are given, so that the content of other events is identified as before there were such fields.
-    ...passageFieldNames.flatMap((name) => (event[name] === undefined ? [] : [[name, event[name]]])),
+    ...Object.entries(passageOf(event) ?? {}),
   ]);
   return uuidOf(hash('sha256', content, 'hex'));
 }

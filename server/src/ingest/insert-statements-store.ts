@@ -1,6 +1,7 @@
 import { HOUR_MS } from '@gantry/contract/durations';
-import { COUNTED_COLUMNS, countingOf } from '../events/counts/counting.ts';
+import { COUNTED_COLUMNS, countingOf, UNFOLDED } from '../events/counts/counting.ts';
 import type { EventRow } from '../events/event-row.ts';
+import { passageColumns } from '../events/passage-columns.ts';
 import {
   type Column,
   double,
@@ -118,19 +119,22 @@ function idsOf(rows: readonly EventRow[]): Buffer {
   return uuidArray(rows, ({ id }) => id);
 }
 
-/** Adds the columns of the events as parameters. @returns the parameters by column name */
-function addEvents(add: Parameters<Group>['add']): ReadonlyMap<string, string> {
-  return new Map(eventColumns.map(({ name, encode }) => [name, add(({ rows }) => encode(rows))]));
+/** The events as they are inserted. */
+interface Inserting {
+  /** The parameter of each column, by its name. */
+  readonly parameters: ReadonlyMap<string, string>;
+  readonly insert: string;
 }
 
-function insertOf(events: ReadonlyMap<string, string>): string {
-  return `INSERT INTO events (${namesOf(eventColumns)}) ${rowsOf(eventColumns, [...events.values()])}`;
+/** Adds the columns of the events as parameters. @param passing whether to add how vehicles passed */
+function addEvents(add: Parameters<Group>['add'], passing: boolean): Inserting {
+  const columns = passing ? [...eventColumns, ...passageColumns] : eventColumns;
+  const parameters = new Map(columns.map(({ name, encode }) => [name, add(({ rows }) => encode(rows))]));
+  return {
+    parameters,
+    insert: `INSERT INTO events (${namesOf(columns)}) ${rowsOf(columns, [...parameters.values()])}`,
+  };
 }
-
-/** The columns of vehicle passages, which one row of `traffic_unfolded` stores as arrays. */
-const trafficColumns = ['id', 'event_type', 'sensor_id', 'location_id', 'vehicle_type', 'vehicle_speed'];
-const TRAFFIC =
-  'traffic_unfolded (event_ids, event_types, sensor_ids, location_ids, vehicle_types, speeds, first_id, last_id)';
 
 // Prevents events that a user deleted from being stored again. Inserting the record of a deletion a second time
 // violates its key, and a statement that writes to that table waits for deletions in progress before it takes its
@@ -147,27 +151,30 @@ interface Variant {
   readonly keyed: boolean;
   /** Whether any must be followed up; the statement then returns the time at which the events were stored. */
   readonly followed: boolean;
+  /** Whether any says how its vehicle passed; other groups are stored without the columns for that. */
+  readonly passing: boolean;
 }
 
 // The common case: no event of the group is stored yet, so its contribution to the totals is known beforehand. One
 // statement, so one round trip and one commit for the whole group: 40 µs an event in groups of 60, half of it for
 // indexes.
-function insertNew(name: string, { keyed, followed }: Variant): Statement<NewGroup> {
+function insertNew({ keyed, followed, passing }: Variant): Statement<NewGroup> {
+  const name = `insert-new${keyed ? '-keyed' : ''}${passing ? '-passing' : ''}-events${followed ? '-followed' : ''}`;
   return statement(name, (add) => {
-    const events = addEvents(add);
-    const ids = events.get('id') ?? '';
+    const { parameters, insert } = addEvents(add, passing);
+    const ids = parameters.get('id') ?? '';
     const count = add(({ rows }) => rows.length);
     const counts = countColumns.map(({ encode }) => add((group) => encode(group.counts)));
-    const passed = [
-      ...trafficColumns.map((column) => events.get(column)),
-      add(({ ends }) => ends[0]),
-      add(({ ends }) => ends[1]),
-    ];
+    const passed = UNFOLDED.filter(({ of }) => parameters.has(of));
+    const ends = [add(({ ends }) => ends[0]), add(({ ends }) => ends[1])];
     const parts = [
-      `stored AS (${insertOf(events)})`,
+      `stored AS (${insert})`,
       `arrived AS (INSERT INTO event_arrivals (hour, n) SELECT date_trunc('hour', now()::timestamptz(3), 'UTC'), ${count})`,
       `recorded AS (INSERT INTO changes (topic, event_ids) VALUES ('events', ${ids}))`,
-      `passed AS (INSERT INTO ${TRAFFIC} VALUES (${passed.join(', ')}))`,
+      `passed AS (
+        INSERT INTO traffic_unfolded (${passed.map(({ as }) => as).join(', ')}, first_id, last_id)
+        VALUES (${[...passed.map(({ of }) => parameters.get(of)), ...ends].join(', ')})
+      )`,
       ...(keyed ? [refuseDeleted(ids)] : []),
     ];
     const counting = `INSERT INTO event_totals (${namesOf(countColumns)}) ${rowsOf(countColumns, counts)}`;
@@ -181,33 +188,33 @@ function insertNew(name: string, { keyed, followed }: Variant): Statement<NewGro
   });
 }
 
-/** By whether any of the events has an idempotency key, and whether any must be followed up. */
-export const INSERT_NEW = {
-  unkeyed: {
-    alone: insertNew('insert-new-events', { keyed: false, followed: false }),
-    followed: insertNew('insert-new-events-followed', { keyed: false, followed: true }),
-  },
-  keyed: {
-    alone: insertNew('insert-new-keyed-events', { keyed: true, followed: false }),
-    followed: insertNew('insert-new-keyed-events-followed', { keyed: true, followed: true }),
-  },
-};
+const YES_AND_NO = [true, false];
+const VARIANTS = YES_AND_NO.flatMap((keyed) =>
+  YES_AND_NO.flatMap((followed) => YES_AND_NO.map((passing): Variant => ({ keyed, followed, passing }))),
+).map((variant) => ({ variant, statement: insertNew(variant) }));
+
+/** The statement for new events. */
+export function insertNewOf({ keyed, followed, passing }: Variant): Statement<NewGroup> {
+  const fits = ({ variant }: { variant: Variant }): boolean =>
+    variant.keyed === keyed && variant.followed === followed && variant.passing === passing;
+  return (VARIANTS.find(fits) as (typeof VARIANTS)[number]).statement;
+}
 
 const ofStored = countingOf('stored', 1);
 
 // The other case: some events have an idempotency key that was used before. Only new events are counted.
 export const INSERT_MISSING = statement<Group>('insert-missing-events', (add) => {
-  const events = addEvents(add);
+  const { parameters, insert } = addEvents(add, true);
   const noted = add(({ followed }) => idsOf(followed));
   return `
     WITH stored AS (
-      ${insertOf(events)} ON CONFLICT DO NOTHING
+      ${insert} ON CONFLICT DO NOTHING
       RETURNING ${COUNTED_COLUMNS}
     ), arrived AS (${ofStored.arrivals}), counted AS (${ofStored.totals}), passed AS (${ofStored.traffic}), recorded AS (
       INSERT INTO changes (topic, event_ids) SELECT 'events', array_agg(id) FROM stored HAVING count(*) > 0
     ), noted AS (
       INSERT INTO events_to_follow_up (event_id)
       SELECT id FROM stored WHERE id = ANY (${noted}::uuid[])
-    ), ${refuseDeleted(events.get('id') ?? '')}
+    ), ${refuseDeleted(parameters.get('id') ?? '')}
     SELECT id, created_at AS at FROM stored`;
 });

@@ -2,7 +2,7 @@ import type { QueryConfig } from 'pg';
 import type { EventRow } from '../events/event-row.ts';
 import type { KeptClient } from '../platform/database/client.ts';
 import { isUniqueViolation } from '../platform/database/failure.ts';
-import { INSERT_MISSING, INSERT_NEW, type Statement, tally } from './insert-statements-store.ts';
+import { INSERT_MISSING, insertNewOf, type Statement, tally } from './insert-statements-store.ts';
 
 const INSERT_MISSING_ATTEMPTS = 3;
 const NONE: ReadonlySet<string> = new Set();
@@ -29,8 +29,11 @@ export async function insertEvents(
 ): Promise<Inserted> {
   const ordered = inLockOrder(rows);
   if (expectsKnown) return insertMissing(client, ordered, followed);
-  const variants = INSERT_NEW[hasKeys(rows) ? 'keyed' : 'unkeyed'];
-  const insert = followed.length === 0 ? variants.alone : variants.followed;
+  const insert = insertNewOf({
+    keyed: hasKeys(rows),
+    followed: followed.length > 0,
+    passing: rows.some(({ passage }) => passage !== null),
+  });
   const group = { rows: ordered, followed, counts: tally(ordered), ends: endsOf(rows) };
   try {
     const { rows: stored } = await client.query<{ at: Date }>(queryOf(insert, group));

@@ -1,3 +1,5 @@
+import type { Direction as Reported } from '@gantry/contract/movements';
+
 /**
  * What is known about the count of an interval:
  *
@@ -11,8 +13,8 @@
  */
 export type BinStatus = 'VALID' | 'PROVISIONAL' | 'PARTIAL' | 'GAP' | 'EXCLUDED' | 'INSUFFICIENT' | 'IMPUTED';
 
-/** The direction of travel at a measuring point: NB is travelling north, CW is clockwise on a ring. */
-export type Direction = 'NB' | 'NE' | 'EB' | 'SE' | 'SB' | 'SW' | 'WB' | 'NW' | 'CW' | 'CCW' | 'BOTH';
+/** The direction at a measuring point, or as a sensor reported it. */
+export type Direction = Reported | 'BOTH';
 
 /** The legs of an intersection by the side on which they lie, clockwise. */
 export const LEGS = ['N', 'NE', 'E', 'SE', 'S', 'SW', 'W', 'NW'] as const;

@@ -1,8 +1,10 @@
 import { caseFold } from '@gantry/contract/case-fold';
+import { basicClassOf, classOfScheme } from '@gantry/contract/vehicle-classes';
+import { classOfText, directionOfText, laneOfText, movementOfText } from '../events/passage-columns.ts';
 import type { Core } from '../platform/context.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { type Interval, SLOT_MS } from '../platform/time.ts';
-import { type Bin, binStatus, type Cell, type Direction, sumCells, type VehicleClass } from './bin.ts';
+import { type Bin, binStatus, type Cell, sumCells, type VehicleClass } from './bin.ts';
 import {
   type Choice,
   type Counter,
@@ -28,7 +30,7 @@ import {
   type Sightings,
 } from './presence-store.ts';
 import { cutSegments, type Segment, slotsWithin } from './segments.ts';
-import { type Kind, NON_MOTOR_TYPES, readCounts } from './slots-store.ts';
+import { type Kind, readCounts } from './slots-store.ts';
 
 /** The fraction of time with known counts. */
 export interface Completeness {
@@ -46,7 +48,7 @@ export interface Traffic {
   /** @param bounds the starts of intervals within the range and the end of the last one, on slots of five minutes */
   readonly completenessOf: (bounds: readonly number[]) => Completeness;
   /**
-   * The traffic in intervals, with its parts by direction and lane; pedestrians and bicycles have a class.
+   * The traffic in intervals, with its parts by direction, lane, class and movement.
    * @param bounds as for `completenessOf`, and boundaries of the slots that were read
    */
   readonly binsOf: (bounds: readonly number[]) => Bin[];
@@ -136,14 +138,6 @@ export async function readTraffic(
   };
 }
 
-/** The classes of vehicles that are no motor vehicles, by their type in lower case. */
-const CLASSES = new Map<string, VehicleClass>(
-  NON_MOTOR_TYPES.map((type) => {
-    const mode = type === 'pedestrian' || type === 'person' ? 'PEDESTRIAN' : 'BICYCLE';
-    return [type, { code: mode, mode, isHeavy: false }];
-  }),
-);
-
 function binsOf(
   bounds: readonly number[],
   {
@@ -180,19 +174,35 @@ function binsOf(
       status,
       coverage: known,
       volume: volume > 0 || known > 0 ? volume : null,
-      cells: sumCells(cells[n] ?? [], ['direction', 'lane', 'class']),
+      cells: sumCells(cells[n] ?? [], ['direction', 'lane', 'class', 'movement']),
     };
   });
 }
 
-function cellOf({ vehicleType, direction, lane }: Kind, volume: number): Cell {
-  const vehicleClass = CLASSES.get(caseFold(vehicleType));
+function cellOf(kind: Kind, volume: number): Cell {
+  const { direction, lane, movement } = kind;
+  const vehicleClass = classOf(kind);
   return {
-    ...(direction !== '' && { direction: direction as Direction }),
-    ...(lane !== '' && { lane: /^\d+$/.test(lane) ? Number(lane) : lane }),
+    ...(direction !== '' && { direction: directionOfText(direction) }),
+    ...(lane !== '' && { lane: laneOfText(lane) }),
+    ...(movement !== '' && { movement: movementOfText(movement) }),
     ...(vehicleClass && { class: vehicleClass }),
     volume,
   };
+}
+
+/**
+ * The class that the sensor reported, or that its type of vehicle means in the scheme BASIC; undefined if it reported
+ * neither. Vehicles in the volume have a class of motor vehicles.
+ */
+function classOf({ vehicleType, vehicleClass, isMotor }: Kind): VehicleClass | undefined {
+  if (vehicleClass !== '') {
+    const { scheme, code } = classOfText(vehicleClass);
+    return classOfScheme(scheme, code);
+  }
+  if (vehicleType === '') return undefined;
+  const meant = classOfScheme('BASIC', basicClassOf(vehicleType));
+  return (meant?.mode === 'MOTOR') === isMotor ? meant : classOfScheme('BASIC', 'UNCLASSIFIED');
 }
 
 /** Vehicles of a sensor that are at most so far apart have no unknown time between them. */

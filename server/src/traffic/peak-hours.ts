@@ -6,6 +6,7 @@ import {
   type Cell,
   cellKey,
   type Dimension,
+  type Direction,
   isMotor,
   roundTo,
   sumCells,
@@ -52,7 +53,7 @@ export interface Peak {
   readonly k: number | null;
   /** The part of the heavier direction; null if not exactly two were counted. */
   readonly d: number | null;
-  readonly dDirection: string | null;
+  readonly dDirection: Direction | null;
   /** The part of heavy vehicles; null if there are no classes. */
   readonly t: number | null;
   /** The number of quarter hours of the window that are over, whole and valid. */

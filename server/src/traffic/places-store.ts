@@ -161,7 +161,7 @@ export async function listTopLocations(db: Executor, range: Interval): Promise<T
       UNION ALL
       SELECT location_id, ${VALUES}
       FROM (${passedIn(groupsWithin(whole), passedWithin(whole))}) AS fresh JOIN counting USING (sensor_id, source)
-      WHERE ${isOfMotor(sql`vehicle_type`)}
+      WHERE ${isOfMotor}
     ), summed AS (
       SELECT id, sum(vehicles)::bigint AS volume, sum(measured)::bigint AS measured, sum(speed_sum) AS speed_sum
       FROM passed GROUP BY id HAVING sum(vehicles) > 0
@@ -218,7 +218,7 @@ export async function readSharesOverLimit(
       SELECT limited.id, sign, CASE WHEN bin > held THEN sign END
       FROM (${passedIn(groupsWithin(whole), passedWithin(whole))}) AS fresh JOIN counting USING (sensor_id, source)
         JOIN limited ON limited.id = location_id
-      WHERE bin IS NOT NULL AND ${isOfMotor(sql`vehicle_type`)}
+      WHERE bin IS NOT NULL AND ${isOfMotor}
     )
     SELECT id, CASE WHEN held IS NOT NULL
       THEN round((coalesce(sum(over), 0) / nullif(sum(measured), 0))::numeric, 4)::double precision END AS share
@@ -278,7 +278,7 @@ export async function readLive(db: Executor, range: Interval): Promise<LiveLocat
       SELECT location_id, sensor_id, ${VALUES}
       FROM (${passedIn(groupsWithin(range), sql`location_id IS NOT NULL AND ${passedWithin(range)}`)}) AS fresh
         JOIN counting USING (sensor_id, source)
-      WHERE ${isOfMotor(sql`vehicle_type`)}
+      WHERE ${isOfMotor}
     ), live AS (
       SELECT location_id, type, coalesce(sum(n), 0)::bigint AS n, coalesce(sum(measured), 0)::bigint AS measured,
         coalesce(sum(speed_sum), 0)::bigint AS speed_sum

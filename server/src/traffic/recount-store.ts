@@ -1,5 +1,6 @@
 import { DAY_MS } from '@gantry/contract/durations';
 import { type SQL, sql } from 'drizzle-orm';
+import { UNFOLDED } from '../events/counts/counting.ts';
 import { firstIdAt } from '../events/id.ts';
 import { locks } from '../platform/database/locks.ts';
 import { moment } from '../platform/database/moment.ts';
@@ -7,7 +8,7 @@ import type { Database } from '../platform/database/pool.ts';
 import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
 import { type Interval, SLOT_MS } from '../platform/time.ts';
 import { addBins, rollUpRows } from './roll-up-store.ts';
-import { EARLIER, groupsWithin, keptSince } from './slots-store.ts';
+import { EARLIER, groupsWithin, keptSince, PASSED, UNNESTED } from './slots-store.ts';
 
 /**
  * The months from which retention removed events, with the time before which it did. The counts of such a time may exceed
@@ -35,21 +36,15 @@ const PASSED_AT_ONCE = 1_000;
 function passAgain(time: Interval): SQL {
   const within = sql`id >= ${firstIdAt(time.from)}::uuid AND id < ${firstIdAt(time.until)}::uuid`;
   return sql`
-    INSERT INTO traffic_unfolded
-      (event_ids, event_types, sensor_ids, location_ids, vehicle_types, speeds, directions, lanes, sign, first_id, last_id)
-    SELECT array_agg(id), array_agg(event_type), array_agg(sensor_id), array_agg(location_id), array_agg(vehicle_type),
-      array_agg(speed), array_agg(direction), array_agg(lane), sign, min(id::text COLLATE "C")::uuid, max(id::text COLLATE "C")::uuid
+    INSERT INTO traffic_unfolded (${sql.raw(UNFOLDED.map(({ as }) => as).join(', '))}, sign, first_id, last_id)
+    SELECT ${sql.raw(UNFOLDED.map(({ of }) => `array_agg(${of})`).join(', '))}, sign,
+      min(id::text COLLATE "C")::uuid, max(id::text COLLATE "C")::uuid
     FROM (
       SELECT *, row_number() OVER (PARTITION BY sign ORDER BY id) / ${PASSED_AT_ONCE}::int AS part
       FROM (
-        SELECT id, event_type, sensor_id, location_id, vehicle_type, vehicle_speed AS speed, NULL::text AS direction,
-          NULL::text AS lane, 1::smallint AS sign
-        FROM events WHERE ${within}
+        SELECT ${sql.raw(UNFOLDED.map(({ of }) => of).join(', '))}, 1::smallint AS sign FROM events WHERE ${within}
         UNION ALL
-        SELECT id, event_type, sensor_id, location_id, vehicle_type, speed, direction, lane, (-sign)::smallint
-        FROM ${groupsWithin(time)} AS waiting,
-          unnest(event_ids, event_types, sensor_ids, location_ids, vehicle_types, speeds, directions, lanes)
-            AS one (id, event_type, sensor_id, location_id, vehicle_type, speed, direction, lane)
+        SELECT ${PASSED}, (-sign)::smallint FROM ${groupsWithin(time)} AS waiting, ${UNNESTED}
         WHERE ${within}
       ) AS passed
     ) AS parts GROUP BY sign, part`;

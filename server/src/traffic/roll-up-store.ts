@@ -3,7 +3,16 @@ import { locks } from '../platform/database/locks.ts';
 import { moment } from '../platform/database/moment.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { type Executor, inTransaction, type Transaction } from '../platform/database/transaction.ts';
-import { ALIVE_BIT, isOfMotor, longerUntil, NO_SENSOR, ORIGIN, passedIn, source } from './slots-store.ts';
+import {
+  ALIVE_BIT,
+  isOfMotor,
+  KIND,
+  longerUntil,
+  NO_SENSOR,
+  ORIGIN,
+  passedIn,
+  source,
+} from './slots-store.ts';
 
 /** How long counts by minute are kept; the last five minutes are needed. */
 const MINUTES_KEPT = sql.raw(`interval '15 minutes'`);
@@ -122,23 +131,22 @@ function ROLL_UP(ctids: SQL) {
     ${passedIn(sql`taken`, sql`true`)}
   ), alike AS MATERIALIZED (
     SELECT slot, CASE WHEN at > now() - ${MINUTES_KEPT} THEN date_trunc('minute', at) END AS minute,
-      coalesce(sensor_id, ${NO_SENSOR}) AS sensor_id, location_id, source, vehicle_type, direction, lane, bin,
+      coalesce(sensor_id, ${NO_SENSOR}) AS sensor_id, location_id, source, ${KIND}, bin,
       sum(sign * vehicle)::float8 AS n, sum(sign)::int AS events, coalesce(sum((sign * speed)::float8), 0) AS speed_sum,
       coalesce(sum((sign * square)::float8), 0) AS square_sum,
       min(at) FILTER (WHERE sign > 0) AS first_at, max(at) FILTER (WHERE sign > 0) AS last_at
-    FROM passed GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9
+    FROM passed GROUP BY 1, 2, 3, location_id, source, ${KIND}, bin
   ), kinds AS MATERIALIZED (
-    SELECT kind.*, traffic_cells.id, coalesce(is_motor, ${isOfMotor(sql`kind.vehicle_type`)}) AS is_motor
-    FROM (SELECT DISTINCT vehicle_type, direction, lane FROM alike) AS kind
-      LEFT JOIN traffic_cells USING (vehicle_type, direction, lane)
+    SELECT kind.*, traffic_cells.id, coalesce(is_motor, ${isOfMotor}) AS is_motor
+    FROM (SELECT DISTINCT ${KIND} FROM alike) AS kind
+      LEFT JOIN traffic_cells USING (${KIND})
   ), new_kinds AS (
-    INSERT INTO traffic_cells (vehicle_type, direction, lane, is_motor)
-    SELECT vehicle_type, direction, lane, is_motor FROM kinds WHERE id IS NULL
-    RETURNING vehicle_type, direction, lane, id, is_motor
+    INSERT INTO traffic_cells (${KIND}, is_motor) SELECT ${KIND}, is_motor FROM kinds WHERE id IS NULL
+    RETURNING ${KIND}, id, is_motor
   ), known_kinds AS MATERIALIZED (
-    SELECT * FROM kinds WHERE id IS NOT NULL UNION ALL SELECT * FROM new_kinds
+    SELECT ${KIND}, id, is_motor FROM kinds WHERE id IS NOT NULL UNION ALL SELECT * FROM new_kinds
   ), fine AS MATERIALIZED (
-    SELECT alike.*, known_kinds.id AS cell, is_motor::int AS motor FROM alike JOIN known_kinds USING (vehicle_type, direction, lane)
+    SELECT alike.*, known_kinds.id AS cell, is_motor::int AS motor FROM alike JOIN known_kinds USING (${KIND})
   ), spread AS (
     SELECT 5 AS minutes, sensor_id, location_id, source, slot, cell, bin, n, motor, events, speed_sum, square_sum,
       0 AS alive, first_at, last_at

@@ -1,6 +1,9 @@
+import { classSchemeNames, classSchemes } from '@gantry/contract/vehicle-classes';
 import { type SQL, sql } from 'drizzle-orm';
+import { UNFOLDED } from '../events/counts/counting.ts';
 import { idWithin, idWithinAny } from '../events/counts/totals.ts';
 import { firstIdAt } from '../events/id.ts';
+import { classText } from '../events/passage-columns.ts';
 import { caseFolded } from '../platform/database/case-folded.ts';
 import { locks } from '../platform/database/locks.ts';
 import { moment } from '../platform/database/moment.ts';
@@ -101,16 +104,28 @@ export const isPlausible = sql.raw(`measure BETWEEN 1 AND ${MAX_SPEED}`);
 /** The types of vehicles, case-folded, that are no motor vehicles and so not in the volume. */
 export const NON_MOTOR_TYPES: readonly string[] = ['pedestrian', 'person', 'cyclist', 'bicycle'];
 
-/** Whether vehicles of a type are motor vehicles, as a condition. */
-export function isOfMotor(vehicleType: SQL): SQL {
-  return sql`${caseFolded(vehicleType)} <> ALL (${sql.param(NON_MOTOR_TYPES)}::text[])`;
-}
+/** The classes, as `SCHEME:CODE`, that are no motor vehicles. */
+const NON_MOTOR_CLASSES: readonly string[] = classSchemeNames.flatMap((scheme) =>
+  classSchemes[scheme].flatMap(({ code, mode }) => (mode === 'MOTOR' ? [] : [classText({ scheme, code })])),
+);
+
+/** Whether the columns vehicle_class and vehicle_type are those of motor vehicles, as a condition. The class decides. */
+export const isOfMotor = sql`(CASE WHEN vehicle_class = ''
+  THEN ${caseFolded(sql`vehicle_type`)} <> ALL (${sql.param(NON_MOTOR_TYPES)}::text[])
+  ELSE vehicle_class <> ALL (${sql.param(NON_MOTOR_CLASSES)}::text[]) END)`;
+
+/** The columns that distinguish kinds of vehicles. */
+export const KIND = sql.raw('vehicle_type, vehicle_class, direction, lane, movement');
 
 /** A kind of vehicle, as the device sent it; '' for none. */
 export interface Kind {
   readonly vehicleType: string;
+  /** As `SCHEME:CODE`. */
+  readonly vehicleClass: string;
   readonly direction: string;
   readonly lane: string;
+  /** As `LEG` or `LEG:TURN`. */
+  readonly movement: string;
   /** Whether these are in the volume: not pedestrians and bicycles. */
   readonly isMotor: boolean;
 }
@@ -138,7 +153,7 @@ interface CountsRow extends Record<string, unknown> {
   cells: string;
   measures: string;
   sums: string;
-  kinds: [cell: number, vehicleType: string, direction: string, lane: string, isMotor: boolean][] | null;
+  kinds: (Kind & { readonly cell: number })[] | null;
 }
 
 /** Parses a list of PostgreSQL arrays, `{1,2},{3}`. */
@@ -160,7 +175,8 @@ export const EARLIER = sql.raw(`
     array_fill(traffic_cells.id, ARRAY[cardinality(bins) + 3]) AS cells, '{-3,-2,-1}'::smallint[] || bins AS measures,
     ARRAY[squares, speed_sum - excess, n - measured] || counts::bigint[] AS sums
   FROM traffic_rollups
-    JOIN traffic_cells ON traffic_cells.vehicle_type = traffic_rollups.vehicle_type AND direction = '' AND lane = ''
+    JOIN traffic_cells ON traffic_cells.vehicle_type = traffic_rollups.vehicle_type
+      AND (vehicle_class, direction, lane, movement) = ('', '', '', '')
     CROSS JOIN LATERAL (
       SELECT coalesce(sum(count) FILTER (WHERE bin BETWEEN 1 AND ${MAX_SPEED}), 0) AS plausible,
         coalesce(sum(count * bin * 1000::bigint) FILTER (WHERE bin > ${MAX_SPEED}), 0)::bigint AS excess,
@@ -247,40 +263,36 @@ export async function readCounts(
     WITH counting AS MATERIALIZED (
       SELECT * FROM unnest(${sql.param(ids)}::uuid[], ${sql.param(sources)}::smallint[]) AS one (sensor_id, source)
     ), fresh AS MATERIALIZED (
-      SELECT slot, sensor_id, vehicle_type, direction, lane, coalesce(bin, -1::smallint) AS bin, sum(sign * vehicle)::bigint AS n,
+      SELECT slot, sensor_id, ${KIND}, coalesce(bin, -1::smallint) AS bin, sum(sign * vehicle)::bigint AS n,
         coalesce(sum(sign * speed), 0)::bigint AS speeds, coalesce(sum(sign * square), 0)::bigint AS squares
       FROM (${passedIn(groupsWithin(range), sql`${here} AND ${sql.join([passedWithin(range), ...idWithinAny(spans)], sql` AND `)}`)}) AS passed
         JOIN counting USING (sensor_id, source)
-      GROUP BY 1, 2, 3, 4, 5, 6
+      GROUP BY slot, sensor_id, ${KIND}, coalesce(bin, -1::smallint)
     ), fresh_kinds AS MATERIALIZED (
-      SELECT -row_number() OVER () AS cell, kind.*, ${isOfMotor(sql`vehicle_type`)} AS is_motor
-      FROM (SELECT DISTINCT vehicle_type, direction, lane FROM fresh) AS kind
+      SELECT -row_number() OVER () AS cell, kind.*, ${isOfMotor} AS is_motor
+      FROM (SELECT DISTINCT ${KIND} FROM fresh) AS kind
     ), counted AS MATERIALIZED (
       ${sql.join(rolledUp, sql` UNION ALL `)}
       UNION ALL
       SELECT slot, sensor_id, ARRAY[cell, cell, cell]::int[], ARRAY[-3, -2, bin]::smallint[], ARRAY[squares, speeds, n]
-      FROM fresh JOIN fresh_kinds USING (vehicle_type, direction, lane)
+      FROM fresh JOIN fresh_kinds USING (${KIND})
     ), used AS (
       SELECT DISTINCT cell FROM counted, unnest(cells) AS one (cell)
     )
     SELECT array_agg(date_part('epoch', slot)::bigint)::text AS slots, array_agg(sensor_id) AS sensors,
       string_agg(cells::text, ',') AS cells, string_agg(measures::text, ',') AS measures, string_agg(sums::text, ',') AS sums,
-      (SELECT json_agg(json_build_array(cell, vehicle_type, direction, lane, is_motor)) FROM (
-        TABLE fresh_kinds
-        UNION ALL SELECT 0, '', '', '', true
-        UNION ALL SELECT id, vehicle_type, direction, lane, is_motor FROM traffic_cells WHERE id IN (SELECT cell FROM used)
+      (SELECT json_agg(json_build_object('cell', cell, 'vehicleType', vehicle_type, 'vehicleClass', vehicle_class,
+        'direction', direction, 'lane', lane, 'movement', movement, 'isMotor', is_motor)) FROM (
+        SELECT cell, ${KIND}, is_motor FROM fresh_kinds
+        UNION ALL SELECT 0, '', '', '', '', '', true
+        UNION ALL SELECT id, ${KIND}, is_motor FROM traffic_cells WHERE id IN (SELECT cell FROM used)
       ) AS kind) AS kinds
     FROM counted`);
   const [row] = rows;
   if (!row?.slots) return NO_COUNTS;
   const [cells, measures, sums] = [listsOf(row.cells), listsOf(row.measures), listsOf(row.sums)];
   return {
-    kinds: new Map(
-      row.kinds?.map(([cell, vehicleType, direction, lane, isMotor]) => [
-        cell,
-        { vehicleType, direction, lane, isMotor },
-      ]),
-    ),
+    kinds: new Map(row.kinds?.map(({ cell, ...kind }) => [cell, kind])),
     rows: numbersOf(row.slots).map((seconds, n) => ({
       slot: seconds * 1_000,
       sensorId: row.sensors[n] ?? id,
@@ -309,9 +321,14 @@ export function groupsWithin({ from, until }: Interval): SQL {
 )`;
 }
 
+/** The columns of the events in the arrays of `traffic_unfolded`. */
+export const PASSED = sql.raw(UNFOLDED.map(({ of }) => (of === 'vehicle_speed' ? 'speed' : of)).join(', '));
+/** The rows of the arrays, for a FROM clause. */
+export const UNNESTED = sql`unnest(${sql.raw(UNFOLDED.map(({ as }) => as).join(', '))}) AS one (${PASSED})`;
+
 /**
  * The events in rows of `traffic_unfolded`, as a query with the columns at, slot (of 5 minutes), sensor_id,
- * location_id, source, vehicle_type, direction, lane ('' for none), vehicle (1 for every event except an INCIDENT, else
+ * location_id, source, those of `KIND` ('' for none), vehicle (1 for every event except an INCIDENT, else
  * 0), sign, and for vehicles with a plausible speed: speed (metres per hour), square (of the speed, in (0.01 km/h)²) and
  * bin (the speed in whole km/h, rounded up, and at least 1). Late events from before the time since which traffic is
  * kept are left out.
@@ -320,19 +337,17 @@ export function groupsWithin({ from, until }: Interval): SQL {
  */
 export function passedIn(rows: SQL, condition: SQL): SQL {
   return sql`
-  SELECT at, date_bin('5 minutes', at, ${ORIGIN}) AS slot, sensor_id, location_id, source, vehicle_type, direction, lane,
+  SELECT at, date_bin('5 minutes', at, ${ORIGIN}) AS slot, sensor_id, location_id, source, ${KIND},
     vehicle, speed, round((speed / 10::float8) ^ 2)::bigint AS square,
     CASE WHEN speed IS NOT NULL THEN greatest((speed + 999) / 1000, 1)::smallint END AS bin, sign
   FROM (
     SELECT event_time(id) AS at, sensor_id, location_id, ${sourceOf} AS source, coalesce(vehicle_type, '') AS vehicle_type,
-      coalesce(direction, '') AS direction, coalesce(lane, '') AS lane, (event_type <> 'INCIDENT')::int AS vehicle,
+      coalesce(vehicle_class, '') AS vehicle_class, coalesce(direction, '') AS direction, coalesce(lane, '') AS lane,
+      coalesce(movement, '') AS movement, (event_type <> 'INCIDENT')::int AS vehicle,
       CASE WHEN event_type <> 'INCIDENT' AND speed > 0 AND speed <= ${sql.raw(String(MAX_SPEED))}
         THEN round(speed * 1000)::bigint END AS speed, sign
     FROM (
-      SELECT id, event_type, sensor_id, location_id, vehicle_type, speed, direction, lane, sign
-      FROM ${rows} AS source_rows,
-        unnest(event_ids, event_types, sensor_ids, location_ids, vehicle_types, speeds, directions, lanes)
-          AS one (id, event_type, sensor_id, location_id, vehicle_type, speed, direction, lane)
+      SELECT ${PASSED}, sign FROM ${rows} AS source_rows, ${UNNESTED}
     ) AS counted WHERE ${condition}
   ) AS passed WHERE at >= ${keptSince}`;
 }

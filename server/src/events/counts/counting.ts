@@ -21,7 +21,21 @@ export const violationCondition = sql.raw(`(event_type IN (${violationTypes}) OR
 
 /** The columns of events that a statement must return for `countingOf`. */
 export const COUNTED_COLUMNS =
-  'id, event_type, violation_type, vehicle_type, severity, processed, archived, created_at, sensor_id, location_id, vehicle_speed';
+  'id, event_type, violation_type, vehicle_type, severity, processed, archived, created_at, sensor_id, location_id, vehicle_speed, direction, lane, vehicle_class, movement';
+
+/** The columns of events that `traffic_unfolded` stores as arrays, with the names of the arrays. */
+export const UNFOLDED = [
+  { of: 'id', as: 'event_ids' },
+  { of: 'event_type', as: 'event_types' },
+  { of: 'sensor_id', as: 'sensor_ids' },
+  { of: 'location_id', as: 'location_ids' },
+  { of: 'vehicle_type', as: 'vehicle_types' },
+  { of: 'vehicle_speed', as: 'speeds' },
+  { of: 'direction', as: 'directions' },
+  { of: 'lane', as: 'lanes' },
+  { of: 'vehicle_class', as: 'classes' },
+  { of: 'movement', as: 'movements' },
+] as const;
 
 /** The hour in which an event was stored. */
 export const HOUR_OF_ARRIVAL = `date_trunc('hour', created_at, 'UTC')`;
@@ -48,9 +62,8 @@ export function countingOf(rows: string, sign: 1 | -1): Counting {
     totals: `INSERT INTO event_totals (hour, ${TOTALS_KEYS}, n)
       SELECT event_hour(id), ${KEYS_OF_EVENT}, ${sign} * count(*) FROM ${rows} GROUP BY 1, 2, 3, 4, 5, 6, 7`,
     traffic: `INSERT INTO traffic_unfolded
-        (event_ids, event_types, sensor_ids, location_ids, vehicle_types, speeds, sign, first_id, last_id)
-      SELECT array_agg(id), array_agg(event_type), array_agg(sensor_id), array_agg(location_id),
-        array_agg(vehicle_type), array_agg(vehicle_speed), ${sign},
+        (${UNFOLDED.map(({ as }) => as).join(', ')}, sign, first_id, last_id)
+      SELECT ${UNFOLDED.map(({ of }) => `array_agg(${of})`).join(', ')}, ${sign},
         min(id::text COLLATE "C")::uuid, max(id::text COLLATE "C")::uuid
       FROM ${rows} HAVING count(*) > 0`,
   };

@@ -1,6 +1,6 @@
 import { DAY_MS } from '@gantry/contract/durations';
 import { type SQL, sql } from 'drizzle-orm';
-import { keysOfEvent, totalsKeys } from '../../events/counts/counting.ts';
+import { keysOfEvent, totalsKeys, UNFOLDED } from '../../events/counts/counting.ts';
 import { addToPeriods, rollUpCounts } from '../../events/counts/roll-up.ts';
 import { locks } from '../../platform/database/locks.ts';
 import { moment } from '../../platform/database/moment.ts';
@@ -8,7 +8,15 @@ import type { Executor, Transaction } from '../../platform/database/transaction.
 import type { Interval } from '../../platform/time.ts';
 import { isRemovedOf, REMOVED, recountDay } from '../../traffic/recount-store.ts';
 import { addQuarter } from '../../traffic/roll-up-store.ts';
-import { isOfMotor, keptSince, longerUntil, NO_SENSOR, ORIGIN, passedIn } from '../../traffic/slots-store.ts';
+import {
+  isOfMotor,
+  KIND,
+  keptSince,
+  longerUntil,
+  NO_SENSOR,
+  ORIGIN,
+  passedIn,
+} from '../../traffic/slots-store.ts';
 import type { Check, Difference, Rebuild, Rebuilding } from './check.ts';
 
 // Each of these is read by one statement, so that events stored meanwhile are either on both sides or on neither. On a
@@ -107,9 +115,7 @@ export const totalsChecks: readonly Check[] = [
 
 /** Stored events in the format of `traffic_unfolded`, so that the same expressions count both. */
 const STORED = sql`(
-  SELECT ARRAY[id] AS event_ids, ARRAY[event_type] AS event_types, ARRAY[sensor_id] AS sensor_ids,
-    ARRAY[location_id] AS location_ids, ARRAY[vehicle_type] AS vehicle_types, ARRAY[vehicle_speed] AS speeds,
-    NULL::text[] AS directions, NULL::text[] AS lanes, 1::smallint AS sign
+  SELECT ${sql.raw(UNFOLDED.map(({ of, as }) => `ARRAY[${of}] AS ${as}`).join(', '))}, 1::smallint AS sign
   FROM events
 )`;
 
@@ -134,9 +140,9 @@ const DUE = sql`
   FROM (
     ${passedIn(STORED, sql`true`)}
     UNION ALL
-    SELECT at, slot, sensor_id, location_id, source, vehicle_type, direction, lane, vehicle, speed, square, bin, (-sign)::smallint
+    SELECT at, slot, sensor_id, location_id, source, ${KIND}, vehicle, speed, square, bin, (-sign)::smallint
     FROM (${passedIn(sql`traffic_unfolded`, sql`true`)}) AS waiting
-    ) AS passed CROSS JOIN LATERAL (SELECT (${isOfMotor(sql`vehicle_type`)})::int AS motor) AS kind
+    ) AS passed CROSS JOIN LATERAL (SELECT ${isOfMotor}::int AS motor) AS kind
   CROSS JOIN LATERAL (VALUES
     (coalesce(bin, -1)::int, (sign * vehicle)::bigint), (-2, sign * speed), (-3, sign * square), (${EVENTS}, sign),
     (${VEHICLES}, motor * sign * vehicle), (${MEASURED}, CASE WHEN bin IS NULL THEN 0 ELSE motor * sign END),

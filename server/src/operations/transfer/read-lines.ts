@@ -9,7 +9,10 @@ export type ReadLine =
   | { readonly line: number; readonly flaw: string };
 
 /** The columns of a CSV file that contain JSON. */
-const JSON_COLUMNS = ['location', 'metadata', 'images', 'tags'];
+const JSON_COLUMNS = ['location', 'metadata', 'images', 'tags', 'vehicleClass', 'movement'];
+
+/** The columns of a CSV file that contain numbers. */
+const NUMBER_COLUMNS = ['vehicleSpeed', 'vehicleLength', 'headway', 'gap', 'occupancyMs'];
 
 const NUMBER = /^\s*[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?\s*$/i;
 
@@ -88,7 +91,7 @@ function eventOf(record: Readonly<Record<string, string>>) {
   const event: Record<string, unknown> = {};
   for (const [name, text] of Object.entries(record)) {
     if (text === '') continue;
-    if (name === 'vehicleSpeed') {
+    if (NUMBER_COLUMNS.includes(name)) {
       if (!NUMBER.test(text)) return { flaw: `${name} is not a number such as 63.5: ${text.slice(0, 50)}` };
       event[name] = Number(text);
     } else if (JSON_COLUMNS.includes(name)) {
@@ -97,7 +100,8 @@ function eventOf(record: Readonly<Record<string, string>>) {
       } catch {
         return { flaw: `${name} is not JSON` };
       }
-    } else event[name] = unguardText(text);
+    } else if (name === 'direction' && NUMBER.test(text)) event[name] = Number(text);
+    else event[name] = unguardText(text);
   }
   return { event };
 }

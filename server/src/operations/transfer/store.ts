@@ -1,6 +1,7 @@
-import type { EventType } from '@gantry/contract/events';
+import { type EventType, passageFieldNames } from '@gantry/contract/events';
 import { type SQL, sql } from 'drizzle-orm';
 import { firstIdAt, timeOfId } from '../../events/id.ts';
+import { PASSAGE_COLUMNS, type PassageRecord, passageOf } from '../../events/passage-columns.ts';
 import { severityOfRank } from '../../events/severity.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import { inPortions } from '../../platform/groups.ts';
@@ -21,6 +22,7 @@ export const fields = [
   'metadata',
   'images',
   'tags',
+  ...passageFieldNames,
   'sensorName',
   'sensorType',
   'locationName',
@@ -61,7 +63,7 @@ interface Found extends Record<string, unknown> {
   readonly stored: number;
 }
 
-interface Row extends Record<string, unknown> {
+interface Row extends PassageRecord {
   readonly id: string;
   readonly severity: number | null;
   readonly created_at: string;
@@ -124,7 +126,8 @@ async function readEvents(db: Executor, ids: readonly string[]): Promise<Exporte
       plate AS "licensePlateNumber", vehicle_type AS "vehicleType", vehicle_speed AS "vehicleSpeed",
       violation_type AS "violationType", events.description, events.location, metadata,
       coalesce(images, '[]') AS images, coalesce(tags, '[]') AS tags, sensor_name AS "sensorName",
-      sensors.type AS "sensorType", location_name AS "locationName", processed, archived, events.created_at
+      sensors.type AS "sensorType", location_name AS "locationName", processed, archived, events.created_at,
+      ${sql.raw(PASSAGE_COLUMNS)}
     FROM events LEFT JOIN sensors ON sensors.id = events.sensor_id
     WHERE events.id = ANY(${sql.param(ids)}::uuid[])
     ORDER BY events.id`);
@@ -134,6 +137,7 @@ async function readEvents(db: Executor, ids: readonly string[]): Promise<Exporte
 function exported({ severity, created_at, ...row }: Row): ExportedEvent {
   return {
     ...row,
+    ...passageOf(row),
     timestamp: new Date(timeOfId(row.id)).toISOString(),
     severity: severity === null ? null : severityOfRank(severity),
     createdAt: new Date(created_at).toISOString(),
