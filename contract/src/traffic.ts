@@ -7,7 +7,8 @@ import { trafficIntervals } from './values.ts';
 export const trafficInterval = z.enum(trafficIntervals);
 export type TrafficInterval = z.infer<typeof trafficInterval>;
 
-const range = {
+/** The bounds of a question about traffic. */
+export const trafficRange = {
   startDate: timeInput.describe(
     "Start, inclusive. A plain date is the start of that day in the service's time zone. The interval that it falls into counts whole.",
   ),
@@ -16,12 +17,13 @@ const range = {
   ),
 };
 
-function onePlace(input: { sensorId?: string | undefined; locationId?: string | undefined }): boolean {
+/** Whether the input names exactly one place. */
+export function onePlace(input: { sensorId?: string | undefined; locationId?: string | undefined }): boolean {
   return (input.sensorId === undefined) !== (input.locationId === undefined);
 }
-const ONE_PLACE = { path: ['sensorId'], message: 'Give either a sensorId or a locationId' };
+export const ONE_PLACE = { path: ['sensorId'], message: 'Give either a sensorId or a locationId' };
 
-const place = {
+export const trafficPlace = {
   sensorId: id.optional().describe('Everything that this sensor saw, wherever it stood.'),
   locationId: id
     .optional()
@@ -33,16 +35,23 @@ const vehicleType = trimmedText(100)
   .describe('Only vehicles of this type, without regard to case.');
 
 export const flowInput = z
-  .object({ ...place, interval: trafficInterval.default('60min'), ...range, vehicleType })
+  .object({ ...trafficPlace, interval: trafficInterval.default('60min'), ...trafficRange, vehicleType })
   .refine(onePlace, ONE_PLACE);
 export type FlowInput = z.infer<typeof flowInput>;
 
 export const speedDistributionInput = z
-  .object({ ...place, ...range, vehicleType, binWidth: z.int().min(1).max(50).default(5).describe('km/h') })
+  .object({
+    ...trafficPlace,
+    ...trafficRange,
+    vehicleType,
+    binWidth: z.int().min(1).max(50).default(5).describe('km/h'),
+  })
   .refine(onePlace, ONE_PLACE);
 export type SpeedDistributionInput = z.infer<typeof speedDistributionInput>;
 
-export const hourOfWeekInput = z.object({ ...place, ...range, vehicleType }).refine(onePlace, ONE_PLACE);
+export const hourOfWeekInput = z
+  .object({ ...trafficPlace, ...trafficRange, vehicleType })
+  .refine(onePlace, ONE_PLACE);
 export type HourOfWeekInput = z.infer<typeof hourOfWeekInput>;
 
 const speed = z.number().nullable();
@@ -56,7 +65,7 @@ const shareOverLimit = z
     'Share (0 to 1) of vehicles with a speed that exceeded the speed limit of the location at that time. A limit is rounded up to whole km/h (50.5 to 51). A change of the limit applies from the start of the five-minute slot in which it was made. Vehicles without a limit are excluded; null if there are no others.',
   );
 const speedLimit = z.number().nullable().describe('The current speed limit of the location, in km/h.');
-const timezone = z.string().describe('The time zone of the service, which applies to hours and days.');
+export const timezone = z.string().describe('The time zone of the service, which applies to hours and days.');
 
 /** Speed percentiles: V85 is the speed that 85 % of the vehicles did not exceed. */
 const percentiles = { v15: percentile, v50: percentile, v85: percentile, v95: percentile };
@@ -237,7 +246,7 @@ export const liveTraffic = z.object({
 export type LiveTraffic = z.infer<typeof liveTraffic>;
 
 export const topLocationsInput = z.object({
-  ...range,
+  ...trafficRange,
   limit: z.int().min(1).max(100).default(10).describe('Maximum number of items to return.'),
   by: z.enum(['volume', 'meanSpeed', 'shareOverLimit']).default('volume'),
   minimumVolume: z

@@ -149,6 +149,13 @@ const inputs = (): Partial<Record<ProcedurePath, Input>> => {
     'traffic.getFlow': { sensorId: planted.sensorId },
     'traffic.getSpeedDistribution': { sensorId: planted.sensorId },
     'traffic.getHourOfWeek': { sensorId: planted.sensorId },
+    'traffic.getCounts': { sensorId: planted.sensorId, ...range },
+    'traffic.getPeakHours': { sensorId: planted.sensorId, ...range },
+    'traffic.getDailyVolumes': { sensorId: planted.sensorId, ...range },
+    'traffic.getAadt': { sensorId: planted.sensorId, year: 2026 },
+    'traffic.getFactors': { sensorId: planted.sensorId, year: 2026 },
+    'traffic.getDesignHours': { sensorId: planted.sensorId, year: 2026 },
+    'traffic.getSpeedStudy': { sensorId: planted.sensorId, ...range },
   };
 };
 

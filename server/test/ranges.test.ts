@@ -22,6 +22,17 @@ describe('a range that ends before it starts', () => {
     ['traffic.getFlow', { sensorId, ...backwards }],
     ['traffic.getSpeedDistribution', { sensorId, ...backwards }],
     ['traffic.getHourOfWeek', { sensorId, ...backwards }],
+    ['traffic.getCounts', { sensorId, ...backwards }],
+    ['traffic.getPeakHours', { sensorId, ...backwards }],
+    ['traffic.getDailyVolumes', { sensorId, ...backwards }],
+    ['traffic.getSpeedStudy', { sensorId, ...backwards }],
+    [
+      'traffic.compareStudies',
+      {
+        before: { sensorId, startDate: '2026-03-01', endDate: '2026-03-01' },
+        after: { sensorId, ...backwards },
+      },
+    ],
     ['traffic.getTopLocations', backwards],
   ])('is refused by %s', async (procedure, input) => {
     const { status, body } = await gantry.call(procedure, input, { token });
@@ -84,6 +95,10 @@ describe('a range of figures', () => {
     ['traffic.getFlow', { sensorId, interval: 'day' }],
     ['traffic.getSpeedDistribution', { sensorId }],
     ['traffic.getHourOfWeek', { sensorId }],
+    ['traffic.getCounts', { sensorId, interval: 'day' }],
+    ['traffic.getPeakHours', { sensorId }],
+    ['traffic.getDailyVolumes', { sensorId }],
+    ['traffic.getSpeedStudy', { sensorId }],
     ['traffic.getTopLocations', {}],
   ];
   it.each(

@@ -1,4 +1,20 @@
 import {
+  aadt,
+  annualInput,
+  compareStudiesInput,
+  counts,
+  countsInput,
+  dailyVolumes,
+  dailyVolumesInput,
+  designHours,
+  factors,
+  peakHours,
+  peakHoursInput,
+  speedStudy,
+  speedStudyInput,
+  studyComparison,
+} from '@gantry/contract/figures';
+import {
   flow,
   flowInput,
   hourOfWeek,
@@ -16,6 +32,15 @@ import {
   getSpeedDistribution,
   getTopLocations,
 } from '../traffic/service.ts';
+import { compareSpeeds, getSpeedStudy } from '../traffic/studies.ts';
+import {
+  getAadt,
+  getCounts,
+  getDailyVolumes,
+  getDesignHours,
+  getFactors,
+  getPeakHours,
+} from '../traffic/volumes.ts';
 import { router, signedIn } from './procedures.ts';
 
 export const trafficRouter = router({
@@ -59,4 +84,66 @@ export const trafficRouter = router({
     .input(topLocationsInput)
     .output(topLocations)
     .query(({ ctx: { app }, input }) => getTopLocations(app, input)),
+
+  getCounts: signedIn
+    .meta({
+      question: true,
+      summary: 'Get the volume of a place by interval, direction, lane and class',
+      notes: 'Counts the same vehicles as traffic.getFlow, in the same intervals. At most 10,000 intervals.',
+    })
+    .input(countsInput)
+    .output(counts)
+    .query(({ ctx: { app }, input }) => getCounts(app, input)),
+
+  getPeakHours: signedIn
+    .meta({
+      question: true,
+      summary: 'Get the peak hours of each day by window',
+      notes:
+        'A peak hour is four successive quarter hours that are VALID and wholly in the range, and begins on any of them; the first of several with the same volume. At most 104 days.',
+    })
+    .input(peakHoursInput)
+    .output(peakHours)
+    .query(({ ctx: { app }, input }) => getPeakHours(app, input)),
+
+  getDailyVolumes: signedIn
+    .meta({ question: true, summary: 'Get the volume of each day, and the average of complete days' })
+    .input(dailyVolumesInput)
+    .output(dailyVolumes)
+    .query(({ ctx: { app }, input }) => getDailyVolumes(app, input)),
+
+  getAadt: signedIn
+    .meta({ question: true, summary: 'Get the annual average daily traffic of a place' })
+    .input(annualInput)
+    .output(aadt)
+    .query(({ ctx: { app }, input }) => getAadt(app, input)),
+
+  getFactors: signedIn
+    .meta({ question: true, summary: 'Get the monthly and weekday factors of a place' })
+    .input(annualInput)
+    .output(factors)
+    .query(({ ctx: { app }, input }) => getFactors(app, input)),
+
+  getDesignHours: signedIn
+    .meta({ question: true, summary: 'Get the busiest hours of a year, with K30, K50 and K100' })
+    .input(annualInput)
+    .output(designHours)
+    .query(({ ctx: { app }, input }) => getDesignHours(app, input)),
+
+  getSpeedStudy: signedIn
+    .meta({
+      question: true,
+      summary: 'Get a speed study: percentiles, pace, shares over the limit and confidence',
+      notes:
+        'Speeds are those of traffic.getFlow. A limit counts for the time in which it held. `days` and `hours` are in the local time of the service.',
+    })
+    .input(speedStudyInput)
+    .output(speedStudy)
+    .query(({ ctx: { app }, input }) => getSpeedStudy(app, input)),
+
+  compareStudies: signedIn
+    .meta({ question: true, summary: 'Compare the speeds before and after a measure by statistical tests' })
+    .input(compareStudiesInput)
+    .output(studyComparison)
+    .query(({ ctx: { app }, input }) => compareSpeeds(app, input)),
 });

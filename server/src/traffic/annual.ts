@@ -36,7 +36,7 @@ export interface Aadt extends Figure {
   /** As it is published: to 10 vehicles below 1,000, and to 100 from there. */
   readonly published: number | null;
   /** The average daily traffic of each month (FHWA); null where an hour of the week is not known. */
-  readonly months: readonly { readonly month: number; readonly value: number | null }[];
+  readonly months: { readonly month: number; readonly value: number | null }[];
 }
 
 /** The smallest number of complete days of which a simple mean is annual. */
@@ -191,11 +191,11 @@ export function publishedVolume(volume: number): number {
 
 export interface Factors {
   /** AADT / MADT, by month. */
-  readonly months: readonly { readonly month: number; readonly factor: number | null }[];
+  readonly months: { readonly month: number; readonly factor: number | null }[];
   /** AADT / the average volume of the weekday in the year. */
-  readonly weekdays: readonly { readonly weekday: number; readonly factor: number | null }[];
+  readonly weekdays: { readonly weekday: number; readonly factor: number | null }[];
   /** AADT / the average volume of the weekday in the month. */
-  readonly combined: readonly {
+  readonly combined: {
     readonly month: number;
     readonly weekday: number;
     readonly factor: number | null;
@@ -238,7 +238,7 @@ export function groupFactor(factors: readonly (number | null)[]): {
 
 export interface DesignHours {
   /** The 100 hours with most vehicles, in descending order; of equal ones, the first. */
-  readonly hours: readonly { readonly start: Date; readonly volume: number }[];
+  readonly hours: { readonly start: Date; readonly volume: number }[];
   /** The 30th, 50th and 100th of them, divided by AADT. */
   readonly k30: number | null;
   readonly k50: number | null;

@@ -1,5 +1,8 @@
 import { caseFold } from '@gantry/contract/case-fold';
+import { basicClassOf, classOfScheme } from '@gantry/contract/vehicle-classes';
+import { classOfText } from '../events/passage-columns.ts';
 import { type Interval, SLOT_MS } from '../platform/time.ts';
+import type { VehicleClass } from './bin.ts';
 import { type Counts, isPlausibleBin, type Kind, measure } from './slots-store.ts';
 
 // Which of the sensors of a place count, so that one vehicle counts once.
@@ -129,8 +132,44 @@ export function choiceAt(choices: readonly Choice[], time: number): Choice | und
   return choices.length === 1 ? choices[0] : choices.find(({ until }) => time < until);
 }
 
+/** What a vehicle is, by its type. */
+type Vehicle = Pick<Kind, 'vehicleType' | 'vehicleClass' | 'isMotor'>;
+
+/**
+ * The class that the sensor reported, or that its type of vehicle means in the scheme BASIC; undefined if it reported
+ * neither. Vehicles in the volume have a class of motor vehicles.
+ */
+export function classOf({ vehicleType, vehicleClass, isMotor }: Vehicle): VehicleClass | undefined {
+  if (vehicleClass !== '') {
+    const { scheme, code } = classOfText(vehicleClass);
+    return classOfScheme(scheme, code);
+  }
+  if (vehicleType === '') return undefined;
+  const meant = classOfScheme('BASIC', basicClassOf(vehicleType));
+  return (meant?.mode === 'MOTOR') === isMotor ? meant : classOfScheme('BASIC', 'UNCLASSIFIED');
+}
+
+/** The vehicles of a question: those of a type, or of a class of BASIC; by default, all motor vehicles. */
+export interface WantedVehicles {
+  /** In any case. */
+  readonly vehicleType?: string | undefined;
+  readonly vehicleClass?: string | undefined;
+}
+
+/** Whether a vehicle is wanted; null for all motor vehicles. */
+export function wantedOf({
+  vehicleType,
+  vehicleClass,
+}: WantedVehicles): ((vehicle: Vehicle) => boolean) | null {
+  if (vehicleType === undefined && vehicleClass === undefined) return null;
+  const wanted = vehicleType === undefined ? null : caseFold(vehicleType);
+  const isOfClass = (vehicle: Vehicle): boolean =>
+    vehicleClass === undefined || (classOf(vehicle)?.code ?? 'UNCLASSIFIED') === vehicleClass;
+  return (vehicle) => (wanted === null || caseFold(vehicle.vehicleType) === wanted) && isOfClass(vehicle);
+}
+
 /** Whether a sensor's vehicles and speeds count at a time. Those of a sensor that is not known always do. */
-function rolesOf(counters: readonly Counter[], choices: readonly Choice[]) {
+export function rolesOf(counters: readonly Counter[], choices: readonly Choice[]) {
   const typeOf = new Map(counters.map(({ sensorId, type }) => [sensorId, type]));
   return (sensorId: string, time: number): { hasVolume: boolean; hasSpeeds: boolean } => {
     const type = typeOf.get(sensorId);
@@ -192,17 +231,17 @@ export function rollupsOf(
   { kinds, rows }: Counts,
   counters: readonly Counter[],
   choices: readonly Choice[],
-  vehicleType: string | undefined,
+  isWanted: ((vehicle: Vehicle) => boolean) | null,
 ): Rollups {
-  const wanted = vehicleType === undefined ? null : caseFold(vehicleType);
   const known = new Map(
-    [...kinds].map(([cell, { vehicleType: type, isMotor }]) => {
-      const isOfType = caseFold(type) === wanted;
-      return [
-        cell,
-        { type, counts: wanted === null ? isMotor : isOfType, isListed: wanted === null || isOfType },
-      ];
-    }),
+    [...kinds].map(([cell, kind]) => [
+      cell,
+      {
+        type: kind.vehicleType,
+        counts: isWanted?.(kind) ?? kind.isMotor,
+        isListed: isWanted?.(kind) ?? true,
+      },
+    ]),
   );
   const roleOf = rolesOf(counters, choices);
   const rollups = {

@@ -22,7 +22,7 @@ export interface DailyMean {
 }
 
 export interface DailyVolumes {
-  readonly days: readonly DayVolume[];
+  readonly days: DayVolume[];
   /** Of all days. */
   readonly adt: DailyMean;
   /** Of Mondays to Fridays that are not holidays. */
@@ -30,7 +30,7 @@ export interface DailyVolumes {
   /** Of Saturdays and Sundays. */
   readonly weekendAdt: DailyMean;
   /** The days that are in no mean, because they are not complete. */
-  readonly excluded: readonly { readonly date: string; readonly reason: string }[];
+  readonly excluded: { readonly date: string; readonly reason: string }[];
 }
 
 /**

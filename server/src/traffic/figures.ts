@@ -1,22 +1,24 @@
-import { caseFold } from '@gantry/contract/case-fold';
-import { basicClassOf, classOfScheme } from '@gantry/contract/vehicle-classes';
-import { classOfText, directionOfText, laneOfText, movementOfText } from '../events/passage-columns.ts';
+import { directionOfText, laneOfText, movementOfText } from '../events/passage-columns.ts';
 import type { Core } from '../platform/context.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import { type Interval, SLOT_MS } from '../platform/time.ts';
-import { type Bin, binStatus, type Cell, sumCells, type VehicleClass } from './bin.ts';
+import { type Bin, binStatus, type Cell, cellKey, sumCells } from './bin.ts';
 import {
   type Choice,
   type Counter,
   type CoveringCounter,
   choiceAt,
   chooseTypes,
+  classOf,
   countByKind,
   type KindCount,
   phasesOf,
   type Rollups,
+  rolesOf,
   rollupsOf,
   slotsOf,
+  type WantedVehicles,
+  wantedOf,
 } from './counting.ts';
 import { indexOf } from './flow.ts';
 import type { LimitedPlace } from './places-store.ts';
@@ -30,7 +32,7 @@ import {
   type Sightings,
 } from './presence-store.ts';
 import { cutSegments, type Segment, slotsWithin } from './segments.ts';
-import { type Kind, readCounts } from './slots-store.ts';
+import { type Kind, readCounts, readVehicles, type SingleVehicle } from './slots-store.ts';
 
 /** The fraction of time with known counts. */
 export interface Completeness {
@@ -54,6 +56,8 @@ export interface Traffic {
   readonly binsOf: (bounds: readonly number[]) => Bin[];
   /** Reads the volumes of shorter intervals, as bins without their parts. @param bounds as for `completenessOf` */
   readonly readVolumes: (bounds: readonly number[]) => Promise<Bin[]>;
+  /** Reads the single vehicles whose speeds are in the rollups, as far as their events are still stored. */
+  readonly readSpeeds: () => Promise<readonly SingleVehicle[]>;
 }
 
 /** The services that traffic figures need. */
@@ -86,7 +90,7 @@ export async function readTraffic(
   db: Executor,
   place: LimitedPlace,
   segments: readonly Segment[],
-  { now, vehicleType }: { now: number; vehicleType?: string | undefined },
+  { now, ...wanted }: { now: number } & WantedVehicles,
 ): Promise<Traffic> {
   const range = { from: segments[0]?.from ?? 0, until: segments.at(-1)?.until ?? 0 };
   const [sensors, assignments] = await Promise.all([
@@ -113,27 +117,33 @@ export async function readTraffic(
   const never = { from: range.from, until: range.from, covered: new Float64Array() };
   const all = [...covering, ...absent.map((sensor) => ({ ...sensor, ...never }))];
   const choices = chooseTypes(phases, all, counts, range);
-  const rollups = rollupsOf(counts, all, choices, vehicleType);
+  const isWanted = wantedOf(wanted);
+  const rollups = rollupsOf(counts, all, choices, isWanted);
   const completeness = (bounds: readonly number[]): Completeness =>
     completenessOf(covering, choices, range, bounds);
-  const isWanted = ({ kind }: KindCount): boolean =>
-    vehicleType === undefined || caseFold(kind.vehicleType) === caseFold(vehicleType);
   const known = (bounds: readonly number[]) => ({ coverage: completeness(bounds).coverage, now });
   return {
     rollups,
     completenessOf: completeness,
     binsOf: (bounds) => {
-      const kinds = countByKind(counts, all, choices).filter(isWanted);
+      const kinds = countByKind(counts, all, choices).filter(({ kind }) => isWanted?.(kind) ?? true);
       return binsOf(bounds, { rollups, kinds, ...known(bounds) });
     },
     readVolumes: async (bounds) => {
       const within = cutSegments([{ minutes: slotsWithin(bounds), ...rangeOf(bounds) }], cuts);
-      const volumes = await readCounts(db, place, counting, within, vehicleType !== undefined);
+      const volumes = await readCounts(db, place, counting, within, isWanted !== null);
       return binsOf(bounds, {
-        rollups: rollupsOf(volumes, all, choices, vehicleType),
+        rollups: rollupsOf(volumes, all, choices, isWanted),
         kinds: [],
         ...known(bounds),
       });
+    },
+    readSpeeds: async () => {
+      const roleOf = rolesOf(all, choices);
+      return (await readVehicles(db, place, counting, range)).filter(
+        (vehicle) =>
+          roleOf(vehicle.sensorId, vehicle.slot).hasSpeeds && (isWanted?.(vehicle) ?? vehicle.isMotor),
+      );
     },
   };
 }
@@ -155,15 +165,18 @@ function binsOf(
   const { from, until } = rangeOf(bounds);
   const volumes = new Float64Array(bounds.length);
   const cells = bounds.map((): Cell[] => []);
+  const parts = new Map(kinds.map(({ kind }) => [kind, partOf(kind)]));
+  const ranks = ranksOf(parts);
   const intervalOf = (slot: number): number | null =>
     slot >= from && slot < until ? indexOf(bounds, slot) : null;
   for (const [n, slot] of rollups.slots.entries()) {
     const interval = intervalOf(slot);
     if (interval !== null) volumes[interval] = (volumes[interval] ?? 0) + (rollups.volumes[n] ?? 0);
   }
-  for (const { slot, kind, volume } of kinds) {
+  const inOrder = kinds.toSorted((a, b) => (ranks.get(a.kind) ?? 0) - (ranks.get(b.kind) ?? 0));
+  for (const { slot, kind, volume } of inOrder) {
     const interval = intervalOf(slot);
-    if (interval !== null) cells[interval]?.push(cellOf(kind, volume));
+    if (interval !== null) cells[interval]?.push({ ...parts.get(kind), volume });
   }
   return bounds.slice(1).map((end, n) => {
     const [known, volume] = [coverage[n] ?? 0, volumes[n] ?? 0];
@@ -179,7 +192,15 @@ function binsOf(
   });
 }
 
-function cellOf(kind: Kind, volume: number): Cell {
+/** The order in which parts are listed: by direction, lane and class, the same for the same counts. */
+function ranksOf(parts: ReadonlyMap<Kind, Omit<Cell, 'volume'>>): ReadonlyMap<Kind, number> {
+  const { compare } = new Intl.Collator('en', { numeric: true });
+  const keys = [...parts].map(([kind, part]) => ({ kind, key: cellKey(part) }));
+  return new Map(keys.sort((a, b) => compare(a.key, b.key)).map(({ kind }, rank) => [kind, rank]));
+}
+
+/** What vehicles of a kind are a part of. The names of lanes that are numbers become numbers. */
+function partOf(kind: Kind): Omit<Cell, 'volume'> {
   const { direction, lane, movement } = kind;
   const vehicleClass = classOf(kind);
   return {
@@ -187,22 +208,7 @@ function cellOf(kind: Kind, volume: number): Cell {
     ...(lane !== '' && { lane: laneOfText(lane) }),
     ...(movement !== '' && { movement: movementOfText(movement) }),
     ...(vehicleClass && { class: vehicleClass }),
-    volume,
   };
-}
-
-/**
- * The class that the sensor reported, or that its type of vehicle means in the scheme BASIC; undefined if it reported
- * neither. Vehicles in the volume have a class of motor vehicles.
- */
-function classOf({ vehicleType, vehicleClass, isMotor }: Kind): VehicleClass | undefined {
-  if (vehicleClass !== '') {
-    const { scheme, code } = classOfText(vehicleClass);
-    return classOfScheme(scheme, code);
-  }
-  if (vehicleType === '') return undefined;
-  const meant = classOfScheme('BASIC', basicClassOf(vehicleType));
-  return (meant?.mode === 'MOTOR') === isMotor ? meant : classOfScheme('BASIC', 'UNCLASSIFIED');
 }
 
 /** Vehicles of a sensor that are at most so far apart have no unknown time between them. */

@@ -119,13 +119,18 @@ function sumByType(all: readonly VolumesByType[]): VolumesByType {
   return { types: [...sums.keys()], volumes: [...sums.values()] };
 }
 
-function bucketOf(rollups: Rollups, n: number, limits: History<number | null>): Bucket {
-  const speeds = {
+/** The speeds of the rollup at a position. */
+export function speedsAt(rollups: Rollups, n: number): Speeds {
+  return {
     volume: rollups.volumes[n] ?? 0,
     measured: rollups.measured[n] ?? 0,
     speedSum: rollups.speedSums[n] ?? 0,
     histogram: { bins: rollups.bins[n] ?? [], counts: rollups.counts[n] ?? [] },
   };
+}
+
+function bucketOf(rollups: Rollups, n: number, limits: History<number | null>): Bucket {
+  const speeds = speedsAt(rollups, n);
   return {
     speeds,
     judged: judge(speeds, heldAt(limits, rollups.slots[n] ?? 0) ?? null),

@@ -60,16 +60,16 @@ export interface Peak {
   readonly validBins: number;
   readonly status: BinStatus;
   readonly reason: string | null;
-  readonly by: readonly PeakPart[];
+  readonly by: PeakPart[];
 }
 
 export interface PeakHours {
-  readonly days: readonly { readonly date: string; readonly windows: readonly Peak[] }[];
+  readonly days: { readonly date: string; readonly windows: Peak[] }[];
   /** Of the means of the quarter hours over all days; null without a valid one. Its times are those of clocks. */
   readonly average: {
     /** The number of days with a valid quarter hour. */
     readonly n: number;
-    readonly windows: readonly (Omit<Peak, 'start' | 'end'> & {
+    readonly windows: (Omit<Peak, 'start' | 'end'> & {
       /** HH:MM */
       readonly start: string | null;
       readonly end: string | null;
@@ -239,7 +239,8 @@ export function peakHourFactor(quarters: readonly number[]): number | null {
 function heavierDirection(cells: readonly Cell[]): Pick<Peak, 'd' | 'dDirection'> {
   const directions = sumCells(cells, ['direction']);
   const [one, other] = directions;
-  if (directions.length !== 2 || !one?.direction || !other?.direction) return { d: null, dDirection: null };
+  if (directions.length !== 2 || one?.direction === undefined || other?.direction === undefined)
+    return { d: null, dDirection: null };
   const sum = one.volume + other.volume;
   if (sum === 0) return { d: null, dDirection: null };
   const [first, second] = one.direction < other.direction ? [one, other] : [other, one];

@@ -13,12 +13,13 @@ export const minutesOf = { '5min': 5, '15min': 15, '60min': 60, day: 1_440 } as 
 
 /**
  * Refuses a range with too many intervals of the given number of minutes.
+ * @param field what of the input makes them so short
  * @throws AppError `badRequest`
  */
-export function requireFewPoints({ from, until }: Interval, minutes: number): void {
+export function requireFewPoints({ from, until }: Interval, minutes: number, field = 'interval'): void {
   if ((until - from) / (minutes * MINUTE_MS) > MAX_POINTS)
     throw invalidInput(
-      'interval',
+      field,
       `This would make more than ${MAX_POINTS} points: choose a longer interval or a shorter range`,
     );
 }

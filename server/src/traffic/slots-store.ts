@@ -303,6 +303,63 @@ export async function readCounts(
   };
 }
 
+/** A vehicle with a plausible speed. */
+export interface SingleVehicle extends Pick<Kind, 'vehicleType' | 'vehicleClass' | 'isMotor'> {
+  /** Of five minutes, in Unix milliseconds. */
+  readonly slot: number;
+  readonly sensorId: string;
+  /** km/h */
+  readonly speed: number;
+}
+
+interface VehiclesRow extends Record<string, unknown> {
+  slots: string | null;
+  sensors: string[];
+  types: string[];
+  classes: string[];
+  motors: boolean[];
+  speeds: string;
+}
+
+/**
+ * Each vehicle at a place whose event is still stored, by its speed.
+ * @param counting as for `readCounts`
+ */
+export async function readVehicles(
+  db: Executor,
+  { kind, id, spans = [ENDLESS] }: Place,
+  counting: readonly Counting[],
+  range: Interval,
+): Promise<SingleVehicle[]> {
+  const ids = counting.map(({ sensorId }) => sensorId);
+  const sources = counting.map((each) => each.source);
+  const here = kind === 'sensor' ? sql`true` : sql`location_id = ${id}::uuid`;
+  // Plan: events_by_sensor.
+  const { rows } = await db.execute<VehiclesRow>(sql`
+    SELECT array_agg(date_part('epoch', date_bin('5 minutes', event_time(id), ${ORIGIN}))::bigint)::text AS slots,
+      array_agg(sensor_id) AS sensors, array_agg(vehicle_type) AS types, array_agg(vehicle_class) AS classes,
+      array_agg(${isOfMotor}) AS motors, array_agg(speed)::text AS speeds
+    FROM (
+      SELECT id, sensor_id, coalesce(vehicle_type, '') AS vehicle_type, coalesce(vehicle_class, '') AS vehicle_class,
+        vehicle_speed AS speed, ${sourceOf} AS source
+      FROM events
+      WHERE sensor_id = ANY (${sql.param(ids)}::uuid[]) AND ${here} AND event_type <> 'INCIDENT'
+        AND vehicle_speed > 0 AND vehicle_speed <= ${MAX_SPEED} AND ${sql.join([passedWithin(range), ...idWithinAny(spans)], sql` AND `)}
+    ) AS passed
+    JOIN unnest(${sql.param(ids)}::uuid[], ${sql.param(sources)}::smallint[]) AS one (sensor_id, source) USING (sensor_id, source)`);
+  const [row] = rows;
+  if (!row?.slots) return [];
+  const speeds = numbersOf(row.speeds);
+  return numbersOf(row.slots).map((seconds, n) => ({
+    slot: seconds * 1_000,
+    sensorId: row.sensors[n] ?? '',
+    vehicleType: row.types[n] ?? '',
+    vehicleClass: row.classes[n] ?? '',
+    isMotor: row.motors[n] ?? true,
+    speed: speeds[n] ?? 0,
+  }));
+}
+
 /** The origin of slots, which begin on full hours and days in UTC. */
 export const ORIGIN = sql.raw(`timestamptz '2000-01-01 00:00Z'`);
 

@@ -60,13 +60,13 @@ export interface SpeedStudy {
     readonly above: number;
   } | null;
   /** The shares of vehicles that were faster than the limit of their time plus `by`; null without limits. */
-  readonly over: readonly { readonly by: number; readonly share: number | null }[];
+  readonly over: { readonly by: number; readonly share: number | null }[];
   /** The 95 % confidence interval of V85. */
   readonly v85Confidence: { readonly low: number; readonly high: number } | null;
   /** The number of speeds with which V85 is known to `margin` units. */
   readonly sampleSize: { readonly needed: number; readonly margin: number } | null;
   /** Vehicles by whole units, both bounds included. */
-  readonly bins: readonly { readonly from: number; readonly to: number; readonly count: number }[];
+  readonly bins: { readonly from: number; readonly to: number; readonly count: number }[];
 }
 
 /** The smallest sample of which a percentile is given. */

@@ -1,0 +1,127 @@
+import { DAY_MS, MINUTE_MS } from '@gantry/contract/durations';
+import type {
+  CompareStudiesInput,
+  SpeedStudyInput,
+  SpeedStudyOfPlace,
+  StudyComparison,
+} from '@gantry/contract/figures';
+import { IANAZone } from 'luxon';
+import { heldAt } from '../platform/history.ts';
+import { type Interval, requireRange } from '../platform/time.ts';
+import { compareStudies } from './comparison.ts';
+import type { WantedVehicles } from './counting.ts';
+import { type Parts, readTraffic, segmentsWithin } from './figures.ts';
+import { speedsAt } from './flow.ts';
+import { getPlace, type WantedPlace } from './places-store.ts';
+import { localBounds, requireFewPoints } from './range.ts';
+import { cutSegments, segmentsOf } from './segments.ts';
+import { requireClasses } from './speed-sample.ts';
+import { type StudiedSpeeds, speedStudy } from './speed-study.ts';
+import { type Speeds, sumOfSpeeds } from './speeds.ts';
+
+/** The vehicles of a study, and the parts of the local week in which they passed; by default all. */
+interface Sample extends WantedVehicles {
+  readonly days?: readonly number[] | undefined;
+  /** In minutes since midnight, on quarter hours. */
+  readonly hours?: readonly (readonly [from: number, until: number])[] | undefined;
+}
+
+/**
+ * The speeds at a place by the limit that held when they were measured: each of them if all events are still stored,
+ * otherwise as they were counted. Without any, there is still the limit.
+ * @throws AppError `notFound`; `badRequest` if hours that do not begin and end on the hour make too many intervals
+ */
+async function readSpeeds(
+  { db, settings, clock }: Parts,
+  wanted: WantedPlace,
+  range: Interval,
+  sample: Sample = {},
+): Promise<StudiedSpeeds[]> {
+  const { timezone } = settings.current();
+  const isWhole = (sample.hours ?? []).flat().every((minute) => minute % 60 === 0);
+  if (!isWhole) requireFewPoints(range, 15, 'hours');
+  const place = await getPlace(db, wanted);
+  const isWanted = partOfWeek(sample, timezone);
+  const segments = isWanted
+    ? segmentsWithin(place, localBounds(range, isWhole ? 60 : 15, timezone))
+    : cutSegments(
+        segmentsOf(range),
+        place.limits.map(({ since }) => since),
+      );
+  const { rollups, readSpeeds } = await readTraffic(db, place, segments, { now: clock.now(), ...sample });
+  const limitAt = (slot: number): number | null => heldAt(place.limits, slot) ?? null;
+  const counted = new Map<number | null, Speeds[]>();
+  for (const [n, slot] of rollups.slots.entries())
+    if ((rollups.measured[n] ?? 0) > 0 && isWanted?.(slot) !== false)
+      append(counted, limitAt(slot), speedsAt(rollups, n));
+  if (counted.size === 0) counted.set(limitAt(range.until - 1), []);
+  const sums = [...counted].map(([limit, speeds]) => ({ limit, speeds: sumOfSpeeds(speeds) }));
+  const total = sums.reduce((sum, { speeds }) => sum + speeds.measured, 0);
+  const single = new Map<number | null, number[]>();
+  if (total > 0 && total <= MAX_SINGLE)
+    for (const { slot, speed } of await readSpeeds())
+      if (isWanted?.(slot) !== false) append(single, limitAt(slot), speed);
+  return sums.map(({ limit, speeds }) => {
+    const values = single.get(limit) ?? [];
+    return isSame(values, speeds) ? { limit, values } : { limit, speeds };
+  });
+}
+
+/** Studies of up to this number of vehicles are computed from their events. */
+const MAX_SINGLE = 500_000;
+
+function append<Key, Value>(lists: Map<Key, Value[]>, key: Key, value: Value): void {
+  const list = lists.get(key);
+  if (list) list.push(value);
+  else lists.set(key, [value]);
+}
+
+/** Whether speeds are those that were counted: retention may have removed some of the events. */
+function isSame(values: readonly number[], { measured, speedSum }: Speeds): boolean {
+  const sum = values.reduce((all, value) => all + Math.round(value * 1_000), 0);
+  return values.length > 0 && values.length === measured && Math.abs(sum - speedSum) <= values.length;
+}
+
+/** Whether a time is in the part of the local week of a sample; null if that is all of it. */
+function partOfWeek({ days, hours }: Sample, timezone: string): ((time: number) => boolean) | null {
+  if (!days && !hours) return null;
+  const zone = IANAZone.create(timezone);
+  return (time) => {
+    const local = time + zone.offset(time) * MINUTE_MS;
+    const [weekday, minute] = [new Date(local).getUTCDay(), (local % DAY_MS) / MINUTE_MS];
+    return (
+      (days?.includes(weekday) ?? true) &&
+      (hours?.some(([from, until]) => minute >= from && minute < until) ?? true)
+    );
+  };
+}
+
+/**
+ * The figures of the speeds at a place.
+ * @throws AppError `notFound`; `badRequest` for a range that ends before it starts or is too long, and for classes that
+ * are not in order or overlap
+ */
+export async function getSpeedStudy(parts: Parts, input: SpeedStudyInput): Promise<SpeedStudyOfPlace> {
+  const { timezone } = parts.settings.current();
+  const range = requireRange(input, timezone);
+  const { units, method, binEdges, days, hours, vehicleClass } = input;
+  if (binEdges) requireClasses(binEdges);
+  const speeds = await readSpeeds(parts, input, range, { days, hours, vehicleClass });
+  const isOver = range.until <= parts.clock.now();
+  const study = speedStudy(speeds, { units, method, isOver, ...(binEdges && { binEdges }) });
+  return { timezone, ...study };
+}
+
+/** The speeds before and after a measure. @throws AppError as `getSpeedStudy` does */
+export async function compareSpeeds(
+  parts: Parts,
+  { before, after, units }: CompareStudiesInput,
+): Promise<StudyComparison> {
+  const { timezone } = parts.settings.current();
+  const [former, latter] = [requireRange(before, timezone), requireRange(after, timezone)];
+  const [first, second] = await Promise.all([
+    readSpeeds(parts, before, former),
+    readSpeeds(parts, after, latter),
+  ]);
+  return { timezone, ...compareStudies(first, second, units) };
+}

@@ -1,0 +1,159 @@
+import { MINUTE_MS } from '@gantry/contract/durations';
+import type {
+  AadtOfPlace,
+  AnnualInput,
+  CountsInput,
+  CountsOfPlace,
+  DailyVolumesInput,
+  DailyVolumesOfPlace,
+  DesignHoursOfPlace,
+  FactorsOfPlace,
+  PeakHoursInput,
+  PeakHoursOfPlace,
+} from '@gantry/contract/figures';
+import { MAX_POINTS } from '@gantry/contract/values';
+import { DateTime } from 'luxon';
+import { invalidInput } from '../platform/error.ts';
+import { type Interval, requireRange } from '../platform/time.ts';
+import {
+  type Aadt,
+  aadt,
+  designHours,
+  designHourVolume,
+  factorsOf,
+  type MonthOfHours,
+  monthsOf,
+} from './annual.ts';
+import { type Bin, type Cell, type Dimension, isMotor, sumCells } from './bin.ts';
+import { dailyVolumes } from './daily.ts';
+import { type Parts, readTraffic, segmentsWithin } from './figures.ts';
+import { peakHours } from './peak-hours.ts';
+import { getPlace, type WantedPlace } from './places-store.ts';
+import { localBounds, minutesOf, requireFewPoints } from './range.ts';
+
+// The volumes that an engineer signs, of the same vehicles as `getFlow`.
+
+/** The traffic of a place in local intervals. @throws AppError `notFound` */
+async function readBins(
+  { db, settings, clock }: Parts,
+  wanted: WantedPlace,
+  range: Interval,
+  minutes: number,
+): Promise<Bin[]> {
+  const place = await getPlace(db, wanted);
+  const bounds = localBounds(range, minutes, settings.current().timezone);
+  const { binsOf } = await readTraffic(db, place, segmentsWithin(place, bounds), { now: clock.now() });
+  return binsOf(bounds);
+}
+
+/**
+ * The volume of a place by interval, with its parts.
+ * @throws AppError `notFound`; `badRequest` for a range that ends before it starts, or has too many intervals
+ */
+export async function getCounts(parts: Parts, input: CountsInput): Promise<CountsOfPlace> {
+  const { timezone } = parts.settings.current();
+  const minutes = minutesOf[input.interval];
+  const range = requireRange(input, timezone);
+  requireFewPoints(range, minutes);
+  const bins = await readBins(parts, input, range, minutes);
+  return {
+    timezone,
+    interval: input.interval,
+    bins: bins.map(({ start, end, status, coverage, volume, cells }) => ({
+      start: new Date(start),
+      end: new Date(end),
+      status,
+      coverage,
+      volume,
+      cells: describeCells(cells, input.by),
+    })),
+  };
+}
+
+/** Cells by the given dimensions. Without the class, bicycles and pedestrians would be among motor vehicles. */
+function describeCells(
+  cells: readonly Cell[],
+  by: readonly Dimension[],
+): CountsOfPlace['bins'][number]['cells'] {
+  const hasClass = by.includes('class');
+  return sumCells(hasClass ? cells : cells.filter(isMotor), by).map(({ class: vehicleClass, ...cell }) => ({
+    ...cell,
+    ...(hasClass && { class: vehicleClass?.code ?? 'UNCLASSIFIED' }),
+  }));
+}
+
+const QUARTER_MS = 15 * MINUTE_MS;
+const MAX_PEAK_DAYS = Math.floor(MAX_POINTS / 96);
+
+/** The peak hours of every day. @throws AppError as `getCounts` does */
+export async function getPeakHours(parts: Parts, input: PeakHoursInput): Promise<PeakHoursOfPlace> {
+  const { timezone } = parts.settings.current();
+  const range = requireRange(input, timezone);
+  if ((range.until - range.from) / QUARTER_MS > MAX_POINTS)
+    throw invalidInput(
+      'endDate',
+      `Peak hours are read from quarter hours, at most ${MAX_POINTS}: choose at most ${MAX_PEAK_DAYS} days`,
+    );
+  const bins = await readBins(parts, input, range, 15);
+  const { windows, by } = input;
+  const { days, average } = peakHours(bins, range, timezone, { ...(windows && { windows }), by });
+  return { timezone, days, average };
+}
+
+/** The volume of every day, and the means of complete days. @throws AppError as `getCounts` does */
+export async function getDailyVolumes(parts: Parts, input: DailyVolumesInput): Promise<DailyVolumesOfPlace> {
+  const { timezone } = parts.settings.current();
+  const range = requireRange(input, timezone);
+  const bins = await readBins(parts, input, range, 60);
+  return { timezone, ...dailyVolumes(bins, range, timezone) };
+}
+
+/** The hours of a local year, and the annual average that follows from them. */
+interface Annual {
+  readonly timezone: string;
+  readonly range: Interval;
+  readonly bins: readonly Bin[];
+  readonly months: readonly MonthOfHours[];
+  readonly average: Aadt;
+}
+
+async function readYear(
+  parts: Parts,
+  { year, method, allowMissing, ...place }: AnnualInput,
+): Promise<Annual> {
+  const { timezone } = parts.settings.current();
+  const first = DateTime.fromObject({ year }, { zone: timezone });
+  const range = { from: first.toMillis(), until: first.plus({ years: 1 }).toMillis() };
+  const bins = await readBins(parts, place, range, 60);
+  const months = monthsOf(bins, year, timezone);
+  const isOver = range.until <= parts.clock.now();
+  return { timezone, range, bins, months, average: aadt(months, method, { allowMissing, isOver }) };
+}
+
+/** The annual average daily traffic of a place. @throws AppError `notFound` */
+export async function getAadt(parts: Parts, input: AnnualInput): Promise<AadtOfPlace> {
+  const { timezone, average } = await readYear(parts, input);
+  return { timezone, year: input.year, ...average };
+}
+
+/** The factors by which short counts become annual ones. @throws AppError `notFound` */
+export async function getFactors(parts: Parts, input: AnnualInput): Promise<FactorsOfPlace> {
+  const { timezone, months, average } = await readYear(parts, input);
+  const { value, status, reason } = average;
+  return { timezone, year: input.year, aadt: value, status, reason, ...factorsOf(months, value) };
+}
+
+/** The busiest hours of a year. @throws AppError `notFound` */
+export async function getDesignHours(parts: Parts, input: AnnualInput): Promise<DesignHoursOfPlace> {
+  const { timezone, range, bins, average } = await readYear(parts, input);
+  const { value } = average;
+  const found = designHours(bins, range, timezone, value);
+  const { k30 } = found;
+  return {
+    timezone,
+    year: input.year,
+    aadt: value,
+    ...found,
+    designHourVolume: value === null || k30 === null ? null : designHourVolume(value, k30),
+  };
+}
