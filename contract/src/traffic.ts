@@ -56,7 +56,7 @@ export type HourOfWeekInput = z.infer<typeof hourOfWeekInput>;
 
 const speed = z.number().nullable();
 const percentile = speed.describe(
-  'km/h; less than 1 km/h off the exact percentile. null from fewer than 30 measured vehicles.',
+  'km/h, to 0.1, interpolated between ranks. Exact for devices that report whole km/h or mph; otherwise some 0.1 km/h off for thousands of vehicles, and less than 1 km/h for fewer than 200 (`traffic.getSpeedStudy` is exact). null from fewer than 30 measured vehicles.',
 );
 const shareOverLimit = z
   .number()

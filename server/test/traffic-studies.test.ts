@@ -165,6 +165,8 @@ describe('a speed study', () => {
     );
     const counted = await ask('traffic.getSpeedStudy', { sensorId, ...RANGE });
     expect(counted).toMatchObject({ n: 300, basis, mean: exact.mean });
+    const { v15, v50, v85, v95 } = counted;
+    expect(await ask('traffic.getFlow', { sensorId, ...RANGE })).toMatchObject({ v15, v50, v85, v95 });
     expect(Math.abs(counted.v85 - exact.v85)).toBeLessThan(0.5);
   });
 

@@ -2,9 +2,11 @@ import type { caseFold } from '@gantry/contract/case-fold';
 import type { FlowPoint } from '@gantry/contract/traffic';
 import { sumsBySpelling } from '../platform/case-fold.ts';
 import { type History, heldAt } from '../platform/history.ts';
-import { binStatus, COMPLETE_COVERAGE } from './bin.ts';
+import { binStatus, COMPLETE_COVERAGE, roundTo } from './bin.ts';
 import type { Rollups } from './counting.ts';
-import { describeSpeeds, type Judged, judge, type Speeds, sumOfSpeeds } from './speeds.ts';
+import { percentileOf, sampleOf } from './speed-sample.ts';
+import { MIN_MEASURED } from './speed-study.ts';
+import { type Judged, judge, meanSpeed, type Speeds, shareOf, sumOfSpeeds } from './speeds.ts';
 
 /** Vehicles by type, '' for none. Both arrays have the same order. */
 interface VolumesByType {
@@ -80,6 +82,31 @@ export function describeBucket(
     coverage,
     isComplete: isOver && coverage >= COMPLETE_COVERAGE,
     status: binStatus({ isOver, coverage, volume: speeds.volume }),
+  };
+}
+
+const SHARES = [0.15, 0.5, 0.85, 0.95];
+
+/**
+ * The figures of speeds, the same in all answers. Fewer than `MIN_MEASURED` speeds have no percentiles; these are
+ * interpolated between ranks, in km/h to 0.1.
+ */
+export function describeSpeeds(speeds: Speeds, judged: Judged) {
+  const isEnough = speeds.measured >= MIN_MEASURED;
+  const sample = isEnough ? sampleOf([{ speeds }], 'KMH') : null;
+  const [v15 = null, v50 = null, v85 = null, v95 = null] = SHARES.map((share) => {
+    const speed = sample && percentileOf(sample, share, 'LINEAR');
+    return speed === null ? null : roundTo(speed, 1);
+  });
+  return {
+    measured: speeds.measured,
+    meanSpeed: meanSpeed(speeds),
+    v15,
+    v50,
+    v85,
+    v95,
+    percentileStatus: isEnough ? ('VALID' as const) : ('INSUFFICIENT' as const),
+    shareOverLimit: shareOf(judged),
   };
 }
 

@@ -18,7 +18,7 @@ import type { Executor } from '../platform/database/transaction.ts';
 import type { Interval } from '../platform/time.ts';
 import { requireRange } from '../platform/time.ts';
 import { type Parts, rangeOf, readTraffic, segmentsWithin, type Traffic } from './figures.ts';
-import { bucketsOf, describeBucket, intoLonger, sumOf, wholeOf } from './flow.ts';
+import { bucketsOf, describeBucket, describeSpeeds, intoLonger, sumOf, wholeOf } from './flow.ts';
 import { MIN_HOUR_COVERAGE } from './local-hours.ts';
 import { busiestHour, peakHourFactor } from './peak-hours.ts';
 import {
@@ -32,7 +32,7 @@ import {
 } from './places-store.ts';
 import { localBounds, minutesOf, requireFewPoints } from './range.ts';
 import { cutSegments, segmentsOf } from './segments.ts';
-import { describeSpeeds, meanOf, meanSpeed, type Speeds, shareOf, sumOfSpeeds } from './speeds.ts';
+import { meanOf, meanSpeed, type Speeds, shareOf, sumOfSpeeds } from './speeds.ts';
 
 /**
  * The traffic of a sensor or a location by interval.

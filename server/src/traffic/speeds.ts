@@ -47,36 +47,6 @@ export function meanSpeed({ measured, speedSum }: Speeds): number | null {
   return meanOf(measured, speedSum);
 }
 
-/**
- * Percentiles in km/h, interpolated between ranks (Hyndman and Fan, type 7, as PostgreSQL's percentile_cont). A bin
- * is represented by its upper end, minus the average distance of its speeds from that, which follows from the exact
- * sum. So whole km/h are exact, and the error is always below 1 km/h.
- */
-export function speedPercentiles(
-  { speedSum, histogram: { bins, counts } }: Speeds,
-  shares: readonly number[],
-): (number | null)[] {
-  let total = 0;
-  let sumOfBins = 0;
-  for (let i = 0; i < bins.length; i++) {
-    total += counts[i] ?? 0;
-    sumOfBins += (bins[i] ?? 0) * (counts[i] ?? 0);
-  }
-  if (total === 0) return shares.map(() => null);
-  const below = speedSum / 1_000 / total - sumOfBins / total;
-  const at = (rank: number): number => {
-    let [i, upTo] = [0, counts[0] ?? 0];
-    while (upTo <= rank && i < bins.length - 1) upTo += counts[++i] ?? 0;
-    return bins[i] ?? 0;
-  };
-  return shares.map((share) => {
-    const rank = share * (total - 1);
-    const lower = at(Math.floor(rank));
-    const upper = at(Math.min(Math.ceil(rank), total - 1));
-    return Math.max(0, rounded(lower + (upper - lower) * (rank - Math.floor(rank)) + below));
-  });
-}
-
 /** The number of speeds that were compared with a limit, and of those above it. They can be added up. */
 export interface Judged {
   readonly measured: number;
@@ -101,28 +71,6 @@ export function judge({ histogram: { bins, counts } }: Speeds, limit: number | n
 /** The fraction (0 to 1) of the compared speeds above the limit; null when there are none. */
 export function shareOf({ measured, over }: Judged): number | null {
   return measured > 0 ? Math.round((over / measured) * 10_000) / 10_000 : null;
-}
-
-/** The smallest number of speeds from which percentiles are given. */
-export const MIN_SAMPLE = 30;
-
-const SHARES = [0.15, 0.5, 0.85, 0.95];
-
-/** The figures of speeds, the same in all answers. Fewer than `MIN_SAMPLE` speeds have no percentiles. */
-export function describeSpeeds(speeds: Speeds, judged: Judged) {
-  const { measured } = speeds;
-  const isEnough = measured >= MIN_SAMPLE;
-  const [v15 = null, v50 = null, v85 = null, v95 = null] = isEnough ? speedPercentiles(speeds, SHARES) : [];
-  return {
-    measured,
-    meanSpeed: meanSpeed(speeds),
-    v15,
-    v50,
-    v85,
-    v95,
-    percentileStatus: isEnough ? ('VALID' as const) : ('INSUFFICIENT' as const),
-    shareOverLimit: shareOf(judged),
-  };
 }
 
 /** Rounded to a metre per hour. */
