@@ -86,6 +86,12 @@ describe('a place that a radar and a reader watch', async () => {
           volume,
         });
         expect(bins.map(known)).toEqual(points.map(known));
+        const { days } = await ask('traffic.getDailyVolumes', { ...place, ...RANGE });
+        const total = bins.reduce(
+          (sum: number, { volume }: { volume: number | null }) => sum + (volume ?? 0),
+          0,
+        );
+        expect(days).toMatchObject([{ date: DAY, volume: total }]);
         return bins;
       };
       const pending = await asked();
@@ -373,8 +379,8 @@ describe('a year whose volumes follow from the date', async () => {
     const { id } = await register('RADAR');
     const counted = hours.filter((time) => !isMissing(time));
     await gantry.pool.query(
-      `INSERT INTO traffic_bins (minutes, sensor_id, source, slot, events, alive, cells, measures, sums)
-       SELECT 60, $1, 1, slot, n, 4095, ARRAY[id], '{-1}', ARRAY[n]
+      `INSERT INTO traffic_bins (minutes, sensor_id, source, slot, events, vehicles, alive, cells, measures, sums)
+       SELECT 60, $1, 1, slot, n, n, 4095, ARRAY[id], '{-1}', ARRAY[n]
        FROM unnest($2::timestamptz[], $3::bigint[]) AS hours (slot, n), traffic_cells
        WHERE vehicle_type = '' AND direction = '' AND lane = ''`,
       [id, counted, counted.map(volumeAt)],

@@ -137,6 +137,8 @@ export function joinBins(bins: readonly Bin[]): Bin {
 
 /** As `joinBins`, without the parts. */
 export function joinCounts(counts: readonly Count[]): Count {
+  const [only] = counts;
+  if (only && counts.length === 1 && only.status !== 'EXCLUDED') return only;
   const used = counts.filter(({ status }) => status !== 'EXCLUDED');
   const known = used.flatMap(({ volume }) => (volume === null ? [] : [volume]));
   const volume = known.length > 0 ? known.reduce((sum, part) => sum + part, 0) : null;

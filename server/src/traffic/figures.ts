@@ -85,12 +85,13 @@ export function segmentsWithin(place: LimitedPlace, bounds: readonly number[]): 
  * sensors at a location, one counts (`chooseTypes`).
  * @param segments parts of one range, in order
  * @param now the time in Unix milliseconds: what comes after it is not missing
+ * @param isWhole false to read the volumes of motor vehicles only, without their parts and speeds
  */
 export async function readTraffic(
   db: Executor,
   place: LimitedPlace,
   segments: readonly Segment[],
-  { now, ...wanted }: { now: number } & WantedVehicles,
+  { now, isWhole = true, ...wanted }: { now: number; isWhole?: boolean } & WantedVehicles,
 ): Promise<Traffic> {
   const range = { from: segments[0]?.from ?? 0, until: segments.at(-1)?.until ?? 0 };
   const [sensors, assignments] = await Promise.all([
@@ -110,7 +111,7 @@ export async function readTraffic(
   const cuts = phases.slice(1).map(({ from }) => from);
   const [covering, counts] = await Promise.all([
     coverOf(db, counters, { from: range.from, until: end }),
-    readCounts(db, place, counting, cutSegments(segments, cuts)),
+    readCounts(db, place, counting, cutSegments(segments, cuts), isWhole),
   ]);
   // What a sensor counts while it is not assigned to the place is of its type as well.
   const absent = sensors.filter(({ sensorId }) => !covering.some((counter) => counter.sensorId === sensorId));
@@ -126,7 +127,9 @@ export async function readTraffic(
     rollups,
     completenessOf: completeness,
     binsOf: (bounds) => {
-      const kinds = countByKind(counts, all, choices).filter(({ kind }) => isWanted?.(kind) ?? true);
+      const kinds = isWhole
+        ? countByKind(counts, all, choices).filter(({ kind }) => isWanted?.(kind) ?? true)
+        : [];
       return binsOf(bounds, { rollups, kinds, ...known(bounds) });
     },
     readVolumes: async (bounds) => {
@@ -238,12 +241,11 @@ async function coverOf(
       ),
     ]),
   );
-  const doubtful = [...aliveOf].flatMap(([id, slots]) =>
-    slots.flatMap((slot, n) => {
-      const next = slots[n + 1] ?? slot;
-      return next - slot === MAX_SILENCE_MS ? [[id, slot] as const, [id, next] as const] : [];
-    }),
-  );
+  const doubtful: [sensorId: string, slot: number][] = [];
+  for (const [id, slots] of aliveOf)
+    for (const [n, slot] of slots.entries())
+      if ((slots[n + 1] ?? slot) - slot === MAX_SILENCE_MS)
+        doubtful.push([id, slot], [id, slot + MAX_SILENCE_MS]);
   const edges = await readEdges(db, doubtful);
   return counters.map((counter) => {
     const spans = online.filter(({ sensorId }) => sensorId === counter.sensorId);
@@ -253,14 +255,16 @@ async function coverOf(
   });
 }
 
-/** The slots of five minutes within a range in which a sensor saw anything, in order. */
+/** The slots of five minutes within a range, which begins with one, in which a sensor saw anything, in order. */
 function aliveSlots(seen: readonly Sightings[], { from, until }: Interval): number[] {
-  const slots = new Set<number>();
+  const isAlive = new Uint8Array(Math.ceil((until - from) / SLOT_MS));
   for (const { hours, alive } of seen)
     for (const [n, hour] of hours.entries())
       for (let bits = alive[n] ?? 0, slot = hour; bits > 0; bits >>= 1, slot += SLOT_MS)
-        if ((bits & 1) === 1 && slot >= from && slot < until) slots.add(slot);
-  return [...slots].sort((a, b) => a - b);
+        if ((bits & 1) === 1 && slot >= from && slot < until) isAlive[(slot - from) / SLOT_MS] = 1;
+  const slots: number[] = [];
+  for (let n = 0; n < isAlive.length; n++) if (isAlive[n] === 1) slots.push(from + n * SLOT_MS);
+  return slots;
 }
 
 /** The slots in which a sensor saw anything, together with the short silences after them, as spans. */
@@ -269,16 +273,20 @@ function silencesOf(
   slots: readonly number[],
   edges: ReadonlyMap<string, Edges>,
 ): Interval[] {
-  return slots.map((slot, n) => {
+  const isLong = (slot: number, next: number): boolean => {
+    if (next - slot !== MAX_SILENCE_MS) return next - slot > MAX_SILENCE_MS;
+    const [before, after] = [edges.get(`${sensorId} ${slot}`), edges.get(`${sensorId} ${next}`)];
+    return before !== undefined && after !== undefined && after.first - before.last > MAX_SILENCE_MS;
+  };
+  const spans: Interval[] = [];
+  let from = slots[0] ?? 0;
+  for (const [n, slot] of slots.entries()) {
     const next = slots[n + 1];
-    const own = { from: slot, until: slot + SLOT_MS };
-    if (next === undefined || next - slot > MAX_SILENCE_MS) return own;
-    if (next - slot === MAX_SILENCE_MS) {
-      const [before, after] = [edges.get(`${sensorId} ${slot}`), edges.get(`${sensorId} ${next}`)];
-      if (before && after && after.first - before.last > MAX_SILENCE_MS) return own;
-    }
-    return { from: slot, until: next };
-  });
+    if (next !== undefined && !isLong(slot, next)) continue;
+    spans.push({ from, until: slot + SLOT_MS });
+    from = next ?? from;
+  }
+  return spans;
 }
 
 /** The covered time in each slot. Spans may overlap; overlaps count once. */

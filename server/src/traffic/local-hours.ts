@@ -26,20 +26,21 @@ export function binsByDay<Each extends Count>(
 }
 
 /**
- * What clocks show during a local day: the minute of the day, from 0 to 1,439, and how far clocks are ahead of UTC, in
- * minutes.
+ * What clocks show during a local day: the minute of the day, from 0 to 1,439, and how far clocks were set forward since
+ * the day began, in minutes.
  */
 export function clockOf(
   { from, until }: Interval,
   zoneName: string,
-): (time: number) => { minute: number; offset: number } {
+): (time: number) => { minute: number; moved: number } {
+  // Asking for an offset is slow, and a year has many days.
+  if (until - from === DAY_MS) return (time) => ({ minute: (time - from) / MINUTE_MS, moved: 0 });
   const zone = IANAZone.create(zoneName);
   const offset = zone.offset(from);
-  const isChanged = offset !== zone.offset(until - 1);
   return (time) => {
-    const current = isChanged ? zone.offset(time) : offset;
+    const current = zone.offset(time);
     const local = time + current * MINUTE_MS;
-    return { minute: (((local % DAY_MS) + DAY_MS) % DAY_MS) / MINUTE_MS, offset: current };
+    return { minute: (((local % DAY_MS) + DAY_MS) % DAY_MS) / MINUTE_MS, moved: current - offset };
   };
 }
 
@@ -54,9 +55,9 @@ export function hoursOf(day: DayOfBins, zone: string): LocalHour[] {
   const clock = clockOf(day, zone);
   const hours: { key: string; hour: number; bins: Count[] }[] = [];
   for (const bin of day.bins) {
-    const { minute, offset } = clock(bin.start);
+    const { minute, moved } = clock(bin.start);
     const hour = Math.floor(minute / 60);
-    const key = `${hour} ${offset}`;
+    const key = `${hour} ${moved}`;
     const last = hours.at(-1);
     if (last?.key === key) last.bins.push(bin);
     else hours.push({ key, hour, bins: [bin] });

@@ -231,7 +231,7 @@ const NO_COUNTS: Counts = { kinds: new Map(), rows: [] };
 /**
  * The counts of a place.
  * @param counting the sensors that count, with their sources; counts from before sources were known are always included
- * @param isWhole false to read motor vehicles only, without their kinds and speeds
+ * @param isWhole false to read motor vehicles only, without their kinds and with any plausible speed
  */
 export async function readCounts(
   db: Executor,
@@ -249,7 +249,7 @@ export async function readCounts(
   const here = kind === 'sensor' ? sql`sensor_id = ${id}::uuid` : sql`location_id = ${id}::uuid`;
   const columns = isWhole
     ? sql`cells, measures, sums`
-    : sql`ARRAY[0] AS cells, '{-1}'::smallint[] AS measures, ARRAY[vehicles] AS sums`;
+    : sql`ARRAY[0, 0] AS cells, '{-1,1}'::smallint[] AS measures, ARRAY[vehicles - measured, measured] AS sums`;
   const rolledUp = inSegments(segments, here).map(
     (condition) => sql`
       SELECT slot, sensor_id, ${columns} FROM ${BINS} AS bins

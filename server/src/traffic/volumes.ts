@@ -33,16 +33,22 @@ import { localBounds, minutesOf, requireFewPoints } from './range.ts';
 
 // The volumes that an engineer signs, of the same vehicles as `getFlow`.
 
-/** The traffic of a place in local intervals. @throws AppError `notFound` */
+/**
+ * The traffic of a place in local intervals.
+ * @param isWhole false to leave out the parts, which makes a year readable in milliseconds
+ * @throws AppError `notFound`
+ */
 async function readBins(
   { db, settings, clock }: Parts,
   wanted: WantedPlace,
   range: Interval,
   minutes: number,
+  isWhole = true,
 ): Promise<Bin[]> {
   const place = await getPlace(db, wanted);
   const bounds = localBounds(range, minutes, settings.current().timezone);
-  const { binsOf } = await readTraffic(db, place, segmentsWithin(place, bounds), { now: clock.now() });
+  const segments = segmentsWithin(place, bounds);
+  const { binsOf } = await readTraffic(db, place, segments, { now: clock.now(), isWhole });
   return binsOf(bounds);
 }
 
@@ -104,7 +110,7 @@ export async function getPeakHours(parts: Parts, input: PeakHoursInput): Promise
 export async function getDailyVolumes(parts: Parts, input: DailyVolumesInput): Promise<DailyVolumesOfPlace> {
   const { timezone } = parts.settings.current();
   const range = requireRange(input, timezone);
-  const bins = await readBins(parts, input, range, 60);
+  const bins = await readBins(parts, input, range, 60, false);
   return { timezone, ...dailyVolumes(bins, range, timezone) };
 }
 
@@ -124,7 +130,7 @@ async function readYear(
   const { timezone } = parts.settings.current();
   const first = DateTime.fromObject({ year }, { zone: timezone });
   const range = { from: first.toMillis(), until: first.plus({ years: 1 }).toMillis() };
-  const bins = await readBins(parts, place, range, 60);
+  const bins = await readBins(parts, place, range, 60, false);
   const months = monthsOf(bins, year, timezone);
   const isOver = range.until <= parts.clock.now();
   return { timezone, range, bins, months, average: aadt(months, method, { allowMissing, isOver }) };
