@@ -26,6 +26,7 @@ export function Figures({ first, second, firstName, secondName }: FiguresProps) 
           <FigureText figure={figure} flow={first} />
           {figure.id === 'v85' && <OverLimit flow={first} />}
           {figure.id === 'v85' && <PartlyRecorded flow={first} />}
+          {figure.id === 'v85' && <Measured flow={first} />}
           {figure.id === 'peakHour' && <PeakTime flow={first} />}
         </Tile>
       ))}
@@ -64,6 +65,9 @@ function OverLimit({ flow: { v85, speedLimit } }: { readonly flow: Flow }) {
   );
 }
 
+/** From this number of measured vehicles on, the service gives percentiles. */
+const MIN_MEASURED = 30;
+
 /** Below this share of the time, percentiles may not stand for the whole range. */
 const ENOUGH = 0.8;
 
@@ -75,6 +79,18 @@ function PartlyRecorded({ flow: { v85, completeness } }: { readonly flow: Flow }
   return (
     <Badge tone="medium" icon="help">
       {t('partlyRecorded', { share: share.format(completeness) })}
+    </Badge>
+  );
+}
+
+/** The number of vehicles with a speed, as a badge if these are too few for percentiles. */
+function Measured({ flow: { measured, percentileStatus } }: { readonly flow: Flow }) {
+  const { t, i18n } = useTranslation('traffic');
+  const n = new Intl.NumberFormat(i18n.language).format(measured);
+  if (percentileStatus === 'VALID') return <span className="text-sm text-muted">{t('measured', { n })}</span>;
+  return (
+    <Badge tone="medium" icon="help">
+      {t('tooFewMeasured', { n, smallest: new Intl.NumberFormat(i18n.language).format(MIN_MEASURED) })}
     </Badge>
   );
 }
