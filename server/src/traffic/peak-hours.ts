@@ -216,7 +216,7 @@ const NO_PEAK = {
 function describeHour(hour: readonly Bin[], total: number | null, by: readonly Dimension[]) {
   const volume = volumeOf(hour);
   const cells = hour.flatMap((bin) => bin.cells).filter(isMotor);
-  const classified = cells.filter((cell) => cell.class);
+  const classified = cells.filter((cell) => cell.class && cell.class.code !== 'UNCLASSIFIED');
   const heavy = classified.reduce((sum, cell) => sum + (cell.class?.isHeavy ? cell.volume : 0), 0);
   return {
     start: new Date(hour[0]?.start ?? 0),
