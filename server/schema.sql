@@ -656,6 +656,37 @@ CREATE TABLE traffic_kept (
   unconverted_until timestamp with time zone
 );
 
+CREATE TABLE traffic_observed (
+  sensor_id uuid NOT NULL,
+  since timestamp with time zone NOT NULL,
+  until timestamp with time zone NOT NULL
+);
+
+CREATE TABLE traffic_period_revisions (
+  sensor_id uuid NOT NULL,
+  direction text COLLATE "C" NOT NULL,
+  lane text NOT NULL,
+  movement text COLLATE "C" NOT NULL,
+  start timestamp with time zone NOT NULL,
+  revision integer NOT NULL,
+  content jsonb NOT NULL,
+  stored_at timestamp(3) with time zone NOT NULL,
+  replaced_at timestamp(3) with time zone NOT NULL DEFAULT now()
+);
+
+CREATE TABLE traffic_periods (
+  sensor_id uuid NOT NULL,
+  direction text COLLATE "C" NOT NULL,
+  lane text NOT NULL,
+  movement text COLLATE "C" NOT NULL,
+  start timestamp with time zone NOT NULL,
+  seconds integer NOT NULL,
+  location_id uuid,
+  revision integer NOT NULL DEFAULT 0,
+  content jsonb NOT NULL,
+  stored_at timestamp(3) with time zone NOT NULL DEFAULT now()
+);
+
 CREATE TABLE traffic_places (
   location_id uuid NOT NULL,
   sensor_id uuid NOT NULL,
@@ -663,7 +694,8 @@ CREATE TABLE traffic_places (
   last_slot timestamp with time zone NOT NULL,
   detections boolean NOT NULL DEFAULT false,
   plates boolean NOT NULL DEFAULT false,
-  earlier boolean NOT NULL DEFAULT false
+  earlier boolean NOT NULL DEFAULT false,
+  periods boolean NOT NULL DEFAULT false
 );
 
 CREATE TABLE traffic_rollups (
@@ -902,11 +934,15 @@ ALTER TABLE settings ADD CONSTRAINT settings_first_day_of_week_check CHECK (((fi
 ALTER TABLE settings ADD CONSTRAINT settings_only_row_check CHECK (only_row);
 ALTER TABLE traffic_bins ADD CONSTRAINT traffic_bins_minutes_sensor_id_slot_location_id_source_key UNIQUE NULLS NOT DISTINCT (minutes, sensor_id, slot, location_id, source);
 ALTER TABLE traffic_bins ADD CONSTRAINT traffic_bins_minutes_check CHECK ((minutes = ANY (ARRAY[1, 5, 15, 60, 1440])));
-ALTER TABLE traffic_bins ADD CONSTRAINT traffic_bins_source_check CHECK (((source >= 0) AND (source <= 3)));
+ALTER TABLE traffic_bins ADD CONSTRAINT traffic_bins_source_check CHECK (((source >= 0) AND (source <= 4)));
 ALTER TABLE traffic_cells ADD CONSTRAINT traffic_cells_vehicle_type_vehicle_class_direction_lane_mov_key UNIQUE (vehicle_type, vehicle_class, direction, lane, movement);
 ALTER TABLE traffic_cells ADD CONSTRAINT traffic_cells_pkey PRIMARY KEY (id);
 ALTER TABLE traffic_kept ADD CONSTRAINT traffic_kept_pkey PRIMARY KEY (only_row);
 ALTER TABLE traffic_kept ADD CONSTRAINT traffic_kept_only_row_check CHECK (only_row);
+ALTER TABLE traffic_observed ADD CONSTRAINT traffic_observed_pkey PRIMARY KEY (sensor_id, since);
+ALTER TABLE traffic_period_revisions ADD CONSTRAINT traffic_period_revisions_pkey PRIMARY KEY (sensor_id, direction, lane, movement, start, revision);
+ALTER TABLE traffic_periods ADD CONSTRAINT traffic_periods_pkey PRIMARY KEY (sensor_id, direction, lane, movement, start);
+ALTER TABLE traffic_periods ADD CONSTRAINT traffic_periods_seconds_check CHECK (((seconds >= 10) AND (seconds <= 86400)));
 ALTER TABLE traffic_places ADD CONSTRAINT traffic_places_pkey PRIMARY KEY (location_id, sensor_id);
 ALTER TABLE traffic_rollups ADD CONSTRAINT traffic_rollups_minutes_place_id_slot_vehicle_type_key UNIQUE NULLS NOT DISTINCT (minutes, place_id, slot, vehicle_type);
 ALTER TABLE traffic_rollups ADD CONSTRAINT traffic_rollups_minutes_check CHECK ((minutes = ANY (ARRAY[1, 5, 15, 60, 1440])));
@@ -992,6 +1028,7 @@ CREATE INDEX sensors_online ON public.sensors USING btree (id) WHERE (status = '
 CREATE INDEX sessions_expiry ON public.sessions USING btree (expires_at);
 CREATE INDEX sessions_of_user ON public.sessions USING btree (user_id, last_seen_at DESC);
 CREATE INDEX traffic_bins_of_location ON public.traffic_bins USING btree (minutes, location_id, slot) WHERE (location_id IS NOT NULL);
+CREATE INDEX traffic_periods_by_start ON public.traffic_periods USING btree (sensor_id, start);
 CREATE INDEX traffic_places_of_sensor ON public.traffic_places USING btree (sensor_id);
 CREATE INDEX watchlist_alerts_by_creation ON public.watchlist_alerts USING btree (created_at, id);
 CREATE INDEX watchlist_alerts_by_urgency ON public.watchlist_alerts USING btree (priority DESC, created_at, id) WHERE (acknowledged_at IS NULL);

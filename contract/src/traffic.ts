@@ -78,13 +78,13 @@ const volumeOfType = z.object({
 const completeness = z
   .number()
   .describe(
-    'Share (0 to 1) of the time for which traffic is known. A sensor covers the five-minute slots in which it saw anything, silence of at most 20 minutes between two of its events, and the time in which it was ONLINE according to its status history while the service was running. Time whose counts retention has removed is not covered. For a location, this is the mean over the counting sensors that stood there at that time. The future is excluded.',
+    'Share (0 to 1) of the time for which traffic is known. A sensor covers the five-minute slots in which it saw anything, silence of at most 20 minutes between two of its events, the `observed` time of its batches, and the time in which it was ONLINE according to its status history while the service was running. One that counts intervals covers these, as far as `samples` says. Time whose counts retention has removed is not covered. For a location, this is the mean over the counting sensors that stood there at that time. The future is excluded.',
   );
 const volume = z
   .number()
   .nullable()
   .describe(
-    'Number of motor vehicles (with `vehicleType`: of vehicles of that type). A sensor counts its detections (VEHICLE_DETECTION, SPEED_DETECTION) if it ever sent one, and otherwise the plates that it read; a sensor that sends only other events counts nothing. If sensors of several types stand at a location, those of the type that covers most of the range count, all of them together; on a tie, of the type that measures speeds, and then of the first by name. null is a gap: all counting sensors were silent. 0 means no traffic.',
+    'Number of motor vehicles (with `vehicleType`: of vehicles of that type). A sensor counts the intervals that it counted itself (`counts.ingest`) if it ever sent one, otherwise its detections (VEHICLE_DETECTION, SPEED_DETECTION), and otherwise the plates that it read; a sensor that sends only other events counts nothing. If sensors of several types stand at a location, those of the type that covers most of the range count, all of them together; on a tie, of the type that measures speeds, and then of the first by name. null is a gap: all counting sensors were silent. 0 means no traffic.',
   );
 const measured = z
   .number()
@@ -133,6 +133,10 @@ export const flowPoint = z.object({
     ),
   completeness,
   ...verdict,
+  reason: z
+    .literal('COARSER_DATA')
+    .optional()
+    .describe('Of a GAP: the interval is a part of a longer one that a detector counted (`counts.ingest`).'),
 });
 export type FlowPoint = z.infer<typeof flowPoint>;
 

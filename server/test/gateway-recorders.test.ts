@@ -278,6 +278,11 @@ describe('counts of intervals', () => {
     const [message] = await processed(gantry, made.id);
     expect(message).toMatchObject({ status: 'AGGREGATE', eventIds: [] });
     expect(message?.reason).toMatch(/these devices are not assigned to a sensor: RWS01\S+, RWS01\S+$/);
+    const { rows } = await gantry.pool.query(
+      `SELECT DISTINCT seconds, content -> 'status' AS status FROM traffic_periods WHERE sensor_id = $1`,
+      [sensorId],
+    );
+    expect(rows).toEqual([expect.objectContaining({ seconds: 60 })]);
     const { total } = await gantry.ok('connections.getDiscoveries', { connectionId: made.id }, { token });
     expect(total).toBe(0);
   });

@@ -75,6 +75,7 @@ export const mayCall = {
   'connections.replay': sensors,
   'events.ingest': 'devices',
   'events.ingestBatch': 'devices',
+  'counts.ingest': 'devices',
   'events.getAll': everybody,
   'events.getById': everybody,
   'events.getRecent': everybody,

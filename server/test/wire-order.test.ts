@@ -209,7 +209,7 @@ describe('the access to procedures', () => {
   const PUBLIC =
     `auth.login auth.logout auth.getLoginMethods auth.completeOidcLogin system.health system.getLicense system.getSettings
     system.timezone.getTimezoneSettings sensors.getAll sensors.getAllSensors sensors.getById events.getEventTypes
-    events.ingest events.ingestBatch sensors.heartbeat`.split(/\s+/);
+    events.ingest events.ingestBatch counts.ingest sensors.heartbeat`.split(/\s+/);
 
   it.each(procedures.map(([path, { _def }]) => [path, _def.type] as const))(
     '%s is public or reports that there is no token, as documented',

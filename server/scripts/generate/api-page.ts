@@ -205,6 +205,9 @@ events are stored, and 207 if some are refused. The idempotency key of a single 
 with an array, this header is refused, because each event needs a key of its own in \`idempotencyKey\`.
 A repeated event is answered as it was the first time, with 201 and the same \`eventId\`; in an array, \`duplicate\` is true for it.
 
+\`POST /v1/counts\` takes what a detector counted in intervals, as \`{"periods": [{"start": "2026-01-31T08:00:00Z", "seconds": 900, "volume": 42}]}\`,
+and is answered with 200 and a result for each.
+
 A device that cannot post sends heartbeats with \`GET\` or \`HEAD /v1/heartbeat\`. If it cannot send headers either, the key may be in the
 address (\`?apiKey=…\`). The service never logs it, but proxies log addresses: prefer a header.
 

@@ -52,6 +52,7 @@ import { failureOf, inputFailure } from '../rpc/errors.ts';
 import { messagesOf } from '../rpc/messages.ts';
 import { lagOfBatch, type ReportLag } from '../sensors/sensor-clocks-store.ts';
 import type { DeviceContext } from '../sensors/sensor-keys.ts';
+import { noteObserved } from '../traffic/presence-store.ts';
 import type { AppContext } from './context.ts';
 import { eventBatches } from './event-batches.ts';
 import { allowed, device, noteRefusedDevice, open, pageOf, router, signedIn } from './procedures.ts';
@@ -128,8 +129,8 @@ export const eventsRouter = router({
     .output(ingestBatchOutput)
     .mutation(async ({ ctx, input }) => {
       const { app } = ctx;
-      // Checked here, and stored with the counts of intervals.
-      if (input.observed) observedTime(input.observed, app.settings.current().timezone, app.clock.now());
+      const observed =
+        input.observed && observedTime(input.observed, app.settings.current().timezone, app.clock.now());
       app.eventRates.take(ctx.sensor, input.events.length);
       const lags: ReportLag[] = [];
       const results = await Promise.all(
@@ -140,6 +141,8 @@ export const eventsRouter = router({
       // Nothing was accepted, so the whole request should be repeated, as for a single event.
       if (results.every(isUnavailable))
         throw unavailable('No event could be stored: send them again in a moment');
+      // What could not be stored is sent again, with its time.
+      if (observed && !results.some(isUnavailable)) await noteObserved(app.db, ctx.sensor.id, observed);
       return { success: results.every((result) => !('error' in result)), results };
     }),
 

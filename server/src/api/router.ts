@@ -1,5 +1,6 @@
 import { apiTokensRouter, authRouter, secondFactorRouter } from './auth.ts';
 import { connectionsRouter } from './connections.ts';
+import { countsRouter } from './counts.ts';
 import { eventsRouter } from './events.ts';
 import { incidentsRouter } from './incidents.ts';
 import { liveRouter } from './live.ts';
@@ -23,6 +24,7 @@ export const appRouter = router({
   sensors: sensorsRouter,
   connections: connectionsRouter,
   events: eventsRouter,
+  counts: countsRouter,
   locations: locationsRouter,
   traffic: trafficRouter,
   webhooks: webhooksRouter,

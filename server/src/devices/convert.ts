@@ -6,6 +6,7 @@ import type { MapInput } from '@gantry/device-formats/mapper';
 import { joinedPeriods } from '@gantry/device-formats/periods';
 import pLimit from 'p-limit';
 import { handleGatewayHeartbeat } from '../sensors/heartbeat.ts';
+import { storePeriods } from '../traffic/periods.ts';
 import type { GatewayApp } from './context.ts';
 import type { ReportDates } from './date-reports.ts';
 import { noteDiscovery } from './discoveries-store.ts';
@@ -14,6 +15,7 @@ import {
   assignedSensor,
   countsNotAssigned,
   countsOfSeveral,
+  countsRefused,
   discoveredName,
   notAssigned,
   oneOfSeveral,
@@ -24,7 +26,7 @@ import type { Passages } from './passages.ts';
 import type { PassageKey } from './passages-store.ts';
 import { interpret } from './read.ts';
 import type { KnownConnection } from './store.ts';
-import { type ReportOutcome, storePeriods, storeReport } from './store-report.ts';
+import { type ReportOutcome, storeReport } from './store-report.ts';
 
 /** A result without what identifies its message. */
 type Verdict = Omit<MessageResult, 'id' | 'claim' | 'retryMs'>;
@@ -138,11 +140,19 @@ export class Converter {
       if (sensorId === null) unassigned.push(name);
       else bySensor.set(sensorId, [...(bySensor.get(sensorId) ?? []), ...own.map(withoutDevice)]);
     }
+    const refused: string[] = [];
     for (const [sensorId, own] of bySensor) {
+      const sensor = await this.#app.knownSensors.find(sensorId);
+      if (!sensor) continue;
       this.#app.lastSeen.recordByConnection(sensorId, contactAt);
-      await storePeriods(this.#app, sensorId, joinedPeriods(own));
+      const counted = joinedPeriods(own).map(({ device: _, ...period }) => period);
+      const results = await storePeriods(this.#app, sensor, counted);
+      refused.push(...results.flatMap((result) => ('error' in result ? [result.error.message] : [])));
     }
-    return unassigned.length === 0 ? [] : [countsNotAssigned(unassigned)];
+    return [
+      ...(unassigned.length === 0 ? [] : [countsNotAssigned(unassigned)]),
+      ...(refused.length === 0 ? [] : [countsRefused(refused)]),
+    ];
   }
 
   /** Starts to store the reports of a message, and holds those that are parts of passages. */

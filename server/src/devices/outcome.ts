@@ -67,6 +67,11 @@ export function countsNotAssigned(devices: readonly string[]): string {
   return `Counts were not stored because these devices are not assigned to a sensor: ${named}`;
 }
 
+/** The sentence about counts that were refused. */
+export function countsRefused([first, ...others]: readonly string[]): string {
+  return `${others.length + 1} counts were refused: ${first}`;
+}
+
 /** Devices vary the case of their names, and the blanks around them, between messages. */
 function nameKey(name: string): string {
   return name.trim().toLowerCase();

@@ -1,4 +1,3 @@
-import type { CountPeriod } from '@gantry/contract/counts';
 import { MINUTE_MS } from '@gantry/contract/durations';
 import { composeEvent, idempotencyKeyOf } from '@gantry/device-formats/compose';
 import type { Report } from '@gantry/device-formats/format';
@@ -88,14 +87,3 @@ function noteClock(app: GatewayApp, sensorId: string, dated: DatedReport): void 
     lagMs: receivedAt - (believedAt ?? occurredAt),
   });
 }
-
-/**
- * Stores what a sensor counted in intervals. Counts have no tables yet: the message is kept, and can be processed again when
- * they do.
- * @param _periods of different keys (direction, lane, movement, start, seconds)
- */
-export async function storePeriods(
-  _app: GatewayApp,
-  _sensorId: string,
-  _periods: readonly CountPeriod[],
-): Promise<void> {}

@@ -202,7 +202,7 @@ export function countByKind(
         volumes.set(cell, (volumes.get(cell) ?? 0) + (sums[n] ?? 0));
     return [...volumes].flatMap(([cell, volume]) => {
       const kind = kinds.get(cell);
-      return kind ? [{ slot, kind, volume }] : [];
+      return kind && volume !== 0 ? [{ slot, kind, volume }] : [];
     });
   });
 }

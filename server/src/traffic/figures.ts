@@ -21,18 +21,20 @@ import {
   wantedOf,
 } from './counting.ts';
 import { indexOf } from './flow.ts';
+import { readCountedSpans, readLongPeriods } from './periods-store.ts';
 import type { LimitedPlace } from './places-store.ts';
 import {
   type Edges,
   findAssignments,
   readEdges,
+  readObservedSpans,
   readOnlineSpans,
   readSensors,
   readSightings,
   type Sightings,
 } from './presence-store.ts';
 import { cutSegments, type Segment, slotsWithin } from './segments.ts';
-import { type Kind, readCounts, readVehicles, type SingleVehicle } from './slots-store.ts';
+import { type Kind, readCounts, readVehicles, type SingleVehicle, source } from './slots-store.ts';
 
 /** The fraction of time with known counts. */
 export interface Completeness {
@@ -58,6 +60,8 @@ export interface Traffic {
   readonly readVolumes: (bounds: readonly number[]) => Promise<Bin[]>;
   /** Reads the single vehicles whose speeds are in the rollups, as far as their events are still stored. */
   readonly readSpeeds: () => Promise<readonly SingleVehicle[]>;
+  /** Reads the counts of more than five minutes, of which shorter intervals have no part. */
+  readonly readLongPeriods: () => Promise<Interval[]>;
 }
 
 /** The services that traffic figures need. */
@@ -80,8 +84,8 @@ export function segmentsWithin(place: LimitedPlace, bounds: readonly number[]): 
 }
 
 /**
- * Reads the traffic of a place: which of its sensors count, and what they counted. A sensor counts its detections if it
- * ever sent one, otherwise plates that it read; one that sends only other events counts nothing. Of several types of
+ * Reads the traffic of a place: which of its sensors count, and what they counted. A sensor counts its intervals if it
+ * ever sent counts of them, otherwise its detections, otherwise plates that it read; one that sends only other events counts nothing. Of several types of
  * sensors at a location, one counts (`chooseTypes`).
  * @param segments parts of one range, in order
  * @param now the time in Unix milliseconds: what comes after it is not missing
@@ -98,7 +102,9 @@ export async function readTraffic(
     readSensors(db, place),
     findAssignments(db, place, range),
   ]);
-  const counting = sensors.flatMap(({ sensorId, source }) => (source === null ? [] : [{ sensorId, source }]));
+  const counting = sensors.flatMap(({ sensorId, source: counted }) =>
+    counted === null ? [] : [{ sensorId, source: counted }],
+  );
   const byId = new Map(
     sensors.flatMap((sensor) => (sensor.source === null ? [] : [[sensor.sensorId, sensor] as const])),
   );
@@ -109,10 +115,13 @@ export async function readTraffic(
   });
   const phases = phasesOf(counters, range);
   const cuts = phases.slice(1).map(({ from }) => from);
-  const [covering, counts] = await Promise.all([
-    coverOf(db, counters, { from: range.from, until: end }),
-    readCounts(db, place, counting, cutSegments(segments, cuts), isWhole),
-  ]);
+  const periodic = sensors
+    .filter((sensor) => sensor.source === source.COUNTED)
+    .map(({ sensorId }) => sensorId);
+  const cover = (within: readonly Segment[]): Promise<CoveringCounter[]> =>
+    coverOf(db, counters, { from: range.from, until: end }, { ids: periodic, segments: within });
+  const whole = cutSegments(segments, cuts);
+  const [covering, counts] = await Promise.all([cover(whole), readCounts(db, place, counting, whole, isWhole)]);
   // What a sensor counts while it is not assigned to the place is of its type as well.
   const absent = sensors.filter(({ sensorId }) => !covering.some((counter) => counter.sensorId === sensorId));
   const never = { from: range.from, until: range.from, covered: new Float64Array() };
@@ -120,12 +129,16 @@ export async function readTraffic(
   const choices = chooseTypes(phases, all, counts, range);
   const isWanted = wantedOf(wanted);
   const rollups = rollupsOf(counts, all, choices, isWanted);
-  const completeness = (bounds: readonly number[]): Completeness =>
-    completenessOf(covering, choices, range, bounds);
-  const known = (bounds: readonly number[]) => ({ coverage: completeness(bounds).coverage, now });
+  const completeness = (bounds: readonly number[], by = covering): Completeness =>
+    completenessOf(by, choices, range, bounds);
+  const known = (bounds: readonly number[], by = covering) => ({
+    coverage: completeness(bounds, by).coverage,
+    now,
+  });
   return {
     rollups,
-    completenessOf: completeness,
+    completenessOf: (bounds) => completeness(bounds),
+    readLongPeriods: async () => (periodic.length === 0 ? [] : readLongPeriods(db, periodic, range)),
     binsOf: (bounds) => {
       const kinds = isWhole
         ? countByKind(counts, all, choices).filter(({ kind }) => isWanted?.(kind) ?? true)
@@ -135,10 +148,12 @@ export async function readTraffic(
     readVolumes: async (bounds) => {
       const within = cutSegments([{ minutes: slotsWithin(bounds), ...rangeOf(bounds) }], cuts);
       const volumes = await readCounts(db, place, counting, within, isWanted !== null);
+      // Shorter slots do not contain the longer periods.
+      const by = periodic.length === 0 ? covering : await cover(within);
       return binsOf(bounds, {
         rollups: rollupsOf(volumes, all, choices, isWanted),
         kinds: [],
-        ...known(bounds),
+        ...known(bounds, by),
       });
     },
     readSpeeds: async () => {
@@ -221,17 +236,26 @@ const MAX_SILENCE_MS = 20 * 60_000;
 const REACH_MS = MAX_SILENCE_MS + SLOT_MS;
 
 /**
- * The time that each sensor covers: in which it was ONLINE according to its status history, slots in which it saw
- * anything, and silence of at most 20 minutes between two vehicles.
+ * The time that each sensor covers: in which it was ONLINE according to its status history or sent every vehicle, slots in which it saw
+ * anything, and silence of at most 20 minutes between two vehicles. Sensors that count intervals cover these.
+ * @param periodic the sensors that count intervals, and the slots that are read
  */
 async function coverOf(
   db: Executor,
   counters: readonly Counter[],
   range: Interval,
+  periodic: { readonly ids: readonly string[]; readonly segments: readonly Segment[] },
 ): Promise<CoveringCounter[]> {
-  const ids = [...new Set(counters.map(({ sensorId }) => sensorId))];
+  const counted = await readCountedSpans(db, periodic.ids, periodic.segments);
+  const ids = [...new Set(counters.map(({ sensorId }) => sensorId))].filter(
+    (id) => !periodic.ids.includes(id),
+  );
   const wider = { from: range.from - REACH_MS, until: range.until + REACH_MS };
-  const [online, seen] = await Promise.all([readOnlineSpans(db, ids, range), readSightings(db, ids, wider)]);
+  const [online, observed, seen] = await Promise.all([
+    readOnlineSpans(db, ids, range),
+    readObservedSpans(db, ids, range),
+    readSightings(db, ids, wider),
+  ]);
   const aliveOf = new Map(
     ids.map((id) => [
       id,
@@ -248,7 +272,11 @@ async function coverOf(
         doubtful.push([id, slot], [id, slot + MAX_SILENCE_MS]);
   const edges = await readEdges(db, doubtful);
   return counters.map((counter) => {
-    const spans = online.filter(({ sensorId }) => sensorId === counter.sensorId);
+    if (periodic.ids.includes(counter.sensorId)) {
+      const spans = counted.filter(({ sensorId }) => sensorId === counter.sensorId);
+      return { ...counter, covered: coverSlots(spans, range) };
+    }
+    const spans = [...online, ...observed].filter(({ sensorId }) => sensorId === counter.sensorId);
     const alive = aliveOf.get(counter.sensorId) ?? [];
     const silences = silencesOf(counter.sensorId, alive, edges);
     return { ...counter, covered: coverSlots([...spans, ...silences], range) };
@@ -289,8 +317,11 @@ function silencesOf(
   return spans;
 }
 
-/** The covered time in each slot. Spans may overlap; overlaps count once. */
-function coverSlots(spans: readonly Interval[], { from, until }: Interval): Float64Array {
+/** The covered time in each slot, by spans or shares of them. Spans may overlap; overlaps count once. */
+function coverSlots(
+  spans: readonly (Interval & { readonly share?: number })[],
+  { from, until }: Interval,
+): Float64Array {
   const covered = new Float64Array(Math.ceil((until - from) / SLOT_MS));
   for (const span of spans) {
     const start = Math.max(span.from, from);
@@ -298,7 +329,7 @@ function coverSlots(spans: readonly Interval[], { from, until }: Interval): Floa
     for (let at = start; at < end; ) {
       const slot = Math.floor((at - from) / SLOT_MS);
       const next = Math.min(from + (slot + 1) * SLOT_MS, end);
-      covered[slot] = Math.min(SLOT_MS, (covered[slot] ?? 0) + next - at);
+      covered[slot] = Math.min(SLOT_MS, (covered[slot] ?? 0) + (span.share ?? 1) * (next - at));
       at = next;
     }
   }

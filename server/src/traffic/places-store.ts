@@ -21,6 +21,7 @@ import {
   type Place,
   passedIn,
   passedWithin,
+  source,
 } from './slots-store.ts';
 
 /** A place with its speed limits (km/h). */
@@ -256,7 +257,10 @@ export interface LiveLocation extends Record<string, unknown> {
 
 const USUAL_MS = 7 * DAY_MS;
 
-/** The traffic of every location within a range of minutes, and its speeds during the seven days before. */
+/**
+ * The traffic of every location within a range of minutes, and its speeds during the seven days before. Counts of intervals come
+ * too late for that.
+ */
 export async function readLive(db: Executor, range: Interval): Promise<LiveLocation[]> {
   const usual: Segment = { minutes: 1_440, from: range.from - USUAL_MS, until: range.until };
   const days = inSegments([usual], sql`location_id = locations.id`).map(
@@ -286,7 +290,7 @@ export async function readLive(db: Executor, range: Interval): Promise<LiveLocat
     ), here AS (
       SELECT location_id, counting.type, bool_or(status = 'ONLINE') AS monitored, bool_and(silent) AS silent,
         avg((status = 'ONLINE' OR id IN (SELECT sensor_id FROM passed))::int)::float8 AS covered
-      FROM sensors JOIN counting ON sensor_id = id WHERE location_id IS NOT NULL AND source IS NOT NULL GROUP BY 1, 2
+      FROM sensors JOIN counting ON sensor_id = id WHERE location_id IS NOT NULL AND source <> ${source.COUNTED} GROUP BY 1, 2
     ), by_type AS (
       SELECT location_id, json_agg(json_build_object('type', type, 'n', coalesce(n, 0), 'measured', coalesce(measured, 0),
         'speed_sum', coalesce(speed_sum, 0), 'covered', coalesce(covered, 1), 'monitored', coalesce(monitored, false),

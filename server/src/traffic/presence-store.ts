@@ -23,8 +23,8 @@ export interface KnownSensor {
   /** '' if it was deleted before types were recorded. */
   readonly type: string;
   /**
-   * The source of the events that it counts: detections if it ever sent one, otherwise plates; null if it sent only other
-   * events. 0 if only counts from before sources were known exist.
+   * What it counts: its counts of intervals if it ever sent one, otherwise detections, otherwise plates; null if it sent only
+   * other events. 0 if only counts from before sources were known exist.
    */
   readonly source: number | null;
   /** Whether it never sent any event. */
@@ -33,10 +33,10 @@ export interface KnownSensor {
 
 /** What sensors ever sent, by sensor and location: the rows of `traffic_places`, and what is not rolled up yet. */
 export const SENT = sql`(
-  SELECT location_id, sensor_id, detections, plates, earlier FROM traffic_places
+  SELECT location_id, sensor_id, detections, plates, earlier, periods FROM traffic_places
   UNION ALL
   SELECT coalesce(location_id, sensor_id), sensor_id, bool_or(event_type IN ('VEHICLE_DETECTION', 'SPEED_DETECTION')),
-    bool_or(event_type = 'PLATE_RECOGNITION'), false
+    bool_or(event_type = 'PLATE_RECOGNITION'), false, false
   FROM traffic_unfolded, unnest(event_ids, event_types, sensor_ids, location_ids) AS one (id, event_type, sensor_id, location_id)
   WHERE sign > 0 AND sensor_id IS NOT NULL AND event_time(id) >= ${keptSince} GROUP BY 1, 2
 )`;
@@ -49,9 +49,9 @@ export function countingOf(ids: SQL): SQL {
   return sql`
     SELECT here.id AS sensor_id, coalesce(sensors.type,
         (SELECT max(sensor_type) FROM sensor_places WHERE sensor_places.sensor_id = here.id), '') AS type,
-      CASE WHEN detections THEN 1 WHEN plates OR sent.sensor_id IS NULL THEN 2 WHEN earlier THEN 0 END AS source, sent.sensor_id IS NULL AS silent
+      CASE WHEN periods THEN 4 WHEN detections THEN 1 WHEN plates OR sent.sensor_id IS NULL THEN 2 WHEN earlier THEN 0 END AS source, sent.sensor_id IS NULL AS silent
     FROM (${ids}) AS here (id) LEFT JOIN sensors ON sensors.id = here.id LEFT JOIN (
-      SELECT sensor_id, bool_or(detections) AS detections, bool_or(plates) AS plates, bool_or(earlier) AS earlier
+      SELECT sensor_id, bool_or(detections) AS detections, bool_or(plates) AS plates, bool_or(earlier) AS earlier, bool_or(periods) AS periods
       FROM ${SENT} AS sent GROUP BY 1
     ) AS sent ON sent.sensor_id = here.id`;
 }
@@ -129,6 +129,34 @@ export async function readOnlineSpans(
       ...span,
     })),
   );
+}
+
+/** Notes that a sensor sent every vehicle of a time. */
+export async function noteObserved(db: Executor, sensorId: string, { from, until }: Interval): Promise<void> {
+  await db.execute(sql`
+    WITH joined AS (
+      DELETE FROM traffic_observed
+      WHERE sensor_id = ${sensorId}::uuid AND since <= ${moment(until)} AND until >= ${moment(from)}
+      RETURNING since, until
+    )
+    INSERT INTO traffic_observed AS known (sensor_id, since, until)
+    SELECT ${sensorId}::uuid, least(${moment(from)}, min(since)), greatest(${moment(until)}, max(until)) FROM joined
+    ON CONFLICT (sensor_id, since) DO UPDATE SET until = greatest(known.until, excluded.until)`);
+}
+
+/** The times of which sensors sent every vehicle, as far as their traffic is kept. */
+export async function readObservedSpans(
+  db: Executor,
+  sensorIds: readonly string[],
+  range: Interval,
+): Promise<Span[]> {
+  // Plan: the primary key of traffic_observed.
+  const { rows } = await db.execute<{ sensor_id: string; since: number; until: number }>(sql`
+    SELECT sensor_id, ${milliseconds(`greatest(since, kept)`)} AS since, ${milliseconds('until')} AS until
+    FROM traffic_observed, (SELECT ${keptSince} AS kept) AS traffic
+    WHERE sensor_id = ANY (${sql.param(sensorIds)}::uuid[]) AND since < ${moment(range.until)}
+      AND until > greatest(kept, ${moment(range.from)})`);
+  return rows.map(({ sensor_id: sensorId, since, until }) => ({ sensorId, from: since, until }));
 }
 
 /** The parts of a period between some others, which are in order. */

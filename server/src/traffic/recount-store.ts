@@ -8,7 +8,7 @@ import type { Database } from '../platform/database/pool.ts';
 import { inTransaction, type Transaction } from '../platform/database/transaction.ts';
 import { type Interval, SLOT_MS } from '../platform/time.ts';
 import { addBins, rollUpRows } from './roll-up-store.ts';
-import { EARLIER, groupsWithin, keptSince, PASSED, UNNESTED } from './slots-store.ts';
+import { EARLIER, groupsWithin, keptSince, PASSED, source, UNNESTED } from './slots-store.ts';
 
 /**
  * The months from which retention removed events, with the time before which it did. The counts of such a time may exceed
@@ -59,7 +59,7 @@ function passAgain(time: Interval): SQL {
 export async function recountDay(tx: Transaction, day: Interval, sensors: SQL): Promise<number> {
   const { rowCount } = await tx.execute(sql`
     UPDATE traffic_bins SET events = 0, vehicles = 0, measured = 0, speed_sum = 0, cells = '{}', measures = '{}', sums = '{}'
-    WHERE minutes IN (1, 5, 15, 60, 1440) AND ${sensors}
+    WHERE minutes IN (1, 5, 15, 60, 1440) AND source <> ${source.COUNTED} AND ${sensors}
       AND slot >= ${moment(day.from)} AND slot < ${moment(day.until)}`);
   // Slot by slot, so that no statement takes too long.
   for (let from = day.from; from < day.until; from += SLOT_MS) {

@@ -106,10 +106,10 @@ export function addBins(rows: SQL): SQL {
 }
 
 /** The key of a row of `traffic_bins` in the statements below. */
-const KEY = sql.raw('minutes, sensor_id, location_id, source, slot');
+export const KEY = sql.raw('minutes, sensor_id, location_id, source, slot');
 
 /** The packed sums of a group of entries, which may be zero. */
-const PACKED = sql.raw(`
+export const PACKED = sql.raw(`
   coalesce(array_agg(cell ORDER BY cell, measure) FILTER (WHERE value <> 0), '{}') AS cells,
   coalesce(array_agg(measure ORDER BY cell, measure) FILTER (WHERE value <> 0), '{}') AS measures,
   coalesce(array_agg(value ORDER BY cell, measure) FILTER (WHERE value <> 0), '{}') AS sums`);
@@ -198,15 +198,16 @@ function ROLL_UP(ctids: SQL) {
  * Adds a quarter hour to the counts of 15 minutes, hours and days, from its slots of five minutes.
  * @param start of the quarter hour, an expression
  * @param sensors a query of the ids of the sensors with events since then
+ * @param among a condition on the rows of traffic_bins that are added
  */
-export function addQuarter(start: SQL, sensors: SQL): SQL {
+export function addQuarter(start: SQL, sensors: SQL, among = sql`true`): SQL {
   return sql`
   WITH summed AS MATERIALIZED (
     SELECT sensor.id AS sensor_id, quarter.*
     FROM (${sensors}) AS sensor (id) CROSS JOIN LATERAL (
       WITH fine AS MATERIALIZED (
         SELECT * FROM traffic_bins
-        WHERE minutes = 5 AND sensor_id = sensor.id AND slot >= ${start} AND slot < ${start} + ${QUARTER}
+        WHERE minutes = 5 AND sensor_id = sensor.id AND slot >= ${start} AND slot < ${start} + ${QUARTER} AND ${among}
       )
       SELECT location_id, source, sum(events)::bigint AS events, ${MOTOR_SUMS}, bit_or(alive)::smallint AS alive,
         min(first_at) AS first_at, max(last_at) AS last_at, ${PACKED}

@@ -54,19 +54,25 @@ export async function getFlow({ db, settings, clock }: Parts, input: FlowInput &
   const completeness = traffic.completenessOf(bounds);
   const { from, until } = rangeOf(bounds);
   const caseFoldName = memoizedCaseFold();
+  const isGap = completeness.coverage.some((share, n) => share === 0 && (bounds[n + 1] ?? until) <= now);
+  const longer = isGap ? await traffic.readLongPeriods() : [];
   return {
     timezone,
     interval: input.interval,
     points: buckets.map((bucket, n) => {
       const end = bounds[n + 1] ?? until;
+      const start = bounds[n] ?? from;
       const known = {
         completeness: completeness.shares[n] ?? 0,
         coverage: completeness.coverage[n] ?? 0,
         isOver: end <= now,
       };
       return {
-        ...describeBucket(bucket, known, caseFoldName),
-        start: new Date(bounds[n] ?? from),
+        ...coarserIf(
+          describeBucket(bucket, known, caseFoldName),
+          longer.some((period) => period.from < end && period.until > start),
+        ),
+        start: new Date(start),
         end: new Date(end),
       };
     }),
@@ -82,6 +88,11 @@ export async function getFlow({ db, settings, clock }: Parts, input: FlowInput &
     ...(await readPeak(traffic, localBounds(range, 15, timezone), range)),
     speedLimit: place.speedLimit,
   };
+}
+
+/** Says of a gap that it is a part of a longer count. */
+function coarserIf<Point extends { status: string }>(point: Point, isCoarser: boolean) {
+  return point.status === 'GAP' && isCoarser ? { ...point, reason: 'COARSER_DATA' as const } : point;
 }
 
 /**

@@ -63,6 +63,14 @@ export async function removeDaysNotKept(
       DELETE FROM traffic_bins USING days
       WHERE minutes = ANY ('{5,15,60,1440}'::smallint[]) AND traffic_bins.sensor_id = days.sensor_id
         AND traffic_bins.slot >= days.slot AND traffic_bins.slot < days.slot + interval '24 hours'
+    ), periods_gone AS (
+      DELETE FROM traffic_periods USING days
+      WHERE traffic_periods.sensor_id = days.sensor_id AND start >= days.slot AND start < days.slot + interval '24 hours'
+      RETURNING traffic_periods.*
+    ), revisions_gone AS (
+      DELETE FROM traffic_period_revisions AS former USING periods_gone AS period
+      WHERE period.revision > 0 AND (former.sensor_id, former.direction, former.lane, former.movement, former.start)
+        = (period.sensor_id, period.direction, period.lane, period.movement, period.start)
     )
     SELECT sensor_id, slot FROM days ORDER BY sensor_id, slot`);
   return rows;
@@ -76,8 +84,11 @@ export interface Place {
   readonly spans?: readonly Interval[];
 }
 
-/** What a sensor reported: passages that it detected, plates that it read, or anything else. 0: counted before 0064. */
-export const source = { EARLIER: 0, DETECTION: 1, PLATE: 2, OTHER: 3 } as const;
+/**
+ * What a sensor reported: passages that it detected, plates that it read, anything else, or counts of intervals. 0: counted
+ * before 0064.
+ */
+export const source = { EARLIER: 0, DETECTION: 1, PLATE: 2, OTHER: 3, COUNTED: 4 } as const;
 
 /** The source of an event, as an expression on its type. */
 const sourceOf =
@@ -88,7 +99,7 @@ const sourceOf =
 export const NO_SENSOR = sql.raw(`'00000000-0000-0000-0000-000000000000'::uuid`);
 
 /** The measures of the packed sums besides the bins of speeds, which are from 1 to `MAX_BIN` (km/h). */
-export const measure = { UNMEASURED: -1, SPEEDS: -2, SQUARES: -3 } as const;
+export const measure = { UNMEASURED: -1, SPEEDS: -2, SQUARES: -3, COVERED: -4, EXPECTED: -5 } as const;
 
 /** The highest plausible speed of a vehicle, in km/h. */
 const MAX_SPEED = 250;

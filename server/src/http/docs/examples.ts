@@ -54,6 +54,20 @@ const examples: Readonly<Record<string, object>> = {
       { eventType: 'INCIDENT', description: 'Object on lane 2', severity: 'HIGH' },
     ],
   },
+  'counts.ingest': {
+    apiKey: KEY,
+    periods: [
+      { start: '2026-01-31T08:00:00Z', seconds: 900, direction: 'NB', lane: 1, volume: 42 },
+      {
+        start: '2026-01-31T08:00:00Z',
+        seconds: 900,
+        direction: 'NB',
+        lane: 2,
+        byClass: { scheme: 'BASIC', counts: { CAR: 31, TRUCK: 4 } },
+      },
+      { start: '2026-01-31T08:15:00Z', seconds: 900, direction: 'NB', lane: 1, volume: null },
+    ],
+  },
   'events.getAll': { ...MONTH, eventType: 'SPEED_DETECTION', take: 20 },
   'events.getRecent': { limit: 10 },
   'events.review': { id: ID, decision: 'CONFIRMED' },

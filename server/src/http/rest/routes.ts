@@ -65,6 +65,7 @@ export const routes: readonly Route[] = [
   put('/v1/events/{id}/review', 'events.review'),
   remove('/v1/events/{id}/review', 'events.undoReview'),
   read('/v1/stream', 'live.onAny'),
+  post('/v1/counts', 'counts.ingest'),
 
   // GET is for devices that cannot post.
   read('/v1/heartbeat', 'sensors.heartbeat'),

@@ -16,6 +16,7 @@ import {
   NO_SENSOR,
   ORIGIN,
   passedIn,
+  source,
 } from '../../traffic/slots-store.ts';
 import type { Check, Difference, Rebuild, Rebuilding } from './check.ts';
 
@@ -157,7 +158,7 @@ function keptSums(minutes: SQL): SQL {
     FROM traffic_bins
       CROSS JOIN LATERAL unnest(cells, measures, sums) AS one (cell, measure, value)
       LEFT JOIN traffic_cells ON id = cell
-    WHERE minutes IN ${minutes} AND source > 0 AND ${isCompared} GROUP BY 1, 2, 3, 4, 5, 6, 7`;
+    WHERE minutes IN ${minutes} AND source BETWEEN 1 AND 3 AND ${isCompared} GROUP BY 1, 2, 3, 4, 5, 6, 7`;
 }
 
 const FIVE_MINUTES = sql`
@@ -169,7 +170,7 @@ const FIVE_MINUTES = sql`
     SELECT ${SUM_KEY}, value FROM (${keptSums(sql`(5)`)}) AS sums
     UNION ALL
     SELECT sensor_id, coalesce(location_id, ${NO_SENSOR}), source, slot, '', one.measure, one.value
-    FROM traffic_bins CROSS JOIN LATERAL ${TOTALS} WHERE minutes = 5 AND source > 0 AND one.value <> 0 AND ${isCompared}
+    FROM traffic_bins CROSS JOIN LATERAL ${TOTALS} WHERE minutes = 5 AND source BETWEEN 1 AND 3 AND one.value <> 0 AND ${isCompared}
   )
   SELECT ${SUM_KEY}, coalesce(due.value, 0) AS counted, coalesce(kept.value, 0) AS kept, removed.until IS NULL AS "isComplete"
   FROM due FULL JOIN kept USING (${SUM_KEY}) LEFT JOIN (${REMOVED}) AS removed
@@ -186,7 +187,7 @@ const LONGER = sql`
     ${keptSums(sql`(5, 15, 60, 1440)`)}
     UNION ALL
     SELECT minutes, sensor_id, coalesce(location_id, ${NO_SENSOR}), source, slot, '', one.measure, one.value
-    FROM traffic_bins CROSS JOIN LATERAL ${TOTALS} WHERE minutes > 1 AND source > 0 AND one.value <> 0 AND ${isCompared}
+    FROM traffic_bins CROSS JOIN LATERAL ${TOTALS} WHERE minutes > 1 AND source BETWEEN 1 AND 3 AND one.value <> 0 AND ${isCompared}
   )
   SELECT minutes, ${SUM_KEY}, coalesce(due.value, 0) AS counted, coalesce(kept.value, 0) AS kept
   FROM (
@@ -225,10 +226,11 @@ interface WrongDay extends Record<string, unknown> {
 
 const QUARTER_MS = 900_000;
 
+/** Counts longer slots again, from those of five minutes. Counts of intervals may be longer, and stay. */
 async function longerSlotsAgain(tx: Transaction, { from, until }: Interval): Promise<number> {
   const { rowCount } = await tx.execute(sql`
     UPDATE traffic_bins SET events = 0, vehicles = 0, measured = 0, speed_sum = 0, cells = '{}', measures = '{}', sums = '{}'
-    WHERE minutes IN (15, 60, 1440) AND slot >= ${moment(from)} AND slot < ${moment(until)}`);
+    WHERE minutes IN (15, 60, 1440) AND source <> ${source.COUNTED} AND slot >= ${moment(from)} AND slot < ${moment(until)}`);
   const { rows } = await tx.execute<{ until: number }>(
     sql`SELECT (extract(epoch FROM ${longerUntil}) * 1000)::float8 AS until`,
   );
@@ -237,7 +239,7 @@ async function longerSlotsAgain(tx: Transaction, { from, until }: Interval): Pro
     const sensors = sql`
       SELECT DISTINCT sensor_id FROM traffic_bins
       WHERE minutes = 5 AND slot >= ${moment(start)} AND slot < ${moment(start + QUARTER_MS)}`;
-    await tx.execute(addQuarter(moment(start), sensors));
+    await tx.execute(addQuarter(moment(start), sensors, sql`source <> ${source.COUNTED}`));
   }
   return rowCount ?? 0;
 }

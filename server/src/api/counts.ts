@@ -1,0 +1,22 @@
+import { ingestCountsInput, ingestCountsOutput } from '@gantry/contract/counts';
+import { storePeriods } from '../traffic/periods.ts';
+import { device, router } from './procedures.ts';
+
+/** Number of periods that the rate limit takes for one event. */
+const PERIODS_PER_EVENT = 10;
+
+export const countsRouter = router({
+  ingest: device
+    .meta({
+      summary: 'Report up to 1000 counts of intervals, for detectors that count',
+      notes:
+        'Each period is stored or refused individually; `results` has one entry per period, in the order in which they were sent. `volume: 0` says that the detector worked and saw nothing; null, or the status FAULT, is a gap. The same period with other content replaces the former one, which is kept. A sensor that ever sent a period counts its periods, and no longer its events. A period counts in every interval that contains it whole; of shorter intervals, nothing is known (COARSER_DATA).',
+    })
+    .input(ingestCountsInput)
+    .output(ingestCountsOutput)
+    .mutation(async ({ ctx: { app, sensor }, input }) => {
+      app.eventRates.take(sensor, Math.ceil(input.periods.length / PERIODS_PER_EVENT));
+      const results = await storePeriods(app, sensor, input.periods);
+      return { success: results.every((result) => !('error' in result)), results };
+    }),
+});
