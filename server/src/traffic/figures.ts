@@ -121,7 +121,10 @@ export async function readTraffic(
   const cover = (within: readonly Segment[]): Promise<CoveringCounter[]> =>
     coverOf(db, counters, { from: range.from, until: end }, { ids: periodic, segments: within });
   const whole = cutSegments(segments, cuts);
-  const [covering, counts] = await Promise.all([cover(whole), readCounts(db, place, counting, whole, isWhole)]);
+  const [covering, counts] = await Promise.all([
+    cover(whole),
+    readCounts(db, place, counting, whole, isWhole),
+  ]);
   // What a sensor counts while it is not assigned to the place is of its type as well.
   const absent = sensors.filter(({ sensorId }) => !covering.some((counter) => counter.sensorId === sensorId));
   const never = { from: range.from, until: range.from, covered: new Float64Array() };
