@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { binStatus, ONE_PLACE, onePlace, timezone, trafficPlace, trafficRange } from './traffic.ts';
+import { binStatus, coarser, ONE_PLACE, onePlace, timezone, trafficPlace, trafficRange } from './traffic.ts';
 import { classSchemes } from './vehicle-classes.ts';
 
 // Figures that an engineer signs: volumes by quarter hour, peak hours, daily and annual averages, and studies of speeds.
@@ -21,6 +21,7 @@ const status = binStatus.describe(
 );
 const reason = z.string().nullable().describe('Why there is no value, or what limits it; otherwise null.');
 const date = z.string().describe('YYYY-MM-DD, local.');
+
 const motorVehicles = z
   .number()
   .nullable()
@@ -81,6 +82,7 @@ export const counts = z.object({
         .describe(
           'The parts of the count. Those of motor vehicles add up to the volume; bicycles and pedestrians are not in it.',
         ),
+      reason: coarser,
     }),
   ),
 });

@@ -119,6 +119,11 @@ const verdict = {
   ),
 };
 
+export const coarser = z
+  .literal('COARSER_DATA')
+  .optional()
+  .describe('Of a GAP: the interval is a part of a longer one that a detector counted (`counts.ingest`).');
+
 export const flowPoint = z.object({
   start: z.date(),
   end: z.date().describe('Exclusive.'),
@@ -133,10 +138,7 @@ export const flowPoint = z.object({
     ),
   completeness,
   ...verdict,
-  reason: z
-    .literal('COARSER_DATA')
-    .optional()
-    .describe('Of a GAP: the interval is a part of a longer one that a detector counted (`counts.ingest`).'),
+  reason: coarser,
 });
 export type FlowPoint = z.infer<typeof flowPoint>;
 

@@ -177,6 +177,12 @@ describe('the counts of intervals', () => {
       const { points } = await flowOf(id, '5min', '08:00', '08:14');
       expect(points.map(({ volume }: { volume: number }) => volume)).toEqual(fives);
       for (const n of coarser) expect(points[n]).toMatchObject({ status: 'GAP', reason: 'COARSER_DATA' });
+      const hourOfCounts = { startDate: new Date(at('08:00')), endDate: new Date(at('08:59')) };
+      const { bins } = await ask('traffic.getCounts', { sensorId: id, interval: '15min', ...hourOfCounts });
+      for (const [n, volume] of quarters.entries())
+        expect(bins[n]).toMatchObject(
+          volume === null ? { status: 'GAP', reason: 'COARSER_DATA' } : { status: 'VALID', volume },
+        );
       if (coarser.length === 0) expect(points[0]).not.toHaveProperty('reason');
       expect((await volumesOf(id, '15min')).slice(0, quarters.length)).toEqual(quarters);
       const hour = await flowOf(id, '60min');

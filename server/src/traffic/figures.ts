@@ -36,6 +36,19 @@ import {
 import { cutSegments, type Segment, slotsWithin } from './segments.ts';
 import { type Kind, readCounts, readVehicles, type SingleVehicle, source } from './slots-store.ts';
 
+/**
+ * Says of a gap that it is a part of an interval that a detector counted as a whole.
+ * @param longer those intervals
+ */
+export function coarserIf<Point extends { readonly status: string }>(
+  point: Point,
+  { from, until }: Interval,
+  longer: readonly Interval[],
+) {
+  const isPart = point.status === 'GAP' && longer.some((each) => each.from < until && each.until > from);
+  return isPart ? { ...point, reason: 'COARSER_DATA' as const } : point;
+}
+
 /** The fraction of time with known counts. */
 export interface Completeness {
   /** For each interval, of the time for which sensors were at the place. */

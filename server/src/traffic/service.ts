@@ -17,7 +17,7 @@ import { memoizedCaseFold } from '../platform/case-fold.ts';
 import type { Executor } from '../platform/database/transaction.ts';
 import type { Interval } from '../platform/time.ts';
 import { requireRange } from '../platform/time.ts';
-import { type Parts, rangeOf, readTraffic, segmentsWithin, type Traffic } from './figures.ts';
+import { coarserIf, type Parts, rangeOf, readTraffic, segmentsWithin, type Traffic } from './figures.ts';
 import { bucketsOf, describeBucket, describeSpeeds, intoLonger, sumOf, wholeOf } from './flow.ts';
 import { MIN_HOUR_COVERAGE } from './local-hours.ts';
 import { busiestHour, peakHourFactor } from './peak-hours.ts';
@@ -68,10 +68,7 @@ export async function getFlow({ db, settings, clock }: Parts, input: FlowInput &
         isOver: end <= now,
       };
       return {
-        ...coarserIf(
-          describeBucket(bucket, known, caseFoldName),
-          longer.some((period) => period.from < end && period.until > start),
-        ),
+        ...coarserIf(describeBucket(bucket, known, caseFoldName), { from: start, until: end }, longer),
         start: new Date(start),
         end: new Date(end),
       };
@@ -88,11 +85,6 @@ export async function getFlow({ db, settings, clock }: Parts, input: FlowInput &
     ...(await readPeak(traffic, localBounds(range, 15, timezone), range)),
     speedLimit: place.speedLimit,
   };
-}
-
-/** Says of a gap that it is a part of a longer count. */
-function coarserIf<Point extends { status: string }>(point: Point, isCoarser: boolean) {
-  return point.status === 'GAP' && isCoarser ? { ...point, reason: 'COARSER_DATA' as const } : point;
 }
 
 /**

@@ -26,7 +26,7 @@ import {
 } from './annual.ts';
 import { type Bin, type Cell, type Dimension, isMotor, sumCells } from './bin.ts';
 import { dailyVolumes } from './daily.ts';
-import { type Parts, readTraffic, segmentsWithin } from './figures.ts';
+import { coarserIf, type Parts, readTraffic, segmentsWithin, type Traffic } from './figures.ts';
 import { peakHours } from './peak-hours.ts';
 import { getPlace, type WantedPlace } from './places-store.ts';
 import { localBounds, minutesOf, requireFewPoints } from './range.ts';
@@ -44,12 +44,12 @@ async function readBins(
   range: Interval,
   minutes: number,
   isWhole = true,
-): Promise<Bin[]> {
+): Promise<{ bins: Bin[] } & Pick<Traffic, 'readLongPeriods'>> {
   const place = await getPlace(db, wanted);
   const bounds = localBounds(range, minutes, settings.current().timezone);
   const segments = segmentsWithin(place, bounds);
-  const { binsOf } = await readTraffic(db, place, segments, { now: clock.now(), isWhole });
-  return binsOf(bounds);
+  const { binsOf, readLongPeriods } = await readTraffic(db, place, segments, { now: clock.now(), isWhole });
+  return { bins: binsOf(bounds), readLongPeriods };
 }
 
 /**
@@ -61,18 +61,19 @@ export async function getCounts(parts: Parts, input: CountsInput): Promise<Count
   const minutes = minutesOf[input.interval];
   const range = requireRange(input, timezone);
   requireFewPoints(range, minutes);
-  const bins = await readBins(parts, input, range, minutes);
+  const { bins, readLongPeriods } = await readBins(parts, input, range, minutes);
+  const longer = bins.some(({ status }) => status === 'GAP') ? await readLongPeriods() : [];
   return {
     timezone,
     interval: input.interval,
-    bins: bins.map(({ start, end, status, coverage, volume, cells }) => ({
-      start: new Date(start),
-      end: new Date(end),
-      status,
-      coverage,
-      volume,
-      cells: describeCells(cells, input.by),
-    })),
+    bins: bins.map(({ start, end, status, coverage, volume, cells }) => {
+      const bin = { status, coverage, volume, cells: describeCells(cells, input.by) };
+      return {
+        ...coarserIf(bin, { from: start, until: end }, longer),
+        start: new Date(start),
+        end: new Date(end),
+      };
+    }),
   };
 }
 
@@ -100,7 +101,7 @@ export async function getPeakHours(parts: Parts, input: PeakHoursInput): Promise
       'endDate',
       `Peak hours are read from quarter hours, at most ${MAX_POINTS}: choose at most ${MAX_PEAK_DAYS} days`,
     );
-  const bins = await readBins(parts, input, range, 15);
+  const { bins } = await readBins(parts, input, range, 15);
   const { windows, by } = input;
   const { days, average } = peakHours(bins, range, timezone, { ...(windows && { windows }), by });
   return { timezone, days, average };
@@ -110,7 +111,7 @@ export async function getPeakHours(parts: Parts, input: PeakHoursInput): Promise
 export async function getDailyVolumes(parts: Parts, input: DailyVolumesInput): Promise<DailyVolumesOfPlace> {
   const { timezone } = parts.settings.current();
   const range = requireRange(input, timezone);
-  const bins = await readBins(parts, input, range, 60, false);
+  const { bins } = await readBins(parts, input, range, 60, false);
   return { timezone, ...dailyVolumes(bins, range, timezone) };
 }
 
@@ -130,7 +131,7 @@ async function readYear(
   const { timezone } = parts.settings.current();
   const first = DateTime.fromObject({ year }, { zone: timezone });
   const range = { from: first.toMillis(), until: first.plus({ years: 1 }).toMillis() };
-  const bins = await readBins(parts, place, range, 60, false);
+  const { bins } = await readBins(parts, place, range, 60, false);
   const months = monthsOf(bins, year, timezone);
   const isOver = range.until <= parts.clock.now();
   return { timezone, range, bins, months, average: aadt(months, method, { allowMissing, isOver }) };
