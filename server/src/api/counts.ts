@@ -10,7 +10,7 @@ export const countsRouter = router({
     .meta({
       summary: 'Report up to 1000 counts of intervals, for detectors that count',
       notes:
-        'Each period is stored or refused individually; `results` has one entry per period, in the order in which they were sent. `volume: 0` says that the detector worked and saw nothing; null, or the status FAULT, is a gap. The same period with other content replaces the former one, which is kept. A sensor that ever sent a period counts its periods, and no longer its events. A period counts in every interval that contains it whole; of shorter intervals, nothing is known (COARSER_DATA).',
+        'Each period is stored or refused individually; `results` has one entry per period, in the order in which they were sent. `volume: 0` says that the detector worked and saw nothing; null, or the status FAULT, is a gap. The same period with other content replaces the former one, which is kept. A sensor that ever sent a period counts its periods, and no longer its events. A period of up to an hour counts in every interval that contains it whole; of shorter intervals, nothing is known (COARSER_DATA). Longer periods are kept, and are in no figure yet.',
     })
     .input(ingestCountsInput)
     .output(ingestCountsOutput)

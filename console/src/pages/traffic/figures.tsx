@@ -38,7 +38,7 @@ function Tile({ label, children }: { readonly label: string; readonly children: 
   return (
     <div className="flex flex-col rounded-md border bg-surface px-3 py-2">
       <dt className="text-sm text-muted">{label}</dt>
-      <dd className="figures flex flex-wrap items-baseline gap-x-2">{children}</dd>
+      <dd className="figures flex flex-wrap items-baseline gap-x-2 *:whitespace-normal">{children}</dd>
     </div>
   );
 }

@@ -188,7 +188,11 @@ export function SpeedsCard({ view, from, until }: { view: FlowView; from: Date; 
       until={until}
       table={tableOf(view, series, chartText('start'))}
       draw={draw}
-    />
+    >
+      {view.first.measured > 0 && view.first.points.every(({ v50 }) => v50 === null) && (
+        <p className="text-muted">{t('speeds.tooFew')}</p>
+      )}
+    </ChartCard>
   );
 }
 
