@@ -99,7 +99,7 @@ test('the V85 of a street in May: 4 clicks', async ({ service, openAs }) => {
     vehicleSpeed: 50,
     timestamp,
   });
-  const inMay = Array.from({ length: 20 }, () => drive(`${year}-05-12T08:00:00Z`));
+  const inMay = Array.from({ length: 40 }, () => drive(`${year}-05-12T08:00:00Z`));
   await api.events.ingestBatch.mutate({ apiKey, events: [...inMay, drive(noonOf(1))] });
   const range = { locationId, startDate: `${year}-05-01`, endDate: `${year}-05-31` };
   await expect.poll(async () => (await api.traffic.getFlow.query(range)).v85).not.toBeNull();
