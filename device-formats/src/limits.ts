@@ -46,8 +46,8 @@ function countOf(body: Buffer, matches: (at: number) => boolean): number {
   return count;
 }
 
-/** Whether an odd number of backslashes precedes a quote. */
-function isEscaped(body: Buffer, at: number): boolean {
+/** Whether an odd number of backslashes precedes a quote in JSON. @param at the position of the quote */
+export function isEscaped(body: Buffer, at: number): boolean {
   let before = at - 1;
   while (before >= 0 && body[before] === 0x5c) before--;
   return (at - before) % 2 === 0;

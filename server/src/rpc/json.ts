@@ -1,5 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { isIsoTime } from '@gantry/contract/time';
+import { isEscaped } from '@gantry/device-formats/limits';
 import { parse } from 'secure-json-parse';
 import { WireError } from './errors.ts';
 
@@ -78,13 +79,6 @@ function endOfText(bytes: Buffer, from: number): number {
     if (at === -1 || !isEscaped(bytes, at)) return at === -1 ? bytes.length : at;
   }
   return bytes.length;
-}
-
-/** Whether an odd number of backslashes precedes a quote in a text. */
-function isEscaped(bytes: Buffer, at: number): boolean {
-  let before = at - 1;
-  while (bytes[before] === BACKSLASH) before--;
-  return (at - before) % 2 === 0;
 }
 
 /** Maximum number of paths in the meta of one input. */

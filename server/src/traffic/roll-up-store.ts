@@ -2,7 +2,12 @@ import { type SQL, sql } from 'drizzle-orm';
 import { locks } from '../platform/database/locks.ts';
 import { moment } from '../platform/database/moment.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { type Executor, inTransaction, type Transaction } from '../platform/database/transaction.ts';
+import {
+  type Executor,
+  inTransaction,
+  type Transaction,
+  WITHOUT_WAITING,
+} from '../platform/database/transaction.ts';
 import {
   ALIVE_BIT,
   isOfMotor,
@@ -27,7 +32,7 @@ const QUARTER = sql.raw(`interval '15 minutes'`);
 export async function rollUpTraffic(db: Database, limit: number): Promise<number> {
   return inTransaction(db, async (tx) => {
     const { rows: locked } = await tx.execute<{ mine: boolean }>(
-      sql`SELECT pg_try_advisory_xact_lock(${locks.traffic}) AS mine, set_config('synchronous_commit', 'off', true)`,
+      sql`SELECT pg_try_advisory_xact_lock(${locks.traffic}) AS mine, ${sql.raw(WITHOUT_WAITING)}`,
     );
     if (!locked[0]?.mine) return 0;
     await tx.execute(sql`DELETE FROM traffic_bins WHERE minutes = 1 AND slot < now() - ${MINUTES_KEPT}`);
