@@ -16,13 +16,16 @@ const clockTime = z
   .regex(CLOCK, USE_CLOCK)
   .transform((text) => Number(text.slice(0, 2)) * 60 + Number(text.slice(3)));
 
-const status = binStatus.describe(
+export const figureStatus = binStatus.describe(
   'VALID: over, and at least 95 % is known. PROVISIONAL: not over. PARTIAL: over, and less is known; the value is that of what is known. GAP: nothing is known. INSUFFICIENT: there are fewer observations than the value needs.',
 );
-const reason = z.string().nullable().describe('Why there is no value, or what limits it; otherwise null.');
-const date = z.string().describe('YYYY-MM-DD, local.');
+export const reason = z
+  .string()
+  .nullable()
+  .describe('Why there is no value, or what limits it; otherwise null.');
+export const date = z.string().describe('YYYY-MM-DD, local.');
 
-const motorVehicles = z
+export const motorVehicles = z
   .number()
   .nullable()
   .describe('Number of motor vehicles, as in traffic.getFlow; null if nothing is known.');
@@ -74,7 +77,7 @@ export const counts = z.object({
     z.object({
       start: z.date(),
       end: z.date().describe('Exclusive.'),
-      status,
+      status: figureStatus,
       coverage: z.number().describe('Share (0 to 1) of the interval with known counts, to four decimals.'),
       volume: motorVehicles,
       cells: z
@@ -102,34 +105,36 @@ const peakWindow = z
     message: 'A window must end after it starts',
   });
 
+export const peakWindows = z
+  .array(z.union([windowName.transform((window) => ({ window })), peakWindow]))
+  .min(1)
+  .max(4)
+  .refine((all) => new Set(all.map(({ window }) => window)).size === all.length, {
+    message: 'Name each window once',
+  })
+  .optional()
+  .describe(
+    'Names of windows, or windows with times of their own. By default all: AM 06:30–10:30, MIDDAY between the peaks of AM and PM, PM 14:00–20:00, DAY 00:00–24:00.',
+  );
+
 export const peakHoursInput = z
   .object({
     ...trafficPlace,
     ...trafficRange,
-    windows: z
-      .array(z.union([windowName.transform((window) => ({ window })), peakWindow]))
-      .min(1)
-      .max(4)
-      .refine((all) => new Set(all.map(({ window }) => window)).size === all.length, {
-        message: 'Name each window once',
-      })
-      .optional()
-      .describe(
-        'Names of windows, or windows with times of their own. By default all: AM 06:30–10:30, MIDDAY between the peaks of AM and PM, PM 14:00–20:00, DAY 00:00–24:00.',
-      ),
+    windows: peakWindows,
     by: by.default([]),
   })
   .refine(onePlace, ONE_PLACE);
 export type PeakHoursInput = z.infer<typeof peakHoursInput>;
 
-const peakHourFactor = z
+export const peakHourFactor = z
   .number()
   .nullable()
   .describe(
     'Volume of the hour divided by four times that of its busiest quarter hour, to four decimals; null without an hour.',
   );
 
-const peak = {
+export const peak = {
   window: windowName,
   volume: z.number().nullable().describe('Number of motor vehicles in the hour; of the average, to 0.001.'),
   peakHourFactor,
@@ -155,7 +160,7 @@ const peak = {
   validBins: z
     .number()
     .describe('Number of quarter hours of the window that are VALID and wholly in the range.'),
-  status,
+  status: figureStatus,
   reason,
   by: z.array(
     z.object({ ...parts, volume: z.number().describe('Number of motor vehicles.'), peakHourFactor }),
@@ -204,7 +209,7 @@ const dailyMean = z.object({
 
 export const dailyVolumes = z.object({
   timezone,
-  days: z.array(z.object({ date, volume: motorVehicles, status, reason })),
+  days: z.array(z.object({ date, volume: motorVehicles, status: figureStatus, reason })),
   adt: dailyMean.describe(
     'Average daily traffic: the mean of complete days, of which at least 95 %, and 75 % of each hour, are known.',
   ),
@@ -252,7 +257,7 @@ export const aadt = z.object({
     'Annual average daily traffic in motor vehicles per day, to 0.001; null if INSUFFICIENT.',
   ),
   n: z.number().describe('Number of months in the mean; SIMPLE: of complete days.'),
-  status,
+  status: figureStatus,
   reason,
   published: z
     .number()
@@ -270,7 +275,7 @@ export const factors = z.object({
   timezone,
   year: z.number().describe('The local calendar year.'),
   aadt: perDay,
-  status,
+  status: figureStatus,
   reason,
   months: z
     .array(z.object({ month, factor }))
@@ -306,7 +311,7 @@ export const designHours = z.object({
   validHours: z
     .number()
     .describe('Share (0 to 1) of the hours of the year that are VALID, to four decimals.'),
-  status,
+  status: figureStatus,
   reason,
 });
 export type DesignHoursOfPlace = z.infer<typeof designHours>;
@@ -398,7 +403,7 @@ const studyFigures = {
     .describe(
       'How well the speeds are known. EXACT: each is. WHOLE_UNITS: the devices report whole km/h or mph, so each is, too. INTERPOLATED: vehicles are spread evenly over their km/h. SHIFTED (fewer than 200): all are as far below the upper end of their km/h as they are on average.',
     ),
-  status,
+  status: figureStatus,
   reason,
   mean: studied,
   sd: studied.describe('Standard deviation of the sample, to 0.1.'),

@@ -151,6 +151,7 @@ const inputs = (): Partial<Record<ProcedurePath, Input>> => {
     'traffic.getHourOfWeek': { sensorId: planted.sensorId },
     'traffic.getCounts': { sensorId: planted.sensorId, ...range },
     'traffic.getPeakHours': { sensorId: planted.sensorId, ...range },
+    'traffic.getTurningMovements': { sensorId: planted.sensorId, ...range },
     'traffic.getDailyVolumes': { sensorId: planted.sensorId, ...range },
     'traffic.getAadt': { sensorId: planted.sensorId, year: 2026 },
     'traffic.getFactors': { sensorId: planted.sensorId, year: 2026 },

@@ -106,6 +106,7 @@ export const mayCall = {
   'traffic.getTopLocations': everybody,
   'traffic.getCounts': everybody,
   'traffic.getPeakHours': everybody,
+  'traffic.getTurningMovements': everybody,
   'traffic.getDailyVolumes': everybody,
   'traffic.getAadt': everybody,
   'traffic.getFactors': everybody,

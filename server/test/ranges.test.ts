@@ -24,6 +24,7 @@ describe('a range that ends before it starts', () => {
     ['traffic.getHourOfWeek', { sensorId, ...backwards }],
     ['traffic.getCounts', { sensorId, ...backwards }],
     ['traffic.getPeakHours', { sensorId, ...backwards }],
+    ['traffic.getTurningMovements', { sensorId, ...backwards }],
     ['traffic.getDailyVolumes', { sensorId, ...backwards }],
     ['traffic.getSpeedStudy', { sensorId, ...backwards }],
     [
@@ -97,6 +98,7 @@ describe('a range of figures', () => {
     ['traffic.getHourOfWeek', { sensorId }],
     ['traffic.getCounts', { sensorId, interval: 'day' }],
     ['traffic.getPeakHours', { sensorId }],
+    ['traffic.getTurningMovements', { sensorId }],
     ['traffic.getDailyVolumes', { sensorId }],
     ['traffic.getSpeedStudy', { sensorId }],
     ['traffic.getTopLocations', {}],

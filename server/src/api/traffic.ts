@@ -25,6 +25,7 @@ import {
   topLocations,
   topLocationsInput,
 } from '@gantry/contract/traffic';
+import { turningMovements, turningMovementsInput } from '@gantry/contract/turning-movements';
 import {
   getFlow,
   getHourOfWeek,
@@ -40,6 +41,7 @@ import {
   getDesignHours,
   getFactors,
   getPeakHours,
+  getTurningMovements,
 } from '../traffic/volumes.ts';
 import { router, signedIn } from './procedures.ts';
 
@@ -105,6 +107,17 @@ export const trafficRouter = router({
     .input(peakHoursInput)
     .output(peakHours)
     .query(({ ctx: { app }, input }) => getPeakHours(app, input)),
+
+  getTurningMovements: signedIn
+    .meta({
+      question: true,
+      summary: 'Get a turning movement count: legs, movements and classes, with peak hours',
+      notes:
+        'Movements are those that sensors report with a passage or a count: the leg from which vehicles come (a city may call it by the direction of travel: from N is southbound) and the turn. At most 104 days.',
+    })
+    .input(turningMovementsInput)
+    .output(turningMovements)
+    .query(({ ctx: { app }, input }) => getTurningMovements(app, input)),
 
   getDailyVolumes: signedIn
     .meta({ question: true, summary: 'Get the volume of each day, and the average of complete days' })

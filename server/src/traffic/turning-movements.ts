@@ -1,5 +1,15 @@
 import type { Interval } from '../platform/time.ts';
-import { type Bin, type BinStatus, type Cell, isMotor, LEGS, type Leg, sumCells, type Turn } from './bin.ts';
+import {
+  type Bin,
+  type BinStatus,
+  type Cell,
+  isMotor,
+  joinBins,
+  LEGS,
+  type Leg,
+  sumCells,
+  type Turn,
+} from './bin.ts';
 import { PEAK_WINDOWS, type Peak, type PeakPart, type PeakWindow, peakHours } from './peak-hours.ts';
 
 /** Motor vehicles of a movement. */
@@ -11,7 +21,7 @@ export interface MovementVolume {
   /** Of the movement in the peak hour of the intersection; only of a peak. */
   readonly peakHourFactor?: number | null;
   /** Of those with a class, by code. */
-  readonly byClass: readonly { readonly class: string; readonly volume: number }[];
+  readonly byClass: { readonly class: string; readonly volume: number }[];
 }
 
 interface LegVolume {
@@ -21,33 +31,33 @@ interface LegVolume {
 
 export interface MovementTotals {
   /** Those that were made in the range, by leg (clockwise from the north) and turn (left, through, right, back). */
-  readonly movements: readonly MovementVolume[];
+  readonly movements: MovementVolume[];
   /** Motor vehicles by the leg through which they come. */
-  readonly approaches: readonly LegVolume[];
+  readonly approaches: LegVolume[];
   /** Motor vehicles by the leg through which they leave. Those whose turn is not known are in none. */
-  readonly exits: readonly LegVolume[];
+  readonly exits: LegVolume[];
   readonly volume: number;
   readonly pedestrians: number;
   readonly bicycles: number;
-  readonly pedestriansByLeg: readonly LegVolume[];
-  readonly bicyclesByLeg: readonly LegVolume[];
+  readonly pedestriansByLeg: LegVolume[];
+  readonly bicyclesByLeg: LegVolume[];
 }
 
 export interface TurningMovements {
-  readonly bins: readonly {
+  readonly bins: {
     readonly start: Date;
     readonly end: Date;
     readonly status: BinStatus;
     readonly coverage: number;
     readonly volume: number | null;
     /** Without those that were not made. */
-    readonly movements: readonly MovementVolume[];
+    readonly movements: MovementVolume[];
     readonly pedestrians: number;
     readonly bicycles: number;
   }[];
   readonly total: MovementTotals;
   /** Of every day of the range. */
-  readonly peaks: readonly (Omit<Peak, 'by' | 'volume'> & MovementTotals & { readonly date: string })[];
+  readonly peaks: (Omit<Peak, 'by' | 'volume'> & MovementTotals & { readonly date: string })[];
 }
 
 const TURNS: readonly Turn[] = ['L', 'T', 'R', 'U'];
@@ -59,6 +69,20 @@ export function exitOf(from: Leg, turn: Turn): Leg {
   return LEGS[(LEGS.indexOf(from) + EIGHTHS[turn]) % LEGS.length] ?? from;
 }
 
+export interface TurningOptions {
+  readonly windows?: readonly PeakWindow[];
+  /** The starts of the intervals that are listed, and the end of the last one; by default, the quarter hours. */
+  readonly bounds?: readonly number[];
+}
+
+/** One bin for all that begin between two bounds. */
+function joinWithin(bins: readonly Bin[], bounds: readonly number[]): Bin[] {
+  return bounds.slice(1).flatMap((until, n) => {
+    const within = bins.filter(({ start }) => start >= (bounds[n] ?? until) && start < until);
+    return within.length === 0 ? [] : [joinBins(within)];
+  });
+}
+
 /**
  * A turning movement count.
  * @param bins of 15 minutes, in order
@@ -67,13 +91,13 @@ export function turningMovements(
   bins: readonly Bin[],
   range: Interval,
   zone: string,
-  windows: readonly PeakWindow[] = PEAK_WINDOWS,
+  { windows = PEAK_WINDOWS, bounds }: TurningOptions = {},
 ): TurningMovements {
   const known = bins.filter(({ status }) => status !== 'EXCLUDED');
   const layout = layoutOf(known.flatMap(({ cells }) => cells));
   const { days } = peakHours(bins, range, zone, { windows, by: ['movement'] });
   return {
-    bins: bins.map(({ cells, ...bin }) => ({
+    bins: (bounds ? joinWithin(bins, bounds) : bins).map(({ cells, ...bin }) => ({
       ...bin,
       start: new Date(bin.start),
       end: new Date(bin.end),

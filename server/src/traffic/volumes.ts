@@ -11,6 +11,7 @@ import type {
   PeakHoursInput,
   PeakHoursOfPlace,
 } from '@gantry/contract/figures';
+import type { TurningMovementsInput, TurningMovementsOfPlace } from '@gantry/contract/turning-movements';
 import { MAX_POINTS } from '@gantry/contract/values';
 import { DateTime } from 'luxon';
 import { invalidInput } from '../platform/error.ts';
@@ -30,6 +31,7 @@ import { coarserIf, type Parts, readTraffic, segmentsWithin, type Traffic } from
 import { peakHours } from './peak-hours.ts';
 import { getPlace, type WantedPlace } from './places-store.ts';
 import { localBounds, minutesOf, requireFewPoints } from './range.ts';
+import { turningMovements } from './turning-movements.ts';
 
 // The volumes that an engineer signs, of the same vehicles as `getFlow`.
 
@@ -92,19 +94,41 @@ function describeCells(
 const QUARTER_MS = 15 * MINUTE_MS;
 const MAX_PEAK_DAYS = Math.floor(MAX_POINTS / 96);
 
-/** The peak hours of every day. @throws AppError as `getCounts` does */
-export async function getPeakHours(parts: Parts, input: PeakHoursInput): Promise<PeakHoursOfPlace> {
-  const { timezone } = parts.settings.current();
-  const range = requireRange(input, timezone);
+/** @throws AppError `badRequest` for a range of too many quarter hours */
+function requireFewQuarters(range: Interval): void {
   if ((range.until - range.from) / QUARTER_MS > MAX_POINTS)
     throw invalidInput(
       'endDate',
       `Peak hours are read from quarter hours, at most ${MAX_POINTS}: choose at most ${MAX_PEAK_DAYS} days`,
     );
+}
+
+/** The peak hours of every day. @throws AppError as `getCounts` does */
+export async function getPeakHours(parts: Parts, input: PeakHoursInput): Promise<PeakHoursOfPlace> {
+  const { timezone } = parts.settings.current();
+  const range = requireRange(input, timezone);
+  requireFewQuarters(range);
   const { bins } = await readBins(parts, input, range, 15);
   const { windows, by } = input;
   const { days, average } = peakHours(bins, range, timezone, { ...(windows && { windows }), by });
   return { timezone, days, average };
+}
+
+/** The turning movement count of an intersection. @throws AppError as `getCounts` does */
+export async function getTurningMovements(
+  parts: Parts,
+  input: TurningMovementsInput,
+): Promise<TurningMovementsOfPlace> {
+  const { timezone } = parts.settings.current();
+  const range = requireRange(input, timezone);
+  requireFewQuarters(range);
+  const { bins: quarters } = await readBins(parts, input, range, 15);
+  const { windows, interval } = input;
+  const { bins, total, peaks } = turningMovements(quarters, range, timezone, {
+    ...(windows && { windows }),
+    bounds: localBounds(range, minutesOf[interval], timezone),
+  });
+  return { timezone, interval, bins, total, peaks };
 }
 
 /** The volume of every day, and the means of complete days. @throws AppError as `getCounts` does */

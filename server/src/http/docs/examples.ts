@@ -84,6 +84,7 @@ const examples: Readonly<Record<string, object>> = {
   'traffic.getTopLocations': { ...MONTH, limit: 5 },
   'traffic.getCounts': { ...MONTH, locationId: ID, by: ['direction'] },
   'traffic.getPeakHours': { ...MONTH, locationId: ID, windows: ['AM', 'PM'] },
+  'traffic.getTurningMovements': { ...MONTH, locationId: ID },
   'traffic.getDailyVolumes': { ...MONTH, locationId: ID },
   'traffic.getAadt': { locationId: ID, year: 2025 },
   'traffic.getFactors': { locationId: ID, year: 2025 },

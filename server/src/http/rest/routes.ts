@@ -133,6 +133,7 @@ export const routes: readonly Route[] = [
   read('/v1/traffic/top-locations', 'traffic.getTopLocations'),
   read('/v1/traffic/counts', 'traffic.getCounts'),
   read('/v1/traffic/peak-hours', 'traffic.getPeakHours'),
+  read('/v1/traffic/turning-movements', 'traffic.getTurningMovements'),
   read('/v1/traffic/daily-volumes', 'traffic.getDailyVolumes'),
   read('/v1/traffic/aadt', 'traffic.getAadt'),
   read('/v1/traffic/factors', 'traffic.getFactors'),
