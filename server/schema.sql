@@ -621,6 +621,33 @@ CREATE TABLE settings (
   installation_id uuid NOT NULL DEFAULT gen_random_uuid()
 );
 
+CREATE TABLE studies (
+  id uuid NOT NULL DEFAULT gen_random_uuid(),
+  kind text COLLATE "C" NOT NULL,
+  title text NOT NULL,
+  notes text,
+  status text COLLATE "C" NOT NULL DEFAULT 'DRAFT'::text,
+  subject jsonb NOT NULL,
+  place_name text NOT NULL,
+  starts_at timestamp(3) with time zone NOT NULL,
+  ends_at timestamp(3) with time zone NOT NULL,
+  settings jsonb NOT NULL,
+  author uuid NOT NULL,
+  author_name text NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  frozen_by uuid,
+  frozen_by_name text,
+  frozen_at timestamp(3) with time zone,
+  program_version text,
+  hash text COLLATE "C",
+  data jsonb,
+  figures jsonb,
+  reviewer uuid,
+  reviewer_name text,
+  reviewed_at timestamp(3) with time zone,
+  reason text
+);
+
 CREATE TABLE traffic_bins (
   minutes smallint NOT NULL,
   sensor_id uuid NOT NULL,
@@ -932,6 +959,12 @@ ALTER TABLE sessions ADD CONSTRAINT sessions_user_id_fkey FOREIGN KEY (user_id) 
 ALTER TABLE settings ADD CONSTRAINT settings_pkey PRIMARY KEY (only_row);
 ALTER TABLE settings ADD CONSTRAINT settings_first_day_of_week_check CHECK (((first_day_of_week >= 0) AND (first_day_of_week <= 6)));
 ALTER TABLE settings ADD CONSTRAINT settings_only_row_check CHECK (only_row);
+ALTER TABLE studies ADD CONSTRAINT studies_pkey PRIMARY KEY (id);
+ALTER TABLE studies ADD CONSTRAINT studies_check CHECK (((status = 'DRAFT'::text) = (num_nulls(frozen_by, frozen_by_name, frozen_at, program_version, hash, data, figures) = 7)));
+ALTER TABLE studies ADD CONSTRAINT studies_check1 CHECK (((status = ANY (ARRAY['DRAFT'::text, 'FROZEN'::text])) = (reviewer IS NULL)));
+ALTER TABLE studies ADD CONSTRAINT studies_check2 CHECK (((status <> 'SIGNED'::text) OR ((reviewer <> author) AND (reviewer <> frozen_by))));
+ALTER TABLE studies ADD CONSTRAINT studies_hash_check CHECK ((hash ~ '^[0-9a-f]{64}$'::text));
+ALTER TABLE studies ADD CONSTRAINT studies_status_check CHECK ((status = ANY (ARRAY['DRAFT'::text, 'FROZEN'::text, 'SIGNED'::text, 'REJECTED'::text])));
 ALTER TABLE traffic_bins ADD CONSTRAINT traffic_bins_minutes_sensor_id_slot_location_id_source_key UNIQUE NULLS NOT DISTINCT (minutes, sensor_id, slot, location_id, source);
 ALTER TABLE traffic_bins ADD CONSTRAINT traffic_bins_minutes_check CHECK ((minutes = ANY (ARRAY[1, 5, 15, 60, 1440])));
 ALTER TABLE traffic_bins ADD CONSTRAINT traffic_bins_source_check CHECK (((source >= 0) AND (source <= 4)));
@@ -1027,6 +1060,7 @@ CREATE UNIQUE INDEX sensors_by_previous_key ON public.sensors USING btree (previ
 CREATE INDEX sensors_online ON public.sensors USING btree (id) WHERE (status = 'ONLINE'::text);
 CREATE INDEX sessions_expiry ON public.sessions USING btree (expires_at);
 CREATE INDEX sessions_of_user ON public.sessions USING btree (user_id, last_seen_at DESC);
+CREATE INDEX studies_by_creation ON public.studies USING btree (created_at, id);
 CREATE INDEX traffic_bins_of_location ON public.traffic_bins USING btree (minutes, location_id, slot) WHERE (location_id IS NOT NULL);
 CREATE INDEX traffic_periods_by_start ON public.traffic_periods USING btree (sensor_id, start);
 CREATE INDEX traffic_places_of_sensor ON public.traffic_places USING btree (sensor_id);

@@ -316,7 +316,7 @@ export const designHours = z.object({
 });
 export type DesignHoursOfPlace = z.infer<typeof designHours>;
 
-const units = z
+export const units = z
   .enum(['KMH', 'MPH'])
   .default('KMH')
   .describe('The units of all speeds. A speed within 0.002 of a whole unit is that unit.');
@@ -343,47 +343,54 @@ const hoursOfDay = z
   .pipe(z.tuple([clockTime, clockTime], HOURS))
   .refine(([from, until]) => from < until, HOURS);
 
+/** What is studied of the speeds at a place. */
+export const speedOptions = {
+  units,
+  method: z
+    .enum(['NEAREST_RANK', 'LINEAR', 'CLASSED'])
+    .default('LINEAR')
+    .describe(
+      'How percentiles are read. NEAREST_RANK: the speed of vehicle number round(n · p), counted from the slowest. LINEAR: interpolated between ranks. CLASSED: interpolated within the class of `binEdges`.',
+    ),
+  days: z
+    .array(z.int().min(0).max(6))
+    .min(1)
+    .max(7)
+    .optional()
+    .describe('Only these local weekdays, 0 = Sunday … 6 = Saturday.'),
+  hours: z
+    .array(hoursOfDay)
+    .min(1)
+    .max(12)
+    .optional()
+    .describe('Only these parts of the local day, such as 09:00-15:30; the end is exclusive.'),
+  vehicleClass: z
+    .enum(vehicleClassCodes)
+    .optional()
+    .describe('Only vehicles of this class. By default, all motor vehicles.'),
+  binEdges: z
+    .array(speedClass)
+    .min(1)
+    .max(250)
+    .optional()
+    .describe(
+      'Classes by their first and last whole speed, both inclusive, in order: [[31, 35], [36, 40]], or 31-35 in a query string. Required for CLASSED.',
+    ),
+};
+
+/** Whether there are classes if percentiles are read from them. */
+export function hasClasses({ method, binEdges }: { method: string; binEdges?: unknown }): boolean {
+  return method !== 'CLASSED' || binEdges !== undefined;
+}
+export const NEEDS_CLASSES = {
+  path: ['binEdges'],
+  message: 'The method CLASSED needs classes, such as [[31, 35], [36, 40]]',
+};
+
 export const speedStudyInput = z
-  .object({
-    ...trafficPlace,
-    ...trafficRange,
-    units,
-    method: z
-      .enum(['NEAREST_RANK', 'LINEAR', 'CLASSED'])
-      .default('LINEAR')
-      .describe(
-        'How percentiles are read. NEAREST_RANK: the speed of vehicle number round(n · p), counted from the slowest. LINEAR: interpolated between ranks. CLASSED: interpolated within the class of `binEdges`.',
-      ),
-    days: z
-      .array(z.int().min(0).max(6))
-      .min(1)
-      .max(7)
-      .optional()
-      .describe('Only these local weekdays, 0 = Sunday … 6 = Saturday.'),
-    hours: z
-      .array(hoursOfDay)
-      .min(1)
-      .max(12)
-      .optional()
-      .describe('Only these parts of the local day, such as 09:00-15:30; the end is exclusive.'),
-    vehicleClass: z
-      .enum(vehicleClassCodes)
-      .optional()
-      .describe('Only vehicles of this class. By default, all motor vehicles.'),
-    binEdges: z
-      .array(speedClass)
-      .min(1)
-      .max(250)
-      .optional()
-      .describe(
-        'Classes by their first and last whole speed, both inclusive, in order: [[31, 35], [36, 40]], or 31-35 in a query string. Required for CLASSED.',
-      ),
-  })
+  .object({ ...trafficPlace, ...trafficRange, ...speedOptions })
   .refine(onePlace, ONE_PLACE)
-  .refine(({ method, binEdges }) => method !== 'CLASSED' || binEdges !== undefined, {
-    path: ['binEdges'],
-    message: 'The method CLASSED needs classes, such as [[31, 35], [36, 40]]',
-  });
+  .refine(hasClasses, NEEDS_CLASSES);
 export type SpeedStudyInput = z.infer<typeof speedStudyInput>;
 
 const studied = z.number().nullable().describe('In the units of the study, to 0.1.');
@@ -462,7 +469,7 @@ const studyFigures = {
 export const speedStudy = z.object({ timezone, ...studyFigures });
 export type SpeedStudyOfPlace = z.infer<typeof speedStudy>;
 
-const side = z.object({ ...trafficPlace, ...trafficRange }).refine(onePlace, ONE_PLACE);
+export const side = z.object({ ...trafficPlace, ...trafficRange }).refine(onePlace, ONE_PLACE);
 export const compareStudiesInput = z.object({ before: side, after: side, units });
 export type CompareStudiesInput = z.infer<typeof compareStudiesInput>;
 

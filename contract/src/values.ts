@@ -102,6 +102,11 @@ export const filtersOfKind = {
   DAILY_SUMMARY: [],
 } as const satisfies Record<(typeof reportKinds)[number], readonly string[]>;
 
+export const studyKinds = ['VOLUME', 'SPEED', 'TURNING_MOVEMENTS', 'PEAK_HOURS', 'COMPARISON'] as const;
+
+/** The reviewer decides between the last two. */
+export const studyStatuses = ['DRAFT', 'FROZEN', 'SIGNED', 'REJECTED'] as const;
+
 export const reportFormats = ['CSV', 'XLSX', 'PDF'] as const;
 
 export const reportStatuses = ['QUEUED', 'RUNNING', 'DONE', 'FAILED', 'CANCELLED'] as const;

@@ -3,7 +3,8 @@ import { USUAL_CSV } from '@gantry/contract/csv-text';
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { csv, csvLines } from '../src/reports/formats/csv.ts';
+import { csvLines } from '../src/platform/csv.ts';
+import { csv } from '../src/reports/formats/csv.ts';
 import { lengthOf } from './test-length.ts';
 
 /**

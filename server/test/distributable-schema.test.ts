@@ -150,6 +150,7 @@ describe('the steps to a cluster', () => {
       'sensors',
       'sessions',
       'settings',
+      'studies',
       'traffic_bins',
       'traffic_cells',
       'traffic_kept',

@@ -26,6 +26,7 @@ const planted = {
   messageId: '',
   reportId: '',
   scheduleId: '',
+  studyId: '',
   image: '',
   noteImage: '',
 };
@@ -109,6 +110,8 @@ beforeAll(async () => {
       { token: admin },
     )
   ).id;
+  const study = { kind: 'SPEED', title: 'Bridge', sensorId: planted.sensorId, ...range };
+  planted.studyId = (await gantry.ok('studies.create', study, { token: admin })).id;
 });
 
 type Input = object | undefined;
@@ -146,6 +149,7 @@ const inputs = (): Partial<Record<ProcedurePath, Input>> => {
     'reports.getById': { id: planted.reportId },
     'reports.updateSchedule': { id: planted.scheduleId, hour: 4 },
     'views.getAll': { page: 'events' },
+    'studies.get': { id: planted.studyId },
     'traffic.getFlow': { sensorId: planted.sensorId },
     'traffic.getSpeedDistribution': { sensorId: planted.sensorId },
     'traffic.getHourOfWeek': { sensorId: planted.sensorId },

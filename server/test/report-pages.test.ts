@@ -2,10 +2,10 @@ import { PassThrough } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { inflateSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { createLocalTime } from '../src/platform/local-time.ts';
 import type { Column, ReportDocument, Row, Section } from '../src/reports/document.ts';
 import { pdf, shareOut } from '../src/reports/formats/pdf.ts';
 import { xlsx } from '../src/reports/formats/xlsx.ts';
-import { createLocalTime } from '../src/reports/local-time.ts';
 import {
   linesSeen,
   type PdfElement,

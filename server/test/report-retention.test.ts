@@ -1,8 +1,8 @@
 import { DAY_MS } from '@gantry/contract/durations';
 import type { ReportFilters, ReportKind } from '@gantry/contract/reports';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { createLocalTime } from '../src/platform/local-time.ts';
 import { kinds } from '../src/reports/kinds.ts';
-import { createLocalTime } from '../src/reports/local-time.ts';
 import { eventually, sharedGantry } from './harness.ts';
 
 const DAYS_KEPT = 10;

@@ -9,6 +9,7 @@ import { router } from './procedures.ts';
 import { reportsRouter } from './reports.ts';
 import { sensorsRouter } from './sensors.ts';
 import { backupsRouter, storageRouter } from './storage.ts';
+import { studiesRouter } from './studies.ts';
 import { systemRouter } from './system.ts';
 import { trafficRouter } from './traffic.ts';
 import { usersRouter } from './users.ts';
@@ -27,6 +28,7 @@ export const appRouter = router({
   counts: countsRouter,
   locations: locationsRouter,
   traffic: trafficRouter,
+  studies: studiesRouter,
   webhooks: webhooksRouter,
   incidents: incidentsRouter,
   watchlist: watchlistRouter,

@@ -2,9 +2,9 @@ import type { Writable } from 'node:stream';
 import { isUuid } from '@gantry/contract/id';
 import type { ReportFilters, ReportFormat } from '@gantry/contract/reports';
 import type { Database } from '../platform/database/pool.ts';
+import { createLocalTime } from '../platform/local-time.ts';
 import type { Batch, Figure, FileFormat, ReportDocument, ReportScope, Row } from './document.ts';
 import { kinds, withoutPlates } from './kinds.ts';
-import { createLocalTime } from './local-time.ts';
 import { findPlaceNames } from './places-store.ts';
 import type { Progress, ThreadJob } from './thread.ts';
 

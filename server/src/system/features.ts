@@ -73,7 +73,8 @@ function isSwitchable(name: string): name is SwitchableFeature {
 }
 
 function featuresOf(path: string, type: string): SwitchableFeature[] {
-  const group = path.slice(0, path.indexOf('.'));
+  const noun = path.slice(0, path.indexOf('.'));
+  const group = noun === 'studies' ? 'traffic' : noun;
   const own = Object.hasOwn(featureOfPath, path) ? featureOfPath[path] : group;
   return [
     ...(own !== undefined && isSwitchable(own) ? [own] : []),

@@ -135,6 +135,14 @@ export function joinBins(bins: readonly Bin[]): Bin {
   return { ...joinCounts(bins), cells: sumCells(cells, ['direction', 'lane', 'class', 'movement']) };
 }
 
+/** One bin for those that begin between two successive bounds, if there are any. */
+export function joinWithin(bins: readonly Bin[], bounds: readonly number[]): Bin[] {
+  return bounds.slice(1).flatMap((until, n) => {
+    const within = bins.filter(({ start }) => start >= (bounds[n] ?? until) && start < until);
+    return within.length === 0 ? [] : [joinBins(within)];
+  });
+}
+
 /** As `joinBins`, without the parts. */
 export function joinCounts(counts: readonly Count[]): Count {
   const [only] = counts;

@@ -78,7 +78,11 @@ export interface Traffic {
 }
 
 /** The services that traffic figures need. */
-export type Parts = Pick<Core, 'db' | 'settings'> & { readonly clock: Pick<Core['clock'], 'now'> };
+export interface Parts {
+  readonly db: Executor;
+  readonly settings: Pick<Core['settings'], 'current'>;
+  readonly clock: Pick<Core['clock'], 'now'>;
+}
 
 /** From the start of the first interval to the end of the last one. */
 export function rangeOf(bounds: readonly number[]): Interval {

@@ -20,7 +20,7 @@ import { type StudiedSpeeds, speedStudy } from './speed-study.ts';
 import { type Speeds, sumOfSpeeds } from './speeds.ts';
 
 /** The vehicles of a study, and the parts of the local week in which they passed; by default all. */
-interface Sample extends WantedVehicles {
+export interface Sample extends WantedVehicles {
   readonly days?: readonly number[] | undefined;
   /** In minutes since midnight, on quarter hours. */
   readonly hours?: readonly (readonly [from: number, until: number])[] | undefined;
@@ -31,7 +31,7 @@ interface Sample extends WantedVehicles {
  * otherwise as they were counted. Without any, there is still the limit.
  * @throws AppError `notFound`; `badRequest` if hours that do not begin and end on the hour make too many intervals
  */
-async function readSpeeds(
+export async function readSpeeds(
   { db, settings, clock }: Parts,
   wanted: WantedPlace,
   range: Interval,
@@ -83,7 +83,7 @@ function isSame(values: readonly number[], { measured, speedSum }: Speeds): bool
 }
 
 /** Whether a time is in the part of the local week of a sample; null if that is all of it. */
-function partOfWeek({ days, hours }: Sample, timezone: string): ((time: number) => boolean) | null {
+export function partOfWeek({ days, hours }: Sample, timezone: string): ((time: number) => boolean) | null {
   if (!days && !hours) return null;
   const zone = IANAZone.create(timezone);
   return (time) => {

@@ -4,7 +4,7 @@ import {
   type BinStatus,
   type Cell,
   isMotor,
-  joinBins,
+  joinWithin,
   LEGS,
   type Leg,
   sumCells,
@@ -73,14 +73,6 @@ export interface TurningOptions {
   readonly windows?: readonly PeakWindow[];
   /** The starts of the intervals that are listed, and the end of the last one; by default, the quarter hours. */
   readonly bounds?: readonly number[];
-}
-
-/** One bin for all that begin between two bounds. */
-function joinWithin(bins: readonly Bin[], bounds: readonly number[]): Bin[] {
-  return bounds.slice(1).flatMap((until, n) => {
-    const within = bins.filter(({ start }) => start >= (bounds[n] ?? until) && start < until);
-    return within.length === 0 ? [] : [joinBins(within)];
-  });
 }
 
 /**

@@ -40,7 +40,7 @@ import { turningMovements } from './turning-movements.ts';
  * @param isWhole false to leave out the parts, which makes a year readable in milliseconds
  * @throws AppError `notFound`
  */
-async function readBins(
+export async function readBins(
   { db, settings, clock }: Parts,
   wanted: WantedPlace,
   range: Interval,
@@ -80,7 +80,7 @@ export async function getCounts(parts: Parts, input: CountsInput): Promise<Count
 }
 
 /** Cells by the given dimensions. Without the class, bicycles and pedestrians would be among motor vehicles. */
-function describeCells(
+export function describeCells(
   cells: readonly Cell[],
   by: readonly Dimension[],
 ): CountsOfPlace['bins'][number]['cells'] {

@@ -141,6 +141,15 @@ export const routes: readonly Route[] = [
   read('/v1/traffic/speed-study', 'traffic.getSpeedStudy'),
   post('/v1/traffic/speed-study/comparison', 'traffic.compareStudies'),
 
+  read('/v1/studies', 'studies.list'),
+  create('/v1/studies', 'studies.create'),
+  read('/v1/studies/{id}', 'studies.get'),
+  remove('/v1/studies/{id}', 'studies.delete'),
+  post('/v1/studies/{id}/freeze', 'studies.freeze'),
+  post('/v1/studies/{id}/sign', 'studies.sign'),
+  post('/v1/studies/{id}/reject', 'studies.reject'),
+  read('/v1/studies/{id}/verification', 'studies.verify'),
+
   read('/v1/analytics', 'reports.getAnalytics'),
   read('/v1/analytics/repeat-plates', 'reports.getRepeatPlates'),
 

@@ -10,6 +10,7 @@ import type {
   ReportStatus,
 } from '@gantry/contract/reports';
 import type { SensorStatus, SensorType } from '@gantry/contract/sensors';
+import type { StudyKind, StudyStatus, StudySubject, StudyTable } from '@gantry/contract/studies';
 import type { TimezoneSettings } from '@gantry/contract/system';
 import type { DeliveryKind, DeliveryStatus, WebhookFilter, WebhookKind } from '@gantry/contract/webhooks';
 import {
@@ -284,6 +285,33 @@ export const webhookDeliveries = pgTable('webhook_deliveries', {
   createdAt: moment('created_at').notNull().defaultNow(),
   finishedAt: moment('finished_at'),
   byHand: integer('by_hand').notNull().default(0),
+});
+
+export const studies = pgTable('studies', {
+  id: uuid('id').primaryKey().defaultRandom(),
+  kind: text('kind').$type<StudyKind>().notNull(),
+  title: text('title').notNull(),
+  notes: text('notes'),
+  status: text('status').$type<StudyStatus>().notNull().default('DRAFT'),
+  subject: jsonb('subject').$type<StudySubject>().notNull(),
+  placeName: text('place_name').notNull(),
+  startsAt: moment('starts_at').notNull(),
+  endsAt: moment('ends_at').notNull(),
+  settings: jsonb('settings').$type<TimezoneSettings>().notNull(),
+  author: uuid('author').notNull(),
+  authorName: text('author_name').notNull(),
+  createdAt: moment('created_at').notNull().defaultNow(),
+  frozenBy: uuid('frozen_by'),
+  frozenByName: text('frozen_by_name'),
+  frozenAt: moment('frozen_at'),
+  programVersion: text('program_version'),
+  hash: text('hash'),
+  data: jsonb('data').$type<StudyTable>(),
+  figures: jsonb('figures').$type<Record<string, unknown>>(),
+  reviewer: uuid('reviewer'),
+  reviewerName: text('reviewer_name'),
+  reviewedAt: moment('reviewed_at'),
+  reason: text('reason'),
 });
 
 export const reports = pgTable('reports', {

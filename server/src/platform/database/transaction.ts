@@ -92,7 +92,8 @@ export const BEGIN_SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
  * transaction, `work` becomes part of that transaction instead.
  */
 export function inSnapshot<Result>(db: Executor, work: (db: Executor) => Promise<Result>): Promise<Result> {
-  return '$client' in db ? transact(db.$client, (client) => work(over(client)), BEGIN_SNAPSHOT) : work(db);
+  if (!('$client' in db)) return work(db);
+  return transact(db.$client, (client) => work(over(oneByOne(client) as PoolClient)), BEGIN_SNAPSHOT);
 }
 
 /** Maximum pause of the reader between two statements before the server ends the transaction. */
@@ -120,19 +121,24 @@ export async function inLongSnapshot<Result>(
   }
 }
 
-/**
- * A client whose statements run one after another, each followed by a rollback to the same savepoint: this releases
- * the locks of the statement and keeps the snapshot.
- */
-function releasingLocks(client: PoolClient): Pick<PoolClient, 'query'> {
+/** A client whose statements run one after another, also if they are sent at once. @param after follows each */
+function oneByOne(
+  client: PoolClient,
+  after: () => Promise<unknown> = async () => undefined,
+): Pick<PoolClient, 'query'> {
   const inTurn = pLimit(1);
   const query = (...args: Parameters<PoolClient['query']>) =>
     inTurn(async () => {
       const result = await client.query(...args);
-      await client.query('ROLLBACK TO SAVEPOINT start');
+      await after();
       return result;
     });
   return { query: query as unknown as PoolClient['query'] };
+}
+
+/** A client whose statements are each followed by a rollback to a savepoint: this releases locks and keeps the snapshot. */
+function releasingLocks(client: PoolClient): Pick<PoolClient, 'query'> {
+  return oneByOne(client, () => client.query('ROLLBACK TO SAVEPOINT start'));
 }
 
 /**

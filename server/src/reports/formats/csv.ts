@@ -1,26 +1,11 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { commentLine, markOf, textCell, USUAL_CSV } from '@gantry/contract/csv-text';
-import type { CsvChoice } from '@gantry/contract/reports';
-import { stringify } from 'csv-stringify/sync';
+import { commentLine, markOf, USUAL_CSV } from '@gantry/contract/csv-text';
+import { csvLines } from '../../platform/csv.ts';
+import { createLocalTime, type LocalTime } from '../../platform/local-time.ts';
 import type { Cell, Column, FileFormat, ReportDocument, Row } from '../document.ts';
-import { createLocalTime, type LocalTime } from '../local-time.ts';
 
 const unitOf: Partial<Record<Column['type'], string>> = { seconds: ' (s)' };
-
-/** Beyond RFC 4180: separators of other readers, and what some readers trim or treat as a comment. */
-const QUOTED = /[\r\n,;\t]|^[\s#]|\s$/;
-
-/** Lines of CSV that every reader splits into the same cells. Texts are guarded against formulas, numbers are not. */
-export function csvLines(
-  rows: readonly (readonly (string | number | null)[])[],
-  choice: CsvChoice = USUAL_CSV,
-): string {
-  return stringify(
-    rows.map((row) => row.map((cell) => (typeof cell === 'string' ? textCell(cell, choice) : cell))),
-    { delimiter: choice.separator, record_delimiter: '\r\n', quoted_match: QUOTED },
-  );
-}
 
 /**
  * One table: column names in the first line, times in ISO 8601 with offset. Facts about the file follow the table, in

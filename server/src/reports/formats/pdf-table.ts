@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { TimezoneSettings } from '@gantry/contract/system';
+import { createLocalTime, formatDuration, type LocalTime } from '../../platform/local-time.ts';
 import type { Cell, Column, ColumnType, Row } from '../document.ts';
-import { createLocalTime, formatDuration, type LocalTime } from '../local-time.ts';
 import type { Pdf } from './pdf-fonts.ts';
 import {
   bottom,

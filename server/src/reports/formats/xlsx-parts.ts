@@ -1,7 +1,7 @@
 import { DAY_MS } from '@gantry/contract/durations';
 import type { TimezoneSettings } from '@gantry/contract/system';
+import type { LocalTime } from '../../platform/local-time.ts';
 import type { Column, Row } from '../document.ts';
-import type { LocalTime } from '../local-time.ts';
 
 // The rows of a sheet in SpreadsheetML. Strings are in their cells: a list of shared strings would have to be kept in
 // memory.

@@ -3,8 +3,8 @@ import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { Zip, ZipDeflate } from 'fflate';
 import { AppError } from '../../platform/error.ts';
+import { createLocalTime } from '../../platform/local-time.ts';
 import type { Column, Figure, FileFormat, ReportDocument } from '../document.ts';
-import { createLocalTime } from '../local-time.ts';
 import {
   cellsRow,
   contentTypes,

@@ -4,8 +4,8 @@ import { listedConditions } from '../../events/list/filters.ts';
 import { sumsBySpelling } from '../../platform/case-fold.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
 import { type History, heldAt } from '../../platform/history.ts';
+import { createLocalTime } from '../../platform/local-time.ts';
 import type { Batch, Column, KindOfReport, ReportScope, Row, Summary } from '../document.ts';
-import { createLocalTime } from '../local-time.ts';
 import {
   countByTotals,
   countEventsByPlace,

@@ -1,9 +1,9 @@
 import { HOUR_MS } from '@gantry/contract/durations';
 import type { SensorStatus } from '@gantry/contract/sensors';
 import type { Executor } from '../../platform/database/transaction.ts';
+import { formatDuration } from '../../platform/local-time.ts';
 import type { Interval } from '../../platform/time.ts';
 import type { Batch, Column, KindOfReport, ReportScope, Row, Summary } from '../document.ts';
-import { formatDuration } from '../local-time.ts';
 import { countSensors, listSensorsWithHistory, type NamedSensor } from './sensor-status-store.ts';
 import {
   availability,

@@ -1,8 +1,8 @@
 import { listRemovedEvents, type RemovedEvents } from '../../events/remove-store.ts';
 import type { Executor } from '../../platform/database/transaction.ts';
+import { createLocalTime } from '../../platform/local-time.ts';
 import { localDays } from '../../platform/time.ts';
 import type { Chart, Figure, ReportScope } from '../document.ts';
-import { createLocalTime } from '../local-time.ts';
 import { untilNow } from './slices.ts';
 
 /** Maximum number of points of a time series; longer ones combine days. */

@@ -1,11 +1,11 @@
 import type { Flow, FlowPoint } from '@gantry/contract/traffic';
 import type { Database } from '../../platform/database/pool.ts';
+import { createLocalTime, type LocalTime } from '../../platform/local-time.ts';
 import type { Bin } from '../../traffic/bin.ts';
 import { dailyVolumes } from '../../traffic/daily.ts';
 import { isUsableHour } from '../../traffic/local-hours.ts';
 import { getSpeedDistribution } from '../../traffic/service.ts';
 import type { Chart, Column, Figure, ReportScope, Row, Section, Sections } from '../document.ts';
-import { createLocalTime, type LocalTime } from '../local-time.ts';
 import { listTrafficPlaces, type TrafficPlace } from '../places-store.ts';
 import { addTo, dayChart } from './summaries.ts';
 import { flowOf, intervalOf, isByHour, isKnown, partsOf, placeOf, slicesOf } from './traffic.ts';

@@ -1,10 +1,10 @@
 import type { FlowPoint } from '@gantry/contract/traffic';
 import type { Database } from '../../platform/database/pool.ts';
+import { createLocalTime } from '../../platform/local-time.ts';
 import { type Interval, localDays } from '../../platform/time.ts';
 import type { WantedPlace } from '../../traffic/places-store.ts';
 import { getFlow } from '../../traffic/service.ts';
 import type { Batch, Column, KindOfReport, ReportScope, Row, Summary } from '../document.ts';
-import { createLocalTime } from '../local-time.ts';
 import { listTrafficPlaces, type TrafficPlace } from '../places-store.ts';
 import { addTo, dayChart, largest } from './summaries.ts';
 
