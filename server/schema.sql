@@ -108,6 +108,23 @@ CREATE TABLE deleted_events (
   at timestamp(3) with time zone NOT NULL DEFAULT now()
 );
 
+CREATE TABLE detector_assignments (
+  id uuid NOT NULL DEFAULT gen_random_uuid(),
+  point_id uuid NOT NULL,
+  sensor_id uuid NOT NULL,
+  channel jsonb NOT NULL,
+  lane text,
+  movement text COLLATE "C",
+  role text COLLATE "C" NOT NULL,
+  counted_types text[],
+  correction_angle double precision NOT NULL DEFAULT 0,
+  speed_unit text COLLATE "C",
+  valid_from timestamp(3) with time zone,
+  valid_until timestamp(3) with time zone,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  updated_at timestamp(3) with time zone NOT NULL DEFAULT now()
+);
+
 CREATE TABLE device_discoveries (
   id uuid NOT NULL DEFAULT gen_random_uuid(),
   connection_id uuid NOT NULL,
@@ -389,7 +406,8 @@ CREATE TABLE legal_holds (
 CREATE TABLE location_limits (
   location_id uuid NOT NULL,
   since timestamp with time zone NOT NULL,
-  speed_limit double precision
+  speed_limit double precision,
+  entered_at timestamp with time zone
 );
 
 CREATE TABLE locations (
@@ -399,6 +417,22 @@ CREATE TABLE locations (
   coordinates jsonb,
   description text,
   speed_limit double precision,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  updated_at timestamp(3) with time zone NOT NULL DEFAULT now()
+);
+
+CREATE TABLE measuring_points (
+  id uuid NOT NULL DEFAULT gen_random_uuid(),
+  location_id uuid NOT NULL,
+  name text NOT NULL,
+  direction text COLLATE "C" NOT NULL,
+  bearing smallint,
+  lanes smallint,
+  facility text COLLATE "C" NOT NULL,
+  road_class text,
+  setting text COLLATE "C",
+  valid_from timestamp(3) with time zone,
+  valid_until timestamp(3) with time zone,
   created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
   updated_at timestamp(3) with time zone NOT NULL DEFAULT now()
 );
@@ -545,7 +579,8 @@ CREATE TABLE sensor_places (
   sensor_id uuid NOT NULL,
   since timestamp with time zone NOT NULL,
   location_id uuid,
-  sensor_type text
+  sensor_type text,
+  entered_at timestamp with time zone
 );
 
 CREATE TABLE sensor_status_history (
@@ -869,6 +904,10 @@ ALTER TABLE connections ADD CONSTRAINT connections_pkey PRIMARY KEY (id);
 ALTER TABLE damaged_images ADD CONSTRAINT damaged_images_pkey PRIMARY KEY (sha256);
 ALTER TABLE damaged_images ADD CONSTRAINT damaged_images_sha256_fkey FOREIGN KEY (sha256) REFERENCES images(sha256) ON DELETE CASCADE;
 ALTER TABLE deleted_events ADD CONSTRAINT deleted_events_pkey PRIMARY KEY (event_id);
+ALTER TABLE detector_assignments ADD CONSTRAINT detector_assignments_pkey PRIMARY KEY (id);
+ALTER TABLE detector_assignments ADD CONSTRAINT detector_assignments_point_id_fkey FOREIGN KEY (point_id) REFERENCES measuring_points(id) ON DELETE CASCADE;
+ALTER TABLE detector_assignments ADD CONSTRAINT detector_assignments_check CHECK ((valid_until > valid_from));
+ALTER TABLE detector_assignments ADD CONSTRAINT detector_assignments_correction_angle_check CHECK (((correction_angle >= (0)::double precision) AND (correction_angle <= (80)::double precision)));
 ALTER TABLE device_discoveries ADD CONSTRAINT device_discoveries_connection_id_device_key UNIQUE (connection_id, device);
 ALTER TABLE device_discoveries ADD CONSTRAINT device_discoveries_pkey PRIMARY KEY (id);
 ALTER TABLE device_message_images ADD CONSTRAINT device_message_images_pkey PRIMARY KEY (message_id, sha256);
@@ -912,6 +951,11 @@ ALTER TABLE incidents ADD CONSTRAINT incidents_status_check CHECK ((status = ANY
 ALTER TABLE legal_holds ADD CONSTRAINT legal_holds_pkey PRIMARY KEY (id);
 ALTER TABLE location_limits ADD CONSTRAINT location_limits_pkey PRIMARY KEY (location_id, since);
 ALTER TABLE locations ADD CONSTRAINT locations_pkey PRIMARY KEY (id);
+ALTER TABLE measuring_points ADD CONSTRAINT measuring_points_pkey PRIMARY KEY (id);
+ALTER TABLE measuring_points ADD CONSTRAINT measuring_points_location_id_fkey FOREIGN KEY (location_id) REFERENCES locations(id) ON DELETE CASCADE;
+ALTER TABLE measuring_points ADD CONSTRAINT measuring_points_bearing_check CHECK (((bearing >= 0) AND (bearing <= 359)));
+ALTER TABLE measuring_points ADD CONSTRAINT measuring_points_check CHECK ((valid_until > valid_from));
+ALTER TABLE measuring_points ADD CONSTRAINT measuring_points_lanes_check CHECK (((lanes >= 1) AND (lanes <= 12)));
 ALTER TABLE oidc_logins ADD CONSTRAINT oidc_logins_pkey PRIMARY KEY (key_hash);
 ALTER TABLE oidc_logins ADD CONSTRAINT oidc_logins_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 ALTER TABLE plate_keys ADD CONSTRAINT plate_keys_pkey PRIMARY KEY (only_row);
@@ -1003,6 +1047,8 @@ CREATE UNIQUE INDEX backups_under_way ON public.backups USING btree ((true)) WHE
 CREATE INDEX connections_deleted ON public.connections USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX connections_of_sensor ON public.connections USING btree (sensor_id);
 CREATE INDEX deleted_events_by_time ON public.deleted_events USING btree (at);
+CREATE INDEX detector_assignments_of_point ON public.detector_assignments USING btree (point_id);
+CREATE INDEX detector_assignments_of_sensor ON public.detector_assignments USING btree (sensor_id);
 CREATE INDEX device_message_images_by_image ON public.device_message_images USING btree (sha256);
 CREATE INDEX device_messages_by_status ON public.device_messages USING btree (connection_id, status, id) WHERE (status <> 'RECEIVED'::text);
 CREATE INDEX device_messages_changed ON public.device_messages USING btree (connection_id, changed_by, id);
@@ -1041,6 +1087,7 @@ CREATE INDEX incidents_of_sensor ON public.incidents USING btree (sensor_id, ope
 CREATE INDEX incidents_open_of_sensor ON public.incidents USING btree (sensor_id, COALESCE(last_event_at, opened_at), opened_at) WHERE (status = ANY (ARRAY['OPEN'::text, 'ACKNOWLEDGED'::text, 'IN_PROGRESS'::text]));
 CREATE INDEX incidents_open_of_source ON public.incidents USING btree (sensor_id, source_key) WHERE ((source_key IS NOT NULL) AND (status = ANY (ARRAY['OPEN'::text, 'ACKNOWLEDGED'::text, 'IN_PROGRESS'::text])));
 CREATE INDEX legal_holds_by_creation ON public.legal_holds USING btree (created_at, id);
+CREATE INDEX measuring_points_of_location ON public.measuring_points USING btree (location_id);
 CREATE INDEX oidc_logins_expiry ON public.oidc_logins USING btree (expires_at);
 CREATE INDEX report_schedules_due ON public.report_schedules USING btree (next_run_at) WHERE enabled;
 CREATE INDEX reports_by_creation ON public.reports USING btree (created_at, id);

@@ -17,7 +17,7 @@ export type ActivityAction =
   | `apiTokens.${'create' | 'revoke'}`
   | `users.${'create' | 'update' | 'delete' | 'updateRole' | 'resetPassword' | 'resetSecondFactor' | 'linkIdentity'}`
   | `sensors.${'create' | 'update' | 'delete' | 'rotateKey' | 'revealKey'}`
-  | `locations.${'create' | 'update' | 'delete'}`
+  | `${'locations' | 'points' | 'assignments'}.${'create' | 'update' | 'delete'}`
   | `events.${'markAsProcessed' | 'markAsArchived' | 'undoArchive' | 'review' | 'undoReview' | 'delete' | 'lookUpPlate'}`
   | `incidents.${'create' | 'update' | 'acknowledge' | 'assign' | 'start' | 'resolve' | 'reopen' | 'close' | 'addNote' | 'attachEvent'}`
   | `watchlist.${'create' | 'update' | 'delete' | 'acknowledgeAlert' | 'undoAcknowledgeAlert'}`

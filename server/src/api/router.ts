@@ -5,6 +5,7 @@ import { eventsRouter } from './events.ts';
 import { incidentsRouter } from './incidents.ts';
 import { liveRouter } from './live.ts';
 import { locationsRouter } from './locations.ts';
+import { assignmentsRouter, pointsRouter } from './points.ts';
 import { router } from './procedures.ts';
 import { reportsRouter } from './reports.ts';
 import { sensorsRouter } from './sensors.ts';
@@ -27,6 +28,8 @@ export const appRouter = router({
   events: eventsRouter,
   counts: countsRouter,
   locations: locationsRouter,
+  points: pointsRouter,
+  assignments: assignmentsRouter,
   traffic: trafficRouter,
   studies: studiesRouter,
   webhooks: webhooksRouter,

@@ -115,6 +115,18 @@ export async function recordDeletedType(tx: Executor, id: string, type: string):
   await tx.execute(sql`UPDATE sensor_places SET sensor_type = ${type} WHERE sensor_id = ${id}::uuid`);
 }
 
+/**
+ * Ends the assignments of a sensor that is being deleted to measuring points; what it counted stays. Those that would begin
+ * later are removed.
+ */
+export async function endAssignments(tx: Executor, sensorId: string): Promise<void> {
+  await tx.execute(sql`
+    DELETE FROM detector_assignments WHERE sensor_id = ${sensorId}::uuid AND valid_from >= now()`);
+  await tx.execute(sql`
+    UPDATE detector_assignments SET valid_until = greatest(now(), valid_from + interval '1 millisecond'), updated_at = now()
+    WHERE sensor_id = ${sensorId}::uuid AND (valid_until IS NULL OR valid_until > now())`);
+}
+
 /** The past values of a property of objects, such as sensors: a table with the id of the object, `since` and the value. */
 export interface HistoryTable<Value> {
   /**

@@ -10,7 +10,7 @@ import { AppError, invalidInput } from '../platform/error.ts';
 import { givenFields } from '../platform/given.ts';
 import type { RealtimeServices } from '../realtime/start.ts';
 import { replaceKey } from './keys-store.ts';
-import { recordDeletedType, recordMove } from './placements-store.ts';
+import { endAssignments, recordDeletedType, recordMove } from './placements-store.ts';
 import type { SensorServices } from './start.ts';
 import { publishStatus } from './status.ts';
 import { recordStatusChange, timeOfChange } from './status-store.ts';
@@ -109,8 +109,8 @@ export async function updateSensor(
 }
 
 /**
- * Deletes a sensor: its key becomes invalid, its connections are deleted, NVRs no longer name it, and its deviceId is
- * free. Its events stay, and so do its status history and its locations up to now, which the traffic figures of its locations need.
+ * Deletes a sensor: its key becomes invalid, its connections are deleted, NVRs no longer name it, its assignments end, and its
+ * deviceId is free. Its events stay, and so do its status history and its locations up to now, which the traffic figures of its locations need.
  * @throws AppError `notFound`
  */
 export async function deleteSensor(ctx: SensorContext, id: string): Promise<{ success: true; id: string }> {
@@ -118,6 +118,7 @@ export async function deleteSensor(ctx: SensorContext, id: string): Promise<{ su
     const sensor = await getSensorLocked(tx, id);
     await recordMove(tx, sensor.id, sensor.locationId, null);
     await recordDeletedType(tx, sensor.id, sensor.type);
+    await endAssignments(tx, sensor.id);
     await recordStatusChange(tx, {
       sensorId: sensor.id,
       from: sensor.status,

@@ -193,7 +193,7 @@ export async function recordSearch(
 }
 
 /**
- * Removes the status history and the locations of sensors that were deleted before a time (Unix milliseconds). The last
+ * Removes the status history, the locations and the assignments of sensors that were deleted before a time (Unix milliseconds). The last
  * entry in the history of a deleted sensor is its deletion.
  */
 export async function forgetSensorsDeletedBefore(db: Executor, time: number): Promise<void> {
@@ -205,6 +205,8 @@ export async function forgetSensorsDeletedBefore(db: Executor, time: number): Pr
       GROUP BY sensor_id HAVING max(at) < ${moment(time)}
     ), places AS (
       DELETE FROM sensor_places WHERE sensor_id IN (SELECT sensor_id FROM gone)
+    ), assigned AS (
+      DELETE FROM detector_assignments WHERE sensor_id IN (SELECT sensor_id FROM gone)
     )
     DELETE FROM sensor_status_history WHERE sensor_id IN (SELECT sensor_id FROM gone)`);
 }

@@ -17,6 +17,13 @@ const featureOfPath: Readonly<Record<string, SwitchableFeature>> = {
   'reports.getRepeatPlates': 'analytics',
 };
 
+/** The same for all procedures of a group. */
+const featureOfGroup: Readonly<Record<string, SwitchableFeature>> = {
+  points: 'locations',
+  assignments: 'locations',
+  studies: 'traffic',
+};
+
 /** @throws AppError `forbidden` when the feature of the procedure is switched off */
 export function requireFeature({ FEATURES }: Switches, path: string, type: string): void {
   const off = disabledFeature({ FEATURES }, path, type);
@@ -73,9 +80,8 @@ function isSwitchable(name: string): name is SwitchableFeature {
 }
 
 function featuresOf(path: string, type: string): SwitchableFeature[] {
-  const noun = path.slice(0, path.indexOf('.'));
-  const group = noun === 'studies' ? 'traffic' : noun;
-  const own = Object.hasOwn(featureOfPath, path) ? featureOfPath[path] : group;
+  const group = path.slice(0, path.indexOf('.'));
+  const own = Object.hasOwn(featureOfPath, path) ? featureOfPath[path] : (featureOfGroup[group] ?? group);
   return [
     ...(own !== undefined && isSwitchable(own) ? [own] : []),
     ...(type === 'subscription' ? (['realtime'] as const) : []),

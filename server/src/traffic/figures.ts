@@ -25,7 +25,7 @@ import { readCountedSpans, readLongPeriods } from './periods-store.ts';
 import type { LimitedPlace } from './places-store.ts';
 import {
   type Edges,
-  findAssignments,
+  findStays,
   readEdges,
   readObservedSpans,
   readOnlineSpans,
@@ -115,10 +115,7 @@ export async function readTraffic(
   { now, isWhole = true, ...wanted }: { now: number; isWhole?: boolean } & WantedVehicles,
 ): Promise<Traffic> {
   const range = { from: segments[0]?.from ?? 0, until: segments.at(-1)?.until ?? 0 };
-  const [sensors, assignments] = await Promise.all([
-    readSensors(db, place),
-    findAssignments(db, place, range),
-  ]);
+  const [sensors, stays] = await Promise.all([readSensors(db, place), findStays(db, place, range)]);
   const counting = sensors.flatMap(({ sensorId, source: counted }) =>
     counted === null ? [] : [{ sensorId, source: counted }],
   );
@@ -126,7 +123,7 @@ export async function readTraffic(
     sensors.flatMap((sensor) => (sensor.source === null ? [] : [[sensor.sensorId, sensor] as const])),
   );
   const end = Math.max(range.from, Math.min(range.until, Math.ceil(now / SLOT_MS) * SLOT_MS));
-  const counters = assignments.flatMap(({ sensorId, from, until }): Counter[] => {
+  const counters = stays.flatMap(({ sensorId, from, until }): Counter[] => {
     const sensor = byId.get(sensorId);
     return sensor ? [{ ...sensor, from: from ?? range.from, until: Math.min(until ?? end, end) }] : [];
   });

@@ -82,21 +82,17 @@ export async function readSensors(db: Executor, { kind, id }: Place): Promise<Kn
 }
 
 /** A sensor with the time for which it counts for a place; null for an open end. */
-export interface Assignment {
+export interface Stay {
   readonly sensorId: string;
   readonly from: number | null;
   readonly until: number | null;
 }
 
 /** The sensors whose silence affects a place within the range. */
-export function findAssignments(
-  db: Executor,
-  place: Place,
-  range: Interval,
-): Promise<Assignment[]> | Assignment[] {
+export function findStays(db: Executor, place: Place, range: Interval): Promise<Stay[]> | Stay[] {
   return place.kind === 'sensor'
     ? (place.spans ?? [ENDLESS]).map(({ from, until }) => ({ sensorId: place.id, from, until }))
-    : assignmentsOfLocation(db, place.id, range);
+    : staysAtLocation(db, place.id, range);
 }
 
 /** A period in which something is known about a sensor. */
@@ -261,10 +257,10 @@ function slotOf(end: 'min' | 'max') {
 
 /**
  * The sensors of a location within the range, with their times: a sensor that was moved or deleted, while it stood
- * there; another one that is assigned now, since it was last elsewhere or since its first contact; any other, from its
+ * there; another one that is there now, since it was last elsewhere or since its first contact; any other, from its
  * first to its last vehicle there.
  */
-async function assignmentsOfLocation(db: Executor, id: string, range: Interval): Promise<Assignment[]> {
+async function staysAtLocation(db: Executor, id: string, range: Interval): Promise<Stay[]> {
   const { rows } = await db.execute<{ sensor_id: string; since: number; until: number | null }>(sql`
     WITH fresh AS (
       SELECT sensor_id, ${slotOf('min')} AS first_slot, ${slotOf('max')} AS last_slot

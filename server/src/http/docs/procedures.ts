@@ -8,6 +8,7 @@ import * as incidents from '@gantry/contract/incidents';
 import * as live from '@gantry/contract/live';
 import * as locations from '@gantry/contract/locations';
 import * as person from '@gantry/contract/person';
+import * as points from '@gantry/contract/points';
 import * as reports from '@gantry/contract/reports';
 import * as reviews from '@gantry/contract/reviews';
 import * as sensors from '@gantry/contract/sensors';
@@ -111,6 +112,7 @@ const MODULES = [
   reviews,
   eventBatches,
   locations,
+  points,
   traffic,
   incidents,
   watchlist,

@@ -1,6 +1,7 @@
 import type { Coordinates } from '@gantry/contract/coordinates';
 import type { IncidentStatus, IncidentType } from '@gantry/contract/incidents';
 import type { Role } from '@gantry/contract/permissions';
+import type { Assignment, MeasuringPoint, StoredChannel } from '@gantry/contract/points';
 import type {
   CsvChoice,
   ReportFilters,
@@ -140,6 +141,39 @@ export const locations = pgTable('locations', {
   coordinates: jsonb('coordinates').$type<Coordinates>(),
   description: text('description'),
   speedLimit: doublePrecision('speed_limit'),
+  createdAt: moment('created_at').notNull().defaultNow(),
+  updatedAt: moment('updated_at').notNull().defaultNow(),
+});
+
+export const measuringPoints = pgTable('measuring_points', {
+  id: uuid('id').primaryKey().defaultRandom(),
+  locationId: uuid('location_id').notNull(),
+  name: text('name').notNull(),
+  direction: text('direction').$type<MeasuringPoint['direction']>().notNull(),
+  bearing: smallint('bearing'),
+  lanes: smallint('lanes'),
+  facility: text('facility').$type<MeasuringPoint['facility']>().notNull(),
+  roadClass: text('road_class'),
+  setting: text('setting').$type<MeasuringPoint['setting']>(),
+  validFrom: moment('valid_from'),
+  validUntil: moment('valid_until'),
+  createdAt: moment('created_at').notNull().defaultNow(),
+  updatedAt: moment('updated_at').notNull().defaultNow(),
+});
+
+export const detectorAssignments = pgTable('detector_assignments', {
+  id: uuid('id').primaryKey().defaultRandom(),
+  pointId: uuid('point_id').notNull(),
+  sensorId: uuid('sensor_id').notNull(),
+  channel: jsonb('channel').$type<StoredChannel>().notNull(),
+  lane: text('lane'),
+  movement: text('movement'),
+  role: text('role').$type<Assignment['role']>().notNull(),
+  countedTypes: text('counted_types').array().$type<NonNullable<Assignment['countedTypes']>>(),
+  correctionAngle: doublePrecision('correction_angle').notNull(),
+  speedUnit: text('speed_unit').$type<Assignment['speedUnit']>(),
+  validFrom: moment('valid_from'),
+  validUntil: moment('valid_until'),
   createdAt: moment('created_at').notNull().defaultNow(),
   updatedAt: moment('updated_at').notNull().defaultNow(),
 });

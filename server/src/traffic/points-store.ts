@@ -1,0 +1,203 @@
+import { isUuid } from '@gantry/contract/id';
+import type { Page } from '@gantry/contract/page';
+import type { ListAssignmentsInput, ListPointsInput, MeasuringPoint } from '@gantry/contract/points';
+import { and, asc, count, eq, getTableColumns, type SQL, sql } from 'drizzle-orm';
+import { sortedName } from '../platform/database/case-folded.ts';
+import { locks } from '../platform/database/locks.ts';
+import { moment } from '../platform/database/moment.ts';
+import { detectorAssignments, locations, measuringPoints, sensors } from '../platform/database/tables.ts';
+import type { Executor, Transaction } from '../platform/database/transaction.ts';
+import { found, notFound } from '../platform/error.ts';
+
+// Measuring points and the assignments to them, as they are entered.
+
+const NO_ROWS = sql`false`;
+
+/** Excludes other transactions that change points or assignments, so that no two count the same. */
+export async function lockAssignments(tx: Transaction): Promise<void> {
+  await tx.execute(sql`SELECT pg_advisory_xact_lock(${locks.assignments})`);
+}
+
+type PointFields = typeof measuringPoints.$inferInsert;
+
+/** PostgreSQL refuses an unknown location (23503). */
+export async function insertPoint(tx: Executor, fields: PointFields): Promise<MeasuringPoint> {
+  return found(await tx.insert(measuringPoints).values(fields).returning(), 'Point');
+}
+
+/** @throws AppError `notFound` */
+export async function updatePointRow(
+  tx: Executor,
+  id: string,
+  fields: Partial<PointFields>,
+): Promise<MeasuringPoint> {
+  const changes = { ...fields, updatedAt: sql`now()` };
+  return found(
+    await tx.update(measuringPoints).set(changes).where(eq(measuringPoints.id, id)).returning(),
+    'Point',
+  );
+}
+
+/** @throws AppError `notFound` */
+export async function getPoint(db: Executor, id: string): Promise<MeasuringPoint> {
+  if (!isUuid(id)) throw notFound('Point');
+  return found(await db.select().from(measuringPoints).where(eq(measuringPoints.id, id)), 'Point');
+}
+
+/** Deletes a point with its assignments. */
+export async function deletePointRow(tx: Executor, id: string): Promise<void> {
+  await tx.delete(measuringPoints).where(eq(measuringPoints.id, id));
+}
+
+export async function countPoints(db: Executor, locationId: string): Promise<number> {
+  const [row] = await db
+    .select({ n: count() })
+    .from(measuringPoints)
+    .where(eq(measuringPoints.locationId, locationId));
+  return row?.n ?? 0;
+}
+
+/** The condition that something is valid at a time (Unix milliseconds). */
+function isValidAt(table: typeof measuringPoints | typeof detectorAssignments, at: number): SQL {
+  return sql`coalesce(${table.validFrom} <= ${moment(at)}, true) AND coalesce(${table.validUntil} > ${moment(at)}, true)`;
+}
+
+/** Points by name. A location without any has the one of its own. */
+export async function listPoints(
+  db: Executor,
+  { skip, take, locationId }: Pick<ListPointsInput, 'skip' | 'take' | 'locationId'>,
+  at: number | undefined,
+): Promise<Page<MeasuringPoint>> {
+  const wanted = and(
+    locationId === undefined
+      ? undefined
+      : isUuid(locationId)
+        ? eq(measuringPoints.locationId, locationId)
+        : NO_ROWS,
+    at === undefined ? undefined : isValidAt(measuringPoints, at),
+  );
+  const items = await db
+    .select()
+    .from(measuringPoints)
+    .where(wanted)
+    .orderBy(asc(sortedName(measuringPoints.name)), asc(measuringPoints.id))
+    .limit(take)
+    .offset(skip);
+  const [counted] = await db.select({ total: count() }).from(measuringPoints).where(wanted);
+  const total = counted?.total ?? 0;
+  if (total > 0 || locationId === undefined) return { items, total };
+  const own = await findOwnPoint(db, locationId);
+  return { items: own && skip === 0 ? [own] : [], total: own ? 1 : 0 };
+}
+
+/** The point of a location for which none is entered: both directions, always; undefined for any other. */
+export async function findOwnPoint(db: Executor, locationId: string): Promise<MeasuringPoint | undefined> {
+  if (!isUuid(locationId) || (await countPoints(db, locationId)) > 0) return undefined;
+  const [row] = await db
+    .select({ name: locations.name, createdAt: locations.createdAt, updatedAt: locations.updatedAt })
+    .from(locations)
+    .where(eq(locations.id, locationId));
+  return (
+    row && {
+      id: locationId,
+      locationId,
+      direction: 'BOTH',
+      bearing: null,
+      lanes: null,
+      facility: 'MAINLINE',
+      roadClass: null,
+      setting: null,
+      validFrom: null,
+      validUntil: null,
+      ...row,
+    }
+  );
+}
+
+/** An assignment as it is stored, with the location of its point. */
+export type AssignmentRow = typeof detectorAssignments.$inferSelect & { readonly locationId: string };
+type AssignmentFields = typeof detectorAssignments.$inferInsert;
+
+const assignmentColumns = {
+  ...getTableColumns(detectorAssignments),
+  locationId: measuringPoints.locationId,
+};
+
+function selectAssignments(db: Executor) {
+  return db
+    .select(assignmentColumns)
+    .from(detectorAssignments)
+    .innerJoin(measuringPoints, eq(measuringPoints.id, detectorAssignments.pointId))
+    .$dynamic();
+}
+
+/** @throws AppError `notFound` */
+export async function getAssignment(db: Executor, id: string): Promise<AssignmentRow> {
+  if (!isUuid(id)) throw notFound('Assignment');
+  return found(await selectAssignments(db).where(eq(detectorAssignments.id, id)), 'Assignment');
+}
+
+/** The assignments of a point, and those of a sensor, with its name; null if the sensor was deleted. */
+export async function listRivals(
+  db: Executor,
+  pointId: string,
+  sensorId: string,
+): Promise<(AssignmentRow & { readonly sensorName: string | null })[]> {
+  return db
+    .select({ ...assignmentColumns, sensorName: sensors.name })
+    .from(detectorAssignments)
+    .innerJoin(measuringPoints, eq(measuringPoints.id, detectorAssignments.pointId))
+    .leftJoin(sensors, eq(sensors.id, detectorAssignments.sensorId))
+    .where(
+      sql`${detectorAssignments.pointId} = ${pointId}::uuid OR ${detectorAssignments.sensorId} = ${sensorId}::uuid`,
+    );
+}
+
+export async function insertAssignment(tx: Executor, fields: AssignmentFields): Promise<string> {
+  const [row] = await tx.insert(detectorAssignments).values(fields).returning({ id: detectorAssignments.id });
+  if (!row) throw new Error('PostgreSQL did not return the inserted assignment');
+  return row.id;
+}
+
+export async function updateAssignmentRow(
+  tx: Executor,
+  id: string,
+  fields: Partial<AssignmentFields>,
+): Promise<void> {
+  const changes = { ...fields, updatedAt: sql`now()` };
+  await tx.update(detectorAssignments).set(changes).where(eq(detectorAssignments.id, id));
+}
+
+export async function deleteAssignmentRow(tx: Executor, id: string): Promise<void> {
+  await tx.delete(detectorAssignments).where(eq(detectorAssignments.id, id));
+}
+
+/** Assignments, those that began first before others. */
+export async function listAssignments(
+  db: Executor,
+  { skip, take, ...ids }: ListAssignmentsInput,
+  at: number | undefined,
+): Promise<Page<AssignmentRow>> {
+  const columns = {
+    locationId: measuringPoints.locationId,
+    pointId: detectorAssignments.pointId,
+    sensorId: detectorAssignments.sensorId,
+  };
+  const conditions = (['locationId', 'pointId', 'sensorId'] as const).map((name) => {
+    const id = ids[name];
+    if (id === undefined) return undefined;
+    return isUuid(id) ? eq(columns[name], id) : NO_ROWS;
+  });
+  const wanted = and(...conditions, at === undefined ? undefined : isValidAt(detectorAssignments, at));
+  const items = await selectAssignments(db)
+    .where(wanted)
+    .orderBy(sql`${detectorAssignments.validFrom} NULLS FIRST`, asc(detectorAssignments.id))
+    .limit(take)
+    .offset(skip);
+  const [counted] = await db
+    .select({ total: count() })
+    .from(detectorAssignments)
+    .innerJoin(measuringPoints, eq(measuringPoints.id, detectorAssignments.pointId))
+    .where(wanted);
+  return { items, total: counted?.total ?? 0 };
+}
