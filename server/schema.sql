@@ -502,7 +502,8 @@ CREATE TABLE reports (
   size bigint,
   error text,
   hides_plates boolean NOT NULL DEFAULT false,
-  csv jsonb
+  csv jsonb,
+  study_id uuid
 );
 
 CREATE TABLE retention_removals (

@@ -12,6 +12,7 @@ import { timeInput } from './time.ts';
 import {
   dayFieldOf,
   filtersOfKind,
+  reportFileKinds,
   reportFormats,
   reportKinds,
   reportPeriods,
@@ -22,6 +23,10 @@ import {
 
 export const reportKind = z.enum(reportKinds);
 export type ReportKind = z.infer<typeof reportKind>;
+
+/** The kind of a file: of a report, or a study (`studies.export`). */
+export const reportFileKind = z.enum(reportFileKinds);
+export type ReportFileKind = z.infer<typeof reportFileKind>;
 
 export const reportFormat = z.enum(reportFormats);
 export type ReportFormat = z.infer<typeof reportFormat>;
@@ -111,7 +116,7 @@ export type GenerateReportInput = z.infer<typeof generateReportInput>;
 
 export const report = z.object({
   id: z.string(),
-  kind: reportKind,
+  kind: reportFileKind,
   format: reportFormat,
   status: reportStatus,
   progress: z.number().describe('From 0 to 1.'),
@@ -121,6 +126,7 @@ export const report = z.object({
   timezone: z.string().describe('The IANA time zone of the times in the report.'),
   createdBy: person.nullable(),
   scheduleId: z.string().nullable().describe('The schedule that requested the report, if any.'),
+  studyId: z.string().nullable().describe('The study, if it is the file of one.'),
   createdAt: z.date(),
   startedAt: z.date().nullable(),
   finishedAt: z.date().nullable(),
@@ -138,7 +144,7 @@ export const report = z.object({
 export type Report = z.infer<typeof report>;
 
 export const listReportsInput = z
-  .object({ kind: reportKind.optional(), status: reportStatus.optional(), ...paging(50) })
+  .object({ kind: reportFileKind.optional(), status: reportStatus.optional(), ...paging(50) })
   .prefault({});
 export type ListReportsInput = z.infer<typeof listReportsInput>;
 

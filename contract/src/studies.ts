@@ -3,6 +3,7 @@ import { hasClasses, NEEDS_CLASSES, peakWindows, side, speedOptions, units } fro
 import { id } from './id.ts';
 import { pageTotals, paging } from './page.ts';
 import { person } from './person.ts';
+import { reportFormat } from './reports.ts';
 import { optionalText, trimmedText } from './text.ts';
 import { ONE_PLACE, onePlace, timezone, trafficPlace, trafficRange } from './traffic.ts';
 import { studyKinds, studyStatuses } from './values.ts';
@@ -123,6 +124,7 @@ export type StudyWithFigures = z.infer<typeof studyWithFigures>;
 export const studiesPage = z.object({ studies: z.array(study), ...pageTotals });
 
 export const rejectStudyInput = z.object({ id, reason: trimmedText(2_000, 1) });
+export const exportStudyInput = z.object({ id, format: reportFormat });
 export const deletedStudy = z.object({ success: z.literal(true), id: z.string() });
 
 /** Maximum number of differences in one answer. */

@@ -77,6 +77,9 @@ export const reportKinds = [
   'DAILY_SUMMARY',
 ] as const;
 
+/** Kinds of files: reports, and studies. */
+export const reportFileKinds = [...reportKinds, 'STUDY'] as const;
+
 /** The feature that a kind of report needs in addition to `reports`. If it is switched off, the report is refused. */
 export const featureOfReport: { readonly [Kind in (typeof reportKinds)[number]]?: 'traffic' | 'incidents' } =
   {

@@ -35,3 +35,6 @@ CREATE TABLE studies (
   CHECK (status <> 'SIGNED' OR (reviewer <> author AND reviewer <> frozen_by))
 );
 CREATE INDEX studies_by_creation ON studies (created_at, id);
+
+-- The study of which a file of the kind STUDY is.
+ALTER TABLE reports ADD COLUMN study_id uuid;

@@ -127,6 +127,7 @@ export const mayCall = {
   'studies.freeze': makeReports,
   'studies.sign': makeReports,
   'studies.reject': makeReports,
+  'studies.export': readReports,
   'studies.verify': readReports,
   'studies.delete': makeReports,
   'webhooks.getAll': administrators,

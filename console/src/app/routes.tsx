@@ -1,6 +1,6 @@
 import {
   messageStatuses,
-  reportKinds,
+  reportFileKinds,
   reportStatuses,
   sensorStatuses,
   sensorTypes,
@@ -66,7 +66,7 @@ const analyticsSearch = {
 };
 
 /** The query parameters of the list of files. */
-const filesSearch = { kind: oneOf(reportKinds), status: oneOf(reportStatuses) };
+const filesSearch = { kind: oneOf(reportFileKinds), status: oneOf(reportStatuses) };
 
 /** The query parameters of the sensors page, named as in `sensors.getAll`. */
 const sensorsSearch = {

@@ -25,7 +25,7 @@ export type ActivityAction =
   | `connections.${'create' | 'update' | 'rotate' | 'delete' | 'replay' | 'register'}`
   | `webhooks.${'create' | 'update' | 'delete' | 'test' | 'redeliver'}`
   | `reports.${'generate' | 'download' | 'cancel' | 'delete' | 'createSchedule' | 'updateSchedule' | 'deleteSchedule'}`
-  | `studies.${'create' | 'freeze' | 'sign' | 'reject' | 'delete'}`
+  | `studies.${'create' | 'freeze' | 'sign' | 'reject' | 'delete' | 'export'}`
   | `storage.${'setRetention' | 'runRetention' | 'setHold' | 'releaseHold'}`
   | 'backups.create'
   | 'images.view'

@@ -1,7 +1,9 @@
 import { byId } from '@gantry/contract/id';
+import { report } from '@gantry/contract/reports';
 import {
   createStudyInput,
   deletedStudy,
+  exportStudyInput,
   listStudiesInput,
   rejectStudyInput,
   studiesPage,
@@ -9,6 +11,7 @@ import {
   studyWithFigures,
   verifiedStudy,
 } from '@gantry/contract/studies';
+import { exportStudy } from '../reports/service.ts';
 import {
   createStudy,
   deleteStudy,
@@ -91,6 +94,16 @@ export const studiesRouter = router({
     .input(byId)
     .output(verifiedStudy)
     .query(({ ctx, input }) => verifyStudy(ctx, input.id)),
+
+  export: allowed('viewReports')
+    .meta({
+      summary: 'Request the file of a study',
+      notes:
+        'Like that of a report: ask reports.getById until it is DONE, then download it from `url`. The file has the status and the figures of the study when it is made. The table of a CSV file is what the hash is of; XLSX has a sheet with the methods.',
+    })
+    .input(exportStudyInput)
+    .output(report)
+    .mutation(({ ctx, input }) => exportStudy(ctx, input)),
 
   delete: allowed('generateReports')
     .meta({

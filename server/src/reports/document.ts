@@ -91,6 +91,8 @@ export interface ReportScope {
 /** The definition of a kind of report. */
 export interface KindOfReport {
   readonly title: string;
+  /** What it is about, instead of the range and the filters. */
+  readonly facts?: readonly Figure[];
   readonly columns: readonly Column[];
   /** The rows, read in parts as they are needed. */
   readonly rows: (db: Database, scope: ReportScope) => AsyncIterable<Batch>;

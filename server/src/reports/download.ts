@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { permissionNames } from '@gantry/contract/permissions';
-import type { ReportFormat, ReportKind } from '@gantry/contract/reports';
+import type { ReportFileKind, ReportFormat } from '@gantry/contract/reports';
 import { DateTime } from 'luxon';
 import { callerAs, requirePermission, signIn } from '../accounts/session.ts';
 import type { AuthServices } from '../accounts/start.ts';
@@ -14,7 +14,7 @@ import type { ReportServices } from './start.ts';
 import { getReportRow } from './store.ts';
 
 interface Named {
-  readonly kind: ReportKind;
+  readonly kind: ReportFileKind;
   readonly format: ReportFormat;
   readonly startsAt: Date;
   readonly endsAt: Date;

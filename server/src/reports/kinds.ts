@@ -1,5 +1,5 @@
 import { event } from '@gantry/contract/events';
-import type { ReportKind } from '@gantry/contract/reports';
+import type { ReportFileKind, ReportKind } from '@gantry/contract/reports';
 import { hidePlates } from '../events/hidden-plates.ts';
 import { withoutIssues } from '../events/plate-rules.ts';
 import type { Column, KindOfReport, Row } from './document.ts';
@@ -28,8 +28,8 @@ const REASON = 'Reason';
 const plateFields = event.pick({ licensePlateNumber: true, description: true });
 
 /** Whether files of reports of the kind contain plates, or descriptions by devices that may contain plates. */
-export function showsPlates(kind: ReportKind): boolean {
-  return kinds[kind].columns.some(({ name }) => name === PLATE || name === DESCRIPTION);
+export function showsPlates(kind: ReportFileKind): boolean {
+  return kind !== 'STUDY' && kinds[kind].columns.some(({ name }) => name === PLATE || name === DESCRIPTION);
 }
 
 /** A function that hides the plates in the rows of a table with these columns. */

@@ -1,5 +1,5 @@
 import { mayDo, permissionNames } from '@gantry/contract/permissions';
-import type { GenerateReportInput, Report } from '@gantry/contract/reports';
+import type { GenerateReportInput, Report, ReportFormat } from '@gantry/contract/reports';
 import { findNames, type NameOf } from '../accounts/names-store.ts';
 import { recordActivity } from '../activity/store.ts';
 import { requirePlateSearch } from '../events/plate-access.ts';
@@ -8,8 +8,9 @@ import type { Actor, ActorContext, Core } from '../platform/context.ts';
 import { type Executor, inTransaction } from '../platform/database/transaction.ts';
 import { AppError } from '../platform/error.ts';
 import { requireRange } from '../platform/time.ts';
-import { requireReportKind } from '../system/features.ts';
+import { requireFeature, requireReportKind } from '../system/features.ts';
 import { rollUpBacklog } from '../traffic/roll-up.ts';
+import { getStudyHead } from '../traffic/study/store.ts';
 import { fileNameOf } from './download.ts';
 import type { ReportServices } from './start.ts';
 import {
@@ -68,6 +69,37 @@ export async function generateReport(ctx: ActorContext, input: GenerateReportInp
     await recordActivity(tx, actor.id, caller, 'reports.generate', details);
     const { licensePlateNumber: plate } = filters;
     if (plate !== undefined) await recordPlateLookUp(ctx, plate, input.reason, undefined, tx);
+    return created;
+  });
+  return showOne(ctx, row);
+}
+
+/**
+ * Requests the file of a study.
+ * @throws AppError `notFound`; `forbidden` while reports are switched off; `tooManyRequests` when too many reports are
+ * waiting
+ */
+export async function exportStudy(
+  ctx: ActorContext,
+  { id, format }: { id: string; format: ReportFormat },
+): Promise<Report> {
+  const { app, actor, caller } = ctx;
+  requireFeature(app.config, 'reports.generate', 'mutation');
+  const row = await inTransaction(app.db, async (tx) => {
+    const { id: studyId, startsAt, endsAt, settings } = await getStudyHead(tx, id);
+    await requireQueueSpace(tx);
+    const created = await insertReport(tx, {
+      kind: 'STUDY',
+      format,
+      filters: {},
+      studyId,
+      settings,
+      createdBy: actor.id,
+      startsAt,
+      endsAt,
+    });
+    const details = { reportId: created.id, studyId, format };
+    await recordActivity(tx, actor.id, caller, 'studies.export', details);
     return created;
   });
   return showOne(ctx, row);
@@ -143,6 +175,7 @@ function reportOf(row: ReportRow, nameOf: NameOf): Omit<Report, 'waitingFor'> {
     timezone: row.settings.timezone,
     createdBy: nameOf(row.createdBy),
     scheduleId: row.scheduleId,
+    studyId: row.studyId,
     createdAt: row.createdAt,
     startedAt: row.startedAt,
     finishedAt: row.finishedAt,

@@ -13,7 +13,7 @@ type NewReport = Pick<
   ReportRow,
   'kind' | 'format' | 'filters' | 'startsAt' | 'endsAt' | 'settings' | 'createdBy'
 > &
-  Partial<Pick<ReportRow, 'scheduleId' | 'dueAt' | 'hidesPlates' | 'csv'>>;
+  Partial<Pick<ReportRow, 'scheduleId' | 'studyId' | 'dueAt' | 'hidesPlates' | 'csv'>>;
 
 const unfinished = inArray(reports.status, ['QUEUED', 'RUNNING']);
 

@@ -4,6 +4,7 @@ import type { ReportFilters, ReportFormat } from '@gantry/contract/reports';
 import type { Database } from '../platform/database/pool.ts';
 import { createLocalTime } from '../platform/local-time.ts';
 import type { Batch, Figure, FileFormat, ReportDocument, ReportScope, Row } from './document.ts';
+import { reportOfStudy } from './kinds/study.ts';
 import { kinds, withoutPlates } from './kinds.ts';
 import { findPlaceNames } from './places-store.ts';
 import type { Progress, ThreadJob } from './thread.ts';
@@ -21,16 +22,17 @@ export async function writeReport(
   progress: Progress,
   signal: AbortSignal,
 ): Promise<number> {
-  const { columns, title, rows, count, summary, sections } = kinds[row.kind];
   const scope: ReportScope = {
     interval: { from: row.startsAt.getTime(), until: row.endsAt.getTime() },
     filters: row.filters,
     settings: row.settings,
     now,
   };
+  const kind = row.kind === 'STUDY' ? await reportOfStudy(db, row.studyId ?? '', now) : kinds[row.kind];
+  const { columns, title, rows, count, summary, sections } = kind;
   const document: ReportDocument = {
     title,
-    facts: await factsOf(db, scope),
+    facts: kind.facts ?? (await factsOf(db, scope)),
     columns,
     rows: monitored(rows(db, scope), progress, signal, row.hidesPlates ? withoutPlates(columns) : asItIs),
     settings: row.settings,

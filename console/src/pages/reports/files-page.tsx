@@ -1,5 +1,5 @@
 import type { Report } from '@gantry/contract/reports';
-import { reportKinds, reportStatuses } from '@gantry/contract/values';
+import { reportFileKinds, reportStatuses } from '@gantry/contract/values';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -58,7 +58,7 @@ export function FilesPage() {
         kind: 'choice',
         name: 'kind',
         label: t('kind'),
-        options: reportKinds.map((value) => ({ value, label: t(`kinds.${value}`) })),
+        options: reportFileKinds.map((value) => ({ value, label: t(`kinds.${value}`) })),
       },
       {
         kind: 'choice',

@@ -111,6 +111,7 @@ const examples: Readonly<Record<string, object>> = {
     startDate: '2026-01-12',
     endDate: '2026-01-18',
   },
+  'studies.export': { id: ID, format: 'PDF' },
   'studies.reject': { id: ID, reason: 'The detector was set to the wrong lane' },
   'webhooks.create': { url: 'https://example.com/gantry', kinds: ['event.violation'] },
   'webhooks.update': { id: ID, enabled: false },

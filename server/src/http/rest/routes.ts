@@ -156,6 +156,7 @@ export const routes: readonly Route[] = [
   post('/v1/studies/{id}/freeze', 'studies.freeze'),
   post('/v1/studies/{id}/sign', 'studies.sign'),
   post('/v1/studies/{id}/reject', 'studies.reject'),
+  post('/v1/studies/{id}/export', 'studies.export'),
   read('/v1/studies/{id}/verification', 'studies.verify'),
 
   read('/v1/analytics', 'reports.getAnalytics'),

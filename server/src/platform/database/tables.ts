@@ -4,6 +4,7 @@ import type { Role } from '@gantry/contract/permissions';
 import type { Assignment, MeasuringPoint, StoredChannel } from '@gantry/contract/points';
 import type {
   CsvChoice,
+  ReportFileKind,
   ReportFilters,
   ReportFormat,
   ReportKind,
@@ -350,7 +351,7 @@ export const studies = pgTable('studies', {
 
 export const reports = pgTable('reports', {
   id: uuid('id').primaryKey().defaultRandom(),
-  kind: text('kind').$type<ReportKind>().notNull(),
+  kind: text('kind').$type<ReportFileKind>().notNull(),
   format: text('format').$type<ReportFormat>().notNull(),
   status: text('status').$type<ReportStatus>().notNull().default('QUEUED'),
   filters: jsonb('filters').$type<ReportFilters>().notNull(),
@@ -358,6 +359,7 @@ export const reports = pgTable('reports', {
   endsAt: moment('ends_at').notNull(),
   settings: jsonb('settings').$type<TimezoneSettings>().notNull(),
   createdBy: uuid('created_by').notNull(),
+  studyId: uuid('study_id'),
   scheduleId: uuid('schedule_id'),
   dueAt: moment('due_at'),
   createdAt: moment('created_at').notNull().defaultNow(),

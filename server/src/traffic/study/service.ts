@@ -21,6 +21,7 @@ import {
   changeStudy,
   deleteStudyRow,
   getPlaceName,
+  getStudyHead,
   getStudyRow,
   insertStudy,
   type StudyHead,
@@ -77,7 +78,7 @@ export async function getStudy({ app }: ActorContext, id: string): Promise<Study
  * somebody else's
  */
 export async function freezeStudy({ app, actor, caller }: ActorContext, id: string): Promise<Study> {
-  const draft = await getStudyRow(app.db, id);
+  const draft = await getStudyHead(app.db, id);
   requireOwnStudy(actor, draft);
   if (draft.status !== 'DRAFT') throw wrongStatus(draft, 'a DRAFT');
   const { data, figures } = await readNow(app, draft);
@@ -111,7 +112,7 @@ export async function freezeStudy({ app, actor, caller }: ActorContext, id: stri
  */
 export async function signStudy(ctx: ActorContext, id: string): Promise<Study> {
   const { actor, app } = ctx;
-  const { status, author, frozenBy } = await getStudyRow(app.db, id);
+  const { status, author, frozenBy } = await getStudyHead(app.db, id);
   if (status === 'FROZEN' && (actor.id === author || actor.id === frozenBy))
     throw new AppError(
       'forbidden',
@@ -133,7 +134,7 @@ async function review(
 ): Promise<Study> {
   const reviewerName = await nameOf(app.db, actor.id);
   const row = await inTransaction(app.db, async (tx) => {
-    const { id: studyId } = await getStudyRow(tx, id);
+    const { id: studyId } = await getStudyHead(tx, id);
     const review = { status, reason, reviewer: actor.id, reviewerName, reviewedAt: sql`now()` };
     const changed = await changeStudy(tx, { id: studyId, status: 'FROZEN' }, review);
     const { hash } = changed;
@@ -153,7 +154,7 @@ export async function deleteStudy(
   id: string,
 ): Promise<{ success: true; id: string }> {
   return inTransaction(app.db, async (tx) => {
-    const study = await getStudyRow(tx, id);
+    const study = await getStudyHead(tx, id);
     requireOwnStudy(actor, study);
     await deleteStudyRow(tx, study.id);
     const { id: studyId, kind, title } = study;
@@ -213,13 +214,13 @@ async function reasonOf(
 /** The present data and figures of a study, in the time zone in which it was created. */
 function readNow(
   { db, clock }: ActorContext['app'],
-  { subject, settings }: Pick<StudyRow, 'subject' | 'settings'>,
+  { subject, settings }: Pick<StudyHead, 'subject' | 'settings'>,
 ): Promise<StudyContent> {
   return inSnapshot(db, (seen) => readStudy(seen, subject, settings, clock.now()));
 }
 
 /** @throws AppError `forbidden` */
-function requireOwnStudy({ id, role }: ActorContext['actor'], { author }: StudyRow): void {
+function requireOwnStudy({ id, role }: ActorContext['actor'], { author }: StudyHead): void {
   if (author === id || mayDo(role, 'manageReports')) return;
   throw new AppError(
     'forbidden',

@@ -22,6 +22,13 @@ export async function insertStudy(db: Executor, study: NewStudy): Promise<StudyH
 }
 
 /** @throws AppError `notFound` */
+export async function getStudyHead(db: Executor, id: string): Promise<StudyHead> {
+  const [row] = isUuid(id) ? await db.select(head).from(studies).where(eq(studies.id, id)) : [];
+  if (!row) throw notFound('Study');
+  return row;
+}
+
+/** @throws AppError `notFound` */
 export async function getStudyRow(db: Executor, id: string): Promise<StudyRow> {
   const [row] = isUuid(id) ? await db.select().from(studies).where(eq(studies.id, id)) : [];
   if (!row) throw notFound('Study');
@@ -63,7 +70,7 @@ export async function changeStudy(
     .where(and(eq(studies.id, id), eq(studies.status, status)))
     .returning(head);
   if (row) return row;
-  throw wrongStatus(await getStudyRow(db, id), status);
+  throw wrongStatus(await getStudyHead(db, id), status);
 }
 
 /** @throws AppError `conflict` if it is neither a draft nor rejected any more */
@@ -71,7 +78,7 @@ export async function deleteStudyRow(db: Executor, id: string): Promise<void> {
   const { rowCount } = await db
     .delete(studies)
     .where(and(eq(studies.id, id), sql`${studies.status} IN ('DRAFT', 'REJECTED')`));
-  if (rowCount === 0) throw wrongStatus(await getStudyRow(db, id), 'DRAFT or REJECTED');
+  if (rowCount === 0) throw wrongStatus(await getStudyHead(db, id), 'DRAFT or REJECTED');
 }
 
 /** The error about a study that does not have the status that a change needs. */
