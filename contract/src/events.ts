@@ -2,17 +2,7 @@ import { z } from 'zod';
 import { coordinates, coordinatesInput } from './coordinates.ts';
 import { id } from './id.ts';
 import { jsonObject, jsonRecord } from './json.ts';
-import {
-  classScheme,
-  direction,
-  directions,
-  lane,
-  legs,
-  movement,
-  relativeDirections,
-  turns,
-  vehicleClass,
-} from './movements.ts';
+import { classScheme, direction, lane, movement, relativeDirections, vehicleClass } from './movements.ts';
 import { pageTotals, paging, sortOrder } from './page.ts';
 import { person } from './person.ts';
 import { PLATE_RULES } from './plate.ts';
@@ -21,7 +11,7 @@ import { messagesOf, resumable } from './realtime.ts';
 import { apiKeyInput } from './sensors.ts';
 import { isStorableText, optionalText, text, trimmedText, UNSTORABLE } from './text.ts';
 import { timeInput, timeRange } from './time.ts';
-import { type eventFilterNames, eventTypes, severities } from './values.ts';
+import { directions, type eventFilterNames, eventTypes, legs, severities, turns } from './values.ts';
 
 export const eventType = z.enum(eventTypes);
 export type EventType = z.infer<typeof eventType>;

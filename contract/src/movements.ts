@@ -1,17 +1,12 @@
 import { z } from 'zod';
 import { text } from './text.ts';
+import { directions, legs, turns } from './values.ts';
 import { type ClassScheme, classOfScheme, classSchemeNames, classSchemes } from './vehicle-classes.ts';
 
 // How a road user passes a detector, as devices report it with a passage (`events.ts`) or a count (`counts.ts`).
 
-/** Directions of travel: NB is travelling north, CW is clockwise on a ring. */
-export const directions = ['NB', 'NE', 'EB', 'SE', 'SB', 'SW', 'WB', 'NW', 'CW', 'CCW'] as const;
 /** Directions as seen from the device; its assignment says which direction of travel that is. */
 export const relativeDirections = ['APPROACHING', 'RECEDING'] as const;
-/** The legs of an intersection by the side on which they lie. */
-export const legs = ['N', 'NE', 'E', 'SE', 'S', 'SW', 'W', 'NW'] as const;
-/** Left, through, right, and back. */
-export const turns = ['L', 'T', 'R', 'U'] as const;
 
 /** Refuses other fields: an optional one that is misspelt would otherwise be missing. */
 function onlyFields(known: string) {

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { eventType } from './events.ts';
 import { id } from './id.ts';
-import { direction, directions, LANE_NAME_MAX, lane, legs, movement, turns } from './movements.ts';
+import { direction, LANE_NAME_MAX, lane, movement } from './movements.ts';
 import { pageTotals, paging } from './page.ts';
 import { optionalText, text, trimmedText } from './text.ts';
 import { timeInput } from './time.ts';
+import { directions, legs, turns } from './values.ts';
 
 // Measuring points (the cross-sections at which traffic is counted), and which channels of which sensors count there.
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { date, figureStatus, motorVehicles, peak, peakHourFactor, peakWindows } from './figures.ts';
-import { legs, turns } from './movements.ts';
 import { ONE_PLACE, onePlace, timezone, trafficPlace, trafficRange } from './traffic.ts';
+import { legs, turns } from './values.ts';
 
 // The turning movement count of an intersection.
 

@@ -198,3 +198,12 @@ export const messageStatuses = [
   'REFUSED',
   'FAILED',
 ] as const;
+
+/** Directions of travel: NB is travelling north, CW is clockwise on a ring. */
+export const directions = ['NB', 'NE', 'EB', 'SE', 'SB', 'SW', 'WB', 'NW', 'CW', 'CCW'] as const;
+
+/** The legs of an intersection by the side on which they lie. */
+export const legs = ['N', 'NE', 'E', 'SE', 'S', 'SW', 'W', 'NW'] as const;
+
+/** Left, through, right, and back. */
+export const turns = ['L', 'T', 'R', 'U'] as const;

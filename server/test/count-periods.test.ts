@@ -1,6 +1,7 @@
 import { coverageOf, isPeriodLength, readPeriod } from '@gantry/contract/counts';
 import { ingestBatchInput, reportedEvent } from '@gantry/contract/events';
-import { directions, legs, relativeDirections, turns } from '@gantry/contract/movements';
+import { relativeDirections } from '@gantry/contract/movements';
+import { directions, legs, turns } from '@gantry/contract/values';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 

@@ -11,7 +11,7 @@ import { createRoute, createRouter } from '@tanstack/react-router';
 import { eventsSearch } from '../pages/events/search.ts';
 import { incidentsSearch } from '../pages/incidents/search.ts';
 import { SignInPage } from '../pages/sign-in/sign-in-page.tsx';
-import { trafficSearch } from '../pages/traffic/search.ts';
+import { countsSearch, trafficSearch } from '../pages/traffic/search.ts';
 import { PageFailure } from '../shared/page/page-failure.tsx';
 import { day, flag, moment, oneOf, type Parameter, readSearch, text } from '../shared/url/search.ts';
 import { administrationRoutes } from './administration-routes.tsx';
@@ -180,7 +180,20 @@ const traffic = createRoute({
   getParentRoute: () => shell,
   path: '/traffic',
   validateSearch: readSearch(trafficSearch),
-  component: lazyPage(() => import('../pages/traffic/traffic-page.tsx'), 'TrafficPage'),
+  component: lazyPage(async () => {
+    await loadLaterTexts('traffic');
+    return import('../pages/traffic/traffic-page.tsx');
+  }, 'TrafficPage'),
+});
+
+const counts = createRoute({
+  getParentRoute: () => shell,
+  path: '/traffic/counts',
+  validateSearch: readSearch(countsSearch),
+  component: lazyPage(async () => {
+    await Promise.all([loadLaterTexts('traffic'), loadLaterTexts('studies')]);
+    return import('../pages/traffic/studies/counts-page.tsx');
+  }, 'CountsPage'),
 });
 
 const reports = createRoute({
@@ -236,6 +249,7 @@ export const router = createRouter({
       locations,
       location,
       traffic,
+      counts,
       reports,
       reportFiles,
       reportSchedules,

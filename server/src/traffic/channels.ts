@@ -1,5 +1,5 @@
-import { directions } from '@gantry/contract/movements';
 import type { Channel, MeasuringPoint, StoredChannel } from '@gantry/contract/points';
+import { directions } from '@gantry/contract/values';
 import { directionOfText, laneOfText, movementOfText, movementText } from '../events/passage-columns.ts';
 import type { Kind } from './slots-store.ts';
 

@@ -8,6 +8,7 @@ import type reports from '../../pages/reports/locale/en.json';
 import type connections from '../../pages/sensors/connections/locale/en.json';
 import type sensors from '../../pages/sensors/locale/en.json';
 import type traffic from '../../pages/traffic/locale/en.json';
+import type studies from '../../pages/traffic/studies/locale/en.json';
 import type watchlist from '../../pages/watchlist/locale/en.json';
 import type announce from '../../shared/announce/locale/en.json';
 import type chart from '../../shared/chart/locale/en.json';
@@ -43,6 +44,7 @@ declare module 'i18next' {
       shell: typeof shell;
       watchlist: typeof watchlist;
       views: typeof views;
+      studies: typeof studies;
       traffic: typeof traffic;
     };
   }

@@ -17,9 +17,14 @@ const catalogues: Readonly<Record<Language, () => Promise<{ files: Files }>>> = 
 };
 
 /** The texts of modules that few users visit. They are loaded with the pages, and not with the first load. */
-const laterFiles = import.meta.glob<object>('../../**/{account,administration,connections}/locale/*.json', {
-  import: 'default',
-});
+const laterFiles = import.meta.glob<object>(
+  '../../**/{account,administration,connections,studies,traffic}/locale/*.json',
+  {
+    import: 'default',
+  },
+);
+/** The namespaces of these texts. */
+type LaterNamespace = 'account' | 'administration' | 'connections' | 'studies' | 'traffic';
 const loadedLater = new Set<string>();
 
 /** The namespace of a file: the name of the folder that has the texts. */
@@ -39,7 +44,7 @@ async function addLaterTexts(language: string, namespace: string): Promise<void>
 }
 
 /** Loads texts that are not in the first load. From then on, a change of the language loads them too. */
-export async function loadLaterTexts(namespace: 'account' | 'administration' | 'connections'): Promise<void> {
+export async function loadLaterTexts(namespace: LaterNamespace): Promise<void> {
   if (loadedLater.has(namespace)) return;
   await addLaterTexts(i18next.language, namespace);
   loadedLater.add(namespace);

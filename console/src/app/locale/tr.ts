@@ -1,5 +1,5 @@
 /** The texts of the first load. */
 export const files = import.meta.glob<object>(
-  ['../../**/locale/tr.json', '!../../**/{account,administration,connections}/locale/*'],
+  ['../../**/locale/tr.json', '!../../**/{account,administration,connections,studies,traffic}/locale/*'],
   { eager: true, import: 'default' },
 );

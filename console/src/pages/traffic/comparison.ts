@@ -1,4 +1,4 @@
-import { besides, type DayRange, moved } from '../../shared/range/days.ts';
+import { besides, type DayRange, moved, rangeOfPreset } from '../../shared/range/days.ts';
 import type { comparisons } from './search.ts';
 
 /** The place whose traffic is shown: a location with all of its sensors, or a single sensor. */
@@ -14,6 +14,24 @@ export function placeOf(locationId: string | undefined, sensorId: string | undef
 export interface Subject {
   readonly place: Place;
   readonly days: DayRange;
+}
+
+interface Chosen {
+  readonly locationId?: string;
+  readonly sensorId?: string;
+  readonly startDate?: string;
+  readonly endDate?: string;
+}
+
+/** The place and the days that the query parameters select, in order; by default the last seven days. */
+export function chosenSubject(search: Chosen, today: string): { place: Place | null; days: DayRange } {
+  const usual = rangeOfPreset('last7', today);
+  const { startDate = search.endDate ?? usual.startDate, endDate = search.startDate ?? usual.endDate } =
+    search;
+  return {
+    place: placeOf(search.locationId, search.sensorId),
+    days: startDate <= endDate ? { startDate, endDate } : { startDate: endDate, endDate: startDate },
+  };
 }
 
 export type Comparison = (typeof comparisons)[number];

@@ -1,6 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { service } from '../../shared/service/service.ts';
+import { useTranslation } from 'react-i18next';
+import { LookUp } from '../../shared/form/look-up.tsx';
+import { api, service } from '../../shared/service/service.ts';
 import type { Place } from './comparison.ts';
 
 /** The name of a location, as a link to its traffic. The other query parameters, such as the days, are kept. */
@@ -33,4 +35,42 @@ export function usePlaceName(place: Place | null): string {
     enabled: sensorId !== '',
   });
   return (locationId ? location.data?.name : sensor.data?.name) ?? (locationId || sensorId);
+}
+
+interface PlaceLookUpProps {
+  readonly label: string;
+  readonly place: Place | null;
+  readonly onChoose: (place: Place) => void;
+}
+
+/** The maximum number of locations, and of sensors, that are offered at once. */
+const TAKE = 20;
+
+/** A field that finds a location or a sensor by part of its name. */
+export function PlaceLookUp({ label, place, onChoose }: PlaceLookUpProps) {
+  const { t } = useTranslation('traffic');
+  const name = usePlaceName(place);
+  const find = async (search: string) => {
+    const page = { search, take: TAKE, sortBy: 'name', sortOrder: 'asc' } as const;
+    // The request for locations fails if the feature is switched off; sensors are always available.
+    const [locations, sensors] = await Promise.all([
+      api.locations.getAll.query({ search, take: TAKE }).then(
+        (all) => all.locations,
+        () => [],
+      ),
+      api.sensors.getAll.query(page).then((all) => all.sensors),
+    ]);
+    return [
+      ...locations.map((one) => ({ value: `locationId ${one.id}`, label: one.name })),
+      ...sensors.map((one) => ({
+        value: `sensorId ${one.id}`,
+        label: t('place.sensor', { name: one.name }),
+      })),
+    ];
+  };
+  const choose = (value: string) => {
+    const [kind, id = ''] = value.split(' ');
+    onChoose(kind === 'locationId' ? { locationId: id } : { sensorId: id });
+  };
+  return <LookUp key={name} label={label} find={find} onChoose={choose} chosen={name} />;
 }

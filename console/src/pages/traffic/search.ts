@@ -1,15 +1,15 @@
 import { trafficIntervals } from '@gantry/contract/values';
-import { day, oneOf, text } from '../../shared/url/search.ts';
+import { day, oneOf, type Parameter, text } from '../../shared/url/search.ts';
 
 /** The comparisons: with earlier days, with days of the user's choice, or with the same days at another place. */
 export const comparisons = ['before', 'weekBefore', 'yearBefore', 'days', 'place'] as const;
 
-/** The query parameters of the traffic page. Those sent to the service are named as in its `traffic` procedures. */
+/** The query parameters that every part of the traffic page has: the place and the days. */
+const subjectSearch = { locationId: text(), sensorId: text(), startDate: day, endDate: day };
+
+/** The query parameters of the overview. Those sent to the service are named as in its `traffic` procedures. */
 export const trafficSearch = {
-  locationId: text(),
-  sensorId: text(),
-  startDate: day,
-  endDate: day,
+  ...subjectSearch,
   interval: oneOf(trafficIntervals),
   vehicleType: text(100),
   compare: oneOf(comparisons),
@@ -21,4 +21,27 @@ export const trafficSearch = {
   by: oneOf(['volume', 'meanSpeed', 'shareOverLimit']),
   /** The figure in the chart of the hours of the week. */
   week: oneOf(['volume', 'speed']),
+};
+
+const SPAN = /^((?:[01]\d|2[0-3]):(?:00|15|30|45))-((?:[01]\d|2[0-3]):(?:00|15|30|45)|24:00)$/;
+
+/** A part of the local day between two full quarter hours, as `06:30-10:30`. */
+const span: Parameter<string> = (raw) => {
+  const [, from = '', until = ''] = (typeof raw === 'string' && SPAN.exec(raw)) || [];
+  return from < until ? `${from}-${until}` : undefined;
+};
+
+/** How the columns of a count are divided. */
+export const divisions = ['total', 'direction', 'lane', 'class', 'movement'] as const;
+
+/** The query parameters of the counts. */
+export const countsSearch = {
+  ...subjectSearch,
+  /** The day whose intervals are shown. */
+  day,
+  interval: oneOf(['15min', '60min', 'day']),
+  columns: oneOf(divisions),
+  /** The windows of the peak hours. */
+  am: span,
+  pm: span,
 };

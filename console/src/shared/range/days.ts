@@ -73,6 +73,17 @@ export function daysIn({ startDate, endDate }: DayRange): number {
   return (dateOf(endDate).getTime() - dateOf(startDate).getTime()) / DAY_MS + 1;
 }
 
+/** A day of a range: the wanted one if it lies in it, otherwise the last one that is over, or the last one. */
+export function dayWithin(
+  { startDate, endDate }: DayRange,
+  wanted: string | undefined,
+  today: string,
+): string {
+  if (wanted !== undefined && wanted >= startDate && wanted <= endDate) return wanted;
+  const yesterday = plusDays(today, -1);
+  return yesterday >= startDate && yesterday < endDate ? yesterday : endDate;
+}
+
 /** The preceding or following range of the same length, or month if the range is a whole month. */
 export function besides(days: DayRange, direction: -1 | 1): DayRange {
   const month = monthOf(days.startDate);
