@@ -11,7 +11,7 @@ import { createRoute, createRouter } from '@tanstack/react-router';
 import { eventsSearch } from '../pages/events/search.ts';
 import { incidentsSearch } from '../pages/incidents/search.ts';
 import { SignInPage } from '../pages/sign-in/sign-in-page.tsx';
-import { countsSearch, trafficSearch } from '../pages/traffic/search.ts';
+import { countsSearch, intersectionSearch, trafficSearch } from '../pages/traffic/search.ts';
 import { PageFailure } from '../shared/page/page-failure.tsx';
 import { day, flag, moment, oneOf, type Parameter, readSearch, text } from '../shared/url/search.ts';
 import { administrationRoutes } from './administration-routes.tsx';
@@ -196,6 +196,16 @@ const counts = createRoute({
   }, 'CountsPage'),
 });
 
+const intersection = createRoute({
+  getParentRoute: () => shell,
+  path: '/traffic/intersection',
+  validateSearch: readSearch(intersectionSearch),
+  component: lazyPage(async () => {
+    await loadLaterTexts('studies');
+    return import('../pages/traffic/studies/intersection/intersection-page.tsx');
+  }, 'IntersectionPage'),
+});
+
 const reports = createRoute({
   getParentRoute: () => shell,
   path: '/reports',
@@ -250,6 +260,7 @@ export const router = createRouter({
       location,
       traffic,
       counts,
+      intersection,
       reports,
       reportFiles,
       reportSchedules,

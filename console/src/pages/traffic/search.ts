@@ -45,3 +45,20 @@ export const countsSearch = {
   am: span,
   pm: span,
 };
+
+/** The parts of a turning movement count that can be shown: peak hours of a day, the day, and the whole period. */
+export const countParts = ['AM', 'MIDDAY', 'PM', 'DAY', 'total', 'period'] as const;
+
+/** The query parameters of the intersection. */
+export const intersectionSearch = {
+  ...subjectSearch,
+  /** The day whose intervals and peak hours are shown. */
+  day,
+  interval: oneOf(['15min', '60min']),
+  part: oneOf(countParts),
+  /** The side of the road on which traffic drives in the drawing; by default the right one. */
+  side: oneOf(['left']),
+  /** The windows of the peak hours. */
+  am: span,
+  pm: span,
+};

@@ -15,6 +15,7 @@ import { PlaceLookUp, usePlaceName } from './place.tsx';
 const parts = [
   { to: '/traffic', name: 'overview' },
   { to: '/traffic/counts', name: 'counts' },
+  { to: '/traffic/intersection', name: 'intersection' },
 ] as const;
 
 interface TrafficFrameProps {

@@ -167,7 +167,7 @@ interface DaySwitchProps {
 }
 
 /** Shows the day before or after, or another day of the period. */
-function DaySwitch({ days, day, onChooseDay }: DaySwitchProps) {
+export function DaySwitch({ days, day, onChooseDay }: DaySwitchProps) {
   const { t } = useTranslation('studies');
   if (daysIn(days) === 1) return null;
   const step = (direction: -1 | 1) => moved({ startDate: day, endDate: day }, direction).startDate;
