@@ -39,9 +39,11 @@ const placeholders = (text: string): string[] =>
 it('name every action that the service records', () => {
   const store = readFileSync(join(SOURCES, '../../server/src/activity/store.ts'), 'utf8');
   const [, union = ''] = /type ActivityAction =([^;]+);/.exec(store) ?? [];
-  const recorded = [...union.matchAll(/(\w+)\.(?:\$\{([^}]+)\}|(\w+))/g)].flatMap(
-    ([, noun, many = '', one]) =>
-      (one ? [one] : [...many.matchAll(/\w+/g)].map(String)).map((verb) => `${noun}.${verb}`),
+  const recorded = [...union.matchAll(/(?:(\w+)|\$\{([^}]+)\})\.(?:\$\{([^}]+)\}|(\w+))/g)].flatMap(
+    ([, noun = '', nouns = noun, verb = '', verbs = verb]) => {
+      const words = (text: string) => [...text.matchAll(/\w+/g)].map(String);
+      return words(nouns).flatMap((one) => words(verbs).map((each) => `${one}.${each}`));
+    },
   );
   expect(recorded.length).toBeGreaterThan(60);
   const texts = read('administration', 'en').actions;

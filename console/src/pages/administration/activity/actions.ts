@@ -16,6 +16,8 @@ export const actions = {
   sensors: ['create', 'update', 'delete', 'rotateKey', 'revealKey'],
   connections: ['create', 'update', 'rotate', 'delete', 'replay', 'register'],
   locations: ['create', 'update', 'delete'],
+  points: ['create', 'update', 'delete'],
+  assignments: ['create', 'update', 'delete'],
   events: [
     'markAsProcessed',
     'markAsArchived',
@@ -41,6 +43,7 @@ export const actions = {
   views: ['create', 'update', 'delete', 'setDefault'],
   webhooks: ['create', 'update', 'delete', 'test', 'redeliver'],
   reports: ['generate', 'download', 'cancel', 'delete', 'createSchedule', 'updateSchedule', 'deleteSchedule'],
+  studies: ['create', 'freeze', 'sign', 'reject', 'delete', 'export'],
   storage: ['setRetention', 'runRetention', 'setHold', 'releaseHold'],
   backups: ['create'],
   images: ['view'],
