@@ -81,7 +81,7 @@ const MIN_WIDTH = 1.5;
 const MAX_WIDTH = 30;
 
 /** The distances from the box in the middle at which the parts of a leg lie. */
-const AT = { crossing: 28, arrows: 76, volumes: 124, totals: 188, name: 226 } as const;
+const AT = { crossing: 28, arrows: 80, volumes: 138, totals: 216, name: 272 } as const;
 const STRIPE = 14;
 
 function Road({ leg, layout: { half, radius } }: { readonly leg: Leg; readonly layout: Layout }) {
@@ -159,9 +159,15 @@ function LegFigures({ leg, layout, figures, all }: LegProps) {
           {number.format(ofLeg(figures.exits, leg))}
         </Total>
       )}
-      <Upright at={pointAt(leg, radius + AT.name, 0)} size={17} className="font-semibold">
+      <text
+        {...pointAt(leg, radius + AT.name, 0)}
+        fontSize={17}
+        textAnchor="middle"
+        dominantBaseline="central"
+        className="fill-text font-semibold"
+      >
         {t(`legs.${leg}`)}
-      </Upright>
+      </text>
       <Crossing
         at={pointAt(leg, radius + AT.crossing, 0)}
         pedestrians={number.format(ofLeg(figures.pedestriansByLeg, leg))}
@@ -173,16 +179,24 @@ function LegFigures({ leg, layout, figures, all }: LegProps) {
 
 interface UprightProps {
   readonly at: Point;
+  /** Of texts that are not longer than usual. */
   readonly size: number;
   readonly className?: string;
   readonly children: string;
 }
 
+/** The length of a text that fits, such as `1,284`. */
+const USUAL_LENGTH = 5;
+
+/** Long numbers have smaller digits. */
+const sizeOf = (text: string, size: number): number =>
+  Math.round(size * Math.min(1, USUAL_LENGTH / text.length));
+
 function Upright({ at, size, className, children }: UprightProps) {
   return (
     <text
       {...at}
-      fontSize={size}
+      fontSize={sizeOf(children, size)}
       textAnchor="middle"
       dominantBaseline="central"
       className={classes('figures fill-text', className)}
@@ -257,16 +271,16 @@ function Crossing({ at: { x, y }, pedestrians, bicycles }: CrossingProps) {
   ];
   return (
     <>
-      <rect x={x - 36} y={y - 23} width={72} height={46} rx={6} className="fill-surface stroke-line" />
+      <rect x={x - 44} y={y - 23} width={88} height={46} rx={6} className="fill-surface stroke-line" />
       {rows.map(([icon, count, middle]) => (
         <g key={icon}>
-          <g transform={`translate(${x - 28} ${middle - 9})`}>
+          <g transform={`translate(${x - 38} ${middle - 9})`}>
             <Icon name={icon} size={18} className="text-muted" />
           </g>
           <text
-            x={x + 28}
+            x={x + 38}
             y={middle}
-            fontSize={17}
+            fontSize={sizeOf(count, 17)}
             textAnchor="end"
             dominantBaseline="central"
             className="figures fill-text"

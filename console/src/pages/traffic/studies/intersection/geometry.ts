@@ -48,9 +48,9 @@ export function pointAt(leg: Leg, along: number, across: number): Point {
 const rounded = (value: number): number => Math.round(value * 10) / 10 || 0;
 
 /** The width of the space for the arrow and the volume of a movement. */
-export const LANE = 58;
+export const LANE = 66;
 /** The length of a leg from the box in the middle to its end. */
-export const LENGTH = 258;
+export const LENGTH = 300;
 
 export interface Layout {
   readonly legs: readonly Leg[];

@@ -50,7 +50,10 @@ export function IntersectionTiles({ choice, part, peak, figures, bins }: Interse
   const heavy = peak ? peak.t : heavyShare(figures.movements);
   const sample = peak
     ? t('nQuarters', { count: peak.validBins })
-    : t('nIntervals', { n: number(valid), of: number(bins.length) });
+    : t(part === 'period' ? 'intersection.nDays' : 'nIntervals', {
+        n: number(valid),
+        of: number(bins.length),
+      });
   const common = { n: sample, status, ...(peak ? { reason: peak.reason } : { coverage }) };
   const more = [
     [t('peak.phfLong'), number(peak?.peakHourFactor ?? null, 4)],
