@@ -30,7 +30,8 @@ export const motorVehicles = z
   .nullable()
   .describe('Number of motor vehicles, as in traffic.getFlow; null if nothing is known.');
 
-const parts = {
+/** What a count is a part of, in answers. */
+export const parts = {
   direction: z
     .union([z.string(), z.number()])
     .optional()

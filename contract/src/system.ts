@@ -72,15 +72,16 @@ export const timezoneSettings = z.object({
 });
 export type TimezoneSettings = z.infer<typeof timezoneSettings>;
 
+/** The name of a time zone as input. */
+export const timezoneName = z
+  .string()
+  .max(64)
+  .refine(isTimeZone, 'Use an IANA time zone, such as Europe/Vienna')
+  .transform(spelledByIana);
+
 export const updateTimezoneInput = z
   .object({
-    timezone: z
-      .string()
-      .max(64)
-      .refine(isTimeZone, 'Use an IANA time zone, such as Europe/Vienna')
-      .transform(spelledByIana)
-      .optional()
-      .describe(TIMEZONE),
+    timezone: timezoneName.optional().describe(TIMEZONE),
     use24HourFormat: z.boolean().optional(),
     dateFormat: dateFormat.optional(),
     firstDayOfWeek: z.int().min(0).max(6).optional().describe('0 = Sunday … 6 = Saturday.'),

@@ -76,6 +76,7 @@ export const mayCall = {
   'events.ingest': 'devices',
   'events.ingestBatch': 'devices',
   'counts.ingest': 'devices',
+  'counts.import': sensors,
   'events.getAll': everybody,
   'events.getById': everybody,
   'events.getRecent': everybody,

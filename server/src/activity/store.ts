@@ -28,6 +28,7 @@ export type ActivityAction =
   | `studies.${'create' | 'freeze' | 'sign' | 'reject' | 'delete' | 'export'}`
   | `storage.${'setRetention' | 'runRetention' | 'setHold' | 'releaseHold'}`
   | 'backups.create'
+  | 'counts.import'
   | 'images.view'
   | 'system.updateTimezoneSettings';
 

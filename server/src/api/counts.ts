@@ -1,6 +1,8 @@
+import { importCountsInput, importedCounts } from '@gantry/contract/count-files';
 import { ingestCountsInput, ingestCountsOutput } from '@gantry/contract/counts';
+import { importCounts } from '../traffic/files/import.ts';
 import { storePeriods } from '../traffic/periods.ts';
-import { device, router } from './procedures.ts';
+import { allowed, device, router } from './procedures.ts';
 
 /** Number of periods that the rate limit takes for one event. */
 const PERIODS_PER_EVENT = 10;
@@ -19,4 +21,15 @@ export const countsRouter = router({
       const results = await storePeriods(app, sensor, input.periods);
       return { success: results.every((result) => !('error' in result)), results };
     }),
+
+  import: allowed('manageSensors')
+    .meta({
+      summary: 'Read the counts of a sensor from a file, such as a table of quarter hours',
+      notes:
+        'Columns are understood by their names: `date`, `time`, `start`, `end`; `direction`, `lane`, `leg`, `turn`, `movement`, `class` of a row; and counts of a part, such as `volume`, `NB`, `NB lane 2`, `Cars`, `Class 9`, `E_TRUCK_L` (trucks from the leg E that turn left) or `NBL` (northbound, left: from the leg S). Begin with `dryRun`, which says how the columns are understood, what would be stored and what is wrong, by line. Each period is then stored or refused as in `counts.ingest`: the same content again is a duplicate, other content replaces the former one, which is kept. At most 36,000 periods.',
+      weight: 50,
+    })
+    .input(importCountsInput)
+    .output(importedCounts)
+    .mutation(({ ctx, input }) => importCounts(ctx, input)),
 });

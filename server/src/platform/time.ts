@@ -83,7 +83,15 @@ function normalize(iso: string): string {
 export function occursTwice(iso: string, zone: string): boolean {
   if (!isLocalTime(iso) || isPlainDate(iso)) return false;
   const local = Date.parse(`${normalize(iso)}Z`);
-  return momentsOf(local, IANAZone.create(zone)).length > 1;
+  return momentsShowing(local, zone).length > 1;
+}
+
+/**
+ * The times (Unix milliseconds) at which clocks in a zone show `local`, the same reading in UTC: none if they are set
+ * forward over it, two if they are set back, in order.
+ */
+export function momentsShowing(local: number, zone: string): number[] {
+  return momentsOf(local, IANAZone.create(zone)).sort((a, b) => a - b);
 }
 
 /**

@@ -31,22 +31,24 @@ type Content = Omit<CountPeriod, 'start' | 'seconds' | 'direction' | 'lane' | 'm
  * Stores what a sensor counted in intervals, each or none of a period: the same content of a key (direction, lane, movement,
  * start, seconds) again is a duplicate; other content replaces it, and the former is kept.
  * @param given as sent, for `readPeriod`
+ * @param isDry whether to decide what would become of them, and store nothing
  * @returns a result for each, in their order
  */
 export async function storePeriods(
   { db, settings, clock }: Parts,
   sensor: KnownSensor,
   given: readonly unknown[],
+  isDry = false,
 ): Promise<IngestedPeriod[]> {
   const { timezone } = settings.current();
   const read = given.map((each) => readAs(each, sensor, timezone, clock.now()));
   const periods = read.flatMap((each) => ('error' in each ? [] : [each]));
   if (periods.length === 0) return read.flatMap((each) => ('error' in each ? [each] : []));
   const results = await inTransaction(db, async (tx) => {
-    await lockTraffic(tx);
+    if (!isDry) await lockTraffic(tx);
     const stored = await findLastBefore(tx, sensor.id, periods);
     const { results, changed } = decide(periods, stored);
-    if (changed.length === 0) return results;
+    if (isDry || changed.length === 0) return results;
     await putPeriods(
       tx,
       sensor.id,

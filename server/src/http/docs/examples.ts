@@ -68,6 +68,11 @@ const examples: Readonly<Record<string, object>> = {
       { start: '2026-01-31T08:15:00Z', seconds: 900, direction: 'NB', lane: 1, volume: null },
     ],
   },
+  'counts.import': {
+    sensorId: ID,
+    text: 'Date;Time;NB;SB\n2026-01-31;08:00;42;38\n2026-01-31;08:15;40;45\n',
+    dryRun: true,
+  },
   'events.getAll': { ...MONTH, eventType: 'SPEED_DETECTION', take: 20 },
   'events.getRecent': { limit: 10 },
   'events.review': { id: ID, decision: 'CONFIRMED' },

@@ -66,6 +66,7 @@ export const routes: readonly Route[] = [
   remove('/v1/events/{id}/review', 'events.undoReview'),
   read('/v1/stream', 'live.onAny'),
   post('/v1/counts', 'counts.ingest'),
+  post('/v1/counts/files', 'counts.import'),
 
   // GET is for devices that cannot post.
   read('/v1/heartbeat', 'sensors.heartbeat'),

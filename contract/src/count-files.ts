@@ -1,0 +1,123 @@
+import { z } from 'zod';
+import { isPeriodLength, MIN_PERIOD_SECONDS } from './counts.ts';
+import { parts } from './figures.ts';
+import { classScheme, direction, lane } from './movements.ts';
+import { timezoneName } from './system.ts';
+
+// Files with counts of intervals, as cities and makers of detectors exchange them.
+
+/** Maximum length of the text of a file, in characters, and of its bytes in base64. */
+export const MAX_FILE_LENGTH = 4_000_000;
+/** Maximum number of periods in a file: a year of quarter hours. */
+export const MAX_FILE_PERIODS = 36_000;
+/** Maximum number of errors, and of periods, that an answer lists. */
+export const MAX_LISTED = 1_000;
+
+const SECONDS = `Use a divisor of a day (86400) from ${MIN_PERIOD_SECONDS} to 86400, such as 60, 300, 900 or 3600`;
+const TOO_LONG = `A file may have ${MAX_FILE_LENGTH} characters: divide it`;
+
+export const countFileFormats = ['CSV', 'PEMS'] as const;
+
+export const importCountsInput = z
+  .object({
+    sensorId: z.string().describe('The sensor that counted.'),
+    format: z
+      .enum(countFileFormats)
+      .default('CSV')
+      .describe(
+        'CSV: a table with a header, separated by comma, semicolon or TAB. PEMS: lines `station, lanes, (vehicles, mph, occupancy from 0 to 1) for each lane, time`.',
+      ),
+    text: z.string().max(MAX_FILE_LENGTH, TOO_LONG).optional().describe('The text of the file.'),
+    base64: z
+      .base64('Use base64')
+      .max(MAX_FILE_LENGTH, TOO_LONG)
+      .optional()
+      .describe('The bytes of the file instead, in UTF-8, UTF-16 with a byte order mark, or windows-1252.'),
+    dryRun: z.boolean().default(false).describe('Whether to say what would be stored, and store nothing.'),
+    timeZone: timezoneName
+      .optional()
+      .describe(
+        'The time zone of times without an offset; by default, that of the service. A time that clocks skip is an error. If they are set back, the first of two equal times is the earlier one.',
+      ),
+    binLabel: z
+      .enum(['START', 'END'])
+      .optional()
+      .describe(
+        'Whether times name the start or the end of intervals. By default, what the name of their column says, and otherwise START.',
+      ),
+    dateOrder: z
+      .enum(['YMD', 'DMY', 'MDY'])
+      .optional()
+      .describe(
+        'The order of dates such as 03/04/2026. Required if no date of the file shows it, unless they begin with the year.',
+      ),
+    seconds: z
+      .number(SECONDS)
+      .refine(isPeriodLength, SECONDS)
+      .optional()
+      .describe('The length of the intervals; by default, the usual distance of two rows.'),
+    emptyCells: z
+      .enum(['GAP', 'ZERO'])
+      .default('GAP')
+      .describe('What an empty cell of a count means: that it is not known, or that nothing was counted.'),
+    speedUnit: z
+      .enum(['KMH', 'MPH'])
+      .optional()
+      .describe('Of columns whose name does not say it; by default, km/h.'),
+    classScheme: classScheme.default('BASIC').describe('Of the values in a column with classes.'),
+    direction: direction.optional().describe('Of rows and columns that have none.'),
+    lane: lane.optional().describe('Of rows and columns that have none.'),
+    station: z.string().max(100).optional().describe('Only lines of this station (PEMS).'),
+  })
+  .refine(({ text, base64 }) => (text === undefined) !== (base64 === undefined), {
+    path: ['text'],
+    message: 'Send the file as text or as base64',
+  });
+export type ImportCountsInput = z.infer<typeof importCountsInput>;
+
+const part = { direction: parts.direction, lane: parts.lane, movement: parts.movement };
+const line = z.number().describe('Number of the line in the file, from 1.');
+
+export const importedCounts = z.object({
+  dryRun: z.boolean(),
+  encoding: z.string().nullable().describe('Of `base64`: UTF-8, UTF-16LE, UTF-16BE or windows-1252.'),
+  timeZone: z.string(),
+  binLabel: z.enum(['START', 'END']),
+  seconds: z.number().nullable().describe('The length of the intervals; null if no row could be read.'),
+  columns: z
+    .array(
+      z.object({
+        name: z.string(),
+        use: z
+          .enum(['TIME', 'PART', 'COUNT', 'SPEED', 'OCCUPANCY', 'SUM', 'IGNORED'])
+          .describe(
+            'PART: the direction, lane, movement or class of a row. SUM: compared with the sum of the other counts.',
+          ),
+        ...part,
+        class: z.object({ scheme: z.string(), code: z.string() }).optional(),
+      }),
+    )
+    .describe('How the columns are understood.'),
+  rowCount: z.number().describe('Number of rows below the header.'),
+  periodCount: z.number().describe('Number of periods that could be read.'),
+  stored: z.number().describe('Number of periods that are new, those that would be in a dry run.'),
+  replaced: z.number().describe('Number of periods that replace others, which are kept as revisions.'),
+  duplicates: z.number().describe('Number of periods that were stored before.'),
+  errorCount: z.number().describe('Number of rows and periods that are not stored.'),
+  from: z.date().nullable().describe('The start of the first period.'),
+  until: z.date().nullable().describe('The end of the last period, exclusive.'),
+  errors: z.array(z.object({ line, message: z.string() })).describe(`The first ${MAX_LISTED}.`),
+  periods: z
+    .array(
+      z.object({
+        line,
+        start: z.date(),
+        ...part,
+        volume: z.number().nullable().describe('Number of motor vehicles; null is a gap.'),
+        byClass: z.record(z.string(), z.number().describe('Number of road users.')).optional(),
+        result: z.enum(['NEW', 'REPLACED', 'DUPLICATE']),
+      }),
+    )
+    .describe(`The first ${MAX_LISTED} of a dry run; otherwise empty.`),
+});
+export type ImportedCounts = z.infer<typeof importedCounts>;
