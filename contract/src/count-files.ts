@@ -3,6 +3,7 @@ import { isPeriodLength, MIN_PERIOD_SECONDS } from './counts.ts';
 import { parts } from './figures.ts';
 import { classScheme, direction, lane } from './movements.ts';
 import { timezoneName } from './system.ts';
+import { ONE_PLACE, onePlace, timezone, trafficPlace } from './traffic.ts';
 
 // Files with counts of intervals, as cities and makers of detectors exchange them.
 
@@ -16,7 +17,7 @@ export const MAX_LISTED = 1_000;
 const SECONDS = `Use a divisor of a day (86400) from ${MIN_PERIOD_SECONDS} to 86400, such as 60, 300, 900 or 3600`;
 const TOO_LONG = `A file may have ${MAX_FILE_LENGTH} characters: divide it`;
 
-export const countFileFormats = ['CSV', 'PEMS'] as const;
+export const countFileFormats = ['CSV', 'PEMS', 'TMG'] as const;
 
 export const importCountsInput = z
   .object({
@@ -25,7 +26,7 @@ export const importCountsInput = z
       .enum(countFileFormats)
       .default('CSV')
       .describe(
-        'CSV: a table with a header, separated by comma, semicolon or TAB. PEMS: lines `station, lanes, (vehicles, mph, occupancy from 0 to 1) for each lane, time`.',
+        'CSV: a table with a header, separated by comma, semicolon or TAB. PEMS: lines `station, lanes, (vehicles, mph, occupancy from 0 to 1) for each lane, time`. TMG: volume, class and speed records of the Traffic Monitoring Guide of the FHWA (2022), with `|` between fields.',
       ),
     text: z.string().max(MAX_FILE_LENGTH, TOO_LONG).optional().describe('The text of the file.'),
     base64: z
@@ -67,7 +68,7 @@ export const importCountsInput = z
     classScheme: classScheme.default('BASIC').describe('Of the values in a column with classes.'),
     direction: direction.optional().describe('Of rows and columns that have none.'),
     lane: lane.optional().describe('Of rows and columns that have none.'),
-    station: z.string().max(100).optional().describe('Only lines of this station (PEMS).'),
+    station: z.string().max(100).optional().describe('Only lines of this station (PEMS, TMG).'),
   })
   .refine(({ text, base64 }) => (text === undefined) !== (base64 === undefined), {
     path: ['text'],
@@ -121,3 +122,48 @@ export const importedCounts = z.object({
     .describe(`The first ${MAX_LISTED} of a dry run; otherwise empty.`),
 });
 export type ImportedCounts = z.infer<typeof importedCounts>;
+
+const tmgDirections = ['NB', 'NE', 'EB', 'SE', 'SB', 'SW', 'WB', 'NW', 'NS', 'EW'] as const;
+
+export const tmgFileInput = z
+  .object({
+    ...trafficPlace,
+    year: z.int().min(1970).max(8999).describe('The local calendar year.'),
+    month: z.int().min(1).max(12).describe('The month, 1 to 12.'),
+    records: z
+      .enum(['STATION', 'VOLUME', 'CLASS', 'SPEED'])
+      .describe(
+        'STATION: one record for each direction and lane. VOLUME: one for each day, with its 24 hours. CLASS, SPEED: one for each hour, with the vehicles by class, or by speed in steps of 5 mph.',
+      ),
+    stateCode: z
+      .string()
+      .regex(/^\d{1,2}$/, 'Use the FIPS code of the state, such as 11')
+      .describe('The FIPS code of the state.'),
+    stationId: z
+      .string()
+      .regex(/^[A-Za-z0-9]{1,20}$/, 'Use up to 20 letters and digits')
+      .describe('Shorter ids are filled with zeros to six characters.'),
+    functionalClass: z
+      .string()
+      .regex(/^[1-7][RU]$/, 'Use a class from 1 to 7 with R for rural or U for urban, such as 2U')
+      .optional()
+      .describe(
+        'Functional classification of the road, such as 2U. TMAS requires it in records of stations and volumes.',
+      ),
+    direction: z
+      .enum(tmgDirections)
+      .optional()
+      .describe(
+        'Of vehicles without a direction of travel. NS and EW, for both directions of a road, are for volumes only.',
+      ),
+  })
+  .refine(onePlace, ONE_PLACE);
+export type TmgFileInput = z.infer<typeof tmgFileInput>;
+
+export const tmgFile = z.object({
+  timezone,
+  fileName: z.string(),
+  text: z.string().describe('A header with the names of the fields, and the records.'),
+  recordCount: z.number().describe('Number of records.'),
+});
+export type TmgFile = z.infer<typeof tmgFile>;

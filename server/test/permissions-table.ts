@@ -121,6 +121,7 @@ export const mayCall = {
   'traffic.getFactors': everybody,
   'traffic.getDesignHours': everybody,
   'traffic.getSpeedStudy': everybody,
+  'traffic.getTmgFile': everybody,
   'traffic.compareStudies': everybody,
   'studies.list': readReports,
   'studies.get': readReports,

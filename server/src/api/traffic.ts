@@ -1,3 +1,4 @@
+import { tmgFile, tmgFileInput } from '@gantry/contract/count-files';
 import {
   aadt,
   annualInput,
@@ -26,6 +27,7 @@ import {
   topLocationsInput,
 } from '@gantry/contract/traffic';
 import { turningMovements, turningMovementsInput } from '@gantry/contract/turning-movements';
+import { getTmgFile } from '../traffic/files/tmg-export.ts';
 import {
   getFlow,
   getHourOfWeek,
@@ -159,4 +161,15 @@ export const trafficRouter = router({
     .input(compareStudiesInput)
     .output(studyComparison)
     .query(({ ctx: { app }, input }) => compareSpeeds(app, input)),
+
+  getTmgFile: signedIn
+    .meta({
+      question: true,
+      summary: 'Get a month of a place as records of the Traffic Monitoring Guide of the FHWA',
+      notes:
+        'Fields are separated by `|`, and a header names them. Hours of which less than 95 % is known are empty. Classes are the 13 of the FHWA if the sensors report these, and otherwise two: light and heavy. `counts.import` reads these files.',
+    })
+    .input(tmgFileInput)
+    .output(tmgFile)
+    .query(({ ctx: { app }, input }) => getTmgFile(app, input)),
 });

@@ -207,6 +207,30 @@ export function countByKind(
   });
 }
 
+/** Motor vehicles of one kind in a slot (Unix milliseconds) whose speed is above `bin` − 1 km/h and at most `bin`. */
+export interface KindSpeed {
+  readonly slot: number;
+  readonly kind: Kind;
+  readonly bin: number;
+  readonly count: number;
+}
+
+/** The speeds at a place by kind, of the sensors whose speeds count there. */
+export function speedsByKind(
+  { kinds, rows }: Counts,
+  counters: readonly Counter[],
+  choices: readonly Choice[],
+): KindSpeed[] {
+  const roleOf = rolesOf(counters, choices);
+  return rows.flatMap(({ slot, sensorId, cells, measures, sums }) => {
+    if (!roleOf(sensorId, slot).hasSpeeds) return [];
+    return cells.flatMap((cell, n): KindSpeed[] => {
+      const [kind, bin = 0, count = 0] = [kinds.get(cell), measures[n], sums[n]];
+      return kind?.isMotor && isPlausibleBin(bin) && count !== 0 ? [{ slot, kind, bin, count }] : [];
+    });
+  });
+}
+
 /** The traffic of a place by slot. The arrays are parallel: elements at the same position concern the same slot. */
 export interface Rollups {
   /** Unix milliseconds. */

@@ -12,11 +12,13 @@ import {
   classOf,
   countByKind,
   type KindCount,
+  type KindSpeed,
   phasesOf,
   type Rollups,
   rolesOf,
   rollupsOf,
   slotsOf,
+  speedsByKind,
   type WantedVehicles,
   wantedOf,
 } from './counting.ts';
@@ -71,6 +73,8 @@ export interface Traffic {
   readonly binsOf: (bounds: readonly number[]) => Bin[];
   /** Reads the volumes of shorter intervals, as bins without their parts. @param bounds as for `completenessOf` */
   readonly readVolumes: (bounds: readonly number[]) => Promise<Bin[]>;
+  /** The speeds of motor vehicles by slot, direction and lane. Nothing if the parts were left out. */
+  readonly speedCells: () => (Omit<Cell, 'volume'> & Omit<KindSpeed, 'kind'>)[];
   /** Reads the single vehicles whose speeds are in the rollups, as far as their events are still stored. */
   readonly readSpeeds: () => Promise<readonly SingleVehicle[]>;
   /** Reads the counts of more than five minutes, of which shorter intervals have no part. */
@@ -162,6 +166,10 @@ export async function readTraffic(
         : [];
       return binsOf(bounds, { rollups, kinds, ...known(bounds) });
     },
+    speedCells: () =>
+      isWhole
+        ? speedsByKind(counts, all, choices).map(({ kind, ...speed }) => ({ ...partOf(kind), ...speed }))
+        : [],
     readVolumes: async (bounds) => {
       const within = cutSegments([{ minutes: slotsWithin(bounds), ...rangeOf(bounds) }], cuts);
       const volumes = await readCounts(db, place, counting, within, isWanted !== null);

@@ -148,6 +148,7 @@ export const routes: readonly Route[] = [
   read('/v1/traffic/factors', 'traffic.getFactors'),
   read('/v1/traffic/design-hours', 'traffic.getDesignHours'),
   read('/v1/traffic/speed-study', 'traffic.getSpeedStudy'),
+  read('/v1/traffic/tmg', 'traffic.getTmgFile'),
   post('/v1/traffic/speed-study/comparison', 'traffic.compareStudies'),
 
   read('/v1/studies', 'studies.list'),

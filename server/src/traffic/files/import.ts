@@ -10,8 +10,9 @@ import { readCsv } from './csv.ts';
 import type { FileOfCounts, FilePeriod } from './file-of-counts.ts';
 import { readPems } from './pems.ts';
 import { decodeFile, type LineError } from './table.ts';
+import { readTmg } from './tmg.ts';
 
-const READERS = { CSV: readCsv, PEMS: readPems };
+const READERS = { CSV: readCsv, PEMS: readPems, TMG: readTmg };
 
 /** What became of a period, or would. */
 type Result = FilePeriod & { readonly result: 'NEW' | 'REPLACED' | 'DUPLICATE' };
