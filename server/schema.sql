@@ -67,6 +67,14 @@ CREATE TABLE backups (
   error text
 );
 
+CREATE TABLE calendar_days (
+  id uuid NOT NULL DEFAULT gen_random_uuid(),
+  date date NOT NULL,
+  kind text COLLATE "C" NOT NULL,
+  name text NOT NULL,
+  location_id uuid
+);
+
 CREATE TABLE changes (
   xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
   seq bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
@@ -712,6 +720,17 @@ CREATE TABLE traffic_cells (
   movement text COLLATE "C" NOT NULL DEFAULT ''::text
 );
 
+CREATE TABLE traffic_flags (
+  sensor_id uuid NOT NULL,
+  found_at timestamp with time zone NOT NULL,
+  rule text COLLATE "C" NOT NULL,
+  lane text NOT NULL DEFAULT ''::text,
+  since timestamp with time zone NOT NULL,
+  until timestamp with time zone NOT NULL,
+  value double precision NOT NULL,
+  threshold double precision NOT NULL
+);
+
 CREATE TABLE traffic_kept (
   only_row boolean NOT NULL DEFAULT true,
   since timestamp with time zone NOT NULL DEFAULT '-infinity'::timestamp with time zone,
@@ -761,6 +780,18 @@ CREATE TABLE traffic_places (
   periods boolean NOT NULL DEFAULT false
 );
 
+CREATE TABLE traffic_reviews (
+  id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  place_kind text COLLATE "C" NOT NULL,
+  place_id uuid NOT NULL,
+  since timestamp with time zone NOT NULL,
+  until timestamp with time zone NOT NULL,
+  decision text COLLATE "C" NOT NULL,
+  reason text NOT NULL,
+  user_id uuid NOT NULL,
+  at timestamp(3) with time zone NOT NULL DEFAULT now()
+);
+
 CREATE TABLE traffic_rollups (
   minutes smallint NOT NULL,
   place_id uuid NOT NULL,
@@ -792,6 +823,12 @@ CREATE TABLE traffic_unfolded (
   classes text[],
   movements text[]
 ) WITH (toast_tuple_target=8160, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000, autovacuum_vacuum_cost_delay=0, vacuum_truncate=false);
+
+CREATE TABLE traffic_unjudged (
+  sensor_id uuid NOT NULL,
+  day date NOT NULL,
+  changed_at timestamp with time zone NOT NULL DEFAULT clock_timestamp()
+);
 
 CREATE TABLE users (
   id uuid NOT NULL DEFAULT gen_random_uuid(),
@@ -897,6 +934,9 @@ ALTER TABLE api_tokens ADD CONSTRAINT api_tokens_user_id_fkey FOREIGN KEY (user_
 ALTER TABLE backups ADD CONSTRAINT backups_pkey PRIMARY KEY (id);
 ALTER TABLE backups ADD CONSTRAINT backups_origin_check CHECK ((origin = ANY (ARRAY['SCHEDULE'::text, 'USER'::text, 'COMMAND'::text])));
 ALTER TABLE backups ADD CONSTRAINT backups_status_check CHECK ((status = ANY (ARRAY['RUNNING'::text, 'COMPLETED'::text, 'STOPPED'::text, 'FAILED'::text])));
+ALTER TABLE calendar_days ADD CONSTRAINT calendar_days_date_kind_location_id_key UNIQUE NULLS NOT DISTINCT (date, kind, location_id);
+ALTER TABLE calendar_days ADD CONSTRAINT calendar_days_pkey PRIMARY KEY (id);
+ALTER TABLE calendar_days ADD CONSTRAINT calendar_days_location_id_fkey FOREIGN KEY (location_id) REFERENCES locations(id) ON DELETE CASCADE;
 ALTER TABLE changes ADD CONSTRAINT changes_pkey PRIMARY KEY (xid, seq);
 ALTER TABLE changes ADD CONSTRAINT changes_topic_check CHECK ((topic = ANY (ARRAY['events'::text, 'sensors'::text, 'incidents'::text, 'watchlist'::text])));
 ALTER TABLE connections ADD CONSTRAINT connections_token_hash_key UNIQUE (token_hash);
@@ -1022,9 +1062,13 @@ ALTER TABLE traffic_period_revisions ADD CONSTRAINT traffic_period_revisions_pke
 ALTER TABLE traffic_periods ADD CONSTRAINT traffic_periods_pkey PRIMARY KEY (sensor_id, direction, lane, movement, start);
 ALTER TABLE traffic_periods ADD CONSTRAINT traffic_periods_seconds_check CHECK (((seconds >= 10) AND (seconds <= 86400)));
 ALTER TABLE traffic_places ADD CONSTRAINT traffic_places_pkey PRIMARY KEY (location_id, sensor_id);
+ALTER TABLE traffic_reviews ADD CONSTRAINT traffic_reviews_pkey PRIMARY KEY (id);
+ALTER TABLE traffic_reviews ADD CONSTRAINT traffic_reviews_check CHECK ((until > since));
+ALTER TABLE traffic_reviews ADD CONSTRAINT traffic_reviews_decision_check CHECK ((decision = ANY (ARRAY['ACCEPT'::text, 'REJECT'::text])));
 ALTER TABLE traffic_rollups ADD CONSTRAINT traffic_rollups_minutes_place_id_slot_vehicle_type_key UNIQUE NULLS NOT DISTINCT (minutes, place_id, slot, vehicle_type);
 ALTER TABLE traffic_rollups ADD CONSTRAINT traffic_rollups_minutes_check CHECK ((minutes = ANY (ARRAY[1, 5, 15, 60, 1440])));
 ALTER TABLE traffic_unfolded ADD CONSTRAINT traffic_unfolded_sign_check CHECK ((sign = ANY (ARRAY['-1'::integer, 1])));
+ALTER TABLE traffic_unjudged ADD CONSTRAINT traffic_unjudged_pkey PRIMARY KEY (sensor_id, day);
 ALTER TABLE users ADD CONSTRAINT users_email_key UNIQUE (email);
 ALTER TABLE users ADD CONSTRAINT users_pkey PRIMARY KEY (id);
 ALTER TABLE users ADD CONSTRAINT users_email_check CHECK ((email = lower(email)));
@@ -1045,6 +1089,7 @@ CREATE INDEX activity_of_user ON public.activity USING btree (user_id, id DESC);
 CREATE INDEX api_tokens_of_user ON public.api_tokens USING btree (user_id, created_at DESC);
 CREATE INDEX backups_by_start ON public.backups USING btree (started_at, id);
 CREATE UNIQUE INDEX backups_under_way ON public.backups USING btree ((true)) WHERE (status = 'RUNNING'::text);
+CREATE INDEX calendar_days_of_location ON public.calendar_days USING btree (location_id) WHERE (location_id IS NOT NULL);
 CREATE INDEX connections_deleted ON public.connections USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX connections_of_sensor ON public.connections USING btree (sensor_id);
 CREATE INDEX deleted_events_by_time ON public.deleted_events USING btree (at);
@@ -1110,8 +1155,10 @@ CREATE INDEX sessions_expiry ON public.sessions USING btree (expires_at);
 CREATE INDEX sessions_of_user ON public.sessions USING btree (user_id, last_seen_at DESC);
 CREATE INDEX studies_by_creation ON public.studies USING btree (created_at, id);
 CREATE INDEX traffic_bins_of_location ON public.traffic_bins USING btree (minutes, location_id, slot) WHERE (location_id IS NOT NULL);
+CREATE INDEX traffic_flags_of_sensor ON public.traffic_flags USING btree (sensor_id, found_at);
 CREATE INDEX traffic_periods_by_start ON public.traffic_periods USING btree (sensor_id, start);
 CREATE INDEX traffic_places_of_sensor ON public.traffic_places USING btree (sensor_id);
+CREATE INDEX traffic_reviews_of_place ON public.traffic_reviews USING btree (place_id, id);
 CREATE INDEX watchlist_alerts_by_creation ON public.watchlist_alerts USING btree (created_at, id);
 CREATE INDEX watchlist_alerts_by_urgency ON public.watchlist_alerts USING btree (priority DESC, created_at, id) WHERE (acknowledged_at IS NULL);
 CREATE INDEX watchlist_alerts_of_vehicle ON public.watchlist_alerts USING btree (entry_id, sensor_id, vehicle_key, last_read_at) WHERE (vehicle_key IS NOT NULL);

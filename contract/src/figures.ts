@@ -17,7 +17,7 @@ const clockTime = z
   .transform((text) => Number(text.slice(0, 2)) * 60 + Number(text.slice(3)));
 
 export const figureStatus = binStatus.describe(
-  'VALID: over, and at least 95 % is known. PROVISIONAL: not over. PARTIAL: over, and less is known; the value is that of what is known. GAP: nothing is known. INSUFFICIENT: there are fewer observations than the value needs.',
+  'VALID: over, and at least 95 % is known. PROVISIONAL: not over. PARTIAL: over, and less is known; the value is that of what is known. GAP: nothing is known. EXCLUDED: what is known was rejected (`traffic.getDataQuality`). INSUFFICIENT: there are fewer observations than the value needs.',
 );
 export const reason = z
   .string()
@@ -67,6 +67,12 @@ export const countsInput = z
     interval: z.enum(['15min', '60min', 'day']).default('15min'),
     ...trafficRange,
     by: by.default(['direction', 'lane', 'class', 'movement']),
+    flags: z
+      .enum(['exclude', 'include'])
+      .default('exclude')
+      .describe(
+        'exclude: without the data that rules or people rejected (`traffic.getDataQuality`). include: with them.',
+      ),
   })
   .refine(onePlace, ONE_PLACE);
 export type CountsInput = z.infer<typeof countsInput>;
@@ -214,11 +220,11 @@ export const dailyVolumes = z.object({
   adt: dailyMean.describe(
     'Average daily traffic: the mean of complete days, of which at least 95 %, and 75 % of each hour, are known.',
   ),
-  awdt: dailyMean.describe('Of complete days from Monday to Friday.'),
+  awdt: dailyMean.describe('Of complete days from Monday to Friday that are no holidays (`calendars.list`).'),
   weekendAdt: dailyMean.describe('Of complete Saturdays and Sundays.'),
   excluded: z
     .array(z.object({ date, reason: z.string() }))
-    .describe('Days that are in no mean, because they are not complete.'),
+    .describe('Days that are in no mean, because they are not complete, or their data were rejected.'),
 });
 export type DailyVolumesOfPlace = z.infer<typeof dailyVolumes>;
 

@@ -369,7 +369,7 @@ describe('daily volumes', () => {
       n > 11 && n < 14 ? { ...bin, status: 'EXCLUDED' as const } : bin,
     );
     expect(dailyVolumes(noon, day, 'UTC').days).toMatchObject([
-      { volume: 220, status: 'PARTIAL', reason: 'Only 91 % of the day is known' },
+      { volume: 220, status: 'PARTIAL', reason: 'Only 91 % of the day is known: data of 2 h were rejected' },
     ]);
     const rejected = withHour({}).map((bin) => ({ ...bin, status: 'EXCLUDED' as const }));
     expect(dailyVolumes(rejected, day, 'UTC').days).toMatchObject([

@@ -27,6 +27,8 @@ export type ActivityAction =
   | `reports.${'generate' | 'download' | 'cancel' | 'delete' | 'createSchedule' | 'updateSchedule' | 'deleteSchedule'}`
   | `studies.${'create' | 'freeze' | 'sign' | 'reject' | 'delete' | 'export'}`
   | `storage.${'setRetention' | 'runRetention' | 'setHold' | 'releaseHold'}`
+  | 'traffic.reviewData'
+  | `calendars.${'create' | 'delete'}`
   | 'backups.create'
   | 'counts.import'
   | 'images.view'

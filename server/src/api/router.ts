@@ -1,4 +1,5 @@
 import { apiTokensRouter, authRouter, secondFactorRouter } from './auth.ts';
+import { calendarsRouter } from './calendars.ts';
 import { connectionsRouter } from './connections.ts';
 import { countsRouter } from './counts.ts';
 import { eventsRouter } from './events.ts';
@@ -32,6 +33,7 @@ export const appRouter = router({
   assignments: assignmentsRouter,
   traffic: trafficRouter,
   studies: studiesRouter,
+  calendars: calendarsRouter,
   webhooks: webhooksRouter,
   incidents: incidentsRouter,
   watchlist: watchlistRouter,

@@ -16,6 +16,16 @@ import {
   studyComparison,
 } from '@gantry/contract/figures';
 import {
+  dataQuality,
+  dataQualityInput,
+  dataReview,
+  dataReviewsInput,
+  dataReviewsPage,
+  outagesInput,
+  outagesPage,
+  reviewDataInput,
+} from '@gantry/contract/quality';
+import {
   flow,
   flowInput,
   hourOfWeek,
@@ -27,7 +37,9 @@ import {
   topLocationsInput,
 } from '@gantry/contract/traffic';
 import { turningMovements, turningMovementsInput } from '@gantry/contract/turning-movements';
+import { getDataQuality, listDataReviews, reviewData } from '../traffic/data-quality.ts';
 import { getTmgFile } from '../traffic/files/tmg-export.ts';
+import { getOutages } from '../traffic/outages.ts';
 import {
   getFlow,
   getHourOfWeek,
@@ -45,7 +57,7 @@ import {
   getPeakHours,
   getTurningMovements,
 } from '../traffic/volumes.ts';
-import { router, signedIn } from './procedures.ts';
+import { allowed, pageOf, router, signedIn } from './procedures.ts';
 
 export const trafficRouter = router({
   getFlow: signedIn
@@ -172,4 +184,47 @@ export const trafficRouter = router({
     .input(tmgFileInput)
     .output(tmgFile)
     .query(({ ctx: { app }, input }) => getTmgFile(app, input)),
+
+  getDataQuality: signedIn
+    .meta({
+      question: true,
+      summary: 'Get what rules found in the data of a place, and what is left of each day',
+      notes:
+        'Data that a rule REJECTs are in no figure of `traffic`: an interval of which nothing else is known is EXCLUDED, otherwise it is PARTIAL. A sensor is not trusted for 24 hours after R3 and R4. R2 and R16 reject the hour as a whole: it is in no mean of hours or days, but what was counted in it is still shown. `traffic.reviewData` overrules rules. At most 366 days.',
+    })
+    .input(dataQualityInput)
+    .output(dataQuality)
+    .query(({ ctx: { app }, input }) => getDataQuality(app, input)),
+
+  getOutages: signedIn
+    .meta({
+      question: true,
+      summary: 'List the times of which nothing is known, with the volume that was probably missed',
+      notes:
+        'An outage is not cut at midnight, nor at the ends of the range. Without a place, this lists the sensors that once counted and do not work now.',
+    })
+    .input(outagesInput)
+    .output(outagesPage)
+    .query(async ({ ctx: { app }, input }) => {
+      const { timezone, ...page } = await getOutages(app, input);
+      return { timezone, ...pageOf('outages', page, input.take) };
+    }),
+
+  reviewData: allowed('manageSensors')
+    .meta({
+      summary: 'Accept or reject the data of a place in a range',
+      notes:
+        'The latest decision about a time holds, and wins over rules. A decision about a sensor concerns what it counted, wherever it stood; one about a location concerns the figures of the location. Nothing is deleted.',
+    })
+    .input(reviewDataInput)
+    .output(dataReview)
+    .mutation(({ ctx, input }) => reviewData(ctx, input)),
+
+  getDataReviews: signedIn
+    .meta({ question: true, summary: 'List the decisions about data, the latest first' })
+    .input(dataReviewsInput)
+    .output(dataReviewsPage)
+    .query(async ({ ctx: { app }, input }) =>
+      pageOf('reviews', await listDataReviews(app, input), input.take),
+    ),
 });

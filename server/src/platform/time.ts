@@ -168,7 +168,7 @@ export function* localDays(interval: Interval, zone: string): Generator<LocalDay
  * not have 24 hours.
  */
 export function dayBounds(interval: Interval, zone: string): number[] {
-  const bounds = [resolveTime(dayAt(interval.from, zone), zone)];
+  const bounds = [resolveTime(dayOf(interval.from, zone), zone)];
   for (const { until } of wholeDays(interval, zone)) bounds.push(until);
   return bounds;
 }
@@ -178,7 +178,7 @@ export function dayBounds(interval: Interval, zone: string): number[] {
  * @param firstDay the first day of the week, from 0 (Sunday) to 6 (Saturday)
  */
 export function weekBounds({ from, until }: Interval, zone: string, firstDay: number): number[] {
-  const day = dayAt(from, zone);
+  const day = dayOf(from, zone);
   let start = addDays(day, -((new Date(day).getUTCDay() - firstDay + 7) % 7));
   const bounds = [resolveTime(start, zone)];
   while ((bounds.at(-1) ?? until) < until) {
@@ -192,13 +192,14 @@ function addDays(day: string, count: number): string {
   return new Date(Date.parse(day) + count * DAY_MS).toISOString().slice(0, 10);
 }
 
-function dayAt(moment: number, zone: string): string {
+/** The local day of a time (Unix milliseconds), as YYYY-MM-DD. */
+export function dayOf(moment: number, zone: string): string {
   return DateTime.fromMillis(moment, { zone }).toFormat('yyyy-MM-dd');
 }
 
 /** The whole days that overlap an interval. A day that the zone skipped is left out. */
 function* wholeDays({ from, until }: Interval, zone: string): Generator<LocalDay> {
-  let day = dayAt(from, zone);
+  let day = dayOf(from, zone);
   for (let start = resolveTime(day, zone); start < until; ) {
     const next = addDays(day, 1);
     const end = resolveTime(next, zone);

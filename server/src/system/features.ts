@@ -20,6 +20,7 @@ const featureOfPath: Readonly<Record<string, SwitchableFeature>> = {
 /** The same for all procedures of a group. */
 const featureOfGroup: Readonly<Record<string, SwitchableFeature>> = {
   points: 'locations',
+  calendars: 'traffic',
   assignments: 'locations',
   studies: 'traffic',
 };

@@ -59,6 +59,8 @@ export interface Count {
   readonly coverage: number;
   /** Motor vehicles; null if nothing is known or all was rejected. */
   readonly volume: number | null;
+  /** Whether it is an hour with a gap that is too long for its usual volume (R2), and so in no mean. */
+  readonly hasLongGap?: boolean;
 }
 
 /** The traffic of a place in an interval. */
@@ -165,6 +167,7 @@ export function joinCounts(counts: readonly Count[]): Count {
         }),
     coverage,
     volume,
+    ...(counts.some(({ hasLongGap }) => hasLongGap) && { hasLongGap: true }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '@gantry/contract/durations';
 import type { Interval } from '../platform/time.ts';
 import { type BinStatus, COMPLETE_COVERAGE, type Count, coveredOf, joinCounts, roundTo } from './bin.ts';
 import { binsByDay, type DayOfBins, hoursOf, MIN_HOUR_COVERAGE } from './local-hours.ts';
@@ -77,12 +78,20 @@ const REASONS: Partial<Record<BinStatus, string>> = {
 function lackOf(day: DayOfBins, zone: string): string | null {
   const { from, until, bins } = day;
   const coverage = coveredOf(bins) / (until - from);
-  if (coverage < COMPLETE_COVERAGE) return `Only ${percent(coverage)} of the day is known`;
+  const rejected = bins.filter(({ status }) => status === 'EXCLUDED');
+  const because = rejected.length > 0 ? `: data of ${hoursWithin(rejected)} h were rejected` : '';
+  if (coverage < COMPLETE_COVERAGE) return `Only ${percent(coverage)} of the day is known${because}`;
   if (bins.reduce((sum, { start, end }) => sum + end - start, 0) < until - from) return 'An hour has no data';
-  const hour = hoursOf(day, zone).find((each) => each.coverage < MIN_HOUR_COVERAGE);
-  return hour
-    ? `Only ${percent(hour.coverage)} of the hour from ${String(hour.hour).padStart(2, '0')}:00 is known`
-    : null;
+  for (const { hour, coverage: known, hasLongGap = false } of hoursOf(day, zone)) {
+    const named = `the hour from ${String(hour).padStart(2, '0')}:00`;
+    if (known < MIN_HOUR_COVERAGE) return `Only ${percent(known)} of ${named} is known`;
+    if (hasLongGap) return `A gap in ${named} is too long for its usual volume (R2)`;
+  }
+  return null;
+}
+
+function hoursWithin(counts: readonly Count[]): number {
+  return roundTo(counts.reduce((sum, { start, end }) => sum + end - start, 0) / HOUR_MS, 1);
 }
 
 function percent(share: number): string {

@@ -28,6 +28,7 @@ import type { LimitedPlace } from './places-store.ts';
 import {
   type Edges,
   findStays,
+  type KnownSensor,
   readEdges,
   readObservedSpans,
   readOnlineSpans,
@@ -35,8 +36,17 @@ import {
   readSightings,
   type Sightings,
 } from './presence-store.ts';
+import type { Rejected } from './rejected.ts';
 import { cutSegments, type Segment, slotsWithin } from './segments.ts';
-import { type Kind, readCounts, readVehicles, type SingleVehicle, source } from './slots-store.ts';
+import { NO_VERDICTS, reachOf, readVerdicts, type Verdicts } from './sensor-flags.ts';
+import {
+  type Counts,
+  type Kind,
+  readCounts,
+  readVehicles,
+  type SingleVehicle,
+  source,
+} from './slots-store.ts';
 
 /**
  * Says of a gap that it is a part of an interval that a detector counted as a whole.
@@ -64,6 +74,10 @@ export interface Completeness {
 /** The traffic of a place in a range. */
 export interface Traffic {
   readonly rollups: Rollups;
+  /** What rules and people say about the data; nothing if rejected data are included. */
+  readonly verdicts: Verdicts;
+  /** For each interval, whether any of its data are rejected. @param bounds as for `completenessOf` */
+  readonly isRejectedIn: (bounds: readonly number[]) => readonly boolean[];
   /** @param bounds the starts of intervals within the range and the end of the last one, on slots of five minutes */
   readonly completenessOf: (bounds: readonly number[]) => Completeness;
   /**
@@ -111,12 +125,18 @@ export function segmentsWithin(place: LimitedPlace, bounds: readonly number[]): 
  * @param segments parts of one range, in order
  * @param now the time in Unix milliseconds: what comes after it is not missing
  * @param isWhole false to read the volumes of motor vehicles only, without their parts and speeds
+ * @param flags 'exclude' to leave out the data that rules or people rejected
  */
 export async function readTraffic(
   db: Executor,
   place: LimitedPlace,
   segments: readonly Segment[],
-  { now, isWhole = true, ...wanted }: { now: number; isWhole?: boolean } & WantedVehicles,
+  {
+    now,
+    isWhole = true,
+    flags = 'include',
+    ...wanted
+  }: { now: number; isWhole?: boolean; flags?: 'exclude' | 'include' } & WantedVehicles,
 ): Promise<Traffic> {
   const range = { from: segments[0]?.from ?? 0, until: segments.at(-1)?.until ?? 0 };
   const [sensors, stays] = await Promise.all([readSensors(db, place), findStays(db, place, range)]);
@@ -132,17 +152,25 @@ export async function readTraffic(
     return sensor ? [{ ...sensor, from: from ?? range.from, until: Math.min(until ?? end, end) }] : [];
   });
   const phases = phasesOf(counters, range);
-  const cuts = phases.slice(1).map(({ from }) => from);
-  const periodic = sensors
-    .filter((sensor) => sensor.source === source.COUNTED)
-    .map(({ sensorId }) => sensorId);
+  const isPeriodic = (sensor: KnownSensor): boolean => sensor.source === source.COUNTED;
+  const periodic = sensors.filter(isPeriodic).map(({ sensorId }) => sensorId);
+  const known = sensors.filter(({ sensorId }) => counters.some((counter) => counter.sensorId === sensorId));
+  const single = known.filter((sensor) => !isPeriodic(sensor)).map(({ sensorId }) => sensorId);
+  const past = { from: range.from, until: end };
+  const isExcluding = flags === 'exclude';
+  const alive = await readAlive(db, single, past, isExcluding ? reachOf(place) : REACH_MS);
+  const verdicts = isExcluding
+    ? await readVerdicts(db, place, known, { range: past, now, alive })
+    : NO_VERDICTS;
+  const { rejected } = verdicts;
+  const changes = phases.slice(1).map(({ from }) => from);
+  const cuts = [...new Set([...changes, ...rejected.cuts])].sort((a, b) => a - b);
   const cover = (within: readonly Segment[]): Promise<CoveringCounter[]> =>
-    coverOf(db, counters, { from: range.from, until: end }, { ids: periodic, segments: within });
+    coverOf(db, counters, past, alive, { ids: periodic, segments: within });
   const whole = cutSegments(segments, cuts);
-  const [covering, counts] = await Promise.all([
-    cover(whole),
-    readCounts(db, place, counting, whole, isWhole),
-  ]);
+  const [covered, read] = await Promise.all([cover(whole), readCounts(db, place, counting, whole, isWhole)]);
+  const covering = keptOf(covered, rejected, range);
+  const counts = keptCounts(read, rejected);
   // What a sensor counts while it is not assigned to the place is of its type as well.
   const absent = sensors.filter(({ sensorId }) => !covering.some((counter) => counter.sensorId === sensorId));
   const never = { from: range.from, until: range.from, covered: new Float64Array() };
@@ -152,19 +180,23 @@ export async function readTraffic(
   const rollups = rollupsOf(counts, all, choices, isWanted);
   const completeness = (bounds: readonly number[], by = covering): Completeness =>
     completenessOf(by, choices, range, bounds);
-  const known = (bounds: readonly number[], by = covering) => ({
+  const isRejectedIn = rejectionsOf(rejected, { covered, read }, range);
+  const knownOf = (bounds: readonly number[], by = covering) => ({
     coverage: completeness(bounds, by).coverage,
+    isRejected: isRejectedIn(bounds),
     now,
   });
   return {
     rollups,
+    verdicts,
     completenessOf: (bounds) => completeness(bounds),
+    isRejectedIn,
     readLongPeriods: async () => (periodic.length === 0 ? [] : readLongPeriods(db, periodic, range)),
     binsOf: (bounds) => {
       const kinds = isWhole
         ? countByKind(counts, all, choices).filter(({ kind }) => isWanted?.(kind) ?? true)
         : [];
-      return binsOf(bounds, { rollups, kinds, ...known(bounds) });
+      return binsOf(bounds, { rollups, kinds, ...knownOf(bounds) });
     },
     speedCells: () =>
       isWhole
@@ -172,23 +204,64 @@ export async function readTraffic(
         : [],
     readVolumes: async (bounds) => {
       const within = cutSegments([{ minutes: slotsWithin(bounds), ...rangeOf(bounds) }], cuts);
-      const volumes = await readCounts(db, place, counting, within, isWanted !== null);
+      const volumes = keptCounts(await readCounts(db, place, counting, within, isWanted !== null), rejected);
       // Shorter slots do not contain the longer periods.
-      const by = periodic.length === 0 ? covering : await cover(within);
+      const by = periodic.length === 0 ? covering : keptOf(await cover(within), rejected, range);
       return binsOf(bounds, {
         rollups: rollupsOf(volumes, all, choices, isWanted),
         kinds: [],
-        ...known(bounds, by),
+        ...knownOf(bounds, by),
       });
     },
     readSpeeds: async () => {
       const roleOf = rolesOf(all, choices);
       return (await readVehicles(db, place, counting, range)).filter(
         (vehicle) =>
-          roleOf(vehicle.sensorId, vehicle.slot).hasSpeeds && (isWanted?.(vehicle) ?? vehicle.isMotor),
+          !rejected.hasCounts(vehicle.sensorId, vehicle.slot) &&
+          roleOf(vehicle.sensorId, vehicle.slot).hasSpeeds &&
+          (isWanted?.(vehicle) ?? vehicle.isMotor),
       );
     },
   };
+}
+
+/** Counters without the time that is rejected. */
+function keptOf(
+  counters: readonly CoveringCounter[],
+  rejected: Rejected,
+  { from }: Interval,
+): CoveringCounter[] {
+  return counters.map((counter) => ({
+    ...counter,
+    covered: rejected.coveredOf(counter.sensorId, from, counter.covered),
+  }));
+}
+
+/** Counts without those that are rejected. */
+function keptCounts(counts: Counts, rejected: Rejected): Counts {
+  if (rejected.isNone) return counts;
+  return { ...counts, rows: counts.rows.filter(({ sensorId, slot }) => !rejected.hasCounts(sensorId, slot)) };
+}
+
+/** Finds the intervals in which anything that is known was rejected. */
+function rejectionsOf(
+  rejected: Rejected,
+  { covered, read }: { covered: readonly CoveringCounter[]; read: Counts },
+  { from, until }: Interval,
+): (bounds: readonly number[]) => boolean[] {
+  if (rejected.isNone) return (bounds) => bounds.slice(1).map(() => false);
+  const isRejected = new Uint8Array(Math.ceil((until - from) / SLOT_MS));
+  for (const { sensorId, covered: time } of covered) {
+    const kept = rejected.coveredOf(sensorId, from, time);
+    for (let n = 0; n < time.length; n++) if (time[n] !== kept[n]) isRejected[n] = 1;
+  }
+  for (const { sensorId, slot } of read.rows)
+    if (rejected.hasCounts(sensorId, slot)) isRejected[(slot - from) / SLOT_MS] = 1;
+  return (bounds) =>
+    bounds.slice(1).map((end, n) => {
+      const start = ((bounds[n] ?? end) - from) / SLOT_MS;
+      return isRejected.subarray(start, (end - from) / SLOT_MS).includes(1);
+    });
 }
 
 function binsOf(
@@ -197,11 +270,13 @@ function binsOf(
     rollups,
     kinds,
     coverage,
+    isRejected,
     now,
   }: {
     rollups: Rollups;
     kinds: readonly KindCount[];
     coverage: readonly number[];
+    isRejected: readonly boolean[];
     now: number;
   },
 ): Bin[] {
@@ -223,7 +298,8 @@ function binsOf(
   }
   return bounds.slice(1).map((end, n) => {
     const [known, volume] = [coverage[n] ?? 0, volumes[n] ?? 0];
-    const status = binStatus({ isOver: end <= now, coverage: known, volume });
+    const isExcluded = isRejected[n] === true && known === 0 && volume === 0;
+    const status = binStatus({ isOver: end <= now, coverage: known, volume, isExcluded });
     return {
       start: bounds[n] ?? end,
       end,
@@ -260,29 +336,17 @@ const MAX_SILENCE_MS = 20 * 60_000;
 /** So far outside of a range a vehicle may be that covers a part of it. */
 const REACH_MS = MAX_SILENCE_MS + SLOT_MS;
 
-/**
- * The time that each sensor covers: in which it was ONLINE according to its status history or sent every vehicle, slots in which it saw
- * anything, and silence of at most 20 minutes between two vehicles. Sensors that count intervals cover these.
- * @param periodic the sensors that count intervals, and the slots that are read
- */
-async function coverOf(
+/** The slots of five minutes in which sensors saw anything, from some time before a range until as long after it. */
+async function readAlive(
   db: Executor,
-  counters: readonly Counter[],
+  sensorIds: readonly string[],
   range: Interval,
-  periodic: { readonly ids: readonly string[]; readonly segments: readonly Segment[] },
-): Promise<CoveringCounter[]> {
-  const counted = await readCountedSpans(db, periodic.ids, periodic.segments);
-  const ids = [...new Set(counters.map(({ sensorId }) => sensorId))].filter(
-    (id) => !periodic.ids.includes(id),
-  );
-  const wider = { from: range.from - REACH_MS, until: range.until + REACH_MS };
-  const [online, observed, seen] = await Promise.all([
-    readOnlineSpans(db, ids, range),
-    readObservedSpans(db, ids, range),
-    readSightings(db, ids, wider),
-  ]);
-  const aliveOf = new Map(
-    ids.map((id) => [
+  reach: number,
+): Promise<ReadonlyMap<string, number[]>> {
+  const wider = { from: range.from - reach, until: range.until + reach };
+  const seen = await readSightings(db, sensorIds, wider);
+  return new Map(
+    sensorIds.map((id) => [
       id,
       aliveSlots(
         seen.filter(({ sensorId }) => sensorId === id),
@@ -290,8 +354,29 @@ async function coverOf(
       ),
     ]),
   );
+}
+
+/**
+ * The time that each sensor covers: in which it was ONLINE according to its status history or sent every vehicle, slots in which it saw
+ * anything, and silence of at most 20 minutes between two vehicles. Sensors that count intervals cover these.
+ * @param alive as from `readAlive`, of those that send vehicles
+ * @param periodic the sensors that count intervals, and the slots that are read
+ */
+async function coverOf(
+  db: Executor,
+  counters: readonly Counter[],
+  range: Interval,
+  alive: ReadonlyMap<string, readonly number[]>,
+  periodic: { readonly ids: readonly string[]; readonly segments: readonly Segment[] },
+): Promise<CoveringCounter[]> {
+  const ids = [...alive.keys()];
+  const [counted, online, observed] = await Promise.all([
+    readCountedSpans(db, periodic.ids, periodic.segments),
+    readOnlineSpans(db, ids, range),
+    readObservedSpans(db, ids, range),
+  ]);
   const doubtful: [sensorId: string, slot: number][] = [];
-  for (const [id, slots] of aliveOf)
+  for (const [id, slots] of alive)
     for (const [n, slot] of slots.entries())
       if ((slots[n + 1] ?? slot) - slot === MAX_SILENCE_MS)
         doubtful.push([id, slot], [id, slot + MAX_SILENCE_MS]);
@@ -302,8 +387,7 @@ async function coverOf(
       return { ...counter, covered: coverSlots(spans, range) };
     }
     const spans = [...online, ...observed].filter(({ sensorId }) => sensorId === counter.sensorId);
-    const alive = aliveOf.get(counter.sensorId) ?? [];
-    const silences = silencesOf(counter.sensorId, alive, edges);
+    const silences = silencesOf(counter.sensorId, alive.get(counter.sensorId) ?? [], edges);
     return { ...counter, covered: coverSlots([...spans, ...silences], range) };
   });
 }

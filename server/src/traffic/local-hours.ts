@@ -68,9 +68,12 @@ export function hoursOf(day: DayOfBins, zone: string): LocalHour[] {
 /** The coverage from which an hour is used. */
 export const MIN_HOUR_COVERAGE = 0.75;
 
-/** Whether an hour is over and known well enough for an hour of the week: whole, and covered by at least 75 %. */
-export function isUsableHour({ start, end, status, coverage }: Count): boolean {
+/** Whether an hour is over and known well enough for an hour of the week: whole, covered by at least 75 %, and without a long gap. */
+export function isUsableHour({ start, end, status, coverage, hasLongGap = false }: Count): boolean {
   return (
-    end - start === HOUR_MS && coverage >= MIN_HOUR_COVERAGE && (status === 'VALID' || status === 'PARTIAL')
+    end - start === HOUR_MS &&
+    coverage >= MIN_HOUR_COVERAGE &&
+    (status === 'VALID' || status === 'PARTIAL') &&
+    !hasLongGap
   );
 }

@@ -127,6 +127,34 @@ export async function readOnlineSpans(
   );
 }
 
+/** The periods in which sensors were in MAINTENANCE or ERROR, by their status history; without an end while it lasts. */
+export async function readBrokenSpans(
+  db: Executor,
+  sensorIds: readonly string[],
+  range: Interval,
+): Promise<(Span & { readonly status: string })[]> {
+  // Plan: sensor_status_history_of_sensor.
+  const { rows } = await db.execute<{
+    sensor_id: string;
+    status: string;
+    since: number;
+    until: number | null;
+  }>(sql`
+    SELECT sensor_id, to_status AS status, ${milliseconds('at')} AS since, ${milliseconds('until')} AS until
+    FROM (
+      SELECT sensor_id, to_status, at, lead(at) OVER (PARTITION BY sensor_id ORDER BY id) AS until
+      FROM sensor_status_history WHERE sensor_id = ANY (${sql.param(sensorIds)}::uuid[])
+    ) AS changes
+    WHERE to_status IN ('MAINTENANCE', 'ERROR') AND at < ${moment(range.until)}
+      AND (until IS NULL OR until > ${moment(range.from)})`);
+  return rows.map(({ sensor_id: sensorId, status, since, until }) => ({
+    sensorId,
+    status,
+    from: since,
+    until: until ?? Number.POSITIVE_INFINITY,
+  }));
+}
+
 /** Notes that a sensor sent every vehicle of a time. */
 export async function noteObserved(db: Executor, sensorId: string, { from, until }: Interval): Promise<void> {
   await db.execute(sql`

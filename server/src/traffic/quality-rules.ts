@@ -26,8 +26,15 @@ export const SEVERITIES = {
   R14: 'SUSPECT',
   R15: 'INFO',
   R16: 'REJECT',
+  R17: 'REJECT',
+  R18: 'INFO',
 } as const satisfies Record<string, Severity>;
 export type Rule = keyof typeof SEVERITIES;
+
+/** Whether a text is the name of a rule. */
+export function isRule(text: string): text is Rule {
+  return Object.hasOwn(SEVERITIES, text);
+}
 
 /** What a rule found: `value` is beyond `threshold`. Times are Unix milliseconds, `until` excluded. */
 export interface Flag {
@@ -38,6 +45,15 @@ export interface Flag {
   readonly value: number;
   readonly threshold: number;
   readonly lane?: number | string;
+}
+
+/** A flag of one sensor; value and threshold are null where there are none. */
+export interface SensorFlag extends Omit<Flag, 'value' | 'threshold'> {
+  readonly value: number | null;
+  readonly threshold: number | null;
+  readonly sensorId: string;
+  /** What happened, where the rule alone does not say it. */
+  readonly note?: string;
 }
 
 export function flagOf(

@@ -28,7 +28,7 @@ const LENGTHS: readonly SlotMinutes[] = [1_440, 60, 15, 5];
 /** Above this number of cuts the statement would be too long, and everything is read in the shortest slots. */
 const MAX_CUTS = 100;
 
-/** The same segments in slots such that each of the times (on five minutes) is a boundary between two of them. */
+/** The same segments in slots such that each of the times (on five minutes, in order) is a boundary between two of them. */
 export function cutSegments(segments: readonly Segment[], moments: readonly number[]): Segment[] {
   return segments.flatMap((segment) => {
     const { from, until, minutes } = segment;

@@ -15,7 +15,7 @@ import type { TurningMovementsInput, TurningMovementsOfPlace } from '@gantry/con
 import { MAX_POINTS } from '@gantry/contract/values';
 import { DateTime } from 'luxon';
 import { invalidInput } from '../platform/error.ts';
-import { type Interval, requireRange } from '../platform/time.ts';
+import { dayOf, type Interval, requireRange } from '../platform/time.ts';
 import {
   type Aadt,
   aadt,
@@ -25,33 +25,52 @@ import {
   type MonthOfHours,
   monthsOf,
 } from './annual.ts';
-import { type Bin, type Cell, type Dimension, isMotor, sumCells } from './bin.ts';
+import { type Bin, type Cell, type Count, type Dimension, isMotor, sumCells } from './bin.ts';
+import { daysOfPlace } from './calendar.ts';
 import { dailyVolumes } from './daily.ts';
 import { coarserIf, type Parts, readTraffic, segmentsWithin, type Traffic } from './figures.ts';
+import { findGaps, markGaps } from './gaps.ts';
+import { isUsableHour } from './local-hours.ts';
 import { peakHours } from './peak-hours.ts';
-import { getPlace, type WantedPlace } from './places-store.ts';
+import { getPlace, type LimitedPlace, type WantedPlace } from './places-store.ts';
 import { localBounds, minutesOf, requireFewPoints } from './range.ts';
 import { turningMovements } from './turning-movements.ts';
 
 // The volumes that an engineer signs, of the same vehicles as `getFlow`.
 
-/**
- * The traffic of a place in local intervals.
- * @param isWhole false to leave out the parts, which makes a year readable in milliseconds
- * @throws AppError `notFound`
- */
+/** What is read of a place. */
+interface Reading {
+  /** False to leave out the parts, which makes a year readable in milliseconds. */
+  readonly isWhole?: boolean;
+  readonly flags?: 'exclude' | 'include';
+}
+
+/** The traffic of a place in local intervals, by default without rejected data. @throws AppError `notFound` */
 export async function readBins(
   { db, settings, clock }: Parts,
   wanted: WantedPlace,
   range: Interval,
   minutes: number,
-  isWhole = true,
-): Promise<{ bins: Bin[] } & Pick<Traffic, 'readLongPeriods'>> {
+  { isWhole = true, flags = 'exclude' }: Reading = {},
+): Promise<{ place: LimitedPlace; traffic: Traffic; bins: Bin[] }> {
   const place = await getPlace(db, wanted);
   const bounds = localBounds(range, minutes, settings.current().timezone);
   const segments = segmentsWithin(place, bounds);
-  const { binsOf, readLongPeriods } = await readTraffic(db, place, segments, { now: clock.now(), isWhole });
-  return { bins: binsOf(bounds), readLongPeriods };
+  const traffic = await readTraffic(db, place, segments, { now: clock.now(), isWhole, flags });
+  return { place, traffic, bins: traffic.binsOf(bounds) };
+}
+
+/** The volumes of hours from which means of days and hours are computed: those with too long a gap (R2) are marked. */
+async function readHours(
+  parts: Parts,
+  wanted: WantedPlace,
+  range: Interval,
+): Promise<{ place: LimitedPlace; hours: Count[] }> {
+  const { place, traffic, bins } = await readBins(parts, wanted, range, 60, { isWhole: false });
+  const zone = parts.settings.current().timezone;
+  const usable = bins.filter(isUsableHour);
+  const gaps = await findGaps(parts.db, place, traffic, usable, { zone, now: parts.clock.now() });
+  return { place, hours: markGaps(bins, gaps) };
 }
 
 /**
@@ -63,8 +82,9 @@ export async function getCounts(parts: Parts, input: CountsInput): Promise<Count
   const minutes = minutesOf[input.interval];
   const range = requireRange(input, timezone);
   requireFewPoints(range, minutes);
-  const { bins, readLongPeriods } = await readBins(parts, input, range, minutes);
-  const longer = bins.some(({ status }) => status === 'GAP') ? await readLongPeriods() : [];
+  const { flags } = input;
+  const { bins, traffic } = await readBins(parts, input, range, minutes, { flags });
+  const longer = bins.some(({ status }) => status === 'GAP') ? await traffic.readLongPeriods() : [];
   return {
     timezone,
     interval: input.interval,
@@ -135,15 +155,18 @@ export async function getTurningMovements(
 export async function getDailyVolumes(parts: Parts, input: DailyVolumesInput): Promise<DailyVolumesOfPlace> {
   const { timezone } = parts.settings.current();
   const range = requireRange(input, timezone);
-  const { bins } = await readBins(parts, input, range, 60, false);
-  return { timezone, ...dailyVolumes(bins, range, timezone) };
+  const { place, hours } = await readHours(parts, input, range);
+  const [first, last] = [dayOf(range.from, timezone), dayOf(range.until - 1, timezone)];
+  const calendar = await daysOfPlace(parts.db, place, first, last);
+  const holidays = calendar.filter(({ kind }) => kind === 'HOLIDAY').map(({ date }) => date);
+  return { timezone, ...dailyVolumes(hours, range, timezone, new Set(holidays)) };
 }
 
 /** The hours of a local year, and the annual average that follows from them. */
 interface Annual {
   readonly timezone: string;
   readonly range: Interval;
-  readonly bins: readonly Bin[];
+  readonly hours: readonly Count[];
   readonly months: readonly MonthOfHours[];
   readonly average: Aadt;
 }
@@ -155,10 +178,10 @@ async function readYear(
   const { timezone } = parts.settings.current();
   const first = DateTime.fromObject({ year }, { zone: timezone });
   const range = { from: first.toMillis(), until: first.plus({ years: 1 }).toMillis() };
-  const { bins } = await readBins(parts, place, range, 60, false);
-  const months = monthsOf(bins, year, timezone);
+  const { hours } = await readHours(parts, place, range);
+  const months = monthsOf(hours, year, timezone);
   const isOver = range.until <= parts.clock.now();
-  return { timezone, range, bins, months, average: aadt(months, method, { allowMissing, isOver }) };
+  return { timezone, range, hours, months, average: aadt(months, method, { allowMissing, isOver }) };
 }
 
 /** The annual average daily traffic of a place. @throws AppError `notFound` */
@@ -176,9 +199,9 @@ export async function getFactors(parts: Parts, input: AnnualInput): Promise<Fact
 
 /** The busiest hours of a year. @throws AppError `notFound` */
 export async function getDesignHours(parts: Parts, input: AnnualInput): Promise<DesignHoursOfPlace> {
-  const { timezone, range, bins, average } = await readYear(parts, input);
+  const { timezone, range, hours, average } = await readYear(parts, input);
   const { value } = average;
-  const found = designHours(bins, range, timezone, value);
+  const found = designHours(hours, range, timezone, value);
   const { k30 } = found;
   return {
     timezone,

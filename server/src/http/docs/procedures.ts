@@ -1,5 +1,6 @@
 import * as analytics from '@gantry/contract/analytics';
 import * as auth from '@gantry/contract/auth';
+import * as calendars from '@gantry/contract/calendars';
 import * as connections from '@gantry/contract/connections';
 import * as coordinates from '@gantry/contract/coordinates';
 import * as eventBatches from '@gantry/contract/event-batches';
@@ -9,6 +10,7 @@ import * as live from '@gantry/contract/live';
 import * as locations from '@gantry/contract/locations';
 import * as person from '@gantry/contract/person';
 import * as points from '@gantry/contract/points';
+import * as quality from '@gantry/contract/quality';
 import * as reports from '@gantry/contract/reports';
 import * as reviews from '@gantry/contract/reviews';
 import * as sensors from '@gantry/contract/sensors';
@@ -114,6 +116,8 @@ const MODULES = [
   locations,
   points,
   traffic,
+  quality,
+  calendars,
   incidents,
   watchlist,
   webhooks,

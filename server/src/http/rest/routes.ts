@@ -150,6 +150,16 @@ export const routes: readonly Route[] = [
   read('/v1/traffic/speed-study', 'traffic.getSpeedStudy'),
   read('/v1/traffic/tmg', 'traffic.getTmgFile'),
   post('/v1/traffic/speed-study/comparison', 'traffic.compareStudies'),
+  read('/v1/traffic/data-quality', 'traffic.getDataQuality'),
+  read('/v1/traffic/outages', 'traffic.getOutages'),
+  read('/v1/traffic/data-reviews', 'traffic.getDataReviews'),
+  post('/v1/traffic/data-reviews', 'traffic.reviewData'),
+
+  read('/v1/calendar', 'calendars.list'),
+  create('/v1/calendar', 'calendars.create'),
+  post('/v1/calendar/days', 'calendars.createMany'),
+  remove('/v1/calendar/{id}', 'calendars.delete'),
+  post('/v1/calendar/deletions', 'calendars.deleteMany'),
 
   read('/v1/studies', 'studies.list'),
   create('/v1/studies', 'studies.create'),

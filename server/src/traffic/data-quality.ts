@@ -1,0 +1,209 @@
+import { DAY_MS } from '@gantry/contract/durations';
+import type { Page } from '@gantry/contract/page';
+import {
+  type DataQualityInput,
+  type DataQualityOfPlace,
+  type DataReview,
+  type DataReviewsInput,
+  MAX_FLAGS,
+  MAX_QUALITY_DAYS,
+  type QualityFlag,
+  type ReviewDataInput,
+} from '@gantry/contract/quality';
+import { recordActivity } from '../activity/store.ts';
+import type { ActorContext } from '../platform/context.ts';
+import { inTransaction } from '../platform/database/transaction.ts';
+import { invalidInput } from '../platform/error.ts';
+import { dayBounds, type Interval, localDays, requireRange } from '../platform/time.ts';
+import { type Bin, coveredOf, roundTo } from './bin.ts';
+import { daysOfPlace } from './calendar.ts';
+import { dayVolume } from './daily.ts';
+import { judgeDays, rulesByDay } from './day-rules.ts';
+import { type Parts, readTraffic, segmentsWithin, type Traffic } from './figures.ts';
+import { findGaps, markGaps, USUAL_DAYS } from './gaps.ts';
+import { binsByDay } from './local-hours.ts';
+import { findNames } from './outages-store.ts';
+import { getPlace, type LimitedPlace } from './places-store.ts';
+import { type Flag, SEVERITIES, type SensorFlag } from './quality-rules.ts';
+import { describeReviews, insertReview, listReviews } from './quality-store.ts';
+import { localBounds } from './range.ts';
+import { decisionAbout } from './rejected.ts';
+import { surroundingsOf } from './sensor-flags.ts';
+
+/** A flag of a place has no sensor. */
+type AnyFlag = Omit<SensorFlag, 'sensorId'> & { readonly sensorId: string | null };
+
+/**
+ * What rules found in the data of a place, and what is left of each day.
+ * @throws AppError `notFound`; `badRequest` for a range that ends before it starts, or is longer than 366 days
+ */
+export async function getDataQuality(parts: Parts, input: DataQualityInput): Promise<DataQualityOfPlace> {
+  const { db, settings, clock } = parts;
+  const { timezone: zone } = settings.current();
+  const range = requireQualityRange(input, zone);
+  const place = await getPlace(db, input);
+  const now = clock.now();
+  const days = dayBounds(range, zone);
+  const whole = { from: days[0] ?? range.from, until: days.at(-1) ?? range.until };
+  const bounds = localBounds(whole, 60, zone);
+  const kept = await readTraffic(db, place, segmentsWithin(place, bounds), {
+    now,
+    isWhole: false,
+    flags: 'exclude',
+  });
+  const bins = kept.binsOf(bounds);
+  const gaps = await findGaps(db, place, kept, bins, { zone, now });
+  const flags: AnyFlag[] = [
+    ...kept.verdicts.flags,
+    ...ofPlace([...gaps, ...(await findOddDays(parts, place, whole))]),
+    ...(await findCalendarFlags(parts, place, whole)),
+  ]
+    .filter(({ from, until }) => from < range.until && until > range.from)
+    .sort((a, b) => a.from - b.from || (a.rule < b.rule ? -1 : 1));
+  const shown = flags.slice(0, MAX_FLAGS);
+  return {
+    timezone: zone,
+    flags: await describeFlags(parts, place, shown, kept),
+    isCut: flags.length > shown.length,
+    days: describeDays(bins, gaps, flags, { whole, zone }),
+    reviews: await describeReviews(db, kept.verdicts.reviews.toReversed()),
+  };
+}
+
+/** @throws AppError `badRequest` for a range that ends before it starts, or is too long */
+export function requireQualityRange(range: { startDate: string; endDate: string }, zone: string): Interval {
+  const { from, until } = requireRange(range, zone);
+  if (until - from > (MAX_QUALITY_DAYS + 1) * DAY_MS)
+    throw invalidInput('endDate', `Choose a range of at most ${MAX_QUALITY_DAYS} days`);
+  return { from, until };
+}
+
+function ofPlace(flags: readonly Flag[]): AnyFlag[] {
+  return flags.map((flag) => ({ ...flag, sensorId: null }));
+}
+
+/** R11, R12, R15 and R16, of all data: rejected ones may be odd, too. */
+async function findOddDays(
+  { db, settings, clock }: Parts,
+  place: LimitedPlace,
+  range: Interval,
+): Promise<Flag[]> {
+  const { timezone: zone } = settings.current();
+  const from = range.from - USUAL_DAYS * DAY_MS;
+  const bounds = localBounds(
+    { from: dayBounds({ from, until: range.from }, zone)[0] ?? from, until: range.until },
+    60,
+    zone,
+  );
+  const traffic = await readTraffic(db, place, segmentsWithin(place, bounds), { now: clock.now() });
+  return judgeDays(traffic.binsOf(bounds), zone, { from: range.from, lanes: surroundingsOf(place).lanes });
+}
+
+/** R18: the days of the calendar. */
+async function findCalendarFlags(
+  { db, settings }: Parts,
+  place: LimitedPlace,
+  range: Interval,
+): Promise<AnyFlag[]> {
+  const days = [...localDays(range, settings.current().timezone)];
+  const [first, last] = [days[0], days.at(-1)];
+  if (!first || !last) return [];
+  const entries = await daysOfPlace(db, place, first.day, last.day);
+  return days.flatMap(({ day, from, until }) =>
+    entries
+      .filter(({ date }) => date === day)
+      .map(({ kind, name }) => ({
+        rule: 'R18' as const,
+        severity: SEVERITIES.R18,
+        sensorId: null,
+        from,
+        until,
+        value: null,
+        threshold: null,
+        note: `${kind}: ${name}`,
+      })),
+  );
+}
+
+async function describeFlags(
+  { db }: Parts,
+  place: LimitedPlace,
+  flags: readonly AnyFlag[],
+  { verdicts: { reviews } }: Traffic,
+): Promise<QualityFlag[]> {
+  const nameOf = await findNames(
+    db,
+    flags.flatMap(({ sensorId }) => sensorId ?? []),
+  );
+  return flags.map(({ rule, severity, from, until, value, threshold, lane, sensorId, note = null }) => ({
+    rule,
+    severity,
+    from: new Date(from),
+    until: new Date(until),
+    value: value === null ? null : roundTo(value, 4),
+    threshold: threshold === null ? null : roundTo(threshold, 4),
+    ...(lane !== undefined && { lane }),
+    sensorId,
+    sensorName: sensorId === null ? null : (nameOf.get(sensorId)?.sensorName ?? null),
+    note,
+    decision: decisionAbout(
+      { from, until },
+      reviews.filter(({ placeId }) => placeId === place.id || placeId === sensorId),
+    ),
+  }));
+}
+
+/** What is left of each day. */
+function describeDays(
+  bins: readonly Bin[],
+  gaps: readonly Flag[],
+  flags: readonly AnyFlag[],
+  { whole, zone }: { whole: Interval; zone: string },
+): DataQualityOfPlace['days'] {
+  const days = binsByDay(markGaps(bins, gaps), whole, zone);
+  const rules = rulesByDay(days, flags);
+  return days.map((day, n) => ({
+    date: day.day,
+    status: dayVolume(day, zone).status,
+    coverage: roundTo(coveredOf(day.bins) / (day.until - day.from), 4),
+    rules: rules[n] ?? [],
+  }));
+}
+
+/**
+ * Records the decision of a person about the data of a place in a range.
+ * @throws AppError `notFound`; `badRequest` for a range that ends before it starts, is too long, or lies in the future
+ */
+export async function reviewData(
+  { app, actor, caller }: ActorContext,
+  { decision, reason, ...input }: ReviewDataInput,
+): Promise<DataReview> {
+  const { timezone: zone } = app.settings.current();
+  const range = requireRange(input, zone);
+  if (range.from >= app.clock.now())
+    throw invalidInput('startDate', 'There are no data of the future: choose a startDate in the past');
+  const place = await getPlace(app.db, input);
+  return inTransaction(app.db, async (tx) => {
+    const stored = await insertReview(tx, place, range, { decision, reason, userId: actor.id });
+    await recordActivity(tx, actor.id, caller, 'traffic.reviewData', {
+      reviewId: stored.id,
+      [`${place.kind}Id`]: place.id,
+      from: new Date(range.from).toISOString(),
+      until: new Date(range.until).toISOString(),
+      decision,
+      reason,
+    });
+    const [review] = await describeReviews(tx, [stored]);
+    if (!review) throw new Error('A stored decision was not described');
+    return review;
+  });
+}
+
+/** One page of the decisions about a place, or about all. @throws AppError `notFound` */
+export async function listDataReviews(
+  { db }: Parts,
+  { sensorId, locationId, skip, take }: DataReviewsInput,
+): Promise<Page<DataReview>> {
+  const isAll = sensorId === undefined && locationId === undefined;
+  return listReviews(db, isAll ? null : await getPlace(db, { sensorId, locationId }), { skip, take });
+}

@@ -1,0 +1,94 @@
+import type { LocalDay } from '../platform/time.ts';
+import { type Bin, type Cell, type Count, isMotor, sumCells } from './bin.ts';
+import { binsByDay, type DayOfBins, hoursOf } from './local-hours.ts';
+import {
+  type Flag,
+  littleKnownHours,
+  oddClassShare,
+  oddHours,
+  overCapacity,
+  unevenDirections,
+} from './quality-rules.ts';
+
+/**
+ * What is odd about the days of a place: R11, R12, R15 and R16. Days that are not over, or of which nothing is known, are
+ * not judged.
+ * @param hours in order, of whole days; those before the first judged day are the history of R15
+ * @param lanes of the place, if it is known; otherwise, those that were counted
+ * @param from the first judged time
+ */
+export function judgeDays(
+  hours: readonly Bin[],
+  zone: string,
+  { from, lanes }: { from: number; lanes: number },
+): Flag[] {
+  const [first, last] = [hours[0], hours.at(-1)];
+  if (!first || !last) return [];
+  const days = binsByDay(hours, { from: first.start, until: last.end }, zone);
+  return days.flatMap((day, n) => {
+    const { bins } = day;
+    const isJudged = day.until > from && bins.every(({ status }) => status !== 'PROVISIONAL');
+    if (!isJudged || bins.every(({ volume }) => volume === null)) return [];
+    return [
+      ...oddHours(day, hoursOf(day, zone)),
+      ...bins.flatMap((hour) => overCapacity(hour, Math.max(lanes, lanesOf(hour)))),
+      ...unevenDay(day),
+      ...classShares(day, days.slice(Math.max(0, n - 60), n)),
+      ...littleKnownHours(bins.filter(({ status }) => status !== 'EXCLUDED')),
+    ];
+  });
+}
+
+function lanesOf({ cells }: Bin): number {
+  return new Set(cells.flatMap(({ direction, lane }) => (lane === undefined ? [] : [`${direction} ${lane}`])))
+    .size;
+}
+
+/** R12, where exactly two directions were counted. */
+function unevenDay(day: DayOfBins<Bin>): Flag[] {
+  const [one, other, ...more] = partsOf(day, ['direction']).filter(
+    ({ direction }) => direction !== undefined,
+  );
+  return one && other && more.length === 0 ? unevenDirections(day, one.volume, other.volume) : [];
+}
+
+/** R15: the class whose share is the oddest. */
+function classShares(day: DayOfBins<Bin>, before: readonly DayOfBins<Bin>[]): Flag[] {
+  const known = before.filter(({ bins }) => totalOf(bins) > 0);
+  const codes = new Set(partsOf(day, ['class']).flatMap((cell) => cell.class?.code ?? []));
+  const flags = [...codes].flatMap((code) =>
+    oddClassShare(
+      day,
+      shareOf(day, code),
+      known.map((each) => shareOf(each, code)),
+    ),
+  );
+  return flags.sort((a, b) => b.value - b.threshold - (a.value - a.threshold)).slice(0, 1);
+}
+
+function shareOf(day: DayOfBins<Bin>, code: string): number {
+  const counted = partsOf(day, ['class']).find((cell) => cell.class?.code === code)?.volume ?? 0;
+  const total = totalOf(day.bins);
+  return total === 0 ? 0 : counted / total;
+}
+
+function totalOf(bins: readonly Count[]): number {
+  return bins.reduce((sum, { volume }) => sum + (volume ?? 0), 0);
+}
+
+function partsOf({ bins }: DayOfBins<Bin>, by: readonly ('direction' | 'class')[]): Cell[] {
+  return sumCells(
+    bins.flatMap(({ cells }) => cells.filter(isMotor)),
+    by,
+  );
+}
+
+/** The rules with a flag in each of some days. */
+export function rulesByDay<Each extends Pick<Flag, 'rule' | 'from' | 'until'>>(
+  days: readonly LocalDay[],
+  flags: readonly Each[],
+): Each['rule'][][] {
+  return days.map(({ from, until }) => [
+    ...new Set(flags.filter((flag) => flag.from < until && flag.until > from).map(({ rule }) => rule)),
+  ]);
+}

@@ -1,0 +1,118 @@
+import { DAY_MS, MINUTE_MS } from '@gantry/contract/durations';
+import { DateTime } from 'luxon';
+import type { Executor } from '../platform/database/transaction.ts';
+import { SLOT_MS } from '../platform/time.ts';
+import type { Count } from './bin.ts';
+import { readTraffic, segmentsWithin, type Traffic } from './figures.ts';
+import { isUsableHour } from './local-hours.ts';
+import type { LimitedPlace } from './places-store.ts';
+import { type Flag, gapInHour, THRESHOLDS } from './quality-rules.ts';
+import { decisionAbout } from './rejected.ts';
+
+/** So far back the usual volume of an hour is sought. */
+export const USUAL_DAYS = 60;
+
+/** The shortest gap that is too long for any hour. */
+const MIN_GAP_MS = Math.min(...THRESHOLDS.gaps.map(({ minutes }) => minutes)) * MINUTE_MS;
+
+/** What kind of day an hour belongs to, and which hour of it, so that volumes of the same hours can be compared. */
+export type HourKey = (start: number) => string;
+
+/** Working days and weekends, by the hour that clocks show. */
+export function hourOfDayType(zone: string): HourKey {
+  return (start) => {
+    const { weekday, hour } = DateTime.fromMillis(start, { zone });
+    return `${weekday > 5 ? 'weekend' : 'working'} ${hour}`;
+  };
+}
+
+/** The mean of some volumes, and their number. */
+export interface Usual {
+  readonly mean: number | null;
+  readonly n: number;
+}
+
+/**
+ * The usual volume of hours: the mean of those of the same key in the 60 days before.
+ * @param hours in order, of which only those that are known well are used
+ */
+export function usualOf(hours: readonly Count[], keyOf: HourKey): (start: number, before?: number) => Usual {
+  const known = new Map<string, Count[]>();
+  for (const hour of hours) {
+    if (!isUsableHour(hour)) continue;
+    const key = keyOf(hour.start);
+    const list = known.get(key);
+    if (list) list.push(hour);
+    else known.set(key, [hour]);
+  }
+  return (start, before = start) => {
+    const volumes = (known.get(keyOf(start)) ?? [])
+      .filter((hour) => hour.end <= before && hour.start >= before - USUAL_DAYS * DAY_MS)
+      .map(({ volume }) => volume ?? 0);
+    const n = volumes.length;
+    return { mean: n > 0 ? volumes.reduce((sum, volume) => sum + volume, 0) / n : null, n };
+  };
+}
+
+/** The hours before a time from which usual volumes follow, of data that are not rejected. */
+export async function readHoursBefore(
+  db: Executor,
+  place: LimitedPlace,
+  { from, until }: { from: number; until: number },
+  now: number,
+): Promise<Count[]> {
+  const hour = (time: number): number => Math.floor(time / (60 * MINUTE_MS)) * 60 * MINUTE_MS;
+  const [first, end] = [hour(from - USUAL_DAYS * DAY_MS), hour(until)];
+  const bounds: number[] = [];
+  for (let at = first; at <= end; at += 60 * MINUTE_MS) bounds.push(at);
+  const segments = segmentsWithin(place, bounds);
+  const traffic = await readTraffic(db, place, segments, { now, isWhole: false, flags: 'exclude' });
+  return traffic.binsOf(bounds);
+}
+
+/**
+ * R2: the hours with a gap that is too long for their usual volume, unless somebody accepted them. They are in no mean of
+ * hours and days; what was counted in them still is what is known.
+ * @param hours of `traffic`, in order
+ */
+export async function findGaps(
+  db: Executor,
+  place: LimitedPlace,
+  traffic: Traffic,
+  hours: readonly Count[],
+  { zone, now }: { zone: string; now: number },
+): Promise<Flag[]> {
+  const doubtful = hours.filter(
+    ({ start, end, status, coverage }) =>
+      status !== 'PROVISIONAL' && coverage > 0 && (1 - coverage) * (end - start) > MIN_GAP_MS,
+  );
+  const [first, last] = [doubtful[0], doubtful.at(-1)];
+  if (!first || !last) return [];
+  const history = await readHoursBefore(db, place, { from: first.start, until: last.start }, now);
+  const usual = usualOf(history, hourOfDayType(zone));
+  return doubtful.flatMap((hour) => {
+    const found = gapInHour(partsOf(hour, traffic), usual(hour.start).mean);
+    const about = traffic.verdicts.reviews.filter(({ placeId }) => placeId === place.id);
+    return found.filter((span) => decisionAbout(span, about) !== 'ACCEPT');
+  });
+}
+
+/** Hours of which those with one of these gaps are marked. */
+export function markGaps<Each extends Count>(hours: readonly Each[], gaps: readonly Flag[]): Each[] {
+  const starts = new Set(gaps.map(({ from }) => from));
+  return hours.map((hour) => (starts.has(hour.start) ? { ...hour, hasLongGap: true } : hour));
+}
+
+/** An hour in parts of five minutes, with what is known of each. */
+function partsOf({ start, end, status }: Count, { completenessOf }: Traffic): Count[] {
+  const bounds: number[] = [];
+  for (let at = start; at < end; at += SLOT_MS) bounds.push(at);
+  bounds.push(end);
+  return completenessOf(bounds).coverage.map((coverage, n) => ({
+    start: bounds[n] ?? start,
+    end: bounds[n + 1] ?? end,
+    status,
+    coverage,
+    volume: null,
+  }));
+}
