@@ -112,7 +112,9 @@ describe('the reasons of the service', () => {
     'A part of the volume is an estimate',
     'An hour has no data',
     'Only 90 % of the day is known',
+    'Only 90 % of the day is known: data of 2 h were rejected',
     'Only 50 % of the hour from 08:00 is known',
+    'A gap in the hour from 08:00 is too long for its usual volume (R2)',
   ])('"%s" has a text', (reason) => {
     expect(sentences.filter(([pattern]) => pattern.test(reason))).toHaveLength(1);
     // The words are still those of the service.

@@ -79,13 +79,15 @@ function lackOf(day: DayOfBins, zone: string): string | null {
   const { from, until, bins } = day;
   const coverage = coveredOf(bins) / (until - from);
   const rejected = bins.filter(({ status }) => status === 'EXCLUDED');
-  const because = rejected.length > 0 ? `: data of ${hoursWithin(rejected)} h were rejected` : '';
-  if (coverage < COMPLETE_COVERAGE) return `Only ${percent(coverage)} of the day is known${because}`;
+  if (coverage < COMPLETE_COVERAGE)
+    return rejected.length > 0
+      ? `Only ${percent(coverage)} of the day is known: data of ${hoursWithin(rejected)} h were rejected`
+      : `Only ${percent(coverage)} of the day is known`;
   if (bins.reduce((sum, { start, end }) => sum + end - start, 0) < until - from) return 'An hour has no data';
   for (const { hour, coverage: known, hasLongGap = false } of hoursOf(day, zone)) {
-    const named = `the hour from ${String(hour).padStart(2, '0')}:00`;
-    if (known < MIN_HOUR_COVERAGE) return `Only ${percent(known)} of ${named} is known`;
-    if (hasLongGap) return `A gap in ${named} is too long for its usual volume (R2)`;
+    const start = `${String(hour).padStart(2, '0')}:00`;
+    if (known < MIN_HOUR_COVERAGE) return `Only ${percent(known)} of the hour from ${start} is known`;
+    if (hasLongGap) return `A gap in the hour from ${start} is too long for its usual volume (R2)`;
   }
   return null;
 }

@@ -12,7 +12,9 @@ export const sentences = [
   [/^A part of the volume is an estimate$/, 'estimate'],
   [/^An hour has no data$/, 'hourMissing'],
   [/^Only (?<share>\d+) % of the day is known$/, 'dayPart'],
+  [/^Only (?<share>\d+) % of the day is known: data of (?<hours>[\d.]+) h were rejected$/, 'dayPartRejected'],
   [/^Only (?<share>\d+) % of the hour from (?<hour>\d\d:\d\d) is known$/, 'hourPart'],
+  [/^A gap in the hour from (?<hour>\d\d:\d\d) is too long for its usual volume \(R2\)$/, 'hourGap'],
 ] as const;
 
 /** A reason of the service in the language of the page; a sentence that is not known here stays in English. */
@@ -20,7 +22,7 @@ export function Reason({ text }: { readonly text: string }) {
   const { t } = useTranslation('studies');
   for (const [pattern, key] of sentences) {
     const found = pattern.exec(text);
-    if (found) return t(`reasons.${key}`, { share: '', hour: '', ...found.groups });
+    if (found) return t(`reasons.${key}`, { share: '', hour: '', hours: '', ...found.groups });
   }
   return (
     <bdi lang="en" className="inline">
