@@ -66,7 +66,7 @@ test('an intersection is drawn with its peak hours, as its city printed them', a
   const tile = page.locator('dt', { hasText: 'Peak hour of the intersection' }).locator('xpath=..');
   // The busiest hour of the day comes first.
   await expect(tile).toContainText('1,555');
-  await page.getByRole('button', { name: 'AM peak 08:00–09:00' }).click();
+  await page.getByRole('button', { name: /^AM peak .08:00–09:00/ }).click();
   await expect(page).toHaveURL(/part=AM/);
   await expect(tile).toContainText('1,399');
   await expect(tile).toContainText('PHF 0.87');
@@ -78,10 +78,10 @@ test('an intersection is drawn with its peak hours, as its city printed them', a
     'E (WB)Through79456.8%0.923.5%766208',
   );
   await expect(table.getByRole('row', { name: /^All/ })).toContainText('1,399');
-  const legs = page.getByRole('region', { name: /^Legs: AM peak/ }).first();
+  const legs = page.getByRole('region', { name: /^Legs: .AM peak/ }).first();
   await expect(legs.getByRole('row', { name: /^W/ })).toHaveText('W3948091,2039817');
   await tile.getByRole('button', { name: /^How this was computed/ }).click();
-  await expect(page.getByRole('dialog')).toContainText('0.866');
+  await expect(page.getByRole('dialog')).toContainText('0.8657');
   await page.keyboard.press('Escape');
   const download = page.waitForEvent('download');
   await page.getByRole('button', { name: /^Download as CSV: Turning movements/ }).click();
@@ -95,12 +95,7 @@ test('an intersection shows its intervals, and says what it does not know', asyn
   const page = await openAs('VIEWER', `${address}&interval=60min&am=20:00-22:00&part=AM`);
   await expect(page.getByText('This window has no peak hour')).toBeVisible();
   await page.getByRole('button', { name: 'Show the day' }).click();
-  await expect(
-    page
-      .getByText('32 of 96', { exact: false })
-      .or(page.getByText('8 of 24', { exact: false }))
-      .first(),
-  ).toBeVisible();
+  await expect(page.getByText(/n = \d+ of 24 intervals · 33.3% known/).first()).toBeVisible();
   const bins = page.getByRole('region', { name: /^Intervals: / }).first();
   await expect(bins.getByRole('row', { name: /^08:00–09:00/ })).toContainText('1,399');
   await expect(bins.getByRole('row', { name: /^03:00–04:00/ })).toContainText('Gap');

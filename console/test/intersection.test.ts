@@ -90,9 +90,10 @@ describe('the figures of an intersection', () => {
 
   it('show the busiest hour first, and the day if there is none', () => {
     const peak = { window: 'DAY' } as never;
-    expect(partShown(undefined, [peak])).toBe('DAY');
-    expect(partShown(undefined, [])).toBe('total');
-    expect(partShown('AM', [])).toBe('AM');
+    expect(partShown(undefined, ['DAY', 'total'], [peak])).toBe('DAY');
+    expect(partShown(undefined, ['DAY', 'total'], [])).toBe('total');
+    expect(partShown('AM', ['AM', 'period'], [])).toBe('AM');
+    expect(partShown('total', ['AM', 'period'], [])).toBe('period');
   });
 
   it('keep pedestrians and bicycles out of the columns of motor vehicles', () => {

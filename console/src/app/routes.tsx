@@ -11,7 +11,13 @@ import { createRoute, createRouter } from '@tanstack/react-router';
 import { eventsSearch } from '../pages/events/search.ts';
 import { incidentsSearch } from '../pages/incidents/search.ts';
 import { SignInPage } from '../pages/sign-in/sign-in-page.tsx';
-import { countsSearch, intersectionSearch, trafficSearch } from '../pages/traffic/search.ts';
+import {
+  countsSearch,
+  intersectionSearch,
+  studiesSearch,
+  studySearch,
+  trafficSearch,
+} from '../pages/traffic/search.ts';
 import { PageFailure } from '../shared/page/page-failure.tsx';
 import { day, flag, moment, oneOf, type Parameter, readSearch, text } from '../shared/url/search.ts';
 import { administrationRoutes } from './administration-routes.tsx';
@@ -186,12 +192,15 @@ const traffic = createRoute({
   }, 'TrafficPage'),
 });
 
+/** The pages of figures need the texts of the traffic page, too. */
+const loadTextsOfStudies = () => Promise.all([loadLaterTexts('traffic'), loadLaterTexts('studies')]);
+
 const counts = createRoute({
   getParentRoute: () => shell,
   path: '/traffic/counts',
   validateSearch: readSearch(countsSearch),
   component: lazyPage(async () => {
-    await Promise.all([loadLaterTexts('traffic'), loadLaterTexts('studies')]);
+    await loadTextsOfStudies();
     return import('../pages/traffic/studies/counts-page.tsx');
   }, 'CountsPage'),
 });
@@ -201,9 +210,29 @@ const intersection = createRoute({
   path: '/traffic/intersection',
   validateSearch: readSearch(intersectionSearch),
   component: lazyPage(async () => {
-    await loadLaterTexts('studies');
+    await loadTextsOfStudies();
     return import('../pages/traffic/studies/intersection/intersection-page.tsx');
   }, 'IntersectionPage'),
+});
+
+const studies = createRoute({
+  getParentRoute: () => shell,
+  path: '/traffic/studies',
+  validateSearch: readSearch(studiesSearch),
+  component: lazyPage(async () => {
+    await loadTextsOfStudies();
+    return import('../pages/traffic/studies/signing/studies-page.tsx');
+  }, 'StudiesPage'),
+});
+
+const study = createRoute({
+  getParentRoute: () => shell,
+  path: '/traffic/studies/$studyId',
+  validateSearch: readSearch(studySearch),
+  component: lazyPage(async () => {
+    await loadTextsOfStudies();
+    return import('../pages/traffic/studies/signing/study-page.tsx');
+  }, 'StudyPage'),
 });
 
 const reports = createRoute({
@@ -261,6 +290,8 @@ export const router = createRouter({
       traffic,
       counts,
       intersection,
+      studies,
+      study,
       reports,
       reportFiles,
       reportSchedules,

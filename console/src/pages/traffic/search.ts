@@ -1,5 +1,5 @@
-import { trafficIntervals } from '@gantry/contract/values';
-import { day, oneOf, type Parameter, text } from '../../shared/url/search.ts';
+import { studyKinds, studyStatuses, trafficIntervals } from '@gantry/contract/values';
+import { day, flag, oneOf, type Parameter, text } from '../../shared/url/search.ts';
 
 /** The comparisons: with earlier days, with days of the user's choice, or with the same days at another place. */
 export const comparisons = ['before', 'weekBefore', 'yearBefore', 'days', 'place'] as const;
@@ -62,3 +62,17 @@ export const intersectionSearch = {
   am: span,
   pm: span,
 };
+
+/** The query parameters of the list of studies. The place and the days belong to the other parts, and come back there. */
+export const studiesSearch = {
+  ...subjectSearch,
+  kind: oneOf(studyKinds),
+  status: oneOf(studyStatuses),
+  /** Whether the form for a new study is open. */
+  create: flag,
+  /** The study at the cursor of the list. */
+  study: text(),
+};
+
+/** The query parameters of a study: which part of its figures is shown. */
+export const studySearch = { day, part: oneOf(countParts), side: oneOf(['left']) };

@@ -16,6 +16,7 @@ const parts = [
   { to: '/traffic', name: 'overview' },
   { to: '/traffic/counts', name: 'counts' },
   { to: '/traffic/intersection', name: 'intersection' },
+  { to: '/traffic/studies', name: 'signing' },
 ] as const;
 
 interface TrafficFrameProps {
@@ -31,15 +32,10 @@ interface TrafficFrameProps {
   readonly children: ReactNode;
 }
 
-/** The header of the traffic pages, with links to the parts that keep the place and the days, and the fields for both. */
+/** The header of the traffic pages and, below it, the fields for the place and the days. */
 export function TrafficFrame(props: TrafficFrameProps) {
   const { today, place, days, onChange, commands, choices, children } = props;
   const { t } = useTranslation('traffic');
-  const { t: common } = useTranslation('common');
-  const path = useLocation({ select: ({ pathname }) => pathname });
-  const part = parts.find(({ to }) => to === path);
-  useTitle('part', part && part.to !== '/traffic' ? t(`parts.${part.name}`) : undefined);
-  const name = usePlaceName(place);
   const field = useRef<HTMLDivElement>(null);
   useShortcuts([
     {
@@ -51,35 +47,7 @@ export function TrafficFrame(props: TrafficFrameProps) {
   ]);
   return (
     <>
-      <PageHeader
-        title={t('title')}
-        subject={place && name}
-        note={
-          <nav aria-label={t('parts.label')} className="flex flex-wrap gap-1">
-            {parts.map((each) => (
-              <Link
-                key={each.to}
-                to={each.to}
-                search={{ ...place, ...days }}
-                activeOptions={{ exact: true, includeSearch: false }}
-                activeProps={{ className: partLook(true), 'aria-current': 'page' }}
-                inactiveProps={{ className: partLook(false) }}
-              >
-                {t(`parts.${each.name}`)}
-              </Link>
-            ))}
-          </nav>
-        }
-      >
-        {place && (
-          <CopyButton
-            label={common('filters.copyLink')}
-            iconOnly
-            text={() => Promise.resolve(location.href)}
-          />
-        )}
-        {commands}
-      </PageHeader>
+      <TrafficHeader {...{ place, days, commands }} />
       <div className="min-h-0 grow overflow-y-auto">
         <div className="flex flex-wrap items-end gap-x-3 gap-y-2 border-b px-4 py-2">
           <div ref={field} className="w-64 max-w-full max-sm:w-full">
@@ -95,5 +63,47 @@ export function TrafficFrame(props: TrafficFrameProps) {
         {children}
       </div>
     </>
+  );
+}
+
+interface TrafficHeaderProps extends Pick<TrafficFrameProps, 'place' | 'commands'> {
+  /** Absent on a part without a period. */
+  readonly days?: DayRange;
+}
+
+/** The header of the traffic pages, with links to the parts that keep the place and the days. */
+export function TrafficHeader({ place, days, commands }: TrafficHeaderProps) {
+  const { t } = useTranslation('traffic');
+  const { t: common } = useTranslation('common');
+  const path = useLocation({ select: ({ pathname }) => pathname });
+  const part = parts.find(({ to }) => to === path);
+  useTitle('part', part && part.to !== '/traffic' ? t(`parts.${part.name}`) : undefined);
+  const name = usePlaceName(place);
+  return (
+    <PageHeader
+      title={t('title')}
+      subject={place && name}
+      note={
+        <nav aria-label={t('parts.label')} className="flex flex-wrap gap-1">
+          {parts.map((each) => (
+            <Link
+              key={each.to}
+              to={each.to}
+              search={{ ...place, ...days }}
+              activeOptions={{ exact: true, includeSearch: false }}
+              activeProps={{ className: partLook(true), 'aria-current': 'page' }}
+              inactiveProps={{ className: partLook(false) }}
+            >
+              {t(`parts.${each.name}`)}
+            </Link>
+          ))}
+        </nav>
+      }
+    >
+      {place && (
+        <CopyButton label={common('filters.copyLink')} iconOnly text={() => Promise.resolve(location.href)} />
+      )}
+      {commands}
+    </PageHeader>
   );
 }

@@ -8,7 +8,8 @@ import { chosenSubject } from '../comparison.ts';
 import { divisions } from '../search.ts';
 import { TrafficFrame } from '../traffic-frame.tsx';
 import { CountsView } from './counts-view.tsx';
-import { PeakWindows } from './peak-windows.tsx';
+import { PeakWindows, peakWindows } from './peak-windows.tsx';
+import { MakeStudy } from './signing/study-dialog.tsx';
 import { ChoosePlace } from './states.tsx';
 
 /** The counts of a place in 15 minutes, hours or days, with the peak hours. */
@@ -48,7 +49,17 @@ function Counts({ today }: { readonly today: string }) {
     </>
   );
   return (
-    <TrafficFrame {...{ today, place, days, choices }} onChange={change}>
+    <TrafficFrame
+      {...{ today, place, days, choices }}
+      onChange={change}
+      commands={
+        place && (
+          <MakeStudy
+            about={{ kind: 'VOLUME', place, days, options: { interval, windows: peakWindows({ am, pm }) } }}
+          />
+        )
+      }
+    >
       {place ? (
         <CountsView
           choice={{ place, days, day, interval, division: columns, windows: { am, pm } }}

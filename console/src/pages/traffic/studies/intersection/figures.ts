@@ -37,9 +37,15 @@ export function hasMovements(total: TurningTotals): boolean {
   return legsOf(total).length > 0;
 }
 
-/** The part to show: the chosen one, by default the busiest hour of the day, or the day if it has none. */
-export function partShown(wanted: CountPartName | undefined, peaks: readonly TurningPeak[]): CountPartName {
-  return wanted ?? (peaks.some(({ window }) => window === 'DAY') ? 'DAY' : 'total');
+/** The part to show: the chosen one, by default the busiest hour of the day, or all if it has none. */
+export function partShown(
+  wanted: CountPartName | undefined,
+  parts: readonly CountPartName[],
+  peaks: readonly TurningPeak[],
+): CountPartName {
+  if (wanted !== undefined && parts.includes(wanted)) return wanted;
+  if (peaks.some(({ window }) => window === 'DAY')) return 'DAY';
+  return parts.includes('total') ? 'total' : 'period';
 }
 
 /** The turns of vehicles that came from a leg. */

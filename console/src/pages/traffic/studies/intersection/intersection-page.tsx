@@ -6,7 +6,8 @@ import { Select } from '../../../../ui/select.tsx';
 import { Skeleton } from '../../../../ui/skeleton.tsx';
 import { chosenSubject } from '../../comparison.ts';
 import { TrafficFrame } from '../../traffic-frame.tsx';
-import { PeakWindows } from '../peak-windows.tsx';
+import { PeakWindows, peakWindows } from '../peak-windows.tsx';
+import { MakeStudy } from '../signing/study-dialog.tsx';
 import { ChoosePlace } from '../states.tsx';
 import { IntersectionView } from './intersection-view.tsx';
 
@@ -50,7 +51,17 @@ function Intersection({ today }: { readonly today: string }) {
     </>
   );
   return (
-    <TrafficFrame {...{ today, place, days, choices }} onChange={change}>
+    <TrafficFrame
+      {...{ today, place, days, choices }}
+      onChange={change}
+      commands={
+        place && (
+          <MakeStudy
+            about={{ kind: 'TURNING_MOVEMENTS', place, days, options: { windows: peakWindows({ am, pm }) } }}
+          />
+        )
+      }
+    >
       {place ? (
         <IntersectionView
           choice={{ place, days, day, interval, windows: { am, pm }, side, part }}

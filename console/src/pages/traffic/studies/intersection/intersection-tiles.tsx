@@ -2,7 +2,6 @@ import type { TurningMovementsOfPlace } from '@gantry/contract/turning-movements
 import { useTranslation } from 'react-i18next';
 import { useCellText } from '../../../../shared/chart/use-cell-text.ts';
 import { useServiceTime } from '../../../../shared/time/use-time.ts';
-import { usePlaceName } from '../../place.tsx';
 import { knownOf } from '../count-table.ts';
 import { FigureTile, Tiles } from '../tile.tsx';
 import {
@@ -12,10 +11,10 @@ import {
   type TurningPeak,
   type TurningTotals,
 } from './figures.ts';
-import type { IntersectionChoice } from './intersection-view.tsx';
+import type { NamedChoice } from './intersection-view.tsx';
 
 interface IntersectionTilesProps {
-  readonly choice: IntersectionChoice;
+  readonly choice: NamedChoice;
   readonly part: CountPartName;
   /** The peak hour that is shown; null for a total. */
   readonly peak: TurningPeak | null;
@@ -30,7 +29,7 @@ export function IntersectionTiles({ choice, part, peak, figures, bins }: Interse
   const { t: traffic } = useTranslation('traffic');
   const time = useServiceTime();
   const textOf = useCellText();
-  const name = usePlaceName(choice.place);
+  const { name } = choice;
   const number = (value: number | null, digits = 0) =>
     value === null ? null : textOf(value, { header: '', kind: 'number', digits });
   const share = (value: number | null) => value !== null && textOf(value, { header: '', kind: 'share' });

@@ -9,6 +9,7 @@ import { Button } from '../../../../ui/button.tsx';
 import { Empty } from '../../../../ui/empty.tsx';
 import type { Place } from '../../comparison.ts';
 import { usePlaceName } from '../../place.tsx';
+import { countParts } from '../../search.ts';
 import { columnsOf } from '../count-table.ts';
 import { useCountTable } from '../counts-file.ts';
 import { CountsTable } from '../counts-table.tsx';
@@ -35,6 +36,11 @@ export interface IntersectionChoice {
   readonly part: CountPartName | undefined;
 }
 
+/** What is shown, with the name of the place, which a study keeps. */
+export interface NamedChoice extends IntersectionChoice {
+  readonly name: string;
+}
+
 interface IntersectionViewProps {
   readonly choice: IntersectionChoice;
   /** Changes query parameters of the page. */
@@ -44,7 +50,8 @@ interface IntersectionViewProps {
 /** Reads the count of a day and, if it is shown, that of the whole period. */
 export function IntersectionView({ choice, onChange }: IntersectionViewProps) {
   const { place, days, day, interval, windows } = choice;
-  const part = choice.part === 'period' && daysIn(days) === 1 ? 'total' : choice.part;
+  const name = usePlaceName(place);
+  const isPeriod = choice.part === 'period' && daysIn(days) > 1;
   const options = { placeholderData: keepPreviousData, staleTime: 60_000 };
   const input = { ...place, windows: peakWindows(windows) };
   const ofDay = useQuery({
@@ -59,16 +66,18 @@ export function IntersectionView({ choice, onChange }: IntersectionViewProps) {
   const ofPeriod = useQuery({
     ...service.traffic.getTurningMovements.queryOptions({ ...input, ...days, interval: 'day' }),
     ...options,
-    enabled: part === 'period',
+    enabled: isPeriod,
   });
   return (
     <Loaded queries={[ofDay, ofPeriod]}>
       {() =>
         ofDay.data && (
-          <Shown
-            {...{ choice, part, onChange }}
+          <TurningFigures
+            choice={{ ...choice, name }}
+            parts={countParts.filter((each) => each !== 'period' || daysIn(days) > 1)}
             ofDay={ofDay.data}
-            ofPeriod={part === 'period' ? (ofPeriod.data ?? null) : null}
+            ofPeriod={isPeriod ? (ofPeriod.data ?? null) : null}
+            onChange={onChange}
           />
         )
       }
@@ -76,17 +85,21 @@ export function IntersectionView({ choice, onChange }: IntersectionViewProps) {
   );
 }
 
-interface ShownProps extends IntersectionViewProps {
-  readonly part: CountPartName | undefined;
+interface TurningFiguresProps extends Pick<IntersectionViewProps, 'onChange'> {
+  readonly choice: NamedChoice;
+  /** What can be chosen. */
+  readonly parts: readonly CountPartName[];
   readonly ofDay: TurningMovementsOfPlace;
+  /** That of the whole period, if it is shown. */
   readonly ofPeriod: TurningMovementsOfPlace | null;
 }
 
-function Shown({ choice, part: wanted, ofDay, ofPeriod, onChange }: ShownProps) {
+/** The tiles, the drawing and the tables of a turning movement count. */
+export function TurningFigures({ choice, parts, ofDay, ofPeriod, onChange }: TurningFiguresProps) {
   const { t } = useTranslation('studies');
   const { days, day, side } = choice;
   const onChooseDay = (chosen: string) => onChange({ day: chosen });
-  const part = partShown(wanted, ofDay.peaks);
+  const part = partShown(choice.part, parts, ofDay.peaks);
   const peak = ofDay.peaks.find(({ window }) => window === part) ?? null;
   const all = ofPeriod?.total ?? ofDay.total;
   const isPeak = part !== 'total' && part !== 'period';
@@ -97,7 +110,7 @@ function Shown({ choice, part: wanted, ofDay, ofPeriod, onChange }: ShownProps) 
   const switches = (
     <div className="flex flex-wrap items-end gap-x-4 gap-y-2 print:hidden">
       <DaySwitch {...{ days, day, onChooseDay }} />
-      <PartSwitch {...{ part, days, choosePart, day }} peaks={ofDay.peaks} />
+      <PartSwitch {...{ part, parts, days, choosePart, day }} peaks={ofDay.peaks} />
     </div>
   );
   if (!hasMovements(all))
@@ -129,7 +142,11 @@ function Shown({ choice, part: wanted, ofDay, ofPeriod, onChange }: ShownProps) 
         <Empty
           icon="time"
           title={t('intersection.noPeak')}
-          action={<Button onClick={() => choosePart('total')}>{t('intersection.showDay')}</Button>}
+          action={
+            <Button onClick={() => choosePart(parts.includes('total') ? 'total' : 'period')}>
+              {t('intersection.showDay')}
+            </Button>
+          }
         >
           {t('intersection.noPeakText')}
         </Empty>
@@ -153,13 +170,12 @@ function BinsCard({
   choice,
   ofDay,
 }: {
-  readonly choice: IntersectionChoice;
+  readonly choice: NamedChoice;
   readonly ofDay: TurningMovementsOfPlace;
 }) {
   const { t } = useTranslation('studies');
   const { t: traffic } = useTranslation('traffic');
-  const { place, day, interval } = choice;
-  const name = usePlaceName(place);
+  const { name, day, interval } = choice;
   const bins = countBins(ofDay.bins);
   const columns = columnsOf(bins);
   const [first, last] = [bins[0]?.start ?? new Date(0), bins.at(-1)?.end ?? new Date(1)];

@@ -5,7 +5,6 @@ import { useCellText } from '../../../../shared/chart/use-cell-text.ts';
 import { useZoneNote } from '../../../../shared/chart/use-zone-note.ts';
 import type { Cell, ChartColumn, ChartTable } from '../../../../shared/csv/csv.ts';
 import { ScrolledTable } from '../../../../ui/scrolled-table.tsx';
-import { usePlaceName } from '../../place.tsx';
 import {
   type CountPartName,
   classesOf,
@@ -18,11 +17,11 @@ import {
   type TurningTotals,
 } from './figures.ts';
 import { type Leg, travelFrom } from './geometry.ts';
-import type { IntersectionChoice } from './intersection-view.tsx';
+import type { NamedChoice } from './intersection-view.tsx';
 
 interface MovementsCardProps {
   readonly title: string;
-  readonly choice: IntersectionChoice;
+  readonly choice: NamedChoice;
   readonly part: CountPartName;
   readonly peak: TurningPeak | null;
   readonly figures: TurningTotals;
@@ -33,7 +32,7 @@ interface MovementsCardProps {
 export function MovementsCard({ title, choice, peak, figures, drawing }: MovementsCardProps) {
   const { t } = useTranslation('studies');
   const { t: traffic } = useTranslation('traffic');
-  const name = usePlaceName(choice.place);
+  const { name } = choice;
   const table = useMovementTable(figures, peak !== null);
   return (
     <CardFrame
@@ -66,7 +65,7 @@ interface LegsCardProps extends Pick<MovementsCardProps, 'choice' | 'figures'> {
 export function LegsCard({ choice, figures, all, part }: LegsCardProps) {
   const { t } = useTranslation('studies');
   const { t: traffic } = useTranslation('traffic');
-  const name = usePlaceName(choice.place);
+  const { name } = choice;
   const number = (header: string): ChartColumn => ({ header, kind: 'number' });
   const rows = [...new Set(legsOf(all))].map((leg): Cell[] => {
     const [approach, exit] = [ofLeg(figures.approaches, leg), ofLeg(figures.exits, leg)];
@@ -97,7 +96,7 @@ export function LegsCard({ choice, figures, all, part }: LegsCardProps) {
   );
 }
 
-function useZoneOfDays({ days }: IntersectionChoice) {
+function useZoneOfDays({ days }: NamedChoice) {
   return useZoneNote(new Date(days.startDate), new Date(`${days.endDate}T23:59:59Z`));
 }
 

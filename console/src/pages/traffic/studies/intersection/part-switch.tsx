@@ -2,11 +2,11 @@ import { useTranslation } from 'react-i18next';
 import { type DayRange, daysIn } from '../../../../shared/range/days.ts';
 import { useServiceTime } from '../../../../shared/time/use-time.ts';
 import { classes } from '../../../../ui/classes.ts';
-import { countParts } from '../../search.ts';
 import type { CountPartName, TurningPeak } from './figures.ts';
 
 interface PartSwitchProps {
   readonly part: CountPartName;
+  readonly parts: readonly CountPartName[];
   readonly days: DayRange;
   readonly day: string;
   readonly peaks: readonly TurningPeak[];
@@ -14,14 +14,13 @@ interface PartSwitchProps {
 }
 
 /** Chooses what is drawn: a peak hour, the day, or the whole period if it has several days. */
-export function PartSwitch({ part, days, day, peaks, choosePart }: PartSwitchProps) {
+export function PartSwitch({ part, parts, days, day, peaks, choosePart }: PartSwitchProps) {
   const { t } = useTranslation('studies');
   const textOf = usePartText(peaks, days, day);
-  const shown = countParts.filter((each) => each !== 'period' || daysIn(days) > 1);
   return (
     <fieldset className="flex max-w-full flex-wrap gap-1">
       <legend className="sr-only">{t('intersection.part')}</legend>
-      {shown.map((each) => (
+      {parts.map((each) => (
         <button
           key={each}
           type="button"
